@@ -1,4 +1,7 @@
-/** The least that a gateway on this runtime can be: reads the request, sends it on, answers. Knows no key and no gate. */
+/**
+ * The least that a gateway on this runtime can be: reads the request, sends it on, answers. Knows
+ * no key and no gate.
+ */
 const upstream = process.argv[3] ?? ''
 
 Bun.serve({

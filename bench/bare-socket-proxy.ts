@@ -1,6 +1,7 @@
 /**
- * The least that a gateway can be on this runtime's sockets: reads the request, writes it into a connection that is kept, answers.
- * Believes every answer, has no deadlines and no back-pressure; knows no key and no gate.
+ * The least that a gateway can be on this runtime's sockets: reads the request, writes it into a
+ * connection that is kept, answers. Believes every answer, has no deadlines and no back-pressure;
+ * knows no key and no gate.
  */
 import type { Socket } from 'bun'
 

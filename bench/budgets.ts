@@ -1,14 +1,21 @@
-/** A sentence for each of the design's budgets: met or not, and by how much. The reasons are in preface.md. */
+/**
+ * A sentence for each of the design's budgets: met or not, and by how much. The reasons are in
+ * preface.md.
+ */
 import { type Figures, format, type Results } from './report.ts'
 
 interface Budget {
   readonly text: string
-  /** The measured figure and its bar, in the budget's own unit; undefined when it was not measured. */
+  /**
+   * The measured figure and its bar, in the budget's own unit; undefined when it was not measured.
+   */
   readonly figure: (figures: Figures) => number | undefined
   readonly bar: number
   readonly isAtLeast?: boolean
   readonly unit: string
-  /** It rests on how calls are shipped into the store, which is made anew next: judged after that. */
+  /**
+   * It rests on how calls are shipped into the store, which is made anew next: judged after that.
+   */
   readonly isOfLedger?: boolean
 }
 

@@ -1,4 +1,6 @@
-/** What stands between generator and upstream in a measurement. Each is a small file in contenders/. */
+/**
+ * What stands between generator and upstream in a measurement. Each is a small file in contenders/.
+ */
 import type { PinnedProcess } from './pinned-process.ts'
 import type { Plan } from './plan.ts'
 
@@ -22,7 +24,10 @@ export interface StartOptions {
   readonly folder: string
   /** Whether it will relay streams, for those that have to be told. */
   readonly streams: boolean
-  /** The file with the certificate that the upstream's own comes from; absent where it speaks plain HTTP. */
+  /**
+   * The file with the certificate that the upstream's own comes from; absent where it speaks plain
+   * HTTP.
+   */
   readonly authority?: string
 }
 
@@ -34,7 +39,10 @@ export interface Contender {
   readonly warmUpSeconds?: number
   /** Leaves out what it cannot do in a time that anybody would wait, and what nobody asks of it. */
   readonly narrow?: (plan: Plan) => Plan
-  /** Installs what is missing, before anything is measured. @throws NotMeasured when it cannot be had here */
+  /**
+   * Installs what is missing, before anything is measured. @throws NotMeasured when it cannot be
+   * had here
+   */
   prepare?(): void
   /** @returns undefined when nobody asked for it */
   start(upstream: StartOptions): Promise<RunningContender | undefined>

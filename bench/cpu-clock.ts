@@ -1,14 +1,23 @@
-/** How much processor time a process or this thread used, as exactly as the kernel knows it. Knows nothing of what it is. */
+/**
+ * How much processor time a process or this thread used, as exactly as the kernel knows it. Knows
+ * nothing of what it is.
+ */
 import { dlopen, ptr } from 'bun:ffi'
 
 const { symbols } = dlopen('libc.so.6', {
   clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' },
 })
 
-/** Of the clock of a process: user and system time together, with that of threads that have ended (`CPUCLOCK_SCHED`). */
+/**
+ * Of the clock of a process: user and system time together, with that of threads that have ended
+ * (`CPUCLOCK_SCHED`).
+ */
 const SCHEDULED = 2
 
-/** @returns microseconds; 0 when it has ended. /proc/<pid>/stat knows the same in steps of ten milliseconds. */
+/**
+ * @returns microseconds; 0 when it has ended. /proc/<pid>/stat knows the same in steps of ten
+ * milliseconds.
+ */
 export function cpuMicrosOf(pid: number): number {
   const time = new BigInt64Array(2)
   // The number of another process's clock, as clock_getcpuclockid(3) makes it.
@@ -22,7 +31,10 @@ const THIS_THREAD = 3
 const threadTime = new BigInt64Array(2)
 const threadTimeAddress = ptr(threadTime)
 
-/** @returns microseconds, to a part of one: `process.threadCpuUsage` knows them in steps of four milliseconds. */
+/**
+ * @returns microseconds, to a part of one: `process.threadCpuUsage` knows them in steps of four
+ * milliseconds.
+ */
 export function threadCpuMicros(): number {
   symbols.clock_gettime(THIS_THREAD, threadTimeAddress)
   const [seconds = 0n, nanoseconds = 0n] = threadTime

@@ -1,6 +1,7 @@
 /**
- * Which files of the product a 1 KB call passes on a warm gateway, with its ledger and telemetry: those that run a line
- * once more for each call more. Counts, no times: it says the same on a busy machine.
+ * Which files of the product a 1 KB call passes on a warm gateway, with its ledger and telemetry:
+ * those that run a line once more for each call more. Counts, no times: it says the same on a busy
+ * machine.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

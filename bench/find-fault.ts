@@ -1,4 +1,6 @@
-/** Asks a contender once before it is measured: a fast wrong answer is no result. Measures nothing. */
+/**
+ * Asks a contender once before it is measured: a fast wrong answer is no result. Measures nothing.
+ */
 import type { RunningContender } from './contender.ts'
 
 /** @returns what is wrong with the answer, undefined when it is right */

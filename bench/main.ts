@@ -1,4 +1,7 @@
-/** `make bench`: every contender over every scenario, interleaved in one run, as one table with ratios. */
+/**
+ * `make bench`: every contender over every scenario, interleaved in one run, as one table with
+ * ratios.
+ */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'

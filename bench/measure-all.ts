@@ -1,4 +1,7 @@
-/** Every contender over every scenario, interleaved. Decides what is measured in which order, and knows no figure's meaning. */
+/**
+ * Every contender over every scenario, interleaved. Decides what is measured in which order, and
+ * knows no figure's meaning.
+ */
 import {
   type Contender,
   NotMeasured,

@@ -1,6 +1,7 @@
 /**
- * Latency at a fixed rate. Each call is timed from the moment it was due, not from when the generator got round to
- * sending it: a stall counts for every call that waited behind it (coordinated omission).
+ * Latency at a fixed rate. Each call is timed from the moment it was due, not from when the
+ * generator got round to sending it: a stall counts for every call that waited behind it
+ * (coordinated omission).
  */
 import type { RunningContender } from './contender.ts'
 import { chatBody } from './measure-throughput.ts'
@@ -9,7 +10,10 @@ export interface Latency {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly p999Ms: number
-  /** Processor time of the contender for each call, with what it does between calls; absent when nothing is in between. */
+  /**
+   * Processor time of the contender for each call, with what it does between calls; absent when
+   * nothing is in between.
+   */
   readonly cpuMicrosPerCall?: number
   readonly failed: number
 }
@@ -51,7 +55,8 @@ export async function measureLatency(
       Math.floor(((performance.now() - startedAt) * load.perSecond) / 1000),
     )
     for (; sent < due; sent += 1) running.push(call(startedAt + (sent * 1000) / load.perSecond))
-    // Not a busy loop: on the one core that generator and upstream share it would keep the HTTP client from its work.
+    // Not a busy loop: on the one core that generator and upstream share it would keep the HTTP
+    // client from its work.
     Atomics.wait(NOBODY, 0, 0, TICK_MS)
     await new Promise((resolve) => setImmediate(resolve))
   }

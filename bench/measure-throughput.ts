@@ -27,7 +27,10 @@ export async function measureThroughput(
     readonly connections: number
     readonly seconds: number
     readonly folder: string
-    /** How many different keys to send in turn instead of the contender's own; 0: only ones that do not exist. */
+    /**
+     * How many different keys to send in turn instead of the contender's own; 0: only ones that do
+     * not exist.
+     */
     readonly keys?: number
     /** After which a call counts as timed out. Default 10. */
     readonly timeoutSeconds?: number

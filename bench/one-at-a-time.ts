@@ -1,4 +1,7 @@
-/** Two runs on one machine would measure each other, and find each other's servers at their ports. Knows nothing of either. */
+/**
+ * Two runs on one machine would measure each other, and find each other's servers at their ports.
+ * Knows nothing of either.
+ */
 
 /** Just below those of contenders and upstreams. */
 const LOCK_PORT = 19_199

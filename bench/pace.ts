@@ -1,4 +1,7 @@
-/** How a measurement tells the paced upstream what to play: in the prompt, which every gateway passes on in any dialect. */
+/**
+ * How a measurement tells the paced upstream what to play: in the prompt, which every gateway
+ * passes on in any dialect.
+ */
 export function promptOfPace(events: number, everyMs: number): string {
   return `play ${events} events, one each ${everyMs} ms`
 }

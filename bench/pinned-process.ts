@@ -1,4 +1,7 @@
-/** Programs on a core of their own, and what the kernel says they used. Knows nothing of what they do. */
+/**
+ * Programs on a core of their own, and what the kernel says they used. Knows nothing of what they
+ * do.
+ */
 import { readFileSync } from 'node:fs'
 import { cpuMicrosOf } from './cpu-clock.ts'
 
@@ -52,7 +55,8 @@ export function startPinned(
 
 /**
  * Waits until the address answers at all. @returns milliseconds from the call to the answer
- * @throws as soon as the process that should answer has ended, or when nothing answered for `limitMs`
+ * @throws as soon as the process that should answer has ended, or when nothing answered for
+ * `limitMs`
  */
 export async function untilAnswers(
   server: Pick<PinnedProcess, 'ended'>,

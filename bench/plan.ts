@@ -84,7 +84,10 @@ export const QUICK: Plan = {
   stored: { keys: 0, gates: 0, calls: 0 },
 }
 
-/** For a contender that answers no more calls a second than that: a pace above it measures its queue. */
+/**
+ * For a contender that answers no more calls a second than that: a pace above it measures its
+ * queue.
+ */
 export function within(plan: Plan, callsPerSecond: number): Plan {
   return { ...plan, paces: plan.paces.filter(({ perSecond }) => perSecond <= callsPerSecond) }
 }

@@ -1,4 +1,7 @@
-/** Whether the machine had anything else to do while it was measured. Must not know what is measured. */
+/**
+ * Whether the machine had anything else to do while it was measured. Must not know what is
+ * measured.
+ */
 import { readFileSync } from 'node:fs'
 
 /** Shares of all cores' time, from 0 to 1, each over one look. */

@@ -1,6 +1,7 @@
 /**
- * `make bench-scale`: what must not grow with what is stored, at two sizes, on both stores, with the ratio between them and
- * a bar. One scenario is a file of bench/scale/, and each size of it is run in a process of its own.
+ * `make bench-scale`: what must not grow with what is stored, at two sizes, on both stores, with
+ * the ratio between them and a bar. One scenario is a file of bench/scale/, and each size of it is
+ * run in a process of its own.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,7 @@
-/** Fills a data folder with keys, gates and past calls, through the store's own code. Runs before anything is measured. */
+/**
+ * Fills a data folder with keys, gates and past calls, through the store's own code. Runs before
+ * anything is measured.
+ */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_ACCOUNT_CAPS } from '../src/core/account-caps.ts'

@@ -1,6 +1,7 @@
 /**
- * What telemetry costs a call, in microseconds from its arrival to its settlement: `bun bench/telemetry-cost.ts`. The stage
- * that settles is the real one, with a journal that keeps nothing, so that what is left is telemetry's.
+ * What telemetry costs a call, in microseconds from its arrival to its settlement:
+ * `bun bench/telemetry-cost.ts`. The stage that settles is the real one, with a journal that keeps
+ * nothing, so that what is left is telemetry's.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +17,10 @@ import { startTelemetry } from '../src/telemetry/start-telemetry.ts'
 import { scanJsonObject } from '../src/wire/json-splice.ts'
 import { openaiChat } from '../src/wire/openai-chat/openai-chat.ts'
 
-/** In all rounds. So few that what waits at the end of one can still be sent: an exporter has 30 batches of 512 spans under way at most. */
+/**
+ * In all rounds. So few that what waits at the end of one can still be sent: an exporter has 30
+ * batches of 512 spans under way at most.
+ */
 const CALLS = 49_000
 const ROUNDS = 7
 /** Between pauses for what runs beside calls: batches, writes. */
@@ -38,7 +42,8 @@ const OTLP: NonNullable<TelemetrySettings['otlp']> = {
   sampler: 'parentbased_always_on',
   samplerRatio: 1,
   spanDelayMs: 5_000,
-  // None is dropped: the cost of sending belongs to what is measured, and of receiving too, which happens here as well.
+  // None is dropped: the cost of sending belongs to what is measured, and of receiving too, which
+  // happens here as well.
   spanQueueSize: 1_000_000,
   metricIntervalMs: 60_000,
 }
@@ -116,7 +121,9 @@ collector.stop(true)
 rmSync(folder, { recursive: true })
 process.exit(0)
 
-/** CPU of the whole process in microseconds: what threads do in the background is paid for as well. */
+/**
+ * CPU of the whole process in microseconds: what threads do in the background is paid for as well.
+ */
 async function measure({ observer, close }: Opened): Promise<number> {
   const before = process.cpuUsage()
   for (let done = 0; done < CALLS / ROUNDS; done += CALLS_A_TURN) {

@@ -1,4 +1,7 @@
-/** The fixed upstreams: nginx for whole answers, so that it is never the bottleneck, and a paced one for streams. */
+/**
+ * The fixed upstreams: nginx for whole answers, so that it is never the bottleneck, and a paced one
+ * for streams.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LOCALHOST_CERTIFICATE } from '../test/support/tls-certificates.ts'

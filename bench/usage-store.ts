@@ -1,6 +1,7 @@
 /**
- * What the log and the analytics cost with a million calls in the store, and what storing calls costs. Seeds its own data
- * folder through the store's code and asks the control plane itself, without HTTP. `bun bench/usage-store.ts [CALLS]`
+ * What the log and the analytics cost with a million calls in the store, and what storing calls
+ * costs. Seeds its own data folder through the store's code and asks the control plane itself,
+ * without HTTP. `bun bench/usage-store.ts [CALLS]`
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -90,7 +91,10 @@ async function seed(store: Store, now: number): Promise<void> {
   )
 }
 
-/** At the size it has now, in the shipper's two batch sizes; all calls of one gate, then spread over all of them. */
+/**
+ * At the size it has now, in the shipper's two batch sizes; all calls of one gate, then spread over
+ * all of them.
+ */
 async function measureInserts(store: Store, now: number): Promise<void> {
   for (const size of [32, 512]) {
     for (const spread of ['one gate and key', 'spread'] as const) {

@@ -1,6 +1,7 @@
 /**
- * `make binary`: one program with the runtime, the gateway, its pages and its documents inside, as dist/gatehouse.
- * `--target bun-linux-arm64` and its like build for another machine, where the runtime for it can be fetched.
+ * `make binary`: one program with the runtime, the gateway, its pages and its documents inside, as
+ * dist/gatehouse. `--target bun-linux-arm64` and its like build for another machine, where the
+ * runtime for it can be fetched.
  */
 import { statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'

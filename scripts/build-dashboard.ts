@@ -1,6 +1,7 @@
 /**
- * Bundles web/ into dist/dashboard/, with every file compressed beside itself: `bun scripts/build-dashboard.ts [--if-stale]`.
- * It must not need anything that `npm ci` does not bring.
+ * Bundles web/ into dist/dashboard/, with every file compressed beside itself:
+ * `bun scripts/build-dashboard.ts [--if-stale]`. It must not need anything that `npm ci` does not
+ * bring.
  */
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -31,7 +32,10 @@ function readStamp(): string | undefined {
 const STYLE_LINK = /<link rel="stylesheet"[^>]*>/
 const ENTRY_SCRIPT = /<script type="module"[^>]*><\/script>/
 
-/** The page with its style sheet after what stands in it: that is seen before the style sheet has come. */
+/**
+ * The page with its style sheet after what stands in it: that is seen before the style sheet has
+ * come.
+ */
 function arrangePage(html: string): string {
   const style = STYLE_LINK.exec(html)?.[0]
   const script = ENTRY_SCRIPT.exec(html)?.[0]

@@ -1,6 +1,7 @@
 /**
- * Checks that web/ keeps to the table in dashboard-layers.ts: `bun scripts/check-dashboard-layers.ts`.
- * A check of its own because dependency-cruiser's parser takes no TSX.
+ * Checks that web/ keeps to the table in dashboard-layers.ts:
+ * `bun scripts/check-dashboard-layers.ts`. A check of its own because dependency-cruiser's parser
+ * takes no TSX.
  */
 import { join } from 'node:path'
 import { dashboardLayerFaults } from './dashboard-layers.ts'

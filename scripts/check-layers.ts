@@ -1,6 +1,6 @@
 /**
- * Checks that src/ keeps to layers.mjs: `bun scripts/check-layers.ts`.
- * dependency-cruiser runs as a process of its own because its parser for TypeScript works in Node.js only.
+ * Checks that src/ keeps to layers.mjs: `bun scripts/check-layers.ts`. dependency-cruiser runs as a
+ * process of its own because its parser for TypeScript works in Node.js only.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,9 @@ import { layers, roots } from '../layers.mjs'
 import { type LayerTable, layerRules, layerTableFaults } from './layer-rules.ts'
 
 const HOUSE = join(import.meta.dir, '..')
-/** Fewer modules than this means that the parser or the folder is wrong, not that the code is clean. */
+/**
+ * Fewer modules than this means that the parser or the folder is wrong, not that the code is clean.
+ */
 const FEWEST_MODULES = 10
 
 export interface LayerReport {
@@ -72,7 +74,8 @@ export function toReport(cruised: Cruised, table: LayerTable, options: LayerOpti
 }
 
 const cruiserOptions: ICruiseOptions = {
-  // TypeScript 7 has no API that dependency-cruiser can read: with it alone, nothing is cruised and all seems well.
+  // TypeScript 7 has no API that dependency-cruiser can read: with it alone, nothing is cruised and
+  // all seems well.
   parser: 'swc',
   tsPreCompilationDeps: true,
   doNotFollow: { path: 'node_modules' },

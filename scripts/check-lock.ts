@@ -1,6 +1,7 @@
 /**
- * Checks that package-lock.json names every platform's optional packages: `bun scripts/check-lock.ts [--fix]`.
- * npm leaves out those that a registry mirror does not serve, and `npm ci` then refuses the whole lock file.
+ * Checks that package-lock.json names every platform's optional packages:
+ * `bun scripts/check-lock.ts [--fix]`. npm leaves out those that a registry mirror does not serve,
+ * and `npm ci` then refuses the whole lock file.
  */
 import { join } from 'node:path'
 
@@ -17,7 +18,10 @@ interface LockFile {
   packages: Record<string, LockedPackage>
 }
 
-/** The optional packages that are asked for in an exact version and have no entry: lock-file path to entry. */
+/**
+ * The optional packages that are asked for in an exact version and have no entry: lock-file path to
+ * entry.
+ */
 export function missingOptionalPackages(lock: LockFile): Record<string, LockedPackage> {
   const missing: Record<string, LockedPackage> = {}
   for (const parent of Object.values(lock.packages)) {

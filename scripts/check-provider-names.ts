@@ -1,4 +1,7 @@
-/** Checks that nothing under src/ but src/providers/ names a provider: `bun scripts/check-provider-names.ts`. */
+/**
+ * Checks that nothing under src/ but src/providers/ names a provider:
+ * `bun scripts/check-provider-names.ts`.
+ */
 import { join } from 'node:path'
 import { catalog } from '../src/providers/catalog.ts'
 import { findProviderNames } from './provider-names.ts'
@@ -6,7 +9,8 @@ import { findProviderNames } from './provider-names.ts'
 const HOUSE = join(import.meta.dir, '..')
 const MAY_NAME = /^src\/(providers|sandbox)\/|\.(test|fixture|generated)\.ts$/
 
-// A dialect has a folder, or at least an id in the list of them all. The longest go first: one may hold another.
+// A dialect has a folder, or at least an id in the list of them all. The longest go first: one may
+// hold another.
 const folders = await Array.fromAsync(
   new Bun.Glob('*').scan({ cwd: join(HOUSE, 'src/wire'), onlyFiles: false }),
 )

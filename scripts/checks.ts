@@ -1,4 +1,7 @@
-/** The one list of checks, for `make check` and for `make test`. Each is a program that exits 0 when all is well. */
+/**
+ * The one list of checks, for `make check` and for `make test`. Each is a program that exits 0 when
+ * all is well.
+ */
 import { join } from 'node:path'
 import { runCommand } from './run-command.ts'
 import { type Counts, type Failure, seconds } from './test-counts.ts'
@@ -31,8 +34,8 @@ export const STYLE_CHECK = program(
 )
 
 /**
- * One thread: each of several works out the types of the libraries again. It collects garbage seldom. Both together halve the
- * processor time, which what runs beside it needs.
+ * One thread: each of several works out the types of the libraries again. It collects garbage
+ * seldom. Both together halve the processor time, which what runs beside it needs.
  */
 const typeCheck = (name: string, ...rest: string[]): Check => ({
   name,

@@ -1,4 +1,7 @@
-/** Which folder of web/ may import which, as a table and a check of one file's imports. Reads no file. */
+/**
+ * Which folder of web/ may import which, as a table and a check of one file's imports. Reads no
+ * file.
+ */
 import { posix } from 'node:path'
 
 /** Besides itself, packages, and of src/ the contract alone. */
@@ -10,7 +13,10 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   app: ['api', 'format', 'ui', 'features'],
 }
 
-/** Imports, types too, and the files that are fetched later. Code in this house names them in single quotes. */
+/**
+ * Imports, types too, and the files that are fetched later. Code in this house names them in single
+ * quotes.
+ */
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g
 
 /**

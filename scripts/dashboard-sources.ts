@@ -1,4 +1,6 @@
-/** What the dashboard's bundle is made of, as one text that changes with any of it. Builds nothing. */
+/**
+ * What the dashboard's bundle is made of, as one text that changes with any of it. Builds nothing.
+ */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +13,10 @@ const SOURCES = [
   'scripts/build-dashboard.ts',
 ]
 
-/** Paths from `folder`, sorted. @throws when a part of it is missing: nothing found must not pass for nothing changed */
+/**
+ * Paths from `folder`, sorted. @throws when a part of it is missing: nothing found must not pass
+ * for nothing changed
+ */
 export function findDashboardSources(folder: string): string[] {
   return SOURCES.flatMap((pattern) => {
     const found = [...new Bun.Glob(pattern).scanSync({ cwd: folder })]

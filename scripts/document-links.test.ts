@@ -1,4 +1,7 @@
-/** Every link from a document to a file of the repository leads somewhere, and to a heading that is there. */
+/**
+ * Every link from a document to a file of the repository leads somewhere, and to a heading that is
+ * there.
+ */
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'

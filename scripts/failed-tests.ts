@@ -1,4 +1,7 @@
-/** The failed tests as the last lines of a run tell them: few, because CI keeps only the end of what was printed. Runs nothing. */
+/**
+ * The failed tests as the last lines of a run tell them: few, because CI keeps only the end of what
+ * was printed. Runs nothing.
+ */
 import type { Failure } from './test-counts.ts'
 
 export interface FailureOfPart extends Failure {

@@ -1,4 +1,7 @@
-/** Finds every regular expression written in a source text, by its syntax tree. It must not judge them. */
+/**
+ * Finds every regular expression written in a source text, by its syntax tree. It must not judge
+ * them.
+ */
 import { parseSync } from '@swc/core'
 
 export interface FoundExpression {

@@ -1,4 +1,6 @@
-/** Turns the layer table into dependency-cruiser rules. Knows nothing of how they are run or shown. */
+/**
+ * Turns the layer table into dependency-cruiser rules. Knows nothing of how they are run or shown.
+ */
 import type { IForbiddenRuleType } from 'dependency-cruiser'
 
 export interface Layer {
@@ -12,7 +14,9 @@ export type LayerTable = Readonly<Record<string, Layer>>
 
 const TEST_CODE = '(\\.(test|fixture)\\.ts$|^test/)'
 
-/** One rule a folder, and those that hold everywhere. `roots` are file names directly under src/. */
+/**
+ * One rule a folder, and those that hold everywhere. `roots` are file names directly under src/.
+ */
 export function layerRules(layers: LayerTable, roots: readonly string[]): IForbiddenRuleType[] {
   const folderRules = Object.entries(layers).map(([folder, layer]): IForbiddenRuleType => {
     const allowed = layer.may.length === 0 ? 'nothing' : layer.may.join(', ')
@@ -55,7 +59,10 @@ export function layerRules(layers: LayerTable, roots: readonly string[]): IForbi
   ]
 }
 
-/** Names that layers.mjs has wrong: a folder it does not list, or one that it lets import a folder it does not list. */
+/**
+ * Names that layers.mjs has wrong: a folder it does not list, or one that it lets import a folder
+ * it does not list.
+ */
 export function layerTableFaults(
   layers: LayerTable,
   roots: readonly string[],

@@ -1,6 +1,7 @@
 /**
- * Where the folders of runs are made: in memory, where the machine has plenty of it. A database of Postgres is some thousand
- * files, and a file system on a disk may look long for a place for each. Knows nothing of what runs there.
+ * Where the folders of runs are made: in memory, where the machine has plenty of it. A database of
+ * Postgres is some thousand files, and a file system on a disk may look long for a place for each.
+ * Knows nothing of what runs there.
  */
 import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'

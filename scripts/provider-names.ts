@@ -1,4 +1,7 @@
-/** Finds providers' names in source text, so that a provider stays data. Knows the rule, not the tree it is applied to. */
+/**
+ * Finds providers' names in source text, so that a provider stays data. Knows the rule, not the
+ * tree it is applied to.
+ */
 import { parseSync } from '@swc/core'
 
 export interface NameFinding {
@@ -11,9 +14,15 @@ export interface NameFinding {
 
 export interface NameRule {
   readonly providers: readonly string[]
-  /** Dialects are named after the vendor that invented them (`mistral-fim`) and may be named anywhere. */
+  /**
+   * Dialects are named after the vendor that invented them (`mistral-fim`) and may be named
+   * anywhere.
+   */
   readonly dialects: readonly string[]
-  /** False in the dialects' own folders, where a dialect's name in an identifier or a path may be shortened. */
+  /**
+   * False in the dialects' own folders, where a dialect's name in an identifier or a path may be
+   * shortened.
+   */
   readonly identifiersAndImports: boolean
 }
 
@@ -21,8 +30,8 @@ export interface NameRule {
 const EXCEPTION = /provider-name-ok: \S+/
 
 /**
- * Literals and identifiers only: comments may name anyone, and so may prose (a literal with a space in it),
- * because neither can branch.
+ * Literals and identifiers only: comments may name anyone, and so may prose (a literal with a space
+ * in it), because neither can branch.
  * @throws SyntaxError-like errors of the parser when the text is not TypeScript.
  */
 export function findProviderNames(source: string, rule: NameRule): NameFinding[] {

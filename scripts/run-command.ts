@@ -1,4 +1,7 @@
-/** Runs a program with a time limit and leaves none of its children behind. Knows nothing of what it runs. */
+/**
+ * Runs a program with a time limit and leaves none of its children behind. Knows nothing of what it
+ * runs.
+ */
 
 export interface CommandOptions {
   /** For the lines that say that it still runs. */
@@ -29,10 +32,15 @@ const STILL_RUNNING_MS = 30_000
 const running = new Set<number>()
 let isStopped = false
 
-/** Why a command did not come to its end, or was not even started: this process was told to stop. */
+/**
+ * Why a command did not come to its end, or was not even started: this process was told to stop.
+ */
 class Stopped extends Error {}
 
-/** @throws when the program cannot be started, and when this process was told to stop (`runUntilStopped`) */
+/**
+ * @throws when the program cannot be started, and when this process was told to stop
+ * (`runUntilStopped`)
+ */
 export async function runCommand(
   command: readonly string[],
   options: CommandOptions,
@@ -86,8 +94,8 @@ export async function runCommand(
 }
 
 /**
- * Does `work`. Ctrl-C and its like end every running program, and this process (130) as soon as `work` has cleaned up;
- * the second time at once.
+ * Does `work`. Ctrl-C and its like end every running program, and this process (130) as soon as
+ * `work` has cleaned up; the second time at once.
  */
 export async function runUntilStopped(work: () => Promise<void>): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -1,6 +1,6 @@
 /**
- * The temporary folder of one run of tests: what is left in it, what still runs in it, and the end of both.
- * Knows nothing of tests.
+ * The temporary folder of one run of tests: what is left in it, what still runs in it, and the end
+ * of both. Knows nothing of tests.
  */
 import {
   chmodSync,
@@ -51,9 +51,9 @@ export function filesLeft({ temporary }: RunFolder): string[] {
 }
 
 /**
- * Processes that belong to the run: those of the session that `leader` leads, those whose command line or environment
- * names the folder, and their children. Those with a terminal do not count: a person looks into the folder with them.
- * On Linux only; elsewhere none.
+ * Processes that belong to the run: those of the session that `leader` leads, those whose command
+ * line or environment names the folder, and their children. Those with a terminal do not count: a
+ * person looks into the folder with them. On Linux only; elsewhere none.
  */
 export function processesOf({ path }: Pick<RunFolder, 'path'>, leader: number): RunningProcess[] {
   // An empty path would be in every command line.
@@ -100,7 +100,10 @@ function readProcesses(): SeenProcess[] {
   })
 }
 
-/** Nothing where it may not be read: another user's processes are none of the run's, or known by their parents. */
+/**
+ * Nothing where it may not be read: another user's processes are none of the run's, or known by
+ * their parents.
+ */
 function readEnvironment(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8')

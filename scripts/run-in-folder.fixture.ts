@@ -1,11 +1,14 @@
 /**
- * A run for `run-in-folder.test.ts`, whose program leaves behind all that a program can: a file, a child, and two children in
- * sessions of their own. `bun run-in-folder.fixture.ts ends|waits`
+ * A run for `run-in-folder.test.ts`, whose program leaves behind all that a program can: a file, a
+ * child, and two children in sessions of their own. `bun run-in-folder.fixture.ts ends|waits`
  */
 import { runUntilStopped } from './run-command.ts'
 import { runInFolder } from './run-in-folder.ts'
 
-/** Of those in sessions of their own, one names the folder in its environment, the other in its command line alone; its child nowhere. */
+/**
+ * Of those in sessions of their own, one names the folder in its environment, the other in its
+ * command line alone; its child nowhere.
+ */
 const SCRIPT = `
   sleep 600 > /dev/null & child=$!
   setsid sh -c ': > "$TMPDIR/one"; exec sleep 600' > /dev/null & by_environment=$!

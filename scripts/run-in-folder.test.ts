@@ -1,4 +1,6 @@
-/** What a run leaves behind, and that nothing of it is there any more afterwards, whatever ended it. */
+/**
+ * What a run leaves behind, and that nothing of it is there any more afterwards, whatever ended it.
+ */
 import { afterEach, beforeEach, expect } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +21,8 @@ afterEach(() => folder.remove())
 
 function start(how: 'ends' | 'waits') {
   const runner = Bun.spawn([process.execPath, FIXTURE, how], {
-    // The variable is what `bun test --no-orphans` sets: by it the kernel would kill the watch together with the runner.
+    // The variable is what `bun test --no-orphans` sets: by it the kernel would kill the watch
+    // together with the runner.
     env: { ...process.env, TMPDIR: folder.path, BUN_FEATURE_FLAG_NO_ORPHANS: undefined },
     stdin: 'ignore',
     stdout: 'pipe',
@@ -43,7 +46,10 @@ async function pidsIn(output: () => string): Promise<number[]> {
   return line.slice(1).map(Number)
 }
 
-/** Those of them, and of the sessions that they lead, that run. Whoever has ended and was not asked about yet (a zombie) does not. */
+/**
+ * Those of them, and of the sessions that they lead, that run. Whoever has ended and was not asked
+ * about yet (a zombie) does not.
+ */
 function running(pids: readonly number[]): number[] {
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return all.map(Number).filter((pid) => {

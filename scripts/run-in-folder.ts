@@ -1,4 +1,7 @@
-/** Runs a program with a temporary folder of its own, and leaves neither files nor processes of it behind, whatever ends it. */
+/**
+ * Runs a program with a temporary folder of its own, and leaves neither files nor processes of it
+ * behind, whatever ends it.
+ */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CommandOptions, type CommandResult, runCommand } from './run-command.ts'
@@ -12,7 +15,10 @@ export interface FolderResult extends CommandResult {
 export interface FolderOptions extends Omit<CommandOptions, 'environment' | 'onStart'> {
   /** How long what the program left may take to clean up after it. */
   readonly settleTimeoutMs?: number
-  /** Whether its folder may be one in memory: nothing in it asks for a disk, or for more room than there is. */
+  /**
+   * Whether its folder may be one in memory: nothing in it asks for a disk, or for more room than
+   * there is.
+   */
   readonly mayBeInMemory?: boolean
 }
 
@@ -54,7 +60,10 @@ export async function runInFolder<Report>(
   }
 }
 
-/** A process of its own, because this one may be killed. Its end is also the end of what it watches over. */
+/**
+ * A process of its own, because this one may be killed. Its end is also the end of what it watches
+ * over.
+ */
 function startWatch({ path }: RunFolder, leader: number): () => Promise<void> {
   const watch = Bun.spawn([process.execPath, WATCH, path, String(leader)], {
     stdin: 'pipe',

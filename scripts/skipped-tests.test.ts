@@ -1,4 +1,6 @@
-/** No test is left out in silence: whichever is skipped says why, by test/support/skip-unless.ts. */
+/**
+ * No test is left out in silence: whichever is skipped says why, by test/support/skip-unless.ts.
+ */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { findTestFiles } from './test-files.ts'

@@ -1,6 +1,6 @@
 /**
- * The test files that take longest, for a run that begins with them: one that is begun last keeps the whole run waiting.
- * Knows nothing of what is in them.
+ * The test files that take longest, for a run that begins with them: one that is begun last keeps
+ * the whole run waiting. Knows nothing of what is in them.
  */
 
 /** The longest first. The order is all that counts, and it need not be exact. */
@@ -29,7 +29,10 @@ export const SLOW_TESTS: readonly string[] = [
   'test/e2e/tour.test.ts',
 ]
 
-/** What `bun test --timings` reads: milliseconds for each of `files`, because it takes an order from nothing less. */
+/**
+ * What `bun test --timings` reads: milliseconds for each of `files`, because it takes an order from
+ * nothing less.
+ */
 export function toTimings(files: readonly string[]): string {
   const rankOf = (path: string) =>
     SLOW_TESTS.length - (SLOW_TESTS.indexOf(path) + 1 || SLOW_TESTS.length)

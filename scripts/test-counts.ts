@@ -1,4 +1,7 @@
-/** Counts of tests: adding them up, reading them from a JUnit report, and the closing line. Runs nothing. */
+/**
+ * Counts of tests: adding them up, reading them from a JUnit report, and the closing line. Runs
+ * nothing.
+ */
 
 export interface Counts {
   readonly passed: number

@@ -1,4 +1,6 @@
-/** Which test file belongs to which part of the test run. Every test file belongs to exactly one. */
+/**
+ * Which test file belongs to which part of the test run. Every test file belongs to exactly one.
+ */
 
 export type TestPart = 'unit' | 'e2e' | 'browser' | 'live'
 
@@ -17,7 +19,10 @@ export function partOf(path: string): TestPart {
   return SPAWNING.test(path) ? 'e2e' : 'unit'
 }
 
-/** Whether it would starve, and be starved by, more than one other beside it. Each must hold on a machine that is busy all the same. */
+/**
+ * Whether it would starve, and be starved by, more than one other beside it. Each must hold on a
+ * machine that is busy all the same.
+ */
 export function needsRoom(path: string): boolean {
   return CHAOS.test(path)
 }

@@ -1,4 +1,7 @@
-/** `make test`: every check, then every test. Its last line is `N passed, N failed`, where a check counts as a test. */
+/**
+ * `make test`: every check, then every test. Its last line is `N passed, N failed`, where a check
+ * counts as a test.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

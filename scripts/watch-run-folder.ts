@@ -1,6 +1,7 @@
 /**
- * Ends a run of tests and removes its folder as soon as its standard input is at its end, which is when whoever started it
- * closes that or is gone, by any signal: `bun scripts/watch-run-folder.ts FOLDER LEADER`.
+ * Ends a run of tests and removes its folder as soon as its standard input is at its end, which is
+ * when whoever started it closes that or is gone, by any signal:
+ * `bun scripts/watch-run-folder.ts FOLDER LEADER`.
  */
 import { endRun } from './run-folder.ts'
 

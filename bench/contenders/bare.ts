@@ -1,4 +1,7 @@
-/** What the runtime alone costs: the same server and client as Gatehouse, with nothing of a gateway in between. */
+/**
+ * What the runtime alone costs: the same server and client as Gatehouse, with nothing of a gateway
+ * in between.
+ */
 import { type Contender, trusting } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
 

@@ -1,4 +1,7 @@
-/** Whatever the reader has running: GATEWAY_URL is its chat completions address, GATEWAY_HEADERS a JSON object. */
+/**
+ * Whatever the reader has running: GATEWAY_URL is its chat completions address, GATEWAY_HEADERS a
+ * JSON object.
+ */
 import type { Contender } from '../contender.ts'
 
 export const external: Contender = {

@@ -1,4 +1,7 @@
-/** Gatehouse with everything on that a company would have on: key check, limits, ledger in the journal and shipped. */
+/**
+ * Gatehouse with everything on that a company would have on: key check, limits, ledger in the
+ * journal and shipped.
+ */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { type Contender, type RunningContender, type StartOptions, trusting } from '../contender.ts'
@@ -108,7 +111,10 @@ async function start(
   }
 }
 
-/** Again while it answers 401: it listens before its first key is made, so that no key is made for a start that fails. */
+/**
+ * Again while it answers 401: it listens before its first key is made, so that no key is made for a
+ * start that fails.
+ */
 async function createGate(
   address: string,
   headers: Record<string, string>,

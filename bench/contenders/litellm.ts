@@ -1,4 +1,6 @@
-/** LiteLLM's proxy from PyPI, as its documentation starts it: one model, one worker, no database. */
+/**
+ * LiteLLM's proxy from PyPI, as its documentation starts it: one model, one worker, no database.
+ */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,4 +1,6 @@
-/** nginx as a plain reverse proxy: what moving the bytes costs in C, with no key, limit or ledger. */
+/**
+ * nginx as a plain reverse proxy: what moving the bytes costs in C, with no key, limit or ledger.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Contender } from '../contender.ts'

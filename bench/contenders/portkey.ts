@@ -1,4 +1,7 @@
-/** Portkey's open-source gateway from npm, as its documentation starts it; it has no keys, limits or ledger of its own. */
+/**
+ * Portkey's open-source gateway from npm, as its documentation starts it; it has no keys, limits or
+ * ledger of its own.
+ */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Contender, NotMeasured } from '../contender.ts'

@@ -1,4 +1,7 @@
-/** The store was away, `size` records wait in the journal, and a node starts: when calls with a quota go through, and when all is shipped. */
+/**
+ * The store was away, `size` records wait in the journal, and a node starts: when calls with a
+ * quota go through, and when all is shipped.
+ */
 import { createCallId } from '../../src/core/ids.ts'
 import { Journal } from '../../src/ledger/journal.ts'
 import { WaitingSegments } from '../../src/ledger/waiting-segments.ts'
@@ -48,7 +51,10 @@ export const scenario: Scenario = {
   },
 }
 
-/** By the product's own journal, which a node whose store is away looks at all the time; left as a killed process leaves it. */
+/**
+ * By the product's own journal, which a node whose store is away looks at all the time; left as a
+ * killed process leaves it.
+ */
 export async function writeJournal(dataFolder: string, records: number): Promise<void> {
   const journal = new Journal(dataFolder, { keptRecords: 0 })
   const waiting = new WaitingSegments({ closed: journal.closed })

@@ -1,6 +1,7 @@
 /**
- * How long calls take on a node at 300 calls a second while it does work that grows with what is stored, beside what they
- * take on the same node when it has nothing else to do: `bun bench/scale/beside.ts [--only NAME]… [--store sqlite|postgres] [--quick]`.
+ * How long calls take on a node at 300 calls a second while it does work that grows with what is
+ * stored, beside what they take on the same node when it has nothing else to do:
+ * `bun bench/scale/beside.ts [--only NAME]… [--store sqlite|postgres] [--quick]`.
  */
 import { parseArgs } from 'node:util'
 import { createCallId } from '../../src/core/ids.ts'

@@ -1,4 +1,7 @@
-/** `size` days of accounts are summed up and nothing is to be done: what the hourly clean-up still costs. */
+/**
+ * `size` days of accounts are summed up and nothing is to be done: what the hourly clean-up still
+ * costs.
+ */
 import { createCallId } from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { createRetention } from './create-retention.ts'

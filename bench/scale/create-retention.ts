@@ -1,4 +1,6 @@
-/** The clean-up of a node, without the node: its clock stands at `NOW_MS` and there is no journal. */
+/**
+ * The clean-up of a node, without the node: its clock stands at `NOW_MS` and there is no journal.
+ */
 import { Retention } from '../../src/ledger/retention.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { NOW_MS } from './seed-calls.ts'

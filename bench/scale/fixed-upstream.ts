@@ -1,4 +1,7 @@
-/** An upstream that answers every call at once with the same JSON, in a process of its own; prints its port. Judges nothing. */
+/**
+ * An upstream that answers every call at once with the same JSON, in a process of its own; prints
+ * its port. Judges nothing.
+ */
 import { ANSWER } from '../upstream.ts'
 
 const server = Bun.serve({

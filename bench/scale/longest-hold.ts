@@ -1,11 +1,17 @@
-/** How long a piece of work takes, and for how long it holds the event loop at most. Must not know what the work is. */
+/**
+ * How long a piece of work takes, and for how long it holds the event loop at most. Must not know
+ * what the work is.
+ */
 import { threadCpuMicros } from '../cpu-clock.ts'
 
 export interface Held {
   readonly ms: number
   /** The longest time for which nobody else had a turn. */
   readonly loopMs: number
-  /** The most processor time that the thread had in one turn: on a machine with other work this says more. */
+  /**
+   * The most processor time that the thread had in one turn: on a machine with other work this says
+   * more.
+   */
   readonly loopCpuMs: number
   /** Turns that took more than two milliseconds of the processor. */
   readonly longTurns: number

@@ -1,4 +1,7 @@
-/** Calls at a steady rate, each timed from the moment it was due: a stall counts for every call that waited behind it. */
+/**
+ * Calls at a steady rate, each timed from the moment it was due: a stall counts for every call that
+ * waited behind it.
+ */
 
 export interface TimedCall {
   /** As `performance.now()` has it. */

@@ -1,4 +1,7 @@
-/** Runs one scenario at one size on one store, and prints its figures as JSON: `bun bench/scale/run-one.ts NAME SIZE STORE`. */
+/**
+ * Runs one scenario at one size on one store, and prints its figures as JSON:
+ * `bun bench/scale/run-one.ts NAME SIZE STORE`.
+ */
 import { loadScenario } from './scenarios.ts'
 
 const [name = '', size, store] = process.argv.slice(2)

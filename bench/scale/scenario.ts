@@ -1,4 +1,7 @@
-/** The form of every scenario of `make bench-scale`: sizes, stores, figures and their bars. Knows no scenario. */
+/**
+ * The form of every scenario of `make bench-scale`: sizes, stores, figures and their bars. Knows no
+ * scenario.
+ */
 import type { Held } from './longest-hold.ts'
 import type { DatabaseName } from './with-store.ts'
 

@@ -1,4 +1,6 @@
-/** Calls for measurements, stored by the product's own insert. Knows nothing of what is measured. */
+/**
+ * Calls for measurements, stored by the product's own insert. Knows nothing of what is measured.
+ */
 import type { CallRecord } from '../../src/core/call.ts'
 import {
   type AccountId,

@@ -1,4 +1,7 @@
-/** Keys of many accounts, put into a store by its own code. Must not know what is measured over them. */
+/**
+ * Keys of many accounts, put into a store by its own code. Must not know what is measured over
+ * them.
+ */
 import { hashApiKey, maskApiKey } from '../../src/core/api-key.ts'
 import { type AccountId, createKeyId, type KeyId } from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/open-store.ts'

@@ -1,4 +1,6 @@
-/** What it costs to write calls down and to bring them into the store, of `size` accounts in turn. */
+/**
+ * What it costs to write calls down and to bring them into the store, of `size` accounts in turn.
+ */
 import type { CallRecord } from '../../src/core/call.ts'
 import { type AccountId, createCallId, type GateId, type KeyId } from '../../src/core/ids.ts'
 import { Journal } from '../../src/ledger/journal.ts'

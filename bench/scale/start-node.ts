@@ -1,4 +1,7 @@
-/** A node as operators run it, in a process of its own, with an upstream that answers at once. Knows nothing of what is stored. */
+/**
+ * A node as operators run it, in a process of its own, with an upstream that answers at once. Knows
+ * nothing of what is stored.
+ */
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { hashApiKey, maskApiKey } from '../../src/core/api-key.ts'

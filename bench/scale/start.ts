@@ -1,4 +1,7 @@
-/** A node starts on a store with `size` keys: when it is ready, and what it holds in memory for each. */
+/**
+ * A node starts on a store with `size` keys: when it is ready, and what it holds in memory for
+ * each.
+ */
 import { privateBytes } from '../../test/support/process-figures.ts'
 import { numberedKey } from '../seed-store.ts'
 import { BOTH, type Scenario } from './scenario.ts'

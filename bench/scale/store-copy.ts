@@ -1,4 +1,7 @@
-/** `size` keys, with what the log of changes holds of them, are copied into the store of that kind from the other kind. */
+/**
+ * `size` keys, with what the log of changes holds of them, are copied into the store of that kind
+ * from the other kind.
+ */
 import { copyStore } from '../../src/store/copy-store.ts'
 import { measureHold } from './longest-hold.ts'
 import { createProgress } from './progress.ts'

@@ -1,4 +1,7 @@
-/** The lines of `make bench-scale`: a figure at both sizes, the ratio, the bar and whether it is met. Measures nothing. */
+/**
+ * The lines of `make bench-scale`: a figure at both sizes, the ratio, the bar and whether it is
+ * met. Measures nothing.
+ */
 import type { Bar, Figures, Scenario, Sizes } from './scenario.ts'
 
 export interface Measured {

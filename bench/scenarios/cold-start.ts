@@ -1,4 +1,7 @@
-/** From the start of the process, with an empty data folder, to the first chat completion answered through it. */
+/**
+ * From the start of the process, with an empty data folder, to the first chat completion answered
+ * through it.
+ */
 import type { Contender, StartOptions } from '../contender.ts'
 import type { Note, Plan } from '../plan.ts'
 

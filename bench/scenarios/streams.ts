@@ -1,4 +1,7 @@
-/** Streams: the first event, what an event costs, what a thousand open ones weigh, and clients that leave. */
+/**
+ * Streams: the first event, what an event costs, what a thousand open ones weigh, and clients that
+ * leave.
+ */
 import type { RunningContender } from '../contender.ts'
 import { measureAborts } from '../measure-aborts.ts'
 import { measureStreams, type Streams } from '../measure-streams.ts'

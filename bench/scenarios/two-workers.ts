@@ -1,6 +1,6 @@
 /**
- * Gatehouse alone, on every core beside generator, upstream and stores: one process, and two workers on one port. It
- * shows that a second worker helps, and on two cores not how much it can.
+ * Gatehouse alone, on every core beside generator, upstream and stores: one process, and two
+ * workers on one port. It shows that a second worker helps, and on two cores not how much it can.
  */
 import { mkdtempSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

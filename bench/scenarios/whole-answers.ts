@@ -1,11 +1,17 @@
-/** Whole answers: how many a second, what each costs, and what a steady rate of them adds in latency. */
+/**
+ * Whole answers: how many a second, what each costs, and what a steady rate of them adds in
+ * latency.
+ */
 import type { RunningContender } from '../contender.ts'
 import { measureLatency } from '../measure-latency.ts'
 import { measureThroughput, type Throughput } from '../measure-throughput.ts'
 import type { Load, Note, Pace, Plan } from '../plan.ts'
 import type { JsonUpstream } from '../upstream.ts'
 
-/** Above this share of its core a contender was busy; below, generator or upstream were what held it back. */
+/**
+ * Above this share of its core a contender was busy; below, generator or upstream were what held it
+ * back.
+ */
 const BUSY_SHARE = 0.85
 /** The load of which memory and the slowest calls are told. */
 const FULL_LOAD: Load = { bodyBytes: 1024, connections: 64 }
@@ -55,7 +61,9 @@ function findFault(
   return calls < connections ? `${calls} answers on ${connections} connections` : undefined
 }
 
-/** Notes nothing of a pace at which calls failed: percentiles of those that survived would flatter. */
+/**
+ * Notes nothing of a pace at which calls failed: percentiles of those that survived would flatter.
+ */
 export async function measurePaces(
   paces: readonly Pace[],
   contender: RunningContender,

@@ -1,4 +1,7 @@
-/** What an upstream is made to answer, in no dialect; each dialect's sample says it as well as the dialect can. */
+/**
+ * What an upstream is made to answer, in no dialect; each dialect's sample says it as well as the
+ * dialect can.
+ */
 import type { FinishReason } from '../../src/wire/chat-answer.ts'
 import type { JsonRecord } from '../../src/wire/chat-request.ts'
 
@@ -28,7 +31,10 @@ export interface UpstreamKit {
   readonly stream: (script: AnswerScript) => readonly Uint8Array[]
   /** An event that says that the upstream failed. */
   readonly failure: Uint8Array
-  /** What has to come back in the next request of a tool loop; undefined: its models want nothing back. */
+  /**
+   * What has to come back in the next request of a tool loop; undefined: its models want nothing
+   * back.
+   */
   readonly kept: string | undefined
 }
 

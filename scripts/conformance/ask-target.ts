@@ -1,4 +1,6 @@
-/** Sends a request as far as the gateway itself would before its first byte goes out. No network. */
+/**
+ * Sends a request as far as the gateway itself would before its first byte goes out. No network.
+ */
 import { systemClock } from '../../src/core/clock.ts'
 import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'

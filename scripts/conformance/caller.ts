@@ -1,4 +1,7 @@
-/** What a caller's dialect must offer to be probed: what it asks in that dialect, and how it reads what comes back. */
+/**
+ * What a caller's dialect must offer to be probed: what it asks in that dialect, and how it reads
+ * what comes back.
+ */
 
 import type { FeatureId } from '../../src/contract/conformance-features.ts'
 import type { FinishReason } from '../../src/wire/chat-answer.ts'
@@ -8,7 +11,10 @@ import type { JsonRecord } from '../../src/wire/chat-request.ts'
 export interface Probe {
   /** Members of the body that replace those of the caller's plainest request. */
   readonly ask: JsonRecord
-  /** The same without the feature: a target that is sent the same for both has lost it. Absent: the plainest request. */
+  /**
+   * The same without the feature: a target that is sent the same for both has lost it. Absent: the
+   * plainest request.
+   */
   readonly without?: JsonRecord
   /** Texts that must arrive. */
   readonly carries?: readonly string[]
@@ -42,7 +48,10 @@ export interface CallerKit {
   readonly loop: { readonly ask: JsonRecord; readonly next: (answer: JsonRecord) => JsonRecord }
   readonly readAnswer: (answer: JsonRecord) => SeenAnswer
   readonly readStream: (text: string) => SeenAnswer
-  /** Whether a client would take this stream for a whole answer, and whether it was told of a failure. */
+  /**
+   * Whether a client would take this stream for a whole answer, and whether it was told of a
+   * failure.
+   */
   readonly readEnd: (text: string) => { readonly isWhole: boolean; readonly isFailed: boolean }
   /** The dialect's own names. */
   readonly names: Readonly<Record<SeenField, string>>

@@ -1,4 +1,7 @@
-/** The whole table: every endpoint that translates, every kind of model of every provider, every feature. */
+/**
+ * The whole table: every endpoint that translates, every kind of model of every provider, every
+ * feature.
+ */
 
 import { FEATURE_IDS, type FeatureId } from '../../src/contract/conformance-features.ts'
 import { GatewayError } from '../../src/core/errors.ts'
@@ -91,7 +94,10 @@ function probePair(endpoint: string, pair: Pair, faults: string[]): ConformanceR
   return { ...head, dialect, results }
 }
 
-/** In which dialect the plainest request goes out; null when it is refused because of who would get it. */
+/**
+ * In which dialect the plainest request goes out; null when it is refused because of who would get
+ * it.
+ */
 function reachedDialect(pair: Pair, kit: CallerKit): string | null {
   try {
     const { codec } = askTarget(pair, kit.plain).target

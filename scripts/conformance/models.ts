@@ -1,6 +1,7 @@
 /**
- * A model's name for each kind of model that a provider's data tells apart; the first is the newest kind, which an
- * unknown name is taken for. Providers that are not here treat all of their models alike.
+ * A model's name for each kind of model that a provider's data tells apart; the first is the newest
+ * kind, which an unknown name is taken for. Providers that are not here treat all of their models
+ * alike.
  */
 import type { Provider } from '../../src/providers/define.ts'
 

@@ -1,4 +1,7 @@
-/** Whether what an upstream answers arrives at the caller, whole and as a stream. Every verdict is what the gateway's own code did. */
+/**
+ * Whether what an upstream answers arrives at the caller, whole and as a stream. Every verdict is
+ * what the gateway's own code did.
+ */
 
 import type { FeatureId } from '../../src/contract/conformance-features.ts'
 import { GatewayError } from '../../src/core/errors.ts'
@@ -64,7 +67,10 @@ export function probeAnswer(
   return { verdict: isRelayed ? 'relayed' : 'lossless' }
 }
 
-/** The upstream says that it failed, or stops in the middle: neither may look like the end of an answer. */
+/**
+ * The upstream says that it failed, or stops in the middle: neither may look like the end of an
+ * answer.
+ */
 export function probeFailures(pair: Pair, kit: CallerKit, upstream: UpstreamKit): Verdict {
   const asked = askTarget(pair, { ...kit.plain, ...kit.stream })
   const pieces = upstream.stream(said)

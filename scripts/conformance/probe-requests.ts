@@ -1,4 +1,6 @@
-/** Whether what a caller asks arrives at a target. Every verdict is what the gateway's own code did. */
+/**
+ * Whether what a caller asks arrives at a target. Every verdict is what the gateway's own code did.
+ */
 import { GatewayError } from '../../src/core/errors.ts'
 import type { JsonRecord } from '../../src/wire/chat-request.ts'
 import { THOUGHT, type UpstreamKit } from './answer-script.ts'

@@ -11,7 +11,9 @@ export type Verdict =
   /** The target has nothing of the kind that could be kept or lost. */
   | { readonly verdict: 'absent' }
 
-/** The gateway lost something and did not say so, or broke: never published, always a failed check. */
+/**
+ * The gateway lost something and did not say so, or broke: never published, always a failed check.
+ */
 export class ConformanceFault extends Error {
   override readonly name = 'ConformanceFault'
 }

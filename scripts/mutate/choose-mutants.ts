@@ -1,4 +1,7 @@
-/** Which mutants are tried: a draw that comes out the same for the same seed. Knows nothing of tests. */
+/**
+ * Which mutants are tried: a draw that comes out the same for the same seed. Knows nothing of
+ * tests.
+ */
 import { createHash } from 'node:crypto'
 import type { Mutant } from './find-mutants.ts'
 

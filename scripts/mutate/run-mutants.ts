@@ -1,4 +1,7 @@
-/** Runs tests in copies of the tree, without a fault and with one. Knows nothing of how faults are found. */
+/**
+ * Runs tests in copies of the tree, without a fault and with one. Knows nothing of how faults are
+ * found.
+ */
 import { type CommandResult, runCommand } from '../run-command.ts'
 import { type Mutant, plantMutant } from './find-mutants.ts'
 import type { NearestTests } from './nearest-tests.ts'

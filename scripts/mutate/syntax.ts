@@ -1,4 +1,7 @@
-/** TypeScript as a syntax tree over bytes, and the walk through what of it runs. Knows nothing of mutants. */
+/**
+ * TypeScript as a syntax tree over bytes, and the walk through what of it runs. Knows nothing of
+ * mutants.
+ */
 import { type Expression, parseSync, type Statement } from '@swc/core'
 
 export type SyntaxNode = Expression | Statement
@@ -42,7 +45,9 @@ export class SourceText {
     return this.#bytes.subarray(from, to).toString()
   }
 
-  /** Where an operator stands between its operands; a comment there may hold the same characters. */
+  /**
+   * Where an operator stands between its operands; a comment there may hold the same characters.
+   */
   operatorBetween(left: object, right: object, operator: string): ByteRange | undefined {
     const from = this.rangeOf(left).to
     const between = this.slice({ from, to: this.rangeOf(right).from })

@@ -1,4 +1,7 @@
-/** TypeScript types of the interface, made from its OpenAPI document (JSON Schema as zod writes it). Does no I/O. */
+/**
+ * TypeScript types of the interface, made from its OpenAPI document (JSON Schema as zod writes it).
+ * Does no I/O.
+ */
 
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -56,7 +59,10 @@ export function toApiTypes(document: ApiDocument): string {
     .replace(/\n\n$/, '\n')
 }
 
-/** `path`, `query` and `body`, each where there is something to say. Header parameters are left to those who need them. */
+/**
+ * `path`, `query` and `body`, each where there is something to say. Header parameters are left to
+ * those who need them.
+ */
 function toQuestion({ parameters = [], requestBody }: Operation): string {
   const parts = (['path', 'query'] as const).flatMap((place) => {
     const members = parameters.filter((parameter) => parameter.in === place)

@@ -1,4 +1,7 @@
-/** The OpenAPI document as the program itself serves it, from a temporary folder. It must not import the program. */
+/**
+ * The OpenAPI document as the program itself serves it, from a temporary folder. It must not import
+ * the program.
+ */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,7 @@
 /**
- * Who calls the control plane: an API key in `Authorization`, or else a session's cookie. A key wins: a browser never
- * sends one by itself. What changes something and comes by cookie has to come from the gateway's own pages.
+ * Who calls the control plane: an API key in `Authorization`, or else a session's cookie. A key
+ * wins: a browser never sends one by itself. What changes something and comes by cookie has to come
+ * from the gateway's own pages.
  */
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId, KeyId, SessionId, UserId } from '../core/ids.ts'
@@ -9,7 +10,10 @@ import type { Identity } from '../identity/identity.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import type { Member } from '../store/members.ts'
 
-/** A user too can make calls here and there, such as a gate's test: they are counted under the user's id. */
+/**
+ * A user too can make calls here and there, such as a gate's test: they are counted under the
+ * user's id.
+ */
 export interface ControlPlaneCaller extends Caller {
   readonly actor: Actor
 }

@@ -1,4 +1,7 @@
-/** Tells whoever watches of each finished request: by its route's template and who asked, never by what was asked for. */
+/**
+ * Tells whoever watches of each finished request: by its route's template and who asked, never by
+ * what was asked for.
+ */
 import type { KeyId } from '../core/ids.ts'
 import type { ControlPlaneApp, ControlPlaneDependencies } from './control-plane-app.ts'
 

@@ -1,4 +1,7 @@
-/** Cuts lists into pages. A cursor names the last row seen, so that rows that come or go meanwhile shift nothing. */
+/**
+ * Cuts lists into pages. A cursor names the last row seen, so that rows that come or go meanwhile
+ * shift nothing.
+ */
 import { refuse } from './refusals.ts'
 
 /** A row's place in the order newest first. */

@@ -1,4 +1,7 @@
-/** Reads a request's body and makes sure that it is one JSON object. What the object must hold is not known here. */
+/**
+ * Reads a request's body and makes sure that it is one JSON object. What the object must hold is
+ * not known here.
+ */
 import type { Timekeeper } from '../core/clock.ts'
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/json-content-type.ts'
@@ -95,7 +98,8 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   if (request.body !== null) {
     for await (const chunk of request.body) {
       length += chunk.length
-      // The header may be missing or wrong, so what arrives is counted too. Leaving the loop cancels the rest.
+      // The header may be missing or wrong, so what arrives is counted too. Leaving the loop
+      // cancels the rest.
       if (length > maxBytes) throw tooLarge(maxBytes)
       chunks.push(chunk)
     }

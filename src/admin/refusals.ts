@@ -1,15 +1,27 @@
-/** Turns what is wrong with a request into the control plane's errors and answers. Knows no resource. */
+/**
+ * Turns what is wrong with a request into the control plane's errors and answers. Knows no
+ * resource.
+ */
 import { describeProblems, type FieldNotes, type Problem } from '../contract/problems.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { encodeError } from '../wire/envelope.ts'
 
-/** What looks like one of our keys, wherever a caller may have pasted it: into a field's name, a parameter's, a path. */
+/**
+ * What looks like one of our keys, wherever a caller may have pasted it: into a field's name, a
+ * parameter's, a path.
+ */
 const KEY_LIKE = /\b(sk-svc-|svc_|legacy_)[\x21\x23-\x5b\x5d-\x7e]{8,}(?<!:)/g
 
-/** How many are told; whoever has more has seen enough, and the answer stays smaller than the request. */
+/**
+ * How many are told; whoever has more has seen enough, and the answer stays smaller than the
+ * request.
+ */
 const MAX_PROBLEMS = 100
 
-/** A 400 whose message names the first problem and says how many there are; its details hold the first hundred. */
+/**
+ * A 400 whose message names the first problem and says how many there are; its details hold the
+ * first hundred.
+ */
 export function refuse(problems: readonly Problem[]): GatewayError {
   const [first] = problems
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
@@ -19,7 +31,10 @@ export function refuse(problems: readonly Problem[]): GatewayError {
   })
 }
 
-/** What a validator hands to its hook; `data` is the value as it came, though the types of a failure leave it out. */
+/**
+ * What a validator hands to its hook; `data` is the value as it came, though the types of a failure
+ * leave it out.
+ */
 interface Validation {
   readonly target: string
   readonly success: boolean

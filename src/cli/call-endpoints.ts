@@ -1,4 +1,7 @@
-/** How `gatehouse call` asks each endpoint, and where the text is in its answers. Knows no command line. */
+/**
+ * How `gatehouse call` asks each endpoint, and where the text is in its answers. Knows no command
+ * line.
+ */
 
 import type { Client } from './client.ts'
 
@@ -26,7 +29,9 @@ export interface CallEndpoint {
   readDelta(event: Json): string
   /** Why an event says that the stream failed; undefined when it does not. */
   readFailure(event: Json): string | undefined
-  /** Whether an event says that nothing is missing: a stream can end early without any sign of it. */
+  /**
+   * Whether an event says that nothing is missing: a stream can end early without any sign of it.
+   */
   isEnd(event: Json): boolean
   readUsage(answerOrEvent: Json): CallUsage | undefined
 }

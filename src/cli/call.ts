@@ -1,4 +1,6 @@
-/** `gatehouse call GATE "prompt"`: tries a gate from the terminal, showing the answer as it arrives. */
+/**
+ * `gatehouse call GATE "prompt"`: tries a gate from the terminal, showing the answer as it arrives.
+ */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import {
@@ -80,8 +82,9 @@ export function bindCall(program: Command, context: CliContext): void {
 }
 
 /**
- * The first endpoint whose format the gate's first target speaks, so that it is asked first here too; else one that another
- * target speaks; else chat, which the gateway translates. With a suffix only fill-in-the-middle will do.
+ * The first endpoint whose format the gate's first target speaks, so that it is asked first here
+ * too; else one that another target speaks; else chat, which the gateway translates. With a suffix
+ * only fill-in-the-middle will do.
  */
 async function findEndpoint(client: Client, question: CallQuestion): Promise<CallEndpoint> {
   const gate = await client.call('GET /v1/gates/{id}', 'id', { path: { id: question.gate } })
@@ -159,7 +162,9 @@ async function showAnswer(
   return endpoint.readUsage(answer)
 }
 
-/** @throws CliError when the stream says that it failed, or breaks, or ends before it is complete */
+/**
+ * @throws CliError when the stream says that it failed, or breaks, or ends before it is complete
+ */
 async function showStream(
   response: Response,
   endpoint: CallEndpoint,

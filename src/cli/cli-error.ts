@@ -1,4 +1,6 @@
-/** A failure that the command line reports in one line, with the exit code that scripts can rely on. */
+/**
+ * A failure that the command line reports in one line, with the exit code that scripts can rely on.
+ */
 import { explainError } from './explain-error.ts'
 import { toPrintable } from './output.ts'
 import { terminal } from './terminal.ts'

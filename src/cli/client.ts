@@ -1,4 +1,7 @@
-/** Talks to a gateway, in this process or over HTTP, and turns its refusals into CliErrors. Knows no command. */
+/**
+ * Talks to a gateway, in this process or over HTTP, and turns its refusals into CliErrors. Knows no
+ * command.
+ */
 
 import {
   type AnswerOf,
@@ -37,7 +40,10 @@ export class Client {
     this.#apiKey = options.apiKey
   }
 
-  /** @throws CliError, also when `member` is not in the answer: then it is not a gateway that answered */
+  /**
+   * @throws CliError, also when `member` is not in the answer: then it is not a gateway that
+   * answered
+   */
   async call<Name extends OperationName>(
     name: Name,
     member: MemberOf<Name>,
@@ -105,7 +111,10 @@ export class Client {
   }
 }
 
-/** Runs `use` with a client of the gateway that the environment names, else of the local data folder. */
+/**
+ * Runs `use` with a client of the gateway that the environment names, else of the local data
+ * folder.
+ */
 export async function withClient<T>(
   context: CliContext,
   use: (client: Client) => Promise<T>,

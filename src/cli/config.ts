@@ -1,4 +1,7 @@
-/** `gatehouse config`: gates and what belongs to them as a file for version control. What it does is loaded when it runs. */
+/**
+ * `gatehouse config`: gates and what belongs to them as a file for version control. What it does is
+ * loaded when it runs.
+ */
 import type { Command } from 'commander'
 import type { FileFlags, PushFlags } from './account-configuration/commands.ts'
 import type { CliContext } from './context.ts'

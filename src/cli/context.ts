@@ -1,4 +1,7 @@
-/** The parts of the rest of the house that the command line may use; create-cli-context.ts makes it. Knows no command. */
+/**
+ * The parts of the rest of the house that the command line may use; create-cli-context.ts makes it.
+ * Knows no command.
+ */
 import type { Terminal } from './terminal.ts'
 
 /** The gateway's own HTTP interface, wherever it runs. */
@@ -75,7 +78,10 @@ export interface MasterKeyStatus {
   }[]
 }
 
-/** `rotated`: there is a new key. `finished`: an earlier rotation was. `nothing`: there was nothing to do. */
+/**
+ * `rotated`: there is a new key. `finished`: an earlier rotation was. `nothing`: there was nothing
+ * to do.
+ */
 export interface MasterKeyRotation extends MasterKeyStatus {
   readonly outcome: 'rotated' | 'finished' | 'nothing'
   /** How many credentials were encrypted anew. */

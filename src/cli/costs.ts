@@ -1,4 +1,6 @@
-/** `gatehouse costs verify`: computes the costs in the log again, and lists or mends what differs. */
+/**
+ * `gatehouse costs verify`: computes the costs in the log again, and lists or mends what differs.
+ */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { type Client, withClient } from './client.ts'

@@ -1,4 +1,7 @@
-/** `gatehouse doctor`: what is configured, what answers, what is wrong, and the cure. How it is found is not known here. */
+/**
+ * `gatehouse doctor`: what is configured, what answers, what is wrong, and the cure. How it is
+ * found is not known here.
+ */
 import type { Command } from 'commander'
 import type { CliContext, ExaminedPoint } from './context.ts'
 import { printJson, printLine, toPrintable } from './output.ts'

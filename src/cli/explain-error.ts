@@ -1,6 +1,11 @@
-/** Adds the cure to failures whose own words have none. Knows no command and no class of the house, only error codes. */
+/**
+ * Adds the cure to failures whose own words have none. Knows no command and no class of the house,
+ * only error codes.
+ */
 
-/** What to say of an error that reached the command line; its own message where that says enough. */
+/**
+ * What to say of an error that reached the command line; its own message where that says enough.
+ */
 export function explainError(error: Error): string {
   const { code, syscall } = error as { code?: unknown; syscall?: unknown }
   if (code === 'EADDRINUSE' || syscall === 'listen') return explainListen(error)
@@ -21,7 +26,10 @@ const FOLDER_CODES: ReadonlySet<string> = new Set([
   'EROFS',
 ])
 
-/** Bun says `Is port N in use?` of every address that it cannot listen on; with port 0 that cannot be the reason. */
+/**
+ * Bun says `Is port N in use?` of every address that it cannot listen on; with port 0 that cannot
+ * be the reason.
+ */
 function explainListen(error: Error): string {
   const port = /port (\d+)/.exec(error.message)?.[1] ?? '0'
   if (port === '0')

@@ -1,4 +1,7 @@
-/** What commands ask a person for: secrets that must not stand on a command line, and a yes before a deletion. */
+/**
+ * What commands ask a person for: secrets that must not stand on a command line, and a yes before a
+ * deletion.
+ */
 import { CliError } from './cli-error.ts'
 import { terminal } from './terminal.ts'
 
@@ -20,7 +23,9 @@ export function canAsk(): boolean {
   return input.isTerminal && error.isTerminal
 }
 
-/** Asks before something that cannot be undone; a script without a terminal has said yes by calling. */
+/**
+ * Asks before something that cannot be undone; a script without a terminal has said yes by calling.
+ */
 export async function confirmDeletion(what: string, isAgreed: boolean): Promise<void> {
   if (isAgreed || !canAsk()) return
   const answer = await terminal().askYes(`Delete ${what}?`)

@@ -135,7 +135,10 @@ const SHORT_ID_LENGTH = 12
 const SHORT_ID = /^[0-9a-f]{6,31}$/
 const MOST_KEYS = 100_000
 
-/** The end of an id, which is the random part of it: whole ids leave no place for names in a line of 80 characters. */
+/**
+ * The end of an id, which is the random part of it: whole ids leave no place for names in a line of
+ * 80 characters.
+ */
 function shortIdOf(id: string): string {
   return id.slice(-SHORT_ID_LENGTH)
 }

@@ -1,4 +1,7 @@
-/** `gatehouse master-key`: shows what is encrypted under which key, and changes the key. Shows ids, never a key. */
+/**
+ * `gatehouse master-key`: shows what is encrypted under which key, and changes the key. Shows ids,
+ * never a key.
+ */
 import type { Command } from 'commander'
 import type { CliContext, MasterKeyRotation, MasterKeyStatus } from './context.ts'
 import { formatTable, printJson, printLine, printNote } from './output.ts'

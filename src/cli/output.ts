@@ -17,7 +17,10 @@ export function printJson(value: unknown): void {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const TERMINAL_CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
-/** Without what would move the cursor, change colours or rename the window: names and answers come from elsewhere. */
+/**
+ * Without what would move the cursor, change colours or rename the window: names and answers come
+ * from elsewhere.
+ */
 export function toPrintable(text: string): string {
   return text.replaceAll(TERMINAL_CONTROLS, '')
 }
@@ -26,7 +29,10 @@ export type Row = Readonly<Record<string, string>>
 
 const GAP = '  '
 
-/** Columns as wide as their longest cell; the last one is cut where the line would not fit into `width`. */
+/**
+ * Columns as wide as their longest cell; the last one is cut where the line would not fit into
+ * `width`.
+ */
 export function formatTable(
   columns: readonly string[],
   rows: readonly Row[],

@@ -1,4 +1,7 @@
-/** `gatehouse owned-models`: models that you host or pay for yourself. Their credentials are asked for, never given as an argument. */
+/**
+ * `gatehouse owned-models`: models that you host or pay for yourself. Their credentials are asked
+ * for, never given as an argument.
+ */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { CREDENTIAL_HEADERS, FIM_ENDPOINTS, FIM_TEMPLATE_NAMES } from '../core/owned-model.ts'

@@ -1,4 +1,7 @@
-/** `gatehouse provider-keys`: the account's own provider credentials. A key is read from a prompt or standard input. */
+/**
+ * `gatehouse provider-keys`: the account's own provider credentials. A key is read from a prompt or
+ * standard input.
+ */
 import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'

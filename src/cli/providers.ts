@@ -1,4 +1,7 @@
-/** `gatehouse providers`: who can stand behind a gate, and what each endpoint loses on the way there. */
+/**
+ * `gatehouse providers`: who can stand behind a gate, and what each endpoint loses on the way
+ * there.
+ */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'

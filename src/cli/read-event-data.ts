@@ -1,4 +1,6 @@
-/** Reads the `data` of server-sent events from a response: enough for a client that only shows text. */
+/**
+ * Reads the `data` of server-sent events from a response: enough for a client that only shows text.
+ */
 
 export async function* readEventData(response: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder()

@@ -1,6 +1,7 @@
 /**
- * The process as a command sees it: its three streams, the person at them and its exit code. It goes along with the
- * command, so that nothing on the way has to hand it on. It must not know any command, nor whose process it is.
+ * The process as a command sees it: its three streams, the person at them and its exit code. It
+ * goes along with the command, so that nothing on the way has to hand it on. It must not know any
+ * command, nor whose process it is.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
@@ -44,7 +45,10 @@ export function withTerminal<Result>(at: Terminal, work: () => Result): Result {
   return terminals.run(at, work)
 }
 
-/** For what goes on when its command has ended: a server would carry the terminal through every call, at a cost. */
+/**
+ * For what goes on when its command has ended: a server would carry the terminal through every
+ * call, at a cost.
+ */
 export function withoutTerminal<Result>(work: () => Result): Result {
   return outside(work)
 }

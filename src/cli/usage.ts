@@ -1,4 +1,7 @@
-/** `gatehouse usage`: what was used and what it cost, summed up by day, gate, target, key, status or credential. */
+/**
+ * `gatehouse usage`: what was used and what it cost, summed up by day, gate, target, key, status or
+ * credential.
+ */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import type { QueryOf } from '../contract/api-call.ts'

@@ -1,4 +1,7 @@
-/** `gatehouse users`: list, invite, and set a forgotten password. The last works on the machine of the data folder only. */
+/**
+ * `gatehouse users`: list, invite, and set a forgotten password. The last works on the machine of
+ * the data folder only.
+ */
 import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'
 import { type Listing, withClient } from './client.ts'

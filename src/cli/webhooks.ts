@@ -1,4 +1,7 @@
-/** `gatehouse webhooks`: addresses that are told of events. A secret comes from standard input or a prompt, never from the command line. */
+/**
+ * `gatehouse webhooks`: addresses that are told of events. A secret comes from standard input or a
+ * prompt, never from the command line.
+ */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'

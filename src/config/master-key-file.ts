@@ -1,4 +1,7 @@
-/** The file in the data folder that holds the master key: readable by its owner only, never half-written. */
+/**
+ * The file in the data folder that holds the master key: readable by its owner only, never
+ * half-written.
+ */
 import { randomBytes } from 'node:crypto'
 import {
   chownSync,
@@ -28,7 +31,10 @@ export interface MasterKeyFile {
   readonly stamp: string
 }
 
-/** @returns undefined when there is none @throws MasterKeyError when others may read it, or it holds no key */
+/**
+ * @returns undefined when there is none @throws MasterKeyError when others may read it, or it holds
+ * no key
+ */
 export function readMasterKeyFile(path: string): MasterKeyFile | undefined {
   const descriptor = openIfThere(path)
   if (descriptor === undefined) return undefined
@@ -61,7 +67,10 @@ export function generateMasterKey(): Secret {
   return new Secret(randomBytes(32).toString('hex'))
 }
 
-/** Makes the file unless it is there: of two processes that try, one makes it and both read the same. */
+/**
+ * Makes the file unless it is there: of two processes that try, one makes it and both read the
+ * same.
+ */
 export function createMasterKeyFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = writeDraft(path, [generateMasterKey()])

@@ -1,6 +1,6 @@
 /**
- * Where master keys come from, and a vault that is opened when it is first needed and notices a rotation. Knows nothing
- * of what is encrypted.
+ * Where master keys come from, and a vault that is opened when it is first needed and notices a
+ * rotation. Knows nothing of what is encrypted.
  */
 import { join } from 'node:path'
 import type { Secret } from '../core/secret.ts'
@@ -21,8 +21,8 @@ export function masterKeyPath(dataFolder: string): string {
 }
 
 /**
- * The current key first, then those that only still open. Without `GATEHOUSE_MASTER_KEY` the data folder's file is made
- * when it is missing.
+ * The current key first, then those that only still open. Without `GATEHOUSE_MASTER_KEY` the data
+ * folder's file is made when it is missing.
  * @throws MasterKeyError naming the variable or the file, with the cure; never the key
  */
 export function loadMasterKeys(source: MasterKeySource): MasterKeys {
@@ -50,8 +50,9 @@ function makeMasterKeys(source: MasterKeySource): MasterKeys {
 }
 
 /**
- * Reads the file where there is one; it is made by the first encryption. A file that a rotation has changed is read before
- * each encryption, and when a text is under a key that is not known; keys seen once go on opening what they closed.
+ * Reads the file where there is one; it is made by the first encryption. A file that a rotation has
+ * changed is read before each encryption, and when a text is under a key that is not known; keys
+ * seen once go on opening what they closed.
  * @param onCurrent told of the key that is encrypted under from now on, by its id
  */
 export function openVault(
@@ -81,7 +82,8 @@ export function openVault(
     return vault
   }
 
-  // What is in memory may be opened after the second rotation, when the key that closed it has left the file.
+  // What is in memory may be opened after the second rotation, when the key that closed it has left
+  // the file.
   try {
     latest(false)
   } catch {

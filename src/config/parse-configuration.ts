@@ -1,6 +1,7 @@
 /**
- * The configuration file's text → what it says, or the line of each fault in it. Loaded only where there is a file. No
- * message repeats a value of the file: one may be a key that somebody put there.
+ * The configuration file's text → what it says, or the line of each fault in it. Loaded only where
+ * there is a file. No message repeats a value of the file: one may be a key that somebody put
+ * there.
  */
 import { configuration, configurationNotes } from '../contract/configuration.ts'
 import type { PlansSection } from '../core/plan.ts'

@@ -1,4 +1,7 @@
-/** What the environment says of providers: composed addresses, shared keys, and keys that are documents. */
+/**
+ * What the environment says of providers: composed addresses, shared keys, and keys that are
+ * documents.
+ */
 import { describe, expect, test } from 'bun:test'
 import { catalog } from '../providers/catalog.ts'
 import { readProviderSettings } from './provider-settings.ts'

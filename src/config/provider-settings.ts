@@ -1,4 +1,6 @@
-/** What the operator's variables say of each provider: its key and its address. Names no provider. */
+/**
+ * What the operator's variables say of each provider: its key and its address. Names no provider.
+ */
 
 import { Secret } from '../core/secret.ts'
 import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
@@ -73,7 +75,8 @@ function compose(environment: Environment, composed: ComposedAddress): string | 
   for (const [name, { variable, fallback }] of Object.entries(composed.parts)) {
     const value = environment[variable] || fallback
     if (value === undefined) return undefined
-    // Letters, digits, dots, hyphens, and the colon of a project within an organisation's domain: nothing that could lead elsewhere.
+    // Letters, digits, dots, hyphens, and the colon of a project within an organisation's domain:
+    // nothing that could lead elsewhere.
     if (!/^[a-z0-9](?:[a-z0-9.:-]*[a-z0-9])?$/i.test(value) || value.includes('..'))
       throw new SettingsError(`${variable} must consist of letters, digits and hyphens.`)
     parts.set(name, value)

@@ -1,4 +1,7 @@
-/** A YAML text → its value and the line of each part of it; what a schema refuses → faults with lines. Knows no section. */
+/**
+ * A YAML text → its value and the line of each part of it; what a schema refuses → faults with
+ * lines. Knows no section.
+ */
 import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml'
 import type { z } from 'zod'
 import { describeProblems, type FieldNotes } from '../contract/problems.ts'

@@ -1,6 +1,6 @@
 /**
- * What of an account can be kept in a file under version control: one section a resource, each entry as the control plane
- * takes it at creation, but for secrets. Knows no file and no server.
+ * What of an account can be kept in a file under version control: one section a resource, each
+ * entry as the control plane takes it at creation, but for secrets. Knows no file and no server.
  */
 import { z } from 'zod'
 import { createBudgetBody, updateBudgetBody } from './budgets.ts'
@@ -15,7 +15,10 @@ const MAX_ENTRIES = 10_000
 
 const ownedModel = createOwnedModelBody.omit({ credential: true })
 const gate = createGateBody.extend({ id: createGateBody.shape.id.unwrap() })
-/** A key has another id on every gateway, so a file that names one would be of use to one gateway only. */
+/**
+ * A key has another id on every gateway, so a file that names one would be of use to one gateway
+ * only.
+ */
 const budget = createBudgetBody.superRefine(({ keyId }, context) => {
   if (keyId !== undefined)
     context.addIssue({
@@ -42,7 +45,10 @@ export const accountConfiguration = z.strictObject({
 
 export type ConfigurationSection = 'ownedModels' | 'gates' | 'budgets' | 'webhooks'
 
-/** What the control plane lets an entry say: its schema, all members in their order, and those that can be changed later. */
+/**
+ * What the control plane lets an entry say: its schema, all members in their order, and those that
+ * can be changed later.
+ */
 export const configurationEntries = {
   ownedModels: {
     schema: ownedModel,

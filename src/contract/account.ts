@@ -32,11 +32,9 @@ export const accountBody = z
           used: amount,
           reserved: amount,
           resetsAt: z.iso.datetime(),
-          unpricedCalls: z
-            .int()
-            .meta({
-              description: 'Calls of this month whose cost is not known: they are not in `used`.',
-            }),
+          unpricedCalls: z.int().meta({
+            description: 'Calls of this month whose cost is not known: they are not in `used`.',
+          }),
         }),
       })
       .meta({

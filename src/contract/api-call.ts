@@ -1,4 +1,7 @@
-/** How clients name what they ask: operations of the interface, by method and path, with the types of its document. Sends nothing. */
+/**
+ * How clients name what they ask: operations of the interface, by method and path, with the types
+ * of its document. Sends nothing.
+ */
 import type { Api } from './api.generated.ts'
 
 /** `GET /v1/gates/{id}` and its like. */
@@ -12,7 +15,10 @@ export type QuestionOf<Name extends OperationName> =
     ? readonly [question?: Api[Name]['question']]
     : readonly [question: Api[Name]['question']]
 
-/** A member that every answer of the operation has: what does not have it did not come from a gateway. */
+/**
+ * A member that every answer of the operation has: what does not have it did not come from a
+ * gateway.
+ */
 export type MemberOf<Name extends OperationName> = Exclude<keyof AnswerOf<Name>, symbol | number>
 
 /** Operations that answer in pages. */
@@ -25,7 +31,10 @@ export type ListName = {
     : never
 }[OperationName]
 
-/** Of these, those that are asked for page by page; the others have one page, and refuse to be asked for a part of it. */
+/**
+ * Of these, those that are asked for page by page; the others have one page, and refuse to be asked
+ * for a part of it.
+ */
 export type PagedName = {
   [Name in ListName]: Api[Name]['question'] extends {
     readonly query?: { readonly cursor?: string | undefined }

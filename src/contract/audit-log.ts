@@ -1,10 +1,15 @@
-/** The audit log as the control plane shows it: who changed what, before and after. Holds no secret. */
+/**
+ * The audit log as the control plane shows it: who changed what, before and after. Holds no secret.
+ */
 import { z } from 'zod'
 import { listOf, pageQuery } from './lists.ts'
 
 const TIME_PROBLEM = 'must be a time such as 2026-11-01T00:00:00Z, or a day such as 2026-11-01'
 
-/** ISO 8601, with a zone; a day alone begins at midnight UTC. Becomes milliseconds since the Unix epoch. */
+/**
+ * ISO 8601, with a zone; a day alone begins at midnight UTC. Becomes milliseconds since the Unix
+ * epoch.
+ */
 const time = z
   .string({ error: TIME_PROBLEM })
   .regex(/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/, {

@@ -1,4 +1,7 @@
-/** What the conformance table asks of every pair of endpoint and target, in the order in which it is shown. How it is asked is not known here. */
+/**
+ * What the conformance table asks of every pair of endpoint and target, in the order in which it is
+ * shown. How it is asked is not known here.
+ */
 
 interface FeatureShape {
   readonly group: 'Messages' | 'Tools' | 'Form and thought' | 'Settings' | 'Answers'

@@ -1,4 +1,7 @@
-/** What becomes of each feature between an endpoint and a target. Which features and targets there are is not known here. */
+/**
+ * What becomes of each feature between an endpoint and a target. Which features and targets there
+ * are is not known here.
+ */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 
@@ -28,11 +31,9 @@ const conformanceRow = z
       .array(
         z.object({
           provider: z.string(),
-          models: z
-            .array(z.string())
-            .meta({
-              description: "One of each kind of the provider's models; empty: all are alike.",
-            }),
+          models: z.array(z.string()).meta({
+            description: "One of each kind of the provider's models; empty: all are alike.",
+          }),
         }),
       )
       .meta({ description: 'All with the same results.' }),

@@ -1,4 +1,7 @@
-/** Why a call failed, as the log names it: the closed list. What each looks like from outside is decided elsewhere. */
+/**
+ * Why a call failed, as the log names it: the closed list. What each looks like from outside is
+ * decided elsewhere.
+ */
 
 export const ERROR_KINDS = [
   'invalid_request',

@@ -1,4 +1,7 @@
-/** The flat error envelope of the control plane. Which code goes with which status is decided elsewhere. */
+/**
+ * The flat error envelope of the control plane. Which code goes with which status is decided
+ * elsewhere.
+ */
 import { z } from 'zod'
 
 export const errorBody = z

@@ -1,4 +1,7 @@
-/** What a gate says for every request, and whether requests may say otherwise, as the control plane reads and writes it. */
+/**
+ * What a gate says for every request, and whether requests may say otherwise, as the control plane
+ * reads and writes it.
+ */
 import { z } from 'zod'
 import { text } from './text.ts'
 

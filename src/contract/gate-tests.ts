@@ -1,4 +1,6 @@
-/** How each target of a gate did when it was asked once. Which providers exist is not known here. */
+/**
+ * How each target of a gate did when it was asked once. Which providers exist is not known here.
+ */
 import { z } from 'zod'
 
 const count = z.int().min(0)
@@ -6,12 +8,9 @@ const count = z.int().min(0)
 const targetTest = z.object({
   target: z.string().meta({ description: '`provider/model`.', example: 'sandbox/echo' }),
   status: z.enum(['ok', 'failed']),
-  httpStatus: z
-    .int()
-    .optional()
-    .meta({
-      description: 'What a caller would have seen; absent when the provider was not asked.',
-    }),
+  httpStatus: z.int().optional().meta({
+    description: 'What a caller would have seen; absent when the provider was not asked.',
+  }),
   error: z
     .object({ code: z.string().meta({ example: 'provider_auth_failed' }), message: z.string() })
     .optional(),

@@ -1,4 +1,7 @@
-/** API keys as the control plane reads and writes them: the key itself is in one answer only, the one to its creation. */
+/**
+ * API keys as the control plane reads and writes them: the key itself is in one answer only, the
+ * one to its creation.
+ */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 import { text } from './text.ts'

@@ -1,4 +1,7 @@
-/** Owned models as the control plane reads and writes them (interface-spec, PATCH /v1/owned-models/:slug). */
+/**
+ * Owned models as the control plane reads and writes them (interface-spec, PATCH
+ * /v1/owned-models/:slug).
+ */
 import { z } from 'zod'
 import { fimEndpoint, fimTemplate, foundFimEndpoint } from './fim.ts'
 import { listOf } from './lists.ts'
@@ -155,12 +158,9 @@ export const createOwnedModelBody = z
     fimTemplate: fimTemplate.default('auto'),
     pricingInput: pricingInput.default(0),
     pricingOutput: pricingOutput.default(0),
-    pricingCachedInput: pricingCachedInput
-      .optional()
-      .meta({
-        description:
-          'As `pricingInput` when absent: a server that caches nothing charges the same.',
-      }),
+    pricingCachedInput: pricingCachedInput.optional().meta({
+      description: 'As `pricingInput` when absent: a server that caches nothing charges the same.',
+    }),
   })
   .meta({ id: 'CreateOwnedModel' })
 

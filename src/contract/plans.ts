@@ -1,4 +1,7 @@
-/** The section `plans` of the operator's configuration file. What a plan's limits do is not known here. */
+/**
+ * The section `plans` of the operator's configuration file. What a plan's limits do is not known
+ * here.
+ */
 import { z } from 'zod'
 
 /** A year of the busiest account is far below; counts stay exact numbers with room to spare. */

@@ -1,4 +1,7 @@
-/** Says in plain words what is wrong with a value that its schema refused. Never repeats the value itself. */
+/**
+ * Says in plain words what is wrong with a value that its schema refused. Never repeats the value
+ * itself.
+ */
 import type { z } from 'zod'
 
 export interface Problem {
@@ -7,7 +10,10 @@ export interface Problem {
   readonly message: string
 }
 
-/** What to say of a field that the schema does not know, by its place without indices (`targets[].weight`). */
+/**
+ * What to say of a field that the schema does not know, by its place without indices
+ * (`targets[].weight`).
+ */
 export type FieldNotes = Readonly<Record<string, string>>
 
 type Issue = z.core.$ZodIssue
@@ -24,7 +30,9 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'an object',
 }
 
-/** One problem per field, in the order in which the schema found them. `input` is the refused value. */
+/**
+ * One problem per field, in the order in which the schema found them. `input` is the refused value.
+ */
 export function describeProblems(
   issues: readonly Issue[],
   input: unknown,

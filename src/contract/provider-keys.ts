@@ -1,4 +1,7 @@
-/** Provider keys as the control plane reads and writes them: the key goes in and never comes out. Names no provider. */
+/**
+ * Provider keys as the control plane reads and writes them: the key goes in and never comes out.
+ * Names no provider.
+ */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 import type { FieldNotes } from './problems.ts'

@@ -1,4 +1,7 @@
-/** Models that can be offered where a target is chosen. A target may name others: the list is what is known of prices. */
+/**
+ * Models that can be offered where a target is chosen. A target may name others: the list is what
+ * is known of prices.
+ */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 

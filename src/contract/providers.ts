@@ -1,4 +1,7 @@
-/** Providers, of the catalog and of the operator, as the control plane shows it. Which ones there are is not known here. */
+/**
+ * Providers, of the catalog and of the operator, as the control plane shows it. Which ones there
+ * are is not known here.
+ */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 

@@ -1,7 +1,10 @@
 /** Text that a person typed: fit for every store and every screen. Knows no resource. */
 import { z } from 'zod'
 
-/** Unpaired surrogates cannot be stored as UTF-8, NUL not in Postgres; other control characters forge log lines. */
+/**
+ * Unpaired surrogates cannot be stored as UTF-8, NUL not in Postgres; other control characters
+ * forge log lines.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 

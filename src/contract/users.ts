@@ -1,4 +1,7 @@
-/** Users, their sessions, members and invitations as the control plane reads and writes them. How one signs in is not known here. */
+/**
+ * Users, their sessions, members and invitations as the control plane reads and writes them. How
+ * one signs in is not known here.
+ */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 import { text } from './text.ts'
@@ -63,7 +66,10 @@ export const changePasswordBody = z
   })
   .meta({ id: 'ChangePassword' })
 
-/** What a browser resolves against our origin must not lead to another one: `//host`, `/\host`, and what becomes one of them. */
+/**
+ * What a browser resolves against our origin must not lead to another one: `//host`, `/\host`, and
+ * what becomes one of them.
+ */
 const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/
 
 export const beginOidcBody = z

@@ -42,11 +42,17 @@ export function isLegacyKey(key: string): boolean {
   return LEGACY_KEY.test(key)
 }
 
-/** A new import is as hard to guess as this at the least; keys that were imported before are not looked at again. */
+/**
+ * A new import is as hard to guess as this at the least; keys that were imported before are not
+ * looked at again.
+ */
 const MIN_IMPORTED_CHARACTERS = 16
 const MIN_DIFFERENT_CHARACTERS = 6
 
-/** @returns what an import of the key has to be refused for, or undefined; it names no part of the key */
+/**
+ * @returns what an import of the key has to be refused for, or undefined; it names no part of the
+ * key
+ */
 export function describeGuessableKey(key: string): string | undefined {
   const random = key.slice(prefixOf(key).length)
   if (random.length >= MIN_IMPORTED_CHARACTERS && new Set(random).size >= MIN_DIFFERENT_CHARACTERS)

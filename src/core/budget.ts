@@ -1,4 +1,6 @@
-/** A budget: the most that one key, or one gate, may use in a period. Knows nothing of who counts. */
+/**
+ * A budget: the most that one key, or one gate, may use in a period. Knows nothing of who counts.
+ */
 import type { AccountId, GateId, KeyId } from './ids.ts'
 import type { Period } from './period.ts'
 
@@ -12,7 +14,10 @@ export type BudgetScope =
   | { readonly type: 'key'; readonly keyId: KeyId }
   | { readonly type: 'gate'; readonly gateId: GateId }
 
-/** What becomes of a target whose price is not known, where a limit is in money: nothing it uses would count. */
+/**
+ * What becomes of a target whose price is not known, where a limit is in money: nothing it uses
+ * would count.
+ */
 export type UnpricedRule = 'refuse' | 'allow'
 
 export interface Budget {
@@ -24,7 +29,10 @@ export interface Budget {
   readonly period: Period
   /** Of no effect where tokens are limited. */
   readonly unpriced: UnpricedRule
-  /** Shares of the limit, ascending, each above 0 and at most 1: an event is sent when one is reached, once a period. */
+  /**
+   * Shares of the limit, ascending, each above 0 and at most 1: an event is sent when one is
+   * reached, once a period.
+   */
   readonly alertAt: readonly number[]
   /** Milliseconds since the Unix epoch. Calls that began before do not count. */
   readonly createdAt: number

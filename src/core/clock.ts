@@ -1,13 +1,22 @@
-/** Time as a dependency, so that limits and journals can be tested without waiting. Must not know what is timed. */
+/**
+ * Time as a dependency, so that limits and journals can be tested without waiting. Must not know
+ * what is timed.
+ */
 
 export interface Clock {
-  /** Milliseconds since the Unix epoch, as the machine has them now: it jumps when the machine's clock is set. */
+  /**
+   * Milliseconds since the Unix epoch, as the machine has them now: it jumps when the machine's
+   * clock is set.
+   */
   now(): number
 }
 
 /** Measures durations and deadlines. */
 export interface Stopwatch {
-  /** Milliseconds and parts of them, since nobody says when, on a scale that never jumps and never goes back. */
+  /**
+   * Milliseconds and parts of them, since nobody says when, on a scale that never jumps and never
+   * goes back.
+   */
   elapsed(): number
 }
 

@@ -1,8 +1,9 @@
 /** What a call cost. Knows no price. */
 
 /**
- * `exact`: the target's own price for this model and what it reported. `estimated`: the price of a model like it, or a part
- * of the usage unknown or estimated, as after a hang-up. `unknown`: no price, or nothing reported; never a guess.
+ * `exact`: the target's own price for this model and what it reported. `estimated`: the price of a
+ * model like it, or a part of the usage unknown or estimated, as after a hang-up. `unknown`: no
+ * price, or nothing reported; never a guess.
  */
 export type CostStatus = 'exact' | 'estimated' | 'unknown'
 
@@ -10,7 +11,10 @@ export interface Cost {
   /** Millionths of a US dollar; null when unknown. */
   readonly microUsd: number | null
   readonly status: CostStatus
-  /** Where the price is from, so that it can be computed again: a price table's name and version, or `owned-model`. */
+  /**
+   * Where the price is from, so that it can be computed again: a price table's name and version, or
+   * `owned-model`.
+   */
   readonly source: string | null
 }
 

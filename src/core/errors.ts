@@ -14,7 +14,10 @@ export interface ErrorPolicy {
   readonly type: string
   /** Default `code` of the nested envelope; a reason given with the error replaces it. */
   readonly code: string | null
-  /** Whether the same request may succeed later; SDKs are told by `x-should-retry` where their own rule differs. */
+  /**
+   * Whether the same request may succeed later; SDKs are told by `x-should-retry` where their own
+   * rule differs.
+   */
   readonly retryable: boolean
 }
 
@@ -140,7 +143,10 @@ export const ERROR_POLICY = {
   },
 } as const satisfies Record<string, ErrorPolicy>
 
-/** `type` of the nested envelope where an upstream's refusal of the caller's own request is told in our words. */
+/**
+ * `type` of the nested envelope where an upstream's refusal of the caller's own request is told in
+ * our words.
+ */
 const CALLERS_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   413: 'invalid_request_error',
@@ -170,7 +176,10 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown
 }
 
-/** Every refusal and failure the gateway makes. Its message is shown to the caller: never put a secret in it. */
+/**
+ * Every refusal and failure the gateway makes. Its message is shown to the caller: never put a
+ * secret in it.
+ */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
   readonly kind: ErrorKind
@@ -204,7 +213,10 @@ export function invalidRequest(message: string, param?: string, code?: string): 
   })
 }
 
-/** Turns anything thrown into a GatewayError; what is not ours becomes `internal_error` and keeps its cause for the log. */
+/**
+ * Turns anything thrown into a GatewayError; what is not ours becomes `internal_error` and keeps
+ * its cause for the log.
+ */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   return new GatewayError('internal_error', 'The gateway failed to handle this request.', {

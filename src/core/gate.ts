@@ -1,22 +1,31 @@
-/** A gate: the named routing target that an application puts where the model name was. Knows nothing of providers. */
+/**
+ * A gate: the named routing target that an application puts where the model name was. Knows nothing
+ * of providers.
+ */
 import type { AccountId, GateId } from './ids.ts'
 
 export interface GateTarget {
   /** `provider/model`; the provider is the part before the first slash. */
   readonly model: string
-  /** Its share of the calls under the strategy `weighted`; 0: only when the others fail. Absent: 1. */
+  /**
+   * Its share of the calls under the strategy `weighted`; 0: only when the others fail. Absent: 1.
+   */
   readonly weight?: number | undefined
 }
 
 /**
- * Which target is asked first; the others follow when it fails. `fallback`: the order of the list. `weighted`: each in
- * proportion to its weight. `fastest`: the one that has lately begun to answer soonest.
+ * Which target is asked first; the others follow when it fails. `fallback`: the order of the list.
+ * `weighted`: each in proportion to its weight. `fastest`: the one that has lately begun to answer
+ * soonest.
  */
 export type Strategy = 'fallback' | 'weighted' | 'fastest'
 
 export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** What a gate says for every request through it, in the gateway's own terms; each dialect has its own spelling. */
+/**
+ * What a gate says for every request through it, in the gateway's own terms; each dialect has its
+ * own spelling.
+ */
 export interface GateDefaults {
   /** Put before the caller's own. */
   readonly instructions?: string
@@ -27,8 +36,9 @@ export interface GateDefaults {
 }
 
 /**
- * What happens when a request says something else about what the gate has decided: a `model` beside `gate_id`, or a
- * parameter with a default. `ignore`: the gate's counts. `reject`: 400. `allow`: the caller's counts.
+ * What happens when a request says something else about what the gate has decided: a `model` beside
+ * `gate_id`, or a parameter with a default. `ignore`: the gate's counts. `reject`: 400. `allow`:
+ * the caller's counts.
  */
 export type Overrides = 'ignore' | 'reject' | 'allow'
 
@@ -40,14 +50,22 @@ export interface Gate {
   /** Never empty. */
   readonly targets: readonly GateTarget[]
   readonly strategy: Strategy
-  /** When the first byte is this late (milliseconds), the next target is asked as well; null: never. */
+  /**
+   * When the first byte is this late (milliseconds), the next target is asked as well; null: never.
+   */
   readonly hedgeAfterMs: number | null
   /** null: none at all, which is what the hot path asks. */
   readonly defaults: GateDefaults | null
   readonly overrides: Overrides
-  /** Longest that a call may take from its first byte in to its last byte out; null: the server's own limit. */
+  /**
+   * Longest that a call may take from its first byte in to its last byte out; null: the server's
+   * own limit.
+   */
   readonly timeoutMs: number | null
-  /** How often one target is tried again after a failure that may pass, before the next target's turn. */
+  /**
+   * How often one target is tried again after a failure that may pass, before the next target's
+   * turn.
+   */
   readonly maxRetries: number
   /** Milliseconds since the Unix epoch, as is `updatedAt`. */
   readonly createdAt: number

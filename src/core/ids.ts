@@ -1,4 +1,7 @@
-/** Branded ids, so that one kind cannot be passed for another. Knows nothing of where they are stored. */
+/**
+ * Branded ids, so that one kind cannot be passed for another. Knows nothing of where they are
+ * stored.
+ */
 
 declare const brand: unique symbol
 type Id<Name extends string> = string & { readonly [brand]: Name }
@@ -12,13 +15,21 @@ export type UserId = Id<'user'>
 export type InvitationId = Id<'invitation'>
 export type SessionId = Id<'session'>
 
-/** The account that every gateway begins with: the first keys are its keys, and the first user owns it. */
+/**
+ * The account that every gateway begins with: the first keys are its keys, and the first user owns
+ * it.
+ */
 export const DEFAULT_ACCOUNT = 'acct_default' as AccountId
 
-/** What a gate id may look like: chosen by the customer, immutable, unique in the account (design §5). */
+/**
+ * What a gate id may look like: chosen by the customer, immutable, unique in the account (design
+ * §5).
+ */
 export const GATE_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/** Time-ordered, so that rows written together lie together: an index on it stays cheap as it grows. */
+/**
+ * Time-ordered, so that rows written together lie together: an index on it stays cheap as it grows.
+ */
 export function createCallId(): CallId {
   // From its bytes: half as long as taking the dashes out, and this is done for every call.
   return `req_${Bun.randomUUIDv7('buffer').toString('hex')}` as CallId

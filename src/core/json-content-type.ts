@@ -7,7 +7,10 @@
 const LONGEST_TYPE = 256
 const UTF8_NAMES: ReadonlySet<string> = new Set(['utf-8', 'utf8', '"utf-8"', '"utf8"'])
 
-/** `application/json` or `application/….+json`; JSON is UTF-8 (RFC 8259 §8.1), so that another charset is refused. */
+/**
+ * `application/json` or `application/….+json`; JSON is UTF-8 (RFC 8259 §8.1), so that another
+ * charset is refused.
+ */
 export function isJsonContentType(header: string): boolean {
   if (header === 'application/json') return true
   if (header.length > LONGEST_TYPE) return false

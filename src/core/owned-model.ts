@@ -1,4 +1,7 @@
-/** An owned model: one that a customer hosts or pays for, addressed by its slug. Its credential is never a part of it. */
+/**
+ * An owned model: one that a customer hosts or pays for, addressed by its slug. Its credential is
+ * never a part of it.
+ */
 import type { AccountId } from './ids.ts'
 
 /** The formats that an owned model may speak (design §5). */
@@ -15,14 +18,18 @@ export type OwnedModelDialect = (typeof OWNED_MODEL_DIALECTS)[number]
 /** The part of a target before the slash that says: what follows is a slug of the account. */
 export const OWNED_PREFIX = 'owned'
 
-/** How its server wants the credential. `auto`: as the dialect's own clients send it, unless a probe has found out otherwise. */
+/**
+ * How its server wants the credential. `auto`: as the dialect's own clients send it, unless a probe
+ * has found out otherwise.
+ */
 export const CREDENTIAL_HEADERS = ['auto', 'authorization', 'x-api-key'] as const
 
 export type CredentialHeader = (typeof CREDENTIAL_HEADERS)[number]
 
 /**
- * How a server fills in the middle: at the address that the dialect's own vendor has, at llama.cpp's, or by completions with a
- * member for the suffix or with the model's own tokens in the prompt.
+ * How a server fills in the middle: at the address that the dialect's own vendor has, at
+ * llama.cpp's, or by completions with a member for the suffix or with the model's own tokens in the
+ * prompt.
  */
 export const FIM_ENDPOINTS = [
   'fim-completions',
@@ -47,7 +54,10 @@ export const FIM_TEMPLATE_NAMES = [
 
 export type FimTemplateName = (typeof FIM_TEMPLATE_NAMES)[number]
 
-/** Traits of a model's server that a probe has learnt. Absent: it was not asked, or what it said told nothing. */
+/**
+ * Traits of a model's server that a probe has learnt. Absent: it was not asked, or what it said
+ * told nothing.
+ */
 export interface ServerTraits {
   /** In which header it takes the credential: `Authorization: Bearer`, or `x-api-key`. */
   readonly credentialHeader?: Exclude<CredentialHeader, 'auto'>
@@ -59,7 +69,9 @@ export interface ServerTraits {
   readonly fimEndpoint?: FimEndpoint
 }
 
-/** `loading`: its server says that it will answer, and not yet. `unknown`: the probe was cut short. */
+/**
+ * `loading`: its server says that it will answer, and not yet. `unknown`: the probe was cut short.
+ */
 export type ProbeStatus = 'checking' | 'loading' | 'reachable' | 'unreachable' | 'unknown'
 
 /** The result of the last small request to a model, or that one is under way. */
@@ -89,20 +101,29 @@ export interface OwnedModel extends OwnedModelPrices {
   readonly slug: string
   readonly displayName: string
   readonly dialect: OwnedModelDialect
-  /** In the form in which an SDK of the dialect takes it, without a slash at its end. Immutable: the credential belongs to it. */
+  /**
+   * In the form in which an SDK of the dialect takes it, without a slash at its end. Immutable: the
+   * credential belongs to it.
+   */
   readonly baseUrl: string
   /** The model's name at its own server. */
   readonly upstreamModelId: string
   readonly credentialHeader: CredentialHeader
   /** Without one no call carries any: its server takes none. */
   readonly hasCredential: boolean
-  /** Of a model that fills in the middle. `auto`: what a probe has found; until then the vendor's own address. */
+  /**
+   * Of a model that fills in the middle. `auto`: what a probe has found; until then the vendor's
+   * own address.
+   */
   readonly fimEndpoint: 'auto' | FimEndpoint
   /** `auto`: by the model's name. */
   readonly fimTemplate: 'auto' | FimTemplateName
   /** Null: it was never asked anything. */
   readonly probe: OwnedModelProbe | null
-  /** When the credential was last set or removed; milliseconds since the Unix epoch, as are the two below. */
+  /**
+   * When the credential was last set or removed; milliseconds since the Unix epoch, as are the two
+   * below.
+   */
   readonly credentialSetAt: number
   readonly createdAt: number
   readonly updatedAt: number
@@ -129,7 +150,10 @@ export function isSameQuestion(one: OwnedModel, other: OwnedModel): boolean {
   )
 }
 
-/** Longer than any probe lasts (config/settings.ts): one that is still said to be under way ended with its process. */
+/**
+ * Longer than any probe lasts (config/settings.ts): one that is still said to be under way ended
+ * with its process.
+ */
 const LONGEST_PROBE_MS = 15 * 60_000
 
 /** @returns the probe as it is to be shown at this moment, in milliseconds since the Unix epoch */
@@ -152,7 +176,10 @@ export function beginProbe(checkedAt: number, learnt: ServerTraits | undefined):
   }
 }
 
-/** An owned model as it may be read, field by field; without what probes found, which nobody has set. */
+/**
+ * An owned model as it may be read, field by field; without what probes found, which nobody has
+ * set.
+ */
 export function toPublicOwnedModel(model: OwnedModel) {
   return {
     slug: model.slug,

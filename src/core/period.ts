@@ -1,4 +1,7 @@
-/** The stretches of time that quotas and budgets count over, in UTC. Knows nothing of what is counted. */
+/**
+ * The stretches of time that quotas and budgets count over, in UTC. Knows nothing of what is
+ * counted.
+ */
 
 /** `total`: all time. */
 export type Period = 'day' | 'week' | 'month' | 'total'

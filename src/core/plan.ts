@@ -1,4 +1,7 @@
-/** What an account may use, by its plan. Knows neither where plans are configured nor who enforces them. */
+/**
+ * What an account may use, by its plan. Knows neither where plans are configured nor who enforces
+ * them.
+ */
 import type { UnpricedRule } from './budget.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from './ids.ts'
 

@@ -1,4 +1,7 @@
-/** A provider key (BYOK): an account's own credential for a provider, as everybody but the vault may see it. */
+/**
+ * A provider key (BYOK): an account's own credential for a provider, as everybody but the vault may
+ * see it.
+ */
 import type { AccountId } from './ids.ts'
 
 export interface ProviderKey {
@@ -33,8 +36,8 @@ const HEADER_TEXT = /^[\x21-\x7e]+$/
 const BEYOND_ASCII = /[^\x20-\x7e]/g
 
 /**
- * The form in which a key is kept: itself when it can stand in a header, or a JSON document (a service account) on one
- * line. @returns undefined for anything else
+ * The form in which a key is kept: itself when it can stand in a header, or a JSON document (a
+ * service account) on one line. @returns undefined for anything else
  */
 export function normaliseProviderKey(given: string): string | undefined {
   if (HEADER_TEXT.test(given) && !given.startsWith('{')) return given

@@ -1,4 +1,7 @@
-/** Where what nodes share is kept, and what counts while it cannot be reached. Knows nothing of how it is asked. */
+/**
+ * Where what nodes share is kept, and what counts while it cannot be reached. Knows nothing of how
+ * it is asked.
+ */
 import type { Secret } from './secret.ts'
 
 export interface RedisNode {
@@ -25,8 +28,8 @@ export interface RedisSettings {
 }
 
 /**
- * What counts while Redis is away. `share`: each node lets its share of every limit through; `open`: no limit of a key holds;
- * `closed`: calls that have a limit are refused.
+ * What counts while Redis is away. `share`: each node lets its share of every limit through;
+ * `open`: no limit of a key holds; `closed`: calls that have a limit are refused.
  */
 export type OutageChoice = (typeof OUTAGE_CHOICES)[number]
 

@@ -1,4 +1,7 @@
-/** A clock that jumps deletes nothing; what is really due goes, in time and in steps, and is told of first. */
+/**
+ * A clock that jumps deletes nothing; what is really due goes, in time and in steps, and is told of
+ * first.
+ */
 import { expect, test } from 'bun:test'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { type KeptRows, type Overdue, RetentionHorizon } from './retention-horizon.ts'
@@ -16,7 +19,10 @@ function start() {
     onOverdue: (overdue) => told.push(overdue),
   })
   const begunAt = clock.now()
-  /** Rows of a log that was written all the time: the oldest is from so long before what should be kept. */
+  /**
+   * Rows of a log that was written all the time: the oldest is from so long before what should be
+   * kept.
+   */
   const rowsOf = (overdueMs: number): KeptRows => ({
     oldestMs: begunAt - KEPT_MS - overdueMs,
     newestMs: clock.now(),

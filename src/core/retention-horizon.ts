@@ -1,6 +1,6 @@
 /**
- * Before which moment a log's rows may be deleted, so that a clock that jumped deletes none of them. Must not know what
- * the rows are, nor how they are deleted.
+ * Before which moment a log's rows may be deleted, so that a clock that jumped deletes none of
+ * them. Must not know what the rows are, nor how they are deleted.
  */
 import type { Clock, Stopwatch } from './clock.ts'
 
@@ -14,7 +14,10 @@ export interface KeptRows {
 export interface Overdue {
   readonly rows: KeptRows
   readonly dueBeforeMs: number
-  /** `announced`: nothing is deleted for so long. `begun`: a day's worth of them goes now, and with each pass. */
+  /**
+   * `announced`: nothing is deleted for so long. `begun`: a day's worth of them goes now, and with
+   * each pass.
+   */
   readonly stage: 'announced' | 'begun'
   readonly waitMs: number
 }
@@ -25,7 +28,10 @@ const DAY_MS = 24 * HOUR_MS
 const USUAL_MS = 2 * HOUR_MS
 /** A day without calls, or a process that did not run for a while, is nothing to be told of. */
 const UNREMARKABLE_MS = DAY_MS
-/** Time that passed on a scale that does not jump. A process that is started anew each day gets there too. */
+/**
+ * Time that passed on a scale that does not jump. A process that is started anew each day gets
+ * there too.
+ */
 const WAIT_MS = 6 * HOUR_MS
 const STEP_MS = DAY_MS
 
@@ -38,7 +44,10 @@ export interface RetentionHorizonOptions {
 
 export class RetentionHorizon {
   readonly #options: RetentionHorizonOptions
-  /** Since when, on the scale of `elapsed`, more is due than can have become so; undefined: it is not. */
+  /**
+   * Since when, on the scale of `elapsed`, more is due than can have become so; undefined: it is
+   * not.
+   */
   #overdueSince: number | undefined
   #told: Overdue['stage'] | undefined
 
@@ -47,8 +56,9 @@ export class RetentionHorizon {
   }
 
   /**
-   * For one pass, an hour after the last one. What is due is counted back from the newest row, or from now where that is
-   * ahead. More than became due since the last pass waits, and goes a day's worth at a time.
+   * For one pass, an hour after the last one. What is due is counted back from the newest row, or
+   * from now where that is ahead. More than became due since the last pass waits, and goes a day's
+   * worth at a time.
    * @returns the moment; undefined: nothing may be deleted in this pass
    */
   cut(rows: KeptRows): number | undefined {

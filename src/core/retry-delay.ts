@@ -4,7 +4,8 @@ const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 2_000
 
 /**
- * Milliseconds: twice as long each time, and never the same for two nodes, which lost their connection in the same moment.
+ * Milliseconds: twice as long each time, and never the same for two nodes, which lost their
+ * connection in the same moment.
  * @param attempt 0 for the first
  */
 export function retryDelayMs(attempt: number): number {

@@ -1,4 +1,7 @@
-/** A credential that cannot be printed, serialised or compared by accident. Knows nothing of what it opens. */
+/**
+ * A credential that cannot be printed, serialised or compared by accident. Knows nothing of what it
+ * opens.
+ */
 
 const REDACTED = '[secret]'
 

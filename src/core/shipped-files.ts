@@ -1,4 +1,7 @@
-/** Where the files lie that come with the code: beside it, or inside the program that `make binary` makes. Reads none. */
+/**
+ * Where the files lie that come with the code: beside it, or inside the program that `make binary`
+ * makes. Reads none.
+ */
 import { join } from 'node:path'
 
 const HOUSE = Bun.isStandaloneExecutable ? '/$bunfs/root' : join(import.meta.dir, '../..')

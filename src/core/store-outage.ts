@@ -1,8 +1,8 @@
 /** What counts while the store cannot be reached. Knows no store. */
 
 /**
- * `grace`: calls go on, as far as no change can be missed. `closed`: they are refused as soon as one could be. `open`: they go
- * on for the time of grace, whatever is missed.
+ * `grace`: calls go on, as far as no change can be missed. `closed`: they are refused as soon as
+ * one could be. `open`: they go on for the time of grace, whatever is missed.
  */
 export type StoreOutageChoice = (typeof STORE_OUTAGE_CHOICES)[number]
 

@@ -1,4 +1,7 @@
-/** What the operator wants to be told of the gateway's work, and where. Knows nothing of how it is told. */
+/**
+ * What the operator wants to be told of the gateway's work, and where. Knows nothing of how it is
+ * told.
+ */
 import type { Secret } from './secret.ts'
 
 export interface TelemetrySettings {
@@ -18,13 +21,19 @@ export interface MetricsSettings {
   readonly token: Secret | undefined
 }
 
-/** The addresses, headers and timeouts themselves are read by OpenTelemetry's own exporters, from their own variables. */
+/**
+ * The addresses, headers and timeouts themselves are read by OpenTelemetry's own exporters, from
+ * their own variables.
+ */
 export interface OtlpSettings {
   readonly hasTraces: boolean
   readonly hasMetrics: boolean
   readonly serviceName: string
   readonly sampler: SamplerName
-  /** Share of new traces that is kept, from 0 to 1; counts for the samplers whose names end in `traceidratio`. */
+  /**
+   * Share of new traces that is kept, from 0 to 1; counts for the samplers whose names end in
+   * `traceidratio`.
+   */
   readonly samplerRatio: number
   readonly spanDelayMs: number
   readonly spanQueueSize: number

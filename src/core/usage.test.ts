@@ -1,4 +1,7 @@
-/** A report counts where each of its numbers is a count, and a zero is a zero however it was spelled. */
+/**
+ * A report counts where each of its numbers is a count, and a zero is a zero however it was
+ * spelled.
+ */
 import { describe, expect, test } from 'bun:test'
 import { isCount, toTrueUsage } from './usage.ts'
 

@@ -1,6 +1,11 @@
-/** What a call used, in the gateway's own terms. Each dialect's arithmetic is in its wire/ folder. */
+/**
+ * What a call used, in the gateway's own terms. Each dialect's arithmetic is in its wire/ folder.
+ */
 
-/** Token counts as the provider reported them. `inputTokens` includes the cached ones, `outputTokens` the reasoning ones. */
+/**
+ * Token counts as the provider reported them. `inputTokens` includes the cached ones,
+ * `outputTokens` the reasoning ones.
+ */
 export interface Usage {
   readonly inputTokens: number
   readonly outputTokens: number

@@ -1,4 +1,7 @@
-/** Encrypts credentials for the store under the master key (AES-256-GCM). Knows neither tables nor files. */
+/**
+ * Encrypts credentials for the store under the master key (AES-256-GCM). Knows neither tables nor
+ * files.
+ */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { Secret } from './secret.ts'
 
@@ -15,17 +18,27 @@ export class VaultError extends Error {
 
 export interface Vault {
   /**
-   * @param binding what the row is (`provider-key/<account>/<provider>`): a text that was moved to another row opens nothing
+   * @param binding what the row is (`provider-key/<account>/<provider>`): a text that was moved to
+   * another row opens nothing
    * @returns `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url
    */
   encrypt(secret: Secret, binding: string): string
-  /** @throws VaultError when the text is damaged, was made for another row, or its master key is not here */
+  /**
+   * @throws VaultError when the text is damaged, was made for another row, or its master key is not
+   * here
+   */
   decrypt(sealed: string, binding: string): Secret
-  /** Whether a text is encrypted under the current master key, and not under one that is being retired. */
+  /**
+   * Whether a text is encrypted under the current master key, and not under one that is being
+   * retired.
+   */
   isCurrent(sealed: string): boolean
 }
 
-/** @param masterKeys the current one first, then those that only still open what they closed. @throws VaultError */
+/**
+ * @param masterKeys the current one first, then those that only still open what they closed.
+ * @throws VaultError
+ */
 export function createVault(masterKeys: readonly [Secret, ...Secret[]]): Vault {
   const keys = masterKeys.map((key) => toKey(key))
   const [current] = keys

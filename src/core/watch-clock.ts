@@ -1,4 +1,7 @@
-/** Notices that the machine's clock was set, or that the machine slept. Must not know whom that concerns. */
+/**
+ * Notices that the machine's clock was set, or that the machine slept. Must not know whom that
+ * concerns.
+ */
 import type { Timekeeper } from './clock.ts'
 
 /** Milliseconds since the Unix epoch: what the clock would say, and what it says. */

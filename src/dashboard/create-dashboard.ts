@@ -1,4 +1,7 @@
-/** `/dashboard`: hands out the built pages, compressed as the browser takes them. It must not know what is in them. */
+/**
+ * `/dashboard`: hands out the built pages, compressed as the browser takes them. It must not know
+ * what is in them.
+ */
 import { join } from 'node:path'
 
 /** Own files alone. Radix and the charts write `style` elements and attributes. */

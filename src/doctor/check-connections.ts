@@ -1,4 +1,7 @@
-/** How a server's connections to upstreams do, from its own metrics. Must not know how they are made. */
+/**
+ * How a server's connections to upstreams do, from its own metrics. Must not know how they are
+ * made.
+ */
 import type { Secret } from '../core/secret.ts'
 import type { Finding } from './finding.ts'
 
@@ -15,7 +18,8 @@ interface Counts {
 
 /**
  * @param token what reads the metrics; undefined: nothing was given
- * @returns nothing where the metrics are elsewhere or not to be read: that is as the operator wants it
+ * @returns nothing where the metrics are elsewhere or not to be read: that is as the operator wants
+ * it
  */
 export async function checkConnections(
   base: string,

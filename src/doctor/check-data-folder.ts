@@ -1,4 +1,7 @@
-/** The data folder: whether the server can use it, who else can, and what waits in it. Changes nothing. */
+/**
+ * The data folder: whether the server can use it, who else can, and what waits in it. Changes
+ * nothing.
+ */
 import {
   accessSync,
   constants,
@@ -111,7 +114,10 @@ function checkSpace(folder: string): Finding[] {
   return [{ level: 'ok', check: 'disk', message }]
 }
 
-/** @param folders of every node that keeps its journal here @param isServing whether a server has the data folder now */
+/**
+ * @param folders of every node that keeps its journal here @param isServing whether a server has
+ * the data folder now
+ */
 export function checkJournal(
   folders: readonly string[],
   { isServing, nowMs }: { readonly isServing: boolean; readonly nowMs: number },

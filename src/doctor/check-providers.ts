@@ -1,6 +1,6 @@
 /**
- * Asks every provider that is configured on this machine for its list of models: whether it answers, and takes the key.
- * Nothing of what it says is shown.
+ * Asks every provider that is configured on this machine for its list of models: whether it
+ * answers, and takes the key. Nothing of what it says is shown.
  */
 import type { Environment } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
@@ -70,7 +70,10 @@ async function askProvider({ provider, baseUrl, key }: Configured): Promise<Find
   }
 }
 
-/** Beside the endpoint that is called: `/v1/messages` → `/v1/models`, `/chat/completions` → `/models`. */
+/**
+ * Beside the endpoint that is called: `/v1/messages` → `/v1/models`, `/chat/completions` →
+ * `/models`.
+ */
 function toModelsUrl({ endpoints }: Provider, baseUrl: string): string {
   const [endpoint] = Object.values(endpoints)
   const version = /^\/v\d+[a-z]*(?=\/)/.exec(endpoint?.path ?? '')?.[0] ?? ''

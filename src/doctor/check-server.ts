@@ -1,4 +1,7 @@
-/** A server, seen from outside: whether it answers, is the one that was meant, is ready, and takes the key. */
+/**
+ * A server, seen from outside: whether it answers, is the one that was meant, is ready, and takes
+ * the key.
+ */
 import type { Secret } from '../core/secret.ts'
 import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
 import { checkConnections } from './check-connections.ts'
@@ -152,7 +155,9 @@ interface Answer {
   readonly status: number
   /** Undefined: no JSON object. */
   readonly body: Json | undefined
-  /** What the server's clock was ahead of this one, in milliseconds; undefined when it said no time. */
+  /**
+   * What the server's clock was ahead of this one, in milliseconds; undefined when it said no time.
+   */
   readonly skewMs: number | undefined
 }
 
@@ -175,7 +180,10 @@ async function ask(url: string, apiKey?: string): Promise<Answer | Error> {
   }
 }
 
-/** The id of a request begins with the time (RFC 9562, version 7); a proxy before the gateway may say it in its own way. */
+/**
+ * The id of a request begins with the time (RFC 9562, version 7); a proxy before the gateway may
+ * say it in its own way.
+ */
 function timeOf(headers: Headers): number | undefined {
   const hex = /^req_([0-9a-f]{12})7/.exec(headers.get('x-request-id') ?? '')?.[1]
   if (hex !== undefined) return Number.parseInt(hex, 16)

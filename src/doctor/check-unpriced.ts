@@ -1,4 +1,7 @@
-/** Limits in money that let calls pass uncounted, because they allow targets whose price is not known. Asks nobody. */
+/**
+ * Limits in money that let calls pass uncounted, because they allow targets whose price is not
+ * known. Asks nobody.
+ */
 import type { PlansSection } from '../core/plan.ts'
 import type { Finding } from './finding.ts'
 

@@ -1,4 +1,6 @@
-/** The client that a request is from, as far as it can be told. It must not know what that is for. */
+/**
+ * The client that a request is from, as far as it can be told. It must not know what that is for.
+ */
 
 /** The address at the other end of a request's connection; looked up only where it is needed. */
 export type AddressOf = (request: Request) => string | undefined

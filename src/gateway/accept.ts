@@ -81,8 +81,8 @@ function readBody<T>(request: Request, limits: BodyLimits, reading: BodyReading<
   checkContentHeaders(request.headers)
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limits.maxBodyBytes) throw tooLarge(limits)
-  // With its length known the body is one read; without, it is counted as it comes. Looking at `request.body` makes a
-  // stream of it, which costs as much as everything else here.
+  // With its length known the body is one read; without, it is counted as it comes. Looking at
+  // `request.body` makes a stream of it, which costs as much as everything else here.
   if (declared !== null) {
     reading.share.take(Number(declared) || 0)
     return within(limits.bodyTimeoutMs, request.bytes(), reading)

@@ -5,7 +5,8 @@ import { estimateTokens } from './settle/estimate-tokens.ts'
 
 /**
  * A promise only where other nodes have to be asked.
- * @throws GatewayError (or rejects with it) `rate_limited`, `quota_exceeded` for a budget, or `unavailable` while usage cannot be written down
+ * @throws GatewayError (or rejects with it) `rate_limited`, `quota_exceeded` for a budget, or
+ * `unavailable` while usage cannot be written down
  */
 export function admit(
   ports: { readonly limits: Limits; readonly ledger: Ledger },

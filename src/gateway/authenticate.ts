@@ -1,4 +1,7 @@
-/** Stage 1: who is calling? From the header alone, before the body is read. It does no I/O while this node is up to date. */
+/**
+ * Stage 1: who is calling? From the header alone, before the body is read. It does no I/O while
+ * this node is up to date.
+ */
 import { hashApiKey, isLegacyKey, isNewKey } from '../core/api-key.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -14,7 +17,8 @@ export interface AuthenticatePorts {
 }
 
 /**
- * What has to be waited for before `authenticate`: what this node holds may be out of date. Undefined: nothing.
+ * What has to be waited for before `authenticate`: what this node holds may be out of date.
+ * Undefined: nothing.
  * @throws GatewayError `unavailable` (rejects)
  */
 export function whenFresh({
@@ -24,8 +28,8 @@ export function whenFresh({
 }
 
 /**
- * The account behind `Authorization: Bearer <key>`. The key is checked for its form and hashed before anything is
- * looked up, and never repeated in an answer.
+ * The account behind `Authorization: Bearer <key>`. The key is checked for its form and hashed
+ * before anything is looked up, and never repeated in an answer.
  * @param keyHeader where clients of the dialect put a key that is not in `Authorization`
  * @throws GatewayError `unauthorized`; `unavailable` where nobody can say
  */

@@ -1,6 +1,6 @@
 /**
- * How many bytes of request bodies the process holds at once, for all callers together. It must not know what is in them, nor
- * who sent them.
+ * How many bytes of request bodies the process holds at once, for all callers together. It must not
+ * know what is in them, nor who sent them.
  */
 import { GatewayError } from '../core/errors.ts'
 

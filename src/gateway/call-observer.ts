@@ -1,6 +1,6 @@
 /**
- * What may be told of each call to those who watch: never a body, a key, or a header other than W3C's trace context.
- * Whoever observes returns at once and never throws.
+ * What may be told of each call to those who watch: never a body, a key, or a header other than
+ * W3C's trace context. Whoever observes returns at once and never throws.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
@@ -8,7 +8,10 @@ import type { CallId, KeyId } from '../core/ids.ts'
 import type { AttemptRecord, AttemptTrace } from './attempt/attempt-record.ts'
 
 export interface CallObserver {
-  /** A call has come in; `finish` or `refuse` follows, once. @returns how it is traced; undefined: it is not */
+  /**
+   * A call has come in; `finish` or `refuse` follows, once. @returns how it is traced; undefined:
+   * it is not
+   */
   begin(headers: Headers): CallTrace | undefined
   /** An admitted call is over. */
   finish(record: CallRecord, attempts: readonly AttemptRecord[], trace: CallTrace | undefined): void

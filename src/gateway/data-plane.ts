@@ -1,4 +1,7 @@
-/** The data plane's doors: which path speaks which dialect (design §4). It must not know how requests are served. */
+/**
+ * The data plane's doors: which path speaks which dialect (design §4). It must not know how
+ * requests are served.
+ */
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
 import { createCallId } from '../core/ids.ts'
 import { anthropicMessages } from '../wire/anthropic-messages/anthropic-messages.ts'
@@ -102,18 +105,25 @@ export function refuseRoute(
   })
 }
 
-/** The envelope that a client of this path's family expects, also where the path itself does not exist. */
+/**
+ * The envelope that a client of this path's family expects, also where the path itself does not
+ * exist.
+ */
 export function envelopeOf(pathname: string, headers?: Headers): Envelope {
   const [, first, second] = pathname.split('/', 3)
   if (first === 'alt') return 'alt'
   if (first !== 'v1' || second === undefined) return 'flat'
   if (second === 'messages') return 'messages'
   if (!NESTED_FAMILIES.has(second)) return 'flat'
-  // Both vendors have files, models and skills; the header is required at one of them, and unknown at the other.
+  // Both vendors have files, models and skills; the header is required at one of them, and unknown
+  // at the other.
   return headers !== undefined && speaksMessages(headers) ? 'messages' : 'nested'
 }
 
-/** What OpenAI's clients may ask for, whether it is offered here or not (https://platform.openai.com/docs/api-reference). */
+/**
+ * What OpenAI's clients may ask for, whether it is offered here or not
+ * (https://platform.openai.com/docs/api-reference).
+ */
 const NESTED_FAMILIES: ReadonlySet<string> = new Set([
   'agents',
   'assistants',

@@ -1,4 +1,7 @@
-/** The hot path, top to bottom: seven stages by name. Each is a file of its own; this one only says their order. */
+/**
+ * The hot path, top to bottom: seven stages by name. Each is a file of its own; this one only says
+ * their order.
+ */
 import type { Timekeeper } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { type CallId, createCallId } from '../core/ids.ts'
@@ -74,7 +77,8 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const notFresh = whenFresh(ports)
       if (notFresh !== undefined) await notFresh
       caller = known?.caller ?? authenticate(ports, request.headers, dialect.keyHeader)
-      // Before a byte of the body is read: nobody makes the process hold more bodies than they may have calls.
+      // Before a byte of the body is read: nobody makes the process hold more bodies than they may
+      // have calls.
       place = ports.limits.enter(caller, begunAt)
       accepted = await accept(ports, request, { dialect, share })
       const notReady = ports.limits.whenReady(caller, accepted.gateId)

@@ -8,7 +8,10 @@ const WORDS: ReadonlyMap<string, boolean> = new Map([
   ...['false', '0', 'no', 'off'].map((word) => [word, false] as const),
 ])
 
-/** @throws GatewayError `invalid_request` for a word that it does not know: whoever sent it counts on something */
+/**
+ * @throws GatewayError `invalid_request` for a word that it does not know: whoever sent it counts
+ * on something
+ */
 export function readStrictness(headers: Headers): boolean {
   const said = headers.get(HEADER)
   if (said === null) return false

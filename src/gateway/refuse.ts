@@ -1,14 +1,22 @@
-/** How every refusal and failure before the first byte leaves the gateway, in the caller's envelope. */
+/**
+ * How every refusal and failure before the first byte leaves the gateway, in the caller's envelope.
+ */
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import type { Envelope } from '../wire/dialect.ts'
 import { encodeError } from '../wire/envelope.ts'
 import type { Settle } from './settle/settle.ts'
 
-/** The status of a call whose client left before there was one; never seen by anyone, only written down. */
+/**
+ * The status of a call whose client left before there was one; never seen by anyone, only written
+ * down.
+ */
 const CLIENT_LEFT_STATUS = 499
 
-/** Settles a call that ends without an answer from upstream. @returns the error that the client is told */
+/**
+ * Settles a call that ends without an answer from upstream. @returns the error that the client is
+ * told
+ */
 export async function settleRefused(
   thrown: unknown,
   settle: Settle | undefined,

@@ -22,7 +22,10 @@ export function createIdentity({
   const { database, users, members, signInTries } = store
   const { signUp, publicOrigin, oidc } = settings
   let derived: Secret | undefined
-  /** One for as long as the process lives: after a rotation, two libraries with one each would refuse each other's cookies. */
+  /**
+   * One for as long as the process lives: after a rotation, two libraries with one each would
+   * refuse each other's cookies.
+   */
   function secret(): Secret {
     derived ??= deriveSignInSecret(masterKey())
     return derived

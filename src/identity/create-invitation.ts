@@ -1,4 +1,7 @@
-/** Makes an invitation and its token, which leaves by the answer to its creation and by no other. Sends no mail. */
+/**
+ * Makes an invitation and its token, which leaves by the answer to its creation and by no other.
+ * Sends no mail.
+ */
 import { hash, randomBytes } from 'node:crypto'
 import { type AccountId, createInvitationId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
@@ -33,7 +36,10 @@ export async function createInvitation(
   return { invitation, token: new Secret(token) }
 }
 
-/** @param origin where browsers find the gateway; the token stands behind the `#`, so that it is in no log of a server or a proxy */
+/**
+ * @param origin where browsers find the gateway; the token stands behind the `#`, so that it is in
+ * no log of a server or a proxy
+ */
 export function toInvitationLink(origin: string, token: Secret): string {
   return `${origin}/dashboard/sign-up#invitation=${token.reveal()}`
 }

@@ -1,6 +1,7 @@
 /**
- * Keeps session tokens out of the database: what better-auth would write there is replaced by its SHA-256, and what it
- * looks for likewise. Whoever reads the database, or a backup of it, cannot make a cookie of it, with or without the secret.
+ * Keeps session tokens out of the database: what better-auth would write there is replaced by its
+ * SHA-256, and what it looks for likewise. Whoever reads the database, or a backup of it, cannot
+ * make a cookie of it, with or without the secret.
  */
 import { hash } from 'node:crypto'
 import type { DBAdapter, Where } from '@better-auth/core/db/adapter'

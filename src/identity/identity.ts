@@ -1,6 +1,7 @@
 /**
- * Users as the control plane sees them: sign-up, sign-in, sessions. Loads better-auth when it is first needed, and keeps
- * the rules that are ours: who may join which account, how often one may try. Knows no route.
+ * Users as the control plane sees them: sign-up, sign-in, sessions. Loads better-auth when it is
+ * first needed, and keeps the rules that are ours: who may join which account, how often one may
+ * try. Knows no route.
  */
 import { hash } from 'node:crypto'
 import { systemClock } from '../core/clock.ts'
@@ -89,7 +90,10 @@ export class Identity {
     return headers.get('cookie')?.includes(`${SESSION_COOKIE}=`) === true
   }
 
-  /** @returns undefined when the cookie is worth nothing: forged, run out, revoked, or of a user without an account */
+  /**
+   * @returns undefined when the cookie is worth nothing: forged, run out, revoked, or of a user
+   * without an account
+   */
   async findSession(headers: Headers): Promise<OpenSession | undefined> {
     const library = await this.#libraries.load()
     const found = await library.api.getSession({
@@ -150,7 +154,10 @@ export class Identity {
     return readCookies(headers)
   }
 
-  /** Ends every other session; this one goes on under a new cookie. @throws GatewayError `invalid_request`, `rate_limited` */
+  /**
+   * Ends every other session; this one goes on under a new cookie. @throws GatewayError
+   * `invalid_request`, `rate_limited`
+   */
   async changePassword(
     given: { readonly currentPassword: string; readonly newPassword: string },
     session: OpenSession,
@@ -211,7 +218,10 @@ export class Identity {
     return { url: response.url, cookies: readCookies(headers) }
   }
 
-  /** What the identity provider sent the browser back with. @returns a redirect to where the sign-in began. @throws GatewayError `not_found`, `unavailable`, `unauthorized` */
+  /**
+   * What the identity provider sent the browser back with. @returns a redirect to where the sign-in
+   * began. @throws GatewayError `not_found`, `unavailable`, `unauthorized`
+   */
   async endOidc(query: string, visitor: Visitor): Promise<Response> {
     const library = await this.#libraries.loadOidc()
     const url = `${this.#options.publicOrigin}${AUTH_PATH}/callback/${OIDC_PROVIDER}${query}`
@@ -242,7 +252,8 @@ export class Identity {
     const { signUp } = this.#options
     if (given.invitation !== undefined && signUp !== 'closed')
       return { type: 'invitation', tokenSha256: toTokenHash(given.invitation) }
-    // Whoever holds a key of the account has full access to it: without members, they may as well own it.
+    // Whoever holds a key of the account has full access to it: without members, they may as well
+    // own it.
     if (given.keyAccountId !== undefined) return { type: 'first', accountId: given.keyAccountId }
     if (signUp === 'open') return { type: 'own', accountName: toAccountName(email) }
     throw signUp === 'closed'
@@ -250,7 +261,10 @@ export class Identity {
       : refusalOfJoining('not-invited')
   }
 
-  /** What has run out is removed when somebody comes, so that no clockwork has to run where nobody signs in. */
+  /**
+   * What has run out is removed when somebody comes, so that no clockwork has to run where nobody
+   * signs in.
+   */
   async #sweep(): Promise<void> {
     const now = systemClock.now()
     if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return
@@ -264,7 +278,10 @@ function toTokenHash(token: Secret): string {
   return hash('sha256', token.reveal(), 'hex')
 }
 
-/** Nothing of what the client sent but what is needed: forwarded addresses, for one, are only believed where they are known to be true. */
+/**
+ * Nothing of what the client sent but what is needed: forwarded addresses, for one, are only
+ * believed where they are known to be true.
+ */
 function toLibraryHeaders({ headers, address }: Visitor): Headers {
   const chosen = new Headers()
   const cookie = headers.get('cookie')

@@ -1,9 +1,15 @@
-/** What a password must be. Length does the work; the rest refuses what a guesser tries first. Knows no user. */
+/**
+ * What a password must be. Length does the work; the rest refuses what a guesser tries first. Knows
+ * no user.
+ */
 import { PASSWORD_LENGTH } from './sign-in-constants.ts'
 
 const LEAST_DISTINCT_CHARACTERS = 5
 
-/** @returns what is wrong with it, to follow the field's name, or undefined. Lengths are in UTF-16 units. */
+/**
+ * @returns what is wrong with it, to follow the field's name, or undefined. Lengths are in UTF-16
+ * units.
+ */
 export function describeWeakPassword(password: string, email: string): string | undefined {
   const { min, max } = PASSWORD_LENGTH
   if (password.length < min || password.length > max) return `must have ${min} to ${max} characters`
@@ -17,7 +23,9 @@ export function describeWeakPassword(password: string, email: string): string | 
   return undefined
 }
 
-/** `abcdefghijkl`, `123456789012`: each character follows the one before, or the row begins anew. */
+/**
+ * `abcdefghijkl`, `123456789012`: each character follows the one before, or the row begins anew.
+ */
 function isSequence(text: string): boolean {
   let breaks = 0
   for (let index = 1; index < text.length; index += 1) {

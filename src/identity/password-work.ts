@@ -1,4 +1,7 @@
-/** Bounds what hashing passwords may cost at once: each one takes 32 MB and a core for a while. Knows no password rules. */
+/**
+ * Bounds what hashing passwords may cost at once: each one takes 32 MB and a core for a while.
+ * Knows no password rules.
+ */
 import { GatewayError } from '../core/errors.ts'
 
 const AT_ONCE = 2
@@ -8,7 +11,9 @@ export class PasswordWork {
   #running = 0
   readonly #waiting: (() => void)[] = []
 
-  /** Runs `work` when there is room. @throws GatewayError `rate_limited` when too many wait already */
+  /**
+   * Runs `work` when there is room. @throws GatewayError `rate_limited` when too many wait already
+   */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= AT_ONCE) {
       if (this.#waiting.length >= MOST_WAITING) {

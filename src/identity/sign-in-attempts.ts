@@ -1,6 +1,7 @@
 /**
- * How often one may try to sign in or up. A person is guarded at each place by itself: whoever guesses at one place waits
- * longer and longer there, and the person signs in from another place as ever. Knows no password.
+ * How often one may try to sign in or up. A person is guarded at each place by itself: whoever
+ * guesses at one place waits longer and longer there, and the person signs in from another place as
+ * ever. Knows no password.
  */
 import { hash } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -21,13 +22,18 @@ const LONGEST_WAIT_MS = 15 * MINUTE_MS
 /** How long a place is remembered at which the person has signed in. */
 const PROVEN_FOR_MS = 30 * DAY_MS
 
-/** Of one network address, for whatever users that have never signed in there; and for new users. */
+/**
+ * Of one network address, for whatever users that have never signed in there; and for new users.
+ */
 const PER_ADDRESS = 50
 /** Requests of one network address in a minute, before anything of them is read. */
 const REQUESTS_PER_MINUTE = 300
 
 export interface Attempt {
-  /** It was no guess: the person begins anew at this place, and the network address gets its try back. */
+  /**
+   * It was no guess: the person begins anew at this place, and the network address gets its try
+   * back.
+   */
   succeed(): Promise<void>
 }
 
@@ -48,7 +54,10 @@ export class SignInAttempts {
     this.#clock = clock
   }
 
-  /** Before the body is read, whatever it asks for. @throws GatewayError `rate_limited` with `retry-after` */
+  /**
+   * Before the body is read, whatever it asks for. @throws GatewayError `rate_limited` with
+   * `retry-after`
+   */
   beginRequest(address: string | undefined): void {
     const waitMs = this.#requests.take(networkOf(address ?? 'unknown'))
     if (waitMs > 0) throw tooMany(waitMs)
@@ -57,7 +66,8 @@ export class SignInAttempts {
   /**
    * Counts the try before it is made, so that tries side by side count too.
    * @param email lower case
-   * @throws GatewayError `rate_limited` with `retry-after` (rejects), alike for addresses that no user has
+   * @throws GatewayError `rate_limited` with `retry-after` (rejects), alike for addresses that no
+   * user has
    */
   async begin(email: string, address: string | undefined): Promise<Attempt> {
     const network = networkOf(address ?? 'unknown')
@@ -93,7 +103,10 @@ export class SignInAttempts {
     }))
   }
 
-  /** Counts against the network address alone, and for good: each one may make a user. @throws GatewayError `rate_limited` */
+  /**
+   * Counts against the network address alone, and for good: each one may make a user. @throws
+   * GatewayError `rate_limited`
+   */
   beginSignUp(address: string | undefined): void {
     const waitMs = this.#byAddress.take(networkOf(address ?? 'unknown'))
     if (waitMs > 0) throw tooMany(waitMs)
@@ -107,7 +120,8 @@ export class SignInAttempts {
 function waitOf(held: SignInTries | undefined, now: number): number {
   if (held === undefined) return 0
   const waitMs = held.waitsUntil - now
-  // Set by another node's clock, or this one's of a while ago: a little ahead, or so far that nobody may wait for it.
+  // Set by another node's clock, or this one's of a while ago: a little ahead, or so far that
+  // nobody may wait for it.
   return waitMs > 2 * LONGEST_WAIT_MS ? 0 : Math.min(waitMs, LONGEST_WAIT_MS)
 }
 

@@ -1,6 +1,6 @@
 /**
- * The sign-in library in its two forms, each loaded when it is first needed, and who may come in by an identity provider.
- * Knows neither routes nor attempts.
+ * The sign-in library in its two forms, each loaded when it is first needed, and who may come in by
+ * an identity provider. Knows neither routes nor attempts.
  */
 import type { Kysely } from 'kysely'
 import { systemClock } from '../core/clock.ts'
@@ -51,7 +51,9 @@ export class SignInLibraries {
     return this.#library
   }
 
-  /** One of its own: while the identity provider cannot be reached, passwords and sessions go on. */
+  /**
+   * One of its own: while the identity provider cannot be reached, passwords and sessions go on.
+   */
   async loadOidc(): Promise<SignInLibrary> {
     const { oidc, report } = this.#options
     if (oidc === undefined)
@@ -103,8 +105,8 @@ export class SignInLibraries {
   }
 
   /**
-   * For a user whose address an identity provider vouches for. An invitation to that address is no consent of theirs: it
-   * takes the token that they were handed.
+   * For a user whose address an identity provider vouches for. An invitation to that address is no
+   * consent of theirs: it takes the token that they were handed.
    */
   #planJoining(email: string, invitation: string | undefined): Joining | undefined {
     const { signUp } = this.#options

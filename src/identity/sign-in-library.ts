@@ -1,7 +1,8 @@
 /**
- * better-auth over our tables: the only file that imports it (its types apart), and the one to load late, because it takes
- * a tenth of a second and tens of megabytes. What is left out of it on purpose: its sign-up (ours is one transaction with
- * the account), its limiter (whose memory is not bounded), and its check of origins (ours is stricter and comes first).
+ * better-auth over our tables: the only file that imports it (its types apart), and the one to load
+ * late, because it takes a tenth of a second and tens of megabytes. What is left out of it on
+ * purpose: its sign-up (ours is one transaction with the account), its limiter (whose memory is not
+ * bounded), and its check of origins (ours is stricter and comes first).
  */
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { getOAuthState } from 'better-auth/api'
@@ -47,7 +48,9 @@ export interface SignInLibraryOptions {
     user: { readonly email: string; readonly emailVerified: boolean },
     invitation: string | undefined,
   ) => Promise<void>
-  /** Before any session: the user has to belong to an account by now. @throws what `refuse` makes */
+  /**
+   * Before any session: the user has to belong to an account by now. @throws what `refuse` makes
+   */
   readonly beforeSession: (userId: string, invitation: string | undefined) => Promise<void>
   readonly report: (message: string, cause: unknown) => void
 }
@@ -56,14 +59,18 @@ export type SignInLibrary = ReturnType<typeof createSignInLibrary>
 
 type LibraryOptions = Parameters<ReturnType<typeof kyselyAdapter>>[0]
 
-/** With `oidc` its promises reject while the identity provider is not reachable: its addresses are asked for first. */
+/**
+ * With `oidc` its promises reject while the identity provider is not reachable: its addresses are
+ * asked for first.
+ */
 export function createSignInLibrary(options: SignInLibraryOptions) {
   const { database, publicOrigin, oidc, limit } = options
   const isSecure = isHttps(publicOrigin)
   const invitationOfSignIn = async () => (oidc === undefined ? undefined : await readInvitation())
   return betterAuth({
     appName: 'Gatehouse',
-    // Named in any case, so that no variable of its own decides; redirects use it, and they need a public address.
+    // Named in any case, so that no variable of its own decides; redirects use it, and they need a
+    // public address.
     baseURL: publicOrigin ?? 'http://gatehouse.invalid',
     basePath: AUTH_PATH,
     secrets: [{ version: 1, value: options.secret.reveal() }],
@@ -85,7 +92,8 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
     },
     advanced: {
       cookiePrefix: isSecure ? `${HOST_PREFIX}${COOKIE_PREFIX}` : COOKIE_PREFIX,
-      // This would put `__Secure-` in front of the names, which a neighbour under the same domain may write too.
+      // This would put `__Secure-` in front of the names, which a neighbour under the same domain
+      // may write too.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: isSecure },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
@@ -103,7 +111,8 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
         verify: (given) => limit(() => verifyPassword(given)),
       },
     },
-    // Sessions end when they end: reading never writes, and a stolen cookie does not live on by being used.
+    // Sessions end when they end: reading never writes, and a stolen cookie does not live on by
+    // being used.
     session: {
       expiresIn: SESSION_SECONDS,
       disableSessionRefresh: true,
@@ -135,7 +144,8 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
         createdAt: 'created_at',
         updatedAt: 'updated_at',
       },
-      // Nobody has proven the address of a user with a password: an identity provider's word must not open that user.
+      // Nobody has proven the address of a user with a password: an identity provider's word must
+      // not open that user.
       accountLinking: { enabled: false },
       updateAccountOnSignIn: false,
     },

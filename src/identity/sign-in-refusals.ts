@@ -1,4 +1,7 @@
-/** Turns better-auth's refusals into the gateway's. Says the same whether it was the address or the password. */
+/**
+ * Turns better-auth's refusals into the gateway's. Says the same whether it was the address or the
+ * password.
+ */
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import type { JoiningRefusal } from '../store/join-account.ts'
 

@@ -1,8 +1,13 @@
-/** The key that signs session cookies, made from the master key. Another master key ends every session; nothing else depends on it. */
+/**
+ * The key that signs session cookies, made from the master key. Another master key ends every
+ * session; nothing else depends on it.
+ */
 import { hkdfSync } from 'node:crypto'
 import { Secret } from '../core/secret.ts'
 
-/** RFC 5869: the context keeps this key apart from every other one that is made of the master key. */
+/**
+ * RFC 5869: the context keeps this key apart from every other one that is made of the master key.
+ */
 const CONTEXT = 'gatehouse/sign-in/1'
 const LENGTH_BYTES = 32
 

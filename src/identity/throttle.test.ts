@@ -41,7 +41,8 @@ test('never more names than allowed, and never more attempts in a window than al
           taken.set(name, [...(taken.get(name) ?? []), time.now])
         expect(throttle.size).toBeLessThanOrEqual(maxNames)
       }
-      // Windows begin with an attempt: twice the attempts fit into any span that is shorter than one window.
+      // Windows begin with an attempt: twice the attempts fit into any span that is shorter than
+      // one window.
       for (const times of taken.values()) {
         for (const start of times) {
           const within = times.filter((at) => at >= start && at < start + 1000)

@@ -1,4 +1,7 @@
-/** Counts attempts by name (an address, an email) in a window of time. Its memory is bounded; it knows nothing of what is tried. */
+/**
+ * Counts attempts by name (an address, an email) in a window of time. Its memory is bounded; it
+ * knows nothing of what is tried.
+ */
 
 export interface ThrottleOptions {
   /** How many attempts a name has within the window. */
@@ -21,7 +24,10 @@ export class Throttle {
   readonly #options: ThrottleOptions
   readonly #maxNames: number
   readonly #now: () => number
-  /** In the order in which their windows end: each is as long as the other, and a name that comes anew is put last. */
+  /**
+   * In the order in which their windows end: each is as long as the other, and a name that comes
+   * anew is put last.
+   */
   readonly #windows = new Map<string, Window>()
 
   constructor(options: ThrottleOptions) {
@@ -30,7 +36,10 @@ export class Throttle {
     this.#now = options.now ?? (() => performance.now())
   }
 
-  /** Counts an attempt before it is made, so that attempts side by side count too. @returns 0, or for how many ms the name has to wait */
+  /**
+   * Counts an attempt before it is made, so that attempts side by side count too. @returns 0, or
+   * for how many ms the name has to wait
+   */
   take(name: string): number {
     const now = this.#now()
     const window = this.#windows.get(name)

@@ -1,4 +1,7 @@
-/** What is in memory beside a segment is what is in its file, whatever happens to the disk; or it is read from the file. */
+/**
+ * What is in memory beside a segment is what is in its file, whatever happens to the disk; or it is
+ * read from the file.
+ */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -138,7 +141,8 @@ test('whatever happens to the disk, what is in memory of a segment is what is in
       { type: 'ship' as const },
     ),
   )
-  // A pass brings what it rescues from a deleted file into the next segment, and the next pass ships that.
+  // A pass brings what it rescues from a deleted file into the next segment, and the next pass
+  // ships that.
   const end = [{ type: 'heal' as const }, { type: 'ship' as const }, { type: 'ship' as const }]
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14, size: 'max' }), async (steps) => {

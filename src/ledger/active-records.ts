@@ -1,6 +1,6 @@
 /**
- * The records of the segment that is being written, as they were handed in, so that the shipper need not read them back. What
- * is not all here is read from the file. Must not know files.
+ * The records of the segment that is being written, as they were handed in, so that the shipper
+ * need not read them back. What is not all here is read from the file. Must not know files.
  */
 import type { CallRecord } from '../core/call.ts'
 
@@ -12,7 +12,10 @@ export class ActiveRecords {
   /** What it was when it was last asked for. */
   #knownRoom = 0
 
-  /** @param room how many records may be kept of a segment now: more, when the store has taken others */
+  /**
+   * @param room how many records may be kept of a segment now: more, when the store has taken
+   * others
+   */
   constructor(room: () => number) {
     this.#room = room
   }

@@ -1,12 +1,16 @@
-/** Hands the journal of a node that does not run to one that will: files change folders, whole. Must not know who has them locked. */
+/**
+ * Hands the journal of a node that does not run to one that will: files change folders, whole. Must
+ * not know who has them locked.
+ */
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { listSegments, segmentName } from './segment-file.ts'
 import { removeSums, sumsPathOf } from './segment-sums.ts'
 
 /**
- * Moves what waits in one data folder's journal behind what waits in another's. Neither may have a `Journal` open. Killed at
- * any point, each segment is in one of the two. What is set aside as damaged stays where it is.
+ * Moves what waits in one data folder's journal behind what waits in another's. Neither may have a
+ * `Journal` open. Killed at any point, each segment is in one of the two. What is set aside as
+ * damaged stays where it is.
  * @returns how many segments
  * @throws the file system's error; what was moved before stays moved
  */

@@ -1,4 +1,7 @@
-/** Lines that the disk did not take, kept in memory up to a bound until it does. Must not know files. */
+/**
+ * Lines that the disk did not take, kept in memory up to a bound until it does. Must not know
+ * files.
+ */
 
 export class Backlog {
   #batches: Uint8Array[] = []

@@ -1,4 +1,7 @@
-/** The segments that wait to be shipped, leftovers of earlier processes included. Must not know who ships them. */
+/**
+ * The segments that wait to be shipped, leftovers of earlier processes included. Must not know who
+ * ships them.
+ */
 import { renameSync, statSync, unlinkSync } from 'node:fs'
 import type { CallRecord } from '../core/call.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
@@ -50,8 +53,9 @@ export class ClosedSegments {
   }
 
   /**
-   * What is in the segment, from memory. Undefined where that is to be read from the file: it is not in memory, or the file
-   * is not as it was written, and whoever reads it tells what became of it.
+   * What is in the segment, from memory. Undefined where that is to be read from the file: it is
+   * not in memory, or the file is not as it was written, and whoever reads it tells what became of
+   * it.
    */
   recordsOf(segment: ClosedSegment): readonly CallRecord[] | undefined {
     const records = this.#segments.get(segment)
@@ -69,7 +73,10 @@ export class ClosedSegments {
     return [...this.#segments.keys()]
   }
 
-  /** Takes over what an earlier process left. @returns the first free sequence number. @throws the file system's error. */
+  /**
+   * Takes over what an earlier process left. @returns the first free sequence number. @throws the
+   * file system's error.
+   */
   recover(folder: string): number {
     let next = 1
     for (const { sequence, segment } of listLeftovers(folder)) {
@@ -81,10 +88,10 @@ export class ClosedSegments {
   }
 
   /**
-   * Deletes a segment whose records are in the store. One that held damage other than a torn end is set aside as
-   * `*.damaged` instead, since a newer version or a person may still make something of it.
-   * One that a later version of the gateway wrote, before it was rolled back, stays as it is: that version ships all of it
-   * when it is back.
+   * Deletes a segment whose records are in the store. One that held damage other than a torn end is
+   * set aside as `*.damaged` instead, since a newer version or a person may still make something of
+   * it. One that a later version of the gateway wrote, before it was rolled back, stays as it is:
+   * that version ships all of it when it is back.
    * @throws the file system's error; the segment stays listed then.
    */
   discard(segment: ClosedSegment, damage: Damage): void {
@@ -95,7 +102,8 @@ export class ClosedSegments {
       this.#report({ type: 'segment-newer', path: segment.path, lines: newerLines })
       return
     }
-    // First: a name is used again, and whoever is killed here leaves a segment without sums, not sums without a segment.
+    // First: a name is used again, and whoever is killed here leaves a segment without sums, not
+    // sums without a segment.
     removeSums(segment.path)
     if (damagedLines > (tornEnd ? 1 : 0)) renameSync(segment.path, `${segment.path}.damaged`)
     else unlinkSync(segment.path)

@@ -1,4 +1,7 @@
-/** Each count at its price, and tokens without a price of their own with those that they are part of. */
+/**
+ * Each count at its price, and tokens without a price of their own with those that they are part
+ * of.
+ */
 import { describe, expect, test } from 'bun:test'
 import type { Usage } from '../core/usage.ts'
 import { partsOfListed, partsOfOwned, rateOf, sumParts, writtenTokens } from './cost-parts.ts'

@@ -10,7 +10,10 @@ export interface DeclaredPrices {
   readonly cachedInput: number
 }
 
-/** Half of a micro-dollar is rounded up also where binary fractions make it a hair less: no price has so many digits. */
+/**
+ * Half of a micro-dollar is rounded up also where binary fractions make it a hair less: no price
+ * has so many digits.
+ */
 const HAIR = 1e-6
 
 /** In whole micro-dollars. */
@@ -31,8 +34,8 @@ export function partsOfOwned(prices: DeclaredPrices, usage: Usage): readonly Cos
 }
 
 /**
- * Prices are US dollars per million tokens, which is micro-dollars per token. Tokens of a kind without a price of its own are
- * counted with the kind that they are part of.
+ * Prices are US dollars per million tokens, which is micro-dollars per token. Tokens of a kind
+ * without a price of its own are counted with the kind that they are part of.
  * @returns undefined when neither input nor output has a price
  */
 export function partsOfListed(prices: ModelPrice, usage: Usage): readonly CostPart[] | undefined {
@@ -67,7 +70,10 @@ export function writtenTokens({
   return Math.min(cacheWriteTokens, inputTokens - Math.min(cachedInputTokens, inputTokens))
 }
 
-/** Above a tier's start all tokens have the tier's price, by the length of the input (as Google and Anthropic state it). */
+/**
+ * Above a tier's start all tokens have the tier's price, by the length of the input (as Google and
+ * Anthropic state it).
+ */
 export function rateOf(price: ModelPrice[string], inputTokens: number): number | undefined {
   if (price === undefined || typeof price === 'number') return price
   let rate = price.base

@@ -1,4 +1,7 @@
-/** A disk that fails: full, read-only, limited, deleted. Real file systems; those that need a mount need root. */
+/**
+ * A disk that fails: full, read-only, limited, deleted. Real file systems; those that need a mount
+ * need root.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
   existsSync,

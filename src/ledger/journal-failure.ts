@@ -1,4 +1,6 @@
-/** What a failed write means in words: for `/readyz`, for the log and for callers. Holds no path. */
+/**
+ * What a failed write means in words: for `/readyz`, for the log and for callers. Holds no path.
+ */
 import { GatewayError } from '../core/errors.ts'
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -1,4 +1,7 @@
-/** What the journal acknowledged outlives a process that is killed without warning: real processes, real signals. */
+/**
+ * What the journal acknowledged outlives a process that is killed without warning: real processes,
+ * real signals.
+ */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +19,10 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Runs the writer, kills it once it has printed so many bytes; the ids it had printed whole by then. */
+/**
+ * Runs the writer, kills it once it has printed so many bytes; the ids it had printed whole by
+ * then.
+ */
 async function writeUntilKilled(
   recordsPerTurn: number,
   segmentBytes: number,

@@ -10,13 +10,13 @@ export interface JournalOptions {
   /** Default `os`. */
   readonly sync?: SyncMode
   /**
-   * How many records are kept in memory while the disk refuses them. Default 25,000, about 6 MB: more than one
-   * segment holds, so that one deleted by others can be kept whole.
+   * How many records are kept in memory while the disk refuses them. Default 25,000, about 6 MB:
+   * more than one segment holds, so that one deleted by others can be kept whole.
    */
   readonly backlogRecords?: number
   /**
-   * How many records stay in memory until they are in the store, so that they need not be read back. Default 32,000: about
-   * 13 MB, and some three seconds of what one core can serve. 0: none.
+   * How many records stay in memory until they are in the store, so that they need not be read
+   * back. Default 32,000: about 13 MB, and some three seconds of what one core can serve. 0: none.
    */
   readonly keptRecords?: number
   /** How often a failed disk is tried again. Default 1,000. */

@@ -1,4 +1,7 @@
-/** Records on a disk that takes its time, or a part of what it is given, or nothing: each is there before its caller hears of it. */
+/**
+ * Records on a disk that takes its time, or a part of what it is given, or nothing: each is there
+ * before its caller hears of it.
+ */
 import { afterEach, beforeEach, expect, mock, test } from 'bun:test'
 import * as files from 'node:fs'
 import { tmpdir } from 'node:os'

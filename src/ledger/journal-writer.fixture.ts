@@ -1,4 +1,7 @@
-/** A process to be killed: journals records as fast as it can and prints each id once its promise has resolved. */
+/**
+ * A process to be killed: journals records as fast as it can and prints each id once its promise
+ * has resolved.
+ */
 import { writeSync } from 'node:fs'
 import { createCallRecord } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'

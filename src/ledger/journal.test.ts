@@ -237,7 +237,8 @@ test('bytes overwritten anywhere never stop recovery and cost at most the lines 
       for (const [at, value] of spots) bytes[at] = value
       writeFileSync(path, bytes)
       const found = (await recover()).records
-      // A newline that was overwritten takes its neighbour along, so a spot costs two lines at most.
+      // A newline that was overwritten takes its neighbour along, so a spot costs two lines at
+      // most.
       expect(found.length).toBeGreaterThanOrEqual(records.length - 2 * spots.length)
       for (const record of found) expect(records).toContainEqual(record)
     }),

@@ -1,6 +1,6 @@
 /**
- * The ledger's journal: every settled call is appended to a file before its caller sees the end of the answer.
- * Knows files and group commit; must not know the store, nor what is in a record.
+ * The ledger's journal: every settled call is appended to a file before its caller sees the end of
+ * the answer. Knows files and group commit; must not know the store, nor what is in a record.
  */
 import { join } from 'node:path'
 import type { CallRecord } from '../core/call.ts'
@@ -23,24 +23,26 @@ interface Turn {
 }
 
 /**
- * Group commit: all records of one event-loop turn are one `write`, made before any of their promises resolves; they
- * share one promise. Design §6.
+ * Group commit: all records of one event-loop turn are one `write`, made before any of their
+ * promises resolves; they share one promise. Design §6.
  *
- * What survives: with `sync: 'os'` everything acknowledged outlives the process, SIGKILL included, but a power cut or a
- * crash of the kernel loses what it had not flushed (up to half a minute on Linux). With `sync: 'batch'` each batch is
- * flushed with fdatasync first, which costs the disk's latency on the event loop; the shipper must then be
- * given `syncStore` too, since a segment is deleted after the store's commit.
+ * What survives: with `sync: 'os'` everything acknowledged outlives the process, SIGKILL included,
+ * but a power cut or a crash of the kernel loses what it had not flushed (up to half a minute on
+ * Linux). With `sync: 'batch'` each batch is flushed with fdatasync first, which costs the disk's
+ * latency on the event loop; the shipper must then be given `syncStore` too, since a segment is
+ * deleted after the store's commit.
  *
- * When a write fails, it is tried once more in a new segment; when that fails too the journal is not writable, and a
- * probe tries again every second. The calls of the failed batch did happen and may have cost money, so their records
- * are kept as they are, outcome included, and written first when the disk is back. Fail-closed (`onFailure: 'closed'`)
- * refuses new calls meanwhile, and a call whose record could not be written at once is answered with an error. So a row
- * may appear later for a call whose caller was told 503, but a caller never sees a complete answer without a row. With
- * `onFailure: 'open'` calls go on; what does not fit the backlog is dropped and counted.
+ * When a write fails, it is tried once more in a new segment; when that fails too the journal is
+ * not writable, and a probe tries again every second. The calls of the failed batch did happen and
+ * may have cost money, so their records are kept as they are, outcome included, and written first
+ * when the disk is back. Fail-closed (`onFailure: 'closed'`) refuses new calls meanwhile, and a
+ * call whose record could not be written at once is answered with an error. So a row may appear
+ * later for a call whose caller was told 503, but a caller never sees a complete answer without a
+ * row. With `onFailure: 'open'` calls go on; what does not fit the backlog is dropped and counted.
  *
- * What was written stays in memory too, up to a bound, until it is in the store: the shipper takes it from there and reads
- * a file only where some of it is not in memory, or where the file is not as it was written. The backlog's lines and those
- * rescued from a deleted file are read back.
+ * What was written stays in memory too, up to a bound, until it is in the store: the shipper takes
+ * it from there and reads a file only where some of it is not in memory, or where the file is not
+ * as it was written. The backlog's lines and those rescued from a deleted file are read back.
  *
  * One process per data folder: at its start it takes every segment that it finds for a closed one.
  */
@@ -65,7 +67,10 @@ export class Journal implements Ledger {
   #segmentFilled: (() => void) | undefined
   readonly #commit = (): void => this.flush()
 
-  /** Never throws: a folder that cannot be written is a state of the journal, not a reason not to start. */
+  /**
+   * Never throws: a folder that cannot be written is a state of the journal, not a reason not to
+   * start.
+   */
   constructor(dataFolder: string, options: JournalOptions = {}) {
     this.#folder = join(dataFolder, 'journal')
     this.#segmentBytes = options.segmentBytes ?? 4 * 1024 * 1024
@@ -80,7 +85,10 @@ export class Journal implements Ledger {
     this.#begin()
   }
 
-  /** @throws GatewayError `unavailable` (rejects) when the record is not on disk and the journal fails closed. */
+  /**
+   * @throws GatewayError `unavailable` (rejects) when the record is not on disk and the journal
+   * fails closed.
+   */
   record(call: CallRecord): Promise<void> {
     const record = toWholeRecord(call)
     this.#batch.add(encodeWholeRecord(record))
@@ -88,8 +96,9 @@ export class Journal implements Ledger {
     if (this.#turn === undefined) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       this.#turn = { written: promise, resolve, reject }
-      // Immediates run after every socket that was ready in this turn: measured 19 records a write under 64 callers
-      // where a microtask or a tick gives one, and under 1 µs of waiting for a single call.
+      // Immediates run after every socket that was ready in this turn: measured 19 records a write
+      // under 64 callers where a microtask or a tick gives one, and under 1 µs of waiting for a
+      // single call.
       setImmediate(this.#commit)
     }
     return this.#turn.written
@@ -110,7 +119,8 @@ export class Journal implements Ledger {
     if (written || !this.#failClosed) {
       turn.resolve()
     } else {
-      // A caller that has already gone may not be waiting; an unhandled rejection would end the process.
+      // A caller that has already gone may not be waiting; an unhandled rejection would end the
+      // process.
       turn.written.catch(() => {})
       turn.reject(journalUnavailable(this.#failure?.cause))
     }
@@ -147,7 +157,10 @@ export class Journal implements Ledger {
     }
   }
 
-  /** Writes everything that can be written. A record handed in afterwards is refused, or with `open` lost and counted. */
+  /**
+   * Writes everything that can be written. A record handed in afterwards is refused, or with `open`
+   * lost and counted.
+   */
   close(): void {
     if (this.#isClosed) return
     this.flush()
@@ -163,7 +176,9 @@ export class Journal implements Ledger {
     if (lost > 0) this.#report({ type: 'records-dropped', count: lost })
   }
 
-  /** Whether the lines are on disk; if not, they are in the backlog or, where that is full, dropped. */
+  /**
+   * Whether the lines are on disk; if not, they are in the backlog or, where that is full, dropped.
+   */
   #write(lines: Uint8Array, count: number): boolean {
     const active = this.#active
     if (active === undefined) {
@@ -192,8 +207,8 @@ export class Journal implements Ledger {
   }
 
   /**
-   * Stops appending to a segment. What it holds waits for the shipper; where it was deleted, which takes its records
-   * from the disk, they go to the backlog.
+   * Stops appending to a segment. What it holds waits for the shipper; where it was deleted, which
+   * takes its records from the disk, they go to the backlog.
    */
   #retire(segment: SegmentFile): void {
     this.#active = undefined
@@ -210,7 +225,10 @@ export class Journal implements Ledger {
     segment.close()
   }
 
-  /** Begins a segment with what is in the backlog. Whether that worked; if not, the journal has failed, of `cause`. */
+  /**
+   * Begins a segment with what is in the backlog. Whether that worked; if not, the journal has
+   * failed, of `cause`.
+   */
   #begin(cause?: unknown): boolean {
     let segment: SegmentFile | undefined
     try {

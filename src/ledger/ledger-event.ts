@@ -1,4 +1,7 @@
-/** What an operator should hear of from the ledger. `reason` holds no path, `cause` and `path` may only go to the log. */
+/**
+ * What an operator should hear of from the ledger. `reason` holds no path, `cause` and `path` may
+ * only go to the log.
+ */
 export type LedgerEvent =
   | { readonly type: 'write-failed'; readonly reason: string; readonly cause: unknown }
   | { readonly type: 'write-recovered'; readonly backlogWritten: number }
@@ -12,7 +15,10 @@ export type LedgerEvent =
     }
   /** A later version of the gateway wrote it; it waits for that version. */
   | { readonly type: 'segment-newer'; readonly path: string; readonly lines: number }
-  /** Its file cannot be read, or not be deleted after it was shipped; told once, tried again at every pass. */
+  /**
+   * Its file cannot be read, or not be deleted after it was shipped; told once, tried again at
+   * every pass.
+   */
   | { readonly type: 'segment-stuck'; readonly path: string; readonly cause: unknown }
   | { readonly type: 'ship-failed'; readonly retryInMs: number; readonly cause: unknown }
   | { readonly type: 'ship-recovered' }

@@ -1,4 +1,7 @@
-/** Collects the lines of one event-loop turn in one buffer that is used again. Must not know what a line means. */
+/**
+ * Collects the lines of one event-loop turn in one buffer that is used again. Must not know what a
+ * line means.
+ */
 
 const INITIAL_BYTES = 64 * 1024
 /** A buffer that one crowded turn made bigger than this is let go after it. */

@@ -1,10 +1,11 @@
 /**
- * What a call cost: its target's price times what its provider reported. Knows no provider by name and no store; never
- * guesses a count that was not reported.
+ * What a call cost: its target's price times what its provider reported. Knows no provider by name
+ * and no store; never guesses a count that was not reported.
  *
- * `exact`: the model's own price and a whole report. `estimated`: the price of its family, a call that did not end well, or
- * tokens of which some may have another price that the report does not tell apart. `unknown`: the rest. Tokens are what is
- * priced; what providers take for single tools (a web search) is not part of any report.
+ * `exact`: the model's own price and a whole report. `estimated`: the price of its family, a call
+ * that did not end well, or tokens of which some may have another price that the report does not
+ * tell apart. `unknown`: the rest. Tokens are what is priced; what providers take for single tools
+ * (a web search) is not part of any report.
  */
 import type { CallOutcome } from '../core/call.ts'
 import type { Cost, CostPart } from '../core/cost.ts'
@@ -20,7 +21,10 @@ import {
 } from './cost-parts.ts'
 import { type ListedPrice, loadPriceTable, type PriceTable } from './price-table.ts'
 
-/** How a provider's calls are priced: by the table's name for it, or not at all; and which models of it are known. */
+/**
+ * How a provider's calls are priced: by the table's name for it, or not at all; and which models of
+ * it are known.
+ */
 export type ProviderPricing =
   | { readonly type: 'listed'; readonly name: string; readonly models?: RegExp | undefined }
   | { readonly type: 'free'; readonly models?: readonly string[] }
@@ -113,7 +117,10 @@ export class PriceBook {
     this.#loaded()
   }
 
-  /** By the table's own order; may load it. None of a provider of which nothing is known. @param at milliseconds since the Unix epoch */
+  /**
+   * By the table's own order; may load it. None of a provider of which nothing is known. @param at
+   * milliseconds since the Unix epoch
+   */
   modelsOf(providerId: string, at: number): readonly KnownModel[] {
     const pricing = this.#providers.get(providerId)
     if (pricing === undefined) return []
@@ -130,7 +137,10 @@ export class PriceBook {
       }))
   }
 
-  /** A tenth of a microsecond once the target was seen; the first call of a listed provider loads the table (some 20 ms). */
+  /**
+   * A tenth of a microsecond once the target was seen; the first call of a listed provider loads
+   * the table (some 20 ms).
+   */
   costOf(call: PricedCall): Cost {
     const cost = this.#costOf(call)
     return call.isEstimated === true ? withGuessedUsage(cost) : cost
@@ -162,7 +172,10 @@ export class PriceBook {
       : costOfListed(price, { usage, outcome, source: this.source })
   }
 
-  /** Whether what a call to this target uses has a price. @param at milliseconds since the Unix epoch */
+  /**
+   * Whether what a call to this target uses has a price. @param at milliseconds since the Unix
+   * epoch
+   */
   isPriced(accountId: AccountId, target: string, at: number): boolean {
     const known = this.#recall(target)
     if (known.type === 'free' || known.type === 'declared') return true
@@ -173,8 +186,9 @@ export class PriceBook {
   }
 
   /**
-   * The same, for a call that was priced before: with what was declared then. @returns undefined when it was
-   * priced from another source than would be used now, so that the two cannot be compared
+   * The same, for a call that was priced before: with what was declared then. @returns undefined
+   * when it was priced from another source than would be used now, so that the two cannot be
+   * compared
    */
   recompute(call: PricedCall, stored: Cost | undefined): Cost | undefined {
     const declared = stored?.source == null ? undefined : parseDeclaredSource(stored.source)
@@ -348,7 +362,8 @@ function costOfListed({ prices, isOwn }: ListedPrice, { usage, outcome, source }
   const isReportWhole =
     (usage.inputTokens === 0 || prices.input_mtok !== undefined) &&
     (usage.outputTokens === 0 || prices.output_mtok !== undefined) &&
-    // What was written to a cache costs more than what was read, and for an hour more than for minutes.
+    // What was written to a cache costs more than what was read, and for an hour more than for
+    // minutes.
     (prices.cache_write_mtok === undefined || usage.cacheWriteTokens !== undefined) &&
     (prices.cache_write_1h_mtok === undefined || writtenTokens(usage) === 0) &&
     !OTHER_TOKENS.some((key) => prices[key] !== undefined)
@@ -356,7 +371,10 @@ function costOfListed({ prices, isOwn }: ListedPrice, { usage, outcome, source }
   return { microUsd: sumParts(parts), status, source }
 }
 
-/** Tokens with a price of their own that reports do not tell apart, and fees that depend on more than their number. */
+/**
+ * Tokens with a price of their own that reports do not tell apart, and fees that depend on more
+ * than their number.
+ */
 const OTHER_TOKENS = [
   'input_audio_mtok',
   'output_audio_mtok',

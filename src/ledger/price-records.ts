@@ -1,10 +1,14 @@
-/** Prices calls on their way into the store that have no price yet: off the hot path, with time to load the price table. */
+/**
+ * Prices calls on their way into the store that have no price yet: off the hot path, with time to
+ * load the price table.
+ */
 import type { CallRecord } from '../core/call.ts'
 import type { PriceBook } from './price-book.ts'
 
 /**
- * The records with their costs: those that were priced as they ended keep theirs, which was counted against quotas. What cannot be priced must not keep calls out of the store: its cost stays unknown, can be
- * computed later, and `onFailure` is told.
+ * The records with their costs: those that were priced as they ended keep theirs, which was counted
+ * against quotas. What cannot be priced must not keep calls out of the store: its cost stays
+ * unknown, can be computed later, and `onFailure` is told.
  */
 export function priceRecords(
   prices: Pick<PriceBook, 'costOf'>,

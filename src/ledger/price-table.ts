@@ -1,6 +1,7 @@
 /**
- * The price data of `@pydantic/genai-prices`, which is embedded in the package: nothing is fetched. Finds a model's price;
- * must not know calls. Loading takes some 20 ms and 20 MB, so it waits until a price is needed.
+ * The price data of `@pydantic/genai-prices`, which is embedded in the package: nothing is fetched.
+ * Finds a model's price; must not know calls. Loading takes some 20 ms and 20 MB, so it waits until
+ * a price is needed.
  */
 import type * as GenaiPrices from '@pydantic/genai-prices'
 import type { MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
@@ -20,7 +21,10 @@ export interface PriceTable {
    * @param at milliseconds since the Unix epoch: prices change, some by the time of day
    */
   find(provider: string, model: string, at: number): ListedPrice | undefined
-  /** What is listed of a provider, without what it has withdrawn; a few milliseconds for the largest. */
+  /**
+   * What is listed of a provider, without what it has withdrawn; a few milliseconds for the
+   * largest.
+   */
   models(provider: string, at: number): readonly ListedModel[]
 }
 
@@ -35,8 +39,8 @@ export interface ListedModel {
 
 /** @throws when the package is not installed */
 export function loadPriceTable(): PriceTable {
-  // Not import(): the package's module for that is twice as large and takes three times as long. Named in the call, so that a
-  // bundler sees it.
+  // Not import(): the package's module for that is twice as large and takes three times as long.
+  // Named in the call, so that a bundler sees it.
   const { calcPrice, findProvider } = require('@pydantic/genai-prices') as typeof GenaiPrices
   return {
     // Pinned exactly: what is asked for is what is installed.
@@ -66,7 +70,10 @@ export function loadPriceTable(): PriceTable {
   }
 }
 
-/** A name that differs from the listed one by its date, version or region only is the same model at the same price. */
+/**
+ * A name that differs from the listed one by its date, version or region only is the same model at
+ * the same price.
+ */
 function isOwnPrice(model: ModelInfo, name: string): boolean {
   const wanted = toBareName(name)
   return [model.id, ...listNames(model.match)].some((listed) => toBareName(listed) === wanted)

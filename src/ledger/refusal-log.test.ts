@@ -1,4 +1,7 @@
-/** Calls that were turned away: each has a record up to a bound for its key and minute, and beyond it is counted. */
+/**
+ * Calls that were turned away: each has a record up to a bound for its key and minute, and beyond
+ * it is counted.
+ */
 import { expect, test } from 'bun:test'
 import type { CallRecord } from '../core/call.ts'
 import type { CallId, KeyId } from '../core/ids.ts'

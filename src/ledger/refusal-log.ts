@@ -1,6 +1,7 @@
 /**
- * Brings calls that were turned away into the journal: so many for each key and minute have a record of their own, and those
- * beyond are counted in one record for each reason. It must not know why a call was turned away.
+ * Brings calls that were turned away into the journal: so many for each key and minute have a
+ * record of their own, and those beyond are counted in one record for each reason. It must not know
+ * why a call was turned away.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Timekeeper } from '../core/clock.ts'

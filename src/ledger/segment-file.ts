@@ -1,4 +1,7 @@
-/** One journal file that is open for appending, and the names of such files. Must not know what a record is. */
+/**
+ * One journal file that is open for appending, and the names of such files. Must not know what a
+ * record is.
+ */
 import {
   closeSync,
   existsSync,
@@ -30,7 +33,10 @@ export type SyncMode = 'os' | 'batch'
 const NAME = /^(\d{12})\.journal$/
 const NEWLINE = new Uint8Array([10])
 
-/** The segments in a folder, oldest first, with their sequence numbers. @throws the file system's error. */
+/**
+ * The segments in a folder, oldest first, with their sequence numbers. @throws the file system's
+ * error.
+ */
 export function listSegments(folder: string): { sequence: number; segment: ClosedSegment }[] {
   const found: { sequence: number; segment: ClosedSegment }[] = []
   for (const name of readdirSync(folder).sort()) {
@@ -61,8 +67,8 @@ export class SegmentFile {
   }
 
   /**
-   * Creates the folder where it is missing, and in it a new file that proves, by holding an empty line, that the disk
-   * takes writes.
+   * Creates the folder where it is missing, and in it a new file that proves, by holding an empty
+   * line, that the disk takes writes.
    * @throws the file system's error; nothing is left behind then.
    */
   static create(folder: string, sequence: number, sync: SyncMode): SegmentFile {
@@ -80,7 +86,8 @@ export class SegmentFile {
       rmSync(draft, { force: true })
       throw error
     }
-    // Named only now, so that a segment without a byte is one that has lost what was in it, and no other.
+    // Named only now, so that a segment without a byte is one that has lost what was in it, and no
+    // other.
     renameSync(draft, path)
     try {
       if (sync === 'batch') syncFolder(folder)
@@ -102,19 +109,24 @@ export class SegmentFile {
 
   /**
    * Appends whole lines: all of them, or none where the disk lets us take a partial write back.
-   * @throws the file system's error, or one with the code `ENOENT` when the file was deleted under our hands.
+   * @throws the file system's error, or one with the code `ENOENT` when the file was deleted under
+   * our hands.
    */
   append(lines: Uint8Array): void {
     this.#write(lines)
     this.#holdsRecords = true
   }
 
-  /** The lines accepted so far if the file was deleted, for then they vanish when it is closed; else undefined. */
+  /**
+   * The lines accepted so far if the file was deleted, for then they vanish when it is closed; else
+   * undefined.
+   */
   rescueLines(): Uint8Array | undefined {
     try {
       return this.#isDeleted() ? this.#readLines() : undefined
     } catch {
-      // A disk that cannot even be read: whoever reads the file by its name will find out what is left of it.
+      // A disk that cannot even be read: whoever reads the file by its name will find out what is
+      // left of it.
       return undefined
     }
   }
@@ -131,7 +143,8 @@ export class SegmentFile {
     try {
       unlinkSync(this.path)
     } catch {
-      // A file that holds no record is harmless: the next start ships nothing from it and deletes it.
+      // A file that holds no record is harmless: the next start ships nothing from it and deletes
+      // it.
     }
   }
 
@@ -144,7 +157,8 @@ export class SegmentFile {
         written += count
       }
       if (this.#sync === 'batch') fdatasyncSync(this.#fd)
-      // After the write, so that a record that was acknowledged had a name in the folder when it was.
+      // After the write, so that a record that was acknowledged had a name in the folder when it
+      // was.
       if (this.#isDeleted())
         throw Object.assign(new Error('The segment was deleted.'), { code: 'ENOENT' })
       this.#goodBytes += bytes.length
@@ -173,7 +187,8 @@ export class SegmentFile {
     try {
       ftruncateSync(this.#fd, this.#goodBytes)
     } catch {
-      // The torn line stays at the end of this file; the caller goes on in another one, so it damages nothing.
+      // The torn line stays at the end of this file; the caller goes on in another one, so it
+      // damages nothing.
     }
   }
 }

@@ -1,11 +1,17 @@
-/** Reads the records of a closed segment in bounded memory and counts what is damaged. Must not know where they go. */
+/**
+ * Reads the records of a closed segment in bounded memory and counts what is damaged. Must not know
+ * where they go.
+ */
 import { open } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallRecord } from '../core/call.ts'
 import { decodeRecordLine } from './record-line.ts'
 
 const CHUNK_BYTES = 128 * 1024
-/** Some fifty records, decoded before others get their turn: a tenth of a millisecond of the event loop. */
+/**
+ * Some fifty records, decoded before others get their turn: a tenth of a millisecond of the event
+ * loop.
+ */
 const PART_BYTES = 16 * 1024
 /** Far longer than any record; a stretch without a newline that exceeds it is one damaged line. */
 const MAX_LINE_BYTES = 1024 * 1024
@@ -13,9 +19,14 @@ const NEWLINE = 10
 const NOTHING = new Uint8Array(0)
 
 export interface Damage {
-  /** Lines that could not be read, the torn end included; one where the file has lost all of them. */
+  /**
+   * Lines that could not be read, the torn end included; one where the file has lost all of them.
+   */
   readonly damagedLines: number
-  /** Whether the file ends within a line, as it does when the process is killed in the middle of a write. */
+  /**
+   * Whether the file ends within a line, as it does when the process is killed in the middle of a
+   * write.
+   */
   readonly tornEnd: boolean
   /** Lines that only a later version of the gateway can read. */
   readonly newerLines: number
@@ -40,7 +51,10 @@ export class SegmentReader {
     }
   }
 
-  /** The records part by part, in the order in which they were written. @throws the file system's error. */
+  /**
+   * The records part by part, in the order in which they were written. @throws the file system's
+   * error.
+   */
   async *records(): AsyncGenerator<readonly CallRecord[]> {
     this.#damagedLines = 0
     this.#tornEnd = false
@@ -49,7 +63,8 @@ export class SegmentReader {
     try {
       const chunk = new Uint8Array(CHUNK_BYTES)
       let isEmpty = true
-      // What is left of the last part: the beginning of a line. Undefined while an overlong line is skipped.
+      // What is left of the last part: the beginning of a line. Undefined while an overlong line is
+      // skipped.
       let rest: Uint8Array | undefined = NOTHING
       for (;;) {
         const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES)
@@ -63,7 +78,8 @@ export class SegmentReader {
           yield records
         }
       }
-      // It began with a line's end: a power cut has taken what the operating system had not written yet.
+      // It began with a line's end: a power cut has taken what the operating system had not written
+      // yet.
       if (isEmpty) this.#damagedLines += 1
       if (rest !== undefined && rest.length > 0) yield this.#takeEnd(rest)
     } finally {

@@ -1,9 +1,10 @@
 /**
- * What the calls of a closed segment used, in a small file beside it, so that a start after a long outage of the store need not
- * read every call. A file that is absent, torn or of another segment is none. Must not know the store, nor who asks.
+ * What the calls of a closed segment used, in a small file beside it, so that a start after a long
+ * outage of the store need not read every call. A file that is absent, torn or of another segment
+ * is none. Must not know the store, nor who asks.
  *
- * Lines of JSON: whose sums they are, then some sums a line, then the CRC32 of all that is before. What is made of a segment
- * holds for good: nothing is appended to one that is closed.
+ * Lines of JSON: whose sums they are, then some sums a line, then the CRC32 of all that is before.
+ * What is made of a segment holds for good: nothing is appended to one that is closed.
  */
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { type FileHandle, open, readFile } from 'node:fs/promises'
@@ -20,7 +21,10 @@ const VERSION = 1
 const SUFFIX = '.sums'
 /** Written or read in some tenth of a millisecond of the event loop. */
 const SUMS_PER_LINE = 50
-/** Calls, spread over the segment, of which the store is asked: one that it has says that the segment was shipped, or begun. */
+/**
+ * Calls, spread over the segment, of which the store is asked: one that it has says that the
+ * segment was shipped, or begun.
+ */
 const ASKED_OF_A_SEGMENT = 8
 /** A line at the end of a segment that is longer than this is not looked for. */
 const MAX_LINE_BYTES = 16 * 1024
@@ -45,7 +49,10 @@ export function removeSums(segmentPath: string): void {
   }
 }
 
-/** Removes those whose segments an earlier version has shipped, and what was not written to its end. Never throws. */
+/**
+ * Removes those whose segments an earlier version has shipped, and what was not written to its end.
+ * Never throws.
+ */
 export function removeStraySums(folder: string): void {
   try {
     const names = new Set(readdirSync(folder))
@@ -60,9 +67,10 @@ export function removeStraySums(folder: string): void {
 
 /**
  * Reads a whole segment.
- * @param nextId the first call of the segment after it. A batch whose write failed half-way stands in both.
- * @returns undefined where each of its calls has to be looked at: some line is not a call, a call comes twice or has no cost
- * yet, or there is none
+ * @param nextId the first call of the segment after it. A batch whose write failed half-way stands
+ * in both.
+ * @returns undefined where each of its calls has to be looked at: some line is not a call, a call
+ * comes twice or has no cost yet, or there is none
  * @throws the file system's error
  */
 export async function sumSegment(path: string, nextId?: CallId): Promise<SegmentSums | undefined> {
@@ -85,7 +93,10 @@ export async function sumSegment(path: string, nextId?: CallId): Promise<Segment
   return { ids: someOf([...ids]), sums: sums.all() }
 }
 
-/** @returns false where the segment is not, or not any more, as it was added up: nothing is written then. */
+/**
+ * @returns false where the segment is not, or not any more, as it was added up: nothing is written
+ * then.
+ */
 export async function saveSums(
   segment: ClosedSegment,
   found: SegmentSums,

@@ -1,8 +1,14 @@
-/** How far the store is behind the journal. Looks at a file, so it is for whoever watches and not for calls. */
+/**
+ * How far the store is behind the journal. Looks at a file, so it is for whoever watches and not
+ * for calls.
+ */
 import { statSync } from 'node:fs'
 import type { ClosedSegments } from './closed-segments.ts'
 
-/** Seconds since the oldest segment that waits for the store was last written to; 0 while none waits. */
+/**
+ * Seconds since the oldest segment that waits for the store was last written to; 0 while none
+ * waits.
+ */
 export function shipperLagSeconds(
   closed: Pick<ClosedSegments, 'list'>,
   nowMs = Date.now(),

@@ -1,4 +1,7 @@
-/** A process to be killed: journals calls into small segments that nobody ships, and adds up what waits without a pause. */
+/**
+ * A process to be killed: journals calls into small segments that nobody ships, and adds up what
+ * waits without a pause.
+ */
 import { writeSync } from 'node:fs'
 import { createCallRecord } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'

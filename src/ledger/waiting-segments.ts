@@ -1,6 +1,7 @@
 /**
- * Adds up what is in segments that wait, while the store is away or behind, so that a start after it need not read every call.
- * A segment that is shipped soon, which is nearly every one, costs nothing. Must not know who ships them.
+ * Adds up what is in segments that wait, while the store is away or behind, so that a start after
+ * it need not read every call. A segment that is shipped soon, which is nearly every one, costs
+ * nothing. Must not know who ships them.
  */
 import type { ClosedSegments } from './closed-segments.ts'
 import type { ClosedSegment } from './segment-file.ts'
@@ -66,7 +67,8 @@ export class WaitingSegments {
       const found = await sumSegment(segment.path)
       if (found !== undefined) await saveSums(segment, found, () => this.#closed.has(segment))
     } catch {
-      // It was shipped meanwhile, or cannot be read: whoever ships it tells what became of the file.
+      // It was shipped meanwhile, or cannot be read: whoever ships it tells what became of the
+      // file.
     }
   }
 }

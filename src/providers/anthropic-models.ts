@@ -1,4 +1,7 @@
-/** What is known of Anthropic's models by their names, for every provider that serves them under these. */
+/**
+ * What is known of Anthropic's models by their names, for every provider that serves them under
+ * these.
+ */
 import type { Provider } from './define.ts'
 
 // wire.md §3.2: from Opus 4.7 on models decide themselves how much to think and refuse sampling settings; those before

@@ -1,6 +1,6 @@
 /**
- * OpenAI's models on Azure, by the v1 interface, which needs no `api-version`. The address is the operator's own resource:
- * `AZURE_OPENAI_BASE_URL=https://RESOURCE.openai.azure.com/openai/v1`.
+ * OpenAI's models on Azure, by the v1 interface, which needs no `api-version`. The address is the
+ * operator's own resource: `AZURE_OPENAI_BASE_URL=https://RESOURCE.openai.azure.com/openai/v1`.
  */
 import { defineProvider } from './define.ts'
 import { openaiModels } from './openai-models.ts'
@@ -18,6 +18,7 @@ export const azureOpenai = defineProvider({
     'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true },
     'openai-embeddings': { path: '/embeddings' },
   },
-  // A model is a deployment here, and is known by its name only where the deployment was named after it.
+  // A model is a deployment here, and is known by its name only where the deployment was named
+  // after it.
   ...openaiModels,
 })

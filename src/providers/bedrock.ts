@@ -1,6 +1,6 @@
 /**
- * Amazon Bedrock, by Converse. Its key is a Bedrock API key, or `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, which signs; its
- * region is the one in its address.
+ * Amazon Bedrock, by Converse. Its key is a Bedrock API key, or
+ * `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, which signs; its region is the one in its address.
  */
 import { defineProvider } from './define.ts'
 
@@ -24,9 +24,10 @@ export const bedrock = defineProvider({
       streamPath: '/model/{model}/converse-stream',
     },
   },
-  // Names are ids (`anthropic.claude-…-v1:0`), inference profiles (`eu.anthropic.claude-…`) or ARNs that end in one of
-  // these. Claude thinks as at Anthropic: from Opus 4.7 on by itself, before that with a budget, 3.5 and older not at all;
-  // and it refuses `temperature` beside `topP` where it does so there.
+  // Names are ids (`anthropic.claude-…-v1:0`), inference profiles (`eu.anthropic.claude-…`) or ARNs
+  // that end in one of these. Claude thinks as at Anthropic: from Opus 4.7 on by itself, before
+  // that with a budget, 3.5 and older not at all; and it refuses `temperature` beside `topP` where
+  // it does so there.
   traits: [
     [/anthropic\.claude-(?:v2|instant|3-(?:5-)?(?:opus|sonnet|haiku))/, { refuses: NEITHER }],
     [

@@ -1,4 +1,7 @@
-/** The providers that Gatehouse knows; an operator may add others. Documentation, checks and tests derive their ids from here. One line each. */
+/**
+ * The providers that Gatehouse knows; an operator may add others. Documentation, checks and tests
+ * derive their ids from here. One line each.
+ */
 import { anthropic } from './anthropic.ts'
 import { azureOpenai } from './azure-openai.ts'
 import { bedrock } from './bedrock.ts'

@@ -7,6 +7,7 @@ export const cohere = defineProvider({
   docs: 'https://docs.cohere.com/reference/chat',
   baseUrl: 'https://api.cohere.com',
   endpoints: { 'cohere-chat': { path: '/v2/chat' }, 'cohere-embed': { path: '/v2/embed' } },
-  // Models that think carry it in their name, and do so unless told otherwise; the others refuse to be asked.
+  // Models that think carry it in their name, and do so unless told otherwise; the others refuse to
+  // be asked.
   traits: [[/reasoning/, { reasoning: 'budget' }]],
 })

@@ -11,22 +11,36 @@ export interface Endpoint {
   readonly countsStreamsOnRequest?: boolean
   /** Models that callers of other dialects reach by this endpoint; absent: all. */
   readonly translatedModels?: RegExp
-  /** Members of the request by which it keeps or runs something itself (`HostedMembers`); absent: it has none. */
+  /**
+   * Members of the request by which it keeps or runs something itself (`HostedMembers`); absent: it
+   * has none.
+   */
   readonly hosts?: readonly string[]
-  /** It refuses thinking that it has not signed itself: such thinking is left out of what goes there. */
+  /**
+   * It refuses thinking that it has not signed itself: such thinking is left out of what goes
+   * there.
+   */
   readonly checksSignatures?: boolean
   /** The body names no model, because the path does, and says this instead. */
   readonly insteadOfModel?: Readonly<Record<string, string>>
 }
 
-/** How a credential of the vendor's own kind becomes what is sent; any other credential is a key, sent as it is. */
+/**
+ * How a credential of the vendor's own kind becomes what is sent; any other credential is a key,
+ * sent as it is.
+ */
 export type Signing =
   /** AWS's signature, version 4, for the service so named. */
   | { readonly type: 'aws'; readonly service: string }
-  /** Google's access tokens: a service account's JSON is exchanged for one that opens this scope. */
+  /**
+   * Google's access tokens: a service account's JSON is exchanged for one that opens this scope.
+   */
   | { readonly type: 'google'; readonly scope: string }
 
-/** An address put together from variables of the operator, for vendors that have one for each customer. */
+/**
+ * An address put together from variables of the operator, for vendors that have one for each
+ * customer.
+ */
 export interface ComposedAddress {
   /** By their names in the templates. One without a fallback has to be given. */
   readonly parts: Readonly<
@@ -46,20 +60,28 @@ export interface ModelPrices {
 }
 
 export interface Provider {
-  /** The part of a target before the slash, and the stem of `<PROVIDER>_API_KEY` and `<PROVIDER>_BASE_URL`. */
+  /**
+   * The part of a target before the slash, and the stem of `<PROVIDER>_API_KEY` and
+   * `<PROVIDER>_BASE_URL`.
+   */
   readonly id: string
   readonly name: string
   /** What OpenTelemetry calls it (`gen_ai.provider.name`), where that is not its id. */
   readonly telemetryName?: string
   /** Where the vendor documents its interface. Absent: a provider of the operator's own. */
   readonly docs?: string
-  /** In the form the vendor's own SDK takes it. Absent: it must be given by `<PROVIDER>_BASE_URL`. */
+  /**
+   * In the form the vendor's own SDK takes it. Absent: it must be given by `<PROVIDER>_BASE_URL`.
+   */
   readonly baseUrl?: string
   /** Used where `<PROVIDER>_BASE_URL` is not given. */
   readonly composedBaseUrl?: ComposedAddress
   /** The variable of its key, where that is not `<PROVIDER>_API_KEY`. */
   readonly keyVariable?: string
-  /** A caller's own dialect is always relayed; callers of others reach a model by the first endpoint that takes it. */
+  /**
+   * A caller's own dialect is always relayed; callers of others reach a model by the first endpoint
+   * that takes it.
+   */
   readonly endpoints: Partial<Record<DialectId, Endpoint>>
   /** How the credential is sent; absent: `Authorization: Bearer`. */
   readonly keyHeader?: string
@@ -80,7 +102,10 @@ export interface Provider {
   readonly isFree?: true
   /** Prices of its models, by their names; `*`: every other one. Then no price table is asked. */
   readonly declaredPrices?: ReadonlyMap<string, ModelPrices>
-  /** To be offered where models are chosen, of a provider that no price table lists; it may have more. */
+  /**
+   * To be offered where models are chosen, of a provider that no price table lists; it may have
+   * more.
+   */
   readonly knownModels?: readonly string[]
   /** Used when no key is configured: only for upstreams that take any key. */
   readonly fallbackKey?: string
@@ -132,7 +157,10 @@ export function baseUrlVariableOf(provider: Pick<Provider, 'id'>): string {
   return `${toStem(provider.id)}_BASE_URL`
 }
 
-/** By which the operator says where it is: what its address is put together from, as far as that has no default, else the address. */
+/**
+ * By which the operator says where it is: what its address is put together from, as far as that has
+ * no default, else the address.
+ */
 export function addressVariablesOf(
   provider: Pick<Provider, 'id' | 'composedBaseUrl'>,
 ): readonly [string, ...string[]] {

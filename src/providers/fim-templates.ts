@@ -1,6 +1,7 @@
 /**
- * How well-known models for code want to be asked to fill in the middle, each as its makers write it. Data for servers that
- * leave this to their clients. The end of any text ends it at its server: it is in here only where no code could hold it.
+ * How well-known models for code want to be asked to fill in the middle, each as its makers write
+ * it. Data for servers that leave this to their clients. The end of any text ends it at its server:
+ * it is in here only where no code could hold it.
  */
 import type { FimTemplateName } from '../core/owned-model.ts'
 import type { FimTemplate } from '../wire/fill-in-the-middle/fim-template.ts'
@@ -31,7 +32,8 @@ export const FIM_TEMPLATES: Readonly<Record<FimTemplateName, FimTemplate>> = {
     middle: ' <MID>',
     stop: ['<EOT>'],
   },
-  // https://docs.mistral.ai/capabilities/code_generation/: the suffix comes first, and nothing follows the prefix.
+  // https://docs.mistral.ai/capabilities/code_generation/: the suffix comes first, and nothing
+  // follows the prefix.
   codestral: {
     order: 'suffix-first',
     prefix: '[PREFIX]',
@@ -39,7 +41,8 @@ export const FIM_TEMPLATES: Readonly<Record<FimTemplateName, FimTemplate>> = {
     middle: '',
     stop: [],
   },
-  // https://github.com/deepseek-ai/DeepSeek-Coder#2code-insertion: wide bars and low lines of their own.
+  // https://github.com/deepseek-ai/DeepSeek-Coder#2code-insertion: wide bars and low lines of their
+  // own.
   'deepseek-coder': {
     order: 'prefix-first',
     prefix: '<\uff5cfim\u2581begin\uff5c>',

@@ -1,7 +1,8 @@
 /**
- * llama.cpp's `llama-server`: OpenAI's chat and embeddings dialects, at an address that the operator has to give (`LLAMACPP_BASE_URL`,
- * by default it listens on port 8080): nothing on the gateway's own machine is opened to its callers unasked. It takes any key
- * unless it was started with one.
+ * llama.cpp's `llama-server`: OpenAI's chat and embeddings dialects, at an address that the
+ * operator has to give (`LLAMACPP_BASE_URL`, by default it listens on port 8080): nothing on the
+ * gateway's own machine is opened to its callers unasked. It takes any key unless it was started
+ * with one.
  */
 import { openaiCompatible } from './define.ts'
 

@@ -1,6 +1,7 @@
 /**
- * LM Studio: OpenAI's chat and embeddings dialects, at an address that the operator has to give (`LMSTUDIO_BASE_URL`): nothing on the
- * gateway's own machine is opened to its callers unasked. It takes any key.
+ * LM Studio: OpenAI's chat and embeddings dialects, at an address that the operator has to give
+ * (`LMSTUDIO_BASE_URL`): nothing on the gateway's own machine is opened to its callers unasked. It
+ * takes any key.
  */
 import { openaiCompatible } from './define.ts'
 

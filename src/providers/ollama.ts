@@ -1,6 +1,7 @@
 /**
- * Ollama: OpenAI's chat and embeddings dialects, at an address that the operator has to give (`OLLAMA_BASE_URL`): nothing on the
- * gateway's own machine is opened to its callers unasked. It takes any key.
+ * Ollama: OpenAI's chat and embeddings dialects, at an address that the operator has to give
+ * (`OLLAMA_BASE_URL`): nothing on the gateway's own machine is opened to its callers unasked. It
+ * takes any key.
  */
 import { openaiCompatible } from './define.ts'
 

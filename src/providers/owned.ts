@@ -1,4 +1,7 @@
-/** A model that a customer hosts or pays for, in the same shape as a vendor's: what a dialect needs, at the customer's address. */
+/**
+ * A model that a customer hosts or pays for, in the same shape as a vendor's: what a dialect needs,
+ * at the customer's address.
+ */
 import type { FimEndpoint, FimTemplateName } from '../core/owned-model.ts'
 import type { DialectId } from '../wire/dialect.ts'
 import { anthropic } from './anthropic.ts'
@@ -28,8 +31,8 @@ export interface OwnedServer {
   readonly fimTemplate?: FimTemplateName | undefined
 }
 
-// The vendors' own models keep their traits behind an owned address (a customer's account, a proxy of theirs); any other
-// name is taken for a plain model, of which nothing is known.
+// The vendors' own models keep their traits behind an owned address (a customer's account, a proxy
+// of theirs); any other name is taken for a plain model, of which nothing is known.
 const NAMED_TRAITS = openai.traits.filter(([pattern]) => !pattern.test('any other model'))
 const MESSAGES_DEFAULT = { defaultMaxOutputTokens: 4096 }
 
@@ -49,7 +52,8 @@ const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
   'openai-embeddings': { endpoints: EMBEDDINGS },
   'mistral-fim': { endpoints: {} },
   'anthropic-messages': {
-    // Whether its server keeps threads nothing tells, and one that ignores them would answer without what was said before.
+    // Whether its server keeps threads nothing tells, and one that ignores them would answer
+    // without what was said before.
     endpoints: {
       'anthropic-messages': { path: '/v1/messages', hosts: ['container', 'mcp_servers'] },
     },
@@ -107,7 +111,8 @@ const FIM_PLACES: Readonly<
 }
 
 function fimShape(baseUrl: string, { fimEndpoint, fimTemplate }: OwnedServer) {
-  // Nothing could be written without one: registrations that lack it are refused, and older ones asked as before.
+  // Nothing could be written without one: registrations that lack it are refused, and older ones
+  // asked as before.
   const isUnwritable = fimEndpoint === 'completions-template' && fimTemplate === undefined
   const { dialect, path } =
     FIM_PLACES[isUnwritable ? 'fim-completions' : (fimEndpoint ?? 'fim-completions')]

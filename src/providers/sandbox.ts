@@ -1,4 +1,7 @@
-/** The gateway's own sandbox (src/sandbox/): no account, any key. Its address is where it was started. */
+/**
+ * The gateway's own sandbox (src/sandbox/): no account, any key. Its address is where it was
+ * started.
+ */
 import { anthropic } from './anthropic.ts'
 import { bedrock } from './bedrock.ts'
 import { cohere } from './cohere.ts'

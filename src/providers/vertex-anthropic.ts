@@ -1,4 +1,7 @@
-/** Anthropic's models on Vertex AI: Messages with the model in the path, under the key and the project of `vertex`. */
+/**
+ * Anthropic's models on Vertex AI: Messages with the model in the path, under the key and the
+ * project of `vertex`.
+ */
 import { anthropicModels } from './anthropic-models.ts'
 import { defineProvider } from './define.ts'
 import { vertexAddress } from './vertex-address.ts'

@@ -1,6 +1,7 @@
 /**
- * Google's models on Vertex AI. Its key is a service account's JSON, which is exchanged for an access token, or such a
- * token; its address is composed from `VERTEX_PROJECT` and `VERTEX_LOCATION` unless it is given whole.
+ * Google's models on Vertex AI. Its key is a service account's JSON, which is exchanged for an
+ * access token, or such a token; its address is composed from `VERTEX_PROJECT` and
+ * `VERTEX_LOCATION` unless it is given whole.
  */
 import { defineProvider } from './define.ts'
 import { googleModels } from './google-models.ts'

@@ -1,6 +1,7 @@
 /**
- * vLLM: OpenAI's chat and embeddings dialects, at an address that the operator has to give (`VLLM_BASE_URL`): nothing on the
- * gateway's own machine is opened to its callers unasked. It takes any key unless it was started with one.
+ * vLLM: OpenAI's chat and embeddings dialects, at an address that the operator has to give
+ * (`VLLM_BASE_URL`): nothing on the gateway's own machine is opened to its callers unasked. It
+ * takes any key unless it was started with one.
  */
 import { openaiCompatible } from './define.ts'
 

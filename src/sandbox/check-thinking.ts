@@ -20,8 +20,8 @@ export function signThinking(id: string, text: string): string {
 }
 
 /**
- * @param needsThinking thinking is on with a budget: the turn that is being continued must begin with it. Models that
- *   decide themselves may have called a tool without it.
+ * @param needsThinking thinking is on with a budget: the turn that is being continued must begin
+ * with it. Models that decide themselves may have called a tool without it.
  * @throws Refusal 400 in Anthropic's words
  */
 export function checkThinking(turns: readonly ThinkingTurn[], needsThinking: boolean): void {

@@ -1,6 +1,6 @@
 /**
- * What the sandbox says to a prompt: text, tool calls, or JSON that fits a schema; always the same for the same prompt.
- * It must not know how any dialect writes it down.
+ * What the sandbox says to a prompt: text, tool calls, or JSON that fits a schema; always the same
+ * for the same prompt. It must not know how any dialect writes it down.
  */
 import { countTokens, splitTokens } from './count-tokens.ts'
 import { fillSchema } from './fill-schema.ts'
@@ -42,15 +42,24 @@ export interface ComposedCall {
 }
 
 export interface Composition {
-  /** The whole text; of a `big` answer only its first piece. Null when there is none: tools were called, or the limit was reached first. */
+  /**
+   * The whole text; of a `big` answer only its first piece. Null when there is none: tools were
+   * called, or the limit was reached first.
+   */
   readonly text: string | null
-  /** The text as it is streamed. Lazy, because a `big` answer has more pieces than memory should hold. */
+  /**
+   * The text as it is streamed. Lazy, because a `big` answer has more pieces than memory should
+   * hold.
+   */
   pieces(): Iterable<string>
   readonly calls: readonly ComposedCall[]
   readonly finish: 'stop' | 'length' | 'tool_calls'
   /** The stop text that ended it. */
   readonly stoppedBy: string | null
-  /** Too long to be put together: `text` is only its start, and nothing in it needs escaping in JSON. */
+  /**
+   * Too long to be put together: `text` is only its start, and nothing in it needs escaping in
+   * JSON.
+   */
   readonly isBig: boolean
   readonly reasoningTokens: number
   /** Reasoning included. */

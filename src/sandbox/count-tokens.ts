@@ -1,9 +1,13 @@
 /**
- * A deterministic stand-in for a tokenizer: words with their leading space, long ones in pieces, digits by threes.
- * Its numbers are near a real tokenizer's, never equal to one's. Knows nothing of messages.
+ * A deterministic stand-in for a tokenizer: words with their leading space, long ones in pieces,
+ * digits by threes. Its numbers are near a real tokenizer's, never equal to one's. Knows nothing of
+ * messages.
  */
 
-/** A leading space goes with the word, as in GPT-style pre-tokenisation; every character is in exactly one token. */
+/**
+ * A leading space goes with the word, as in GPT-style pre-tokenisation; every character is in
+ * exactly one token.
+ */
 const TOKEN = / ?\p{L}{1,7}|\p{N}{1,3}| ?[^\s\p{L}\p{N}]{1,3}|\s+(?!\S)|\s/gu
 
 /** The tokens of a text; joined they are the text. */
@@ -28,8 +32,9 @@ export interface PromptCount {
 }
 
 /**
- * Counts a prompt given as the texts of its parts, the last one being new. Nothing is stored between requests, so a
- * prompt counts as cached when a `prompt_cache_key` is given: all but the last part, from 1,024 tokens up, by 128s.
+ * Counts a prompt given as the texts of its parts, the last one being new. Nothing is stored
+ * between requests, so a prompt counts as cached when a `prompt_cache_key` is given: all but the
+ * last part, from 1,024 tokens up, by 128s.
  */
 export function countPrompt(parts: readonly string[], cacheKey: unknown): PromptCount {
   const counts = parts.map((part) => countTokens(part) + TOKENS_PER_MESSAGE)

@@ -1,4 +1,7 @@
-/** What each dialect of the sandbox gives to the HTTP side, and what it gets from there. Knows no HTTP and no fault. */
+/**
+ * What each dialect of the sandbox gives to the HTTP side, and what it gets from there. Knows no
+ * HTTP and no fault.
+ */
 import type { Composition } from './compose-answer.ts'
 import type { JsonObject } from './json.ts'
 import type { SandboxModel } from './parse-model.ts'
@@ -8,14 +11,19 @@ export interface Exchange {
   readonly body: JsonObject
   readonly apiKey: string
   readonly model: SandboxModel
-  /** SHA-256 of the request's body in hexadecimal: every id is made from it, so equal requests get equal answers. */
+  /**
+   * SHA-256 of the request's body in hexadecimal: every id is made from it, so equal requests get
+   * equal answers.
+   */
   readonly seed: string
 }
 
 export interface Answer {
   /** The whole JSON body, in parts so that a very large one is never held in memory. */
   json(): Iterable<string>
-  /** The events of the stream as they are on the wire: of SSE, each complete with its blank line. */
+  /**
+   * The events of the stream as they are on the wire: of SSE, each complete with its blank line.
+   */
   frames(): Iterable<Frame>
   /** What the vendor sends when it fails after `sent` frames of a stream. */
   failureFrames(sent: number): readonly Frame[]
@@ -63,7 +71,10 @@ export function createSeededId(prefix: string, seed: string, index: number): str
   return `${prefix}${seed.slice(0, 46)}${index.toString(16).padStart(2, '0')}`
 }
 
-/** OpenAI pads its deltas with a random string so that sizes tell nothing; here it is made from the request. */
+/**
+ * OpenAI pads its deltas with a random string so that sizes tell nothing; here it is made from the
+ * request.
+ */
 export function obfuscationAt(seed: string, position: number): string {
   const length = 4 + (position % 12)
   const start = (position * 7) % (seed.length - length)
@@ -71,7 +82,8 @@ export function obfuscationAt(seed: string, position: number): string {
 }
 
 /**
- * The parts of a JSON body. Of a `big` answer the text is written piece by piece where it stands; any other body is one part.
+ * The parts of a JSON body. Of a `big` answer the text is written piece by piece where it stands;
+ * any other body is one part.
  */
 export function* encodeBody(
   encode: (text: string) => string,

@@ -1,4 +1,7 @@
-/** Faults that strike before the dialect is asked: errors, delays, silence, wrong pages. Knows no dialect's shape. */
+/**
+ * Faults that strike before the dialect is asked: errors, delays, silence, wrong pages. Knows no
+ * dialect's shape.
+ */
 import type { Fault } from './parse-model.ts'
 import { pause, untilClientLeaves } from './pause.ts'
 import { Refusal, type RefusalDetails } from './refusal.ts'
@@ -10,7 +13,10 @@ const BY_STATUS: Readonly<Record<number, RefusalDetails>> = {
   429: { type: 'requests', code: 'rate_limit_exceeded' },
 }
 
-/** Null when the fault is of another kind. A number after `429` or `503` is the `retry-after` in seconds. */
+/**
+ * Null when the fault is of another kind. A number after `429` or `503` is the `retry-after` in
+ * seconds.
+ */
 function refusalOf(fault: Fault): Refusal | null {
   const headers = fault.amount === null ? {} : { 'retry-after': String(fault.amount) }
   switch (fault.name) {
@@ -46,7 +52,8 @@ function refusalOf(fault: Fault): Refusal | null {
 const DEFAULT_SLOW_MS = 1000
 
 /**
- * @returns an answer that stands for the dialect's, or null when the dialect is to be asked (for `slow`, after the wait).
+ * @returns an answer that stands for the dialect's, or null when the dialect is to be asked (for
+ * `slow`, after the wait).
  * @throws Refusal for faults that are errors.
  */
 export async function applyEarlyFault(

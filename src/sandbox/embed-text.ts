@@ -1,4 +1,7 @@
-/** A vector for a text: deterministic, of length 1, and near to another's when they share words. Knows no dialect. */
+/**
+ * A vector for a text: deterministic, of length 1, and near to another's when they share words.
+ * Knows no dialect.
+ */
 import { splitTokens } from './count-tokens.ts'
 
 const PLACES_PER_TOKEN = 8

@@ -1,10 +1,15 @@
-/** Amazon's binary framing of events, application/vnd.amazon.eventstream. Knows no event's meaning. */
+/**
+ * Amazon's binary framing of events, application/vnd.amazon.eventstream. Knows no event's meaning.
+ */
 import type { EventStreamCodec } from '@smithy/eventstream-codec'
 import type { Frame, Framing } from './dialect.ts'
 
 let codec: EventStreamCodec | undefined
 
-/** Loaded with the first frame: every start would pay its 25 ms and 16 MB, with or without a sandbox. */
+/**
+ * Loaded with the first frame: every start would pay its 25 ms and 16 MB, with or without a
+ * sandbox.
+ */
 function loadCodec(): EventStreamCodec {
   if (codec === undefined) {
     const library =

@@ -1,22 +1,31 @@
 /**
- * Makes a value that fits a JSON schema, taking words and numbers from the prompt where they fit. Deterministic.
- * Knows nothing of tools or of dialects.
+ * Makes a value that fits a JSON schema, taking words and numbers from the prompt where they fit.
+ * Deterministic. Knows nothing of tools or of dialects.
  */
 import { isObject, type JsonObject } from './json.ts'
 
-/** What a prompt offers for filling; each number and name is given out once, in order, then fillers follow. */
+/**
+ * What a prompt offers for filling; each number and name is given out once, in order, then fillers
+ * follow.
+ */
 interface Offer {
   readonly text: string
   readonly numbers: number[]
   readonly names: string[]
   readonly root: JsonObject
-  /** How many values may still be made: a schema that branches into itself must not grow without end. */
+  /**
+   * How many values may still be made: a schema that branches into itself must not grow without
+   * end.
+   */
   left: number
 }
 
 const MAX_VALUES = 5000
 
-/** Deeper than this, optional members are left out and arrays stay empty, so that a recursive schema ends. */
+/**
+ * Deeper than this, optional members are left out and arrays stay empty, so that a recursive schema
+ * ends.
+ */
 const MAX_DEPTH = 6
 
 const FORMATS: Readonly<Record<string, string>> = {

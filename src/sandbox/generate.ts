@@ -1,4 +1,7 @@
-/** One request from its bytes to its answer: reads model and fault, asks the dialect, writes the body. Knows no path. */
+/**
+ * One request from its bytes to its answer: reads model and fault, asks the dialect, writes the
+ * body. Knows no path.
+ */
 import { createHash } from 'node:crypto'
 import { type Dialect, type Exchange, type Framing, SSE } from './dialect.ts'
 import { applyEarlyFault } from './early-faults.ts'

@@ -1,4 +1,7 @@
-/** What a model name asks of the sandbox: who answers, and what goes wrong. The table for users is in README.md. */
+/**
+ * What a model name asks of the sandbox: who answers, and what goes wrong. The table for users is
+ * in README.md.
+ */
 
 export type BaseModel = 'echo' | 'echo-reasoning' | 'echo-lenient' | 'codestral'
 
@@ -66,7 +69,10 @@ function amountOf(digits: string | undefined): number | null {
   return digits === undefined ? null : Number(digits)
 }
 
-/** `echo`, `slow-2000` (which echoes) or `echo-reasoning+cut-mid-stream`; null when no such model exists. */
+/**
+ * `echo`, `slow-2000` (which echoes) or `echo-reasoning+cut-mid-stream`; null when no such model
+ * exists.
+ */
 export function parseModel(asked: string): SandboxModel | null {
   const name = asked.replace(/^sandbox[/-]/, '')
   if (isBaseModel(name)) return { name, base: name, fault: null }

@@ -1,4 +1,7 @@
-/** Texts and schemas that the sandbox's answers are made of; each names the sandbox. Knows no dialect. */
+/**
+ * Texts and schemas that the sandbox's answers are made of; each names the sandbox. Knows no
+ * dialect.
+ */
 
 /** What `json_object` is answered with. */
 export const JSON_OBJECT = {
@@ -17,7 +20,9 @@ export function repeatWords(prompt: string): string | null {
   return Array.from({ length }, (_, index) => WORDS[index % WORDS.length]).join(' ')
 }
 
-/** What a reasoning model shows of its thoughts; the seed tells the thoughts of two requests apart. */
+/**
+ * What a reasoning model shows of its thoughts; the seed tells the thoughts of two requests apart.
+ */
 export function composeThoughts(seed: string): string {
   return `Sandbox reasoning: there is nothing to think about. ${seed.slice(0, 16)}`
 }

@@ -1,6 +1,7 @@
 /**
- * The sandbox's `encrypted_content`: an authenticated ciphertext bound to the API key it was made for, so that a replay
- * that was altered or comes with another credential is refused as the vendor refuses it. Knows nothing of requests.
+ * The sandbox's `encrypted_content`: an authenticated ciphertext bound to the API key it was made
+ * for, so that a replay that was altered or comes with another credential is refused as the vendor
+ * refuses it. Knows nothing of requests.
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto'
 import { isObject } from './json.ts'

@@ -1,6 +1,7 @@
 /**
- * The provider sandbox's HTTP server: a provider that needs no account, answers deterministically and misbehaves on
- * request (README.md has the table). It keeps nothing, and shares no code with the gateway, to be an independent witness.
+ * The provider sandbox's HTTP server: a provider that needs no account, answers deterministically
+ * and misbehaves on request (README.md has the table). It keeps nothing, and shares no code with
+ * the gateway, to be an independent witness.
  */
 import { checkKey } from './check-key.ts'
 import { findRoute } from './endpoints.ts'
@@ -46,7 +47,8 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
     idleTimeout: 0,
     maxRequestBodySize: MAX_BODY_BYTES,
     development: false,
-    // Without it `development: false` lets a second server share the port, and each gets some of the requests.
+    // Without it `development: false` lets a second server share the port, and each gets some of
+    // the requests.
     reusePort: false,
     fetch: (request) => handle(request, settings),
     error: () =>

@@ -1,4 +1,7 @@
-/** What is the same for every endpoint of one vendor: how a key is sent, how an error looks. Knows no dialect. */
+/**
+ * What is the same for every endpoint of one vendor: how a key is sent, how an error looks. Knows
+ * no dialect.
+ */
 import type { BaseModel } from './parse-model.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -9,9 +12,15 @@ export interface ErrorReply {
 }
 
 export interface Vendor {
-  /** @returns the key, or '' when none came in a form that the vendor takes. @throws Refusal for a malformed one */
+  /**
+   * @returns the key, or '' when none came in a form that the vendor takes. @throws Refusal for a
+   * malformed one
+   */
   findKey(request: Request): string
-  /** @throws Refusal for what the vendor demands of a request beside the key, in its headers or its address */
+  /**
+   * @throws Refusal for what the vendor demands of a request beside the key, in its headers or its
+   * address
+   */
   checkRequest?(request: Request): void
   /** Under which the vendor sends the request's id. */
   readonly idHeader: string

@@ -1,6 +1,7 @@
 /**
- * Writes an answer's body, whole or as a stream, with the fault it was asked for. Every body is an async generator:
- * it is pulled only as fast as the client reads, and ends when the client leaves. Knows no dialect.
+ * Writes an answer's body, whole or as a stream, with the fault it was asked for. Every body is an
+ * async generator: it is pulled only as fast as the client reads, and ends when the client leaves.
+ * Knows no dialect.
  */
 import type { Answer, Frame, Framing } from './dialect.ts'
 import type { Fault } from './parse-model.ts'
@@ -13,13 +14,18 @@ export interface BodySettings {
   readonly signal: AbortSignal
 }
 
-/** Thrown to close the connection without the end that HTTP asks for; the server says nothing more of it. */
+/**
+ * Thrown to close the connection without the end that HTTP asks for; the server says nothing more
+ * of it.
+ */
 class DeliberateCut extends Error {
   override readonly name = 'DeliberateCut'
 }
 
 const DEFAULT_STREAM_DELAY_MS = 500
-/** For what was written last to leave: a connection that is cut takes what still waits in it along. */
+/**
+ * For what was written last to leave: a connection that is cut takes what still waits in it along.
+ */
 const FAREWELL_MS = 50
 
 /** A small JSON body goes out with its length; anything else in chunks. */

@@ -1,6 +1,6 @@
 /**
- * Every column that the vault has sealed: a rotation of the master key goes through them. A table that gets such a column
- * is added here, or its rows are lost with the old key. Knows no key.
+ * Every column that the vault has sealed: a rotation of the master key goes through them. A table
+ * that gets such a column is added here, or its rows are lost with the old key. Knows no key.
  */
 import type { AccountId } from '../core/ids.ts'
 import { ownedModelBinding } from '../core/owned-model.ts'

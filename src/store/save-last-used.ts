@@ -1,4 +1,7 @@
-/** Writes when things were last used: one statement for many rows. Must not know what they are, nor who used them. */
+/**
+ * Writes when things were last used: one statement for many rows. Must not know what they are, nor
+ * who used them.
+ */
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Schema } from './schema.ts'
 
@@ -25,7 +28,8 @@ export async function saveLastUses(
   things: UsedThings,
   uses: readonly LastUse[],
 ): Promise<void> {
-  // Nodes that write the same rows at once take them in the same order, and none waits for the other in a circle.
+  // Nodes that write the same rows at once take them in the same order, and none waits for the
+  // other in a circle.
   const sorted = uses.toSorted((a, b) => (a.key.join(' ') < b.key.join(' ') ? -1 : 1))
   for (let start = 0; start < sorted.length; start += USES_PER_STATEMENT) {
     const some = sorted.slice(start, start + USES_PER_STATEMENT)

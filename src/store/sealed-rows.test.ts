@@ -1,4 +1,7 @@
-/** A rotation goes through every sealed row, loses none when it is stopped, and undoes nothing that others wrote. */
+/**
+ * A rotation goes through every sealed row, loses none when it is stopped, and undoes nothing that
+ * others wrote.
+ */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

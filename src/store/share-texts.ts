@@ -2,7 +2,10 @@
 
 export type TextSharing = <Text extends string | null>(text: Text) => Text
 
-/** @returns the first text that was equal; for the time in which many rows are read, since it forgets none */
+/**
+ * @returns the first text that was equal; for the time in which many rows are read, since it
+ * forgets none
+ */
 export function createTextSharing(): TextSharing {
   const known = new Map<string, string>()
   return <Text extends string | null>(text: Text): Text => {

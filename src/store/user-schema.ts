@@ -1,6 +1,7 @@
 /**
- * The tables of users as Kysely sees them. Four of them are better-auth's own under our names (`src/identity/`): it
- * writes times as text on SQLite and as timestamps on Postgres, and the truth as the database does. The others are ours.
+ * The tables of users as Kysely sees them. Four of them are better-auth's own under our names
+ * (`src/identity/`): it writes times as text on SQLite and as timestamps on Postgres, and the truth
+ * as the database does. The others are ours.
  */
 import type { AccountId, InvitationId, SessionId, UserId } from '../core/ids.ts'
 

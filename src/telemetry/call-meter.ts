@@ -1,4 +1,7 @@
-/** The two metrics that OpenTelemetry's conventions for generative AI name. Must not know where they go. */
+/**
+ * The two metrics that OpenTelemetry's conventions for generative AI name. Must not know where they
+ * go.
+ */
 import type { Attributes, Histogram, Meter } from '@opentelemetry/api'
 import type { CallRecord } from '../core/call.ts'
 import type { CallObserver } from '../gateway/call-observer.ts'

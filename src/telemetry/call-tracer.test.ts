@@ -67,7 +67,8 @@ test.each([-365 * DAY_MS, 0, 365 * DAY_MS])(
     observer.finish(record(startedAt, 1_000), [failed, answered], traced)
     const [call, first, second] = spans
     expect(call).toMatchObject({ startMs: startedAt, endMs: startedAt + 1_000 })
-    // Time has passed since the call ended, by which they seem to be earlier; on a stopped machine a lot of it.
+    // Time has passed since the call ended, by which they seem to be earlier; on a stopped machine
+    // a lot of it.
     const isAt = (given: number | undefined, atMs: number) =>
       given !== undefined && given <= atMs && given > atMs - DAY_MS / 2
     for (const [given, afterMs] of [

@@ -1,4 +1,7 @@
-/** Makes spans of calls that are over: one for the call, under it one for each attempt. Must not know where they go. */
+/**
+ * Makes spans of calls that are over: one for the call, under it one for each attempt. Must not
+ * know where they go.
+ */
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 import type { Sampler } from '@opentelemetry/sdk-trace'
 import type { CallRecord } from '../core/call.ts'
@@ -102,7 +105,10 @@ export class CallTracer implements CallObserver {
   }
 }
 
-/** Tells times of moments on `performance.now()`'s scale, given one of both: the machine's clock may have been set. */
+/**
+ * Tells times of moments on `performance.now()`'s scale, given one of both: the machine's clock may
+ * have been set.
+ */
 function epochOf(endedAt: number, endedOnScale: number): (at: number) => number {
   return (at) => endedAt + at - endedOnScale
 }

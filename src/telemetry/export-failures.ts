@@ -1,4 +1,7 @@
-/** Tells of exports that fail, once a minute at most: a collector that is down must not fill the log. */
+/**
+ * Tells of exports that fail, once a minute at most: a collector that is down must not fill the
+ * log.
+ */
 import type { Log } from './log.ts'
 
 const QUIET_MS = 60_000

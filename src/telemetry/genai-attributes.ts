@@ -1,6 +1,7 @@
 /**
- * A call in the words of OpenTelemetry's conventions for generative AI (https://opentelemetry.io/docs/specs/semconv/gen-ai/).
- * Figures and names only: the conventions know attributes for prompts and answers too, and none of those is here.
+ * A call in the words of OpenTelemetry's conventions for generative AI
+ * (https://opentelemetry.io/docs/specs/semconv/gen-ai/). Figures and names only: the conventions
+ * know attributes for prompts and answers too, and none of those is here.
  */
 import type { Attributes } from '@opentelemetry/api'
 import type { CallRecord } from '../core/call.ts'

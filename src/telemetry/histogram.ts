@@ -1,4 +1,6 @@
-/** How often a value fell below each bound. Plain numbers: adding one costs a search among a few. */
+/**
+ * How often a value fell below each bound. Plain numbers: adding one costs a search among a few.
+ */
 
 /** Seconds: from an answer out of a cache to a model that thinks for minutes. */
 export const SECONDS = [

@@ -1,4 +1,7 @@
-/** The gateway's own log: one JSON line an event on standard error. Never a prompt, a completion or a secret. */
+/**
+ * The gateway's own log: one JSON line an event on standard error. Never a prompt, a completion or
+ * a secret.
+ */
 import pino from 'pino'
 
 export interface Log {
@@ -14,7 +17,8 @@ export interface LeveledLog extends Log {
 
 /** @param base in every line */
 export function createLog(level: string, base: object | null = null): LeveledLog {
-  // Standard output is for what the user asked to see; synchronous, so that the last line before an exit is not lost.
+  // Standard output is for what the user asked to see; synchronous, so that the last line before an
+  // exit is not lost.
   return pino(
     { level, base: base === null ? null : { ...base }, timestamp: pino.stdTimeFunctions.isoTime },
     pino.destination({ dest: 2, sync: true }),

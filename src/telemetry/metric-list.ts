@@ -1,6 +1,6 @@
 /**
- * Every metric at `/metrics`: its name, labels and meaning, for Prometheus and for docs/generated/metrics.md. Where the
- * figures come from is said in read-metrics.ts.
+ * Every metric at `/metrics`: its name, labels and meaning, for Prometheus and for
+ * docs/generated/metrics.md. Where the figures come from is said in read-metrics.ts.
  */
 
 export interface Metric {

@@ -1,6 +1,6 @@
 /**
- * Sends traces and metrics over OTLP/HTTP with OpenTelemetry's own packages, in batches and out of every call's way.
- * Costly to load: import it only where an endpoint is configured.
+ * Sends traces and metrics over OTLP/HTTP with OpenTelemetry's own packages, in batches and out of
+ * every call's way. Costly to load: import it only where an endpoint is configured.
  */
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
@@ -30,7 +30,10 @@ import type { ProviderNames } from './genai-attributes.ts'
 import type { Log } from './log.ts'
 import { PreparedIds } from './trace-context.ts'
 
-/** How long the last batch gets at the end: a collector that does not answer must not hold up a shutdown. */
+/**
+ * How long the last batch gets at the end: a collector that does not answer must not hold up a
+ * shutdown.
+ */
 const FAREWELL_MS = 3_000
 const MAX_BATCH = 512
 const SCOPE = 'gatehouse'
@@ -74,7 +77,10 @@ export function startOtlp(settings: OtlpSettings, options: OtlpOptions): Otlp {
   }
 }
 
-/** What the operator says of the service (OTEL_RESOURCE_ATTRIBUTES) counts before what we know of it. */
+/**
+ * What the operator says of the service (OTEL_RESOURCE_ATTRIBUTES) counts before what we know of
+ * it.
+ */
 function toResource(serviceName: string, version: string): Resource {
   const own = resourceFromAttributes({ 'service.name': 'gatehouse', 'service.version': version })
   const told = detectResources({ detectors: [envDetector] })

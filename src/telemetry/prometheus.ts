@@ -1,6 +1,6 @@
 /**
- * Fills prom-client's registry when somebody asks, and at no other time. Costly to load: import it when it is first
- * needed.
+ * Fills prom-client's registry when somebody asks, and at no other time. Costly to load: import it
+ * when it is first needed.
  */
 import {
   Counter,
@@ -58,7 +58,10 @@ function fill(metric: Counter | Gauge, names: readonly string[], read: ReadMetri
   }
 }
 
-/** prom-client's own takes one observation at a time; this one is told how many fell into each bucket. */
+/**
+ * prom-client's own takes one observation at a time; this one is told how many fell into each
+ * bucket.
+ */
 class CountedHistogram extends Histogram {
   readonly #configuration: {
     readonly name: string

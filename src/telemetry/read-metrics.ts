@@ -1,4 +1,7 @@
-/** Where each metric's figures come from, as plain samples. Must not know Prometheus: that is prometheus.ts. */
+/**
+ * Where each metric's figures come from, as plain samples. Must not know Prometheus: that is
+ * prometheus.ts.
+ */
 import type { CallCounters, Count, Times } from './call-counters.ts'
 import type { EventLoopLag } from './event-loop-lag.ts'
 import type { SecondsHistogram } from './histogram.ts'

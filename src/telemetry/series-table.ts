@@ -1,4 +1,7 @@
-/** Counters by their labels, in plain memory and bounded: labels are named by customers. Must not know Prometheus. */
+/**
+ * Counters by their labels, in plain memory and bounded: labels are named by customers. Must not
+ * know Prometheus.
+ */
 
 /** The value of the bounded label once there is no room for another. */
 export const OTHER = 'other'

@@ -1,4 +1,7 @@
-/** W3C's trace context (https://www.w3.org/TR/trace-context/): where a call's trace comes from and how it goes on. */
+/**
+ * W3C's trace context (https://www.w3.org/TR/trace-context/): where a call's trace comes from and
+ * how it goes on.
+ */
 import {
   type Context,
   createTraceState,
@@ -19,7 +22,10 @@ import type { CallTrace } from '../gateway/call-observer.ts'
 
 const random = new RandomIdGenerator()
 
-/** Ids are made when a call comes in, because upstreams are told of them; spans only when it is over, of what is sampled. */
+/**
+ * Ids are made when a call comes in, because upstreams are told of them; spans only when it is
+ * over, of what is sampled.
+ */
 export class TracedCall implements CallTrace {
   readonly traceId: string
   readonly spanId = random.generateSpanId()
@@ -56,7 +62,9 @@ export class TracedCall implements CallTrace {
 const PARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** @returns undefined where the caller sent none, or none that is valid: then a trace begins here */
+/**
+ * @returns undefined where the caller sent none, or none that is valid: then a trace begins here
+ */
 function parseParent(headers: Headers): SpanContext | undefined {
   const text = headers.get('traceparent')
   const match = text === null ? null : PARENT.exec(text.trim())

@@ -1,4 +1,7 @@
-/** Where an owned model may be: a table of ways around the rule, and names that lead elsewhere a moment later. */
+/**
+ * Where an owned model may be: a table of ways around the rule, and names that lead elsewhere a
+ * moment later.
+ */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AddressGuard, AddressRefusedError } from './address-guard.ts'
@@ -31,7 +34,10 @@ function guard(
 const leadsTo = (address: string) => ({ 'models.vendor.com': [address] })
 const NAMED = 'https://models.vendor.com/v1'
 
-/** What is written as an address. Every name in it leads to a public address, so that only the form can be at fault. */
+/**
+ * What is written as an address. Every name in it leads to a public address, so that only the form
+ * can be at fault.
+ */
 const EVASIONS: readonly (readonly [what: string, address: string])[] = [
   ['loopback', 'https://127.0.0.1/v1'],
   ['loopback, elsewhere in its range', 'https://127.8.9.1/v1'],
@@ -436,7 +442,8 @@ describe('address ranges', () => {
       fc.property(fc.ipV6(), (text) => {
         const parsed = parseIpAddress(text)
         expect(parsed).toBeDefined()
-        // The URL parser refuses some that are in order; those that it takes, it writes in their short form.
+        // The URL parser refuses some that are in order; those that it takes, it writes in their
+        // short form.
         const url = URL.parse(`http://[${text}]/`)
         if (url !== null) expect(parsed).toEqual(parseIpAddress(url.hostname.slice(1, -1)))
       }),

@@ -1,7 +1,8 @@
 /**
- * Decides where a call to an address that a customer gave may connect (design §8): to the public internet over https, or
- * to a host that the operator trusts. It resolves the name itself and hands out the very address that it has checked, so
- * that a name which leads elsewhere a moment later (DNS rebinding) leads nowhere. Knows no LLM.
+ * Decides where a call to an address that a customer gave may connect (design §8): to the public
+ * internet over https, or to a host that the operator trusts. It resolves the name itself and hands
+ * out the very address that it has checked, so that a name which leads elsewhere a moment later
+ * (DNS rebinding) leads nowhere. Knows no LLM.
  */
 import { lookup } from 'node:dns/promises'
 import { type Stopwatch, systemClock } from '../core/clock.ts'
@@ -20,7 +21,9 @@ export interface Destination {
   readonly url: string
   /** The host as the address named it; undefined when it named an IP address. */
   readonly host: string | undefined
-  /** Whom the certificate has to name; undefined over http and when the address named an IP address. */
+  /**
+   * Whom the certificate has to name; undefined over http and when the address named an IP address.
+   */
   readonly serverName: string | undefined
 }
 
@@ -34,7 +37,10 @@ export interface AddressGuardOptions {
   readonly resolveTimeoutMs?: number
 }
 
-/** How long addresses that were checked are used again, in milliseconds; what is connected to is always one of them. */
+/**
+ * How long addresses that were checked are used again, in milliseconds; what is connected to is
+ * always one of them.
+ */
 const REMEMBERED_MS = 15_000
 const MAX_REMEMBERED = 1_000
 const RESOLVE_TIMEOUT_MS = 3_000
@@ -61,7 +67,8 @@ export class AddressGuard {
 
   /**
    * For an address that is to be saved: how it is written, then where it leads as of now.
-   * @returns `unresolved` when the name has no address yet, so that nothing could be checked but its form
+   * @returns `unresolved` when the name has no address yet, so that nothing could be checked but
+   * its form
    * @throws AddressRefusedError
    */
   async check(address: string): Promise<'allowed' | 'unresolved'> {
@@ -80,7 +87,8 @@ export class AddressGuard {
 
   /**
    * Where one call may connect: IP addresses, best first, never none.
-   * @throws AddressRefusedError when the address is not allowed or not any more; UpstreamFailure when its name leads nowhere
+   * @throws AddressRefusedError when the address is not allowed or not any more; UpstreamFailure
+   * when its name leads nowhere
    */
   async resolve(address: string): Promise<readonly string[]> {
     const hosts = await this.#addressesOf(new URL(address))
@@ -99,7 +107,10 @@ export class AddressGuard {
     }
   }
 
-  /** The address used last did not answer: the next call takes another one of its host, if it has more. */
+  /**
+   * The address used last did not answer: the next call takes another one of its host, if it has
+   * more.
+   */
   avoid(address: string): void {
     const { origin } = new URL(address)
     const checked = this.#checked.get(origin)
@@ -195,8 +206,8 @@ const HTTPS_ONLY =
   'It must begin with https:// – http is only for hosts that the operator lists in GATEHOUSE_TRUSTED_HOSTS.'
 
 /**
- * Takes an address only in its plain form: one that says the same in other words (a number for an IP address, escapes,
- * another alphabet) is made to be read differently by somebody.
+ * Takes an address only in its plain form: one that says the same in other words (a number for an
+ * IP address, escapes, another alphabet) is made to be read differently by somebody.
  */
 function parseAddress(address: string): URL {
   const url = URL.parse(address)
@@ -231,7 +242,10 @@ function authorityOf(address: string): string {
   return /^[a-z]+:\/\/([^/?#]*)/i.exec(address)?.[1] ?? ''
 }
 
-/** Names that mean something only inside a network (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's .internal). */
+/**
+ * Names that mean something only inside a network (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's
+ * .internal).
+ */
 const INNER_NAMES =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|onion|invalid|test|example|alt)$/
 

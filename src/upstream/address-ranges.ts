@@ -1,6 +1,6 @@
 /**
- * What an IP address is for: the public internet, or one of the ranges that lead somewhere else (IANA's special-purpose
- * registries for IPv4 and IPv6). Pure; resolves no names.
+ * What an IP address is for: the public internet, or one of the ranges that lead somewhere else
+ * (IANA's special-purpose registries for IPv4 and IPv6). Pure; resolves no names.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 
@@ -27,13 +27,19 @@ export interface IpRange {
   readonly prefixLength: number
 }
 
-/** @returns undefined for anything but a plain IPv4 or IPv6 address; a zone (`%eth0`) is no part of one */
+/**
+ * @returns undefined for anything but a plain IPv4 or IPv6 address; a zone (`%eth0`) is no part of
+ * one
+ */
 export function parseIpAddress(text: string): IpAddress | undefined {
   if (isIPv4(text)) return { bits: 32, value: parseIpv4(text) }
   return isIPv6(text) && !text.includes('%') ? { bits: 128, value: parseIpv6(text) } : undefined
 }
 
-/** `address/prefix length`. @returns undefined for anything else, and when bits behind the prefix are set */
+/**
+ * `address/prefix length`. @returns undefined for anything else, and when bits behind the prefix
+ * are set
+ */
 export function parseIpRange(text: string): IpRange | undefined {
   const [address = '', length = '', ...rest] = text.split('/')
   const start = parseIpAddress(address)

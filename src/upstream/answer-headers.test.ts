@@ -1,4 +1,6 @@
-/** The header fields of one answer after those of another: nothing of the one before is left in it. */
+/**
+ * The header fields of one answer after those of another: nothing of the one before is left in it.
+ */
 import { expect, test } from 'bun:test'
 import { readFields } from './answer-headers.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The header fields of one answer: read in a single pass, and looked up in the few names that a call asks for. Knows
- * nothing of what they mean.
+ * The header fields of one answer: read in a single pass, and looked up in the few names that a
+ * call asks for. Knows nothing of what they mean.
  */
 
 /** As much of the web's `Headers` as answers need. Names are in lower case. */
@@ -12,7 +12,9 @@ export interface AnswerHeaders {
   forEach(visit: (value: string, name: string) => void): void
 }
 
-/** Building the runtime's own `Headers` costs as much as all else that is read of a small answer. */
+/**
+ * Building the runtime's own `Headers` costs as much as all else that is read of a small answer.
+ */
 export class FieldLines implements AnswerHeaders {
   readonly #names: string[] = []
   readonly #values: string[] = []

@@ -1,4 +1,7 @@
-/** Answers of HTTP/1.1 as they come over the wire, whole, in pieces, broken, and as another parser reads them. */
+/**
+ * Answers of HTTP/1.1 as they come over the wire, whole, in pieces, broken, and as another parser
+ * reads them.
+ */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { IS_LONG } from '../../test/support/chaos-form.ts'

@@ -1,6 +1,6 @@
 /**
- * Reads HTTP/1.1 answers out of a connection's bytes, exactly as RFC 9112 frames them: an answer that could be read in
- * two ways is none. Knows no sockets and no LLM.
+ * Reads HTTP/1.1 answers out of a connection's bytes, exactly as RFC 9112 frames them: an answer
+ * that could be read in two ways is none. Knows no sockets and no LLM.
  */
 import { type AnswerHeaders, readFields } from './answer-headers.ts'
 
@@ -61,7 +61,10 @@ export class AnswerParser {
   #isPersistent = false
   #keepAliveS: number | undefined
 
-  /** @param opensTunnel the question was a CONNECT: an answer of success has no body (RFC 9110 §9.3.6) */
+  /**
+   * @param opensTunnel the question was a CONNECT: an answer of success has no body (RFC 9110
+   * §9.3.6)
+   */
   constructor(receiver: AnswerReceiver, opensTunnel = false) {
     this.#receiver = receiver
     this.#opensTunnel = opensTunnel
@@ -72,12 +75,18 @@ export class AnswerParser {
     return this.#state === 'done' && this.#isPersistent
   }
 
-  /** For how long the upstream says that it keeps an idle connection, in seconds; undefined: it does not say. */
+  /**
+   * For how long the upstream says that it keeps an idle connection, in seconds; undefined: it does
+   * not say.
+   */
   get keepAliveS(): number | undefined {
     return this.#keepAliveS
   }
 
-  /** @param bytes written over, and handed on in pieces that share their memory. @throws MalformedAnswer */
+  /**
+   * @param bytes written over, and handed on in pieces that share their memory. @throws
+   * MalformedAnswer
+   */
   push(bytes: Buffer): void {
     this.#at = 0
     try {
@@ -190,7 +199,9 @@ export class AnswerParser {
     this.#state = size === 0 ? 'trailers' : 'chunk'
   }
 
-  /** A size without extensions that has come as a whole: nearly each is, and a chunk may be a byte. */
+  /**
+   * A size without extensions that has come as a whole: nearly each is, and a chunk may be a byte.
+   */
   #readBareSize(bytes: Buffer): boolean {
     const from = this.#at
     if (this.#heldLength > 0) return false
@@ -289,7 +300,10 @@ export class AnswerParser {
     return part
   }
 
-  /** Room grows by doubling: an upstream that sends byte by byte must not have each of them copied again. */
+  /**
+   * Room grows by doubling: an upstream that sends byte by byte must not have each of them copied
+   * again.
+   */
   #hold(bytes: Buffer): void {
     const length = this.#heldLength + bytes.length - this.#at
     if (length > this.#held.length) {
@@ -305,7 +319,10 @@ export class AnswerParser {
 /** The body's length in bytes, or what else tells its end. */
 type Framing = number | 'chunked' | 'until_close'
 
-/** RFC 9112 §6.3. Lengths that say two things are how answers are smuggled, also where both are equal. */
+/**
+ * RFC 9112 §6.3. Lengths that say two things are how answers are smuggled, also where both are
+ * equal.
+ */
 function readFraming(headers: AnswerHeaders, isOld: boolean): Framing {
   const coding = headers.get('transfer-encoding')
   const length = headers.get('content-length')
@@ -321,7 +338,10 @@ function readFraming(headers: AnswerHeaders, isOld: boolean): Framing {
   return Number(length)
 }
 
-/** Whether the rest of the line is chunk extensions: `;name`, `;name=token`, `;name="text"` (RFC 9112 §7.1.1). */
+/**
+ * Whether the rest of the line is chunk extensions: `;name`, `;name=token`, `;name="text"` (RFC
+ * 9112 §7.1.1).
+ */
 function isChunkExtension(line: string, from: number): boolean {
   let at = from
   while (at < line.length) {

@@ -1,14 +1,14 @@
 /**
- * The connections to upstreams that are open: lent to one call at a time, the one used last first, and let go when they
- * are idle or old. Whose call it is makes no difference here. Knows no LLM.
+ * The connections to upstreams that are open: lent to one call at a time, the one used last first,
+ * and let go when they are idle or old. Whose call it is makes no difference here. Knows no LLM.
  */
 import type { Timekeeper } from '../core/clock.ts'
 import { Connection, type ConnectionKeeper, type Route, type TlsSessions } from './connection.ts'
 
 export interface ConnectionSettings {
   /**
-   * How long a connection is kept without a call, in milliseconds. Well under the time after which upstreams close theirs,
-   * so that no call is written into a connection that is closing.
+   * How long a connection is kept without a call, in milliseconds. Well under the time after which
+   * upstreams close theirs, so that no call is written into a connection that is closing.
    */
   readonly idleMs: number
   /** Idle connections kept for one upstream. */
@@ -17,9 +17,14 @@ export interface ConnectionSettings {
 
 export const DEFAULT_CONNECTION_SETTINGS: ConnectionSettings = { idleMs: 30_000, maxIdle: 2_048 }
 
-/** Connections of one upstream on their way at once. The runtime cannot call one back, so more calls wait for these. */
+/**
+ * Connections of one upstream on their way at once. The runtime cannot call one back, so more calls
+ * wait for these.
+ */
 const MAX_CONNECTING = 512
-/** One that is on its way for longer may never arrive: whoever waits for it is given another one. */
+/**
+ * One that is on its way for longer may never arrive: whoever waits for it is given another one.
+ */
 const PROMISING_MS = 1_000
 /** Names lead elsewhere in time, and a connection does not notice. */
 const MAX_AGE_MS = 10 * 60_000
@@ -105,7 +110,9 @@ interface PoolOptions {
   readonly counts: ConnectionCounts
 }
 
-/** When a connection was made, and until when it may be lent again; on the clock's `elapsed` scale. */
+/**
+ * When a connection was made, and until when it may be lent again; on the clock's `elapsed` scale.
+ */
 interface Times {
   readonly openedAt: number
   idleUntil: number
@@ -137,7 +144,10 @@ export class ConnectionPool implements ConnectionKeeper {
     return this.#times.size === 0 && this.#connecting === 0 && this.#waiters.size === 0
   }
 
-  /** An open connection that nobody uses, at once; it comes back by itself. Undefined: there is none. */
+  /**
+   * An open connection that nobody uses, at once; it comes back by itself. Undefined: there is
+   * none.
+   */
   take(): Connection | undefined {
     const now = this.#options.clock.elapsed()
     for (;;) {
@@ -186,8 +196,9 @@ export class ConnectionPool implements ConnectionKeeper {
   }
 
   /**
-   * An upstream that closes after its answer without having said so is heard of when the event loop has come round, and
-   * a question that was sent until then would be lost. So the first answer of a connection is waited out.
+   * An upstream that closes after its answer without having said so is heard of when the event loop
+   * has come round, and a question that was sent until then would be lost. So the first answer of a
+   * connection is waited out.
    */
   #settle(connection: Connection, times: Times): void {
     times.isLasting = true
@@ -290,7 +301,10 @@ export class ConnectionPool implements ConnectionKeeper {
     )
   }
 
-  /** One for each that waits, those counted that are about to be there: no more than there are calls at once. */
+  /**
+   * One for each that waits, those counted that are about to be there: no more than there are calls
+   * at once.
+   */
   #connectMore(): void {
     while (
       this.#promising + this.#settling < this.#waiters.size &&

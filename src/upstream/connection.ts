@@ -1,6 +1,6 @@
 /**
- * One connection to an upstream: made, perhaps through a proxy and under TLS, then asked one question after the other.
- * Knows no pools and no LLM.
+ * One connection to an upstream: made, perhaps through a proxy and under TLS, then asked one
+ * question after the other. Knows no pools and no LLM.
  */
 import { isIP } from 'node:net'
 import type { Socket, SocketHandler, TLSOptions } from 'bun'
@@ -22,11 +22,17 @@ export interface Route {
   /** Whom the certificate has to name; undefined: there is no TLS. */
   readonly serverName: string | undefined
   readonly proxy: HttpProxy | undefined
-  /** How long its servers keep an idle connection where they do not say, in milliseconds. Infinite: longer than we do. */
+  /**
+   * How long its servers keep an idle connection where they do not say, in milliseconds. Infinite:
+   * longer than we do.
+   */
   readonly assumedKeepAliveMs: number
 }
 
-/** Hears of one answer, or of its failure: of one of `onEnd` and `onLost`, and after that of nothing. */
+/**
+ * Hears of one answer, or of its failure: of one of `onEnd` and `onLost`, and after that of
+ * nothing.
+ */
 export interface Asker extends AnswerReceiver {
   /** The connection ended, or what came is no answer. */
   onLost(cause: Error): void
@@ -34,13 +40,19 @@ export interface Asker extends AnswerReceiver {
 
 /** What a connection tells whoever keeps it. */
 export interface ConnectionKeeper {
-  /** It has brought a whole answer and may be asked again, now or within so many milliseconds, where its upstream said so. */
+  /**
+   * It has brought a whole answer and may be asked again, now or within so many milliseconds, where
+   * its upstream said so.
+   */
   onFree(connection: Connection, keepAliveMs: number | undefined): void
   /** It is no more. Called once, whatever it was doing. */
   onOver(connection: Connection): void
 }
 
-/** TLS sessions by the key of their route: what a verified connection was given shortens the next one's handshake. */
+/**
+ * TLS sessions by the key of their route: what a verified connection was given shortens the next
+ * one's handshake.
+ */
 export type TlsSessions = Map<string, Buffer>
 
 export interface ConnectionOptions {
@@ -73,7 +85,10 @@ export class Connection implements AnswerReceiver {
     this.#options = options
   }
 
-  /** Begins to connect. A connection that is under way cannot be called back: `whenReady` may be left alone. */
+  /**
+   * Begins to connect. A connection that is under way cannot be called back: `whenReady` may be
+   * left alone.
+   */
   static open(options: ConnectionOptions): Connection {
     const connection = new Connection(options)
     connection.#connect()
@@ -90,9 +105,11 @@ export class Connection implements AnswerReceiver {
   }
 
   /**
-   * Sends a question; to be called when nothing else is asked. The body may be used again as soon as this returns.
+   * Sends a question; to be called when nothing else is asked. The body may be used again as soon
+   * as this returns.
    * @param head in Latin-1, with its blank line
-   * @returns whether anything can have been sent: if not, the connection is over and the asker hears nothing
+   * @returns whether anything can have been sent: if not, the connection is over and the asker
+   * hears nothing
    */
   ask(head: string, body: Uint8Array, asker: Asker): boolean {
     const socket = this.#socket
@@ -170,7 +187,10 @@ export class Connection implements AnswerReceiver {
     }).catch((thrown: unknown) => this.#lose(toError(thrown)))
   }
 
-  /** Whom the certificate of the first server on the way has to name; undefined: it is spoken to without TLS. */
+  /**
+   * Whom the certificate of the first server on the way has to name; undefined: it is spoken to
+   * without TLS.
+   */
   #firstServerName(): string | undefined {
     const { proxy, serverName } = this.#options.route
     if (proxy === undefined) return serverName
@@ -208,7 +228,10 @@ export class Connection implements AnswerReceiver {
     if (session !== undefined) socket.setSession?.(session)
   }
 
-  /** A tunnel through the proxy, in which TLS then is between us and the upstream alone (RFC 9110 §9.3.6). */
+  /**
+   * A tunnel through the proxy, in which TLS then is between us and the upstream alone (RFC 9110
+   * §9.3.6).
+   */
   #askForTunnel(socket: UpstreamSocket, proxy: HttpProxy): void {
     const { address, port } = this.#options.route
     const authority = `${address.includes(':') ? `[${address}]` : address}:${port}`

@@ -1,4 +1,7 @@
-/** The connections behind exchanges, over real sockets: which are used again, which are let go, and that none mixes two calls. */
+/**
+ * The connections behind exchanges, over real sockets: which are used again, which are let go, and
+ * that none mixes two calls.
+ */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
 import { pollUntil } from '../../test/support/poll-until.ts'

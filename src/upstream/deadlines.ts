@@ -1,6 +1,7 @@
 /**
- * Deadlines for thousands of exchanges at the price of one timer: each is a number in a ring that one sweep looks over.
- * A timer per exchange and per chunk would cost more than relaying the chunk. Precision: SWEEP_MS.
+ * Deadlines for thousands of exchanges at the price of one timer: each is a number in a ring that
+ * one sweep looks over. A timer per exchange and per chunk would cost more than relaying the chunk.
+ * Precision: SWEEP_MS.
  */
 import { systemClock, type Timekeeper } from '../core/clock.ts'
 
@@ -30,7 +31,10 @@ export interface Deadline {
   endListening?: (() => void) | undefined
 }
 
-/** A ring of those that are pending: to put one into a set and take it out again costs as much as all else of a small call. */
+/**
+ * A ring of those that are pending: to put one into a set and take it out again costs as much as
+ * all else of a small call.
+ */
 class Ring implements Deadline {
   readonly dueAt = Number.POSITIVE_INFINITY
   before: Deadline = this
@@ -84,7 +88,8 @@ export class Deadlines {
       endListening()
     }
     if (this.#size > 0) return
-    // At once: a sweep that finds nothing would wake the process once more for every call that comes alone.
+    // At once: a sweep that finds nothing would wake the process once more for every call that
+    // comes alone.
     this.#endSweeps?.()
     this.#endSweeps = undefined
   }

@@ -1,6 +1,6 @@
 /**
- * What the gateway needs of an HTTP client: exchanges with upstreams, one for each request that goes out. It must not
- * know which client makes them, nor any LLM.
+ * What the gateway needs of an HTTP client: exchanges with upstreams, one for each request that
+ * goes out. It must not know which client makes them, nor any LLM.
  */
 import type { AnswerHead } from './answer-parser.ts'
 
@@ -14,7 +14,10 @@ export interface ExchangeTimeouts {
 
 export interface ExchangeRequest {
   readonly url: string
-  /** The addresses of its host that may be connected to, best first; undefined: wherever its name leads. */
+  /**
+   * The addresses of its host that may be connected to, best first; undefined: wherever its name
+   * leads.
+   */
   readonly addresses?: readonly string[] | undefined
   /** With which others its connections are counted. */
   readonly group: string
@@ -24,7 +27,10 @@ export interface ExchangeRequest {
   readonly timeouts: ExchangeTimeouts
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal
-  /** Whose exchange it is, for `Deadlines.revoke`; undefined: nobody's who could lose the right to it. */
+  /**
+   * Whose exchange it is, for `Deadlines.revoke`; undefined: nobody's who could lose the right to
+   * it.
+   */
   readonly owner?: string | undefined
 }
 
@@ -37,9 +43,10 @@ export interface Exchange {
   /** The next piece of the body, undefined at its clean end. @throws UpstreamFailure */
   read(): Promise<Uint8Array | undefined>
   /**
-   * Hands over the body's pieces, each in the turn in which it comes, for as long as `take` says that it takes the
-   * next one too. Otherwise the upstream has to wait.
-   * @returns whether there may be more: not after the clean end @throws UpstreamFailure, and what `take` throws
+   * Hands over the body's pieces, each in the turn in which it comes, for as long as `take` says
+   * that it takes the next one too. Otherwise the upstream has to wait.
+   * @returns whether there may be more: not after the clean end @throws UpstreamFailure, and what
+   * `take` throws
    */
   readWhile(take: TakePiece): Promise<boolean>
   /**
@@ -49,7 +56,10 @@ export interface Exchange {
   readAll(): Uint8Array | Promise<Uint8Array>
   /** Shortens the wait for more bytes, in milliseconds, when all that matters has been read. */
   expectEndWithin(ms: number): void
-  /** Ends the exchange. The connection is closed unless the whole answer was read. Safe to call again. */
+  /**
+   * Ends the exchange. The connection is closed unless the whole answer was read. Safe to call
+   * again.
+   */
   close(): void
 }
 

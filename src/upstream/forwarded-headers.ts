@@ -1,6 +1,7 @@
 /**
- * Which headers may pass from one side to the other: those that a list names, and of these never one that belongs to one hop,
- * opens something, or says whose account it is. Knows no LLM, and no list.
+ * Which headers may pass from one side to the other: those that a list names, and of these never
+ * one that belongs to one hop, opens something, or says whose account it is. Knows no LLM, and no
+ * list.
  */
 import type { AnswerHeaders } from './answer-headers.ts'
 
@@ -32,8 +33,9 @@ const OURS = [
 ]
 
 /**
- * Cookies and anything whose name says that it opens something or names an account: `authorization`, `x-api-key`,
- * `x-amz-security-token`, an `…-organization` that belongs to the caller's own credential and not to ours.
+ * Cookies and anything whose name says that it opens something or names an account:
+ * `authorization`, `x-api-key`, `x-amz-security-token`, an `…-organization` that belongs to the
+ * caller's own credential and not to ours.
  */
 const CREDENTIAL =
   /(?:^|[-_])(?:authorization|auth|authenticate|cookie2?|api-?key|apikey|token|secret|credentials?|password|signature|organization|project|workspace|jwt|assertion|principal)(?:$|[-_])/
@@ -89,7 +91,10 @@ function namedIn(connection: string | null): ReadonlySet<string> | undefined {
   )
 }
 
-/** Of a request that is translated, only these: they belong to no dialect (https://www.w3.org/TR/trace-context/). */
+/**
+ * Of a request that is translated, only these: they belong to no dialect
+ * (https://www.w3.org/TR/trace-context/).
+ */
 export function forwardTraceHeaders(headers: Headers): Record<string, string> {
   const parent = headers.get('traceparent')
   if (parent === null || !TRACE_PARENT.test(parent)) return {}

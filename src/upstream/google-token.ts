@@ -1,6 +1,7 @@
 /**
- * Access tokens for a Google service account: exchanged at its token endpoint, kept, and exchanged anew in time. Loaded
- * with the first call that needs one. Knows no LLM; no message of it may show a credential.
+ * Access tokens for a Google service account: exchanged at its token endpoint, kept, and exchanged
+ * anew in time. Loaded with the first call that needs one. Knows no LLM; no message of it may show
+ * a credential.
  */
 import { GoogleToken } from 'google-auth-library'
 import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
@@ -17,12 +18,18 @@ export class GoogleTokenError extends Error {
   }
 }
 
-/** Whether a credential is a service account's JSON; anything else is a key or a token, sent as it is. */
+/**
+ * Whether a credential is a service account's JSON; anything else is a key or a token, sent as it
+ * is.
+ */
 export function isServiceAccount(credential: string): boolean {
   return credential.startsWith('{')
 }
 
-/** A token is used no longer than until this long before its end, so that no call outlives the one it was sent with. */
+/**
+ * A token is used no longer than until this long before its end, so that no call outlives the one
+ * it was sent with.
+ */
 const MARGIN_MS = 300_000
 const EXCHANGE_TIMEOUT_MS = 10_000
 

@@ -1,4 +1,7 @@
-/** What connecting by a checked address rests on in the runtime: certificates are held against the name that was asked for. */
+/**
+ * What connecting by a checked address rests on in the runtime: certificates are held against the
+ * name that was asked for.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:tls'
 import { LOCALHOST_CERTIFICATE, OTHER_CERTIFICATE } from '../../test/support/tls-certificates.ts'

@@ -1,11 +1,15 @@
-/** Which calls go through a proxy, as the environment says. Connects to nothing and knows no LLM. */
+/**
+ * Which calls go through a proxy, as the environment says. Connects to nothing and knows no LLM.
+ */
 
 export interface HttpProxy {
   readonly host: string
   readonly port: number
   /** For `proxy-authorization`; undefined: the proxy asks for none. */
   readonly authorization: string | undefined
-  /** The proxy itself is spoken to under TLS: no TLS fits in there (the runtime hangs in silence). */
+  /**
+   * The proxy itself is spoken to under TLS: no TLS fits in there (the runtime hangs in silence).
+   */
   readonly isSecure: boolean
 }
 

@@ -1,4 +1,7 @@
-/** Which connections a request may take, and how its first lines name its upstream. Connects to nothing and knows no LLM. */
+/**
+ * Which connections a request may take, and how its first lines name its upstream. Connects to
+ * nothing and knows no LLM.
+ */
 import { isIP } from 'node:net'
 import type { Route } from './connection.ts'
 import type { HttpProxy, Proxies } from './proxies.ts'
@@ -11,7 +14,10 @@ export interface UpstreamAddress {
   readonly routes: readonly Route[]
 }
 
-/** Addresses that are kept ready; accounts name their own, so there is no telling how many there are. */
+/**
+ * Addresses that are kept ready; accounts name their own, so there is no telling how many there
+ * are.
+ */
 const MAX_KEPT = 4_096
 /** Where a customer's own server says nothing: those on Node close after five seconds. */
 const GUARDED_KEEP_ALIVE_MS = 4_000
@@ -24,7 +30,10 @@ export class Routes {
     this.#proxies = proxies
   }
 
-  /** @param addresses that were checked and may be connected to; undefined: whatever the URL's host leads to */
+  /**
+   * @param addresses that were checked and may be connected to; undefined: whatever the URL's host
+   * leads to
+   */
   of(url: string, addresses: readonly string[] | undefined): UpstreamAddress {
     const key = addresses === undefined ? url : `${url} ${addresses.join(' ')}`
     const kept = this.#kept.get(key)

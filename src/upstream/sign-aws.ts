@@ -1,6 +1,6 @@
 /**
- * AWS's signature (version 4) on one request, and the credentials that it takes. Loaded with the first request that is
- * signed. Knows no LLM; no message of it may show a secret.
+ * AWS's signature (version 4) on one request, and the credentials that it takes. Loaded with the
+ * first request that is signed. Knows no LLM; no message of it may show a secret.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
@@ -24,7 +24,10 @@ export interface AwsRequest {
   readonly now: Date
 }
 
-/** `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`; undefined for anything else, such as an API key that is sent as it is. */
+/**
+ * `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`; undefined for anything else, such as an API key that is
+ * sent as it is.
+ */
 export function parseAwsCredential(text: string): AwsCredential | undefined {
   const [accessKeyId = '', secretAccessKey = '', sessionToken, ...rest] = text.split(':')
   if (!/^\w{16,128}$/.test(accessKeyId) || secretAccessKey === '') return undefined
@@ -34,15 +37,18 @@ export function parseAwsCredential(text: string): AwsCredential | undefined {
 
 const DEFAULT_REGION = 'us-east-1'
 
-/** The region in the name of an AWS host (`service.eu-west-1.amazonaws.com`), or the default one. */
+/**
+ * The region in the name of an AWS host (`service.eu-west-1.amazonaws.com`), or the default one.
+ */
 export function awsRegionOf(url: string): string {
   const [, ...labels] = new URL(url).hostname.split('.')
   return labels.find((label) => /^[a-z]{2,4}(?:-[a-z]+)+-\d+$/.test(label)) ?? DEFAULT_REGION
 }
 
 /**
- * The headers to send: those given, `host`, `x-amz-date`, `authorization`, and `x-amz-security-token` with a session's
- * credential. The path is signed as it stands in the address, encoded once more, as every service but S3 demands.
+ * The headers to send: those given, `host`, `x-amz-date`, `authorization`, and
+ * `x-amz-security-token` with a session's credential. The path is signed as it stands in the
+ * address, encoded once more, as every service but S3 demands.
  */
 export async function signAws(request: AwsRequest): Promise<Record<string, string>> {
   const { region, service, credential, method, body, now } = request
@@ -71,7 +77,10 @@ export async function signAws(request: AwsRequest): Promise<Record<string, strin
   return signed.headers
 }
 
-/** Ten times as fast as the library in JavaScript: a request with images would hold up every other call for its hash. */
+/**
+ * Ten times as fast as the library in JavaScript: a request with images would hold up every other
+ * call for its hash.
+ */
 class NativeSha256 {
   readonly #hash: ReturnType<typeof createHash> | ReturnType<typeof createHmac>
 

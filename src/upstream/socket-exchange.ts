@@ -1,6 +1,6 @@
 /**
- * An exchange with an upstream over a connection of its own for as long as it takes: send, wait, read, under deadlines for
- * connecting, the first byte, silence and the whole. Knows no LLM.
+ * An exchange with an upstream over a connection of its own for as long as it takes: send, wait,
+ * read, under deadlines for connecting, the first byte, silence and the whole. Knows no LLM.
  */
 import { type AnswerHead, MalformedAnswer } from './answer-parser.ts'
 import type { Asker, Connection } from './connection.ts'
@@ -166,7 +166,10 @@ export class SocketExchange implements Exchange, Asker {
     this.#deadline.dueAt = this.#endBy
   }
 
-  /** Over an open connection in the same turn of the event loop, in which the body is still the request's. */
+  /**
+   * Over an open connection in the same turn of the event loop, in which the body is still the
+   * request's.
+   */
   #ask(): void {
     const { url, addresses, group } = this.#request
     const { routes, pools } = this.#ports
@@ -276,7 +279,10 @@ export class SocketExchange implements Exchange, Asker {
   }
 }
 
-/** @throws Error where a value is none that a header may have: it could hold a whole request of its own */
+/**
+ * @throws Error where a value is none that a header may have: it could hold a whole request of its
+ * own
+ */
 function toHead(opening: string, { headers, body }: ExchangeRequest): string {
   let head = opening
   for (const name in headers) {

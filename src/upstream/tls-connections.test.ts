@@ -1,4 +1,7 @@
-/** TLS to upstreams, by real servers: whom the certificate names is who is spoken to, and nobody else is told a byte. */
+/**
+ * TLS to upstreams, by real servers: whom the certificate names is who is spoken to, and nobody
+ * else is told a byte.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, createServer as createTcpServer, type Server } from 'node:net'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** The hosts inside the network that the operator opens to owned models (`GATEHOUSE_TRUSTED_HOSTS`). Resolves no names. */
+/**
+ * The hosts inside the network that the operator opens to owned models (`GATEHOUSE_TRUSTED_HOSTS`).
+ * Resolves no names.
+ */
 import {
   type AddressKind,
   classifyAddress,
@@ -31,7 +34,8 @@ export class TrustedHosts {
   readonly #hosts: readonly TrustedHost[]
 
   /**
-   * @param entries `host`, `host:port`, `*.suffix`, `*.suffix:port`, an address, `[address]:port`, or `address/prefix length`
+   * @param entries `host`, `host:port`, `*.suffix`, `*.suffix:port`, an address, `[address]:port`,
+   * or `address/prefix length`
    * @throws TrustedHostsError naming the entry that is none of these
    */
   constructor(entries: readonly string[]) {
@@ -52,12 +56,16 @@ export class TrustedHosts {
         host.type === 'range' &&
         isOpen(host, port) &&
         isInRange(address, host.range) &&
-        // A network as a whole does not mean its metadata service: that would have to be named alone.
+        // A network as a whole does not mean its metadata service: that would have to be named
+        // alone.
         (kind !== 'metadata' || host.range.prefixLength === host.range.start.bits),
     )
   }
 
-  /** Whether any address range is open at all, so that an unknown name may turn out to lead into one. */
+  /**
+   * Whether any address range is open at all, so that an unknown name may turn out to lead into
+   * one.
+   */
   get hasRanges(): boolean {
     return this.#hosts.some((host) => host.type === 'range')
   }

@@ -1,4 +1,7 @@
-/** How an exchange with an upstream can fail, in words that do not depend on the HTTP client. Knows no LLM. */
+/**
+ * How an exchange with an upstream can fail, in words that do not depend on the HTTP client. Knows
+ * no LLM.
+ */
 
 export type UpstreamFailureType =
   | 'connect_failed'

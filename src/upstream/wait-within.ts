@@ -1,4 +1,7 @@
-/** Waiting for work that others wait for too: it goes on when one of them has no time left. Knows no LLM. */
+/**
+ * Waiting for work that others wait for too: it goes on when one of them has no time left. Knows no
+ * LLM.
+ */
 import { UpstreamFailure } from './upstream-failure.ts'
 
 export interface WaitLimits {

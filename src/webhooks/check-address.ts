@@ -1,4 +1,7 @@
-/** What this layer needs of whoever decides where customers' addresses may lead. It must not know how that is decided. */
+/**
+ * What this layer needs of whoever decides where customers' addresses may lead. It must not know
+ * how that is decided.
+ */
 
 /** A place to connect to, as whoever looked at the address wants it connected to. */
 export interface Destination {

@@ -1,11 +1,17 @@
-/** Puts events into the queue of every webhook that wants them, without ever holding up whoever reports one. */
+/**
+ * Puts events into the queue of every webhook that wants them, without ever holding up whoever
+ * reports one.
+ */
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
 import { createDeliveryId, type WebhookDelivery, type WebhookEvent } from '../core/webhook.ts'
 import type { AlertMark, WebhookTableStore } from '../store/webhooks.ts'
 import type { WebhookRegistry } from './webhook-registry.ts'
 
-/** More than that on its way for one account means that its receivers are gone: further events are dropped. */
+/**
+ * More than that on its way for one account means that its receivers are gone: further events are
+ * dropped.
+ */
 const MAX_QUEUED = 1_000
 /** Events that wait for a store which cannot be written. */
 const MAX_WAITING = 1_000

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto'
 import type { Secret } from '../core/secret.ts'
 
 /**
- * `t=<seconds>,v1=<hex>`: HMAC-SHA256 of `<seconds>.<body>`. The time is signed with it, so that a receiver can refuse what
- * somebody has recorded and sends again later.
+ * `t=<seconds>,v1=<hex>`: HMAC-SHA256 of `<seconds>.<body>`. The time is signed with it, so that a
+ * receiver can refuse what somebody has recorded and sends again later.
  */
 export function signDelivery(body: string, secret: Secret, atMs: number): string {
   const seconds = Math.floor(atMs / 1000)

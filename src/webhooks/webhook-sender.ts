@@ -1,6 +1,6 @@
 /**
- * Empties the queue of deliveries: at least once each, those that fail again and again over about a day. What is in the
- * queue outlives the process. Must not know what the events mean.
+ * Empties the queue of deliveries: at least once each, those that fail again and again over about a
+ * day. What is in the queue outlives the process. Must not know what the events mean.
  */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { withJitter } from '../core/retry-delay.ts'
@@ -119,7 +119,8 @@ export class WebhookSender {
     const attempt = this.#attempt(delivery)
       .catch(async (cause: unknown) => {
         this.#report({ type: 'store-failed', cause })
-        // It is still in the queue and due: a pause keeps a failing store from being asked, and the receiver told, in a circle.
+        // It is still in the queue and due: a pause keeps a failing store from being asked, and the
+        // receiver told, in a circle.
         await pause(withJitter(STORE_RETRY_MS), this.#ending.signal)
       })
       .finally(() => {

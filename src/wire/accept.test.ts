@@ -1,4 +1,7 @@
-/** What each dialect takes of a request's top level before a gate is chosen, and which member it names when it does not. */
+/**
+ * What each dialect takes of a request's top level before a gate is chosen, and which member it
+ * names when it does not.
+ */
 import { describe, expect, test } from 'bun:test'
 import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'

@@ -1,4 +1,7 @@
-/** Memory that is lent: always as much as was asked for, the same again and again, and no more kept than the limit. */
+/**
+ * Memory that is lent: always as much as was asked for, the same again and again, and no more kept
+ * than the limit.
+ */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ByteRoom } from './byte-room.ts'

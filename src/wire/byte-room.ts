@@ -1,12 +1,16 @@
-/** One piece of memory lent again and again for bytes that are used at once and copied by whoever keeps them. */
+/**
+ * One piece of memory lent again and again for bytes that are used at once and copied by whoever
+ * keeps them.
+ */
 
 /** What is kept between uses; a larger request gets memory of its own. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024
 const SMALLEST_ROOM_BYTES = 64 * 1024
 
 /**
- * New memory costs more than filling it: the system hands it out page by page, each cleared first, and a megabyte has 256
- * of them. So the edited body of a request is written where the one before it was.
+ * New memory costs more than filling it: the system hands it out page by page, each cleared first,
+ * and a megabyte has 256 of them. So the edited body of a request is written where the one before
+ * it was.
  */
 export class ByteRoom {
   #bytes = Buffer.alloc(0)
@@ -23,7 +27,8 @@ export class ByteRoom {
 }
 
 /**
- * For the bodies of requests to upstreams. Whoever rewrites a request sends it in the same turn of the event loop, and an
- * exchange has written or copied its body when `send` returns (docs/decisions/0043).
+ * For the bodies of requests to upstreams. Whoever rewrites a request sends it in the same turn of
+ * the event loop, and an exchange has written or copied its body when `send` returns
+ * (docs/decisions/0043).
  */
 export const requestRoom = new ByteRoom()

@@ -2,7 +2,10 @@
 import type { Usage } from '../core/usage.ts'
 import type { AssistantPart, JsonValue, Seal } from './chat-request.ts'
 
-/** `content_filter` includes a provider's refusal to answer. Anything a provider calls a malformed answer is a failure. */
+/**
+ * `content_filter` includes a provider's refusal to answer. Anything a provider calls a malformed
+ * answer is a failure.
+ */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 export interface ChatAnswer {
@@ -26,9 +29,10 @@ export interface ChatAnswer {
 }
 
 /**
- * One step of a streamed answer. Blocks follow each other in the order in which the model wrote them, and one that begins
- * ends the one before it: text and reasoning need no begin, but each ends with an `…-end`. Several tool calls may be open
- * at once; `index` counts them from 0 over the whole answer.
+ * One step of a streamed answer. Blocks follow each other in the order in which the model wrote
+ * them, and one that begins ends the one before it: text and reasoning need no begin, but each ends
+ * with an `…-end`. Several tool calls may be open at once; `index` counts them from 0 over the
+ * whole answer.
  */
 export type ChatEvent =
   | {

@@ -1,6 +1,7 @@
 /**
- * A chat request in the gateway's own terms: what a caller's dialect is decoded into and an upstream's is encoded from
- * when the two differ. Knows no dialect; holds every feature that at least two of them share.
+ * A chat request in the gateway's own terms: what a caller's dialect is decoded into and an
+ * upstream's is encoded from when the two differ. Knows no dialect; holds every feature that at
+ * least two of them share.
  */
 
 export type JsonValue =
@@ -12,12 +13,18 @@ export type JsonValue =
   | { readonly [name: string]: JsonValue }
 export type JsonRecord = { readonly [name: string]: JsonValue }
 
-/** Bytes inside the request, or an address that the upstream fetches. The gateway itself never fetches one. */
+/**
+ * Bytes inside the request, or an address that the upstream fetches. The gateway itself never
+ * fetches one.
+ */
 export type MediaSource =
   | { readonly type: 'data'; readonly mediaType: string; readonly base64: string }
   | { readonly type: 'url'; readonly url: string }
 
-/** How long a provider may keep the prompt up to and with this part in its cache; absent: as it likes. */
+/**
+ * How long a provider may keep the prompt up to and with this part in its cache; absent: as it
+ * likes.
+ */
 export interface CacheHint {
   readonly ttl?: '5m' | '1h'
 }
@@ -52,8 +59,8 @@ export interface AudioPart {
 }
 
 /**
- * A piece of reasoning that the model wants back unchanged in the next request of a tool loop. `text` is what people may
- * read; `seal` is what the provider signed or encrypted.
+ * A piece of reasoning that the model wants back unchanged in the next request of a tool loop.
+ * `text` is what people may read; `seal` is what the provider signed or encrypted.
  */
 export interface ReasoningPart {
   readonly type: 'reasoning'
@@ -61,15 +68,21 @@ export interface ReasoningPart {
   readonly seal?: Seal
 }
 
-/** What a provider attached to its reasoning so that it recognises it when it comes back. Opaque. */
+/**
+ * What a provider attached to its reasoning so that it recognises it when it comes back. Opaque.
+ */
 export interface Seal {
-  /** `signature`: the text beside it is signed. `encrypted`: this is the reasoning itself, and `text` at most its summary. */
+  /**
+   * `signature`: the text beside it is signed. `encrypted`: this is the reasoning itself, and
+   * `text` at most its summary.
+   */
   readonly type: 'signature' | 'encrypted'
   readonly value: string
   /**
-   * Whose it is: only a target of the same origin can read it. Absent in an answer fresh from its upstream; the server
-   * codec writes it into what carries the seal to the client and back (wire/seal-carrier.ts). A dialect's id stands for
-   * one that the caller had from an upstream of that dialect, byte for byte.
+   * Whose it is: only a target of the same origin can read it. Absent in an answer fresh from its
+   * upstream; the server codec writes it into what carries the seal to the client and back
+   * (wire/seal-carrier.ts). A dialect's id stands for one that the caller had from an upstream of
+   * that dialect, byte for byte.
    */
   readonly origin?: string
 }
@@ -78,7 +91,10 @@ export interface ToolCallPart {
   readonly type: 'tool-call'
   readonly id: string
   readonly name: string
-  /** JSON text, as the model wrote it; `{}` for none. Not parsed, so that nothing of its spelling is lost. */
+  /**
+   * JSON text, as the model wrote it; `{}` for none. Not parsed, so that nothing of its spelling is
+   * lost.
+   */
   readonly arguments: string
   /** Some providers seal the call instead of a reasoning part beside it. */
   readonly seal?: Seal
@@ -103,7 +119,10 @@ export interface ToolResult {
 }
 
 export type ChatMessage =
-  /** Instructions; also in the middle of a conversation, where targets that know only leading ones hoist them. */
+  /**
+   * Instructions; also in the middle of a conversation, where targets that know only leading ones
+   * hoist them.
+   */
   | { readonly role: 'system'; readonly content: readonly TextPart[] }
   | { readonly role: 'user'; readonly content: readonly UserPart[]; readonly name?: string }
   | {
@@ -136,9 +155,15 @@ export type ResponseFormat =
       readonly strict?: boolean
     }
 
-/** How much a model shall think. Dialects have either a word or a number of tokens; each codec maps the other. */
+/**
+ * How much a model shall think. Dialects have either a word or a number of tokens; each codec maps
+ * the other.
+ */
 export interface ReasoningOptions {
-  /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`: words of the field, passed on where a target knows them. */
+  /**
+   * `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`: words of the field, passed on where
+   * a target knows them.
+   */
   readonly effort?: string
   readonly budgetTokens?: number
   /** Whether the caller wants to read the reasoning: `auto`, `concise`, `detailed`, or `none`. */
@@ -172,15 +197,22 @@ export interface ChatSettings {
 export interface ChatRequest extends ChatSettings {
   readonly messages: readonly ChatMessage[]
   readonly stream: boolean
-  /** Fills `{{name}}` in a gate's instructions in; absent where the caller's dialect knows no variables. @throws GatewayError */
+  /**
+   * Fills `{{name}}` in a gate's instructions in; absent where the caller's dialect knows no
+   * variables. @throws GatewayError
+   */
   readonly renderTemplate?: (template: string) => string
   /**
-   * Top-level members of the caller's body that this model of a request does not know, as they were. A target of the same
-   * family as the caller's dialect (`family`) takes them over unchanged; every other target ignores them by name.
+   * Top-level members of the caller's body that this model of a request does not know, as they
+   * were. A target of the same family as the caller's dialect (`family`) takes them over unchanged;
+   * every other target ignores them by name.
    */
   readonly extra: JsonRecord
   /** The family of dialects that `extra` is written in. */
   readonly family: 'openai-chat' | 'anthropic-messages' | 'gatehouse-chat'
-  /** What the caller's codec itself had to leave out, in the caller's own spelling (`messages[2].content[1]`). */
+  /**
+   * What the caller's codec itself had to leave out, in the caller's own spelling
+   * (`messages[2].content[1]`).
+   */
   readonly ignored: readonly string[]
 }

@@ -1,4 +1,7 @@
-/** What every upstream's dialect makes of the same request: each setting under its name there, or named as having no place. */
+/**
+ * What every upstream's dialect makes of the same request: each setting under its name there, or
+ * named as having no place.
+ */
 import { describe, expect, test } from 'bun:test'
 import type {
   AssistantPart,

@@ -1,6 +1,7 @@
 /**
- * How a dialect is translated: a server codec speaks it to our clients, a client codec to an upstream. Both are pure and
- * synchronous; the loop that moves bytes is elsewhere. It must not know providers or HTTP servers.
+ * How a dialect is translated: a server codec speaks it to our clients, a client codec to an
+ * upstream. Both are pure and synchronous; the loop that moves bytes is elsewhere. It must not know
+ * providers or HTTP servers.
  */
 import type { Cost } from '../core/cost.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -27,9 +28,15 @@ export interface AnswerFacts {
   readonly startedAtMs: number
   /** Whose seals these are, for the carriers that bring them back (see chat-request.ts, `Seal`). */
   readonly sealOrigin: string
-  /** How the call has gone until now, for dialects that tell it: asked once, at the end of the answer. */
+  /**
+   * How the call has gone until now, for dialects that tell it: asked once, at the end of the
+   * answer.
+   */
   readonly outcome?: () => AnswerOutcome
-  /** What such an answer costs, for dialects that tell it: asked once, at its end. Absent: nobody knows. */
+  /**
+   * What such an answer costs, for dialects that tell it: asked once, at its end. Absent: nobody
+   * knows.
+   */
   readonly priceOf?: (usage: Usage) => Cost | undefined
 }
 
@@ -46,7 +53,10 @@ export interface AnswerOutcome {
   }[]
 }
 
-/** What a request may grow to while it is read: its own size is bounded, what it asks to be filled in is not. */
+/**
+ * What a request may grow to while it is read: its own size is bounded, what it asks to be filled
+ * in is not.
+ */
 export interface DecodeLimits {
   readonly maxTextBytes: number
 }
@@ -58,29 +68,38 @@ export const DECODE_LIMITS: DecodeLimits = { maxTextBytes: 64 * 1024 * 1024 }
 export interface ServerCodec {
   /**
    * @param body the parsed request
-   * @throws GatewayError `invalid_request` naming the field as the caller wrote it (`messages[1].content`)
+   * @throws GatewayError `invalid_request` naming the field as the caller wrote it
+   * (`messages[1].content`)
    */
   decodeRequest(body: JsonRecord, limits?: DecodeLimits): ChatRequest
   encodeAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord
   createEventEncoder(request: ChatRequest, facts: AnswerFacts): EventEncoder
-  /** The caller's spelling of a feature that a target could not take: `reasoning.effort` → `reasoning_effort`. */
+  /**
+   * The caller's spelling of a feature that a target could not take: `reasoning.effort` →
+   * `reasoning_effort`.
+   */
   nameFeature(feature: Feature): string
 }
 
 /** Events in, text of server-sent events out. Nothing it writes before `end` ends the answer. */
 export interface EventEncoder {
   push(event: ChatEvent): string
-  /** The upstream has said all, and well: the events that end the answer, which wait for the ledger. */
+  /**
+   * The upstream has said all, and well: the events that end the answer, which wait for the ledger.
+   */
   end(): string
   /** The events that tell the client, in its own dialect, that the stream broke. */
   encodeFailure(error: GatewayError): string
 }
 
-/** What a codec must know of the model that it writes to. All of it comes from the provider's data. */
+/**
+ * What a codec must know of the model that it writes to. All of it comes from the provider's data.
+ */
 export interface ModelTraits {
   /**
-   * How the model is asked to think. `effort`: by a word; `budget`: by a number of tokens; `adaptive`: it decides itself,
-   * with a word for how much; `level`: Gemini 3's word; absent: it cannot.
+   * How the model is asked to think. `effort`: by a word; `budget`: by a number of tokens;
+   * `adaptive`: it decides itself, with a word for how much; `level`: Gemini 3's word; absent: it
+   * cannot.
    */
   readonly reasoning?: 'effort' | 'budget' | 'adaptive' | 'level'
   /** The model thinks whether asked or not. */
@@ -98,7 +117,9 @@ export interface ModelTraits {
   readonly shortToolIds?: boolean
   /** Top-level members that this vendor's copy of the dialect refuses. */
   readonly refuses?: readonly string[]
-  /** OpenAI's newer name of the output limit, `max_completion_tokens`, is the only one that works. */
+  /**
+   * OpenAI's newer name of the output limit, `max_completion_tokens`, is the only one that works.
+   */
   readonly maxCompletionTokens?: boolean
   /** How it wants to be asked to fill in the middle; absent: its server knows, or it cannot. */
   readonly fimTemplate?: FimTemplate
@@ -119,8 +140,8 @@ export interface EncodedRequest {
 }
 
 /**
- * A setting of the request, or a part of it that a target could not take. Unknown top-level members are named by the
- * gateway itself.
+ * A setting of the request, or a part of it that a target could not take. Unknown top-level members
+ * are named by the gateway itself.
  */
 export type Feature =
   | keyof ChatSettings
@@ -149,7 +170,10 @@ export interface ClientCodec {
   readonly takes?: Partial<Record<ChatRequest['family'], readonly string[]>>
   /** @throws GatewayError `invalid_request` when the target cannot express what was asked at all */
   encodeRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest
-  /** @throws UnreadableAnswerError when it is not an answer in this dialect, or one that says that it failed */
+  /**
+   * @throws UnreadableAnswerError when it is not an answer in this dialect, or one that says that
+   * it failed
+   */
   decodeAnswer(body: JsonRecord): ChatAnswer
   /** Bytes in, events out: each dialect frames its stream its own way. */
   createEventDecoder(): StreamDecoder
@@ -158,13 +182,22 @@ export interface ClientCodec {
 }
 
 export interface StreamDecoder extends Step<Uint8Array, ChatEvent> {
-  /** What the upstream has reported before the event that tells it, another object for each report; absent: not early. */
+  /**
+   * What the upstream has reported before the event that tells it, another object for each report;
+   * absent: not early.
+   */
   readonly usageSoFar?: Usage | null
-  /** After `end`: whether the upstream said that its answer is complete. A stream without it was cut off. */
+  /**
+   * After `end`: whether the upstream said that its answer is complete. A stream without it was cut
+   * off.
+   */
   isComplete(): boolean
 }
 
-/** What an upstream sent is no answer. The message is shown to the caller: no part of a prompt or of an answer in it. */
+/**
+ * What an upstream sent is no answer. The message is shown to the caller: no part of a prompt or of
+ * an answer in it.
+ */
 export class UnreadableAnswerError extends Error {
   override readonly name = 'UnreadableAnswerError'
 }

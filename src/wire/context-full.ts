@@ -1,11 +1,17 @@
-/** A request that is too long for its model: how vendors say so, and how callers of each dialect look for it. Pure. */
+/**
+ * A request that is too long for its model: how vendors say so, and how callers of each dialect
+ * look for it. Pure.
+ */
 import type { Envelope } from './dialect.ts'
 import type { UpstreamErrorAnswer } from './upstream-error.ts'
 
 /** What OpenAI's clients look for. */
 export const CONTEXT_FULL = 'context_length_exceeded'
 
-/** What Anthropic's clients look for at the beginning of the text: an agent shortens its conversation then. */
+/**
+ * What Anthropic's clients look for at the beginning of the text: an agent shortens its
+ * conversation then.
+ */
 const TOO_LONG = 'prompt is too long'
 
 /** Codes and types of OpenAI and those who copied it; llama.cpp's. */
@@ -45,7 +51,10 @@ export function toContextMessage(message: string, envelope: Envelope): string {
   return message.includes('exceed context limit') ? message : `${TOO_LONG}: ${message}`
 }
 
-/** An upstream's own error in the caller's dialect: the bytes themselves where its client would recognise them. */
+/**
+ * An upstream's own error in the caller's dialect: the bytes themselves where its client would
+ * recognise them.
+ */
 export function toContextBody(
   body: Uint8Array,
   { json, message = 'no message' }: UpstreamErrorAnswer,

@@ -1,4 +1,7 @@
-/** Collects the edits that write a gate's defaults into a relayed body, and what the model cannot be told. Knows no dialect. */
+/**
+ * Collects the edits that write a gate's defaults into a relayed body, and what the model cannot be
+ * told. Knows no dialect.
+ */
 import { invalidRequest } from '../core/errors.ts'
 import {
   arrayElements,
@@ -62,14 +65,20 @@ export class DefaultsEditor {
     if (member !== undefined) this.edits.push({ type: 'remove', member })
   }
 
-  /** The model does not take the setting: the gate's default is not written, and what stands there goes. */
+  /**
+   * The model does not take the setting: the gate's default is not written, and what stands there
+   * goes.
+   */
   leaveOut(key: string, value: unknown): void {
     if (value === undefined) return
     this.remove(key)
     this.ignored.push(key)
   }
 
-  /** Puts a text before a text, or an element before an array's elements; `toElement` of the array's first element. */
+  /**
+   * Puts a text before a text, or an element before an array's elements; `toElement` of the array's
+   * first element.
+   */
   prepend(
     key: string,
     text: string | undefined,

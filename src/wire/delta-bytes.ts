@@ -1,8 +1,14 @@
-/** How much text one event of a chat-like stream brings. It must not know dialects: they agree on the name `delta`. */
+/**
+ * How much text one event of a chat-like stream brings. It must not know dialects: they agree on
+ * the name `delta`.
+ */
 import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-scan.ts'
 
 const MARK = '"delta":'
-/** Members of a delta that the model did not write: what kind it is, and what only names or signs something. */
+/**
+ * Members of a delta that the model did not write: what kind it is, and what only names or signs
+ * something.
+ */
 const NOT_TEXT = ['type"', 'role"', 'id"', 'call_id"', 'signature"', 'stop_reason"']
 
 const BACKSLASH = 0x5c
@@ -10,8 +16,9 @@ const COLON = 0x3a
 const SPACE = 0x20
 
 /**
- * The bytes of all text in the event's deltas: what they say, think or call a tool with. Escapes count as they are
- * written. It reads no more than the deltas themselves, and never wrongly: within a string the mark's quotes are escaped.
+ * The bytes of all text in the event's deltas: what they say, think or call a tool with. Escapes
+ * count as they are written. It reads no more than the deltas themselves, and never wrongly: within
+ * a string the mark's quotes are escaped.
  * @param event as one character a byte
  */
 export function deltaBytes(event: string): number {

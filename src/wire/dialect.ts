@@ -1,6 +1,7 @@
 /**
- * What a wire format must offer so that clients can speak it, and so that calls in it can be relayed byte for byte to an
- * upstream that speaks it too. It must not know providers, HTTP servers or where bytes come from.
+ * What a wire format must offer so that clients can speak it, and so that calls in it can be
+ * relayed byte for byte to an upstream that speaks it too. It must not know providers, HTTP servers
+ * or where bytes come from.
  */
 import type { GatewayError } from '../core/errors.ts'
 import type { GateDefaults } from '../core/gate.ts'
@@ -34,13 +35,15 @@ export type DialectId =
 export type CallerDialectId = DialectId | 'gatehouse-chat'
 
 /**
- * How errors look: `{error: {message, type, param, code}}` or `{error, message, details?}` (interface-spec, Errors), or
- * `{type: "error", error: {type, message}}` as clients of the Messages interface read it. `alt` is the flat one with
- * what Mistral's clients parse beside it.
+ * How errors look: `{error: {message, type, param, code}}` or `{error, message, details?}`
+ * (interface-spec, Errors), or `{type: "error", error: {type, message}}` as clients of the Messages
+ * interface read it. `alt` is the flat one with what Mistral's clients parse beside it.
  */
 export type Envelope = 'nested' | 'flat' | 'alt' | 'messages'
 
-/** What the gateway has to know of a request before it picks a target. The body itself stays bytes. */
+/**
+ * What the gateway has to know of a request before it picks a target. The body itself stays bytes.
+ */
 export interface AcceptedRequest {
   readonly body: JsonObject
   readonly gateId: string
@@ -63,7 +66,9 @@ export interface RelayTarget {
   readonly traits: ModelTraits
   /** Whether the model can be asked how much to think, as far as the provider's data tells. */
   readonly takesEffort: boolean
-  /** Whose seals it can read (wire/chat-request.ts, `Seal`). Absent: nobody's but its dialect's own. */
+  /**
+   * Whose seals it can read (wire/chat-request.ts, `Seal`). Absent: nobody's but its dialect's own.
+   */
   readonly sealOrigin?: string
   /** Refuses a conversation with thinking in it that it has not signed itself. */
   readonly checksSignatures?: boolean | undefined
@@ -72,7 +77,10 @@ export interface RelayTarget {
 export interface RelayRequest {
   /** Lent: to be sent before anything else is rewritten (byte-room.ts). */
   readonly body: Uint8Array
-  /** Set when the body asks for usage that the client did not ask for: the answer must be shown without it. */
+  /**
+   * Set when the body asks for usage that the client did not ask for: the answer must be shown
+   * without it.
+   */
   readonly hidesUsage: boolean
   /** What of the gate's defaults this model cannot take, in the caller's spelling. */
   readonly ignored?: readonly string[] | undefined
@@ -80,7 +88,10 @@ export interface RelayRequest {
   readonly leftOut?: readonly string[] | undefined
 }
 
-/** What became of a chunk from the upstream. Both are exact bytes for the client, `held` after `now`. */
+/**
+ * What became of a chunk from the upstream. Both are exact bytes for the client, `held` after
+ * `now`.
+ */
 export interface TapOutput {
   readonly now: Uint8Array
   /** The event that ends the answer, and what follows it: waits until the ledger has the call. */
@@ -88,12 +99,14 @@ export interface TapOutput {
 }
 
 /**
- * `open`: more has to come. `complete`: the answer's last event was seen. `failed`: the upstream itself reported a
- * failure inside its stream.
+ * `open`: more has to come. `complete`: the answer's last event was seen. `failed`: the upstream
+ * itself reported a failure inside its stream.
  */
 export type TapVerdict = 'open' | 'complete' | 'failed'
 
-/** Watches one stream go by: passes whole events on unchanged and remembers what accounting needs. */
+/**
+ * Watches one stream go by: passes whole events on unchanged and remembers what accounting needs.
+ */
 export interface StreamTap {
   /** @throws SseFrameTooLargeError when one event outgrows every plausible size. */
   push(chunk: Uint8Array): TapOutput
@@ -105,7 +118,10 @@ export interface StreamTap {
   end(): TapOutput
   /** After `end`: whether the answer may count as whole although its last event was not seen. */
   isWholeAtEnd(): boolean
-  /** The failure that the upstream reported in its very first event, while an HTTP status can still tell it. */
+  /**
+   * The failure that the upstream reported in its very first event, while an HTTP status can still
+   * tell it.
+   */
   readonly reportedError: string | null
   /** The events that tell the client, in its own dialect, that the stream broke. */
   encodeFailure(error: GatewayError): Uint8Array
@@ -136,11 +152,16 @@ export interface Dialect {
   /** Present where callers of this dialect can be served by upstreams that speak another one. */
   readonly serverCodec?: ServerCodec
   readonly hosted?: HostedMembers
-  /** A whole stream of a call that fails before its first event. Absent where nothing is streamed. */
+  /**
+   * A whole stream of a call that fails before its first event. Absent where nothing is streamed.
+   */
   encodeFailedStream?(error: GatewayError): Uint8Array
   /** Set where requests are for embeddings, whose translation is its own (wire/embeddings/). */
   readonly isEmbeddings?: true
-  /** Set where requests are to fill in the middle, whose translation is its own too (wire/fill-in-the-middle/). */
+  /**
+   * Set where requests are to fill in the middle, whose translation is its own too
+   * (wire/fill-in-the-middle/).
+   */
   readonly isFim?: true
   /** What the gateway itself answers when none of a gate's targets speaks this dialect. */
   answerLocally?(request: AcceptedRequest): JsonRecord
@@ -150,17 +171,23 @@ export interface Dialect {
 export interface RelayedDialect extends Dialect {
   readonly id: DialectId
   /**
-   * Set where `rewrite` itself takes out of a conversation what another provider sealed; where not, such a request is
-   * translated, even to its own dialect.
+   * Set where `rewrite` itself takes out of a conversation what another provider sealed; where not,
+   * such a request is translated, even to its own dialect.
    */
   readonly opensSeals?: true
   /** The bytes for an upstream of the same dialect: the caller's, but for what has to change. */
   rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
   /** Usage from a whole (non-stream) answer; null when it reports none. */
   readUsage(answer: Readonly<Record<string, unknown>>): Usage | null
-  /** Whether a whole answer is one in this dialect, rather than an error or something else with a 200. */
+  /**
+   * Whether a whole answer is one in this dialect, rather than an error or something else with a
+   * 200.
+   */
   isAnswer(answer: Readonly<Record<string, unknown>>): boolean
-  /** Whether a 400 says that sealed reasoning in the request is another upstream's, so that only that one can go on. */
+  /**
+   * Whether a 400 says that sealed reasoning in the request is another upstream's, so that only
+   * that one can go on.
+   */
   refusesReasoning?(refusal: UpstreamErrorAnswer): boolean
   createTap(relay: { readonly hidesUsage: boolean }): StreamTap
 }

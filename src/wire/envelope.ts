@@ -1,4 +1,6 @@
-/** The error envelopes of the interface. It must not decide statuses or codes: core/errors.ts does. */
+/**
+ * The error envelopes of the interface. It must not decide statuses or codes: core/errors.ts does.
+ */
 import { ERROR_POLICY, type GatewayError } from '../core/errors.ts'
 import type { Envelope } from './dialect.ts'
 
@@ -9,7 +11,10 @@ export interface NestedError {
   readonly code: string | null
 }
 
-/** All four members are always there: OpenAI's schema requires them, null where there is nothing to say. */
+/**
+ * All four members are always there: OpenAI's schema requires them, null where there is nothing to
+ * say.
+ */
 export function toNestedError(error: GatewayError): NestedError {
   return {
     message: error.message,
@@ -56,14 +61,19 @@ function toMessagesError(error: GatewayError): Record<string, unknown> {
   return { type: 'error', error: { type, message: error.message, ...details } }
 }
 
-/** The same as the data of one event: an upstream's own body may be spread over lines, which some clients read one by one. */
+/**
+ * The same as the data of one event: an upstream's own body may be spread over lines, which some
+ * clients read one by one.
+ */
 export function encodeErrorData(envelope: Envelope, error: GatewayError): string {
   const body = encodeError(envelope, error)
   // A line end in JSON text can only be space between its parts.
   return typeof body === 'string' ? body : new TextDecoder().decode(body).replaceAll(/[\r\n]/g, ' ')
 }
 
-/** The JSON text of an error answer. An upstream's own body wins where the envelopes are the same. */
+/**
+ * The JSON text of an error answer. An upstream's own body wins where the envelopes are the same.
+ */
 export function encodeError(envelope: Envelope, error: GatewayError): string | Uint8Array {
   if (envelope === 'flat') return JSON.stringify(toFlatError(error))
   if (envelope === 'alt') return JSON.stringify(toAltError(error))

@@ -1,4 +1,7 @@
-/** What callers are told that had no effect is named as they wrote it: each name is a place in a request of their dialect. */
+/**
+ * What callers are told that had no effect is named as they wrote it: each name is a place in a
+ * request of their dialect.
+ */
 import { describe, expect, test } from 'bun:test'
 import { anthropicServerCodec } from './anthropic-messages/server-codec.ts'
 import type { ChatRequest, JsonRecord, JsonValue } from './chat-request.ts'
@@ -7,7 +10,9 @@ import { gatehouseChatServerCodec } from './gatehouse-chat/server-codec.ts'
 import { openaiChatServerCodec } from './openai-chat/server-codec.ts'
 import { isRecord } from './read-json.ts'
 
-/** Every feature, with how the request says that it has it; undefined where it is no member of one. */
+/**
+ * Every feature, with how the request says that it has it; undefined where it is no member of one.
+ */
 const FEATURES: Readonly<Record<Feature, ((request: ChatRequest) => unknown) | undefined>> = {
   maxOutputTokens: (request) => request.maxOutputTokens,
   temperature: (request) => request.temperature,

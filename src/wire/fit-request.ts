@@ -13,7 +13,10 @@ export function readableStops(
   return readable?.length === 0 ? undefined : readable
 }
 
-/** @throws GatewayError `invalid_request` where instructions are all that there is: these vendors answer to somebody */
+/**
+ * @throws GatewayError `invalid_request` where instructions are all that there is: these vendors
+ * answer to somebody
+ */
 export function assertSomebodySpeaks(turns: readonly JsonRecord[]): void {
   if (turns.some(({ role }) => role !== 'system')) return
   throw invalidRequest(

@@ -1,4 +1,6 @@
-/** Writing a gate's defaults changes what they say and nothing else, whatever the body looks like. */
+/**
+ * Writing a gate's defaults changes what they say and nothing else, whatever the body looks like.
+ */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { GateDefaults, Overrides } from '../core/gate.ts'

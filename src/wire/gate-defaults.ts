@@ -1,6 +1,6 @@
 /**
- * What a gate has decided meets what the request says: which defaults are to be written, and what of the caller's has no
- * effect. Knows no dialect: each brings its own spelling.
+ * What a gate has decided meets what the request says: which defaults are to be written, and what
+ * of the caller's has no effect. Knows no dialect: each brings its own spelling.
  */
 import { invalidRequest } from '../core/errors.ts'
 import type { Gate, GateDefaults } from '../core/gate.ts'
@@ -21,7 +21,8 @@ export interface Spoken {
 }
 
 /**
- * What a dialect's callers say about a setting, at every place that it has for it; null is nothing said.
+ * What a dialect's callers say about a setting, at every place that it has for it; null is nothing
+ * said.
  * @param decided the gate's value, for places that agree with it in words of their own
  */
 export type ReadSpoken = (
@@ -120,7 +121,10 @@ const FEATURES: Readonly<Record<DefaultedSetting, readonly Feature[]>> = {
   reasoningEffort: ['reasoning', 'reasoning.effort'],
 }
 
-/** Whether it is the gate's doing that the model cannot take it: the gate asked for it, or for what excludes it. */
+/**
+ * Whether it is the gate's doing that the model cannot take it: the gate asked for it, or for what
+ * excludes it.
+ */
 export function isDefaulted(
   feature: Feature,
   defaults: GateDefaults | undefined,

@@ -1,6 +1,7 @@
 /**
- * Which headers of a call pass between its caller and an upstream of the same dialect: by name, as data. What is in no list
- * stays here. It must not know what may never pass (upstream/forwarded-headers.ts).
+ * Which headers of a call pass between its caller and an upstream of the same dialect: by name, as
+ * data. What is in no list stays here. It must not know what may never pass
+ * (upstream/forwarded-headers.ts).
  */
 import type { CallerDialectId } from './dialect.ts'
 
@@ -57,7 +58,9 @@ const OPENAI: HeaderLists = {
   ownAnswer: [],
 }
 
-/** https://github.com/anthropics/anthropic-sdk-typescript; Claude Code adds `x-app` and its session. */
+/**
+ * https://github.com/anthropics/anthropic-sdk-typescript; Claude Code adds `x-app` and its session.
+ */
 const ANTHROPIC: HeaderLists = {
   request: [
     // provider-name-ok: a header of the dialect

@@ -1,6 +1,6 @@
 /**
- * Walks over JSON text as bytes and refuses whatever JSON.parse would refuse, without building values.
- * It must not know what any member means, nor edit anything.
+ * Walks over JSON text as bytes and refuses whatever JSON.parse would refuse, without building
+ * values. It must not know what any member means, nor edit anything.
  */
 
 /** Deepest nesting of objects and arrays that is accepted; the outermost object is level 1. */
@@ -128,7 +128,10 @@ export function skipValue(text: JsonText, at: number, outerDepth: number): numbe
   }
 }
 
-/** For each open container of the value being skipped, the byte that closes it. Shared, as the walk is synchronous. */
+/**
+ * For each open container of the value being skipped, the byte that closes it. Shared, as the walk
+ * is synchronous.
+ */
 const CLOSERS = new Uint8Array(MAX_DEPTH)
 
 /** A member's key, its colon and the space around them: ends where the value starts. */
@@ -157,13 +160,17 @@ export function skipString(text: JsonText, start: number): number {
   }
 }
 
-/** To the next quote, backslash or control character, or to the end: nearly all bytes of a prompt pass here. */
+/**
+ * To the next quote, backslash or control character, or to the end: nearly all bytes of a prompt
+ * pass here.
+ */
 function skipPlain(text: JsonText, at: number): number {
   const { bytes, words, offset } = text
   const wordsEnd = (offset + bytes.length) >> 2
   let index = (offset + at) >> 2
   if (index < wordsEnd) {
-    // The bytes in front of `at` that share its word are blotted out with 0xff, which is never special.
+    // The bytes in front of `at` that share its word are blotted out with 0xff, which is never
+    // special.
     const inFront = (1 << (((offset + at) & 3) * 8)) - 1
     let hits = specialBytes((words[index] ?? 0) | inFront) & HIGH_BITS
     if (hits === 0) {
@@ -195,9 +202,9 @@ function isSpecial(byte: number): boolean {
 const HIGH_BITS = 0x80808080
 
 /**
- * Sets the high bit of each byte of the word that is special; the other bits mean nothing. Flipping bit 1 puts the
- * quote right above the control characters, so that one subtraction finds both. A borrow can only raise false bits
- * above a true one: the lowest is exact.
+ * Sets the high bit of each byte of the word that is special; the other bits mean nothing. Flipping
+ * bit 1 puts the quote right above the control characters, so that one subtraction finds both. A
+ * borrow can only raise false bits above a true one: the lowest is exact.
  */
 function specialBytes(word: number): number {
   const quoteOrControl = (word ^ 0x02020202) - 0x21212121

@@ -1,6 +1,7 @@
 /**
- * Edits the top-level members of a JSON object in its bytes, so that all other bytes stay as they were written:
- * unknown fields, key order, number spelling. It must not know which member means what.
+ * Edits the top-level members of a JSON object in its bytes, so that all other bytes stay as they
+ * were written: unknown fields, key order, number spelling. It must not know which member means
+ * what.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -35,7 +36,10 @@ export interface JsonSpan {
   readonly end: number
 }
 
-/** Far more than any request or answer has at its top level; each costs an entry of a table, and a name in what is refused. */
+/**
+ * Far more than any request or answer has at its top level; each costs an entry of a table, and a
+ * name in what is refused.
+ */
 export const MAX_MEMBERS = 1_000
 
 /** Where a top-level member lies, in bytes from the start of the object's text. */
@@ -60,7 +64,10 @@ export type JsonEdit =
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
-/** A JSON object whose text is known to be valid and whose top-level keys differ. Made by `scanJsonObject`. */
+/**
+ * A JSON object whose text is known to be valid and whose top-level keys differ. Made by
+ * `scanJsonObject`.
+ */
 export class JsonObject {
   readonly bytes: Uint8Array
   /** Just behind the opening brace. */
@@ -110,9 +117,9 @@ export class JsonObject {
 }
 
 /**
- * Checks the whole text and finds the top-level members. Accepts what JSON.parse accepts, provided that it is an
- * object in valid UTF-8 without two equal top-level keys (RFC 8259 §4 leaves their meaning open), within MAX_DEPTH and
- * with at most MAX_MEMBERS of those keys.
+ * Checks the whole text and finds the top-level members. Accepts what JSON.parse accepts, provided
+ * that it is an object in valid UTF-8 without two equal top-level keys (RFC 8259 §4 leaves their
+ * meaning open), within MAX_DEPTH and with at most MAX_MEMBERS of those keys.
  * @throws JsonSyntaxError
  */
 export function scanJsonObject(bytes: Uint8Array): JsonObject {
@@ -147,8 +154,8 @@ export function scanJsonObject(bytes: Uint8Array): JsonObject {
 }
 
 /**
- * Where the elements of an array member lie, without the space around them. One that is an object can be read with
- * `scanJsonObject(object.bytes.subarray(start, end))`.
+ * Where the elements of an array member lie, without the space around them. One that is an object
+ * can be read with `scanJsonObject(object.bytes.subarray(start, end))`.
  * @throws TypeError when the member is not an array
  */
 export function* arrayElements(object: JsonObject, member: JsonMember): Generator<JsonSpan, void> {
@@ -165,10 +172,13 @@ export function* arrayElements(object: JsonObject, member: JsonMember): Generato
 }
 
 /**
- * The object's text with the edits made and every other byte as it was; without edits, the very same array.
- * `json` and `text` go in as they are: valid JSON is the caller's duty. Added members come first in the object.
- * @param room where the result is written; it is valid until the room is used again. Without it: memory of its own.
- * @throws TypeError when a member is edited twice or is not the object's, or when the result would hold a key twice
+ * The object's text with the edits made and every other byte as it was; without edits, the very
+ * same array. `json` and `text` go in as they are: valid JSON is the caller's duty. Added members
+ * come first in the object.
+ * @param room where the result is written; it is valid until the room is used again. Without it:
+ * memory of its own.
+ * @throws TypeError when a member is edited twice or is not the object's, or when the result would
+ * hold a key twice
  */
 export function spliceJson(
   object: JsonObject,

@@ -1,6 +1,6 @@
 /**
- * Reads small top-level members of a JSON object out of its bytes as they flow by, and holds nothing else of it. It
- * must not know what a member means, nor judge whether the rest is valid.
+ * Reads small top-level members of a JSON object out of its bytes as they flow by, and holds
+ * nothing else of it. It must not know what a member means, nor judge whether the rest is valid.
  */
 
 import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-scan.ts'
@@ -13,7 +13,10 @@ const MAX_KEY_BYTES = 64
 const BACKSLASH = 0x5c
 const COLON = 0x3a
 
-/** A string so long that has no space is no prose: an image or a sound, and counts as so many bytes of text. */
+/**
+ * A string so long that has no space is no prose: an image or a sound, and counts as so many bytes
+ * of text.
+ */
 const MEDIA_STRING_BYTES = 4 * 1024
 const MEDIA_AS_TEXT_BYTES = 6 * 1024
 const SPACE = 0x20
@@ -34,7 +37,10 @@ export class MemberReader {
   #member: string | undefined
   #held: Uint8Array[] = []
   #heldBytes = 0
-  /** Bytes of all strings so far, keys left out where they are the top level's; media at a flat size. */
+  /**
+   * Bytes of all strings so far, keys left out where they are the top level's; media at a flat
+   * size.
+   */
   textBytes = 0
 
   constructor(wanted: ReadonlySet<string>) {
@@ -118,7 +124,8 @@ export class MemberReader {
 
   #noteString(chunk: Uint8Array, start: number, end: number): void {
     this.#stringBytes += end - start
-    // Only where it could matter: a search reads on until it finds one, and must not do so for each short string.
+    // Only where it could matter: a search reads on until it finds one, and must not do so for each
+    // short string.
     if (!this.#hasSpace && this.#stringBytes > MEDIA_STRING_BYTES)
       this.#hasSpace = chunk.subarray(start, end).includes(SPACE)
     if (this.#depth !== 1 || !this.#isKeyPossible || this.#key.length > MAX_KEY_BYTES) return
@@ -134,7 +141,8 @@ export class MemberReader {
 
   #hold(bytes: Uint8Array): void {
     this.#heldBytes += bytes.byteLength
-    // A copy: whoever lends the chunk may write over it. Beyond the limit only its length is of interest.
+    // A copy: whoever lends the chunk may write over it. Beyond the limit only its length is of
+    // interest.
     if (this.#heldBytes <= MAX_MEMBER_BYTES) this.#held.push(new Uint8Array(bytes))
     else this.#held = []
   }

@@ -9,8 +9,8 @@ import { MAX_DEPTH } from './json-scan.ts'
 const HARMLESS_LEVELS = 8_192
 
 /**
- * Reads like `JSON.parse`. @throws SyntaxError also of what is nested deeper than any request may be, where
- * that is costly
+ * Reads like `JSON.parse`. @throws SyntaxError also of what is nested deeper than any request may
+ * be, where that is costly
  */
 export function parseJson(text: string): unknown {
   if (isTooDeep(text)) throw new SyntaxError(`nested deeper than ${MAX_DEPTH} levels`)

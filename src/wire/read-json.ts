@@ -1,4 +1,6 @@
-/** Reads members of parsed JSON; of a caller's, naming the path of what is wrong. Knows no dialect. */
+/**
+ * Reads members of parsed JSON; of a caller's, naming the path of what is wrong. Knows no dialect.
+ */
 
 import { invalidRequest } from '../core/errors.ts'
 import type { ChatEvent } from './chat-answer.ts'
@@ -70,7 +72,9 @@ function wrongType(at: At, wanted: string) {
   return invalidAt(at, `must be ${wanted}.`, 'invalid_type')
 }
 
-/** The members that are not undefined: absent is not the same as undefined in what a codec hands on. */
+/**
+ * The members that are not undefined: absent is not the same as undefined in what a codec hands on.
+ */
 export function present<T extends object>(
   members: T,
 ): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
@@ -78,12 +82,18 @@ export function present<T extends object>(
   return Object.fromEntries(kept) as { [Name in keyof T]?: Exclude<T[Name], undefined> }
 }
 
-/** Of an upstream's answer, where a wrong type is no reason to fail: undefined for anything but text. */
+/**
+ * Of an upstream's answer, where a wrong type is no reason to fail: undefined for anything but
+ * text.
+ */
 export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** What an event that is no JSON object means for a stream: nothing when it holds nothing, else that the stream is broken. */
+/**
+ * What an event that is no JSON object means for a stream: nothing when it holds nothing, else that
+ * the stream is broken.
+ */
 export function garbledEvent(data: string | undefined): readonly ChatEvent[] {
   if (data === undefined || data.trim() === '') return []
   return [{ type: 'error', message: 'The upstream sent an event that is not valid JSON.' }]

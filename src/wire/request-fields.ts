@@ -1,4 +1,7 @@
-/** Reading and checking single members of a request's top level, shared by the dialects. Knows no dialect's rules. */
+/**
+ * Reading and checking single members of a request's top level, shared by the dialects. Knows no
+ * dialect's rules.
+ */
 import { invalidRequest } from '../core/errors.ts'
 import type { JsonEdit, JsonMember, JsonObject } from './json-splice.ts'
 
@@ -7,7 +10,10 @@ export type JsonType = ReturnType<JsonObject['type']>
 /** Field name → the JSON types it may have. `null` is always allowed for an optional field. */
 export type FieldTypes = Readonly<Record<string, readonly JsonType[]>>
 
-/** @throws GatewayError `invalid_request` naming the first field whose type is not among those listed. */
+/**
+ * @throws GatewayError `invalid_request` naming the first field whose type is not among those
+ * listed.
+ */
 export function checkFieldTypes(body: JsonObject, fields: FieldTypes): void {
   for (const member of body.members) {
     const allowed = Object.hasOwn(fields, member.key) ? fields[member.key] : undefined
@@ -50,7 +56,10 @@ export interface GateChoice {
   readonly ignored: readonly string[]
 }
 
-/** `gate_id` routes; without it `model` does (design §4). Both must be strings where they are present. */
+/**
+ * `gate_id` routes; without it `model` does (design §4). Both must be strings where they are
+ * present.
+ */
 export function readGate(body: JsonObject): GateChoice {
   checkFieldTypes(body, { gate_id: ['string'], model: ['string'] })
   const gate = presentMember(body, 'gate_id')
@@ -84,7 +93,10 @@ export function editModel(body: JsonObject, upstreamModel: string): JsonEdit[] {
   return edits
 }
 
-/** The edits for an upstream whose path names the model: neither gate nor model stays, and these are said instead. */
+/**
+ * The edits for an upstream whose path names the model: neither gate nor model stays, and these are
+ * said instead.
+ */
 export function editAwayModel(
   body: JsonObject,
   instead: Readonly<Record<string, string>>,

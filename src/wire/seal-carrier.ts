@@ -1,8 +1,9 @@
 /**
- * Carries sealed reasoning through clients that have no place for it, and back. Pure. It must not know what a seal means.
+ * Carries sealed reasoning through clients that have no place for it, and back. Pure. It must not
+ * know what a seal means.
  *
- * Two carriers: a seal written as text, for dialects that have a field for somebody's signature; and a tool call's id,
- * which every client echoes, for those that have none.
+ * Two carriers: a seal written as text, for dialects that have a field for somebody's signature;
+ * and a tool call's id, which every client echoes, for those that have none.
  */
 
 import type { ReasoningPart, Seal } from './chat-request.ts'
@@ -12,24 +13,35 @@ import { parseJson } from './parse-json.ts'
 export const MARK = 'gh1~'
 const MARK_BYTES = Buffer.from(MARK)
 
-/** @param origin whose seal it is: written into the text, so that it comes back to the one that can read it */
+/**
+ * @param origin whose seal it is: written into the text, so that it comes back to the one that can
+ * read it
+ */
 export function writeSeal(seal: Seal, origin: string): string {
   return `${MARK}${encode({ o: origin, t: seal.type, v: seal.value })}`
 }
 
-/** @returns undefined for text that is not of ours: a provider's own signature, which a same-dialect relay passes on */
+/**
+ * @returns undefined for text that is not of ours: a provider's own signature, which a same-dialect
+ * relay passes on
+ */
 export function readSeal(text: string): Seal | undefined {
   if (!isCarrier(text)) return undefined
   const carried = decode(text.slice(MARK.length))
   return carried === undefined ? undefined : toSeal(carried)
 }
 
-/** Whether a text is one of ours, also where a client has cut it so that nothing can be read in it. */
+/**
+ * Whether a text is one of ours, also where a client has cut it so that nothing can be read in it.
+ */
 export function isCarrier(text: string): boolean {
   return text.startsWith(MARK)
 }
 
-/** Whether a target can read a seal: it made it, or its dialect's own upstream gave it to the caller. */
+/**
+ * Whether a target can read a seal: it made it, or its dialect's own upstream gave it to the
+ * caller.
+ */
 export function isReadable(seal: Seal, dialect: string, origin: string): boolean {
   return seal.origin === origin || seal.origin === dialect
 }
@@ -40,7 +52,10 @@ export function hasCarriers(body: Uint8Array): boolean {
   return Buffer.prototype.includes.call(body, MARK_BYTES)
 }
 
-/** What a tool call's id takes along: the call's own seal, and the sealed reasoning that stood before it. */
+/**
+ * What a tool call's id takes along: the call's own seal, and the sealed reasoning that stood
+ * before it.
+ */
 export interface SealedCall {
   readonly seal?: Seal
   readonly reasoning?: readonly ReasoningPart[]

@@ -1,4 +1,7 @@
-/** Where the callers of each dialect speak of what a gate may decide, and what the gate then does about it. */
+/**
+ * Where the callers of each dialect speak of what a gate may decide, and what the gate then does
+ * about it.
+ */
 import { describe, expect, test } from 'bun:test'
 import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
 import type { JsonRecord } from './chat-request.ts'

@@ -1,10 +1,16 @@
-/** What every tap does alike: cut a stream into whole events, pass them on, hold the last. Knows no dialect's events. */
+/**
+ * What every tap does alike: cut a stream into whole events, pass them on, hold the last. Knows no
+ * dialect's events.
+ */
 import type { TapOutput, TapVerdict } from './dialect.ts'
 import { type SseFrame, SseFramer } from './sse.ts'
 
 const NOTHING = new Uint8Array(0)
 
-/** What a dialect says of one event. `bytes` replaces the event's own; empty: the event is not shown. */
+/**
+ * What a dialect says of one event. `bytes` replaces the event's own; empty: the event is not
+ * shown.
+ */
 export interface SeenFrame {
   readonly bytes: Uint8Array
   readonly isTerminal: boolean
@@ -22,7 +28,10 @@ export abstract class SseRelay {
     return this.#relay(this.#framer.push(chunk))
   }
 
-  /** A last event without its blank line was cut off, and stays back; a client could take it for whole. */
+  /**
+   * A last event without its blank line was cut off, and stays back; a client could take it for
+   * whole.
+   */
   end(): TapOutput {
     const frames = this.#framer.end()
     const { pending } = this.#framer
@@ -48,7 +57,9 @@ export abstract class SseRelay {
     return { now: join(now), held: join(held) }
   }
 
-  /** Whether bytes of an unfinished event are waiting: a stream that closes now has lost something. */
+  /**
+   * Whether bytes of an unfinished event are waiting: a stream that closes now has lost something.
+   */
   protected hasHalfEvent(): boolean {
     return this.#framer.pending.some((byte) => byte !== NEWLINE && byte !== CARRIAGE_RETURN)
   }

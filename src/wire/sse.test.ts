@@ -16,7 +16,10 @@ function toSeen({ raw, event, data }: SseFrame): Seen {
   return { raw: decoder.decode(raw), event, data }
 }
 
-/** Everything that comes out of a stream cut before the given offsets, with what was left over at its end. */
+/**
+ * Everything that comes out of a stream cut before the given offsets, with what was left over at
+ * its end.
+ */
 function readStream(bytes: Uint8Array, cuts: readonly number[]): { frames: Seen[]; left: string } {
   const framer = new SseFramer()
   const frames: Seen[] = []

@@ -1,14 +1,18 @@
 /**
- * Server-sent events on the wire (WHATWG HTML §9.2): cuts a byte stream into events and writes events as bytes.
- * Pure and synchronous. It must not know what an event's data means.
+ * Server-sent events on the wire (WHATWG HTML §9.2): cuts a byte stream into events and writes
+ * events as bytes. Pure and synchronous. It must not know what an event's data means.
  */
 
 export interface SseFrame {
   /** The event's exact bytes, its blank line included. */
   readonly raw: Uint8Array
-  /** The last `event` field; undefined when there is none or it is empty, which both mean "message". */
+  /**
+   * The last `event` field; undefined when there is none or it is empty, which both mean "message".
+   */
   readonly event: string | undefined
-  /** The `data` lines joined by a line feed; undefined when the frame has none, such as a comment. */
+  /**
+   * The `data` lines joined by a line feed; undefined when the frame has none, such as a comment.
+   */
   readonly data: string | undefined
 }
 
@@ -29,15 +33,19 @@ const DEFAULT_MAX_FRAME_BYTES = 16 * 1024 * 1024
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
-/** Where the framer stands in the text. After a CR it cannot yet tell whether an LF belongs to the same line end. */
+/**
+ * Where the framer stands in the text. After a CR it cannot yet tell whether an LF belongs to the
+ * same line end.
+ */
 const LINE_START = 0
 const IN_LINE = 1
 const AFTER_CR = 2
 const AFTER_BLANK_LINE_CR = 3
 
 /**
- * Cuts a stream into frames. The frames' raw bytes and `pending`, in order, are the bytes pushed, whatever the chunks.
- * Frames may be views of the chunk they came in, so a chunk must not be overwritten while they are in use.
+ * Cuts a stream into frames. The frames' raw bytes and `pending`, in order, are the bytes pushed,
+ * whatever the chunks. Frames may be views of the chunk they came in, so a chunk must not be
+ * overwritten while they are in use.
  */
 export class SseFramer {
   readonly #maxFrameBytes: number
@@ -55,8 +63,8 @@ export class SseFramer {
   }
 
   /**
-   * The frames that end in this chunk. One whose blank line ends in a CR at the very end of the chunk waits for the
-   * next byte, since an LF there belongs to it.
+   * The frames that end in this chunk. One whose blank line ends in a CR at the very end of the
+   * chunk waits for the next byte, since an LF there belongs to it.
    * @throws SseFrameTooLargeError and is of no use after it
    */
   push(chunk: Uint8Array): readonly SseFrame[] {
@@ -91,7 +99,10 @@ export class SseFramer {
     return frames
   }
 
-  /** The stream is over: a frame that was waiting for the LF behind its CR comes out; an unfinished one stays pending. */
+  /**
+   * The stream is over: a frame that was waiting for the LF behind its CR comes out; an unfinished
+   * one stays pending.
+   */
   end(): readonly SseFrame[] {
     if (this.#state !== AFTER_BLANK_LINE_CR) return []
     this.#state = LINE_START
@@ -121,7 +132,10 @@ export class SseFramer {
 /** Bytes; holds most events cut by a chunk's border, so that those are copied once. */
 const SMALLEST_ROOM = 1024
 
-/** Bytes that arrive in pieces. Doubles its room, so that many small pieces cost no more than one copy each. */
+/**
+ * Bytes that arrive in pieces. Doubles its room, so that many small pieces cost no more than one
+ * copy each.
+ */
 class ByteQueue {
   #room = new Uint8Array(0)
   length = 0
@@ -203,7 +217,8 @@ function fieldValue(line: string, colon: number): string {
 }
 
 /**
- * One event as bytes. Every line end in `data` starts a new `data` line, so it is read back as a line feed.
+ * One event as bytes. Every line end in `data` starts a new `data` line, so it is read back as a
+ * line feed.
  * @throws TypeError when `event` holds a line end: it would let its text forge fields
  */
 export function encodeSseFrame(frame: {

@@ -1,4 +1,7 @@
-/** How relayed streams end and fail: what counts as an end, which failure is told where, and what a broken one still says. */
+/**
+ * How relayed streams end and fail: what counts as an end, which failure is told where, and what a
+ * broken one still says.
+ */
 import { describe, expect, test } from 'bun:test'
 import { parseEvents } from '../../test/support/server-sent-events.ts'
 import { GatewayError } from '../core/errors.ts'

@@ -1,4 +1,7 @@
-/** Every tap over every stream shape, cut at every byte: what goes out is what came in, and nothing is miscounted. */
+/**
+ * Every tap over every stream shape, cut at every byte: what goes out is what came in, and nothing
+ * is miscounted.
+ */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {

@@ -1,4 +1,7 @@
-/** A stream that is translated on its way: what is shown when, what is held back, and who is told of a failure. */
+/**
+ * A stream that is translated on its way: what is shown when, what is held back, and who is told of
+ * a failure.
+ */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
 import type { ChatEvent } from './chat-answer.ts'

@@ -1,6 +1,7 @@
 /**
- * A stream that is translated on its way: the upstream's bytes in, events of the caller's dialect out. Owns the order of the
- * end: what ends the answer waits for the ledger. It must not know which two dialects.
+ * A stream that is translated on its way: the upstream's bytes in, events of the caller's dialect
+ * out. Owns the order of the end: what ends the answer waits for the ledger. It must not know which
+ * two dialects.
  */
 import { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
@@ -38,7 +39,10 @@ export class TranslatingTap implements StreamTap {
     return this.#relay(this.#decoder.end())
   }
 
-  /** What would complete it was held back until the upstream said so: without that, the answer was cut off. */
+  /**
+   * What would complete it was held back until the upstream said so: without that, the answer was
+   * cut off.
+   */
   isWholeAtEnd(): boolean {
     return false
   }
@@ -69,7 +73,10 @@ export class TranslatingTap implements StreamTap {
     return { now, held: Buffer.from(this.#encoder.end()) }
   }
 
-  /** Before anything was shown an HTTP status can still tell it; after that, the stream itself has to. */
+  /**
+   * Before anything was shown an HTTP status can still tell it; after that, the stream itself has
+   * to.
+   */
   #fail(message: string): string {
     this.verdict = 'failed'
     if (!this.#hasShown) {

@@ -1,4 +1,7 @@
-/** Why an answer ended, in every upstream's own words; and what answers say that lack what they may lack, whole and streamed. */
+/**
+ * Why an answer ended, in every upstream's own words; and what answers say that lack what they may
+ * lack, whole and streamed.
+ */
 import { describe, expect, test } from 'bun:test'
 import { awsEvent } from '../../test/support/aws-event-stream.ts'
 import type { ChatAnswer, ChatEvent, FinishReason } from './chat-answer.ts'
@@ -22,7 +25,10 @@ interface Upstream {
   readonly id: DialectId
   readonly whole: (reason: JsonValue, hasCall: boolean) => JsonRecord
   readonly stream: (reason: JsonValue, hasCall: boolean) => readonly Uint8Array[]
-  /** The upstream's words, with what they mean; with a call in the answer, where that is not the same. */
+  /**
+   * The upstream's words, with what they mean; with a call in the answer, where that is not the
+   * same.
+   */
   readonly reasons: readonly (readonly [JsonValue, FinishReason, FinishReason?])[]
   /** Words that mean that there is no answer. */
   readonly failures: readonly string[]

@@ -1,4 +1,7 @@
-/** Reads an upstream's error answer, whatever its shape, so that callers of any envelope can be told. Pure. */
+/**
+ * Reads an upstream's error answer, whatever its shape, so that callers of any envelope can be
+ * told. Pure.
+ */
 import { parseJson } from './parse-json.ts'
 
 export interface UpstreamErrorAnswer {
@@ -12,13 +15,21 @@ export interface UpstreamErrorAnswer {
   readonly retryAfterS?: number | undefined
   /** The answer as JSON; undefined when it is none. */
   readonly json: unknown
-  /** Whether it has OpenAI's shape, `{error: {…}}`, and so can be passed on where that shape is expected. */
+  /**
+   * Whether it has OpenAI's shape, `{error: {…}}`, and so can be passed on where that shape is
+   * expected.
+   */
   readonly isNested: boolean
-  /** Whether all of it stands in an array of one (wire.md §3.3): `json` is then what is in there. */
+  /**
+   * Whether all of it stands in an array of one (wire.md §3.3): `json` is then what is in there.
+   */
   readonly isWrapped: boolean
 }
 
-/** Shapes seen: `{error: {message}}`, `{message}`, `{message: {detail: […]}}`, `{detail}`, `{error: "…"}` (wire.md §1.1). */
+/**
+ * Shapes seen: `{error: {message}}`, `{message}`, `{message: {detail: […]}}`, `{detail}`,
+ * `{error: "…"}` (wire.md §1.1).
+ */
 export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
   let json: unknown
   try {
@@ -44,7 +55,10 @@ export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
   }
 }
 
-/** Google says it among the details: `{"@type": "….RetryInfo", "retryDelay": "34.4s"}` (wire.md §3.3). */
+/**
+ * Google says it among the details: `{"@type": "….RetryInfo", "retryDelay": "34.4s"}` (wire.md
+ * §3.3).
+ */
 function readRetryDelay(details: unknown): number | undefined {
   const delays = Array.isArray(details)
     ? details.filter(isObject).map(({ retryDelay }) => retryDelay)
@@ -65,8 +79,9 @@ export interface AbsentMembers {
 }
 
 /**
- * An upstream's nested error as the nested envelope has it, with `message`, `type` and `code` (interface-spec, Errors): the
- * bytes themselves where nothing is missing, else all that was said and what was not. Some leave out the type, some the code.
+ * An upstream's nested error as the nested envelope has it, with `message`, `type` and `code`
+ * (interface-spec, Errors): the bytes themselves where nothing is missing, else all that was said
+ * and what was not. Some leave out the type, some the code.
  * @param body what `said` was read from
  */
 export function toNestedBody(
@@ -87,8 +102,8 @@ export function toNestedBody(
 }
 
 /**
- * Whether all of it is an error as clients of the Messages interface read one (wire.md §3.2). A type in another spelling
- * (`NotFoundError`, as vLLM puts it there) is none that they know.
+ * Whether all of it is an error as clients of the Messages interface read one (wire.md §3.2). A
+ * type in another spelling (`NotFoundError`, as vLLM puts it there) is none that they know.
  */
 export function isMessagesError({ json, isWrapped }: UpstreamErrorAnswer): boolean {
   if (isWrapped || !isObject(json) || json.type !== 'error' || !isObject(json.error)) return false

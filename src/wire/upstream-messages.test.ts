@@ -1,4 +1,7 @@
-/** Conversations in every upstream's dialect: order, whose reasoning goes back, and what becomes of images, files and sound. */
+/**
+ * Conversations in every upstream's dialect: order, whose reasoning goes back, and what becomes of
+ * images, files and sound.
+ */
 import { describe, expect, test } from 'bun:test'
 import type {
   AssistantPart,

@@ -1,4 +1,6 @@
-/** Usage of every dialect in the same terms: what is included in what, and what is no count at all. */
+/**
+ * Usage of every dialect in the same terms: what is included in what, and what is no count at all.
+ */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readUsage, USAGE_READERS } from './usage.ts'

@@ -1,10 +1,15 @@
-/** Each dialect's usage arithmetic in one table, from its own names to ours. Sums nothing a provider did not report. */
+/**
+ * Each dialect's usage arithmetic in one table, from its own names to ours. Sums nothing a provider
+ * did not report.
+ */
 import type { Usage } from '../core/usage.ts'
 
 type UsageReader = (reported: Record<string, unknown>) => Usage
 
 export const USAGE_READERS = {
-  /** `input_tokens` includes cached ones, `output_tokens` includes reasoning ones (wire.md §2.2). */
+  /**
+   * `input_tokens` includes cached ones, `output_tokens` includes reasoning ones (wire.md §2.2).
+   */
   'openai-responses': (reported) => ({
     inputTokens: count(reported.input_tokens),
     outputTokens: count(reported.output_tokens),
@@ -12,8 +17,8 @@ export const USAGE_READERS = {
     reasoningTokens: count(detail(reported.output_tokens_details, 'reasoning_tokens')),
   }),
   /**
-   * Chat and the dialects shaped like it: the same inclusion under other names (wire.md §3.1). Some report the cached ones
-   * beside the details (https://platform.moonshot.ai/docs/api/chat).
+   * Chat and the dialects shaped like it: the same inclusion under other names (wire.md §3.1). Some
+   * report the cached ones beside the details (https://platform.moonshot.ai/docs/api/chat).
    */
   'openai-chat': (reported) => ({
     inputTokens: count(reported.prompt_tokens),
@@ -34,14 +39,20 @@ export const USAGE_READERS = {
     reasoningTokens: count(detail(reported.output_tokens_details, 'thinking_tokens')),
     ...cacheWrites(reported.cache_creation_input_tokens),
   }),
-  /** `candidatesTokenCount` leaves out the thoughts; counts of a stream are cumulative (wire.md §3.3). */
+  /**
+   * `candidatesTokenCount` leaves out the thoughts; counts of a stream are cumulative (wire.md
+   * §3.3).
+   */
   gemini: (reported) => ({
     inputTokens: count(reported.promptTokenCount) + count(reported.toolUsePromptTokenCount),
     outputTokens: count(reported.candidatesTokenCount) + count(reported.thoughtsTokenCount),
     cachedInputTokens: count(reported.cachedContentTokenCount),
     reasoningTokens: count(reported.thoughtsTokenCount),
   }),
-  /** `tokens` is what the model read and wrote, cached ones included; `billed_units` leaves some of it out. */
+  /**
+   * `tokens` is what the model read and wrote, cached ones included; `billed_units` leaves some of
+   * it out.
+   */
   'cohere-chat': (reported) => {
     const counted = isObject(reported.tokens) ? reported.tokens : reported.billed_units
     return {

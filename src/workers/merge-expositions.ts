@@ -1,4 +1,7 @@
-/** Several workers' metrics as one page for Prometheus: each series says whose it is. Must not know what any metric means. */
+/**
+ * Several workers' metrics as one page for Prometheus: each series says whose it is. Must not know
+ * what any metric means.
+ */
 
 export interface WorkerPage {
   readonly worker: number
@@ -13,8 +16,9 @@ interface Family {
 }
 
 /**
- * Nothing is added up: of a sum that a restarted worker takes its part from, `rate` would make calls that never were, while a series that
- * begins anew is what it knows. Series of one metric stand together, as the format demands.
+ * Nothing is added up: of a sum that a restarted worker takes its part from, `rate` would make
+ * calls that never were, while a series that begins anew is what it knows. Series of one metric
+ * stand together, as the format demands.
  */
 export function mergeExpositions(pages: readonly WorkerPage[]): string {
   const families = new Map<string, Family>()
@@ -47,7 +51,10 @@ function familyOf(families: Map<string, Family>, heading: readonly string[]): Fa
   return family
 }
 
-/** A name holds neither brace nor space, so the first of either ends it; label values may hold anything. */
+/**
+ * A name holds neither brace nor space, so the first of either ends it; label values may hold
+ * anything.
+ */
 function withWorker(line: string, worker: number): string {
   const end = line.search(/[{ ]/)
   const name = line.slice(0, end)

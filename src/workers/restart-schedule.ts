@@ -1,6 +1,12 @@
-/** How soon a worker that ended has a successor, and when there is no point in another. Knows no process. */
+/**
+ * How soon a worker that ended has a successor, and when there is no point in another. Knows no
+ * process.
+ */
 
-/** A worker that ends sooner than this after its start has failed quickly: whatever ended it is still there, most likely. */
+/**
+ * A worker that ends sooner than this after its start has failed quickly: whatever ended it is
+ * still there, most likely.
+ */
 const QUICK_MS = 10_000
 const FIRST_DELAY_MS = 200
 const LONGEST_DELAY_MS = 10_000
@@ -19,7 +25,8 @@ export class RestartSchedule {
   }
 
   /**
-   * Exponential, from half to the whole of the capped value, so that workers do not return to a sick database together.
+   * Exponential, from half to the whole of the capped value, so that workers do not return to a
+   * sick database together.
    * @returns milliseconds to wait
    */
   ended(worker: number, livedMs: number): number {

@@ -1,4 +1,6 @@
-/** Keeps a number of workers running until it is told to end them. Must not know what they serve. */
+/**
+ * Keeps a number of workers running until it is told to end them. Must not know what they serve.
+ */
 import { mergeExpositions } from './merge-expositions.ts'
 import { RestartSchedule } from './restart-schedule.ts'
 import { supervisorMetrics } from './supervisor-metrics.ts'
@@ -11,7 +13,10 @@ export interface WorkerGroupOptions {
   /** @param url where the others listen; undefined: this is the first of the run */
   readonly start: (index: number, url: string | undefined) => WorkerProcess
   readonly report: WorkerReport
-  /** Every worker ends soon after its start, again and again: nothing serves, and nothing is tried any more. */
+  /**
+   * Every worker ends soon after its start, again and again: nothing serves, and nothing is tried
+   * any more.
+   */
   readonly onHopeless: (reason: string) => void
 }
 
@@ -54,7 +59,8 @@ export class WorkerGroup {
   }
 
   /**
-   * The first worker alone, then all others: it finds the port, migrates the store and makes the first key.
+   * The first worker alone, then all others: it finds the port, migrates the store and makes the
+   * first key.
    * @returns what the first one said, when all are ready
    * @throws the reason of the first that ends before it is ready; all are killed then
    */

@@ -1,4 +1,7 @@
-/** What a supervisor and its workers tell each other. Both are the same program, though maybe not of the same day. */
+/**
+ * What a supervisor and its workers tell each other. Both are the same program, though maybe not of
+ * the same day.
+ */
 
 export interface WorkerReady {
   /** `http://HOST:PORT` */

@@ -1,4 +1,7 @@
-/** One worker as its supervisor sees it: a process, and the line to it. Must not know when there should be one. */
+/**
+ * One worker as its supervisor sees it: a process, and the line to it. Must not know when there
+ * should be one.
+ */
 import {
   type FromWorker,
   Questions,

@@ -1,4 +1,7 @@
-/** A worker's end of the line to its supervisor, and how it is told to end. Must not know what a worker does. */
+/**
+ * A worker's end of the line to its supervisor, and how it is told to end. Must not know what a
+ * worker does.
+ */
 import { type FromWorker, Questions, readToWorker, type WorkerReady } from './worker-messages.ts'
 
 export interface WorkerSeat {
@@ -15,7 +18,10 @@ export interface WorkerSeat {
   collect(): Promise<string>
   /** Called each time that the operator has changed the configuration. */
   onReload(reload: () => void): void
-  /** Called once, with the reason, when it is time to end; before that is set, the process ends at once. */
+  /**
+   * Called once, with the reason, when it is time to end; before that is set, the process ends at
+   * once.
+   */
   onEnd(end: (reason: string) => void): void
 }
 
@@ -41,7 +47,8 @@ export function takeWorkerSeat(index: number, isFirst: boolean): WorkerSeat | un
     if (message?.type === 'render') void answer(message.id)
     if (message?.type === 'reload') reload?.()
   })
-  // Nobody would restart it, end it or give its journal to another: it must not outlive its supervisor, however that ended.
+  // Nobody would restart it, end it or give its journal to another: it must not outlive its
+  // supervisor, however that ended.
   process.on('disconnect', () => endOnce('the supervisor has gone'))
   process.on('SIGTERM', () => endOnce('SIGTERM'))
   // A terminal sends it to every process of the group; the supervisor, which has it too, decides.

@@ -1,6 +1,6 @@
 /**
- * Requests that are made to cost much: each is refused by what it is, in the caller's envelope, before it is worked on. What they
- * cost is measured from outside (process/). Here nothing listens.
+ * Requests that are made to cost much: each is refused by what it is, in the caller's envelope,
+ * before it is worked on. What they cost is measured from outside (process/). Here nothing listens.
  */
 import { describe, expect, test } from 'bun:test'
 import { CHAT_JSON } from '../support/dialect-samples.ts'

@@ -1,4 +1,7 @@
-/** An upstream that encodes its answer, though it was asked for it as it is: nothing of it is inflated, and nothing is passed on. */
+/**
+ * An upstream that encodes its answer, though it was asked for it as it is: nothing of it is
+ * inflated, and nothing is passed on.
+ */
 import { describe } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { CHAT_JSON } from '../support/dialect-samples.ts'

@@ -1,6 +1,6 @@
 /**
- * Which headers pass between callers and upstreams: those that a dialect's list names. What proxies say of people stays here; what
- * the published SDKs and agents rely on passes.
+ * Which headers pass between callers and upstreams: those that a dialect's list names. What proxies
+ * say of people stays here; what the published SDKs and agents rely on passes.
  */
 import { describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'

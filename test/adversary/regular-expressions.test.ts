@@ -1,6 +1,7 @@
 /**
- * No regular expression of the product costs more than its text is long: every literal under `src/` is read by its shape,
- * and run on texts that make its repeats go as far as they can and fail. It must not know what they are for.
+ * No regular expression of the product costs more than its text is long: every literal under `src/`
+ * is read by its shape, and run on texts that make its repeats go as far as they can and fail. It
+ * must not know what they are for.
  */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -14,7 +15,10 @@ import { boundToTest } from '../support/bound-to-test.ts'
 
 const HOUSE = join(import.meta.dir, '../..')
 
-/** Expressions whose shape looks slow and that were looked at: path, the expression, and why it is not. */
+/**
+ * Expressions whose shape looks slow and that were looked at: path, the expression, and why it is
+ * not.
+ */
 const REVIEWED: readonly (readonly [path: string, source: string, reason: string])[] = [
   [
     'src/admin/refusals.ts',

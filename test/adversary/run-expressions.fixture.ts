@@ -1,4 +1,7 @@
-/** Runs each expression that it is told of on hostile texts, and says when it is through with one. Started by its test, which may kill it. */
+/**
+ * Runs each expression that it is told of on hostile texts, and says when it is through with one.
+ * Started by its test, which may kill it.
+ */
 import { hostileTexts } from '../../scripts/regular-expression-shape.ts'
 
 for (const line of (await Bun.stdin.text()).split('\n')) {

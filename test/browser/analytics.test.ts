@@ -1,4 +1,7 @@
-/** The analytics in a real browser on the real server: told apart, picked out, sorted, shared by address, taken along as CSV. */
+/**
+ * The analytics in a real browser on the real server: told apart, picked out, sorted, shared by
+ * address, taken along as CSV.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   BROWSER_TEST_TIMEOUT_MS,

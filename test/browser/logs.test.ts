@@ -1,4 +1,7 @@
-/** The log in the dashboard, in a real browser on the real server, over a hundred thousand calls of the past. */
+/**
+ * The log in the dashboard, in a real browser on the real server, over a hundred thousand calls of
+ * the past.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import {

@@ -1,4 +1,7 @@
-/** The overview in a real browser on the real server: from a fresh account to its first call, then its figures. */
+/**
+ * The overview in a real browser on the real server: from a fresh account to its first call, then
+ * its figures.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page, Request } from 'playwright-core'
 import {
@@ -18,7 +21,10 @@ import { untilItHolds } from '../support/until-it-holds.ts'
 
 /** Until a page can be used; charts are fetched when they come into view. */
 const MAX_FIRST_LOAD_BYTES = 150_000
-/** The scripts that came for a chart alone. Both bounds stand in place of one of 250,000 for the two together. */
+/**
+ * The scripts that came for a chart alone. Both bounds stand in place of one of 250,000 for the two
+ * together.
+ */
 const MAX_CHARTS_BYTES = 120_000
 
 const RENEWED_AFTER_MS = 10_000
@@ -57,7 +63,10 @@ async function call(gate: string): Promise<number> {
 /** The library that draws the charts names its parts so. */
 const OF_CHARTS = 'recharts-'
 
-/** Compressed bytes of all scripts that the page asked for meanwhile, and whether one of them draws charts. */
+/**
+ * Compressed bytes of all scripts that the page asked for meanwhile, and whether one of them draws
+ * charts.
+ */
 async function weighScripts(
   page: Page,
   open: () => Promise<unknown>,
@@ -88,7 +97,10 @@ async function weighScripts(
   return { bytes, hasCharts }
 }
 
-/** Animations that go on for ever: each draws the window sixty times a second, for as long as the page is open. */
+/**
+ * Animations that go on for ever: each draws the window sixty times a second, for as long as the
+ * page is open.
+ */
 const countEndless = (page: Page) =>
   page.evaluate(
     'document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime === Infinity).length',

@@ -1,4 +1,7 @@
-/** The playground as its users meet it: streamed answers, stopping, errors, tools, two gates, and code to take away. */
+/**
+ * The playground as its users meet it: streamed answers, stopping, errors, tools, two gates, and
+ * code to take away.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import {
@@ -268,7 +271,8 @@ test('the conversation as curl does what the page did', async () => {
   expect(await findAccessibilityFaults(page)).toEqual([])
   await page.keyboard.press('Escape')
 
-  // In place of the program, which may not be here: what a shell hands it is sent as it would send it.
+  // In place of the program, which may not be here: what a shell hands it is sent as it would send
+  // it.
   const script = `curl() { for part in "$@"; do printf '%s\\0' "$part"; done; }\n${code}`
   const ran = Bun.spawnSync(['sh', '-c', script], { env: { GATEHOUSE_API_KEY: gatehouse.key } })
   const [address = '', , authorization = '', , type = '', , body = ''] = ran.stdout

@@ -1,4 +1,7 @@
-/** Provider keys in the dashboard, in a real browser on the real server: set, deactivated, replaced, deleted, and never seen again. */
+/**
+ * Provider keys in the dashboard, in a real browser on the real server: set, deactivated, replaced,
+ * deleted, and never seen again.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   BROWSER_TEST_TIMEOUT_MS,

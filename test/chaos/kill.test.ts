@@ -1,4 +1,7 @@
-/** Nodes killed at random under load: what a client has seen complete is in the ledger once, and all that counts agrees. */
+/**
+ * Nodes killed at random under load: what a client has seen complete is in the ledger once, and all
+ * that counts agrees.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG, tellFigures, tellProgress } from '../support/chaos-form.ts'
 import { askControlPlane, type Cluster, canStartCluster, startCluster } from '../support/cluster.ts'

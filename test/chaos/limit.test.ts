@@ -1,4 +1,7 @@
-/** One key on three nodes: together they let through what its limit says, with the bound of docs/decisions/0018. */
+/**
+ * One key on three nodes: together they let through what its limit says, with the bound of
+ * docs/decisions/0018.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG, tellFigures } from '../support/chaos-form.ts'
 import { type Cluster, canStartCluster, startCluster } from '../support/cluster.ts'
@@ -46,7 +49,8 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')(
         },
       )
       await disturb(performance.now() + LASTING_MS)
-      // Whoever is refused has found nothing left: until then, everything that could be had was asked for.
+      // Whoever is refused has found nothing left: until then, everything that could be had was
+      // asked for.
       const enoughAtMs = performance.now()
       const isUsedUp = ({ status, beganAtMs }: SeenCall) => status === 429 && beganAtMs > enoughAtMs
       await pollUntil('all of it to be used', () => load.calls.some(isUsedUp), {
@@ -63,12 +67,16 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')(
       return { admitted, refused: load.calls.length - admitted.length, lastedMs, askedForMs }
     }
 
-    /** How many were admitted beyond what a single counter would have let through in the stretch where they were most. */
+    /**
+     * How many were admitted beyond what a single counter would have let through in the stretch
+     * where they were most.
+     */
     function worstExcess(admitted: readonly SeenCall[]): number {
       const began = admitted.map(({ beganAtMs }) => beganAtMs).sort((a, b) => a - b)
       const ended = admitted.map(({ endedAtMs }) => endedAtMs).sort((a, b) => a - b)
       let worst = Number.NEGATIVE_INFINITY
-      // Of those that ended by a moment, those that began after another one: at least so many were admitted in between.
+      // Of those that ended by a moment, those that began after another one: at least so many were
+      // admitted in between.
       for (let from = 0; from < began.length; from += 1) {
         for (let to = from; to < ended.length; to += 1) {
           const stretchMs = (ended[to] ?? 0) - (began[from] ?? 0)

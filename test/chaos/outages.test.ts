@@ -1,4 +1,7 @@
-/** What the nodes share goes away, is silent or slow, under load: calls are served, none is lost or counted twice, and all is well after it. */
+/**
+ * What the nodes share goes away, is silent or slow, under load: calls are served, none is lost or
+ * counted twice, and all is well after it.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG, tellFigures } from '../support/chaos-form.ts'
 import { askControlPlane, type Cluster, canStartCluster, startCluster } from '../support/cluster.ts'
@@ -14,9 +17,15 @@ setDefaultTimeout(180_000)
 const LASTING_MS = IS_LONG ? 30_000 : 1_000
 /** Of each client between two of its calls. */
 const PAUSE_MS = IS_LONG ? 20 : 50
-/** What the heap of a node may grow by in an outage: a turn of the garbage collector, and no queue of calls. */
+/**
+ * What the heap of a node may grow by in an outage: a turn of the garbage collector, and no queue
+ * of calls.
+ */
 const LARGEST_GROWTH_BYTES = 60 * 1024 * 1024
-/** Of one node: those that set out before it was known, twice the pool; then from one attempt to the next 0.5 s to 1 s. */
+/**
+ * Of one node: those that set out before it was known, twice the pool; then from one attempt to the
+ * next 0.5 s to 1 s.
+ */
 const largestHerd = (lastedMs: number) => 20 + (3 * lastedMs) / 1000
 
 describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes under load', () => {
@@ -29,7 +38,8 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
       configuration: 'plans: {default: large, definitions: {large: {monthlyTokens: 1000000000}}}',
       environment: {
         GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS: '1000',
-        // A short outage ends long before a lease does; on a machine that is busy a node may be as slow as that.
+        // A short outage ends long before a lease does; on a machine that is busy a node may be as
+        // slow as that.
         ...(IS_LONG ? {} : { GATEHOUSE_LEASE_MS: '15000' }),
       },
       prepare: async (first) => {
@@ -42,7 +52,10 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
   })
   afterAll(() => cluster?.remove())
 
-  /** @returns the calls that were made from the moment that `begin` had resolved to the one that `end` was called in */
+  /**
+   * @returns the calls that were made from the moment that `begin` had resolved to the one that
+   * `end` was called in
+   */
   async function during(what: string, begin: () => Promise<void>, end: () => Promise<void>) {
     const load = startClusterLoad(cluster, { clients: 6, pauseMs: PAUSE_MS })
     // A node that has served a call knows what was used before; the promise is about such nodes.

@@ -1,6 +1,7 @@
 /**
- * What is revoked or changed on one node is so on every node when the answer is there: also on one that was stopped, or is cut
- * off from Redis, from Postgres or from both. Short by default, once each; GATEHOUSE_CHAOS=long revokes two hundred times.
+ * What is revoked or changed on one node is so on every node when the answer is there: also on one
+ * that was stopped, or is cut off from Redis, from Postgres or from both. Short by default, once
+ * each; GATEHOUSE_CHAOS=long revokes two hundred times.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG, tellProgress } from '../support/chaos-form.ts'

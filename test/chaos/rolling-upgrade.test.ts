@@ -1,4 +1,7 @@
-/** Three nodes become the next version one after the other, under load, and go back: no call fails, and each has one row. */
+/**
+ * Three nodes become the next version one after the other, under load, and go back: no call fails,
+ * and each has one row.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
 import { type Balancer, startNginx, startReadinessBalancer } from '../support/balancer.ts'
 import { IS_LONG } from '../support/chaos-form.ts'

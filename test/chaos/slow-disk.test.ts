@@ -1,4 +1,7 @@
-/** The disk of a node's journal stands still again and again: its calls wait for it, and none is lost. */
+/**
+ * The disk of a node's journal stands still again and again: its calls wait for it, and none is
+ * lost.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG, tellFigures } from '../support/chaos-form.ts'
 import { type Cluster, canStartCluster, startCluster } from '../support/cluster.ts'

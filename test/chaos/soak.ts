@@ -1,6 +1,7 @@
 /**
- * `make soak`: three nodes at a steady load with streams, clients that leave and upstreams that fail, for as long as it is told;
- * prints what each process holds over time, and whether that grows. Not a test: it takes its time and needs a quiet machine.
+ * `make soak`: three nodes at a steady load with streams, clients that leave and upstreams that
+ * fail, for as long as it is told; prints what each process holds over time, and whether that
+ * grows. Not a test: it takes its time and needs a quiet machine.
  */
 import { parseArgs } from 'node:util'
 import {

@@ -1,4 +1,7 @@
-/** Two targets of which one fails in every way the sandbox knows, under load: no caller may see what the other could answer. */
+/**
+ * Two targets of which one fails in every way the sandbox knows, under load: no caller may see what
+ * the other could answer.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG } from '../support/chaos-form.ts'
 import { controlPlaneCall, listLogRows } from '../support/control-plane.ts'
@@ -32,7 +35,10 @@ const EARLY_FAULTS = [
 const AT_ONCE = 50
 const CALLS_PER_FAULT = IS_LONG ? Math.ceil(10_000 / EARLY_FAULTS.length) : AT_ONCE
 
-/** Between two dialects: an answer is translated as a whole, so that it may also fail at its very end. */
+/**
+ * Between two dialects: an answer is translated as a whole, so that it may also fail at its very
+ * end.
+ */
 const TRANSLATED_FAULTS = [...EARLY_FAULTS, 'clean-cut', 'half-event', 'error-mid-stream', 'quota']
 const CALLS_PER_TRANSLATED_FAULT = IS_LONG ? 2 * AT_ONCE : AT_ONCE / 2
 /** The provider that fails, and the one that answers. */
@@ -44,7 +50,10 @@ const DIRECTIONS = [
   ['sandbox-cohere', 'sandbox-bedrock'],
 ] as const
 
-/** Faults that end with the gateway's own patience; all others may take the time that a busy machine makes them take. */
+/**
+ * Faults that end with the gateway's own patience; all others may take the time that a busy machine
+ * makes them take.
+ */
 const ENDLESS = ['hang', 'hang-mid-stream']
 const CALLS_PER_ENDLESS_FAULT = 8
 

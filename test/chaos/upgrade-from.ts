@@ -1,7 +1,9 @@
 /**
- * A version that was released goes over to this one, a folder first and then two nodes on one Postgres under load, old and
- * new beside each other: `bun test/chaos/upgrade-from.ts --from REF [--from REF]… [--calls 2000] [--part folder|nodes]`, REF a commit of this
- * repository. Prints what clients saw, what the ledger holds and what it adds up to; ends with 1 where they differ.
+ * A version that was released goes over to this one, a folder first and then two nodes on one
+ * Postgres under load, old and new beside each other:
+ * `bun test/chaos/upgrade-from.ts --from REF [--from REF]… [--calls 2000] [--part folder|nodes]`,
+ * REF a commit of this repository. Prints what clients saw, what the ledger holds and what it adds
+ * up to; ends with 1 where they differ.
  */
 import { spawnSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
@@ -90,7 +92,10 @@ async function callMany(node: Gatehouse, count: number): Promise<SeenCall[]> {
   return calls
 }
 
-/** Half of the calls are in the store when it goes over, half in the journal of a process that was killed. */
+/**
+ * Half of the calls are in the store when it goes over, half in the journal of a process that was
+ * killed.
+ */
 async function upgradeFolder(source: string): Promise<void> {
   const folder = await createTemporaryFolder()
   await Bun.write(join(folder.path, 'gatehouse.yaml'), PLANS)
@@ -142,7 +147,10 @@ async function upgradeFolder(source: string): Promise<void> {
   }
 }
 
-/** Two of the version before; one, then the other becomes this one, and the first goes back and forth again. */
+/**
+ * Two of the version before; one, then the other becomes this one, and the first goes back and
+ * forth again.
+ */
 async function upgradeNodes(source: string): Promise<void> {
   let budgetId = ''
   const cluster = await startCluster({

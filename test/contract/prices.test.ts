@@ -1,4 +1,7 @@
-/** Providers whose name in the price table is another one are found there; those of no table have no price. */
+/**
+ * Providers whose name in the price table is another one are found there; those of no table have no
+ * price.
+ */
 import { expect, test } from 'bun:test'
 import type { Cost } from '../../src/core/cost.ts'
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'

@@ -1,7 +1,8 @@
 /**
- * One suite over every provider of the catalog and every dialect it speaks: a new entry is tested by being there. How a dialect
- * is relayed and translated is the same code for all that speak it: one provider of each is tried in full, the others with what
- * is their own, and with GATEHOUSE_CHAOS=long everything is tried with everybody.
+ * One suite over every provider of the catalog and every dialect it speaks: a new entry is tested
+ * by being there. How a dialect is relayed and translated is the same code for all that speak it:
+ * one provider of each is tried in full, the others with what is their own, and with
+ * GATEHOUSE_CHAOS=long everything is tried with everybody.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { catalog } from '../../src/providers/catalog.ts'

@@ -1,4 +1,7 @@
-/** An unmodified Anthropic client: relayed to its own dialect, and translated to others with loops, streams and failures. */
+/**
+ * An unmodified Anthropic client: relayed to its own dialect, and translated to others with loops,
+ * streams and failures.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'

@@ -1,4 +1,7 @@
-/** Every change leaves its row: made from the OpenAPI document, so that a new route is tested by being there. */
+/**
+ * Every change leaves its row: made from the OpenAPI document, so that a new route is tested by
+ * being there.
+ */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'

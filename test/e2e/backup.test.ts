@@ -1,6 +1,7 @@
 /**
- * A backup made under load as docs/operations/backup.md says (journals first, then the database), restored where there was nothing:
- * keys, gates, sealed credentials and every call that a client had seen complete are there, and nothing counts twice.
+ * A backup made under load as docs/operations/backup.md says (journals first, then the database),
+ * restored where there was nothing: keys, gates, sealed credentials and every call that a client
+ * had seen complete are there, and nothing counts twice.
  */
 
 import { Database } from 'bun:sqlite'

@@ -1,4 +1,7 @@
-/** An unmodified OpenAI client whose gate's target is Bedrock: loops and binary streams, by API key and by AWS signature. */
+/**
+ * An unmodified OpenAI client whose gate's target is Bedrock: loops and binary streams, by API key
+ * and by AWS signature.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { AWS_STREAM_HEADERS, awsEvent, awsException } from '../support/aws-event-stream.ts'
@@ -134,7 +137,9 @@ function asStream({ output, stopReason }: (typeof ANSWERS)[number]): Uint8Array[
 const binary = (pieces: readonly Uint8Array[]) =>
   streamAnswer(pieces, { headers: AWS_STREAM_HEADERS })
 
-/** What a call was refused with. The SDK's promises are lazy: awaiting is what sends the request. */
+/**
+ * What a call was refused with. The SDK's promises are lazy: awaiting is what sends the request.
+ */
 async function failureOf(call: PromiseLike<unknown>): Promise<unknown> {
   try {
     await call

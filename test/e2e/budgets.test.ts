@@ -1,4 +1,7 @@
-/** Budgets of keys and gates over the real program: refusals in each dialect, streams that break, crowds, webhooks. */
+/**
+ * Budgets of keys and gates over the real program: refusals in each dialect, streams that break,
+ * crowds, webhooks.
+ */
 import {
   afterAll,
   beforeAll,
@@ -23,7 +26,8 @@ import type { Script } from '../support/raw-upstream.ts'
 import { answerHead, jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const SECRET = 'planted-webhook-secret-5d41402abc'

@@ -1,4 +1,7 @@
-/** Planted secrets are pushed through every door; none of them, and no prompt, may come out anywhere or stay on disk. */
+/**
+ * Planted secrets are pushed through every door; none of them, and no prompt, may come out anywhere
+ * or stay on disk.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -31,7 +34,10 @@ let upstream: RawUpstream
 let collector: ReturnType<typeof Bun.serve>
 let gatehouse: Gatehouse
 let browser: Browser
-/** All that came out: answers of the control plane, refusals, metrics, traces, what the command line printed. */
+/**
+ * All that came out: answers of the control plane, refusals, metrics, traces, what the command line
+ * printed.
+ */
 const seen: { readonly where: string; readonly text: string }[] = []
 
 beforeAll(async () => {

@@ -1,4 +1,7 @@
-/** The rules of the chat endpoints, seen from both sides of the gateway: what the upstream is sent and what the client gets. */
+/**
+ * The rules of the chat endpoints, seen from both sides of the gateway: what the upstream is sent
+ * and what the client gets.
+ */
 import {
   afterAll,
   beforeAll,
@@ -21,7 +24,8 @@ import { readFlatError, readNestedError } from '../support/envelopes.ts'
 import { ALT_CHAT, CHAT, openRawScene, type RawScene, withoutMember } from '../support/raw-scene.ts'
 import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 let scene: RawScene

@@ -1,4 +1,7 @@
-/** `POST /v3/chat` as a client with nothing but `fetch` uses it: whole, streamed, tool loops, variables, aliases, errors. */
+/**
+ * `POST /v3/chat` as a client with nothing but `fetch` uses it: whole, streamed, tool loops,
+ * variables, aliases, errors.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { readFlatError } from '../support/envelopes.ts'

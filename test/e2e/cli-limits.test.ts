@@ -1,4 +1,7 @@
-/** `gatehouse account`, `budgets` and `webhooks`, as a person or a script uses them on a local folder. */
+/**
+ * `gatehouse account`, `budgets` and `webhooks`, as a person or a script uses them on a local
+ * folder.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** `gatehouse users` as an operator uses it: with and without a server on the data folder, and against a server far away. */
+/**
+ * `gatehouse users` as an operator uses it: with and without a server on the data folder, and
+ * against a server far away.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { Browser } from '../support/browser.ts'
 import { runCli } from '../support/run-cli.ts'

@@ -1,6 +1,7 @@
 /**
- * The command line as a person or a script uses it, on a local folder and against a server. Commands run in this process;
- * the real program is started (`runCli`) for exit codes, streams and folders as a shell and other processes see them.
+ * The command line as a person or a script uses it, on a local folder and against a server.
+ * Commands run in this process; the real program is started (`runCli`) for exit codes, streams and
+ * folders as a shell and other processes see them.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { boundToTest } from '../support/bound-to-test.ts'
@@ -312,7 +313,8 @@ describe('on the local data folder', () => {
       const text = child.stdout.getReader()
       await text.read()
       child.kill(signal)
-      // A second signal would end the process at once, and a reader that leaves would be another reason to end.
+      // A second signal would end the process at once, and a reader that leaves would be another
+      // reason to end.
       while (!(await text.read()).done);
       expect(await child.exited).toBe(exitCode)
       expect(await child.stderr.text()).toBe('')

@@ -1,4 +1,7 @@
-/** `gatehouse config`: what is on a server as a file, the difference told, and a server made as the file says. */
+/**
+ * `gatehouse config`: what is on a server as a file, the difference told, and a server made as the
+ * file says.
+ */
 import {
   afterAll,
   afterEach,

@@ -1,4 +1,7 @@
-/** The dashboard's files as the real server hands them out. What the pages do is told in test/browser. */
+/**
+ * The dashboard's files as the real server hands them out. What the pages do is told in
+ * test/browser.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 

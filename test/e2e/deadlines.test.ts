@@ -1,4 +1,7 @@
-/** Silence and delay on either side: every wait has an end, and the client is told in its own dialect. */
+/**
+ * Silence and delay on either side: every wait has an end, and the client is told in its own
+ * dialect.
+ */
 import {
   afterAll,
   beforeAll,
@@ -19,7 +22,8 @@ import { openRawScene, type RawScene } from '../support/raw-scene.ts'
 import type { Exchange } from '../support/raw-upstream.ts'
 import { beginStream, silence, streamAnswer } from '../support/scripted-answers.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const scenes: RawScene[] = []
@@ -28,8 +32,8 @@ afterAll(async () => {
 })
 
 /**
- * A server with one deadline that is short: those that a test is not about must not be reached on a machine that is busy.
- * Its rows are compared when all its tests are done.
+ * A server with one deadline that is short: those that a test is not about must not be reached on a
+ * machine that is busy. Its rows are compared when all its tests are done.
  */
 function describeWith(
   environment: Readonly<Record<string, string>>,
@@ -65,7 +69,10 @@ function describeWith(
 
 const withoutComments = (text: string): string => text.replaceAll(/^:[^\n]*\n\n/gm, '')
 
-/** One of each envelope: waiting is what takes time here, and the dialects share the code that waits. */
+/**
+ * One of each envelope: waiting is what takes time here, and the dialects share the code that
+ * waits.
+ */
 const TRIED = DIALECTS.filter((row) => ['openai-responses', 'mistral-fim'].includes(row.dialect))
 
 describeWith(

@@ -1,4 +1,7 @@
-/** `gatehouse doctor` looks outward: what providers and servers say, or do not say, is told with the cure. */
+/**
+ * `gatehouse doctor` looks outward: what providers and servers say, or do not say, is told with the
+ * cure.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { chmod, utimes } from 'node:fs/promises'
 import { createServer } from 'node:net'

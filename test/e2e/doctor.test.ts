@@ -1,4 +1,7 @@
-/** `gatehouse doctor` on the server's machine: each thing that can be wrong is made wrong, and has to be found. */
+/**
+ * `gatehouse doctor` on the server's machine: each thing that can be wrong is made wrong, and has
+ * to be found.
+ */
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chmod, mkdir, open, stat } from 'node:fs/promises'

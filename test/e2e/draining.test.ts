@@ -1,4 +1,7 @@
-/** How a server leaves its place behind a balancer: it says so, and whatever was sent to it is answered. */
+/**
+ * How a server leaves its place behind a balancer: it says so, and whatever was sent to it is
+ * answered.
+ */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from 'node:net'
 import OpenAI from 'openai'

@@ -1,4 +1,7 @@
-/** Embeddings through an unmodified OpenAI client: relayed, translated, and what a target cannot take. */
+/**
+ * Embeddings through an unmodified OpenAI client: relayed, translated, and what a target cannot
+ * take.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createGate } from '../support/control-plane.ts'

@@ -1,4 +1,7 @@
-/** What holds for every dialect alike: routing, relay byte for byte, refusals, retries and the ledger. */
+/**
+ * What holds for every dialect alike: routing, relay byte for byte, refusals, retries and the
+ * ledger.
+ */
 import {
   afterAll,
   beforeAll,
@@ -22,7 +25,8 @@ import {
   streamAnswer,
 } from '../support/scripted-answers.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const DONE = 'data: [DONE]\n\n'
@@ -77,7 +81,8 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     expect(answer).toMatchObject({ status: 200, complete: true })
     expect(answer.headers['content-type']).toStartWith('text/event-stream')
     expect(answer.headers['x-gatehouse-target']).toBe(row.target)
-    // Some Responses clients expect the mark that OpenAI itself does not send: adding it would be no change.
+    // Some Responses clients expect the mark that OpenAI itself does not send: adding it would be
+    // no change.
     const mark = row.stream.at(-1) === DONE ? '' : answer.text.endsWith(DONE) ? DONE : ''
     expect(answer.text).toBe(row.stream.join('') + mark)
   })

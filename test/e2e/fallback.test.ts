@@ -15,7 +15,8 @@ const ANSWER = {
 
 let scene: Awaited<ReturnType<typeof openRawScene>>
 beforeAll(async () => {
-  // The raw upstream plays OpenAI; nobody has configured a key for Groq, and xAI's address refuses connections.
+  // The raw upstream plays OpenAI; nobody has configured a key for Groq, and xAI's address refuses
+  // connections.
   scene = await openRawScene({
     gates: {
       'dead-first': ['xai/grok', 'openai/gpt-4o'],

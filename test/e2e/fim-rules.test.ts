@@ -14,7 +14,8 @@ import { readFlatError } from '../support/envelopes.ts'
 import { FIM, openRawScene, type RawScene } from '../support/raw-scene.ts'
 import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 let scene: RawScene

@@ -1,4 +1,7 @@
-/** Sealed reasoning goes back to whom it belongs: a target that cannot read it is passed over, and the answer says so. */
+/**
+ * Sealed reasoning goes back to whom it belongs: a target that cannot read it is passed over, and
+ * the answer says so.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'
 import { RESPONSES_JSON } from '../support/dialect-samples.ts'

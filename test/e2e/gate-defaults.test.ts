@@ -1,4 +1,7 @@
-/** What a gate decides for its callers, seen from both ends: what the upstream is asked, and what the caller is told. */
+/**
+ * What a gate decides for its callers, seen from both ends: what the upstream is asked, and what
+ * the caller is told.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { RESPONSES_JSON } from '../support/dialect-samples.ts'

@@ -1,4 +1,7 @@
-/** `POST /v1/gates/:id/test` against a real sandbox: targets that answer, that fail, and that cannot be asked. */
+/**
+ * `POST /v1/gates/:id/test` against a real sandbox: targets that answer, that fail, and that cannot
+ * be asked.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { controlPlaneCall, createGate, createKey, listLogRows } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'

@@ -12,7 +12,8 @@ import { DIALECT_GATES, DIALECTS, requestBody } from '../support/dialect-table.t
 import { openRawScene, type RawScene } from '../support/raw-scene.ts'
 import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 let scene: RawScene

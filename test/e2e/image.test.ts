@@ -1,6 +1,7 @@
 /**
- * The Dockerfile without a container engine: its steps in an empty folder, with nothing but what it copies, and the program that
- * comes of them as a container runs it: as a user that nobody knows, with the data folder as the only one that can be written.
+ * The Dockerfile without a container engine: its steps in an empty folder, with nothing but what it
+ * copies, and the program that comes of them as a container runs it: as a user that nobody knows,
+ * with the data folder as the only one that can be written.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {

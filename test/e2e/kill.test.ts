@@ -1,4 +1,7 @@
-/** What a client has seen complete is in the ledger, even when the process is killed the next instant (design §6). */
+/**
+ * What a client has seen complete is in the ledger, even when the process is killed the next
+ * instant (design §6).
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startLoad } from '../support/call-load.ts'
 import { IS_LONG } from '../support/chaos-form.ts'
@@ -11,7 +14,8 @@ import {
 } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const ROUNDS = IS_LONG ? 20 : 3

@@ -9,7 +9,8 @@ import { connectRaw, type RawAnswer, type RawConnection } from '../support/raw-c
 import { openRawScene, type RawScene } from '../support/raw-scene.ts'
 import { jsonAnswer, resetBeforeAnswer, silence } from '../support/scripted-answers.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 /** OpenAI's way to write a time span: `120ms`, `1s`, `6m0s`. */

@@ -1,4 +1,7 @@
-/** Requests that no endpoint may take: each is refused with the right status and envelope, and nothing leaks. */
+/**
+ * Requests that no endpoint may take: each is refused with the right status and envelope, and
+ * nothing leaks.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { BROKEN_HTTP } from '../support/broken-http.ts'
 import { readErrorCode } from '../support/envelopes.ts'
@@ -9,7 +12,8 @@ import { connectRaw, finishedAnswer, type RawAnswer, sendRaw } from '../support/
 import { PLANTED_MISTRAL_KEY, PLANTED_OPENAI_KEY, RESPONSES } from '../support/raw-scene.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 let gatehouse: Gatehouse

@@ -1,4 +1,7 @@
-/** The rounds in which docs/operations/backup.md changes the master key of several nodes: no node ever meets what it cannot read. */
+/**
+ * The rounds in which docs/operations/backup.md changes the master key of several nodes: no node
+ * ever meets what it cannot read.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { call, createPostgresScene, type PostgresScene } from '../support/postgres-scene.ts'
@@ -55,7 +58,8 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('nodes on one Postgre
     })
     try {
       await work(node)
-      // As an operator replaces a node: it says farewell, and what changes next does not wait for it.
+      // As an operator replaces a node: it says farewell, and what changes next does not wait for
+      // it.
       expect(await node.stop()).toBe(0)
     } finally {
       await node.remove()

@@ -1,4 +1,7 @@
-/** The master key's rotation with the real programs: beside a serving server, killed half-way, by file and by environment. */
+/**
+ * The master key's rotation with the real programs: beside a serving server, killed half-way, by
+ * file and by environment.
+ */
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'

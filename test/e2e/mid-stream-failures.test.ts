@@ -15,7 +15,8 @@ import { openRawScene, type RawScene } from '../support/raw-scene.ts'
 import { streamAnswer } from '../support/scripted-answers.ts'
 import { parseEvents } from '../support/server-sent-events.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const rows = createExpectedRows()
@@ -26,7 +27,10 @@ beforeAll(async () => {
 afterAll(() => scene.close())
 beforeEach(() => scene.upstream.reset())
 
-/** How an upstream breaks off: the connection ends, is reset, or the body ends as if all were well but without a last event. */
+/**
+ * How an upstream breaks off: the connection ends, is reset, or the body ends as if all were well
+ * but without a last event.
+ */
 const ENDINGS = ['close', 'reset', 'end'] as const
 
 describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect, row) => {

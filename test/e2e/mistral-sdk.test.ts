@@ -6,7 +6,8 @@ import { readMistralError } from '../support/envelopes.ts'
 import { MISTRAL_SCENARIOS } from '../support/mistral-scenarios.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 let gatehouse: Gatehouse

@@ -1,4 +1,7 @@
-/** An unmodified OpenAI client in tool loops with vendors whose reasoning has no signature: it comes back all the same. */
+/**
+ * An unmodified OpenAI client in tool loops with vendors whose reasoning has no signature: it comes
+ * back all the same.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'

@@ -1,4 +1,7 @@
-/** deploy/nginx.conf in front of two real nodes on Postgres and Redis: what compose.yaml promises, without containers. */
+/**
+ * deploy/nginx.conf in front of two real nodes on Postgres and Redis: what compose.yaml promises,
+ * without containers.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -93,7 +96,10 @@ describeIf(isHere, 'needs nginx, Postgres and redis-server')('nginx in front of 
     await folder?.remove()
   })
 
-  /** @param from how long the log was when the node was there again: an older line says nothing of it */
+  /**
+   * @param from how long the log was when the node was there again: an older line says nothing of
+   * it
+   */
   function isUsedAgain(index: number, from: number): boolean {
     return nginx
       .log()

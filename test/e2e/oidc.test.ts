@@ -10,7 +10,10 @@ import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 setDefaultTimeout(180_000)
 
 const password = 'correct horse battery staple'
-/** Where the provider sends browsers: agreed on before the server has a port, so the test stands in for the proxy before it. */
+/**
+ * Where the provider sends browsers: agreed on before the server has a port, so the test stands in
+ * for the proxy before it.
+ */
 const PUBLIC = 'http://gatehouse.test'
 let provider: IdentityProvider
 let server: Gatehouse

@@ -1,4 +1,7 @@
-/** The OpenAI SDK as published, versions 6 and 7, unmodified but for its base address, against the sandbox. */
+/**
+ * The OpenAI SDK as published, versions 6 and 7, unmodified but for its base address, against the
+ * sandbox.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { createGate } from '../support/control-plane.ts'
@@ -11,7 +14,8 @@ import {
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { toldFailure } from '../support/told-failure.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 let gatehouse: Gatehouse

@@ -1,4 +1,7 @@
-/** Traces and metrics over OTLP, as a real collector gets them, and what becomes of calls when there is none. */
+/**
+ * Traces and metrics over OTLP, as a real collector gets them, and what becomes of calls when there
+ * is none.
+ */
 import { afterEach, expect, test } from 'bun:test'
 import { CHAT_JSON, CHAT_STREAM_WITH_USAGE, MESSAGES_JSON } from '../support/dialect-samples.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'

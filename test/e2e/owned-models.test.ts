@@ -1,4 +1,7 @@
-/** Owned models on the real server: registered, called through gates in every dialect, guarded, encrypted, deleted. */
+/**
+ * Owned models on the real server: registered, called through gates in every dialect, guarded,
+ * encrypted, deleted.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'

@@ -1,4 +1,7 @@
-/** `POST /v1/playground` as a browser with a session uses it: streams that arrive in pieces, aborts, refusals, and what stays behind. */
+/**
+ * `POST /v1/playground` as a browser with a session uses it: streams that arrive in pieces, aborts,
+ * refusals, and what stays behind.
+ */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

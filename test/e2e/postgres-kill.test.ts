@@ -1,4 +1,7 @@
-/** What a client has seen complete is in the ledger, also when that is in Postgres and the process is killed the next instant. */
+/**
+ * What a client has seen complete is in the ledger, also when that is in Postgres and the process
+ * is killed the next instant.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startLoad } from '../support/call-load.ts'
 import { IS_LONG } from '../support/chaos-form.ts'

@@ -1,4 +1,6 @@
-/** How the server begins on a Postgres: several at once, not at all, and what the operator is told. */
+/**
+ * How the server begins on a Postgres: several at once, not at all, and what the operator is told.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall } from '../support/control-plane.ts'

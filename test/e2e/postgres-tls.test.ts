@@ -1,4 +1,7 @@
-/** What `sslmode` promises of the connection to Postgres, it keeps; the modes mean what libpq means by them. */
+/**
+ * What `sslmode` promises of the connection to Postgres, it keeps; the modes mean what libpq means
+ * by them.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { examine, found } from '../support/examine.ts'

@@ -1,4 +1,7 @@
-/** The real server on a real Postgres: all that a client and an operator can notice of where the store is. */
+/**
+ * The real server on a real Postgres: all that a client and an operator can notice of where the
+ * store is.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { Browser } from '../support/browser.ts'

@@ -1,4 +1,7 @@
-/** Alerts and the Grafana dashboard: they parse, fire when they should, and name nothing that the gateway does not tell. */
+/**
+ * Alerts and the Grafana dashboard: they parse, fire when they should, and name nothing that the
+ * gateway does not tell.
+ */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -41,7 +44,8 @@ const targets = dashboard.panels.flatMap(({ title, targets: own = [] }) =>
 )
 
 /**
- * GATEHOUSE_TEST_PROMTOOL names it, else it is `promtool` of the `PATH` (Debian's package prometheus).
+ * GATEHOUSE_TEST_PROMTOOL names it, else it is `promtool` of the `PATH` (Debian's package
+ * prometheus).
  * @returns undefined when it is nowhere @throws where `CI` is set and it is nowhere
  */
 function findPromtool(): string | undefined {

@@ -1,4 +1,7 @@
-/** Provider keys of two accounts for one provider: each has its own, is asked with its own, and sees its own. */
+/**
+ * Provider keys of two accounts for one provider: each has its own, is asked with its own, and sees
+ * its own.
+ */
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { Browser } from '../support/browser.ts'
 import {

@@ -1,4 +1,7 @@
-/** An account's own provider keys: what the upstream sees, who pays when one fails, and where no key ever shows. */
+/**
+ * An account's own provider keys: what the upstream sees, who pays when one fails, and where no key
+ * ever shows.
+ */
 
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -13,7 +16,8 @@ import { jsonAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const OWN = 'sk-own-planted-1111111111111111-aaaa'
@@ -322,7 +326,10 @@ test('a malformed master key refuses the start by its name, and is not repeated'
   await start()
 })
 
-/** Nothing for a folder, and for a part of the journal that has just gone into the database: that is read too. */
+/**
+ * Nothing for a folder, and for a part of the journal that has just gone into the database: that is
+ * read too.
+ */
 function readFile(path: string): readonly { readonly path: string; readonly text: string }[] {
   try {
     return statSync(path).isFile() ? [{ path, text: readFileSync(path).toString('latin1') }] : []

@@ -1,4 +1,7 @@
-/** What counts against quotas and budgets is what the ledger holds, also when the process is killed under load. */
+/**
+ * What counts against quotas and budgets is what the ledger holds, also when the process is killed
+ * under load.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG } from '../support/chaos-form.ts'
 import { controlPlaneCall, listLogRows } from '../support/control-plane.ts'
@@ -11,7 +14,8 @@ import {
 } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const ROUNDS = IS_LONG ? 12 : 4

@@ -1,4 +1,7 @@
-/** The forms of REDIS_URL that need more than one plain server: TLS, Sentinel, and a cluster on which limits are kept. */
+/**
+ * The forms of REDIS_URL that need more than one plain server: TLS, Sentinel, and a cluster on
+ * which limits are kept.
+ */
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { boundToTest } from '../support/bound-to-test.ts'

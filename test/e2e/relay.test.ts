@@ -1,4 +1,7 @@
-/** Slow and leaving clients: memory stays bounded, and nothing goes on upstream for a client that has gone. */
+/**
+ * Slow and leaving clients: memory stays bounded, and nothing goes on upstream for a client that
+ * has gone.
+ */
 import {
   afterAll,
   beforeAll,
@@ -25,13 +28,17 @@ import {
   streamAnswer,
 } from '../support/scripted-answers.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const MEGABYTE = 1024 * 1024
 /** The two bounds that the product promises. */
 const MEMORY_BOUND = 150 * MEGABYTE
-/** A machine that is busy with another test keeps to none: measured in the long form alone, which has it to itself. */
+/**
+ * A machine that is busy with another test keeps to none: measured in the long form alone, which
+ * has it to itself.
+ */
 const ABORT_BOUND_MS = IS_LONG ? 100 : Number.POSITIVE_INFINITY
 const MEMORY_SAMPLES = IS_LONG ? 25 : 8
 
@@ -86,7 +93,8 @@ describe('back-pressure', () => {
     connection.destroy()
     await within(30_000, 'end of the upstream connection', upstreamSide.whenClosed)
     expect(highest).toBeLessThan(MEMORY_BOUND)
-    // What the kernel's socket buffers and the gateway hold between them; nowhere near the whole answer.
+    // What the kernel's socket buffers and the gateway hold between them; nowhere near the whole
+    // answer.
     expect(accepted).toBeLessThan(64 * MEGABYTE)
   }
 

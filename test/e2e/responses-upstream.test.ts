@@ -1,4 +1,7 @@
-/** An unmodified Anthropic client whose gate's target speaks Responses: its encrypted reasoning comes back to it unchanged. */
+/**
+ * An unmodified Anthropic client whose gate's target speaks Responses: its encrypted reasoning
+ * comes back to it unchanged.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'

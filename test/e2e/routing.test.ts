@@ -59,7 +59,8 @@ test('calls are spread over the targets exactly as their weights say', async () 
 })
 
 test('a target that fails five times in a row is left alone, and every caller is answered by the other', async () => {
-  // A target rests for five seconds. A busy machine may not have asked seven times by then: it tries with another one.
+  // A target rests for five seconds. A busy machine may not have asked seven times by then: it
+  // tries with another one.
   for (let tried = 0; tried < 10; tried += 1) {
     scene.upstream.reset()
     const sick = `sick-${tried}`

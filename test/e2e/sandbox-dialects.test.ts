@@ -1,4 +1,7 @@
-/** The OpenAI SDK as published, whose gates' targets are the sandbox as another vendor, which is as strict as that vendor. */
+/**
+ * The OpenAI SDK as published, whose gates' targets are the sandbox as another vendor, which is as
+ * strict as that vendor.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'
@@ -43,7 +46,8 @@ function clientOf({ url, key }: Gatehouse): OpenAI {
     baseURL: `${url}/v1`,
     apiKey: key,
     maxRetries: 0,
-    // Thinking that is lost on its way is switched off rather than refused; not so for a strict caller.
+    // Thinking that is lost on its way is switched off rather than refused; not so for a strict
+    // caller.
     defaultHeaders: { 'x-gatehouse-strict': 'true' },
   })
 }
@@ -187,7 +191,8 @@ describe.each(['sandbox-anthropic', 'sandbox-gemini', 'sandbox-bedrock', 'sandbo
         const failure = await toldFailure(() => read(fault + after))
         const outcome =
           failure instanceof OpenAI.APIError ? 'told' : String(failure ?? 'looked whole')
-        // Converse counts in an event after the one that ends the answer: without it nothing of the answer is missing.
+        // Converse counts in an event after the one that ends the answer: without it nothing of the
+        // answer is missing.
         const isWhole = provider === 'sandbox-bedrock' && fault + after === 'clean-cut-99'
         expect([fault + after, outcome]).toEqual([fault + after, isWhole ? 'looked whole' : 'told'])
       }

@@ -1,4 +1,7 @@
-/** Sessions over real HTTP: how they end, what they are not, and that nothing of them can be read from outside. */
+/**
+ * Sessions over real HTTP: how they end, what they are not, and that nothing of them can be read
+ * from outside.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

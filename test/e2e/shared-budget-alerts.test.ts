@@ -1,4 +1,7 @@
-/** Two gateways on one Postgres and one Redis count for one budget: what it reaches is told once, whoever reached it. */
+/**
+ * Two gateways on one Postgres and one Redis count for one budget: what it reaches is told once,
+ * whoever reached it.
+ */
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { controlPlaneCall } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'

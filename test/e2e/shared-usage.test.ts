@@ -1,4 +1,7 @@
-/** Two gateways on one Postgres and one Redis: what they answer of an account does not depend on which of them is asked. */
+/**
+ * Two gateways on one Postgres and one Redis: what they answer of an account does not depend on
+ * which of them is asked.
+ */
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { controlPlaneCall } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'

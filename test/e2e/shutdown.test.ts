@@ -10,7 +10,8 @@ import type { Exchange } from '../support/raw-upstream.ts'
 import { beginStream } from '../support/scripted-answers.ts'
 import { startGatehouse } from '../support/start-gatehouse.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 let scene: RawScene | undefined

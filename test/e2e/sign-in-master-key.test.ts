@@ -1,4 +1,7 @@
-/** Signing in and the master key: made when the first user comes, and rotated while people are signed in. */
+/**
+ * Signing in and the master key: made when the first user comes, and rotated while people are
+ * signed in.
+ */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'

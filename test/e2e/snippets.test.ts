@@ -1,4 +1,7 @@
-/** The snippets that the dashboard shows, each run as it is copied: curl in a shell, TypeScript with the SDKs as they are published. */
+/**
+ * The snippets that the dashboard shows, each run as it is copied: curl in a shell, TypeScript with
+ * the SDKs as they are published.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'

@@ -1,4 +1,7 @@
-/** How targets do, as the control plane tells it after real calls that failed and were answered by the next target. */
+/**
+ * How targets do, as the control plane tells it after real calls that failed and were answered by
+ * the next target.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type ControlPlane, controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { fillTenant } from '../support/route-examples.ts'

@@ -1,6 +1,6 @@
 /**
- * docs/guides/tour.md, pasted block by block into a shell beside a fresh server, as a new user would; only ports are the test's.
- * What the guide says that a block prints must be what it prints.
+ * docs/guides/tour.md, pasted block by block into a shell beside a fresh server, as a new user
+ * would; only ports are the test's. What the guide says that a block prints must be what it prints.
  */
 import { expect } from 'bun:test'
 import { symlink } from 'node:fs/promises'
@@ -52,7 +52,9 @@ function toPattern(line: string): RegExp {
   return new RegExp(`^ *${loose}$`)
 }
 
-/** The shown lines that are not among the printed ones; each printed line stands for one shown line. */
+/**
+ * The shown lines that are not among the printed ones; each printed line stands for one shown line.
+ */
 function findMissing(shown: readonly string[], printed: string): readonly string[] {
   const left = printed.split('\n')
   return shown.filter((line) => {
@@ -64,7 +66,10 @@ function findMissing(shown: readonly string[], printed: string): readonly string
   })
 }
 
-/** A shell that reads what is pasted: a command that reads standard input would swallow what follows it. */
+/**
+ * A shell that reads what is pasted: a command that reads standard input would swallow what follows
+ * it.
+ */
 function openShell(folder: string) {
   const child = Bun.spawn(['bash', '--noprofile', '--norc'], {
     cwd: folder,
@@ -137,7 +142,8 @@ testIf(!isCurlMissing, 'needs curl')(
       for (const { commands, shown } of blocks) {
         const expected = shown.map(withPort)
         let printed = await shell.paste(withPort(commands))
-        // The guide waits for the log by sleeping; a busy machine may need longer, and such blocks only read.
+        // The guide waits for the log by sleeping; a busy machine may need longer, and such blocks
+        // only read.
         for (let tries = 1; commands.startsWith('sleep') && tries < TRIES; tries += 1) {
           if (findMissing(expected, printed).length === 0) break
           printed = await shell.paste(withPort(commands))

@@ -1,4 +1,7 @@
-/** An unmodified OpenAI client whose gate's target speaks another dialect: loops, streams, what is left out, failures. */
+/**
+ * An unmodified OpenAI client whose gate's target speaks another dialect: loops, streams, what is
+ * left out, failures.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'
@@ -36,7 +39,9 @@ afterAll(async () => {
   await upstream.stop()
 })
 
-/** What a call was refused with. The SDK's promises are lazy: awaiting is what sends the request. */
+/**
+ * What a call was refused with. The SDK's promises are lazy: awaiting is what sends the request.
+ */
 async function failureOf(call: PromiseLike<unknown>): Promise<unknown> {
   try {
     await call

@@ -128,7 +128,8 @@ describe('signing in', () => {
       await signIn(guesser, email, 'not the password at all')
     // Not with the right one either.
     for (const place of [first, guesser]) {
-      // The wait at a place is half a minute at first, which may be over: a wrong try more begins a longer one.
+      // The wait at a place is half a minute at first, which may be over: a wrong try more begins a
+      // longer one.
       while ((await signIn(place, email, 'not the password at all')).status !== 429);
       expect((await signIn(place, email)).status).toBe(429)
     }

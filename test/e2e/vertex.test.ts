@@ -1,4 +1,7 @@
-/** An unmodified OpenAI client whose gates' targets are on Vertex AI, by a service account and by an access token. */
+/**
+ * An unmodified OpenAI client whose gates' targets are on Vertex AI, by a service account and by an
+ * access token.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'
@@ -26,7 +29,9 @@ const tools: OpenAI.Chat.ChatCompletionTool[] = [
   { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } },
 ]
 
-/** What a call was refused with. The SDK's promises are lazy: awaiting is what sends the request. */
+/**
+ * What a call was refused with. The SDK's promises are lazy: awaiting is what sends the request.
+ */
 async function failureOf(
   call: PromiseLike<unknown>,
 ): Promise<InstanceType<typeof OpenAI.APIError>> {

@@ -1,4 +1,7 @@
-/** `serve --workers`: several processes on one port are one gateway, and none of them can take the others along. */
+/**
+ * `serve --workers`: several processes on one port are one gateway, and none of them can take the
+ * others along.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { controlPlaneCall, createGate, createKey } from '../support/control-plane.ts'
 import { pollUntil, within } from '../support/poll-until.ts'
@@ -130,7 +133,8 @@ describeIf(
       await pollUntil('more calls', () => complete.size > sofar + 50)
       await load.stop()
       expect(workerPids(gatehouse).get(1)).toBe(before.get(1))
-      // One for each client whose call was open in it, and connections that it had not yet accepted.
+      // One for each client whose call was open in it, and connections that it had not yet
+      // accepted.
       expect(load.failures()).toBeLessThanOrEqual(16)
       const series = await readMetrics(`${gatehouse.url}/metrics`)
       expect(series.get('gatehouse_worker_restarts_total{worker="0"}')).toBe(1)

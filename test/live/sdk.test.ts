@@ -1,4 +1,7 @@
-/** The SDK scenarios against the real providers: `GATEHOUSE_TEST_LIVE=1` and the providers' keys in the environment. Costs money. */
+/**
+ * The SDK scenarios against the real providers: `GATEHOUSE_TEST_LIVE=1` and the providers' keys in
+ * the environment. Costs money.
+ */
 import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { Mistral } from '@mistralai/mistralai'
 import { createGate } from '../support/control-plane.ts'

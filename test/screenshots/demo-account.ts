@@ -1,4 +1,7 @@
-/** The account that is in the pictures: gates, keys, an owned model, budgets, people. Made over HTTP, as its users would. */
+/**
+ * The account that is in the pictures: gates, keys, an owned model, budgets, people. Made over
+ * HTTP, as its users would.
+ */
 import { controlPlaneCall, createKey } from '../support/control-plane.ts'
 import type { Gatehouse } from '../support/start-gatehouse.ts'
 

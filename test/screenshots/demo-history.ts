@@ -1,6 +1,7 @@
 /**
- * A month of calls that never happened, so that pictures of the dashboard show what it looks like in use: a working day's
- * rhythm, a bad afternoon, a model that is slow. Repeatable. Goes through the store's own code, before a server starts.
+ * A month of calls that never happened, so that pictures of the dashboard show what it looks like
+ * in use: a working day's rhythm, a bad afternoon, a model that is slow. Repeatable. Goes through
+ * the store's own code, before a server starts.
  */
 import { join } from 'node:path'
 import type { CallRecord } from '../../src/core/call.ts'

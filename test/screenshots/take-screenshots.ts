@@ -1,6 +1,7 @@
 /**
- * `make screenshots`: pictures of every page of the dashboard, light and dark, into docs/screenshots/. Real server, real
- * browser, made-up account. `bun test/screenshots/take-screenshots.ts [--only NAME] [--out FOLDER]`
+ * `make screenshots`: pictures of every page of the dashboard, light and dark, into
+ * docs/screenshots/. Real server, real browser, made-up account.
+ * `bun test/screenshots/take-screenshots.ts [--only NAME] [--out FOLDER]`
  */
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,4 +1,7 @@
-/** Stage 2 at the border: which requests are usable, how large they may be, and how long they may take. */
+/**
+ * Stage 2 at the border: which requests are usable, how large they may be, and how long they may
+ * take.
+ */
 import { describe, expect, test } from 'bun:test'
 import { readErrorCode } from '../support/envelopes.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'

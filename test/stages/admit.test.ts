@@ -1,4 +1,7 @@
-/** Stage 3 at the border: what the limits and the ledger are asked, and what becomes of a call that they turn away. */
+/**
+ * Stage 3 at the border: what the limits and the ledger are asked, and what becomes of a call that
+ * they turn away.
+ */
 import { describe, expect } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
 import { CALLER } from '../support/in-process-gateway.ts'

@@ -1,4 +1,7 @@
-/** Stage 1 at the border: who is let in, what is asked before, and that nothing else happens for who is not. */
+/**
+ * Stage 1 at the border: who is let in, what is asked before, and that nothing else happens for who
+ * is not.
+ */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { Freshness } from '../../src/gateway/ports.ts'

@@ -1,6 +1,7 @@
 /**
- * A chat-only server's thinking in the tool loop of a Messages caller: it comes back to the server that gave it, in the
- * member that it came in, or is named. From the door to what the upstream is sent.
+ * A chat-only server's thinking in the tool loop of a Messages caller: it comes back to the server
+ * that gave it, in the member that it came in, or is named. From the door to what the upstream is
+ * sent.
  */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'

@@ -1,4 +1,7 @@
-/** What a credential becomes at the border on its way to its provider: a key, a signature or a token; and what is told when it cannot. */
+/**
+ * What a credential becomes at the border on its way to its provider: a key, a signature or a
+ * token; and what is told when it cannot.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
 import { awsSignatureOf } from '../support/aws-signature.ts'

@@ -1,4 +1,7 @@
-/** Every door of the data plane once through all seven stages: relayed and translated, whole answers and streams. */
+/**
+ * Every door of the data plane once through all seven stages: relayed and translated, whole answers
+ * and streams.
+ */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Usage } from '../../src/core/usage.ts'
 import { CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
@@ -10,7 +13,8 @@ import { CHAT, chatBody, GATE, runRow, type StageRow } from '../support/stage-ro
 import { TRANSLATED, TRANSLATED_TEXT, TRANSLATED_USAGE } from '../support/translated-samples.ts'
 import { WHOLE_ANSWERS } from '../support/whole-answer-samples.ts'
 
-// The gateway loads what signs with the first request that needs it, and scripted time does not wait for files.
+// The gateway loads what signs with the first request that needs it, and scripted time does not
+// wait for files.
 beforeAll(() => import('../../src/upstream/sign-aws.ts'))
 
 const providerOf = (target: string) => target.slice(0, target.indexOf('/'))
@@ -128,7 +132,10 @@ const TARGETS: Readonly<Record<string, string>> = {
   'anthropic-count-tokens': 'anthropic/model-1',
 }
 
-/** Callers who are served by upstreams that speak otherwise: what they ask, and where the answer's text is. */
+/**
+ * Callers who are served by upstreams that speak otherwise: what they ask, and where the answer's
+ * text is.
+ */
 const CALLERS = [
   {
     dialect: 'openai-chat',

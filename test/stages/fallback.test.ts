@@ -1,4 +1,7 @@
-/** From one target to the next: what moves on, in which order, what the answer says of it, and which failure is told. */
+/**
+ * From one target to the next: what moves on, in which order, what the answer says of it, and which
+ * failure is told.
+ */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
 import {

@@ -1,6 +1,7 @@
 /**
- * Fill-in-the-middle at the servers that people run themselves, none of which has `/fim/completions`: what each is sent,
- * and what its answers become. Each server is played as its own code and documentation say.
+ * Fill-in-the-middle at the servers that people run themselves, none of which has
+ * `/fim/completions`: what each is sent, and what its answers become. Each server is played as its
+ * own code and documentation say.
  */
 import { describe, expect, test } from 'bun:test'
 import { Mistral } from '@mistralai/mistralai'

@@ -1,4 +1,7 @@
-/** A client that hangs up, at each point of its call: the upstream is let go at once, and the call is settled once. */
+/**
+ * A client that hangs up, at each point of its call: the upstream is let go at once, and the call
+ * is settled once.
+ */
 import { describe, expect, test } from 'bun:test'
 import { CHAT_JSON, CHAT_STREAM_WITH_USAGE, MESSAGES_STREAM } from '../support/dialect-samples.ts'
 import { DIALECTS } from '../support/dialect-table.ts'

@@ -1,4 +1,7 @@
-/** A target that is late, and a second that is asked beside it: who answers, what becomes of the other, and what is told. */
+/**
+ * A target that is late, and a second that is asked beside it: who answers, what becomes of the
+ * other, and what is told.
+ */
 import { describe, expect, test } from 'bun:test'
 import { CHAT_JSON, CHAT_STREAM, CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
 import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'

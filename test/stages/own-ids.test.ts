@@ -1,4 +1,7 @@
-/** Ids of things in a provider's account: sent with the account's own key, and with no key that accounts share. */
+/**
+ * Ids of things in a provider's account: sent with the account's own key, and with no key that
+ * accounts share.
+ */
 import { describe, expect, test } from 'bun:test'
 import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'

@@ -1,6 +1,7 @@
 /**
- * A caller of the Messages format is told in its own form when the server of an owned model refuses: servers that offer several formats
- * have one form of error for all of them, and it is rarely Anthropic's.
+ * A caller of the Messages format is told in its own form when the server of an owned model
+ * refuses: servers that offer several formats have one form of error for all of them, and it is
+ * rarely Anthropic's.
  */
 import { expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'

@@ -1,4 +1,7 @@
-/** Owned models whose server takes no credential: calls in every dialect carry no header for one, whatever the caller sends. */
+/**
+ * Owned models whose server takes no credential: calls in every dialect carry no header for one,
+ * whatever the caller sends.
+ */
 import { describe, expect, test } from 'bun:test'
 import { type OwnedDialect, type OwnedServer, ownedProvider } from '../../src/providers/owned.ts'
 import { CHAT_JSON, FIM_JSON, MESSAGES_JSON, RESPONSES_JSON } from '../support/dialect-samples.ts'

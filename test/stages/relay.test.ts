@@ -1,4 +1,7 @@
-/** Stage 6 at the border: what passes and what does not, at whose pace, and that nothing ends before it is written down. */
+/**
+ * Stage 6 at the border: what passes and what does not, at whose pace, and that nothing ends before
+ * it is written down.
+ */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
 import {

@@ -1,4 +1,7 @@
-/** From one attempt to the next at the same target: what is tried again, after how long, and who may leave meanwhile. */
+/**
+ * From one attempt to the next at the same target: what is tried again, after how long, and who may
+ * leave meanwhile.
+ */
 import { afterEach, beforeEach, describe, expect, type Mock, spyOn, test } from 'bun:test'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
 import {

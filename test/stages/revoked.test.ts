@@ -1,4 +1,7 @@
-/** A key that goes while its calls are under way: what the client is told, in each dialect, and what is written down. */
+/**
+ * A key that goes while its calls are under way: what the client is told, in each dialect, and what
+ * is written down.
+ */
 import { describe, expect, test } from 'bun:test'
 import { DIALECTS } from '../support/dialect-table.ts'
 import { readErrorCode } from '../support/envelopes.ts'

@@ -1,4 +1,7 @@
-/** Stage 7 at the border: one row and one place given back for each call, with what it used, what that cost, and who is told. */
+/**
+ * Stage 7 at the border: one row and one place given back for each call, with what it used, what
+ * that cost, and who is told.
+ */
 import { describe, expect, test } from 'bun:test'
 import type { CallRecord } from '../../src/core/call.ts'
 import { GatewayError } from '../../src/core/errors.ts'

@@ -1,4 +1,7 @@
-/** An upstream that breaks at each point of its answer, in each dialect: what the client is told, and what is written down. */
+/**
+ * An upstream that breaks at each point of its answer, in each dialect: what the client is told,
+ * and what is written down.
+ */
 import { describe, expect, test } from 'bun:test'
 import { DIALECTS } from '../support/dialect-table.ts'
 import { readErrorCode } from '../support/envelopes.ts'
@@ -129,7 +132,8 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
     async ({ ending, errorKind, state, count }) => {
       const sent = events.slice(0, count)
       const upstream = [stream(sent, { ending })]
-      // A last chunk of chat that says why it ends is enough: without the mark behind it the answer is whole too.
+      // A last chunk of chat that says why it ends is enough: without the mark behind it the answer
+      // is whole too.
       const saysWhy =
         door.isRelayed && sent.some((event) => /"finish_reason":"\w+"/.test(String(event)))
       if (saysWhy && ending.length === 0) {

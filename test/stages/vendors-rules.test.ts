@@ -1,6 +1,6 @@
 /**
- * Rules of single vendors at the border: a request that one of them would refuse is adapted and named, or refused here
- * with the cause, and what is odd in their answers is understood.
+ * Rules of single vendors at the border: a request that one of them would refuse is adapted and
+ * named, or refused here with the cause, and what is odd in their answers is understood.
  */
 import { describe, expect } from 'bun:test'
 import { MESSAGES_JSON } from '../support/dialect-samples.ts'

@@ -1,4 +1,7 @@
-/** In which order a gate's targets are asked: the shares of each, the order of those behind, and what rests or is not known. */
+/**
+ * In which order a gate's targets are asked: the shares of each, the order of those behind, and
+ * what rests or is not known.
+ */
 import { describe, expect, test } from 'bun:test'
 import type { Gate } from '../../src/core/gate.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'

@@ -1,6 +1,7 @@
 /**
- * A program of its own, because a runtime reads its authorities when it starts: asks each address that it is given, twice,
- * and says what came of it, as JSON. It must not know what its tests expect.
+ * A program of its own, because a runtime reads its authorities when it starts: asks each address
+ * that it is given, twice, and says what came of it, as JSON. It must not know what its tests
+ * expect.
  */
 import { systemClock } from '../../src/core/clock.ts'
 import { ConnectionPools } from '../../src/upstream/connection-pools.ts'

@@ -1,4 +1,7 @@
-/** Writes AWS's binary event stream by its description, sharing no code with what reads it. Knows no event's meaning. */
+/**
+ * Writes AWS's binary event stream by its description, sharing no code with what reads it. Knows no
+ * event's meaning.
+ */
 import { crc32 } from 'node:zlib'
 
 const STRING_HEADER = 7

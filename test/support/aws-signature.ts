@@ -1,4 +1,7 @@
-/** What AWS would compute from a request that has arrived, by its own library. It must not read how the gateway signs. */
+/**
+ * What AWS would compute from a request that has arrived, by its own library. It must not read how
+ * the gateway signs.
+ */
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
 import type { CapturedRequest } from './raw-upstream.ts'

@@ -1,6 +1,7 @@
 /**
- * What stands in front of nodes: a balancer of connections that asks each node whether it is ready, as a Service of
- * Kubernetes does, and an nginx that asks nobody and goes on to the next node where it finds none. Knows no path but `/readyz`.
+ * What stands in front of nodes: a balancer of connections that asks each node whether it is ready,
+ * as a Service of Kubernetes does, and an nginx that asks nobody and goes on to the next node where
+ * it finds none. Knows no path but `/readyz`.
  */
 import { connect, createServer, type Socket } from 'node:net'
 import { boundToTest } from './bound-to-test.ts'

@@ -1,4 +1,7 @@
-/** Bytes that are no proper HTTP request. Whatever becomes of them, it is no success and no failure of the server's. */
+/**
+ * Bytes that are no proper HTTP request. Whatever becomes of them, it is no success and no failure
+ * of the server's.
+ */
 
 const CALL = 'POST /v1/responses HTTP/1.1\r\nhost: x\r\n'
 const KEYLESS_BODY = '\r\n{}'

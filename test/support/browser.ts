@@ -1,4 +1,7 @@
-/** A browser's part in signing in: keeps cookies and sends what a page of the gateway's own would. Speaks HTTP only. */
+/**
+ * A browser's part in signing in: keeps cookies and sends what a page of the gateway's own would.
+ * Speaks HTTP only.
+ */
 
 export interface BrowserCall {
   readonly method?: string

@@ -5,7 +5,10 @@ import { pollUntil } from './poll-until.ts'
 export interface Load {
   /** Ids of the calls whose answer a client has seen to its end. */
   readonly complete: Set<string>
-  /** From now on without pauses; resolves when that has had its effect: every client has a call open, or nearly. */
+  /**
+   * From now on without pauses; resolves when that has had its effect: every client has a call
+   * open, or nearly.
+   */
   hurry(): Promise<void>
   stop(): Promise<void>
 }
@@ -13,7 +16,10 @@ export interface Load {
 export interface LoadOptions {
   readonly clients: number
   readonly complete: Set<string>
-  /** Of each client between two of its calls; a client that never pauses keeps a core busy. Default none. */
+  /**
+   * Of each client between two of its calls; a client that never pauses keeps a core busy. Default
+   * none.
+   */
   readonly pauseMs?: number
 }
 
@@ -59,7 +65,10 @@ export function startLoad({ url, key }: ControlPlane, options: LoadOptions): Loa
   }
 }
 
-/** A stream is complete for its client from the moment that `[DONE]` has arrived, whatever becomes of the connection. */
+/**
+ * A stream is complete for its client from the moment that `[DONE]` has arrived, whatever becomes
+ * of the connection.
+ */
 async function isSeenComplete(response: Response, stream: boolean): Promise<boolean> {
   let text = ''
   try {

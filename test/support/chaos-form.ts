@@ -1,4 +1,7 @@
-/** How long the tests of failures take: short in `make test`, long with GATEHOUSE_CHAOS=long, which also prints figures. */
+/**
+ * How long the tests of failures take: short in `make test`, long with GATEHOUSE_CHAOS=long, which
+ * also prints figures.
+ */
 
 export const IS_LONG = process.env.GATEHOUSE_CHAOS === 'long'
 

@@ -15,7 +15,10 @@ const OPTIONS = [
   '--disable-sync',
   '--no-first-run',
 ]
-/** For one step. Nothing is measured by it: it is longer than a machine that is busy with something else takes. */
+/**
+ * For one step. Nothing is measured by it: it is longer than a machine that is busy with something
+ * else takes.
+ */
 const TIMEOUT_MS = 60_000
 /** For a test of many steps. */
 export const BROWSER_TEST_TIMEOUT_MS = 180_000
@@ -29,7 +32,9 @@ export const OWNER = {
 export interface Visit {
   readonly page: Page
   readonly context: BrowserContext
-  /** What the page complained of so far: errors on the console, exceptions, requests to other hosts. */
+  /**
+   * What the page complained of so far: errors on the console, exceptions, requests to other hosts.
+   */
   readonly complaints: readonly string[]
   close(): Promise<void>
 }
@@ -79,7 +84,8 @@ export async function openBrowser(): Promise<{
 function collectComplaints(page: Page, baseUrl: string): readonly string[] {
   const complaints: string[] = []
   page.on('console', (message) => {
-    // Chromium itself reports every refused request; tests that expect a refusal look at the page instead.
+    // Chromium itself reports every refused request; tests that expect a refusal look at the page
+    // instead.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       complaints.push(message.text())
     }
@@ -93,7 +99,10 @@ function collectComplaints(page: Page, baseUrl: string): readonly string[] {
   return complaints
 }
 
-/** Makes the owner past the pages, for tests of what comes afterwards; ends on a page that shows little. */
+/**
+ * Makes the owner past the pages, for tests of what comes afterwards; ends on a page that shows
+ * little.
+ */
 export async function enterAsOwner(
   page: Page,
   { url, key }: { readonly url: string; readonly key: string },
@@ -109,7 +118,10 @@ export async function enterAsOwner(
   await page.getByRole('heading', { level: 1 }).waitFor()
 }
 
-/** Goes to another page of the dashboard as its links do: the application stays, and so does what it knows. */
+/**
+ * Goes to another page of the dashboard as its links do: the application stays, and so does what it
+ * knows.
+ */
 export async function follow(page: Page, path: string): Promise<void> {
   await page.evaluate(`history.pushState(null, '', ${JSON.stringify(`/dashboard${path}`)})`)
 }
@@ -146,7 +158,8 @@ export async function findAccessibilityFaults(
   page: Page,
   rules: readonly string[] = EVERY_RULE,
 ): Promise<string[]> {
-  // By evaluation: the pages' own rules let no script in that is not theirs. A page that stayed has it already.
+  // By evaluation: the pages' own rules let no script in that is not theirs. A page that stayed has
+  // it already.
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(await readAxe())
   // Colours on their way are nobody's fault.
   await page.evaluate(FINISH_ANIMATIONS)

@@ -1,4 +1,7 @@
-/** What the ledger of a cluster holds, read from Postgres, and whether everything that counts says the same. */
+/**
+ * What the ledger of a cluster holds, read from Postgres, and whether everything that counts says
+ * the same.
+ */
 import { askControlPlane, type Cluster, type ClusterNode } from './cluster.ts'
 import type { SeenCall } from './cluster-load.ts'
 import { pollUntil } from './poll-until.ts'
@@ -40,7 +43,10 @@ export function sumRows(rows: Iterable<LedgerRow>): LedgerSums {
   return { calls, tokens }
 }
 
-/** What the sums by hour say, with what waits to be added to them: what analytics and quotas begin with. */
+/**
+ * What the sums by hour say, with what waits to be added to them: what analytics and quotas begin
+ * with.
+ */
 export async function readUsage(node: Pick<ClusterNode, 'url' | 'key'>): Promise<LedgerSums> {
   const to = new Date(Date.now() + 3_600_000).toISOString()
   const from = new Date(Date.now() - 86_400_000).toISOString()
@@ -85,8 +91,9 @@ export function findMissing(
 }
 
 /**
- * Waits until the sums by hour, the quota and the budget say what the rows say, on every node: what nobody was told is read
- * from the ledger a few seconds after something happened, and some seconds later once more. @throws with what they say, when they never do
+ * Waits until the sums by hour, the quota and the budget say what the rows say, on every node: what
+ * nobody was told is read from the ledger a few seconds after something happened, and some seconds
+ * later once more. @throws with what they say, when they never do
  */
 export async function expectCountedOnce(
   cluster: Pick<Cluster, 'nodes'>,

@@ -6,7 +6,10 @@ export interface SeenCall {
   readonly id: string | undefined
   readonly node: number
   readonly isStream: boolean
-  /** As `performance.now()` has it: before the first byte was sent, and when nothing more was to come. */
+  /**
+   * As `performance.now()` has it: before the first byte was sent, and when nothing more was to
+   * come.
+   */
   readonly beganAtMs: number
   readonly endedAtMs: number
   /** 0: no head of an answer arrived. */

@@ -1,6 +1,7 @@
 /**
- * Several gateways on one Postgres and one Redis, as they run behind a load balancer, with everything between them that can
- * break: each node reaches each of the two through a wire of its own. Must not import anything from src/.
+ * Several gateways on one Postgres and one Redis, as they run behind a load balancer, with
+ * everything between them that can break: each node reaches each of the two through a wire of its
+ * own. Must not import anything from src/.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
@@ -32,7 +33,10 @@ export interface ClusterOptions {
   readonly hasRedis?: boolean
   /** Other sources than these, which every node starts from, on a database that holds nothing. */
   readonly source?: string
-  /** What a node's `serve` is started with; for one node of another version, or on a device of its own. */
+  /**
+   * What a node's `serve` is started with; for one node of another version, or on a device of its
+   * own.
+   */
   readonly nodeOptions?: (index: number) => {
     readonly program?: string
     readonly environment?: Readonly<Record<string, string>>
@@ -60,7 +64,10 @@ export interface ClusterNode {
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number>
-  /** On the same data folder; ends what still runs with SIGKILL. `source`: the folder of another version. */
+  /**
+   * On the same data folder; ends what still runs with SIGKILL. `source`: the folder of another
+   * version.
+   */
   restart(source?: string): Promise<void>
   /** The body of `/readyz`, whatever its status. */
   readiness(): Promise<Readiness>
@@ -86,7 +93,10 @@ export interface Cluster {
   /** Of the database that the nodes share, past every wire. */
   query<Row extends object>(sql: string): Promise<Row[]>
   node(index: number): ClusterNode
-  /** Resolves when no node's journal holds anything that is not in Postgres. Nodes that do not run are not waited for. */
+  /**
+   * Resolves when no node's journal holds anything that is not in Postgres. Nodes that do not run
+   * are not waited for.
+   */
   whenShipped(timeoutMs?: number): Promise<void>
   /** Every wire as it was, and nobody paused. */
   heal(): void
@@ -99,7 +109,10 @@ export function canStartCluster(): boolean {
   return findPostgres() !== undefined && findRedis() !== undefined
 }
 
-/** The gate `demo` is there, and answers from one sandbox that all nodes share and that never fails by itself. */
+/**
+ * The gate `demo` is there, and answers from one sandbox that all nodes share and that never fails
+ * by itself.
+ */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const endings: (() => Promise<unknown>)[] = []
   const remove = async () => {
@@ -202,7 +215,10 @@ type StartOptions = NonNullable<Parameters<typeof startGatehouse>[0]>
 
 const STARTS = 5
 
-/** As what supervises a node does: on a busy machine it may have no connection to its database in time. */
+/**
+ * As what supervises a node does: on a busy machine it may have no connection to its database in
+ * time.
+ */
 async function startAgainWhereLate(options: StartOptions): Promise<Gatehouse> {
   for (let started = 1; ; started += 1) {
     try {

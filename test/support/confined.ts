@@ -1,13 +1,17 @@
 /**
- * A command as a container would run it: as a user without a name, without capabilities, on a file system of which it can write
- * one folder. Needs Linux and root; knows nothing of the gateway. It must not import anything from src/.
+ * A command as a container would run it: as a user without a name, without capabilities, on a file
+ * system of which it can write one folder. Needs Linux and root; knows nothing of the gateway. It
+ * must not import anything from src/.
  */
 import { spawnSync } from 'node:child_process'
 
 /** A user and a group that have no entry anywhere. */
 export const STRANGER = 34_567
 
-/** For `sh -c SCRIPT sh FOLDER COMMAND…`: every mount is made read-only in a namespace of its own, but a folder on its own mount. */
+/**
+ * For `sh -c SCRIPT sh FOLDER COMMAND…`: every mount is made read-only in a namespace of its own,
+ * but a folder on its own mount.
+ */
 const SCRIPT = `
   set -e
   folder=$1

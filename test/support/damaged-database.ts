@@ -1,6 +1,6 @@
 /**
- * Servers whose database was damaged behind their back: the way, from outside, to make the gateway itself fail (500), where
- * nothing is wrong with the request nor with any upstream.
+ * Servers whose database was damaged behind their back: the way, from outside, to make the gateway
+ * itself fail (500), where nothing is wrong with the request nor with any upstream.
  */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'

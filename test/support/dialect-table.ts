@@ -1,4 +1,6 @@
-/** What is the same about every dialect, as a table, so that one test can be run over all of them. */
+/**
+ * What is the same about every dialect, as a table, so that one test can be run over all of them.
+ */
 
 import type { Usage } from './control-plane.ts'
 import {

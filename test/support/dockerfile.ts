@@ -1,4 +1,7 @@
-/** Reads the instructions of a Dockerfile, as far as ours goes: no heredocs, no escape directive. Runs none of them. */
+/**
+ * Reads the instructions of a Dockerfile, as far as ours goes: no heredocs, no escape directive.
+ * Runs none of them.
+ */
 
 export interface Instruction {
   /** Counted from 0. */

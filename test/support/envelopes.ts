@@ -78,7 +78,10 @@ export function readMessagesError(text: string): {
   return error
 }
 
-/** Checks the shape and returns what clients tell errors apart by: `error.code`, `error`, or `error.type`. */
+/**
+ * Checks the shape and returns what clients tell errors apart by: `error.code`, `error`, or
+ * `error.type`.
+ */
 export function readErrorCode(envelope: Envelope | 'alt', text: string): string | null {
   switch (envelope) {
     case 'nested':
@@ -92,7 +95,9 @@ export function readErrorCode(envelope: Envelope | 'alt', text: string): string 
   }
 }
 
-/** That the upstream is to blame. The nested envelope may carry a narrower code than the kind's own. */
+/**
+ * That the upstream is to blame. The nested envelope may carry a narrower code than the kind's own.
+ */
 export function expectUpstreamError(envelope: Envelope, text: string): void {
   if (envelope === 'nested') expect(readNestedError(text).type).toBe('upstream_error')
   else if (envelope === 'flat') expect(readFlatError(text).error).toBe('upstream_error')

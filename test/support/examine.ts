@@ -1,4 +1,7 @@
-/** Runs `gatehouse doctor` as a program reads it, and looks into what it found. Knows nothing of how it is found. */
+/**
+ * Runs `gatehouse doctor` as a program reads it, and looks into what it found. Knows nothing of how
+ * it is found.
+ */
 import { expect } from 'bun:test'
 import type { runCli } from './run-cli.ts'
 import { runCliInProcess } from './run-cli-in-process.ts'

@@ -1,6 +1,6 @@
 /**
- * What the ledger should come to hold, noted while calls are made and checked once at the end: rows are shipped in
- * batches, and waiting for each of them would take longer than all the calls.
+ * What the ledger should come to hold, noted while calls are made and checked once at the end: rows
+ * are shipped in batches, and waiting for each of them would take longer than all the calls.
  */
 import { expect } from 'bun:test'
 import { type ControlPlane, type LogRow, waitForLogRow } from './control-plane.ts'

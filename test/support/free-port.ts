@@ -2,8 +2,9 @@
 import { createServer } from 'node:net'
 
 /**
- * Below those that the system gives to connections (32768 and above): a server that is stopped and started again finds its own
- * still free, however many tests make connections meanwhile. A Redis cluster's nodes talk 10000 above, so that is free too.
+ * Below those that the system gives to connections (32768 and above): a server that is stopped and
+ * started again finds its own still free, however many tests make connections meanwhile. A Redis
+ * cluster's nodes talk 10000 above, so that is free too.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {

@@ -12,7 +12,10 @@ export interface Manifest {
   readonly [part: string]: unknown
 }
 
-/** GATEHOUSE_TEST_HELM names it, else it is `helm` of the `PATH`. Debian has no package: without it such tests are skipped everywhere. */
+/**
+ * GATEHOUSE_TEST_HELM names it, else it is `helm` of the `PATH`. Debian has no package: without it
+ * such tests are skipped everywhere.
+ */
 export function findHelm(): string | undefined {
   return process.env.GATEHOUSE_TEST_HELM ?? Bun.which('helm') ?? undefined
 }

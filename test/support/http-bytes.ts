@@ -1,6 +1,12 @@
-/** Just enough HTTP/1.1 framing to compose and to read messages byte by byte. Knows nothing of sockets. */
+/**
+ * Just enough HTTP/1.1 framing to compose and to read messages byte by byte. Knows nothing of
+ * sockets.
+ */
 
-/** Names in lower case; repeated headers joined with `, `. `head` starts with the request or status line. */
+/**
+ * Names in lower case; repeated headers joined with `, `. `head` starts with the request or status
+ * line.
+ */
 export function parseHeaders(head: string): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const line of head.split('\r\n').slice(1)) {
@@ -66,7 +72,10 @@ export interface RequestParts {
   readonly body?: string | Uint8Array
 }
 
-/** A request as bytes; `content-length` is added when there is a body and no framing header is given. */
+/**
+ * A request as bytes; `content-length` is added when there is a body and no framing header is
+ * given.
+ */
 export function composeRequest(parts: RequestParts): Buffer {
   const body = Buffer.from(parts.body ?? '')
   const headers = { host: 'gatehouse.test', ...parts.headers }

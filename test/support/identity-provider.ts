@@ -1,4 +1,7 @@
-/** An OpenID Connect provider of one user, strict where a real one is: PKCE, the client's secret, a signed token with the nonce. */
+/**
+ * An OpenID Connect provider of one user, strict where a real one is: PKCE, the client's secret, a
+ * signed token with the nonce.
+ */
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
 export interface IdentityProvider {

@@ -1,7 +1,7 @@
 /**
- * The data plane in this process, between a scripted client and a scripted upstream: no sockets, no files, no waiting.
- * A request goes in at the door and a response comes out; what else happened is seen at the ports. It must not know how
- * the stages between them work.
+ * The data plane in this process, between a scripted client and a scripted upstream: no sockets, no
+ * files, no waiting. A request goes in at the door and a response comes out; what else happened is
+ * seen at the ports. It must not know how the stages between them work.
  */
 import { hashApiKey } from '../../src/core/api-key.ts'
 import { GatewayError } from '../../src/core/errors.ts'
@@ -100,7 +100,10 @@ export interface ClientRequest {
   readonly method?: string
   /** Beside the key and the content type; null: without that header. */
   readonly headers?: Readonly<Record<string, string | null>>
-  /** Text or bytes as they are, sent with their length; anything else as JSON; a stream without a length. */
+  /**
+   * Text or bytes as they are, sent with their length; anything else as JSON; a stream without a
+   * length.
+   */
   readonly body?: unknown
 }
 
@@ -108,7 +111,10 @@ export interface ClientRequest {
 export interface ClientScript {
   /** It hangs up so many milliseconds after it has asked. */
   readonly leavesAfterMs?: number
-  /** It hangs up as soon as it has so many events of the answer, or more that came with them; 0: at its head. */
+  /**
+   * It hangs up as soon as it has so many events of the answer, or more that came with them; 0: at
+   * its head.
+   */
   readonly leavesAfterEvents?: number
   /** It takes so long for each piece. */
   readonly msForEachPiece?: number
@@ -120,7 +126,10 @@ export interface Seen {
   readonly headers: Readonly<Record<string, string>>
   readonly pieces: readonly string[]
   readonly text: string
-  /** `cut`: the body broke off. `left`: the client hung up; what it was told nevertheless is here all the same. */
+  /**
+   * `cut`: the body broke off. `left`: the client hung up; what it was told nevertheless is here
+   * all the same.
+   */
   readonly ending: 'whole' | 'cut' | 'left'
 }
 
@@ -213,7 +222,10 @@ export class InProcessGateway {
     this.#find = createDataPlane(this.ports).find
   }
 
-  /** From now on the key of all calls is in force no more; they end when the next look at them is due. */
+  /**
+   * From now on the key of all calls is in force no more; they end when the next look at them is
+   * due.
+   */
   deleteKey(): void {
     this.#isKeyDeleted = true
     const { clock, keys } = this.ports
@@ -303,7 +315,10 @@ class ReadingClient {
     this.#leaving = leaving
   }
 
-  /** As a server does when a connection goes: the request is aborted and the answer's body is given up. */
+  /**
+   * As a server does when a connection goes: the request is aborted and the answer's body is given
+   * up.
+   */
   leave(): void {
     if (this.#leaving.signal.aborted) return
     this.#leaving.abort()

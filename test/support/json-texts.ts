@@ -1,4 +1,7 @@
-/** Random JSON texts for property tests, in all the spellings that JSON allows; and byte views at odd places. */
+/**
+ * Random JSON texts for property tests, in all the spellings that JSON allows; and byte views at
+ * odd places.
+ */
 import fc from 'fast-check'
 
 export const space = fc.string({ unit: fc.constantFrom(' ', '\n', '\r', '\t'), maxLength: 3 })

@@ -1,6 +1,6 @@
 /**
- * Databases of one Postgres server with the same tables in each, lent to one test after another: each test finds what a new one
- * would hold, and none is made for it. Must not know the tables.
+ * Databases of one Postgres server with the same tables in each, lent to one test after another:
+ * each test finds what a new one would hold, and none is made for it. Must not know the tables.
  */
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,8 +15,8 @@ const TEMPLATE = 'gatehouse_template'
 export interface LentDatabase {
   readonly name: string
   /**
-   * Ends every connection to it and puts its rows back. @throws when its schema is not what it was, which the next test would
-   * find: the test that changes it asks for a database of its own
+   * Ends every connection to it and puts its rows back. @throws when its schema is not what it was,
+   * which the next test would find: the test that changes it asks for a database of its own
    */
   giveBack(): Promise<void>
 }
@@ -118,7 +118,10 @@ export class LentDatabases {
   }
 }
 
-/** Of a test that has failed, or left its work to itself: none may write any more once the rows are put back. */
+/**
+ * Of a test that has failed, or left its work to itself: none may write any more once the rows are
+ * put back.
+ */
 async function endOthers(client: pg.Client): Promise<void> {
   await pollUntil(
     'the end of other connections',

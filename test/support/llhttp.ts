@@ -1,4 +1,7 @@
-/** Reads answers by llhttp, the parser inside Node.js: what another program would understand of the same bytes. */
+/**
+ * Reads answers by llhttp, the parser inside Node.js: what another program would understand of the
+ * same bytes.
+ */
 
 export interface ReadAnswer {
   readonly isWhole: boolean

@@ -1,4 +1,7 @@
-/** Malformed requests to the data plane: every row of it must be refused in the endpoint's own envelope. */
+/**
+ * Malformed requests to the data plane: every row of it must be refused in the endpoint's own
+ * envelope.
+ */
 import type { Envelope } from './envelopes.ts'
 import { IMPOSSIBLE_NAMES, type MalformedRequest, UNUSABLE_BODIES } from './malformed-request.ts'
 import { ALT_CHAT, CHAT, CHAT_V3, FIM, MESSAGES, RESPONSES } from './raw-scene.ts'

@@ -1,4 +1,6 @@
-/** What a row of the tables of malformed requests says, and the bodies that no endpoint may take. */
+/**
+ * What a row of the tables of malformed requests says, and the bodies that no endpoint may take.
+ */
 import type { Envelope } from './envelopes.ts'
 
 export interface MalformedRequest {

@@ -1,4 +1,7 @@
-/** An SQLite file with our tables, made once for a test file and copied: the schema's history takes longer than most tests. */
+/**
+ * An SQLite file with our tables, made once for a test file and copied: the schema's history takes
+ * longer than most tests.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore, type Store } from '../../src/store/open-store.ts'
@@ -27,7 +30,10 @@ export async function openMigratedStore(): Promise<Store> {
   }
 }
 
-/** The last connection to close writes the write-ahead log into the file and deletes it: the file is all there is. */
+/**
+ * The last connection to close writes the write-ahead log into the file and deletes it: the file is
+ * all there is.
+ */
 async function readMigrated(): Promise<Uint8Array> {
   const folder = await createTemporaryFolder()
   try {

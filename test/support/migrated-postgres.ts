@@ -1,6 +1,7 @@
 /**
- * A Postgres server of a test's own that can hand out databases with our tables as a new one has them: the schema's history
- * takes longer than a start of the program on what it left. Knows nothing of rows.
+ * A Postgres server of a test's own that can hand out databases with our tables as a new one has
+ * them: the schema's history takes longer than a start of the program on what it left. Knows
+ * nothing of rows.
  */
 import { Secret } from '../../src/core/secret.ts'
 import type { PostgresServer, PreparedContent } from './postgres-server.ts'

@@ -1,6 +1,7 @@
 /**
- * What an application does with the Mistral SDK, as functions over a client, so that the same scenarios run against the
- * sandbox and against the real provider. They expect shapes and rules, never certain words.
+ * What an application does with the Mistral SDK, as functions over a client, so that the same
+ * scenarios run against the sandbox and against the real provider. They expect shapes and rules,
+ * never certain words.
  */
 import { expect } from 'bun:test'
 import type { Mistral } from '@mistralai/mistralai'

@@ -1,6 +1,6 @@
 /**
- * deploy/nginx.conf run for real: the same text, but for where it listens, which nodes it knows and where its temporary files are.
- * It must not import anything from src/.
+ * deploy/nginx.conf run for real: the same text, but for where it listens, which nodes it knows and
+ * where its temporary files are. It must not import anything from src/.
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -21,7 +21,8 @@ export interface Nginx {
 }
 
 /**
- * The program: GATEHOUSE_TEST_NGINX names it, else it is `nginx` of the `PATH` or where Debian's package puts it.
+ * The program: GATEHOUSE_TEST_NGINX names it, else it is `nginx` of the `PATH` or where Debian's
+ * package puts it.
  * @returns undefined when it is nowhere @throws where `CI` is set and it is nowhere
  */
 export function findNginx(): string | undefined {

@@ -1,4 +1,7 @@
-/** A collector over real HTTP that keeps what it is sent as JSON. It must not import anything from src/. */
+/**
+ * A collector over real HTTP that keeps what it is sent as JSON. It must not import anything from
+ * src/.
+ */
 import { pollUntil } from './poll-until.ts'
 
 export interface ReceivedSpan {

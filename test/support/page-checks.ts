@@ -1,6 +1,6 @@
 /**
- * What every page of the dashboard has to pass, whatever it shows: accessible in both palettes, and no wider than a phone.
- * It must not import anything from src/ or web/.
+ * What every page of the dashboard has to pass, whatever it shows: accessible in both palettes, and
+ * no wider than a phone. It must not import anything from src/ or web/.
  */
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -11,8 +11,9 @@ const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
 
 /**
- * A line for each thing that axe finds serious in the page as it is now, in both palettes. Leaves the page light. The
- * palettes differ in nothing but colours (web/ui/palettes.test.ts), so the second one is asked about these alone.
+ * A line for each thing that axe finds serious in the page as it is now, in both palettes. Leaves
+ * the page light. The palettes differ in nothing but colours (web/ui/palettes.test.ts), so the
+ * second one is asked about these alone.
  */
 export async function findFaultsOfPalettes(page: Page): Promise<string[]> {
   const faults: string[] = []
@@ -29,7 +30,10 @@ export async function findFaultsOfPalettes(page: Page): Promise<string[]> {
   return faults
 }
 
-/** A line for each fault of the page as it is now; empty when there is none. Leaves the page light, on a desktop. */
+/**
+ * A line for each fault of the page as it is now; empty when there is none. Leaves the page light,
+ * on a desktop.
+ */
 export async function findPageFaults(page: Page): Promise<string[]> {
   const faults = await findFaultsOfPalettes(page)
   await page.setViewportSize(PHONE)

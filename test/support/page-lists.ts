@@ -1,6 +1,6 @@
 /**
- * Chooses from a list of a page as people do, by mouse and by keyboard, and waits until the page has taken the choice.
- * It must not know any page; it must not import anything from src/ or web/.
+ * Chooses from a list of a page as people do, by mouse and by keyboard, and waits until the page
+ * has taken the choice. It must not know any page; it must not import anything from src/ or web/.
  */
 import { expect } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
@@ -10,13 +10,19 @@ export interface PageList {
   /** As it is read out. */
   readonly name: string
   /**
-   * `select`: the browser's own list · `radio`: one of a group · `tab`: a tab of a list of tabs · `button`: one that stays pressed ·
-   * `link`: to a part of the section that one is in.
+   * `select`: the browser's own list · `radio`: one of a group · `tab`: a tab of a list of tabs ·
+   * `button`: one that stays pressed · `link`: to a part of the section that one is in.
    */
   readonly kind: keyof typeof TRIALS
-  /** How many options there are at least. Of a list of two the second is chosen where others have a third. */
+  /**
+   * How many options there are at least. Of a list of two the second is chosen where others have a
+   * third.
+   */
   readonly fewest?: number
-  /** Waits for what the page shows of the choice besides the list itself. `option`: its value, or else its text. */
+  /**
+   * Waits for what the page shows of the choice besides the list itself. `option`: its value, or
+   * else its text.
+   */
   readonly shows?: (page: Page, option: string) => Promise<unknown>
 }
 
@@ -28,7 +34,10 @@ const TRIALS = {
   link: tryLinks,
 } as const
 
-/** Chooses the second and the third option by mouse and by keyboard, then goes to both ends and past them. */
+/**
+ * Chooses the second and the third option by mouse and by keyboard, then goes to both ends and past
+ * them.
+ */
 export async function tryList(page: Page, list: PageList): Promise<void> {
   const trial: Trial = {
     page,
@@ -91,7 +100,8 @@ async function trySelect({ page, list, fewest, shows }: Trial): Promise<void> {
   await isChosen('by End', last)
   await control.press('ArrowDown')
   await isChosen('past its end', last)
-  // Browsers forget letters that came a second ago: all are sent at once, and again where that was too slow.
+  // Browsers forget letters that came a second ago: all are sent at once, and again where that was
+  // too slow.
   await pollUntil(
     `“${third.value}” in the list ${list.name}, by its first letters`,
     async () => {

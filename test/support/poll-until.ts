@@ -1,7 +1,9 @@
 /** Waiting for something that will come true, without guessing how long it takes. */
 
 export interface PollOptions {
-  /** Gives up, with an error that names what was awaited. By default no busy machine takes so long. */
+  /**
+   * Gives up, with an error that names what was awaited. By default no busy machine takes so long.
+   */
   readonly timeoutMs?: number
   readonly intervalMs?: number
 }

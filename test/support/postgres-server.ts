@@ -1,6 +1,6 @@
 /**
- * A real Postgres server on a free port, with its data in a temporary folder, gone with the process that started it.
- * Knows nothing of what is put into it.
+ * A real Postgres server on a free port, with its data in a temporary folder, gone with the process
+ * that started it. Knows nothing of what is put into it.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -74,8 +74,10 @@ export function isPostgresLeftOut(): boolean {
 }
 
 /**
- * Where the server's programs are: a folder that GATEHOUSE_TEST_POSTGRES names, the `PATH`, Debian's package.
- * @returns undefined when they are nowhere, or left out @throws where `CI` is set and they are nowhere
+ * Where the server's programs are: a folder that GATEHOUSE_TEST_POSTGRES names, the `PATH`,
+ * Debian's package.
+ * @returns undefined when they are nowhere, or left out @throws where `CI` is set and they are
+ * nowhere
  */
 export function findPostgres(): string | undefined {
   if (isPostgresLeftOut()) return undefined
@@ -98,7 +100,9 @@ export function findPostgres(): string | undefined {
   return found
 }
 
-/** One for all tests of this process, whichever file they are in: started by the first that asks. */
+/**
+ * One for all tests of this process, whichever file they are in: started by the first that asks.
+ */
 export async function sharedPostgres(): Promise<PostgresServer> {
   const folder = join(tmpdir(), `${STEM}${process.pid}`)
   // Each test file has modules of its own, so that it is found again by what it left on the disk.
@@ -315,9 +319,13 @@ function identityOfPostgres(): { readonly uid: number; readonly gid: number } | 
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
-/** A process of its own, because a test process has no end that it could be told of: a signal may be it. */
+/**
+ * A process of its own, because a test process has no end that it could be told of: a signal may be
+ * it.
+ */
 function watch(folder: string): void {
-  // What a killed test process was at, making or starting the server, may go on for a moment after it.
+  // What a killed test process was at, making or starting the server, may go on for a moment after
+  // it.
   const script = `
     while kill -0 ${process.pid} 2> /dev/null && [ -e '${folder}' ]; do sleep 1; done
     while [ -e '${folder}' ]; do

@@ -4,7 +4,10 @@
  */
 import { readFile } from 'node:fs/promises'
 
-/** In user and system mode together, in ticks of ten milliseconds (proc(5)). @throws when the process is gone */
+/**
+ * In user and system mode together, in ticks of ten milliseconds (proc(5)). @throws when the
+ * process is gone
+ */
 export async function processorTicks(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8')
   // The second field is the program's name in brackets, and may hold anything.

@@ -1,7 +1,13 @@
-/** What a PromQL expression names: metrics of ours and the labels it tells them apart by. Checks no grammar: promtool does. */
+/**
+ * What a PromQL expression names: metrics of ours and the labels it tells them apart by. Checks no
+ * grammar: promtool does.
+ */
 import { METRICS, SUPERVISOR_METRICS } from '../../src/telemetry/metric-list.ts'
 
-/** Of every series: what Prometheus adds itself, a histogram's own, and the worker's, where there are several. */
+/**
+ * Of every series: what Prometheus adds itself, a histogram's own, and the worker's, where there
+ * are several.
+ */
 const LABELS_OF_ALL = ['instance', 'job', 'le', 'worker']
 /** Made by Prometheus. */
 const METRICS_OF_ALL = ['up']

@@ -1,6 +1,7 @@
 /**
- * How often a property of a store is tried, and where. A run on Postgres takes several times as long as one on SQLite: there it
- * is tried with its example, and at random in the long form. Knows no property.
+ * How often a property of a store is tried, and where. A run on Postgres takes several times as
+ * long as one on SQLite: there it is tried with its example, and at random in the long form. Knows
+ * no property.
  */
 import type fc from 'fast-check'
 import { IS_LONG } from './chaos-form.ts'

@@ -1,4 +1,7 @@
-/** A client on plain TCP: sends bytes no HTTP library would, reads as slowly as it likes, and sees how the answer ended. */
+/**
+ * A client on plain TCP: sends bytes no HTTP library would, reads as slowly as it likes, and sees
+ * how the answer ended.
+ */
 import { connect, type Socket } from 'node:net'
 import { composeRequest, parseHeaders, type RequestParts, readBody } from './http-bytes.ts'
 import { pollUntil } from './poll-until.ts'
@@ -75,7 +78,9 @@ export async function connectRaw(
   }
 }
 
-/** Sends one request and waits until its answer is whole or the server has closed the connection. */
+/**
+ * Sends one request and waits until its answer is whole or the server has closed the connection.
+ */
 export async function sendRaw(
   url: string,
   request: RequestParts | Uint8Array | string,

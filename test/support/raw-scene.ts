@@ -1,4 +1,7 @@
-/** A server between a raw client and a raw upstream that plays every provider: what goes in and what comes out are bytes. */
+/**
+ * A server between a raw client and a raw upstream that plays every provider: what goes in and what
+ * comes out are bytes.
+ */
 import { createGate } from './control-plane.ts'
 import { type RawAnswer, sendRaw } from './raw-client.ts'
 import { type RawUpstream, startRawUpstream } from './raw-upstream.ts'
@@ -73,7 +76,10 @@ export async function openRawScene(options: RawSceneOptions): Promise<RawScene> 
   }
 }
 
-/** The body with one member taken out, wherever it stood: to compare what was sent but for what was added. */
+/**
+ * The body with one member taken out, wherever it stood: to compare what was sent but for what was
+ * added.
+ */
 export function withoutMember(body: string, member: string): string {
   if (body.includes(`,${member}`)) return body.replace(`,${member}`, '')
   if (body.includes(`${member},`)) return body.replace(`${member},`, '')

@@ -1,6 +1,7 @@
 /**
- * A provider played byte by byte over plain TCP: it keeps exactly what it was sent and answers exactly what the
- * script says, broken framing included. It must not use an HTTP library: that would tidy both up.
+ * A provider played byte by byte over plain TCP: it keeps exactly what it was sent and answers
+ * exactly what the script says, broken framing included. It must not use an HTTP library: that
+ * would tidy both up.
  */
 import { readFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
@@ -22,14 +23,20 @@ export interface Exchange {
   readonly request: CapturedRequest
   /** Resolves when the bytes have left for the kernel or the peer is gone. */
   write(bytes: string | Uint8Array): Promise<void>
-  /** Resolves when the gateway has read everything from its socket, as far as the system can tell (Linux). */
+  /**
+   * Resolves when the gateway has read everything from its socket, as far as the system can tell
+   * (Linux).
+   */
   whenRead(): Promise<void>
   /** Ends the connection in an orderly way (FIN). */
   end(): void
   /** Ends the connection with a reset (RST). */
   reset(): void
   readonly closed: boolean
-  /** Resolves with the time (ms since the epoch) at which the connection was seen closed by the gateway. */
+  /**
+   * Resolves with the time (ms since the epoch) at which the connection was seen closed by the
+   * gateway.
+   */
   readonly whenClosed: Promise<number>
   /** Bytes that the kernel has taken of what was written. */
   acceptedBytes(): number

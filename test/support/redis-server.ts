@@ -1,6 +1,6 @@
 /**
- * A real Redis server, or a cluster of three, on free ports of loopback, with its files in a temporary folder. Knows nothing of
- * what is put into it. It must not import anything from src/.
+ * A real Redis server, or a cluster of three, on free ports of loopback, with its files in a
+ * temporary folder. Knows nothing of what is put into it. It must not import anything from src/.
  */
 import { connect } from 'node:net'
 import { Redis } from 'ioredis'
@@ -29,8 +29,9 @@ export interface RedisServer {
 }
 
 /**
- * The program: GATEHOUSE_TEST_REDIS names it, else it is `redis-server` or `valkey-server` of the `PATH` (Debian's package
- * redis-server). @returns undefined when it is nowhere @throws where `CI` is set and it is nowhere
+ * The program: GATEHOUSE_TEST_REDIS names it, else it is `redis-server` or `valkey-server` of the
+ * `PATH` (Debian's package redis-server). @returns undefined when it is nowhere @throws where `CI`
+ * is set and it is nowhere
  */
 export function findRedis(): string | undefined {
   const found =

@@ -1,6 +1,6 @@
 /**
- * Puts the rows of a Postgres database back to what they were, whatever a test did to them. Knows nothing of which tables there
- * are, and must not change any.
+ * Puts the rows of a Postgres database back to what they were, whatever a test did to them. Knows
+ * nothing of which tables there are, and must not change any.
  */
 import type pg from 'pg'
 

@@ -1,12 +1,15 @@
-/** Answers some of a page's requests in the gateway's place. Must not know what is asked or answered. */
+/**
+ * Answers some of a page's requests in the gateway's place. Must not know what is asked or
+ * answered.
+ */
 import type { Page } from 'playwright-core'
 import { pollUntil } from './poll-until.ts'
 
 const TRIAL = '/is-routed'
 
 /**
- * As `page.route`, and sure to hold for the next request: Chromium agrees to hold up requests a moment before its pages
- * send them that way. For pages of the gateway that are loaded.
+ * As `page.route`, and sure to hold for the next request: Chromium agrees to hold up requests a
+ * moment before its pages send them that way. For pages of the gateway that are loaded.
  */
 export async function routePage(
   page: Page,

@@ -1,4 +1,7 @@
-/** Runs one command of the real program to its end, without a terminal. It must not import anything from src/. */
+/**
+ * Runs one command of the real program to its end, without a terminal. It must not import anything
+ * from src/.
+ */
 import { resolve } from 'node:path'
 import { boundToTest } from './bound-to-test.ts'
 import { PROGRAM } from './program.ts'

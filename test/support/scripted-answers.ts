@@ -1,4 +1,7 @@
-/** Things a raw upstream can do with a request: whole answers, streams, and ways of breaking off. Knows no dialect. */
+/**
+ * Things a raw upstream can do with a request: whole answers, streams, and ways of breaking off.
+ * Knows no dialect.
+ */
 import { chunk, LAST_CHUNK } from './http-bytes.ts'
 import type { Exchange, Script } from './raw-upstream.ts'
 
@@ -44,7 +47,10 @@ export async function beginStream(exchange: Exchange, headers: Headers = {}): Pr
 
 export interface StreamOptions {
   readonly headers?: Headers
-  /** What happens after the last piece. `end`: the clean end; `hang`: nothing; `close`, `reset`: the connection goes. */
+  /**
+   * What happens after the last piece. `end`: the clean end; `hang`: nothing; `close`, `reset`: the
+   * connection goes.
+   */
   readonly ending?: 'end' | 'hang' | 'close' | 'reset'
   readonly pauseMs?: number
 }
@@ -65,8 +71,9 @@ export function streamAnswer(
         return exchange.write(LAST_CHUNK)
       case 'close':
       case 'reset':
-        // The pieces must have been read by then: a peer may drop what it has not read when a connection breaks. What it
-        // does with them inside cannot be seen, so that it gets a time for that, a multiple of what was seen to be needed.
+        // The pieces must have been read by then: a peer may drop what it has not read when a
+        // connection breaks. What it does with them inside cannot be seen, so that it gets a time
+        // for that, a multiple of what was seen to be needed.
         await exchange.whenRead()
         await Bun.sleep(150)
         return options.ending === 'close' ? exchange.end() : exchange.reset()

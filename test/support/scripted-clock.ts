@@ -1,4 +1,7 @@
-/** Time that passes only when a test says so: from one timer to the next, in no time. It must not know what is timed. */
+/**
+ * Time that passes only when a test says so: from one timer to the next, in no time. It must not
+ * know what is timed.
+ */
 import type { Timekeeper } from '../../src/core/clock.ts'
 
 interface Timer {
@@ -16,8 +19,9 @@ const STARTED_ELAPSED_MS = 4_321.5
 const LONGEST_MS = 10 * 60_000
 
 /**
- * Turns of the event loop after which nothing happens any more of itself: there are no sockets and no files here, so all
- * that can happen follows from promises, and a body that is a stream takes a turn or two more.
+ * Turns of the event loop after which nothing happens any more of itself: there are no sockets and
+ * no files here, so all that can happen follows from promises, and a body that is a stream takes a
+ * turn or two more.
  */
 const TURNS = 4
 

@@ -1,4 +1,7 @@
-/** Limits that do what a test says, and keep what they were told: who was let in, what was set aside, what was given back. */
+/**
+ * Limits that do what a test says, and keep what they were told: who was let in, what was set
+ * aside, what was given back.
+ */
 import type { GatewayError } from '../../src/core/errors.ts'
 import type {
   CallAhead,

@@ -1,6 +1,6 @@
 /**
- * An upstream without a socket: each exchange follows the script that a test wrote for it, and what it was sent is kept.
- * It must not know any dialect, nor the gateway in front of it.
+ * An upstream without a socket: each exchange follows the script that a test wrote for it, and what
+ * it was sent is kept. It must not know any dialect, nor the gateway in front of it.
  */
 import type { Deadline, Deadlines, DueCause } from '../../src/upstream/deadlines.ts'
 import type {
@@ -91,7 +91,10 @@ export interface SentRequest {
   readonly atMs: number
   /** Pieces of the answer's body that the gateway has taken. */
   taken: number
-  /** `open`: neither side has ended it. `whole`: it was read to its end. `closed`: the gateway closed it before that. */
+  /**
+   * `open`: neither side has ended it. `whole`: it was read to its end. `closed`: the gateway
+   * closed it before that.
+   */
   state: 'open' | 'whole' | 'closed' | UpstreamFailureType
 }
 
@@ -101,7 +104,10 @@ export class ScriptedUpstream implements Upstream {
   readonly #scripts: Script[]
   readonly sent: SentRequest[] = []
 
-  /** @param scripts for the first exchange, the second and so on; there may be no more exchanges than scripts */
+  /**
+   * @param scripts for the first exchange, the second and so on; there may be no more exchanges
+   * than scripts
+   */
   constructor(clock: ScriptedClock, deadlines: Deadlines, scripts: readonly Script[]) {
     this.#clock = clock
     this.#deadlines = deadlines
@@ -287,7 +293,10 @@ class ScriptedExchange implements Exchange {
     if (this.#sent !== undefined) this.#sent.state = state
   }
 
-  /** An exchange that was aborted waits for whoever opened it to notice: a deadline that stays shows who does not. */
+  /**
+   * An exchange that was aborted waits for whoever opened it to notice: a deadline that stays shows
+   * who does not.
+   */
   #letGo(): void {
     this.#around.deadlines.remove(this.#deadline)
     this.#request.signal.removeEventListener('abort', this.#onAbort)

@@ -1,4 +1,7 @@
-/** Everything that a page was told: addresses and bodies of answers, to look for what must not be among them. */
+/**
+ * Everything that a page was told: addresses and bodies of answers, to look for what must not be
+ * among them.
+ */
 import type { Page } from 'playwright-core'
 
 export interface SeenTexts {

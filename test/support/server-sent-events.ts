@@ -1,4 +1,7 @@
-/** Reads a whole event stream the way a browser would. Written apart from the gateway's own reader, to be its witness. */
+/**
+ * Reads a whole event stream the way a browser would. Written apart from the gateway's own reader,
+ * to be its witness.
+ */
 
 export interface ServerSentEvent {
   readonly event: string | undefined

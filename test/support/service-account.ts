@@ -1,4 +1,7 @@
-/** A Google service account whose token endpoint is wherever a test put it, and a reader of what is signed with its key. */
+/**
+ * A Google service account whose token endpoint is wherever a test put it, and a reader of what is
+ * signed with its key.
+ */
 import { createVerify, generateKeyPairSync } from 'node:crypto'
 
 export interface ServiceAccount {

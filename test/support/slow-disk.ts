@@ -1,6 +1,7 @@
 /**
- * A file system of a test's own whose writes stand still again and again: frozen by the kernel (`fsfreeze`), as those of a busy
- * network volume are. Needs root, loop devices and ext4. Knows nothing of what is on it.
+ * A file system of a test's own whose writes stand still again and again: frozen by the kernel
+ * (`fsfreeze`), as those of a busy network volume are. Needs root, loop devices and ext4. Knows
+ * nothing of what is on it.
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -21,7 +22,10 @@ export function canSlowDisk(): boolean {
   )
 }
 
-/** Over what is in `folder`, which is seen again once it is removed. @throws where the system does not let a disk be made */
+/**
+ * Over what is in `folder`, which is seen again once it is removed. @throws where the system does
+ * not let a disk be made
+ */
 export async function mountSlowDisk(folder: string): Promise<SlowDisk> {
   const own = await createTemporaryFolder()
   const image = join(own.path, 'disk.img')
@@ -39,7 +43,8 @@ export async function mountSlowDisk(folder: string): Promise<SlowDisk> {
   }
   return {
     stall: (stillMs, goingMs) => {
-      // A process of its own that ends with this one: whoever writes to a frozen file system cannot even be killed.
+      // A process of its own that ends with this one: whoever writes to a frozen file system cannot
+      // even be killed.
       const script = `
         trap 'fsfreeze -u "$1" 2> /dev/null; exit' TERM
         while kill -0 ${process.pid} 2> /dev/null; do

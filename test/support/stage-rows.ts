@@ -1,6 +1,7 @@
 /**
- * A call through the data plane as one row of a table: what goes in, what both sides do, and all that has to come of it.
- * Beside what its row says, every call is held to what holds for all of them.
+ * A call through the data plane as one row of a table: what goes in, what both sides do, and all
+ * that has to come of it. Beside what its row says, every call is held to what holds for all of
+ * them.
  */
 import { expect, test } from 'bun:test'
 import type { CallRecord } from '../../src/core/call.ts'
@@ -169,7 +170,9 @@ function expectSettled(gateway: InProcessGateway, seen: Seen, { settled, spent }
   ])
 }
 
-/** No answer shows what opens a provider, and nothing that is sent shows what opens this gateway. */
+/**
+ * No answer shows what opens a provider, and nothing that is sent shows what opens this gateway.
+ */
 function expectNoSecrets({ upstream }: InProcessGateway, seen: Seen): void {
   expect(seen.text + JSON.stringify(seen.headers)).not.toContain('planted-')
   expect(JSON.stringify(upstream.sent)).not.toContain(CALLER_KEY)

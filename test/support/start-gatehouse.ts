@@ -1,6 +1,6 @@
 /**
- * Runs the server as its users do: a process of its own, configured by the environment, watched from outside.
- * It must not import anything from src/.
+ * Runs the server as its users do: a process of its own, configured by the environment, watched
+ * from outside. It must not import anything from src/.
  */
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
@@ -19,11 +19,17 @@ const START_TIMEOUT_MS = 45_000
 const STOP_TIMEOUT_MS = 45_000
 
 export interface GatehouseOptions {
-  /** A program of its own, as `make binary` makes it; without it, the sources. Started outside of the repository. */
+  /**
+   * A program of its own, as `make binary` makes it; without it, the sources. Started outside of
+   * the repository.
+   */
   readonly program?: string
   /** The folder of other sources than these. */
   readonly source?: string
-  /** What is started in place of it, with everything that goes before `serve`; also outside of the repository. */
+  /**
+   * What is started in place of it, with everything that goes before `serve`; also outside of the
+   * repository.
+   */
   readonly command?: readonly string[]
   /** Mounts the provider `sandbox` and the gate `demo`. */
   readonly sandbox?: boolean
@@ -71,7 +77,8 @@ export async function startGatehouse(options: GatehouseOptions = {}): Promise<Ga
     ]),
     {
       cwd: command === undefined ? (options.source ?? REPOSITORY) : dataFolder,
-      // Not the test's own environment: a real provider's key there must never reach a test server by accident.
+      // Not the test's own environment: a real provider's key there must never reach a test server
+      // by accident.
       env: {
         PATH: process.env.PATH ?? '',
         HOME: process.env.HOME ?? '',

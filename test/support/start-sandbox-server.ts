@@ -1,4 +1,7 @@
-/** The sandbox provider as a process of its own, so that what happens to a gateway does not happen to its upstream. */
+/**
+ * The sandbox provider as a process of its own, so that what happens to a gateway does not happen
+ * to its upstream.
+ */
 import { resolve } from 'node:path'
 import { boundToTest } from './bound-to-test.ts'
 import { within } from './poll-until.ts'

@@ -1,4 +1,7 @@
-/** Streams as providers send them, with their framing, for tests that cut them in every way. Shapes: recorded traffic. */
+/**
+ * Streams as providers send them, with their framing, for tests that cut them in every way. Shapes:
+ * recorded traffic.
+ */
 
 export interface StreamFixture {
   readonly name: string
@@ -269,7 +272,10 @@ export const MESSAGES_STREAMS: readonly StreamFixture[] = [
   },
 ]
 
-/** What the upstream sends because the gateway asked for usage, and what the client would have seen had it not. */
+/**
+ * What the upstream sends because the gateway asked for usage, and what the client would have seen
+ * had it not.
+ */
 export const HIDDEN_USAGE = {
   sent: [
     chunk(delta(TRICKY, { usage: null, obfuscation: 'ab' })),

@@ -1,6 +1,6 @@
 /**
- * A wire between a process and a server that a test can cut, freeze or slow down, on a free port of loopback. Knows nothing of
- * what is said through it.
+ * A wire between a process and a server that a test can cut, freeze or slow down, on a free port of
+ * loopback. Knows nothing of what is said through it.
  */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
@@ -10,9 +10,14 @@ export interface TcpProxy {
   readonly attempts: readonly number[]
   /** Connections that are open now. */
   readonly open: number
-  /** Existing connections are reset, and so is every new one: the network says that there is no way. */
+  /**
+   * Existing connections are reset, and so is every new one: the network says that there is no way.
+   */
   cut(): void
-  /** Nothing arrives any more, in either direction, and nobody is told; `restore` delivers what was held. */
+  /**
+   * Nothing arrives any more, in either direction, and nobody is told; `restore` delivers what was
+   * held.
+   */
   freeze(): void
   /** What the server says arrives that much later. */
   slow(delayMs: number): void

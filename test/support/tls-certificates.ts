@@ -1,4 +1,7 @@
-/** Self-signed certificates for tests, valid for a hundred years but for one. They open nothing: no program outside the tests trusts them. */
+/**
+ * Self-signed certificates for tests, valid for a hundred years but for one. They open nothing: no
+ * program outside the tests trusts them.
+ */
 
 export interface TestCertificate {
   readonly cert: string

@@ -1,6 +1,7 @@
 /**
- * What a client of a stream is told when it breaks. A client that a busy machine keeps from reading may find the connection
- * closed before it has seen what was said last: such a call says nothing, and is made again. Must not import anything from src/.
+ * What a client of a stream is told when it breaks. A client that a busy machine keeps from reading
+ * may find the connection closed before it has seen what was said last: such a call says nothing,
+ * and is made again. Must not import anything from src/.
  */
 
 const TRIES = 20

@@ -1,4 +1,7 @@
-/** One answer in each dialect that chat calls are translated to, whole and streamed. They all say the same. */
+/**
+ * One answer in each dialect that chat calls are translated to, whole and streamed. They all say
+ * the same.
+ */
 import { AWS_STREAM_HEADERS, awsEvent } from './aws-event-stream.ts'
 import type { Usage } from './control-plane.ts'
 

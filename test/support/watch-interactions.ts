@@ -1,8 +1,14 @@
-/** How long a page took to show what came of keys and clicks, as the browser itself measured it (Event Timing). */
+/**
+ * How long a page took to show what came of keys and clicks, as the browser itself measured it
+ * (Event Timing).
+ */
 import type { Page } from 'playwright-core'
 
 interface InteractionWatch {
-  /** One line for people: `keydown 24 ms (30), click 32 ms (2)`: the longest, and how many took 16 ms or more. */
+  /**
+   * One line for people: `keydown 24 ms (30), click 32 ms (2)`: the longest, and how many took 16
+   * ms or more.
+   */
   describe(): Promise<string>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Counts the statements that a store makes, in all and without a break: what happens between two turns of the event loop is
- * what calls wait for, on any machine. Knows no table.
+ * Counts the statements that a store makes, in all and without a break: what happens between two
+ * turns of the event loop is what calls wait for, on any machine. Knows no table.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely, KyselyPlugin } from 'kysely'

@@ -1,4 +1,7 @@
-/** A real HTTP server that takes webhook deliveries, and checks their signatures by the documentation alone. */
+/**
+ * A real HTTP server that takes webhook deliveries, and checks their signatures by the
+ * documentation alone.
+ */
 import { createHmac } from 'node:crypto'
 
 export interface ReceivedEvent {

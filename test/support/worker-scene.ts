@@ -1,4 +1,7 @@
-/** Gateways of several workers on real stores of their own, seen from outside: which process is which, what was seen and what was kept. */
+/**
+ * Gateways of several workers on real stores of their own, seen from outside: which process is
+ * which, what was seen and what was kept.
+ */
 
 import { pollUntil } from './poll-until.ts'
 import { createPostgresScene, type PostgresScene } from './postgres-scene.ts'
@@ -121,7 +124,10 @@ export function callsByWorker(series: Series): ReadonlyMap<string, number> {
   return calls
 }
 
-/** Clients that go on calling whatever becomes of single calls; `complete` are those that they saw to the end. */
+/**
+ * Clients that go on calling whatever becomes of single calls; `complete` are those that they saw
+ * to the end.
+ */
 export function keepCalling(gatehouse: Gatehouse, clients: number, complete: Set<string>) {
   let isStopped = false
   let failures = 0

@@ -1,4 +1,7 @@
-/** Asks the gateway one operation of its interface, with the session's cookie. Knows no page and keeps nothing. */
+/**
+ * Asks the gateway one operation of its interface, with the session's cookie. Knows no page and
+ * keeps nothing.
+ */
 import {
   type AnswerOf,
   type OperationName,

@@ -9,7 +9,10 @@ export interface ServerSentEvent {
   readonly data: string
 }
 
-/** A step of a stream: bytes in, the events that they complete out. What is incomplete at the end is no event. */
+/**
+ * A step of a stream: bytes in, the events that they complete out. What is incomplete at the end is
+ * no event.
+ */
 export function createEventReader(): (bytes: Uint8Array) => ServerSentEvent[] {
   const decoder = new TextDecoder()
   let line = ''

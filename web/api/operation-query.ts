@@ -1,4 +1,7 @@
-/** What pages ask, as queries with one key scheme: the operation's name first, so that a change can say which lists it makes stale. */
+/**
+ * What pages ask, as queries with one key scheme: the operation's name first, so that a change can
+ * say which lists it makes stale.
+ */
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import {
   type AnswerOf,

@@ -1,4 +1,7 @@
-/** Whether the gateway answers. While it does not, nothing is asked but that, every few seconds; then all goes on by itself. */
+/**
+ * Whether the gateway answers. While it does not, nothing is asked but that, every few seconds;
+ * then all goes on by itself.
+ */
 import { holdQueries, releaseQueries } from './hold-queries.ts'
 import { createSignal, useSignal } from './signal.ts'
 

@@ -1,4 +1,7 @@
-/** Holds every question to the gateway while there is a reason to, and asks again afterwards for what is shown. Asks nothing. */
+/**
+ * Holds every question to the gateway while there is a reason to, and asks again afterwards for
+ * what is shown. Asks nothing.
+ */
 import { onlineManager } from '@tanstack/react-query'
 
 type Reason = 'session' | 'connection'

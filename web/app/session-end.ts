@@ -1,4 +1,6 @@
-/** That the session has ended while a page was open: known once, for all of the page. Asks nothing. */
+/**
+ * That the session has ended while a page was open: known once, for all of the page. Asks nothing.
+ */
 import { holdQueries, releaseQueries } from './hold-queries.ts'
 import { createSignal, useSignal } from './signal.ts'
 

@@ -1,11 +1,17 @@
-/** How a page that wants a session asks for one: where to go on afterwards, and what an identity provider refused. Knows no page. */
+/**
+ * How a page that wants a session asks for one: where to go on afterwards, and what an identity
+ * provider refused. Knows no page.
+ */
 
 export interface SignInSearch {
   readonly returnTo: string
   readonly error?: string
 }
 
-/** @param path of the dashboard, with its search: a refusal comes back to where the sign-in was to end */
+/**
+ * @param path of the dashboard, with its search: a refusal comes back to where the sign-in was to
+ * end
+ */
 export function toSignInSearch(path: string): SignInSearch {
   const url = new URL(path, 'http://dashboard')
   const error = url.searchParams.get('error')

@@ -2,7 +2,10 @@
 
 export type CsvCell = string | number | null
 
-/** What spreadsheets take for a formula, whoever chose the text: it gets an apostrophe in front, which they do not show. */
+/**
+ * What spreadsheets take for a formula, whoever chose the text: it gets an apostrophe in front,
+ * which they do not show.
+ */
 const FORMULA = /^[=+\-@\t\r]/
 const NEEDS_QUOTES = /[",\r\n]/
 

@@ -1,6 +1,12 @@
-/** Numbers as people read them: with units, and never more digits than mean something. Knows no page. */
+/**
+ * Numbers as people read them: with units, and never more digits than mean something. Knows no
+ * page.
+ */
 
-/** The pages are in English, and so are their figures: in some regions a million is `m`, which elsewhere is a thousandth. */
+/**
+ * The pages are in English, and so are their figures: in some regions a million is `m`, which
+ * elsewhere is a thousandth.
+ */
 const LOCALE = 'en-US'
 const whole = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumSignificantDigits: 3 })

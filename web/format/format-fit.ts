@@ -22,7 +22,9 @@ const DIALECTS: Readonly<Record<string, string>> = {
   [FIM]: 'mistral-fim',
 }
 
-/** Of the target that fits best: one that does not is passed over. @param targets `provider/model` */
+/**
+ * Of the target that fits best: one that does not is passed over. @param targets `provider/model`
+ */
 export function findFit(known: Known, endpoint: string, targets: readonly string[]): Fit {
   const fits = targets.map((target) => fitOfTarget(known, endpoint, target))
   return BEST_FIRST.find((fit) => fits.includes(fit)) ?? 'unknown'

@@ -1,4 +1,7 @@
-/** Tells screen readers which page has come: nothing else says it where the browser loads no document. */
+/**
+ * Tells screen readers which page has come: nothing else says it where the browser loads no
+ * document.
+ */
 import { useSyncExternalStore } from 'react'
 
 let said: string | undefined

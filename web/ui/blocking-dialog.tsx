@@ -1,4 +1,7 @@
-/** A window that covers the whole page, and cannot be closed before what it asks for is done. What is on the page stays as it is. */
+/**
+ * A window that covers the whole page, and cannot be closed before what it asks for is done. What
+ * is on the page stays as it is.
+ */
 import { Dialog as RadixDialog } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'

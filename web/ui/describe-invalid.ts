@@ -1,4 +1,7 @@
-/** What is wrong with a control of a form, in words of ours: the browser's own are in its language and look. Knows no form. */
+/**
+ * What is wrong with a control of a form, in words of ours: the browser's own are in its language
+ * and look. Knows no form.
+ */
 
 /** The part of an `input`, `select` or `textarea` that says it. */
 export interface InvalidControl {

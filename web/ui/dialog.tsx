@@ -40,8 +40,8 @@ interface OpenWindow {
 const OpenWindowContext = createContext<OpenWindow | undefined>(undefined)
 
 /**
- * Keeps the window open that the caller is in: Escape and the cross ask `guard` first, and clicks beside the window do
- * nothing. @returns the window; undefined outside of any
+ * Keeps the window open that the caller is in: Escape and the cross ask `guard` first, and clicks
+ * beside the window do nothing. @returns the window; undefined outside of any
  */
 export function useCloseGuard(guard: CloseGuard): OpenWindow | undefined {
   const around = use(OpenWindowContext)
@@ -122,7 +122,8 @@ function Content({
 
 /** @returns what gives the focus back, at the window's end, to whatever had it before */
 export function useWayBack(): (event: Event) => void {
-  // Radix looks when the window is there, and a field of it that takes the focus at once has it by then.
+  // Radix looks when the window is there, and a field of it that takes the focus at once has it by
+  // then.
   const [opener] = useState(() => document.activeElement)
   return (event) => {
     if (!(opener instanceof HTMLElement) || !opener.isConnected) return

@@ -1,4 +1,7 @@
-/** Form fields: a label, a control, a hint, and what is wrong with it, tied together for screen readers. */
+/**
+ * Form fields: a label, a control, a hint, and what is wrong with it, tied together for screen
+ * readers.
+ */
 import {
   type InputHTMLAttributes,
   type ReactNode,

@@ -1,4 +1,7 @@
-/** A form that says at each field what is wrong with it, in its own words, and puts the focus on the first. Sends nothing. */
+/**
+ * A form that says at each field what is wrong with it, in its own words, and puts the focus on the
+ * first. Sends nothing.
+ */
 import { type FormEvent, type FormHTMLAttributes, useEffect, useRef, useState } from 'react'
 import { describeInvalid } from './describe-invalid.ts'
 import { FieldProblemsContext } from './field-problems.ts'
@@ -6,7 +9,10 @@ import { FieldProblemsContext } from './field-problems.ts'
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
 type FormProps = Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'noValidate'> & {
-  /** Called when every control is as it has to be. `false`: the form itself found something wrong, and shows it. */
+  /**
+   * Called when every control is as it has to be. `false`: the form itself found something wrong,
+   * and shows it.
+   */
   readonly onSubmit: () => unknown
   /** Of the last sending: the fields that it names show it. */
   readonly error?: unknown
@@ -32,7 +38,8 @@ export function Form({ onSubmit, error, children, ...rest }: FormProps) {
     const hasFailed = refusals > 0 || (error !== null && error !== undefined)
     if (hasFailed) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [refusals, error])
-  // Not `onInput`, which comes before `onChange`: drawn again between the two, a list shows its old choice and loses the new one.
+  // Not `onInput`, which comes before `onChange`: drawn again between the two, a list shows its old
+  // choice and loses the new one.
   return (
     <form {...rest} ref={form} noValidate onSubmit={submit} onChange={forget}>
       <FieldProblemsContext value={problems}>{children}</FieldProblemsContext>

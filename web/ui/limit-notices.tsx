@@ -1,4 +1,7 @@
-/** Says which budgets and quotas are used up, what becomes of calls, and what to do. Shows nothing while none is. */
+/**
+ * Says which budgets and quotas are used up, what becomes of calls, and what to do. Shows nothing
+ * while none is.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { CircleSlash } from 'lucide-react'
 import { operationQuery, wholeListQuery } from '../api/operation-query.ts'

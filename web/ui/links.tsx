@@ -14,7 +14,10 @@ export function PageLink({
   className,
   children,
 }: {
-  /** The address within the dashboard, filled in: `/gates/assistant`. Plain text, so that a feature can lead to another. */
+  /**
+   * The address within the dashboard, filled in: `/gates/assistant`. Plain text, so that a feature
+   * can lead to another.
+   */
   readonly to: string
   readonly search?: Readonly<Record<string, string>>
   /** For screen readers, where the text alone does not say where it leads. */

@@ -7,7 +7,9 @@ interface MenuProps {
   /** One button. */
   readonly trigger: ReactNode
   readonly align?: 'start' | 'end'
-  /** Told when it has closed; the focus is back at its button before React shows what this changes. */
+  /**
+   * Told when it has closed; the focus is back at its button before React shows what this changes.
+   */
   readonly onClosed?: () => void
   /** `MenuItem`s and `MenuSeparator`s. */
   readonly children: ReactNode

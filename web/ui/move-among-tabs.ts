@@ -1,4 +1,7 @@
-/** Which tab a key leads to, as readers of tabs expect it: around the ends by arrows, to the ends by Home and End. Pure. */
+/**
+ * Which tab a key leads to, as readers of tabs expect it: around the ends by arrows, to the ends by
+ * Home and End. Pure.
+ */
 
 export function moveAmongTabs(
   key: string,

@@ -1,4 +1,7 @@
-/** A secret that is shown once, in a window that does not close by mistake before it was copied. Keeps it nowhere. */
+/**
+ * A secret that is shown once, in a window that does not close by mistake before it was copied.
+ * Keeps it nowhere.
+ */
 import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
 import { Button } from './button.tsx'

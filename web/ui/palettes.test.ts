@@ -1,6 +1,6 @@
 /**
- * That the palettes differ in nothing but colours: the browser tests ask axe for the second one about colours alone.
- * Reads the sources of the pages; knows no page.
+ * That the palettes differ in nothing but colours: the browser tests ask axe for the second one
+ * about colours alone. Reads the sources of the pages; knows no page.
  */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -15,7 +15,10 @@ const COLOUR = new RegExp(
   `^(?:${PAINTS})-(?:${[...NAMES, 'black', 'white', 'transparent'].join('|')})(?:/\\d+)?$`,
 )
 
-/** What classes of the dark palette do, without what they wait for: `dark:hover:bg-ink/60` is `bg-ink/60`. */
+/**
+ * What classes of the dark palette do, without what they wait for: `dark:hover:bg-ink/60` is
+ * `bg-ink/60`.
+ */
 function darkClassesIn(text: string): string[] {
   return [...text.matchAll(/(?<=[\s'"`])((?:[^\s'"`:]+:)*dark:[^\s'"`]+)/g)].map(
     ([, name = '']) => name.split(':').at(-1) ?? '',

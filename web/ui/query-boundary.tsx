@@ -1,4 +1,7 @@
-/** Shows a query's answer, or that it is loading, or why there is none: so that no page forgets one of the three. */
+/**
+ * Shows a query's answer, or that it is loading, or why there is none: so that no page forgets one
+ * of the three.
+ */
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ErrorState, RowSkeletons } from './states.tsx'

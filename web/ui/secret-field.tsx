@@ -1,4 +1,7 @@
-/** A field for what must not be seen again. React mirrors a controlled value into the DOM's attribute: so it holds none, and the form reads it once. */
+/**
+ * A field for what must not be seen again. React mirrors a controlled value into the DOM's
+ * attribute: so it holds none, and the form reads it once.
+ */
 import type { ReactNode, Ref } from 'react'
 import { classNames } from './class-names.ts'
 import { CONTROL_CLASS, Field } from './field.tsx'

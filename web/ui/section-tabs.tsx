@@ -1,4 +1,7 @@
-/** Links between the pages of one section, in a line that scrolls where it does not fit. Knows no page. */
+/**
+ * Links between the pages of one section, in a line that scrolls where it does not fit. Knows no
+ * page.
+ */
 import { Link, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 

@@ -1,4 +1,7 @@
-/** Code that calls a gate, ready to run, for each SDK and for curl. Text in, text out: it knows no page and no key. */
+/**
+ * Code that calls a gate, ready to run, for each SDK and for curl. Text in, text out: it knows no
+ * page and no key.
+ */
 
 export interface SnippetPlace {
   /** Of the gateway, without a path: `location.origin`. */

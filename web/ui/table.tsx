@@ -1,4 +1,6 @@
-/** Tables that scroll sideways on narrow screens rather than squeeze. Their cells are plain `td`s. */
+/**
+ * Tables that scroll sideways on narrow screens rather than squeeze. Their cells are plain `td`s.
+ */
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
 

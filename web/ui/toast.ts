@@ -1,4 +1,7 @@
-/** Short messages at the edge of the screen. The library is fetched with the first of them: a page that has nothing to say does not pay for it. */
+/**
+ * Short messages at the edge of the screen. The library is fetched with the first of them: a page
+ * that has nothing to say does not pay for it.
+ */
 
 /** How long a message stays that can take back what was done. */
 export const UNDO_MS = 12_000

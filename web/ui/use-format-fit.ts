@@ -1,4 +1,7 @@
-/** How well the targets of a gate take each caller's format: asked for once, because it changes with versions of the gateway. */
+/**
+ * How well the targets of a gate take each caller's format: asked for once, because it changes with
+ * versions of the gateway.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../api/operation-query.ts'
 import { type Fit, findFit } from '../format/format-fit.ts'

@@ -1,4 +1,7 @@
-/** Whether figures are asked for again and again: only while someone can see them, and has not said to stop. */
+/**
+ * Whether figures are asked for again and again: only while someone can see them, and has not said
+ * to stop.
+ */
 import { useEffect, useState } from 'react'
 
 const EVERY_MS = 10_000

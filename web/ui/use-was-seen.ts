@@ -1,4 +1,6 @@
-/** Whether a part of the page has come into view. It stays seen: what was fetched for it is there. */
+/**
+ * Whether a part of the page has come into view. It stays seen: what was fetched for it is there.
+ */
 import { type RefObject, useEffect, useState } from 'react'
 
 /** A little before: whoever scrolls on should find it there. */

@@ -1,4 +1,7 @@
-/** Makes changes on the server one after the other, and stops at the first that it refuses. Asks nobody. */
+/**
+ * Makes changes on the server one after the other, and stops at the first that it refuses. Asks
+ * nobody.
+ */
 import { CliError } from '../cli-error.ts'
 import type { Client } from '../client.ts'
 import { OPERATIONS, type Saved } from './operations.ts'
@@ -62,7 +65,9 @@ async function apply(
   }
 }
 
-/** A webhook's generated secret is never printed: where a push runs, everybody may read its output. */
+/**
+ * A webhook's generated secret is never printed: where a push runs, everybody may read its output.
+ */
 function notesOf(
   { action, kind, name }: Change,
   { id, warnings = [] }: Saved,

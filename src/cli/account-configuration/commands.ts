@@ -1,4 +1,7 @@
-/** What `gatehouse config pull`, `diff` and `push` do. Loaded when one of them runs: it brings zod and YAML. */
+/**
+ * What `gatehouse config pull`, `diff` and `push` do. Loaded when one of them runs: it brings zod
+ * and YAML.
+ */
 import { readFile as readText, realpath, rename, stat, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -128,7 +131,9 @@ function announce(
   printLine(`Nothing was changed: this was a dry run.`)
 }
 
-/** Stricter than for one deletion: what a script deletes here may be a list that it did not read. */
+/**
+ * Stricter than for one deletion: what a script deletes here may be a list that it did not read.
+ */
 async function confirmPrune(changes: readonly Change[], isAgreed: boolean): Promise<void> {
   const deletions = changes.filter(({ action }) => action === 'delete')
   if (deletions.length === 0 || isAgreed) return

@@ -1,4 +1,7 @@
-/** The credentials of owned models that a push creates: from variables, else asked for; never from the file. An empty one is none. */
+/**
+ * The credentials of owned models that a push creates: from variables, else asked for; never from
+ * the file. An empty one is none.
+ */
 import { CliError } from '../cli-error.ts'
 import { canAsk, readSecret } from '../input.ts'
 import type { Change } from './plan-changes.ts'

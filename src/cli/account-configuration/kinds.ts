@@ -1,4 +1,7 @@
-/** What the configuration file's sections have in common, and what each has of its own. Knows no YAML and no HTTP. */
+/**
+ * What the configuration file's sections have in common, and what each has of its own. Knows no
+ * YAML and no HTTP.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import {
@@ -26,7 +29,9 @@ export interface Kind {
   isKept(row: JsonObject): boolean
   /** What makes two of them the same one, though other members differ. */
   identityOf(entry: JsonObject): string
-  /** Fills in defaults that depend on other members, and spells in one way what can be spelt in two. */
+  /**
+   * Fills in defaults that depend on other members, and spells in one way what can be spelt in two.
+   */
   complete(entry: JsonObject): JsonObject
 }
 
@@ -102,7 +107,10 @@ export function toComplete(kind: Kind, entry: unknown): JsonObject {
   return Object.fromEntries(present.map((member) => [member, completed[member]]))
 }
 
-/** Only what differs from the defaults: what is left out is filled in by `toComplete`, and by the server. */
+/**
+ * Only what differs from the defaults: what is left out is filled in by `toComplete`, and by the
+ * server.
+ */
 export function toCompact(kind: Kind, complete: JsonObject): JsonObject {
   let compact = complete
   for (const member of Object.keys(complete)) {
@@ -113,7 +121,10 @@ export function toCompact(kind: Kind, complete: JsonObject): JsonObject {
   return compact
 }
 
-/** By their identity; those of one identity by all that they say, so that the order is always the same. */
+/**
+ * By their identity; those of one identity by all that they say, so that the order is always the
+ * same.
+ */
 export function inOrder(kind: Kind, entries: readonly JsonObject[]): JsonObject[] {
   const rank = (entry: JsonObject) => `${kind.identityOf(entry)}\u0000${JSON.stringify(entry)}`
   return entries

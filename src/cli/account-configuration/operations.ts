@@ -1,4 +1,7 @@
-/** By which operations of the interface each section of the configuration file is read and changed. Knows no file. */
+/**
+ * By which operations of the interface each section of the configuration file is read and changed.
+ * Knows no file.
+ */
 import type { ConfigurationSection } from '../../contract/account-configuration.ts'
 import type { Schemas } from '../../contract/api.generated.ts'
 import type { OperationName } from '../../contract/api-call.ts'
@@ -10,8 +13,8 @@ export type Saved = Partial<
 >
 
 /**
- * Bodies and rows are any section's here. Where one is sent, the type of its section is claimed for it: it was parsed by the
- * schema of the contract that the interface's description is made of.
+ * Bodies and rows are any section's here. Where one is sent, the type of its section is claimed for
+ * it: it was parsed by the schema of the contract that the interface's description is made of.
  */
 export interface Operations {
   readonly path: CollectionPath

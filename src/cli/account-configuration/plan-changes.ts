@@ -1,4 +1,7 @@
-/** What has to change on the server so that it is as the file says. Finds every fault before anything is changed. */
+/**
+ * What has to change on the server so that it is as the file says. Finds every fault before
+ * anything is changed.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import type { YamlFault } from '../../config/yaml-document.ts'
 import type { JsonObject } from '../client.ts'
@@ -28,8 +31,10 @@ export interface Change {
 }
 
 /**
- * In the order in which they can be made: what is named before what names it, deletions last and the other way round.
- * @throws CliError that names line and member of everything in the file that this server would refuse
+ * In the order in which they can be made: what is named before what names it, deletions last and
+ * the other way round.
+ * @throws CliError that names line and member of everything in the file that this server would
+ * refuse
  */
 export function planChanges(file: ConfigurationFile, server: ServerState): readonly Change[] {
   const faults: YamlFault[] = []
@@ -64,7 +69,9 @@ function noSuchKind({ section, label }: Kind): string {
   return `${section} is not possible here: this server knows no ${label}. Update the server, or take the section out`
 }
 
-/** Of those with the same identity first the ones that are alike, then the others in their order. */
+/**
+ * Of those with the same identity first the ones that are alike, then the others in their order.
+ */
 function match(kind: Kind, wanted: readonly FileEntry[], existing: readonly ServerEntry[]) {
   const left = new Map<string, ServerEntry[]>()
   for (const have of existing) {
@@ -147,12 +154,16 @@ function refuseImmutable({ kind, body }: Change, { place, lineOf }: FileEntry): 
     }))
 }
 
-/** Targets of providers and owned models, and gates of budgets, that will not be there when they are needed. */
+/**
+ * Targets of providers and owned models, and gates of budgets, that will not be there when they are
+ * needed.
+ */
 function refuseUnknownNames(file: ConfigurationFile, server: ServerState): YamlFault[] {
   const namesOf = (section: Kind['section']) => {
     const kind = KINDS.find((candidate) => candidate.section === section)
     if (kind === undefined) return new Set<string>()
-    // What only the server has counts as gone once the file speaks of its section: a deletion may follow at any time.
+    // What only the server has counts as gone once the file speaks of its section: a deletion may
+    // follow at any time.
     const entries = file.entries.get(kind) ?? server.entries.get(kind) ?? []
     return new Set(entries.map(({ entry }) => kind.identityOf(entry)))
   }

@@ -1,4 +1,7 @@
-/** The configuration file's text → its entries, or every fault in it with its line. Never repeats what may be a secret. */
+/**
+ * The configuration file's text → its entries, or every fault in it with its line. Never repeats
+ * what may be a secret.
+ */
 
 import { readYaml, toYamlFaults, type YamlFault } from '../../config/yaml-document.ts'
 import {

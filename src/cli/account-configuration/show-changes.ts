@@ -1,4 +1,7 @@
-/** Changes as a person reads them, field by field, and as a program does. Knows no file and no server. */
+/**
+ * Changes as a person reads them, field by field, and as a program does. Knows no file and no
+ * server.
+ */
 import type { JsonObject } from '../client.ts'
 import { printLine, toPrintable } from '../output.ts'
 import { terminal } from '../terminal.ts'

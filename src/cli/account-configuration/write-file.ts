@@ -1,4 +1,6 @@
-/** What is on the server → the configuration file's text. The same state always gives the same text. */
+/**
+ * What is on the server → the configuration file's text. The same state always gives the same text.
+ */
 import { Document, visit } from 'yaml'
 import { CONFIGURATION_VERSION } from '../../contract/account-configuration.ts'
 import type { JsonObject } from '../client.ts'
@@ -23,7 +25,9 @@ export function toFileText(
   return [HEADING, toYaml({ version: CONFIGURATION_VERSION }), ...sections].join('\n')
 }
 
-/** Long lines stay whole: where they were folded, a changed word would change the lines after it. */
+/**
+ * Long lines stay whole: where they were folded, a changed word would change the lines after it.
+ */
 function toYaml(value: object): string {
   const document = new Document(value, { aliasDuplicateObjects: false })
   visit(document, {

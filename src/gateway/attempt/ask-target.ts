@@ -1,4 +1,7 @@
-/** One attempt at one target: send, wait for the beginning of a usable answer, note how the target did. */
+/**
+ * One attempt at one target: send, wait for the beginning of a usable answer, note how the target
+ * did.
+ */
 import { createHmac } from 'node:crypto'
 import type { Timekeeper } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -69,7 +72,10 @@ export interface AttemptInput {
   readonly begunAt: number
   /** The call ends when this key does; undefined: it was made without one. */
   readonly keySha256: string | undefined
-  /** Decoded when the first target that speaks another dialect is asked; undefined where the dialect is only relayed. */
+  /**
+   * Decoded when the first target that speaks another dialect is asked; undefined where the dialect
+   * is only relayed.
+   */
   readonly caller: CallerRequest | undefined
   /** When the gate's time is over, on the clock's `elapsed` scale: for all attempts together. */
   readonly endsAt: number
@@ -84,7 +90,8 @@ export interface Attempted {
 
 /**
  * @param signal aborts when nobody waits for this attempt any more
- * @throws GatewayError that tells the target's failure; UpstreamFailure `cancelled` when `signal` was aborted
+ * @throws GatewayError that tells the target's failure; UpstreamFailure `cancelled` when `signal`
+ * was aborted
  */
 export async function askTarget(
   ports: AskPorts,
@@ -234,7 +241,10 @@ function timeUntil(clock: Timekeeper, endsAt: number): number {
   return endsAt - clock.elapsed()
 }
 
-/** @throws GatewayError when the address is not allowed: nothing is connected to then; UpstreamFailure */
+/**
+ * @throws GatewayError when the address is not allowed: nothing is connected to then;
+ * UpstreamFailure
+ */
 async function resolve(
   { addresses }: AskPorts,
   target: Target,
@@ -344,8 +354,9 @@ function toUpstreamHeaders(
 }
 
 /**
- * Accounts share the vendor account behind the platform's credential: two that choose the same key must not get each
- * other's answer. Nobody without the credential can tell which key another account would send.
+ * Accounts share the vendor account behind the platform's credential: two that choose the same key
+ * must not get each other's answer. Nobody without the credential can tell which key another
+ * account would send.
  */
 function ownIdempotencyKey(
   headers: Record<string, string>,
@@ -358,7 +369,10 @@ function ownIdempotencyKey(
   headers['idempotency-key'] = keyed.update(`${accountId}\n${given}`).digest('hex')
 }
 
-/** The upstream's work is part of this attempt. A state that came without a valid parent belongs to no trace. */
+/**
+ * The upstream's work is part of this attempt. A state that came without a valid parent belongs to
+ * no trace.
+ */
 function replaceTrace(forwarded: Record<string, string>, trace: AttemptTrace): void {
   delete forwarded.tracestate
   Object.assign(forwarded, trace.headers)

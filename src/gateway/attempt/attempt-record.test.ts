@@ -1,4 +1,7 @@
-/** What a call tells of its attempts: those that failed keep their time, the one that answers counts until it is told. */
+/**
+ * What a call tells of its attempts: those that failed keep their time, the one that answers counts
+ * until it is told.
+ */
 import { expect, test } from 'bun:test'
 import { beginAttempt, toOutcome } from './attempt-record.ts'
 

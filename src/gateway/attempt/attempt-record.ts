@@ -24,7 +24,10 @@ export interface AttemptRecord {
   isPlatforms: boolean
   /** Whether the request went out: from then on the upstream may charge for it. */
   isSent: boolean
-  /** The gateway itself ended it, before an answer had begun and without a failure of the upstream's. */
+  /**
+   * The gateway itself ended it, before an answer had begun and without a failure of the
+   * upstream's.
+   */
   isGivenUp: boolean
   /** Where the call is traced. */
   readonly trace: AttemptTrace | undefined

@@ -1,6 +1,7 @@
 /**
- * Stage 5: ask the targets in order until one begins a usable answer. Nothing has been forwarded yet, so a failure here
- * is still a real HTTP status; once this returns, the call is committed to the target that answered.
+ * Stage 5: ask the targets in order until one begins a usable answer. Nothing has been forwarded
+ * yet, so a failure here is still a real HTTP status; once this returns, the call is committed to
+ * the target that answered.
  */
 import type { Timekeeper } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -11,7 +12,10 @@ import { type AskPorts, type Attempted, type AttemptInput, askTarget } from './a
 import { askHedged } from './hedge.ts'
 import { isForeignReasoning, isWorthRetrying, movesOn, retryDelayMs } from './retry.ts'
 
-/** @throws GatewayError of the last target's failure; UpstreamFailure `cancelled` when the client left */
+/**
+ * @throws GatewayError of the last target's failure; UpstreamFailure `cancelled` when the client
+ * left
+ */
 export async function attemptTargets(
   ports: AskPorts,
   call: Omit<AttemptInput, 'endsAt' | 'caller'>,
@@ -43,7 +47,8 @@ export async function attemptTargets(
     for (let retry = 0; retry <= gate.maxRetries; retry += 1) {
       if (failure !== undefined && retry > 0) {
         const delayMs = retryDelayMs(retry, failure)
-        // No time would be left to ask it: the caller would wait for nothing, and the next target may be asked now.
+        // No time would be left to ask it: the caller would wait for nothing, and the next target
+        // may be asked now.
         if (ports.clock.elapsed() + delayMs >= endsAt) break
         await pause(ports.clock, delayMs, call.request.signal)
       }
@@ -58,7 +63,8 @@ export async function attemptTargets(
         if (!movesOn(thrown)) throw thrown
         const isSkipped = isForeignReasoning(thrown)
         if (isSkipped) call.progress.skipped.push(target.name)
-        // A target that cannot go on with the conversation is passed over, and says nothing of the one that could not answer.
+        // A target that cannot go on with the conversation is passed over, and says nothing of the
+        // one that could not answer.
         if (!isSkipped || failure === undefined) failure = thrown
         if (!isWorthRetrying(thrown)) break
       }

@@ -1,4 +1,7 @@
-/** Sends one request and reads just enough of the answer to know that it is one. Must not forward anything. */
+/**
+ * Sends one request and reads just enough of the answer to know that it is one. Must not forward
+ * anything.
+ */
 
 import { callersTypeOf, GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -23,12 +26,15 @@ import type { AttemptRecord } from './attempt-record.ts'
 import { unusableAnswer } from './failures.ts'
 import { MAX_ERROR_BYTES, scrub, toRefusal } from './refused-answer.ts'
 
-/** Whole answers up to this size are read, checked and counted before they go out; larger ones are counted as they flow. */
+/**
+ * Whole answers up to this size are read, checked and counted before they go out; larger ones are
+ * counted as they flow.
+ */
 const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
 
 /**
- * The same for embeddings that are translated, which has to see all of them: some vendors send 30 bytes a number, and
- * 256 vectors of 4,096 numbers are 31 MB.
+ * The same for embeddings that are translated, which has to see all of them: some vendors send 30
+ * bytes a number, and 256 vectors of 4,096 numbers are 31 MB.
  */
 const MAX_EMBEDDINGS_ANSWER_BYTES = 64 * 1024 * 1024
 
@@ -66,7 +72,9 @@ export interface AnswerExpectation {
   readonly secrets: readonly string[]
 }
 
-/** What is sent, and with it how the answer comes back: as it is, or in the caller's own dialect. */
+/**
+ * What is sent, and with it how the answer comes back: as it is, or in the caller's own dialect.
+ */
 export type OutgoingRequest =
   | ({ readonly type: 'relayed' } & Pick<TranslatedRequest, 'body' | 'ignored' | 'createTap'> &
       Pick<RelayedDialect, 'isAnswer' | 'readUsage'>)
@@ -146,7 +154,8 @@ function beginWhole(
 ): BegunAnswer | Promise<BegunAnswer> {
   const { headers } = head
   const declared = Number(headers.get('content-length') ?? Number.NaN)
-  // A length bounds what is read only where it is what frames the answer (RFC 9112 §6.3): otherwise it is counted as it comes.
+  // A length bounds what is read only where it is what frames the answer (RFC 9112 §6.3): otherwise
+  // it is counted as it comes.
   const isFramed = !headers.has('transfer-encoding')
   const body =
     isFramed && declared <= MAX_WHOLE_ANSWER_BYTES
@@ -198,7 +207,10 @@ async function readUpTo(exchange: Exchange, limit: number): Promise<Uint8Array> 
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
 }
 
-/** Parsed whole, unlike a request: it is small, nothing in it is edited, and this is the fastest check that it is JSON. */
+/**
+ * Parsed whole, unlike a request: it is small, nothing in it is edited, and this is the fastest
+ * check that it is JSON.
+ */
 function parseAnswer(body: Uint8Array, target: Target): JsonRecord {
   if (body.byteLength === 0) throw unusableAnswer(target.name, 'sent an empty answer')
   let json: unknown

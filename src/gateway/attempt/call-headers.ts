@@ -1,4 +1,7 @@
-/** The headers that pass between a caller and an upstream, for each dialect: its list, and what the operator has added. Must not know names. */
+/**
+ * The headers that pass between a caller and an upstream, for each dialect: its list, and what the
+ * operator has added. Must not know names.
+ */
 import type { AnswerHeaders } from '../../upstream/answer-headers.ts'
 import { HeaderList } from '../../upstream/forwarded-headers.ts'
 import type { CallerDialectId } from '../../wire/dialect.ts'

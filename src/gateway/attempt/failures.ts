@@ -1,4 +1,7 @@
-/** What goes wrong between gateway and upstream, as the one error type. Decides no status: core/errors.ts does. */
+/**
+ * What goes wrong between gateway and upstream, as the one error type. Decides no status:
+ * core/errors.ts does.
+ */
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import { UpstreamFailure, type UpstreamFailureType } from '../../upstream/upstream-failure.ts'
 import { SseFrameTooLargeError } from '../../wire/sse.ts'

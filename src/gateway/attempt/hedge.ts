@@ -21,8 +21,10 @@ export interface HedgedTargets {
 }
 
 /**
- * The loser's exchange is cancelled, and only the winner's answer is relayed; what the loser read is counted (settle.ts).
- * @throws what `askTarget` throws: of the first when it failed in time, else of the last one to fail
+ * The loser's exchange is cancelled, and only the winner's answer is relayed; what the loser read
+ * is counted (settle.ts).
+ * @throws what `askTarget` throws: of the first when it failed in time, else of the last one to
+ * fail
  */
 export async function askHedged(
   ports: AskPorts,
@@ -56,7 +58,10 @@ function ask(ports: AskPorts, input: AttemptInput, target: Target): Asked {
   return { attempted, leave, attempt: input.progress.attempts.at(-1) }
 }
 
-/** One that began to answer in the same moment is closed; one that has not is cancelled, and its failure means nothing. */
+/**
+ * One that began to answer in the same moment is closed; one that has not is cancelled, and its
+ * failure means nothing.
+ */
 function cancel({ attempted, leave, attempt }: Asked): void {
   // Now, and not when it has noticed: the call may be settled before that.
   if (attempt !== undefined) giveUpAttempt(attempt)

@@ -1,4 +1,7 @@
-/** Turns an upstream's refusal into ours: which status, whose words, and nothing that it should not have said. */
+/**
+ * Turns an upstream's refusal into ours: which status, whose words, and nothing that it should not
+ * have said.
+ */
 import { callersTypeOf, ERROR_POLICY, GatewayError } from '../../core/errors.ts'
 import type { AnswerHeaders } from '../../upstream/answer-headers.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'
@@ -34,14 +37,18 @@ export interface RefusedQuestion {
   readonly secrets: readonly string[]
 }
 
-/** Reads the refusal and closes the exchange. @returns a GatewayError `upstream_error` or `provider_auth_failed` */
+/**
+ * Reads the refusal and closes the exchange. @returns a GatewayError `upstream_error` or
+ * `provider_auth_failed`
+ */
 export async function toRefusal(
   exchange: Exchange,
   answer: AnswerHead,
   { target, dialect, secrets }: RefusedQuestion,
 ): Promise<GatewayError> {
   const { status } = answer
-  // The caller's key was fine: it is the gateway's own credential that the provider refused (design §4, Errors).
+  // The caller's key was fine: it is the gateway's own credential that the provider refused (design
+  // §4, Errors).
   if (status === 401 || status === 403) {
     exchange.close()
     return new GatewayError('provider_auth_failed', describeRefusedCredential(target, status))
@@ -59,13 +66,14 @@ export async function toRefusal(
   const callerStatus = toCallerStatus(status, dialect)
   return new GatewayError('upstream_error', message, {
     status: callerStatus,
-    // What the caller got wrong is told as such where the vendor's own words for it are not passed on.
+    // What the caller got wrong is told as such where the vendor's own words for it are not passed
+    // on.
     ...(isTranslated(target) ? { type: callersTypeOf(callerStatus) } : {}),
     ...(isFull ? { code: CONTEXT_FULL } : {}),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
     headers: pickHeaders(answer.headers, said),
-    // In another form than the caller's its words are passed on alone: customers' servers that offer several dialects may
-    // have one form of error for all of them.
+    // In another form than the caller's its words are passed on alone: customers' servers that
+    // offer several dialects may have one form of error for all of them.
     ...(isInCallersForm(said, { target, dialect }) ? { upstreamBody: passed } : {}),
     ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
   })
@@ -105,8 +113,8 @@ function isForeignReasoning(
 }
 
 /**
- * A client's own mistake keeps its status, and so does an upstream that is busy: anything else is the upstream's failure, not
- * ours and not the caller's.
+ * A client's own mistake keeps its status, and so does an upstream that is busy: anything else is
+ * the upstream's failure, not ours and not the caller's.
  */
 function toCallerStatus(status: number, dialect: Dialect): number {
   if (status === 422 && (dialect.envelope === 'flat' || dialect.envelope === 'alt')) return 400

@@ -1,7 +1,10 @@
 /** Whether and when a failed attempt is made again. Pure. */
 import type { GatewayError } from '../../core/errors.ts'
 
-/** The upstream's own statuses that may pass: a timeout, a conflict, a model that failed (424), a limit. Its 5xx are `upstream_error` with 502. */
+/**
+ * The upstream's own statuses that may pass: a timeout, a conflict, a model that failed (424), a
+ * limit. Its 5xx are `upstream_error` with 502.
+ */
 const PASSING_STATUSES = new Set([408, 409, 424, 429, 502, 503, 504])
 
 /** The code of a refusal for reasoning that another upstream sealed. */
@@ -12,8 +15,8 @@ export function isForeignReasoning(failure: GatewayError): boolean {
 }
 
 /**
- * Whether another target may do better. A credential that one provider refused says nothing of the next one's, and
- * reasoning that one cannot read may be another's.
+ * Whether another target may do better. A credential that one provider refused says nothing of the
+ * next one's, and reasoning that one cannot read may be another's.
  */
 export function movesOn(failure: GatewayError): boolean {
   return (
@@ -39,7 +42,10 @@ export function isWorthRetrying(failure: GatewayError): boolean {
   return failure.kind === 'upstream_error' && PASSING_STATUSES.has(failure.status)
 }
 
-/** Where an owned model leads does not change in the moment of a retry; another target may lead elsewhere. */
+/**
+ * Where an owned model leads does not change in the moment of a retry; another target may lead
+ * elsewhere.
+ */
 function isAddressRefused(failure: GatewayError): boolean {
   return failure.code === 'address_refused'
 }

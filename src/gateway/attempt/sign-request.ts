@@ -1,4 +1,7 @@
-/** Makes of a credential what its vendor takes in its stead: a signature, or a token. Knows no dialect. */
+/**
+ * Makes of a credential what its vendor takes in its stead: a signature, or a token. Knows no
+ * dialect.
+ */
 import { GatewayError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
 import { waitWithin } from '../../upstream/wait-within.ts'
@@ -18,7 +21,8 @@ export interface UnsignedRequest {
 /**
  * A credential that is neither signed with nor exchanged is a key, and stays where it is.
  * @returns what is sent of the credential, in every part that opens something
- * @throws GatewayError `provider_auth_failed` or `upstream_error`; UpstreamFailure `cancelled` or `total_timeout`
+ * @throws GatewayError `provider_auth_failed` or `upstream_error`; UpstreamFailure `cancelled` or
+ * `total_timeout`
  */
 export async function signRequest(
   target: Target,

@@ -1,6 +1,7 @@
 /**
- * The account's gates as a list of models, for SDKs and tools that ask what there is: `GET /v1/models` in OpenAI's shape
- * or Anthropic's, `GET /alt/v1/models` in Mistral's. It must not know what the shapes look like.
+ * The account's gates as a list of models, for SDKs and tools that ask what there is:
+ * `GET /v1/models` in OpenAI's shape or Anthropic's, `GET /alt/v1/models` in Mistral's. It must not
+ * know what the shapes look like.
  */
 
 import { GatewayError } from '../../core/errors.ts'
@@ -25,7 +26,10 @@ export function modelShapeOf(path: string, headers: Headers): ModelShape {
   return speaksMessages(headers) ? messagesModels : nestedModels
 }
 
-/** @throws GatewayError `unauthorized`, or `invalid_request` for a page that there cannot be (rejects) */
+/**
+ * @throws GatewayError `unauthorized`, or `invalid_request` for a page that there cannot be
+ * (rejects)
+ */
 export async function listModels(
   ports: ModelPorts,
   request: Request,

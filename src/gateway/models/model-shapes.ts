@@ -1,9 +1,15 @@
-/** How each family of clients reads a list of models, and a single one. It must not know who asks or what a gate does. */
+/**
+ * How each family of clients reads a list of models, and a single one. It must not know who asks or
+ * what a gate does.
+ */
 import { invalidRequest } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import type { Envelope } from '../../wire/dialect.ts'
 
-/** Whether a client speaks the Messages interface: its clients always say which version of it, and others never do. */
+/**
+ * Whether a client speaks the Messages interface: its clients always say which version of it, and
+ * others never do.
+ */
 export function speaksMessages(headers: Headers): boolean {
   // provider-name-ok: the interface's own header, whoever serves it.
   return headers.has('anthropic-version')

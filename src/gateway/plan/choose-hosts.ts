@@ -1,6 +1,7 @@
 /**
- * Which of a gate's targets may be asked for what only a provider itself can keep or run: such members are never ignored,
- * since the answer would be another than was asked for (docs/decisions/0033). No I/O.
+ * Which of a gate's targets may be asked for what only a provider itself can keep or run: such
+ * members are never ignored, since the answer would be another than was asked for
+ * (docs/decisions/0033). No I/O.
  */
 import type { Gate } from '../../core/gate.ts'
 import type { AcceptedRequest, Dialect } from '../../wire/dialect.ts'

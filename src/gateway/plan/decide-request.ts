@@ -1,11 +1,17 @@
-/** Between gate and request: which of the two counts where both say something (docs/decisions/0008). No I/O. */
+/**
+ * Between gate and request: which of the two counts where both say something (docs/decisions/0008).
+ * No I/O.
+ */
 import { invalidRequest } from '../../core/errors.ts'
 import type { Gate, GateTarget } from '../../core/gate.ts'
 import type { AcceptedRequest, Dialect } from '../../wire/dialect.ts'
 import { decideDefaults, overrideRejected } from '../../wire/gate-defaults.ts'
 import { presentMember } from '../../wire/request-fields.ts'
 
-/** Whether there is anything to decide: the usual gate says nothing, and its calls cost nothing more. */
+/**
+ * Whether there is anything to decide: the usual gate says nothing, and its calls cost nothing
+ * more.
+ */
 export function decides(gate: Gate, request: AcceptedRequest): boolean {
   return (
     gate.defaults !== null || (gate.overrides !== 'ignore' && request.ignored.includes('model'))
@@ -39,7 +45,8 @@ const MAX_TARGET_LENGTH = 200
 
 /**
  * @param upstream that it names, if there is one
- * @throws GatewayError `invalid_request` naming `model` when it is no `provider/model` of a provider here
+ * @throws GatewayError `invalid_request` naming `model` when it is no `provider/model` of a
+ * provider here
  */
 export function assertProviderModel(model: string, upstream: object | undefined): void {
   const isTarget = model.length <= MAX_TARGET_LENGTH && TARGET.test(model)

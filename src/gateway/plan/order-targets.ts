@@ -6,7 +6,10 @@ import type { TargetHealth } from '../attempt/target-health.ts'
 /** Under `fastest`, one call in so many goes first to the target that was not asked for longest. */
 const EXPLORED_SHARE = 20
 
-/** What a strategy remembers of one version of a gate. A changed gate is another object, and begins anew. */
+/**
+ * What a strategy remembers of one version of a gate. A changed gate is another object, and begins
+ * anew.
+ */
 interface Rotation {
   calls: number
   /** Smooth weighted round robin: how far each target is behind its share. */
@@ -21,7 +24,10 @@ export class TargetOrder {
     this.#health = health
   }
 
-  /** All of the gate's targets, the one to be asked first in front; resting ones at the end, asked when all else fails. */
+  /**
+   * All of the gate's targets, the one to be asked first in front; resting ones at the end, asked
+   * when all else fails.
+   */
   of(gate: Gate): readonly GateTarget[] {
     const { targets } = gate
     // The usual gate has one target, and then there is nothing to decide.
@@ -73,8 +79,9 @@ export class TargetOrder {
 }
 
 /**
- * Smooth weighted round robin: every target gains its weight, the richest is taken and pays the sum. Over each round of as
- * many calls as the weights add up to, every target is taken exactly its weight's times, and evenly spread.
+ * Smooth weighted round robin: every target gains its weight, the richest is taken and pays the
+ * sum. Over each round of as many calls as the weights add up to, every target is taken exactly its
+ * weight's times, and evenly spread.
  */
 function pickWeighted(
   targets: readonly GateTarget[],
@@ -99,7 +106,10 @@ function weightOf(target: GateTarget): number {
   return target.weight ?? 1
 }
 
-/** Accounts do not share a target's health: they may reach it with keys, or under names, of their own. */
+/**
+ * Accounts do not share a target's health: they may reach it with keys, or under names, of their
+ * own.
+ */
 export function healthKey(gate: Pick<Gate, 'accountId'>, target: GateTarget): string {
   return `${gate.accountId}\n${target.model}`
 }

@@ -1,4 +1,7 @@
-/** What of an owned model's registration, and of what a probe found, decides where it fills in the middle. */
+/**
+ * What of an owned model's registration, and of what a probe found, decides where it fills in the
+ * middle.
+ */
 import { expect, test } from 'bun:test'
 import type { OwnedModel, ServerTraits } from '../../core/owned-model.ts'
 import { FIM_TEMPLATES } from '../../providers/fim-templates.ts'

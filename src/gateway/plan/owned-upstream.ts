@@ -1,4 +1,7 @@
-/** Makes of an owned model what the hot path uses: a provider of its own with one model. Once for each change, not for each call. */
+/**
+ * Makes of an owned model what the hot path uses: a provider of its own with one model. Once for
+ * each change, not for each call.
+ */
 import { OWNED_PREFIX, type OwnedModel } from '../../core/owned-model.ts'
 import { fimTemplateOf } from '../../providers/fim-templates.ts'
 import { ownedProvider } from '../../providers/owned.ts'

@@ -80,7 +80,10 @@ export function wrongModel(dialect: Dialect): GatewayError {
   )
 }
 
-/** A client that speaks one format only has no other endpoint to go to: it needs another gate, or this one another target. */
+/**
+ * A client that speaks one format only has no other endpoint to go to: it needs another gate, or
+ * this one another target.
+ */
 function describeSpeakers(speakers: readonly string[]): string {
   const known = speakers.length === 0 ? '' : ` (${speakers.slice(0, MAX_SPEAKERS).join(', ')})`
   return `A client of this endpoint alone needs a gate with a target that speaks it${known}, or a model of your own that does.`
@@ -93,7 +96,9 @@ function gateMember({ body }: AcceptedRequest): string {
   return ['gate_id', 'gateId'].find((name) => body.get(name) !== undefined) ?? 'model'
 }
 
-/** A caller may put anything where a gate id belongs; an answer repeats no more of it than helps. */
+/**
+ * A caller may put anything where a gate id belongs; an answer repeats no more of it than helps.
+ */
 function shorten(text: string): string {
   return text.length <= 64 ? text : `${text.slice(0, 64)}…`
 }

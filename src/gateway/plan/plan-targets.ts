@@ -1,4 +1,7 @@
-/** Stage 4: gate → the ordered targets that can take this call, each with its address and credential. No I/O. */
+/**
+ * Stage 4: gate → the ordered targets that can take this call, each with its address and
+ * credential. No I/O.
+ */
 import { GatewayError } from '../../core/errors.ts'
 import type { Gate, GateTarget } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
@@ -53,7 +56,10 @@ export interface Target extends RelayTarget {
   readonly keyHeader: string | undefined
   /** Set when the credential may be one that signs. */
   readonly signing: Signing | undefined
-  /** The provider's own, sent with every request: those that the client may say otherwise, and those that it may not. */
+  /**
+   * The provider's own, sent with every request: those that the client may say otherwise, and those
+   * that it may not.
+   */
   readonly headers: Readonly<Record<string, string>> | undefined
   readonly fixedHeaders: Readonly<Record<string, string>> | undefined
   /** Set when the target speaks another dialect than the caller. */
@@ -67,7 +73,9 @@ export interface Target extends RelayTarget {
   readonly hosts: readonly string[] | undefined
   /** Its address is a customer's: where it leads is checked for each call. */
   readonly isGuarded: boolean
-  /** Who signs this target's reasoning, and can read it again: its provider under this credential. */
+  /**
+   * Who signs this target's reasoning, and can read it again: its provider under this credential.
+   */
   readonly sealOrigin: string
   /** Names it in this node's memory of how targets do (target-health.ts). */
   readonly healthKey: string
@@ -90,8 +98,8 @@ export interface PlanPorts {
 }
 
 /**
- * @throws GatewayError `gate_not_found`, or `invalid_request` when no target of the gate speaks the caller's dialect or
- * the caller says what the gate does not let it say
+ * @throws GatewayError `gate_not_found`, or `invalid_request` when no target of the gate speaks the
+ * caller's dialect or the caller says what the gate does not let it say
  */
 export function planTargets(
   ports: PlanPorts,
@@ -119,7 +127,10 @@ export function planTargets(
     : wrongDialect(gate, dialect, request, speakersOf(ports, dialect))
 }
 
-/** Whether a provider that has no address here would be asked this if it had one; of those that nobody knows, perhaps. */
+/**
+ * Whether a provider that has no address here would be asked this if it had one; of those that
+ * nobody knows, perhaps.
+ */
 function mayServe(target: GateTarget, dialect: Dialect): boolean {
   const provider = catalog.find(({ id }) => id === providerIdOf(target))
   if (provider === undefined) return true
@@ -150,7 +161,8 @@ function planChosen(ports: PlanPorts, call: PlannedCall, chosen: GateTarget): Pl
   const targets = chooseHosts(gate, request, dialect, found)
   if (targets.length === 0) throw noCredential(speaking)
   const isAsked = targets[0]?.name === chosen.model
-  // Without a credential it is passed over like every other target; then the caller's choice had no effect, and stays named.
+  // Without a credential it is passed over like every other target; then the caller's choice had no
+  // effect, and stays named.
   if (!isAsked) return { gate, request, targets }
   return {
     gate,
@@ -183,7 +195,8 @@ function findTargets(
       if (provider !== undefined) speaking.push(provider)
     }
   }
-  // As one whose credential is refused: the next target may be asked, and this one not in any other way.
+  // As one whose credential is refused: the next target may be asked, and this one not in any other
+  // way.
   if (targets.length === 0 && unopened !== undefined) throw unopened
   return { speaking, targets }
 }
@@ -207,10 +220,15 @@ interface Resolution {
   readonly owned: OwnedUpstream | undefined
 }
 
-/** By target and dialect, one for each of the four kinds of calls: what a call costs must not be paid for what all share. */
+/**
+ * By target and dialect, one for each of the four kinds of calls: what a call costs must not be
+ * paid for what all share.
+ */
 const resolutions = new WeakMap<GateTarget, WeakMap<Dialect, (Resolution | undefined)[]>>()
 
-/** @throws GatewayError `provider_auth_failed` when the account's own credential cannot be opened */
+/**
+ * @throws GatewayError `provider_auth_failed` when the account's own credential cannot be opened
+ */
 function resolveTarget(ports: PlanPorts, candidate: GateTarget, question: Question): Resolution {
   const kept = keptFor(candidate, question.dialect)
   const kind = (question.stream ? 1 : 0) + (question.relays ? 2 : 0)
@@ -319,7 +337,10 @@ function providerIdOf({ model }: GateTarget): string {
   return ownedSlugOf(model) === undefined ? model.slice(0, model.indexOf('/')) : model
 }
 
-/** The caller's own dialect is relayed byte for byte wherever the provider speaks it; only else is anything translated. */
+/**
+ * The caller's own dialect is relayed byte for byte wherever the provider speaks it; only else is
+ * anything translated.
+ */
 function findTranslated(provider: Provider, model: string, dialect: Dialect) {
   for (const [id, endpoint] of Object.entries(provider.endpoints)) {
     const embeddings =
@@ -383,7 +404,10 @@ export function traitsOf(provider: Provider, model: string): ModelTraits {
   return provider.traits?.find(([pattern]) => pattern.test(model))?.[1] ?? NO_TRAITS
 }
 
-/** Of a vendor or an owned model whose data says nothing of reasoning, nothing is known: then the operator's word counts. */
+/**
+ * Of a vendor or an owned model whose data says nothing of reasoning, nothing is known: then the
+ * operator's word counts.
+ */
 function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
   const { traits, reasoningModels } = provider
   if (reasoningModels?.test(model) === true || traitsOf(provider, model).reasoning !== undefined)

@@ -48,7 +48,9 @@ const MAX_DEPTH = 64
 const NEEDLES = ID_MEMBERS.map((name) => Buffer.from(`"${name}"`))
 const decoder = new TextDecoder()
 
-/** @throws GatewayError `invalid_request` with the code `provider_account_id` when no target is left */
+/**
+ * @throws GatewayError `invalid_request` with the code `provider_account_id` when no target is left
+ */
 function keepOwnIds(request: AcceptedRequest, targets: readonly Target[]): readonly Target[] {
   if (!targets.some(isShared)) return targets
   const { bytes } = request.body
@@ -89,7 +91,10 @@ function findId(value: unknown, depth: number): string | undefined {
   return undefined
 }
 
-/** As text, in a list, or as the `id` of an object: a container may be asked for anew (`{"type": "auto"}`). */
+/**
+ * As text, in a list, or as the `id` of an object: a container may be asked for anew (`{"type":
+ * "auto"}`).
+ */
 function holdsId(value: unknown): boolean {
   if (typeof value === 'string') return true
   if (Array.isArray(value)) return value.some(holdsId)
@@ -147,9 +152,10 @@ function priceUnknown({ name }: Target, who: string): GatewayError {
 }
 
 /**
- * The targets that the call may go to: with the quota used up, those that the account pays for itself. A promise only where
- * other nodes have to be asked.
- * @throws GatewayError `quota_exceeded`, or `rate_limited` while what is left is reserved, when there is none of those
+ * The targets that the call may go to: with the quota used up, those that the account pays for
+ * itself. A promise only where other nodes have to be asked.
+ * @throws GatewayError `quota_exceeded`, or `rate_limited` while what is left is reserved, when
+ * there is none of those
  */
 export function reserveQuota(
   ticket: Ticket,

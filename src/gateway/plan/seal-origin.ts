@@ -1,4 +1,7 @@
-/** Names who sealed a piece of reasoning: a provider under one credential. It must not show the credential. */
+/**
+ * Names who sealed a piece of reasoning: a provider under one credential. It must not show the
+ * credential.
+ */
 import { createHash } from 'node:crypto'
 import type { Secret } from '../../core/secret.ts'
 

@@ -1,4 +1,7 @@
-/** One question of a probe and its answer, read as far as it is of use. It must not know what is asked, nor what an answer means. */
+/**
+ * One question of a probe and its answer, read as far as it is of use. It must not know what is
+ * asked, nor what an answer means.
+ */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { CredentialHeader } from '../../core/owned-model.ts'
 import { type AddressGuard, AddressRefusedError } from '../../upstream/address-guard.ts'
@@ -22,7 +25,9 @@ export interface ProbeAnswer {
   readonly body: Uint8Array | undefined
 }
 
-/** There is no such host, or none that may be asked: nothing was sent, and waiting changes nothing. */
+/**
+ * There is no such host, or none that may be asked: nothing was sent, and waiting changes nothing.
+ */
 export class UnlocatedError extends Error {
   override readonly name = 'UnlocatedError'
 }

@@ -1,4 +1,7 @@
-/** How a probe finds out where a server fills in the middle: each server is played as its own code answers. */
+/**
+ * How a probe finds out where a server fills in the middle: each server is played as its own code
+ * answers.
+ */
 import { describe, expect, test } from 'bun:test'
 import { ScriptedClock } from '../../../test/support/scripted-clock.ts'
 import {

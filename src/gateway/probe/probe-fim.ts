@@ -1,6 +1,6 @@
 /**
- * Finds out how the server of an owned model fills in the middle: each form is asked for one token, by the code by which calls
- * ask it. It sends nothing itself, and what it finds is kept elsewhere.
+ * Finds out how the server of an owned model fills in the middle: each form is asked for one token,
+ * by the code by which calls ask it. It sends nothing itself, and what it finds is kept elsewhere.
  */
 import {
   FIM_ENDPOINTS,
@@ -34,7 +34,10 @@ export interface FimFinding extends Verdict {
 
 const SMALLEST = { prompt: 'a', suffix: 'b' }
 
-/** A server that passes over a suffix has read less than this of it, in tokens; one that reads it has read them all. */
+/**
+ * A server that passes over a suffix has read less than this of it, in tokens; one that reads it
+ * has read them all.
+ */
 const SUFFIX_TOKENS = 40
 const SUFFIX = Array.from({ length: SUFFIX_TOKENS }, (_, index) => `x${index}`).join(' ')
 
@@ -64,7 +67,8 @@ export async function probeFim(
     const verdict = judgeAnswer(form, answer)
     if (verdict.status === 'reachable' && isAnswered(verdict) && form.isRead(answer))
       return isSet ? verdict : { ...verdict, found: { fimEndpoint: endpoint } }
-    // The rest would be asked for nothing: whatever there is, it is not for this credential, or not yet.
+    // The rest would be asked for nothing: whatever there is, it is not for this credential, or not
+    // yet.
     if (isSet || isFinal(verdict)) return verdict
     if (verdict.status === 'unreachable' && !isAbsent(verdict)) telling ??= verdict
     last = { ...verdict, status: 'unreachable', detail: NONE_HERE }
@@ -79,7 +83,10 @@ interface Form extends Pick<RelayedDialect, 'isAnswer'> {
   isRead(answer: ProbeAnswer): boolean
 }
 
-/** @returns undefined for a form that nothing can be written in: a template for a model that is not known */
+/**
+ * @returns undefined for a form that nothing can be written in: a template for a model that is not
+ * known
+ */
 function formOf(owned: OwnedUpstream, endpoint: FimEndpoint): Form | undefined {
   const [[id, place] = []] = Object.entries(owned.provider.endpoints)
   if (id === undefined || place === undefined) return undefined
@@ -124,7 +131,10 @@ function isFinal({ httpStatus, isPassing }: Verdict): boolean {
   return isPassing === true || httpStatus === 401 || httpStatus === 403 || httpStatus === 429
 }
 
-/** As servers answer at an address that they do not have; 501 is how llama.cpp says that the model cannot. */
+/**
+ * As servers answer at an address that they do not have; 501 is how llama.cpp says that the model
+ * cannot.
+ */
 function isAbsent({ httpStatus, detail }: Verdict): boolean {
   return detail === NOTHING_HERE || httpStatus === 405 || httpStatus === 501
 }

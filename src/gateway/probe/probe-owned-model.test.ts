@@ -1,4 +1,7 @@
-/** What a probe asks of an owned model, and what it says of each way in which a server can answer, or not. */
+/**
+ * What a probe asks of an owned model, and what it says of each way in which a server can answer,
+ * or not.
+ */
 import { describe, expect, test } from 'bun:test'
 import { ScriptedClock } from '../../../test/support/scripted-clock.ts'
 import {
@@ -47,7 +50,10 @@ interface Probe {
   readonly timeoutMs?: number
 }
 
-/** One probe from its beginning to its end, in as much scripted time as that takes. By default of the dialect with one question. */
+/**
+ * One probe from its beginning to its end, in as much scripted time as that takes. By default of
+ * the dialect with one question.
+ */
 async function probe({
   dialect = 'openai-responses',
   credentialHeader = 'auto',
@@ -493,7 +499,8 @@ describe('a cold model', () => {
     expect(interim).toEqual([])
   })
 
-  // llama.cpp, tools/server: `{"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}}`.
+  // llama.cpp, tools/server:
+  // `{"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}}`.
   const LOADING = json(503, {
     error: { code: 503, message: 'Loading model', type: 'unavailable_error' },
   })

@@ -1,8 +1,9 @@
 /**
- * Finds out whether an owned model answers, to which form of its credential, and what else its server has. It really asks the
- * model for one token: a list of models is open without a key on many servers, says nothing of the model itself, and does not
- * exist in every dialect. The server's words are read only to tell the cases apart and never repeated: it may be any server
- * that a customer has named.
+ * Finds out whether an owned model answers, to which form of its credential, and what else its
+ * server has. It really asks the model for one token: a list of models is open without a key on
+ * many servers, says nothing of the model itself, and does not exist in every dialect. The server's
+ * words are read only to tell the cases apart and never repeated: it may be any server that a
+ * customer has named.
  */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { OwnedModel, OwnedModelProbe, ServerTraits } from '../../core/owned-model.ts'
@@ -38,13 +39,19 @@ export interface ProbeOptions {
   /** For all of it together, in milliseconds. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
-  /** Told what is known so far of a server that may yet become ready, which is asked again until then. */
+  /**
+   * Told what is known so far of a server that may yet become ready, which is asked again until
+   * then.
+   */
   readonly onInterim?: (result: ProbeResult) => void
 }
 
 export type ProbeResult = Omit<OwnedModelProbe, 'checkedAt'>
 
-/** Never rejects: what cannot be reached is a result too. @returns undefined when it was called off, or the gateway ends */
+/**
+ * Never rejects: what cannot be reached is a result too. @returns undefined when it was called off,
+ * or the gateway ends
+ */
 export async function probeOwnedModel(
   ports: ProbePorts,
   model: OwnedModel,
@@ -119,8 +126,8 @@ function withFound(finding: Finding, learnt: ServerTraits): Finding {
 }
 
 /**
- * Servers that copied the Messages format do not all copy its key header: vLLM takes a bearer token alone. One at a time,
- * because Anthropic refuses both together.
+ * Servers that copied the Messages format do not all copy its key header: vLLM takes a bearer token
+ * alone. One at a time, because Anthropic refuses both together.
  */
 function placesToTry(
   { dialect, credentialHeader }: Probing['model'],

@@ -1,6 +1,7 @@
 /**
- * The questions of a probe to an owned model: one small question in its own dialect, and then what else its server has. One more
- * thing to find out is one more line here and one more member of `ServerTraits`. Sends nothing.
+ * The questions of a probe to an owned model: one small question in its own dialect, and then what
+ * else its server has. One more thing to find out is one more line here and one more member of
+ * `ServerTraits`. Sends nothing.
  */
 import type { OwnedModelDialect, ServerTraits } from '../../core/owned-model.ts'
 import { anthropicMessages } from '../../wire/anthropic-messages/anthropic-messages.ts'
@@ -31,7 +32,10 @@ const EMBEDDINGS = {
   body: (model: string) => ({ model, input: 'Hi' }),
 }
 
-/** The least that the dialect allows. How a model fills in the middle is found out elsewhere (probe-fim.ts). */
+/**
+ * The least that the dialect allows. How a model fills in the middle is found out elsewhere
+ * (probe-fim.ts).
+ */
 export const MAIN_QUESTIONS: Readonly<
   Record<Exclude<OwnedModelDialect, 'mistral-fim'>, ProbeQuestion>
 > = {

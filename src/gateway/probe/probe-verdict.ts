@@ -1,4 +1,7 @@
-/** Judges what an answer to a probe's question says of the model. Repeats nothing of it, and asks nothing itself. */
+/**
+ * Judges what an answer to a probe's question says of the model. Repeats nothing of it, and asks
+ * nothing itself.
+ */
 import type { OwnedModelProbe } from '../../core/owned-model.ts'
 import type { RelayedDialect } from '../../wire/dialect.ts'
 import { isRecord } from '../../wire/read-json.ts'
@@ -60,7 +63,8 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
   if (status >= 500) return unreachable('The server failed to answer.')
   if (!isModelServersError(said))
     return unreachable(`The server answered HTTP ${status} ${NO_ANSWER}`)
-  // A limit that is used up, or a model that wants more than one token: there, and open to this credential.
+  // A limit that is used up, or a model that wants more than one token: there, and open to this
+  // credential.
   return {
     status: 'reachable',
     httpStatus: status,
@@ -68,7 +72,9 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
   }
 }
 
-/** By the rules by which calls take an answer. @returns what is wrong with it; undefined: nothing */
+/**
+ * By the rules by which calls take an answer. @returns what is wrong with it; undefined: nothing
+ */
 export function readAnswer(
   dialect: Form,
   { status, headers, body }: ProbeAnswer,
@@ -89,8 +95,9 @@ export function readAnswer(
 }
 
 /**
- * The forms in which servers of these dialects tell errors: OpenAI's and Anthropic's (`{"error": {…}}`), an older vLLM's and
- * Mistral's (`{"object": "error"}`), FastAPI's (`{"detail": …}`). Whatever stands before a server tells them otherwise.
+ * The forms in which servers of these dialects tell errors: OpenAI's and Anthropic's (`{"error":
+ * {…}}`), an older vLLM's and Mistral's (`{"object": "error"}`), FastAPI's (`{"detail": …}`).
+ * Whatever stands before a server tells them otherwise.
  */
 function isModelServersError({ json, isNested, message }: UpstreamErrorAnswer): boolean {
   if (message === undefined || !isRecord(json)) return false

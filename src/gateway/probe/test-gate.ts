@@ -1,6 +1,6 @@
 /**
- * Asks every target of a gate once, by the code that calls go through, and tells how each did. It must not let anything
- * of an answer out but its figures.
+ * Asks every target of a gate once, by the code that calls go through, and tells how each did. It
+ * must not let anything of an answer out but its figures.
  */
 import type { CallRecord } from '../../core/call.ts'
 import { ERROR_POLICY, type ErrorKind } from '../../core/errors.ts'
@@ -34,7 +34,10 @@ const MAX_TEST_MS = 30_000
 
 const MAX_MESSAGE_LENGTH = 500
 
-/** @returns one row for each target, in the gate's order; a target that fails is a row, and no failure of the test */
+/**
+ * @returns one row for each target, in the gate's order; a target that fails is a row, and no
+ * failure of the test
+ */
 export async function testGate(
   ports: PipelinePorts,
   caller: Caller,
@@ -135,7 +138,10 @@ async function ask(ports: PipelinePorts, caller: Caller, gate: Gate, { dialect, 
   return { response, record: () => record }
 }
 
-/** Reads to the end, where the call is settled, and keeps nothing. @returns what went wrong, if it did */
+/**
+ * Reads to the end, where the call is settled, and keeps nothing. @returns what went wrong, if it
+ * did
+ */
 async function drain(response: Response): Promise<string> {
   try {
     for await (const _chunk of response.body ?? []);
@@ -160,7 +166,9 @@ function toFigures(record: CallRecord | undefined): Partial<TargetTest> {
   }
 }
 
-/** A call that was not admitted, or could not be written down, has no kind of failure in its record. */
+/**
+ * A call that was not admitted, or could not be written down, has no kind of failure in its record.
+ */
 function codeOf(record: CallRecord | undefined, status: number): string {
   return ERROR_POLICY[record?.errorKind ?? OWN_FAILURES[status] ?? 'upstream_error'].flat
 }

@@ -34,11 +34,13 @@ const messages = [{ role: 'user', content: PROMPT }]
 export function chooseQuestion(provider: Provider, model: string): Question | undefined {
   const { endpoints } = provider
   const spoken = Object.keys(endpoints)
-  // A model for embeddings answers nothing else; where its provider speaks more, only its name tells.
+  // A model for embeddings answers nothing else; where its provider speaks more, only its name
+  // tells.
   const mayEmbed = spoken.some((id) => EMBEDDINGS.has(id))
   if (mayEmbed && (/embed/i.test(model) || spoken.every((id) => EMBEDDINGS.has(id))))
     return { dialect: openaiEmbeddings, body: { input: PROMPT } }
-  // Before Chat, which some models do not have, and where others fail when thinking uses the limit up.
+  // Before Chat, which some models do not have, and where others fail when thinking uses the limit
+  // up.
   if (endpoints['openai-responses'] !== undefined)
     return { dialect: openaiResponses, body: { input: PROMPT, max_output_tokens: LIMIT } }
   if (endpoints['anthropic-messages'] !== undefined)

@@ -1,4 +1,7 @@
-/** What the headers of an answer say of its call: names that callers made up must neither break nor flood them. */
+/**
+ * What the headers of an answer say of its call: names that callers made up must neither break nor
+ * flood them.
+ */
 import { expect, test } from 'bun:test'
 import type { CallProgress } from '../settle/settle.ts'
 import { toAnswerHeaders, toSkippedHeader } from './answer-headers.ts'

@@ -16,11 +16,15 @@ interface UsualHeaders {
   readonly headers: Headers
 }
 
-/** By target, whose account alone has it. To copy headers costs the runtime half of what a list of them does. */
+/**
+ * By target, whose account alone has it. To copy headers costs the runtime half of what a list of
+ * them does.
+ */
 const usualHeaders = new WeakMap<Target, UsualHeaders>()
 
 /**
- * The headers that nearly all answers of a target share: one attempt, nothing left out. Only to be copied.
+ * The headers that nearly all answers of a target share: one attempt, nothing left out. Only to be
+ * copied.
  * @param more is the same for all answers of this target that are of this type
  */
 export function usualHeadersOf(
@@ -69,7 +73,10 @@ export function toSkippedHeader({
   return skipped.length === 0 ? {} : { 'x-gatehouse-skipped': encodeNames(skipped) }
 }
 
-/** Field names come from the caller: percent-encoded where a header could not hold them, and bounded. */
+/**
+ * Field names come from the caller: percent-encoded where a header could not hold them, and
+ * bounded.
+ */
 function encodeNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).map((name) => encodeText(name.slice(0, 64)))
   return [

@@ -1,4 +1,6 @@
-/** Answers that need no target: what the gateway itself can say when no upstream has the endpoint. */
+/**
+ * Answers that need no target: what the gateway itself can say when no upstream has the endpoint.
+ */
 import type { AcceptedRequest, Dialect } from '../../wire/dialect.ts'
 import type { Settle } from '../settle/settle.ts'
 

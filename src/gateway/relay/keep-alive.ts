@@ -6,7 +6,8 @@ import type { Deadline, Deadlines, DueCause } from '../../upstream/deadlines.ts'
 import type { AnswerSink } from './streamed-answer.ts'
 
 /**
- * A comment that clients ignore. Not `: ping`: one FIM client takes that for the end (wire.md §1.3).
+ * A comment that clients ignore. Not `: ping`: one FIM client takes that for the end (wire.md
+ * §1.3).
  */
 export const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
 

@@ -1,6 +1,6 @@
 /**
- * Stage 6: pass the answer on, byte for byte, at the client's own pace, and settle before its last byte goes out.
- * Owns what happens when either side leaves in the middle.
+ * Stage 6: pass the answer on, byte for byte, at the client's own pace, and settle before its last
+ * byte goes out. Owns what happens when either side leaves in the middle.
  */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { GatewayError } from '../../core/errors.ts'
@@ -20,7 +20,10 @@ import { addOwnHeaders, usualHeadersOf } from './answer-headers.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
 import { type AnswerSink, answerWhole, StreamedAnswer } from './streamed-answer.ts'
 
-/** After the last event that counts, an upstream that does not close is waited for only this long, in milliseconds. */
+/**
+ * After the last event that counts, an upstream that does not close is waited for only this long,
+ * in milliseconds.
+ */
 const GRACE_AFTER_END_MS = 1_000
 
 /**
@@ -28,7 +31,9 @@ const GRACE_AFTER_END_MS = 1_000
  * milliseconds. A client that has not read them by then may hear of the reset first.
  */
 const FLUSH_BEFORE_CUT_MS = 250
-/** The same where the gateway itself ends the call: it has to be over in a time that was promised. */
+/**
+ * The same where the gateway itself ends the call: it has to be over in a time that was promised.
+ */
 const FLUSH_BEFORE_OUR_CUT_MS = 50
 
 export interface RelayPorts extends KeepAlivePorts {
@@ -122,7 +127,10 @@ export const NOT_KEPT = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no'
 
 type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
 
-/** Whatever has become of the answer: nothing is read any more, and the call is settled. Safe to call again. */
+/**
+ * Whatever has become of the answer: nothing is read any more, and the call is settled. Safe to
+ * call again.
+ */
 export function giveUp(
   answer: BegunStream,
   input: Pick<RelayInput, 'settle' | 'dialect'>,
@@ -140,7 +148,8 @@ function leftResult(answer: BegunStream, { dialect }: Pick<RelayInput, 'dialect'
 
 function unreportedOf(answer: BegunStream, dialect: Dialect): number {
   if (answer.type === 'events') return answer.tap.unreportedBytes
-  // Vectors are no tokens, also where they are written as text. A whole answer's report is of all of it.
+  // Vectors are no tokens, also where they are written as text. A whole answer's report is of all
+  // of it.
   return dialect.isEmbeddings === true || usageOf(answer) !== null ? 0 : answer.counted.textBytes
 }
 
@@ -156,7 +165,10 @@ export async function relayEvents(
   let isTold = false
   let output = answer.first
   let slow: Promise<void> | undefined
-  /** Sent in the turn that brought it; what ends the answer, and a client that does not keep up, are waited for. */
+  /**
+   * Sent in the turn that brought it; what ends the answer, and a client that does not keep up, are
+   * waited for.
+   */
   const pass = (piece: Uint8Array): boolean => {
     output = tap.push(piece)
     if (output.held.byteLength > 0) return false
@@ -227,8 +239,8 @@ async function relayLarge(
 }
 
 /**
- * The end of an answer that broke: told in the caller's dialect, then an unclean close, so that no client can take it
- * for a whole one. A client that has left itself is told nothing.
+ * The end of an answer that broke: told in the caller's dialect, then an unclean close, so that no
+ * client can take it for a whole one. A client that has left itself is told nothing.
  */
 async function endBroken(
   { clock, health }: RelayPorts,
@@ -282,7 +294,10 @@ interface BrokenAnswer {
   readonly encode: (error: GatewayError) => Uint8Array
 }
 
-/** The stream is ending in failure already; a ledger that cannot be written has said so through its own state. */
+/**
+ * The stream is ending in failure already; a ledger that cannot be written has said so through its
+ * own state.
+ */
 async function settleQuietly(settle: Settle, result: CallResult): Promise<void> {
   await settle(result).catch(() => undefined)
 }

@@ -1,4 +1,7 @@
-/** Answers in pieces as the runtime's own server sends them: to clients that are slow, that leave, and that are cut off. */
+/**
+ * Answers in pieces as the runtime's own server sends them: to clients that are slow, that leave,
+ * and that are cut off.
+ */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { pollUntil } from '../../../test/support/poll-until.ts'
 import { connectRaw } from '../../../test/support/raw-client.ts'

@@ -1,11 +1,16 @@
-/** How many tokens a call will probably use, or did where nobody reports it, from what accept has read already. */
+/**
+ * How many tokens a call will probably use, or did where nobody reports it, from what accept has
+ * read already.
+ */
 import type { AcceptedRequest } from '../../wire/dialect.ts'
 
 /** English text; JSON around it makes up for languages that take more. */
 const BYTES_PER_TOKEN = 4
 /** More than any model writes: a cap beyond it says nothing. */
 const MAX_OUTPUT_TOKENS = 1_000_000
-/** Where the dialects say how long the answer may become. Each knows one of them, OpenAI's chat two. */
+/**
+ * Where the dialects say how long the answer may become. Each knows one of them, OpenAI's chat two.
+ */
 const OUTPUT_CAPS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
 
 /** A whole number: the body as text, and the whole of the output cap where there is one. */
@@ -32,8 +37,8 @@ const SPACE = 0x20
 const BACKSLASH = 0x5c
 
 /**
- * What a model read of the body, at its end and never while it is admitted: media count at a flat rate, and not their
- * base64 as text.
+ * What a model read of the body, at its end and never while it is admitted: media count at a flat
+ * rate, and not their base64 as text.
  */
 export function estimateInputTokens({ bytes }: Pick<AcceptedRequest['body'], 'bytes'>): number {
   let textBytes = bytes.byteLength

@@ -46,13 +46,16 @@ export function sumUsed(parts: readonly UsedPart[]): Usage | null {
   const [first, ...others] = parts
   if (first === undefined) return null
   let { usage } = first
-  // Others were given up before they wrote anything: they read, and nothing is known of their caches.
+  // Others were given up before they wrote anything: they read, and nothing is known of their
+  // caches.
   for (const { usage: other } of others)
     usage = { ...usage, inputTokens: usage.inputTokens + other.inputTokens }
   return usage
 }
 
-/** The report counts as it is; text behind it is added, and without any report what went in as well. */
+/**
+ * The report counts as it is; text behind it is added, and without any report what went in as well.
+ */
 function withEstimate({ reported, request, target }: EndedCall, bytes: number): UsedPart {
   const written = estimateTextTokens(bytes)
   if (reported === null) {
@@ -100,7 +103,9 @@ export function priceUsed(
   return costs.some((cost) => cost === undefined) ? undefined : sumCosts(costs as readonly Cost[])
 }
 
-/** Marks a cost that the price of the row's target does not make again: others were asked beside it. */
+/**
+ * Marks a cost that the price of the row's target does not make again: others were asked beside it.
+ */
 const SUM_MARK = '+hedge'
 
 function sumCosts(costs: readonly Cost[]): Cost {

@@ -1,4 +1,7 @@
-/** A request for embeddings whose target has another form for them: what is sent, and how its answer comes back. */
+/**
+ * A request for embeddings whose target has another form for them: what is sent, and how its answer
+ * comes back.
+ */
 import { invalidRequest } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { UnreadableAnswerError } from '../../wire/codec.ts'

@@ -1,4 +1,7 @@
-/** A request to fill in the middle whose target has another form for it: what is sent, and how its answer comes back. */
+/**
+ * A request to fill in the middle whose target has another form for it: what is sent, and how its
+ * answer comes back.
+ */
 import { UnreadableAnswerError } from '../../wire/codec.ts'
 import type { AcceptedRequest, RelayedDialect } from '../../wire/dialect.ts'
 import {

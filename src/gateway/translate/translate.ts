@@ -1,4 +1,7 @@
-/** A call whose target speaks another dialect than its caller: the request that is sent, and how its answer comes back. */
+/**
+ * A call whose target speaks another dialect than its caller: the request that is sent, and how its
+ * answer comes back.
+ */
 import { invalidRequest } from '../../core/errors.ts'
 import type { GateDefaults } from '../../core/gate.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -56,7 +59,9 @@ export interface TranslatedRequest {
   /** What has no effect with this target, as the caller spells it. */
   readonly ignored: readonly string[]
   createTap(): StreamTap
-  /** A whole answer in the caller's dialect. @throws GatewayError `upstream_error` when it is none */
+  /**
+   * A whole answer in the caller's dialect. @throws GatewayError `upstream_error` when it is none
+   */
   convert(answer: JsonRecord): ConvertedAnswer
 }
 

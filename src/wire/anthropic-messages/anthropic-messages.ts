@@ -1,4 +1,7 @@
-/** Anthropic Messages as the gateway serves it and relays it. It must not know which providers speak it. */
+/**
+ * Anthropic Messages as the gateway serves it and relays it. It must not know which providers speak
+ * it.
+ */
 import { requestRoom } from '../byte-room.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { type JsonObject, spliceJson } from '../json-splice.ts'

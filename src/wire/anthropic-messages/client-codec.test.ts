@@ -1,4 +1,7 @@
-/** Anthropic Messages as an upstream: requests keep their meaning, streams survive every cut, nothing is lost in silence. */
+/**
+ * Anthropic Messages as an upstream: requests keep their meaning, streams survive every cut,
+ * nothing is lost in silence.
+ */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ChatEvent } from '../chat-answer.ts'

@@ -1,4 +1,7 @@
-/** Anthropic Messages as it is spoken to an upstream. Its traps, with their causes, are in README.md. */
+/**
+ * Anthropic Messages as it is spoken to an upstream. Its traps, with their causes, are in
+ * README.md.
+ */
 import type { ClientCodec } from '../codec.ts'
 import { decodeAnthropicAnswer } from './decode-answer.ts'
 import { AnthropicStreamDecoder } from './decode-events.ts'

@@ -1,4 +1,7 @@
-/** Anthropic's token counting: relayed where the target has it, estimated where it has not. It must not know providers. */
+/**
+ * Anthropic's token counting: relayed where the target has it, estimated where it has not. It must
+ * not know providers.
+ */
 import { requestRoom } from '../byte-room.ts'
 import type { JsonRecord, UserPart } from '../chat-request.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
@@ -41,7 +44,10 @@ function accept(body: JsonObject): AcceptedRequest {
 
 const decoder = new TextDecoder()
 
-/** English text and JSON are about four bytes a token with today's tokenizers; too many is better than too few. */
+/**
+ * English text and JSON are about four bytes a token with today's tokenizers; too many is better
+ * than too few.
+ */
 const BYTES_PER_TOKEN = 3.5
 const TOKENS_PER_MESSAGE = 4
 /** Of a picture of about a megapixel. */

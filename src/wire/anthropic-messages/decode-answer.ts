@@ -5,7 +5,10 @@ import { UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { readUsage } from '../usage.ts'
 
-/** `pause_turn`: the model would go on if asked again. A refusal is a stop by a filter (wire.md §3.2). */
+/**
+ * `pause_turn`: the model would go on if asked again. A refusal is a stop by a filter (wire.md
+ * §3.2).
+ */
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',

@@ -27,7 +27,10 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   #isComplete = false
   /** Told by the start of the message, and not by an event of its own since. */
   #stop: JsonRecord | undefined
-  /** The last value of each count: input comes at the start, output at the end, and some repeat both. */
+  /**
+   * The last value of each count: input comes at the start, output at the end, and some repeat
+   * both.
+   */
   #reported: Record<string, JsonValue> = {}
   usageSoFar: Usage | null = null
 
@@ -202,7 +205,10 @@ function toFinish({ stop_reason, stop_sequence }: JsonRecord): ChatEvent {
   return { type: 'finish', reason: toFinishReason(stop_reason), ...present({ stopSequence }) }
 }
 
-/** Nothing for an empty object, which most write before the pieces, and which no piece means as well. */
+/**
+ * Nothing for an empty object, which most write before the pieces, and which no piece means as
+ * well.
+ */
 function wholeInput({ index, input }: Extract<Block, { type: 'tool-call' }>): readonly ChatEvent[] {
   const text = isRecord(input) ? JSON.stringify(input) : (textOf(input) ?? '')
   return text === '' || text === '{}' ? [] : [{ type: 'tool-call-delta', index, arguments: text }]

@@ -1,4 +1,7 @@
-/** What a Messages request may say, member by member and block by block, and how each mistake in it is named. */
+/**
+ * What a Messages request may say, member by member and block by block, and how each mistake in it
+ * is named.
+ */
 import { describe, expect, test } from 'bun:test'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { writeSeal, writeToolId } from '../seal-carrier.ts'

@@ -65,7 +65,9 @@ function blocksOf(content: At): At<JsonRecord>[] {
   return asList(content).map((entry) => asRecord(entry))
 }
 
-/** Results of tools are messages of their own here, and come before what the user says beside them. */
+/**
+ * Results of tools are messages of their own here, and come before what the user says beside them.
+ */
 function decodeUserTurn(content: At, ignored: Ignored): ChatMessage[] {
   const results: ChatMessage[] = []
   const parts: UserPart[] = []
@@ -173,7 +175,10 @@ function decodeAssistantBlock(block: At<JsonRecord>, ignored: Ignored): Assistan
   }
 }
 
-/** One of ours says whose it is; any other came byte for byte from an upstream that speaks this dialect. */
+/**
+ * One of ours says whose it is; any other came byte for byte from an upstream that speaks this
+ * dialect.
+ */
 function toSeal(text: string | undefined, type: Seal['type']): Seal | undefined {
   if (text === undefined || text === '') return undefined
   return readSeal(text) ?? { type, value: text, origin: 'anthropic-messages' }

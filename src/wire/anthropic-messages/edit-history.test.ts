@@ -1,4 +1,7 @@
-/** What other providers left in a conversation is taken out before it is relayed, and nothing else is touched. */
+/**
+ * What other providers left in a conversation is taken out before it is relayed, and nothing else
+ * is touched.
+ */
 import { describe, expect, test } from 'bun:test'
 import { scanJsonObject, spliceJson } from '../json-splice.ts'
 import { markToolId, writeSeal, writeToolId } from '../seal-carrier.ts'

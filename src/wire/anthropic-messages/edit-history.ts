@@ -1,6 +1,7 @@
 /**
- * Takes out of a conversation, before it is relayed, what only another provider can read: seals of ours in the ids of tool
- * calls, and thinking that somebody else sealed or nobody signed. It must not touch any other byte of a block that stays.
+ * Takes out of a conversation, before it is relayed, what only another provider can read: seals of
+ * ours in the ids of tool calls, and thinking that somebody else sealed or nobody signed. It must
+ * not touch any other byte of a block that stays.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { Seal } from '../chat-request.ts'
@@ -29,8 +30,8 @@ type Reader = Pick<RelayTarget, 'sealOrigin' | 'checksSignatures'>
 const NO_EDITS: HistoryEdits = { edits: [], leftOut: [] }
 
 /**
- * What has to be looked into: it holds one of our carriers, or thinking whose signature is empty, as clients write that in
- * JSON with or without a space.
+ * What has to be looked into: it holds one of our carriers, or thinking whose signature is empty,
+ * as clients write that in JSON with or without a space.
  */
 const CARRIER = Buffer.from(MARK)
 const UNSIGNED = [Buffer.from('"signature":""'), Buffer.from('"signature": ""')]
@@ -105,7 +106,8 @@ class MarkCursor {
 type EditElement = (element: JsonObject, editing: Editing) => Uint8Array | undefined
 
 /**
- * The array's text with each marked element as `edit` wants it: the same bytes, other bytes, or not at all.
+ * The array's text with each marked element as `edit` wants it: the same bytes, other bytes, or not
+ * at all.
  * @returns undefined when all of them stay as they are
  */
 function editElements(
@@ -195,7 +197,10 @@ function editBlock(block: JsonObject, { reader, leftOut }: Editing): Uint8Array 
   }
 }
 
-/** One of ours is opened for who sealed it; anything that is not ours came from an upstream of this format. */
+/**
+ * One of ours is opened for who sealed it; anything that is not ours came from an upstream of this
+ * format.
+ */
 function editThinking(
   block: JsonObject,
   key: 'signature' | 'data',

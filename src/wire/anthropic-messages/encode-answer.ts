@@ -1,4 +1,7 @@
-/** Our answers as Anthropic messages: whole, and the parts that streams share. It must not know which upstream wrote them. */
+/**
+ * Our answers as Anthropic messages: whole, and the parts that streams share. It must not know
+ * which upstream wrote them.
+ */
 import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, Seal } from '../chat-request.ts'
@@ -38,7 +41,10 @@ export function toStopReason(reason: FinishReason, stopSequence: string | undefi
   return { length: 'max_tokens', tool_calls: 'tool_use', content_filter: 'refusal' }[reason]
 }
 
-/** Input tokens leave out what came from the cache. The SDK's types require every member: nothing reported is 0. */
+/**
+ * Input tokens leave out what came from the cache. The SDK's types require every member: nothing
+ * reported is 0.
+ */
 export function encodeUsage(usage: Usage | null): JsonRecord {
   const cached = usage?.cachedInputTokens ?? 0
   return {

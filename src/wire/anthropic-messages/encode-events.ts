@@ -1,4 +1,7 @@
-/** Our events as a stream of Messages events, in Anthropic's own order. It must not know which upstream wrote them. */
+/**
+ * Our events as a stream of Messages events, in Anthropic's own order. It must not know which
+ * upstream wrote them.
+ */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'

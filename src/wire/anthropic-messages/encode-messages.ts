@@ -1,4 +1,7 @@
-/** Our messages as Anthropic's turns of blocks: user and assistant alternate, results come first. Pure. */
+/**
+ * Our messages as Anthropic's turns of blocks: user and assistant alternate, results come first.
+ * Pure.
+ */
 
 import { invalidRequest } from '../../core/errors.ts'
 import type {

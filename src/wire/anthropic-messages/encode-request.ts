@@ -1,4 +1,7 @@
-/** Our requests as Anthropic Messages. The format's traps, with their causes, are in README.md. It must not know callers. */
+/**
+ * Our requests as Anthropic Messages. The format's traps, with their causes, are in README.md. It
+ * must not know callers.
+ */
 import { invalidRequest } from '../../core/errors.ts'
 import type { ChatRequest, JsonRecord, Tool } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature, ModelTraits } from '../codec.ts'
@@ -7,7 +10,10 @@ import { present } from '../read-json.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { planThinking } from './plan-thinking.ts'
 
-/** `max_tokens` is required; where neither caller nor provider data say, this is what every current model can write. */
+/**
+ * `max_tokens` is required; where neither caller nor provider data say, this is what every current
+ * model can write.
+ */
 const DEFAULT_MAX_TOKENS = 4096
 
 /** Settings that the format has no place for. */
@@ -60,7 +66,10 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
   }
 }
 
-/** Newer models refuse sampling settings, and no model takes them while it thinks; the scale ends at 1. */
+/**
+ * Newer models refuse sampling settings, and no model takes them while it thinks; the scale ends at
+ * 1.
+ */
 function encodeSampling(
   request: ChatRequest,
   { traits }: EncodeTarget,

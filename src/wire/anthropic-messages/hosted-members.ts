@@ -1,4 +1,6 @@
-/** What a Messages request may ask the provider itself to keep or to run. It must not know who can. */
+/**
+ * What a Messages request may ask the provider itself to keep or to run. It must not know who can.
+ */
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { HostedMembers } from '../dialect.ts'
 
@@ -8,7 +10,8 @@ export const hostedMembers: HostedMembers = {
   refuse(name, message) {
     if (name !== 'thread') return invalidRequest(message, name, 'unsupported_parameter')
     // On these the published SDKs send the whole conversation by themselves
-    // (https://github.com/anthropics/anthropic-sdk-typescript, lib/internal/threads/ThreadState.ts).
+    // (https://github.com/anthropics/anthropic-sdk-typescript,
+    // lib/internal/threads/ThreadState.ts).
     const details = { error_code: 'thread_unsupported_request', unsupported: [name] }
     return new GatewayError('invalid_request', message, {
       param: name,

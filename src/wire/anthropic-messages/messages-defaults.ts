@@ -1,4 +1,7 @@
-/** A gate's defaults in Messages requests: where callers speak of them, and how they are written into relayed bodies. */
+/**
+ * A gate's defaults in Messages requests: where callers speak of them, and how they are written
+ * into relayed bodies.
+ */
 import type { GateDefaults } from '../../core/gate.ts'
 import { DefaultsEditor } from '../defaults-editor.ts'
 import type { RelayTarget } from '../dialect.ts'
@@ -18,7 +21,10 @@ const readMembers = spokenAt({
   reasoningEffort: ['output_config.effort'],
 })
 
-/** Whether to think, and with which budget, speaks of the effort too; adaptive thinking leaves open how much. */
+/**
+ * Whether to think, and with which budget, speaks of the effort too; adaptive thinking leaves open
+ * how much.
+ */
 export const readMessagesSpoken: ReadSpoken = (body, setting, decided) => {
   const spoken = readMembers(body, setting, decided)
   if (setting !== 'reasoningEffort') return spoken
@@ -53,7 +59,10 @@ export function editMessagesDefaults(
   return editor
 }
 
-/** Whether what the gate writes would stand beside what the model refuses beside it; `temperature` is what stays. */
+/**
+ * Whether what the gate writes would stand beside what the model refuses beside it; `temperature`
+ * is what stays.
+ */
 function clashes(
   body: JsonObject,
   { temperature, topP }: Pick<GateDefaults, 'temperature' | 'topP'>,
@@ -66,7 +75,9 @@ function clashes(
   return isSaid(temperature, 'temperature') && isSaid(topP, 'top_p')
 }
 
-/** Only a model that decides itself how much to think is asked by a word; `none` is to say nothing. */
+/**
+ * Only a model that decides itself how much to think is asked by a word; `none` is to say nothing.
+ */
 function editEffort(
   editor: DefaultsEditor,
   body: JsonObject,

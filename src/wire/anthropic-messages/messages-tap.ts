@@ -1,4 +1,7 @@
-/** Watches a stream of Messages events go by: its end, its usage, its failures. It must not change anything. */
+/**
+ * Watches a stream of Messages events go by: its end, its usage, its failures. It must not change
+ * anything.
+ */
 import { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { JsonValue } from '../chat-request.ts'

@@ -56,7 +56,8 @@ export function planThinking(
   }
   const mode = target.traits.reasoning
   if (mode !== 'adaptive' && mode !== 'budget') return giveUp()
-  // In the middle of a tool loop the thinking that led to it must come back; without it the request would be refused.
+  // In the middle of a tool loop the thinking that led to it must come back; without it the request
+  // would be refused.
   if (lacksThinking(request.messages, target.sealOrigin)) return giveUp()
   if (mode === 'adaptive') {
     const effort = EFFORTS[reasoning.effort ?? toEffort(reasoning.budgetTokens ?? 0)]
@@ -89,7 +90,10 @@ function toEffort(budgetTokens: number): string {
   return budgetTokens <= 2048 ? 'low' : budgetTokens <= 8192 ? 'medium' : 'high'
 }
 
-/** Whether the turn that is being continued called tools without thinking that this target would recognise. */
+/**
+ * Whether the turn that is being continued called tools without thinking that this target would
+ * recognise.
+ */
 function lacksThinking(messages: readonly ChatMessage[], origin: string): boolean {
   const lastUser = messages.findLastIndex((message) => message.role === 'user')
   return messages

@@ -1,4 +1,7 @@
-/** Anthropic Messages as it is spoken to our clients when the upstream speaks something else. Its traps are in README.md. */
+/**
+ * Anthropic Messages as it is spoken to our clients when the upstream speaks something else. Its
+ * traps are in README.md.
+ */
 import type { Feature, ServerCodec } from '../codec.ts'
 import { decodeAnthropicRequest } from './decode-request.ts'
 import { encodeAnthropicAnswer } from './encode-answer.ts'

@@ -1,4 +1,7 @@
-/** Amazon Bedrock's Converse as it is spoken to an upstream. Its traps, with their causes, are in README.md. */
+/**
+ * Amazon Bedrock's Converse as it is spoken to an upstream. Its traps, with their causes, are in
+ * README.md.
+ */
 import type { ClientCodec } from '../codec.ts'
 import { decodeBedrockAnswer } from './decode-answer.ts'
 import { BedrockStreamDecoder } from './decode-events.ts'

@@ -40,7 +40,10 @@ export class BedrockStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** Whoever does not tell the usage ends with the end of the stream, unless that comes in the middle of an event. */
+  /**
+   * Whoever does not tell the usage ends with the end of the stream, unless that comes in the
+   * middle of an event.
+   */
   end(): readonly ChatEvent[] {
     return this.#cutter.hasUnfinished ? [] : this.#complete()
   }

@@ -1,4 +1,7 @@
-/** Images, documents and sound as Converse's blocks: bytes only, each with a format from the interface's own list. Pure. */
+/**
+ * Images, documents and sound as Converse's blocks: bytes only, each with a format from the
+ * interface's own list. Pure.
+ */
 import { invalidRequest } from '../../core/errors.ts'
 import type { AudioPart, FilePart, ImagePart, JsonRecord, MediaSource } from '../chat-request.ts'
 

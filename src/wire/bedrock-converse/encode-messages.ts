@@ -1,4 +1,7 @@
-/** Our messages as Converse's turns of blocks: user and assistant alternate, results come first. Pure. */
+/**
+ * Our messages as Converse's turns of blocks: user and assistant alternate, results come first.
+ * Pure.
+ */
 import { createHash } from 'node:crypto'
 import { invalidRequest } from '../../core/errors.ts'
 import { isSendable } from '../anthropic-messages/encode-messages.ts'
@@ -164,8 +167,8 @@ function encodeResult(result: ToolResult, writing: Writing): JsonRecord[] {
 const MAX_TOOL_ID_LENGTH = 64
 
 /**
- * Only letters, digits, `_` and `-` are taken, and 64 of them; some models take nine letters and digits. Call and result
- * are changed alike.
+ * Only letters, digits, `_` and `-` are taken, and 64 of them; some models take nine letters and
+ * digits. Call and result are changed alike.
  */
 function encodeToolId(id: string, { traits }: EncodeTarget): string {
   if (traits.shortToolIds === true) return /^[a-zA-Z0-9]{9}$/.test(id) ? id : digest(id).slice(0, 9)

@@ -1,4 +1,7 @@
-/** Our requests as Bedrock's Converse. The format's traps, with their causes, are in README.md. It must not know callers. */
+/**
+ * Our requests as Bedrock's Converse. The format's traps, with their causes, are in README.md. It
+ * must not know callers.
+ */
 import { invalidRequest } from '../../core/errors.ts'
 import { besideTemperature } from '../anthropic-messages/encode-request.ts'
 import { planThinking } from '../anthropic-messages/plan-thinking.ts'
@@ -81,7 +84,9 @@ const EFFORTS: Readonly<Record<string, string>> = {
   max: 'high',
 }
 
-/** Models that know a budget, or decide themselves, take the same members as at their own vendor. */
+/**
+ * Models that know a budget, or decide themselves, take the same members as at their own vendor.
+ */
 function planReasoning(
   request: ChatRequest,
   target: EncodeTarget,
@@ -139,7 +144,10 @@ function encodeInference(
   return { ...limits, ...(present({ temperature: clamped, topP: kept }) as JsonRecord) }
 }
 
-/** Required as soon as the history has calls; a choice of `none` can be made only by offering nothing. */
+/**
+ * Required as soon as the history has calls; a choice of `none` can be made only by offering
+ * nothing.
+ */
 function encodeTools(
   { tools = [], toolChoice, messages }: ChatRequest,
   rules: MessageRules,

@@ -29,7 +29,8 @@ export class FrameCutter {
   }
 
   /**
-   * The frames that end in this chunk; views of it where they lie in it as a whole, which is nearly always.
+   * The frames that end in this chunk; views of it where they lie in it as a whole, which is nearly
+   * always.
    * @throws DamagedStreamError once those before the damage were handed over
    */
   *cut(chunk: Uint8Array): Generator<Uint8Array> {
@@ -112,7 +113,10 @@ export function readFrame(frame: Uint8Array): StreamMessage {
 
 let codec: EventStreamCodec | undefined
 
-/** Loaded with the first stream: it takes 25 ms and 16 MB, which gateways without such a target do not need. */
+/**
+ * Loaded with the first stream: it takes 25 ms and 16 MB, which gateways without such a target do
+ * not need.
+ */
 function loadCodec(): EventStreamCodec {
   if (codec === undefined) {
     const library =

@@ -1,4 +1,7 @@
-/** Cohere's chat (`POST /v2/chat`) as it is spoken to an upstream. Its traps, with their causes, are in README.md. */
+/**
+ * Cohere's chat (`POST /v2/chat`) as it is spoken to an upstream. Its traps, with their causes, are
+ * in README.md.
+ */
 import type { ClientCodec } from '../codec.ts'
 import { decodeCohereAnswer } from './decode-answer.ts'
 import { CohereStreamDecoder } from './decode-events.ts'

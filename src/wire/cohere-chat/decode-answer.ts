@@ -1,4 +1,7 @@
-/** A whole Cohere answer in the gateway's own terms, and what streams share with it. It must not know callers. */
+/**
+ * A whole Cohere answer in the gateway's own terms, and what streams share with it. It must not
+ * know callers.
+ */
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
@@ -68,7 +71,9 @@ export function readCall(call: JsonRecord): {
   }
 }
 
-/** The reasons that mean that there is no answer: shown as one, it would look like an ordinary end. */
+/**
+ * The reasons that mean that there is no answer: shown as one, it would look like an ordinary end.
+ */
 export function isFailure(reason: string): boolean {
   return reason === 'ERROR' || reason === 'TIMEOUT'
 }
@@ -79,7 +84,10 @@ export function toFinishReason(reason: string, hasCalls: boolean): FinishReason 
   return hasCalls ? 'tool_calls' : 'stop'
 }
 
-/** As OpenAI has them. An item may stand for several tokens: the probability of its text is then their product. */
+/**
+ * As OpenAI has them. An item may stand for several tokens: the probability of its text is then
+ * their product.
+ */
 export function toLogprobs(items: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(items)) return undefined
   const content = items.filter(isRecord).flatMap((item) => {

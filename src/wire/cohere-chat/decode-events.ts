@@ -10,7 +10,9 @@ import { type ReasoningPlace, sealPlace } from './reasoning-place.ts'
 
 interface Call {
   readonly index: number
-  /** Arguments that may still turn out to be `null`, which means none; undefined once they cannot. */
+  /**
+   * Arguments that may still turn out to be `null`, which means none; undefined once they cannot.
+   */
   held: string | undefined
   isOpen: boolean
 }

@@ -1,4 +1,7 @@
-/** Our messages as Cohere's: the roles of Chat Completions, with what was thought in places of its own. Pure. */
+/**
+ * Our messages as Cohere's: the roles of Chat Completions, with what was thought in places of its
+ * own. Pure.
+ */
 import { invalidRequest } from '../../core/errors.ts'
 import type {
   AssistantPart,
@@ -15,7 +18,10 @@ import { placeOf, type ReturnRules } from './reasoning-place.ts'
 /** @throws GatewayError `invalid_request` for content that the format has no place for */
 export function encodeMessages(messages: readonly ChatMessage[], rules: ReturnRules): JsonRecord[] {
   const encoded: JsonRecord[] = []
-  /** Results hold text only: their images follow as the user's, once all results of the turn are told. */
+  /**
+   * Results hold text only: their images follow as the user's, once all results of the turn are
+   * told.
+   */
   let images: ImagePart[] = []
   const flush = (): void => {
     if (images.length > 0) encoded.push({ role: 'user', content: images.map(encodeImage) })

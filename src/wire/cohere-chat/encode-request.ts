@@ -1,4 +1,7 @@
-/** Our requests as Cohere's chat. The format's traps, with their causes, are in README.md. It must not know callers. */
+/**
+ * Our requests as Cohere's chat. The format's traps, with their causes, are in README.md. It must
+ * not know callers.
+ */
 import { invalidRequest } from '../../core/errors.ts'
 import type { ChatRequest, JsonRecord, Tool } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'

@@ -1,11 +1,15 @@
 /**
- * Where in a Cohere message a piece of reasoning stands. Nothing in the format signs it, and the model wants it back in
- * a tool loop: a seal that says the place lets it travel through clients that keep no reasoning. Pure.
+ * Where in a Cohere message a piece of reasoning stands. Nothing in the format signs it, and the
+ * model wants it back in a tool loop: a seal that says the place lets it travel through clients
+ * that keep no reasoning. Pure.
  */
 import type { ReasoningPart, Seal } from '../chat-request.ts'
 import type { Feature } from '../codec.ts'
 
-/** `thinking`: an item of the content; `tool_plan`: what the model means to do with the calls beside it. */
+/**
+ * `thinking`: an item of the content; `tool_plan`: what the model means to do with the calls beside
+ * it.
+ */
 export type ReasoningPlace = 'thinking' | 'tool_plan'
 
 export function sealPlace(place: ReasoningPlace): Seal {

@@ -1,4 +1,7 @@
-/** How a request for embeddings is translated to an upstream that has its own form for it. Knows no provider. */
+/**
+ * How a request for embeddings is translated to an upstream that has its own form for it. Knows no
+ * provider.
+ */
 import type { JsonRecord } from '../chat-request.ts'
 
 export interface EmbeddingsRequest {

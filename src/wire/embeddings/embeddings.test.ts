@@ -1,4 +1,7 @@
-/** Embeddings in OpenAI's form: what is relayed, and what is translated to upstreams that have a form of their own. */
+/**
+ * Embeddings in OpenAI's form: what is relayed, and what is translated to upstreams that have a
+ * form of their own.
+ */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonRecord } from '../chat-request.ts'
@@ -106,7 +109,9 @@ interface Upstream {
   readonly codec: EmbeddingsCodec | undefined
   /** Asked for two texts and nothing else. */
   readonly plain: JsonRecord
-  /** Asked for eight numbers a vector by a user, with what the upstream knows and what it does not. */
+  /**
+   * Asked for eight numbers a vector by a user, with what the upstream knows and what it does not.
+   */
   readonly extra: JsonRecord
   readonly full: JsonRecord
   readonly ignored: readonly string[]

@@ -1,4 +1,7 @@
-/** Mistral's `/v1/embeddings`: OpenAI's form with another name for the size. Source: https://docs.mistral.ai/api/ */
+/**
+ * Mistral's `/v1/embeddings`: OpenAI's form with another name for the size. Source:
+ * https://docs.mistral.ai/api/
+ */
 import { isRecord, present } from '../read-json.ts'
 import type { EmbeddingsCodec } from './embeddings-codec.ts'
 import { readCount, readList, readVector } from './read-vectors.ts'

@@ -1,4 +1,7 @@
-/** OpenAI's embeddings endpoint: what calls in it are, for relay and translation. It must not know which providers speak it. */
+/**
+ * OpenAI's embeddings endpoint: what calls in it are, for relay and translation. It must not know
+ * which providers speak it.
+ */
 import type { Usage } from '../../core/usage.ts'
 import { requestRoom } from '../byte-room.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'

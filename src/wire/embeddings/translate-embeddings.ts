@@ -72,7 +72,9 @@ export function encodeEmbeddingsAnswer(
   }
 }
 
-/** OpenAI's base64 is of 32-bit floats, least byte first; its SDKs ask for it unless told otherwise. */
+/**
+ * OpenAI's base64 is of 32-bit floats, least byte first; its SDKs ask for it unless told otherwise.
+ */
 function encodeVector(vector: readonly number[], encoding: 'float' | 'base64'): JsonValue {
   if (encoding === 'float') return vector
   const bytes = Buffer.alloc(vector.length * 4)

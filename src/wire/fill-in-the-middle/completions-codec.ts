@@ -1,6 +1,6 @@
 /**
- * Fill-in-the-middle by OpenAI's older completions: with a member for the suffix, or with the model's own tokens in the
- * prompt. Its traps are in README.md.
+ * Fill-in-the-middle by OpenAI's older completions: with a member for the suffix, or with the
+ * model's own tokens in the prompt. Its traps are in README.md.
  */
 import { GatewayError } from '../../core/errors.ts'
 import type { ChatAnswer } from '../chat-answer.ts'
@@ -16,7 +16,8 @@ import { stopsOf, writeFimPrompt } from './fim-template.ts'
 
 export const completionsSuffixCodec: FimCodec = {
   encodeRequest: (request, { model }) => ({
-    // An empty suffix is none to some servers, which then answer the prompt as they would answer a person.
+    // An empty suffix is none to some servers, which then answer the prompt as they would answer a
+    // person.
     body: encode(
       request,
       { model, prompt: request.prompt, suffix: request.suffix || '\n' },

@@ -24,7 +24,9 @@ export class CompletionsDecoder extends FimStream implements StreamDecoder, Fram
     ]
   }
 
-  /** Some close without `[DONE]`; a finish reason says that nothing is missing. Usage may follow it. */
+  /**
+   * Some close without `[DONE]`; a finish reason says that nothing is missing. Usage may follow it.
+   */
   close(isDone: boolean): readonly ChatEvent[] | undefined {
     if (!isDone && this.#finishReason === undefined) return undefined
     return [

@@ -1,4 +1,7 @@
-/** Our answers as Mistral's completions in the middle: whole, and as a stream. It must not know which upstream wrote them. */
+/**
+ * Our answers as Mistral's completions in the middle: whole, and as a stream. It must not know
+ * which upstream wrote them.
+ */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'

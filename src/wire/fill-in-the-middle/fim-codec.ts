@@ -1,4 +1,6 @@
-/** How fill-in-the-middle is spoken to an upstream that has another form for it. Knows no provider. */
+/**
+ * How fill-in-the-middle is spoken to an upstream that has another form for it. Knows no provider.
+ */
 import type { ChatAnswer } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import type { EncodeTarget, StreamDecoder } from '../codec.ts'

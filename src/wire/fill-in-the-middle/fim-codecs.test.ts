@@ -1,4 +1,7 @@
-/** Filling in the middle by other forms: the same text however a stream is cut, and prompts that nobody's text can rewrite. */
+/**
+ * Filling in the middle by other forms: the same text however a stream is cut, and prompts that
+ * nobody's text can rewrite.
+ */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { FIM_TEMPLATES, fimTemplateOf } from '../../providers/fim-templates.ts'

@@ -1,4 +1,7 @@
-/** A fill-in-the-middle request in the gateway's own terms, for servers that have another form for it. Knows no target. */
+/**
+ * A fill-in-the-middle request in the gateway's own terms, for servers that have another form for
+ * it. Knows no target.
+ */
 import type { JsonRecord } from '../chat-request.ts'
 import {
   type At,
@@ -28,8 +31,8 @@ export interface FimRequest {
 const UNPLACED = ['metadata', 'prompt_cache_key']
 
 /**
- * Written where the caller sets no limit, in tokens: of the servers one writes 16 then, and others until their context
- * is full.
+ * Written where the caller sets no limit, in tokens: of the servers one writes 16 then, and others
+ * until their context is full.
  */
 export const DEFAULT_MAX_TOKENS = 512
 

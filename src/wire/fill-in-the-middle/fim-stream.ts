@@ -1,4 +1,7 @@
-/** What the streams of completions have in common: framing, the beginning, failures, the end. Knows no server's members. */
+/**
+ * What the streams of completions have in common: framing, the beginning, failures, the end. Knows
+ * no server's members.
+ */
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { garbledEvent, isRecord, parseRecord, textOf } from '../read-json.ts'

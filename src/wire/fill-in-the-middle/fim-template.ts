@@ -1,4 +1,7 @@
-/** How a model that fills in the middle wants its prompt written, and writes it so. Knows no model: templates are data. */
+/**
+ * How a model that fills in the middle wants its prompt written, and writes it so. Knows no model:
+ * templates are data.
+ */
 import { invalidRequest } from '../../core/errors.ts'
 
 export interface FimTemplate {
@@ -19,8 +22,8 @@ export interface Gap {
 }
 
 /**
- * The servers read such a prompt as tokens wherever they find them, so that text which holds one would end its own part:
- * the model would be asked something else, and nobody would notice.
+ * The servers read such a prompt as tokens wherever they find them, so that text which holds one
+ * would end its own part: the model would be asked something else, and nobody would notice.
  * @throws GatewayError `invalid_request` naming the member that holds one
  */
 export function writeFimPrompt(template: FimTemplate, gap: Gap): string {

@@ -1,4 +1,7 @@
-/** Fill-in-the-middle by llama.cpp's `/infill`, whose server writes the model's tokens itself. Its traps are in README.md. */
+/**
+ * Fill-in-the-middle by llama.cpp's `/infill`, whose server writes the model's tokens itself. Its
+ * traps are in README.md.
+ */
 import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'

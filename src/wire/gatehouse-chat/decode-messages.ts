@@ -1,4 +1,6 @@
-/** The messages of a `/v3/chat` request, in the gateway's own terms. It must not know any target. */
+/**
+ * The messages of a `/v3/chat` request, in the gateway's own terms. It must not know any target.
+ */
 import type {
   AssistantPart,
   ChatMessage,
@@ -105,7 +107,10 @@ function decodeSource(part: At<JsonRecord>): MediaSource {
   return { type: 'url', url: address }
 }
 
-/** A call's id carries the sealed reasoning that led to it (seal-carrier.ts); of the first call, what stood before the text. */
+/**
+ * A call's id carries the sealed reasoning that led to it (seal-carrier.ts); of the first call,
+ * what stood before the text.
+ */
 function decodeAssistant(content: At, calls: At): AssistantPart[] {
   const texts =
     content.value === undefined && calls.value !== undefined

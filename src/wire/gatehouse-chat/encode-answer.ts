@@ -1,4 +1,7 @@
-/** Our answers in the gateway's own chat format: whole, and the parts that streams share. It must not know which upstream wrote them. */
+/**
+ * Our answers in the gateway's own chat format: whole, and the parts that streams share. It must
+ * not know which upstream wrote them.
+ */
 import type { Cost } from '../../core/cost.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
@@ -53,7 +56,10 @@ export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): J
   return encodeWhole({ content, reasoning, toolCalls, hasRefusal, finishReason, usage }, facts)
 }
 
-/** The members that an answer, and the event that opens it, begin with. The call's own id: it is its log row's. */
+/**
+ * The members that an answer, and the event that opens it, begin with. The call's own id: it is its
+ * log row's.
+ */
 export function encodeHead(facts: AnswerFacts): JsonRecord {
   return {
     id: facts.callId,

@@ -1,4 +1,7 @@
-/** What `/v3/chat` answers: whole and streamed say the same, and what the client sends back brings its seals along. */
+/**
+ * What `/v3/chat` answers: whole and streamed say the same, and what the client sends back brings
+ * its seals along.
+ */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseEvents } from '../../../test/support/server-sent-events.ts'

@@ -1,4 +1,7 @@
-/** Our events as a `/v3/chat` stream: what is new in each delta, and at the end the whole answer. It must not know which upstream wrote them. */
+/**
+ * Our events as a `/v3/chat` stream: what is new in each delta, and at the end the whole answer. It
+ * must not know which upstream wrote them.
+ */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent, FinishReason } from '../chat-answer.ts'

@@ -1,6 +1,7 @@
 /**
- * The gateway's own chat format (design §4, `/v3/chat`). No upstream speaks it: every answer is translated. Strict: a member
- * that is not known is refused by its name. It must not know any target.
+ * The gateway's own chat format (design §4, `/v3/chat`). No upstream speaks it: every answer is
+ * translated. Strict: a member that is not known is refused by its name. It must not know any
+ * target.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, Dialect } from '../dialect.ts'

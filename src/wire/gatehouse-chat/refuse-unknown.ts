@@ -1,4 +1,7 @@
-/** Strictness inside a request: what is misspelt must not be lost in silence. Knows no member itself. */
+/**
+ * Strictness inside a request: what is misspelt must not be lost in silence. Knows no member
+ * itself.
+ */
 import type { JsonRecord } from '../chat-request.ts'
 import { type At, invalidAt } from '../read-json.ts'
 

@@ -1,4 +1,7 @@
-/** Fills the variables of a caller's instructions in. Pure: no code in them, and what is filled in is not looked at again. */
+/**
+ * Fills the variables of a caller's instructions in. Pure: no code in them, and what is filled in
+ * is not looked at again.
+ */
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
@@ -10,10 +13,12 @@ const LONGEST_NAME = 80
 const MAX_PLACES = 10_000
 
 /**
- * Replaces each `{{name}}`; braces around anything that is no name stay as they are. What is filled in is as long as the
- * caller likes, and as often as it likes: the length is added up before anything is built.
+ * Replaces each `{{name}}`; braces around anything that is no name stay as they are. What is filled
+ * in is as long as the caller likes, and as often as it likes: the length is added up before
+ * anything is built.
  * @param maxBytes of the whole, filled in
- * @throws GatewayError `invalid_request` naming `vars.<name>` when it is not among `vars`; `payload_too_large`
+ * @throws GatewayError `invalid_request` naming `vars.<name>` when it is not among `vars`;
+ * `payload_too_large`
  */
 export function renderTemplate(
   text: string,

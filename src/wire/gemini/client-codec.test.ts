@@ -1,4 +1,7 @@
-/** Gemini as an upstream: requests keep their meaning, streams survive every cut, nothing is lost in silence. */
+/**
+ * Gemini as an upstream: requests keep their meaning, streams survive every cut, nothing is lost in
+ * silence.
+ */
 import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { AssistantPart, ChatMessage, ChatRequest } from '../chat-request.ts'

@@ -1,4 +1,7 @@
-/** Gemini's stream in the gateway's own events: every piece is a whole answer of its own. It must not know callers. */
+/**
+ * Gemini's stream in the gateway's own events: every piece is a whole answer of its own. It must
+ * not know callers.
+ */
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
@@ -11,7 +14,9 @@ export class GeminiStreamDecoder implements StreamDecoder {
   readonly #framer = new SseFramer()
   #hasStarted = false
   #open: 'text' | 'reasoning' | undefined
-  /** Counted over the whole stream: parallel calls come in pieces of their own, without an index. */
+  /**
+   * Counted over the whole stream: parallel calls come in pieces of their own, without an index.
+   */
   #calls = 0
   #finishReason: string | undefined
   #hasFailed = false

@@ -1,4 +1,6 @@
-/** Our messages as Gemini's contents: roles user and model, results by the name of their tool. Pure. */
+/**
+ * Our messages as Gemini's contents: roles user and model, results by the name of their tool. Pure.
+ */
 
 import { invalidRequest } from '../../core/errors.ts'
 import type {
@@ -26,8 +28,8 @@ interface Content {
 }
 
 /**
- * Stands in for a signature in a history that another model wrote: Gemini 3 refuses function calls without one
- * (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ * Stands in for a signature in a history that another model wrote: Gemini 3 refuses function calls
+ * without one (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
 const NO_SIGNATURE = 'skip_thought_signature_validator'
 

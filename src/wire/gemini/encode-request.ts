@@ -1,4 +1,7 @@
-/** Our requests as Gemini's generateContent. The format's traps, with their causes, are in README.md. It must not know callers. */
+/**
+ * Our requests as Gemini's generateContent. The format's traps, with their causes, are in
+ * README.md. It must not know callers.
+ */
 import type { ChatRequest, JsonRecord, ResponseFormat } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import { assertSomebodySpeaks } from '../fit-request.ts'

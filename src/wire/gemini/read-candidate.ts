@@ -1,4 +1,6 @@
-/** What whole answers and pieces of streams have in common: parts, reasons for the end, usage. Pure. */
+/**
+ * What whole answers and pieces of streams have in common: parts, reasons for the end, usage. Pure.
+ */
 import type { Usage } from '../../core/usage.ts'
 import type { FinishReason } from '../chat-answer.ts'
 import type { JsonRecord, Seal } from '../chat-request.ts'

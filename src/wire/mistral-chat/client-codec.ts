@@ -1,4 +1,7 @@
-/** Mistral's chat as it is spoken to an upstream for callers of another dialect. Its traps are in README.md. */
+/**
+ * Mistral's chat as it is spoken to an upstream for callers of another dialect. Its traps are in
+ * README.md.
+ */
 import type { ClientCodec } from '../codec.ts'
 import { decodeUpstreamAnswer, type ReasoningSeals } from '../openai-chat/decode-upstream-answer.ts'
 import { UpstreamChatDecoder } from '../openai-chat/decode-upstream-events.ts'

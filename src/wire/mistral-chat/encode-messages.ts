@@ -1,4 +1,6 @@
-/** Our messages as Mistral's: an order of roles, content lists that hold thinking, short ids. Pure. */
+/**
+ * Our messages as Mistral's: an order of roles, content lists that hold thinking, short ids. Pure.
+ */
 import type {
   AssistantPart,
   ChatMessage,
@@ -22,7 +24,10 @@ export interface MessageRules {
   readonly ignored: Set<Feature>
 }
 
-/** A user may not speak right after a result: an assistant who says nothing stands between (error 3230). */
+/**
+ * A user may not speak right after a result: an assistant who says nothing stands between (error
+ * 3230).
+ */
 const BRIDGE: JsonRecord = { role: 'assistant', content: ' ' }
 
 export function encodeMessages(

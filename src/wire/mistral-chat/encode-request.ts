@@ -1,4 +1,7 @@
-/** Our requests as Mistral's chat: a whitelist, since one unknown member is refused (wire.md §3.5). It must not know callers. */
+/**
+ * Our requests as Mistral's chat: a whitelist, since one unknown member is refused (wire.md §3.5).
+ * It must not know callers.
+ */
 import { invalidRequest } from '../../core/errors.ts'
 import type { ChatRequest, JsonRecord, ResponseFormat, Tool, ToolChoice } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'

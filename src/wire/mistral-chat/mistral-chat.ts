@@ -1,4 +1,7 @@
-/** Mistral's chat completion, which some FIM clients fall back to. A whitelist like FIM's (wire.md §3.5). */
+/**
+ * Mistral's chat completion, which some FIM clients fall back to. A whitelist like FIM's (wire.md
+ * §3.5).
+ */
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { checkFieldTypes, requireField } from '../request-fields.ts'

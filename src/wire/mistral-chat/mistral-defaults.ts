@@ -18,7 +18,10 @@ export function editMistralChatDefaults(
   return editor
 }
 
-/** A completion has no place for instructions, and nothing that completes code is asked how much to think. */
+/**
+ * A completion has no place for instructions, and nothing that completes code is asked how much to
+ * think.
+ */
 export function editMistralFimDefaults(body: JsonObject, defaults: GateDefaults): DefaultsEditor {
   const editor = editMistralSampling(body, defaults)
   if (defaults.instructions !== undefined) editor.ignored.push('instructions')

@@ -1,4 +1,6 @@
-/** What Mistral's dialects have in common: a whitelist going up, chat-shaped answers coming down. */
+/**
+ * What Mistral's dialects have in common: a whitelist going up, chat-shaped answers coming down.
+ */
 import type { GateDefaults } from '../../core/gate.ts'
 import { requestRoom } from '../byte-room.ts'
 import type { DefaultsEditor } from '../defaults-editor.ts'

@@ -9,7 +9,10 @@ import { editMistralFimDefaults } from '../mistral-chat/mistral-defaults.ts'
 import { mistralShaped } from '../mistral-chat/mistral-shaped.ts'
 import { checkFieldTypes } from '../request-fields.ts'
 
-/** The fields of Mistral's contract that are forwarded. `min_tokens` is one of theirs, but not forwarded (interface-spec). */
+/**
+ * The fields of Mistral's contract that are forwarded. `min_tokens` is one of theirs, but not
+ * forwarded (interface-spec).
+ */
 const FORWARDED = new Set([
   'model',
   'prompt',

@@ -1,4 +1,7 @@
-/** Writes a gate's defaults into a chat request that is relayed. It must not know which providers speak the dialect. */
+/**
+ * Writes a gate's defaults into a chat request that is relayed. It must not know which providers
+ * speak the dialect.
+ */
 import type { GateDefaults } from '../../core/gate.ts'
 import { DefaultsEditor } from '../defaults-editor.ts'
 import type { RelayTarget } from '../dialect.ts'
@@ -32,7 +35,10 @@ export function editChatDefaults(
   return editor
 }
 
-/** OpenAI does not take both names of the role in one request (https://platform.openai.com/docs/guides/reasoning). */
+/**
+ * OpenAI does not take both names of the role in one request
+ * (https://platform.openai.com/docs/guides/reasoning).
+ */
 function roleBefore(first: JsonObject | undefined): string {
   const role = first?.get('role')
   return first !== undefined && role !== undefined && first.value(role) === 'developer'

@@ -1,6 +1,6 @@
 /**
- * Watches a stream of chat completion chunks go by: its end and its usage. Serves every dialect shaped like it.
- * It must not change anything but usage that the client did not ask for.
+ * Watches a stream of chat completion chunks go by: its end and its usage. Serves every dialect
+ * shaped like it. It must not change anything but usage that the client did not ask for.
  */
 
 import type { GatewayError } from '../../core/errors.ts'
@@ -18,7 +18,9 @@ import { readUsage } from '../usage.ts'
 const NOTHING = new Uint8Array(0)
 
 export interface ChatTapOptions {
-  /** The gateway asked for usage on its own account: the client sees the stream as if it had not. */
+  /**
+   * The gateway asked for usage on its own account: the client sees the stream as if it had not.
+   */
   readonly hidesUsage: boolean
   /** How this dialect spells an error inside a stream. */
   readonly envelope: Envelope
@@ -37,13 +39,15 @@ export class ChatTap extends SseRelay implements StreamTap {
   }
 
   protected see(frame: SseFrame): SeenFrame {
-    // As one character a byte: what is looked for is ASCII, and searching a string costs a tenth of searching bytes.
+    // As one character a byte: what is looked for is ASCII, and searching a string costs a tenth of
+    // searching bytes.
     const text = toLatin1(frame.raw)
     if (isDone(text, frame)) {
       if (this.verdict === 'open') this.verdict = 'complete'
       return { bytes: frame.raw, isTerminal: true }
     }
-    // Read only should the stream end without its last event: reading every one would cost more than relaying it.
+    // Read only should the stream end without its last event: reading every one would cost more
+    // than relaying it.
     if (text.includes('finish_reason')) this.#lastWithReason = frame
     this.unreportedBytes += deltaBytes(text)
     const shown = text.includes('"usage"') ? this.#seeUsage(frame, text) : frame.raw
@@ -127,7 +131,8 @@ function withoutUsage(frame: SseFrame, text: string): Uint8Array {
   if (at > 0 && AFTER_LAST_USAGE.test(text.slice(at + USAGE_NULL_MEMBER.length))) {
     return Buffer.from(text.slice(0, at) + text.slice(at + USAGE_NULL_MEMBER.length), 'latin1')
   }
-  // Nearly every event is one line, `data: {…}`, and is edited where it lies; others are put together anew.
+  // Nearly every event is one line, `data: {…}`, and is edited where it lies; others are put
+  // together anew.
   const { raw } = frame
   const isOneLine = text.startsWith(PREFIX) && text.indexOf('\n') === text.length - 2
   const json = isOneLine
@@ -153,8 +158,9 @@ const PREFIX = 'data: '
 const USAGE_NULL = '"usage":null'
 const USAGE_NULL_MEMBER = `,${USAGE_NULL}`
 /**
- * What may stand behind it so that it is certain to be a member of the chunk itself, found without reading the JSON: plain
- * text members such as OpenAI's `obfuscation`, the brace that ends the chunk, the end of the event.
+ * What may stand behind it so that it is certain to be a member of the chunk itself, found without
+ * reading the JSON: plain text members such as OpenAI's `obfuscation`, the brace that ends the
+ * chunk, the end of the event.
  */
 const AFTER_LAST_USAGE = /^(?:,"\w+":"\w*")*\}\n\n$/
 const USAGE_OBJECT = '"usage":{'

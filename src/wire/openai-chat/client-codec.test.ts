@@ -1,4 +1,7 @@
-/** Chat Completions as an upstream: requests keep their meaning, vendors' members are read, streams survive every cut. */
+/**
+ * Chat Completions as an upstream: requests keep their meaning, vendors' members are read, streams
+ * survive every cut.
+ */
 import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { AssistantPart, ChatMessage, ChatRequest } from '../chat-request.ts'

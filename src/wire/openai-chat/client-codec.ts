@@ -1,4 +1,7 @@
-/** Chat Completions as it is spoken to an upstream for callers of another dialect. Its traps are in README.md. */
+/**
+ * Chat Completions as it is spoken to an upstream for callers of another dialect. Its traps are in
+ * README.md.
+ */
 import type { ClientCodec } from '../codec.ts'
 import { decodeUpstreamAnswer, type ReasoningSeals } from './decode-upstream-answer.ts'
 import { UpstreamChatDecoder } from './decode-upstream-events.ts'
@@ -11,5 +14,8 @@ export const openaiChatClientCodec: ClientCodec = {
   createEventDecoder: () => new UpstreamChatDecoder(SEALS),
 }
 
-/** Nothing is signed: the seal only says under which name the reasoning came, and by its origin whose it is. */
+/**
+ * Nothing is signed: the seal only says under which name the reasoning came, and by its origin
+ * whose it is.
+ */
 const SEALS: ReasoningSeals = { sealMember: (member) => ({ type: 'signature', value: member }) }

@@ -1,4 +1,7 @@
-/** One choice of a streamed chat completion in the gateway's own events. Knows nothing of the stream around it. */
+/**
+ * One choice of a streamed chat completion in the gateway's own events. Knows nothing of the stream
+ * around it.
+ */
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, Seal } from '../chat-request.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
@@ -19,7 +22,9 @@ export class ChoiceDecoder {
   #call: number | undefined
   readonly #calls = new Map<number, number>()
   readonly #seals: ReasoningSeals
-  /** Whether the reasoning that is being written came as thinking in a list, and is to be sealed. */
+  /**
+   * Whether the reasoning that is being written came as thinking in a list, and is to be sealed.
+   */
   #hasThinking = false
   #signature: string | undefined
   /** Where the reasoning that is being written began, when it came in a member. */

@@ -1,4 +1,7 @@
-/** The messages of a Chat Completions request, in the gateway's own terms. It must not know any target. */
+/**
+ * The messages of a Chat Completions request, in the gateway's own terms. It must not know any
+ * target.
+ */
 import type {
   AssistantPart,
   ChatMessage,
@@ -188,7 +191,9 @@ function decodeAssistantParts(message: At<JsonRecord>, ignored: Ignored): Assist
   return [...parts, ...calls.map(({ call }) => call)]
 }
 
-/** What we sent as `reasoning_details` and got back; entries that others made are no seals of ours. */
+/**
+ * What we sent as `reasoning_details` and got back; entries that others made are no seals of ours.
+ */
 function decodeReasoningDetails(details: JsonValue | undefined): ReasoningPart[] {
   if (!Array.isArray(details)) return []
   return details.filter(isRecord).flatMap((entry): ReasoningPart[] => {
@@ -229,7 +234,10 @@ function decodeToolCalls(calls: At, ignored: Ignored): DecodedCall[] {
   })
 }
 
-/** Where Gemini's own OpenAI-shaped endpoint puts its signature: histories made there may be continued here. */
+/**
+ * Where Gemini's own OpenAI-shaped endpoint puts its signature: histories made there may be
+ * continued here.
+ */
 function readCompatSignature(call: JsonRecord) {
   const { extra_content: extra } = call
   const google = isRecord(extra) ? extra.google : undefined

@@ -1,4 +1,7 @@
-/** A whole chat completion of an upstream in the gateway's own terms, with the members that vendors add. */
+/**
+ * A whole chat completion of an upstream in the gateway's own terms, with the members that vendors
+ * add.
+ */
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'

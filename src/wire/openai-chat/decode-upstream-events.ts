@@ -1,4 +1,7 @@
-/** An upstream's stream of chat completion chunks in the gateway's own events, with the members that vendors add. */
+/**
+ * An upstream's stream of chat completion chunks in the gateway's own events, with the members that
+ * vendors add.
+ */
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'

@@ -1,4 +1,7 @@
-/** Our answers as Chat Completions: whole, and the parts that streams share. It must not know which upstream wrote them. */
+/**
+ * Our answers as Chat Completions: whole, and the parts that streams share. It must not know which
+ * upstream wrote them.
+ */
 import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, ReasoningPart, ToolCallPart } from '../chat-request.ts'

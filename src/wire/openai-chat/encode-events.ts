@@ -1,4 +1,7 @@
-/** Our events as a stream of Chat Completions chunks, in OpenAI's own order. It must not know which upstream wrote them. */
+/**
+ * Our events as a stream of Chat Completions chunks, in OpenAI's own order. It must not know which
+ * upstream wrote them.
+ */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
@@ -109,7 +112,10 @@ export class ChatEventEncoder implements EventEncoder {
     return `data: ${String(encodeError('nested', error))}\n\n${DONE}`
   }
 
-  /** In one piece and once: the SDK's accumulator keeps only the last value of a member that it does not know. */
+  /**
+   * In one piece and once: the SDK's accumulator keeps only the last value of a member that it does
+   * not know.
+   */
   #takeDetails(): string {
     if (this.#hasSentDetails || this.#sealed.length === 0) return ''
     this.#hasSentDetails = true

@@ -19,7 +19,10 @@ export function encodeUpstreamMessages(
   ignored: Set<Feature>,
 ): JsonRecord[] {
   const encoded: JsonRecord[] = []
-  /** Results hold text only: their images follow as the user's, once all results of the turn are told. */
+  /**
+   * Results hold text only: their images follow as the user's, once all results of the turn are
+   * told.
+   */
   let images: ImagePart[] = []
   const flush = (): void => {
     if (images.length > 0)
@@ -96,7 +99,9 @@ function toDataUrl(source: MediaSource): string {
   )
 }
 
-/** Another provider's seals mean nothing here; reasoning that came from here goes back as it came. */
+/**
+ * Another provider's seals mean nothing here; reasoning that came from here goes back as it came.
+ */
 function encodeAssistant(
   { content: parts, name }: Extract<ChatMessage, { readonly role: 'assistant' }>,
   target: Pick<EncodeTarget, 'sealOrigin'>,
@@ -132,7 +137,10 @@ function encodeAssistant(
   }
 }
 
-/** Where the target itself gave this reasoning; undefined: it did not. What a client changed in a seal names nothing. */
+/**
+ * Where the target itself gave this reasoning; undefined: it did not. What a client changed in a
+ * seal names nothing.
+ */
 function memberOf(
   { seal }: ReasoningPart,
   { sealOrigin }: Pick<EncodeTarget, 'sealOrigin'>,

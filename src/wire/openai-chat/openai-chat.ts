@@ -1,4 +1,7 @@
-/** OpenAI Chat Completions as the gateway serves it and relays it. It must not know which providers speak it. */
+/**
+ * OpenAI Chat Completions as the gateway serves it and relays it. It must not know which providers
+ * speak it.
+ */
 
 import { invalidRequest } from '../../core/errors.ts'
 import { requestRoom } from '../byte-room.ts'

@@ -1,4 +1,7 @@
-/** Chat Completions as it is spoken to our clients when the upstream speaks something else. Its traps are in README.md. */
+/**
+ * Chat Completions as it is spoken to our clients when the upstream speaks something else. Its
+ * traps are in README.md.
+ */
 import type { Feature, ServerCodec } from '../codec.ts'
 import { decodeChatRequest } from './decode-request.ts'
 import { encodeChatAnswer } from './encode-answer.ts'

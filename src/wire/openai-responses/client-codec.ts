@@ -1,4 +1,6 @@
-/** OpenAI Responses as it is spoken to an upstream. Its traps, with their causes, are in README.md. */
+/**
+ * OpenAI Responses as it is spoken to an upstream. Its traps, with their causes, are in README.md.
+ */
 import type { ClientCodec } from '../codec.ts'
 import { decodeResponse } from './decode-answer.ts'
 import { ResponsesStreamDecoder } from './decode-events.ts'

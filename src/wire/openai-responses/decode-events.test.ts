@@ -1,4 +1,7 @@
-/** Answers of a Responses upstream: streams survive every cut, and what is not documented fails nothing. */
+/**
+ * Answers of a Responses upstream: streams survive every cut, and what is not documented fails
+ * nothing.
+ */
 import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
 import { openaiResponsesClientCodec } from './client-codec.ts'

@@ -17,7 +17,10 @@ import {
 } from './decode-answer.ts'
 import { ToldAnswer } from './told-answer.ts'
 
-/** What is read. All else (`….in_progress`, `….done` of what came in deltas, unknown ones) only has to be readable. */
+/**
+ * What is read. All else (`….in_progress`, `….done` of what came in deltas, unknown ones) only has
+ * to be readable.
+ */
 const READ = new Set([
   'response.created',
   'response.output_item.added',
@@ -33,7 +36,10 @@ const READ = new Set([
   'error',
 ])
 
-/** `response.created` comes before anything is done: only these say that the model has begun, and so that a target answers. */
+/**
+ * `response.created` comes before anything is done: only these say that the model has begun, and so
+ * that a target answers.
+ */
 const BEGUN = new Set(
   [...READ].filter((type) => !['response.created', 'response.failed', 'error'].includes(type)),
 )

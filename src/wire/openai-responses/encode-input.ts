@@ -77,7 +77,10 @@ function toUrl(source: MediaSource): string {
   return source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
 }
 
-/** Each part an item, in their order; reasoning must stand directly before what it led to, or the request is refused. */
+/**
+ * Each part an item, in their order; reasoning must stand directly before what it led to, or the
+ * request is refused.
+ */
 function encodeAssistant(parts: readonly AssistantPart[], rules: InputRules): JsonRecord[] {
   const items: JsonRecord[] = []
   let reasoning: JsonRecord[] = []
@@ -115,12 +118,16 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: InputRules): Js
       arguments: part.arguments,
     })
   }
-  // An answer that was cut short while the model thought: nothing follows that it could stand before.
+  // An answer that was cut short while the model thought: nothing follows that it could stand
+  // before.
   if (reasoning.length > 0) rules.ignored.add('reasoningParts')
   return items
 }
 
-/** Only what this very origin encrypted can be read again; what was never sealed is for people to read. */
+/**
+ * Only what this very origin encrypted can be read again; what was never sealed is for people to
+ * read.
+ */
 function encodeReasoning(
   { text, seal }: ReasoningPart,
   { target, ignored }: InputRules,

@@ -1,4 +1,7 @@
-/** Our requests as Responses for an upstream. The format's traps, with their causes, are in README.md. It must not know callers. */
+/**
+ * Our requests as Responses for an upstream. The format's traps, with their causes, are in
+ * README.md. It must not know callers.
+ */
 import type { ChatRequest, JsonRecord, ResponseFormat, Tool, ToolChoice } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import { present } from '../read-json.ts'
@@ -60,7 +63,9 @@ function encodeSampling(request: ChatRequest, { traits }: EncodeTarget, ignored:
   }
 }
 
-/** Encrypted reasoning is asked for only from models that make any: of others OpenAI has refused it. */
+/**
+ * Encrypted reasoning is asked for only from models that make any: of others OpenAI has refused it.
+ */
 function encodeInclude(
   { traits }: EncodeTarget,
   sampling: JsonRecord | object,

@@ -1,6 +1,6 @@
 /**
- * OpenAI Responses as the gateway serves it: stateless, with encrypted reasoning carried by the client.
- * It must not know which providers speak it.
+ * OpenAI Responses as the gateway serves it: stateless, with encrypted reasoning carried by the
+ * client. It must not know which providers speak it.
  */
 
 import { invalidRequest } from '../../core/errors.ts'
@@ -49,7 +49,10 @@ const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
 const CURE = "This gateway keeps no state: send whole items in 'input' on every request."
 
-/** Fields that only work where conversations are stored, each with what to do instead (design §4, Responses). */
+/**
+ * Fields that only work where conversations are stored, each with what to do instead (design §4,
+ * Responses).
+ */
 const STATEFUL_FIELDS: Readonly<Record<string, string>> = {
   previous_response_id: `'previous_response_id' is not supported. ${CURE}`,
   conversation: `'conversation' is not supported. ${CURE}`,
@@ -96,8 +99,8 @@ function accept(body: JsonObject): AcceptedRequest {
 }
 
 /**
- * A reference points at an item the upstream stored, and nothing is stored. Dropping it in silence would lose the
- * assistant's own words (wire.md §2.3), so it is refused with the cure.
+ * A reference points at an item the upstream stored, and nothing is stored. Dropping it in silence
+ * would lose the assistant's own words (wire.md §2.3), so it is refused with the cure.
  */
 function refuseItemReferences(body: JsonObject, input: JsonMember): void {
   if (body.type(input) !== 'array' || !mayHoldItemReference(body.raw(input))) return
@@ -120,13 +123,19 @@ function refuseItemReferences(body: JsonObject, input: JsonMember): void {
 
 const OPENING_BRACE = 0x7b
 
-/** A cheap look before the items are read one by one: the word itself, or an escape that could spell it. */
+/**
+ * A cheap look before the items are read one by one: the word itself, or an escape that could spell
+ * it.
+ */
 function mayHoldItemReference(input: Uint8Array): boolean {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
   return bytes.includes('item_reference') || bytes.includes('\\u00')
 }
 
-/** @returns the item's `type`, or undefined when it has none that can be read; such items are the upstream's to judge. */
+/**
+ * @returns the item's `type`, or undefined when it has none that can be read; such items are the
+ * upstream's to judge.
+ */
 function readItemType(item: Uint8Array): unknown {
   let scanned: JsonObject
   try {
@@ -159,7 +168,9 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   }
 }
 
-/** The union of what the client asked for and the encrypted reasoning it needs for the next turn. */
+/**
+ * The union of what the client asked for and the encrypted reasoning it needs for the next turn.
+ */
 function includeEncryptedReasoning(body: JsonObject): JsonEdit[] {
   const wanted = JSON.stringify(ENCRYPTED_REASONING)
   const include = body.get('include')

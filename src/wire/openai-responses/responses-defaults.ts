@@ -1,4 +1,7 @@
-/** Writes a gate's defaults into a Responses request that is relayed. It must not know which providers speak the dialect. */
+/**
+ * Writes a gate's defaults into a Responses request that is relayed. It must not know which
+ * providers speak the dialect.
+ */
 import type { GateDefaults } from '../../core/gate.ts'
 import { DefaultsEditor } from '../defaults-editor.ts'
 import type { RelayTarget } from '../dialect.ts'

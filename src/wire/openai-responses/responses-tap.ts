@@ -1,4 +1,7 @@
-/** Watches a Responses stream go by unchanged: its end, its usage, and what a failure event would have to repeat. */
+/**
+ * Watches a Responses stream go by unchanged: its end, its usage, and what a failure event would
+ * have to repeat.
+ */
 
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -56,8 +59,9 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   }
 
   /**
-   * `error` with both the flat and the nested spelling, then `response.failed` with a whole response, then `[DONE]`:
-   * the one sequence that every client tried reports as a failure (wire.md §2.1, §2.4.7).
+   * `error` with both the flat and the nested spelling, then `response.failed` with a whole
+   * response, then `[DONE]`: the one sequence that every client tried reports as a failure (wire.md
+   * §2.1, §2.4.7).
    */
   encodeFailure(error: GatewayError): Uint8Array {
     const nested = toNestedError(error)
@@ -117,7 +121,10 @@ function readEvent(frame: SseFrame): ResponseEvent {
   }
 }
 
-/** Every member that a response object must have, for a stream that broke before the upstream sent one. */
+/**
+ * Every member that a response object must have, for a stream that broke before the upstream sent
+ * one.
+ */
 const EMPTY_RESPONSE = {
   id: 'resp_unknown',
   object: 'response',

@@ -1,7 +1,12 @@
-/** Ids as this format takes them. Pure: what belongs together stays so, in this request and in the next. */
+/**
+ * Ids as this format takes them. Pure: what belongs together stays so, in this request and in the
+ * next.
+ */
 import { createHash } from 'node:crypto'
 
-/** Longer ones of a call, of a user and of a prompt's cache are refused (`string_above_max_length`). */
+/**
+ * Longer ones of a call, of a user and of a prompt's cache are refused (`string_above_max_length`).
+ */
 const MAX_LENGTH = 64
 
 /** The id itself, or, where it is too long, a digest of it that is just as opaque. */

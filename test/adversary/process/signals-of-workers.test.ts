@@ -1,4 +1,7 @@
-/** A signal to the supervisor of several workers: none of them ends, and each reads the configuration again. */
+/**
+ * A signal to the supervisor of several workers: none of them ends, and each reads the
+ * configuration again.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Signals that anybody's tools send to a server: none of SIGHUP, SIGUSR1 and SIGUSR2 ends it, and SIGHUP reads the configuration again. */
+/**
+ * Signals that anybody's tools send to a server: none of SIGHUP, SIGUSR1 and SIGUSR2 ends it, and
+ * SIGHUP reads the configuration again.
+ */
 import { afterEach, expect, test } from 'bun:test'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -11,7 +11,8 @@ import { readFlatError } from '../../support/envelopes.ts'
 import { pollUntil } from '../../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../../support/start-gatehouse.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 interface KeyRow {

@@ -1,4 +1,7 @@
-/** interface-spec, "Authentication": its eight rules, and what "Endpoints" says of the headers of every request. */
+/**
+ * interface-spec, "Authentication": its eight rules, and what "Endpoints" says of the headers of
+ * every request.
+ */
 import {
   afterAll,
   beforeAll,
@@ -28,7 +31,8 @@ import {
 import { runCli } from '../../support/run-cli.ts'
 import { jsonAnswer } from '../../support/scripted-answers.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const messages = [{ role: 'user', content: 'hi' }]
@@ -62,7 +66,10 @@ async function statuses(key: string): Promise<readonly number[]> {
   return answers.map(({ status }) => status)
 }
 
-/** Every operation of the interface description that is not for everybody: method and path, parameters filled in. */
+/**
+ * Every operation of the interface description that is not for everybody: method and path,
+ * parameters filled in.
+ */
 async function protectedOperations(): Promise<readonly (readonly [string, string])[]> {
   const document = (await (await fetch(`${scene.gatehouse.url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { security?: object[] }>>

@@ -1,4 +1,7 @@
-/** interface-spec, "Chat endpoints": what its paragraph says of the two, the first of them with the official SDK. */
+/**
+ * interface-spec, "Chat endpoints": what its paragraph says of the two, the first of them with the
+ * official SDK.
+ */
 import {
   afterAll,
   beforeAll,
@@ -20,7 +23,8 @@ import { CHAT, CHAT_V3, openRawScene, type RawScene, RESPONSES } from '../../sup
 import { jsonAnswer, streamAnswer } from '../../support/scripted-answers.ts'
 import { parseEvents } from '../../support/server-sent-events.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const messages = [

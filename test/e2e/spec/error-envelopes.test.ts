@@ -1,4 +1,7 @@
-/** interface-spec, "Error envelope" and "Errors": every field and every status, each status really provoked. */
+/**
+ * interface-spec, "Error envelope" and "Errors": every field and every status, each status really
+ * provoked.
+ */
 import {
   afterAll,
   beforeAll,
@@ -21,7 +24,8 @@ import { type RawUpstream, startRawUpstream } from '../../support/raw-upstream.t
 import { jsonAnswer } from '../../support/scripted-answers.ts'
 import type { Gatehouse } from '../../support/start-gatehouse.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const OWNED_MODEL = '/v1/owned-models/house-model'

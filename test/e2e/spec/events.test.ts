@@ -18,7 +18,8 @@ import { FIM, openRawScene, type RawScene, RESPONSES } from '../../support/raw-s
 import { beginStream, streamAnswer } from '../../support/scripted-answers.ts'
 import { parseEvents } from '../../support/server-sent-events.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const FIM_BODY = { model: 'codestral', prompt: 'def f(', stream: true }

@@ -1,4 +1,7 @@
-/** interface-spec, "POST {base_url}/alt/v1/fim/completions": its request rows, its response rows, its envelope. */
+/**
+ * interface-spec, "POST {base_url}/alt/v1/fim/completions": its request rows, its response rows,
+ * its envelope.
+ */
 import {
   afterAll,
   beforeAll,
@@ -18,7 +21,8 @@ import { FIM, openRawScene, type RawScene } from '../../support/raw-scene.ts'
 import { jsonAnswer, streamAnswer } from '../../support/scripted-answers.ts'
 import { parseEvents } from '../../support/server-sent-events.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const BASE = { model: 'codestral', prompt: 'def f(' }

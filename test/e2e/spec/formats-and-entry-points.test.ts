@@ -1,4 +1,7 @@
-/** interface-spec, "What the service does": its six paragraphs, each entry point with the official SDK where there is one. */
+/**
+ * interface-spec, "What the service does": its six paragraphs, each entry point with the official
+ * SDK where there is one.
+ */
 import {
   afterAll,
   beforeAll,
@@ -22,7 +25,8 @@ import {
 } from '../../support/raw-scene.ts'
 import { jsonAnswer } from '../../support/scripted-answers.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const OWN_KEY = 'sk-own-planted-1111111111111111'
@@ -57,7 +61,8 @@ beforeAll(async () => {
 afterAll(() => scene.close())
 beforeEach(() => {
   scene.upstream.reset()
-  // Each path gets an answer of its own format, whoever asks: the gateway, or a client that is not behind it.
+  // Each path gets an answer of its own format, whoever asks: the gateway, or a client that is not
+  // behind it.
   scene.upstream.answer(async (exchange) => {
     const { path } = exchange.request
     const answer = path.endsWith('/responses')

@@ -21,7 +21,8 @@ import {
 } from '../../support/raw-scene.ts'
 import { jsonAnswer } from '../../support/scripted-answers.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 const GATE = 'support'

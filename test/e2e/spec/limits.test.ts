@@ -1,4 +1,7 @@
-/** interface-spec, "Limits": per key and by plan, refused so that clients can back off; and the bounds of fields. */
+/**
+ * interface-spec, "Limits": per key and by plan, refused so that clients can back off; and the
+ * bounds of fields.
+ */
 import {
   afterAll,
   beforeAll,
@@ -24,7 +27,8 @@ import { CHAT, openRawScene, type RawScene } from '../../support/raw-scene.ts'
 import { jsonAnswer } from '../../support/scripted-answers.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 /** The first account's plan, and that of everybody else. */

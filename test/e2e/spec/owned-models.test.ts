@@ -1,4 +1,7 @@
-/** interface-spec, "PATCH {base_url}/v1/owned-models/:slug": its table row by row, then its rules; the registration and its states. */
+/**
+ * interface-spec, "PATCH {base_url}/v1/owned-models/:slug": its table row by row, then its rules;
+ * the registration and its states.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { controlPlaneCall, createGate } from '../../support/control-plane.ts'
 import { readFlatError } from '../../support/envelopes.ts'

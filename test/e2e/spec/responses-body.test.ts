@@ -1,4 +1,7 @@
-/** interface-spec, "POST {base_url}/v1/responses": the rows of its two tables, as the upstream gets them and as they act. */
+/**
+ * interface-spec, "POST {base_url}/v1/responses": the rows of its two tables, as the upstream gets
+ * them and as they act.
+ */
 import {
   afterAll,
   beforeAll,
@@ -15,10 +18,14 @@ import { openRawScene, type RawScene, RESPONSES } from '../../support/raw-scene.
 import { jsonAnswer, streamAnswer } from '../../support/scripted-answers.ts'
 import { parseEvents } from '../../support/server-sent-events.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
-/** With these two nothing is left for the gateway to add: what goes out is what came in but for the model. */
+/**
+ * With these two nothing is left for the gateway to add: what goes out is what came in but for the
+ * model.
+ */
 const SETTLED = '"store":false,"include":["reasoning.encrypted_content"]'
 const TOOL = {
   type: 'function' as const,

@@ -1,4 +1,7 @@
-/** interface-spec, "POST {base_url}/v1/responses": its six rules and what "drop-in" promises, with the official SDK. */
+/**
+ * interface-spec, "POST {base_url}/v1/responses": its six rules and what "drop-in" promises, with
+ * the official SDK.
+ */
 import {
   afterAll,
   beforeAll,
@@ -21,7 +24,8 @@ import {
 } from '../../support/raw-scene.ts'
 import { jsonAnswer, streamAnswer } from '../../support/scripted-answers.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 type InputItem = OpenAI.Responses.ResponseInputItem

@@ -1,10 +1,14 @@
-/** interface-spec, "Versioning": the description's version, versions in paths, and keys from before a prefix changed. */
+/**
+ * interface-spec, "Versioning": the description's version, versions in paths, and keys from before
+ * a prefix changed.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { controlPlaneCall } from '../../support/control-plane.ts'
 import { type Gatehouse, startGatehouse } from '../../support/start-gatehouse.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 interface Description {

@@ -1,4 +1,7 @@
-/** What the reader of the analytics has chosen, as it stands in the address, so that a view can be shared. */
+/**
+ * What the reader of the analytics has chosen, as it stands in the address, so that a view can be
+ * shared.
+ */
 import { parseRangeChoice, type RangeChoice } from '../../format/time-range.ts'
 import { CALLS, COST, ERRORS, type Measure, TOKENS } from '../../format/usage-measures.ts'
 

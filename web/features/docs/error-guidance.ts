@@ -1,4 +1,7 @@
-/** Every error of the gateway: its look from outside, as the gateway's own table has it, with what it means and what to do. */
+/**
+ * Every error of the gateway: its look from outside, as the gateway's own table has it, with what
+ * it means and what to do.
+ */
 import table from '../../../src/contract/error-table.generated.json' with { type: 'json' }
 
 export type ErrorKind = keyof typeof table
@@ -15,7 +18,10 @@ export interface ErrorEntry {
   readonly cure: string
 }
 
-/** The type demands an entry for each kind that the gateway has: a new one without words does not compile. */
+/**
+ * The type demands an entry for each kind that the gateway has: a new one without words does not
+ * compile.
+ */
 const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> = {
   invalid_request: {
     means: 'The request is not valid.',

@@ -1,4 +1,7 @@
-/** A part of a form that is folded away until it is needed, and says in its heading what is set in it. */
+/**
+ * A part of a form that is folded away until it is needed, and says in its heading what is set in
+ * it.
+ */
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 

@@ -1,4 +1,7 @@
-/** A gate while it is edited: what the fields hold, what is wrong with it by the interface's own rules, and what saving would send. Pure. */
+/**
+ * A gate while it is edited: what the fields hold, what is wrong with it by the interface's own
+ * rules, and what saving would send. Pure.
+ */
 import { createGateBody } from '../../../src/contract/gates.ts'
 import { describeProblems, type Problem } from '../../../src/contract/problems.ts'
 import type { AnswerOf, QuestionOf } from '../../api/ask.ts'
@@ -139,7 +142,9 @@ export function toChanges(gate: Gate, draft: GateDraft): Partial<GateSettings> {
   return Object.fromEntries(changed)
 }
 
-/** By the schema that the gateway itself checks with, in its words and with its names of the fields. */
+/**
+ * By the schema that the gateway itself checks with, in its words and with its names of the fields.
+ */
 export function findProblems(draft: GateDraft): readonly Problem[] {
   const body = toNewGate(draft)
   const checked = createGateBody.safeParse(body)
@@ -155,7 +160,9 @@ export function isWithin(field: string, parent: string): boolean {
   return field === parent || field.startsWith(`${parent}.`) || field.startsWith(`${parent}[`)
 }
 
-/** Each target's part of the calls under `weighted`, from 0 to 1; what is no weight counts as none. */
+/**
+ * Each target's part of the calls under `weighted`, from 0 to 1; what is no weight counts as none.
+ */
 export function toShares(targets: readonly TargetDraft[]): readonly number[] {
   const weights = targets.map(({ weight }) => {
     const value = weight.trim() === '' ? 1 : Number(weight)

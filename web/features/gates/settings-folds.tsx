@@ -1,4 +1,7 @@
-/** What a gate says for its callers, and how long and how often it tries: the parts that most gates leave as they are. */
+/**
+ * What a gate says for its callers, and how long and how often it tries: the parts that most gates
+ * leave as they are.
+ */
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
 import { Fold } from './fold.tsx'
 import { EFFORTS, type GateDraft, type Overrides } from './gate-draft.ts'

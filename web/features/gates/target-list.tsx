@@ -1,4 +1,7 @@
-/** A gate's targets in their order: dragged, moved by keyboard or with buttons, renamed, weighted, removed. */
+/**
+ * A gate's targets in their order: dragged, moved by keyboard or with buttons, renamed, weighted,
+ * removed.
+ */
 import {
   type Announcements,
   closestCenter,
@@ -98,7 +101,8 @@ function toAnnouncements(targets: readonly TargetDraft[]): Announcements {
   const lifted = (id: string | number) => `Lifted ${nameOf(id)}, at place ${placeOf(id)} ${of}.`
   return {
     onDragStart: ({ active }) => lifted(active.id),
-    // Told at once of the place where it was lifted, too: that must not drown what was said of the lifting.
+    // Told at once of the place where it was lifted, too: that must not drown what was said of the
+    // lifting.
     onDragOver({ active, over }) {
       if (over === null) return undefined
       return over.id === active.id ? lifted(active.id) : `Now at place ${placeOf(over.id)} ${of}.`

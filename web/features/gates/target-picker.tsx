@@ -1,4 +1,6 @@
-/** Adds a target: a search over all models that are known, and any `provider/model` that is typed. */
+/**
+ * Adds a target: a search over all models that are known, and any `provider/model` that is typed.
+ */
 import { Plus } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { formatUsd } from '../../format/figures.ts'
@@ -34,7 +36,8 @@ export function TargetPicker({
   const chosen = choices[Math.min(active, choices.length - 1)]
   // biome-ignore lint/correctness/useExhaustiveDependencies: another choice is to be seen
   useEffect(() => {
-    // In braces: browsers have come to answer with a promise, and React would call that as a clean-up.
+    // In braces: browsers have come to answer with a promise, and React would call that as a
+    // clean-up.
     activeItem.current?.scrollIntoView({ block: 'nearest' })
   }, [active])
 

@@ -1,4 +1,7 @@
-/** What targets are chosen from, asked for when an editor opens, and kept: it changes with versions of the gateway. */
+/**
+ * What targets are chosen from, asked for when an editor opens, and kept: it changes with versions
+ * of the gateway.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { operationQuery, wholeListQuery } from '../../api/operation-query.ts'

@@ -1,4 +1,7 @@
-/** The state of a gate's form: what is in it, what to say of each field, and whether anything would be lost. Sends nothing. */
+/**
+ * The state of a gate's form: what is in it, what to say of each field, and whether anything would
+ * be lost. Sends nothing.
+ */
 import { useMemo, useState } from 'react'
 import type { Problem } from '../../../src/contract/problems.ts'
 import { ApiError } from '../../api/api-error.ts'

@@ -13,7 +13,10 @@ export interface RecentUse {
 
 type Sums = AnswerOf<'GET /v1/analytics'>['data']
 
-/** @returns of a key's id its use; undefined where it is not known: the answer tells only the busiest apart */
+/**
+ * @returns of a key's id its use; undefined where it is not known: the answer tells only the
+ * busiest apart
+ */
 export function toRecentUse(sums: Sums): (keyId: string) => RecentUse | undefined {
   const useOf = new Map(sums.filter(({ isRest }) => !isRest).map((sum) => [sum.group, sum]))
   const isWhole = !sums.some(({ isRest }) => isRest)

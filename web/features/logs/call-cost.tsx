@@ -1,4 +1,6 @@
-/** What a call used and cost: tokens, each kind at its price, and how far the sum can be relied on. */
+/**
+ * What a call used and cost: tokens, each kind at its price, and how far the sum can be relied on.
+ */
 import type { AnswerOf } from '../../api/ask.ts'
 import { formatUsd, formatWhole, NOT_KNOWN } from '../../format/figures.ts'
 import { Skeleton } from '../../ui/states.tsx'

@@ -1,4 +1,7 @@
-/** One call: beside the list where there is room, else a page of its own. Shows all that the log holds of it. */
+/**
+ * One call: beside the list where there is room, else a page of its own. Shows all that the log
+ * holds of it.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { ChevronDown, ChevronUp, X } from 'lucide-react'
 import { useEffect, useRef } from 'react'

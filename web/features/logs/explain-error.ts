@@ -1,4 +1,7 @@
-/** What each kind of error means, and what to do about it. Every kind of the contract is here; the compiler and a test see to it. */
+/**
+ * What each kind of error means, and what to do about it. Every kind of the contract is here; the
+ * compiler and a test see to it.
+ */
 import { ERROR_KINDS, type LoggedErrorKind } from '../../../src/contract/error-kinds.ts'
 
 export interface ErrorExplanation {

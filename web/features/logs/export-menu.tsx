@@ -1,4 +1,7 @@
-/** Downloads of what is filtered, as plain links: the browser sends the session's cookie and writes the file as it comes. */
+/**
+ * Downloads of what is filtered, as plain links: the browser sends the session's cookie and writes
+ * the file as it comes.
+ */
 import { ChevronDown, Download } from 'lucide-react'
 import { toApiRequest } from '../../../src/contract/api-call.ts'
 import { Button } from '../../ui/button.tsx'

@@ -1,4 +1,7 @@
-/** The list of calls: of a hundred thousand rows, those that are seen are in the page. What one reads stays where it is while rows come. */
+/**
+ * The list of calls: of a hundred thousand rows, those that are seen are in the page. What one
+ * reads stays where it is while rows come.
+ */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowUp } from 'lucide-react'
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
@@ -157,7 +160,9 @@ export function LogList({
   )
 }
 
-/** Keeps the row under the reader's eyes where it is when others come in above it, and counts those. */
+/**
+ * Keeps the row under the reader's eyes where it is when others come in above it, and counts those.
+ */
 function useSteadyReading(
   scroller: React.RefObject<HTMLDivElement | null>,
   { rows, rowHeightPx }: { readonly rows: readonly Log[]; readonly rowHeightPx: number },

@@ -1,4 +1,7 @@
-/** The rows of the log under a filter: older ones page by page, and, while asked to, new ones as calls end. */
+/**
+ * The rows of the log under a filter: older ones page by page, and, while asked to, new ones as
+ * calls end.
+ */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { type AnswerOf, askWith } from '../../api/ask.ts'
@@ -7,7 +10,10 @@ import { findFresh, mergeRows } from './merge-rows.ts'
 
 const PAGE_SIZE = 200
 const POLL_MS = 2_000
-/** Calls are in the log when they have ended, in the order of their beginnings: this far back may new ones appear. */
+/**
+ * Calls are in the log when they have ended, in the order of their beginnings: this far back may
+ * new ones appear.
+ */
 const FOLLOWED_MS = 10 * 60_000
 /** A poll goes on to what is known already, but no further than this. */
 const MAX_POLLED_PAGES = 5
@@ -37,7 +43,8 @@ export function useLogRows(query: LogQuery, isLive: boolean): LogRows {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: keepPreviousData,
-    // What has ended does not change: to ask for hundreds of pages again, or to compare them, would be for nothing.
+    // What has ended does not change: to ask for hundreds of pages again, or to compare them, would
+    // be for nothing.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnReconnect: false,
     refetchOnWindowFocus: false,

@@ -1,4 +1,7 @@
-/** A first call as code, for a gate of the reader's and this gateway's address. The key is left to the environment: it is not known here. */
+/**
+ * A first call as code, for a gate of the reader's and this gateway's address. The key is left to
+ * the environment: it is not known here.
+ */
 import type { Snippet } from '../../ui/code-block.tsx'
 
 /** @param origin of this gateway, without a slash at its end */

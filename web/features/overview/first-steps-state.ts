@@ -1,10 +1,15 @@
-/** How far a new account has come, read from what exists, and whether its reader wants to be told. */
+/**
+ * How far a new account has come, read from what exists, and whether its reader wants to be told.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { operationQuery } from '../../api/operation-query.ts'
 
 const DISMISSED_AS = 'gatehouse-first-steps-dismissed'
-/** While the list is shown: often enough that a tick follows what was done in another window or terminal. */
+/**
+ * While the list is shown: often enough that a tick follows what was done in another window or
+ * terminal.
+ */
 const EVERY_MS = 2_000
 
 export interface FirstStepsState {
@@ -25,7 +30,10 @@ export interface FirstStepsState {
     | undefined
 }
 
-/** @param isWatching whether what is not there yet is asked for again and again; a hidden tab asks nothing */
+/**
+ * @param isWatching whether what is not there yet is asked for again and again; a hidden tab asks
+ * nothing
+ */
 export function useFirstSteps(isWatching: boolean): FirstStepsState {
   const often = { refetchInterval: isWatching ? EVERY_MS : false, enabled: isWatching } as const
   const one = { query: { limit: 1 } }

@@ -1,4 +1,7 @@
-/** In which header a server takes its credential. To be left alone by nearly everyone: trying it finds out. */
+/**
+ * In which header a server takes its credential. To be left alone by nearly everyone: trying it
+ * finds out.
+ */
 import { SelectField } from '../../ui/field.tsx'
 import type { CredentialHeader, Dialect } from './draft.ts'
 

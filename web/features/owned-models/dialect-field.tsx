@@ -40,7 +40,9 @@ export const DIALECTS: Readonly<Record<Dialect, Explained>> = {
   },
 }
 
-/** Where a call to a model at this address goes; of filling in the middle, as far as it is known. */
+/**
+ * Where a call to a model at this address goes; of filling in the middle, as far as it is known.
+ */
 export function callAddress(dialect: Dialect, baseUrl: string, fimEndpoint: FimEndpoint): string {
   const address = baseUrl.trim().replace(/\/+$/, '')
   if (dialect !== 'mistral-fim') return address + DIALECTS[dialect].path

@@ -1,4 +1,7 @@
-/** What is typed into the forms of owned models: checked as one types, and turned into what is sent. The gateway checks all of it again. */
+/**
+ * What is typed into the forms of owned models: checked as one types, and turned into what is sent.
+ * The gateway checks all of it again.
+ */
 import type { QuestionOf, RowOf } from '../../api/ask.ts'
 
 export type OwnedModel = RowOf<'GET /v1/owned-models'>
@@ -27,7 +30,10 @@ export interface Prices {
   readonly pricingCachedInput: string
 }
 
-/** Says which character is wrong: "does not match a pattern" helps nobody. @returns undefined while it is empty or right */
+/**
+ * Says which character is wrong: "does not match a pattern" helps nobody. @returns undefined while
+ * it is empty or right
+ */
 export function slugProblem(slug: string): string | undefined {
   const wrong = /[^a-z0-9-]/u.exec(slug)?.[0]
   if (wrong !== undefined) {
@@ -39,7 +45,10 @@ export function slugProblem(slug: string): string | undefined {
   return slug.length > MAX_SLUG_LENGTH ? `At most ${MAX_SLUG_LENGTH} characters.` : undefined
 }
 
-/** @returns undefined while it is empty or could be right; the gateway alone knows which hosts it may reach */
+/**
+ * @returns undefined while it is empty or could be right; the gateway alone knows which hosts it
+ * may reach
+ */
 export function addressProblem(baseUrl: string): string | undefined {
   const typed = baseUrl.trim()
   if (typed === '' || 'https://'.startsWith(typed) || 'http://'.startsWith(typed)) return undefined
@@ -90,7 +99,10 @@ export function toDetails(model: OwnedModel): Details {
   }
 }
 
-/** Only what differs: two people who change different fields do not undo each other. Problems have to be ruled out before. */
+/**
+ * Only what differs: two people who change different fields do not undo each other. Problems have
+ * to be ruled out before.
+ */
 export function toChanges(before: OwnedModel, typed: Details): Changes {
   const after = {
     displayName: typed.displayName.trim(),
@@ -157,7 +169,10 @@ export function isRegistrable(typed: NewDetails): boolean {
   )
 }
 
-/** What may stay empty is left out: the gateway has its own rule for it. Problems have to be ruled out before. */
+/**
+ * What may stay empty is left out: the gateway has its own rule for it. Problems have to be ruled
+ * out before.
+ */
 export function toRegistration(typed: NewDetails): Omit<Registration, 'dialect' | 'credential'> {
   const displayName = typed.displayName.trim()
   const prices = {

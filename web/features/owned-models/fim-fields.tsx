@@ -1,4 +1,7 @@
-/** How a server fills in the middle, and whose tokens it wants. To be left alone by nearly everyone: trying it finds out. */
+/**
+ * How a server fills in the middle, and whose tokens it wants. To be left alone by nearly everyone:
+ * trying it finds out.
+ */
 import { SelectField } from '../../ui/field.tsx'
 import type { FimEndpoint, FimSettings, FimTemplate } from './draft.ts'
 

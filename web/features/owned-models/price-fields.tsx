@@ -1,4 +1,7 @@
-/** The three declared prices: typed in whole US cents per million tokens, and said in dollars beside. */
+/**
+ * The three declared prices: typed in whole US cents per million tokens, and said in dollars
+ * beside.
+ */
 import { formatCentsPerMillion } from '../../format/figures.ts'
 import { TextField } from '../../ui/field.tsx'
 import { type Prices, priceProblem, toCents } from './draft.ts'

@@ -1,4 +1,7 @@
-/** Shows the result of one small request to a model. Right after something was sent it also says that it is saved, which it always is. */
+/**
+ * Shows the result of one small request to a model. Right after something was sent it also says
+ * that it is saved, which it always is.
+ */
 import { CircleCheck, CircleHelp, Hourglass, type LucideIcon, TriangleAlert } from 'lucide-react'
 import { formatDuration } from '../../format/figures.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'

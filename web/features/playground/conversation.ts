@@ -1,4 +1,7 @@
-/** A conversation as the page shows it, and as it is sent. Pure; knows neither the page nor how answers arrive. */
+/**
+ * A conversation as the page shows it, and as it is sent. Pure; knows neither the page nor how
+ * answers arrive.
+ */
 import type { AnswerOf, QuestionOf } from '../../api/ask.ts'
 
 export type ChatRequest = QuestionOf<'POST /v1/playground'>[0]['body']
@@ -59,7 +62,10 @@ export function beginAnswer(id: string, gateId: string): Answer {
   return { type: 'answer', id, gateId, state: 'running', content: '', reasoning: '', toolCalls: [] }
 }
 
-/** What the model is told of the conversation so far. An answer that failed was none; one that was stopped was said as far as it came. */
+/**
+ * What the model is told of the conversation so far. An answer that failed was none; one that was
+ * stopped was said as far as it came.
+ */
 export function toMessages(entries: readonly Entry[]): ChatMessage[] {
   return entries.flatMap(entryMessages)
 }
@@ -99,7 +105,10 @@ export function openToolCalls(entries: readonly Entry[]): readonly ToolCall[] {
   return last?.type === 'answer' && last.state === 'done' ? last.toolCalls : []
 }
 
-/** The conversation as far as somebody is waited for to answer it; undefined when nothing was said yet. */
+/**
+ * The conversation as far as somebody is waited for to answer it; undefined when nothing was said
+ * yet.
+ */
 export function untilLastQuestion(entries: readonly Entry[]): readonly Entry[] | undefined {
   const at = entries.findLastIndex(({ type }) => type !== 'answer')
   return at < 0 ? undefined : entries.slice(0, at + 1)

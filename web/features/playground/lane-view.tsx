@@ -12,7 +12,9 @@ export interface LaneViewProps {
   readonly entries: readonly Entry[]
   /** The gate's choice and what can be done with it. */
   readonly head: ReactNode
-  /** Nothing can be asked at the moment: something is being answered, or the settings are not right. */
+  /**
+   * Nothing can be asked at the moment: something is being answered, or the settings are not right.
+   */
   readonly isLocked: boolean
   readonly targets: readonly string[]
   readonly onRetry: () => void

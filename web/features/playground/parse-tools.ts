@@ -1,4 +1,7 @@
-/** Tools as somebody writes or pastes them, in this format or in OpenAI's two; and what is wrong with them. Pure. */
+/**
+ * Tools as somebody writes or pastes them, in this format or in OpenAI's two; and what is wrong
+ * with them. Pure.
+ */
 import type { ChatRequest } from './conversation.ts'
 
 export type Tools = NonNullable<ChatRequest['tools']>

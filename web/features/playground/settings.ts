@@ -1,4 +1,7 @@
-/** What is said with every message: the settings as they are typed, what is wrong with them, and what becomes of them. Pure. */
+/**
+ * What is said with every message: the settings as they are typed, what is wrong with them, and
+ * what becomes of them. Pure.
+ */
 import type { ChatMessage, ChatRequest } from './conversation.ts'
 import { parseTools } from './parse-tools.ts'
 

@@ -1,10 +1,16 @@
-/** Finds fenced code in an answer; everything else stays the text that it is. Pure: nothing becomes HTML. */
+/**
+ * Finds fenced code in an answer; everything else stays the text that it is. Pure: nothing becomes
+ * HTML.
+ */
 
 export type Segment =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'code'; readonly language: string; readonly text: string }
 
-/** https://spec.commonmark.org/0.31.2/#fenced-code-blocks: a fence that is not closed yet reaches to the end. */
+/**
+ * https://spec.commonmark.org/0.31.2/#fenced-code-blocks: a fence that is not closed yet reaches to
+ * the end.
+ */
 const OPENING = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})\s*(\S*)/
 
 export function splitFences(text: string): readonly Segment[] {

@@ -6,7 +6,10 @@ import type { Answer, ChatRequest, Failure } from './conversation.ts'
 
 export interface StreamOptions {
   readonly signal: AbortSignal
-  /** The answer as far as it is known; what failed or was stopped too. The last is not `running` any more. */
+  /**
+   * The answer as far as it is known; what failed or was stopped too. The last is not `running` any
+   * more.
+   */
   readonly onProgress: (answer: Answer) => void
 }
 
@@ -64,7 +67,10 @@ function refuse(answer: Answer, error: ApiError, totalMs: number): Answer {
   }
 }
 
-/** What each read brings, in one piece: a page that draws once for all of it keeps up with any model. */
+/**
+ * What each read brings, in one piece: a page that draws once for all of it keeps up with any
+ * model.
+ */
 async function* readEvents(response: Response) {
   const reader = response.body?.getReader()
   if (reader === undefined) return

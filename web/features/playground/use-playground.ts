@@ -1,6 +1,7 @@
 /**
- * What the page keeps: one thread for each gate that is asked, the settings and what is being typed. In this tab's memory alone,
- * where it goes with the session; never in the browser's storage.
+ * What the page keeps: one thread for each gate that is asked, the settings and what is being
+ * typed. In this tab's memory alone, where it goes with the session; never in the browser's
+ * storage.
  */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'

@@ -1,4 +1,7 @@
-/** Keeps a box that grows scrolled to its end, but only while the reader is there: who scrolls up is left alone. */
+/**
+ * Keeps a box that grows scrolled to its end, but only while the reader is there: who scrolls up is
+ * left alone.
+ */
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
 
 /** Nearer than this to the end counts as being there, in pixels. */
@@ -45,7 +48,8 @@ export function useStayAtEnd(
       wasAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX
       setAtEnd(wasAtEnd.current)
     },
-    // The box moves some time after the wheel; what arrives in between must not take the reader back.
+    // The box moves some time after the wheel; what arrives in between must not take the reader
+    // back.
     onWheel: ({ deltaY }) => {
       const element = box.current
       if (element === null || deltaY >= 0 || element.scrollTop === 0) return

@@ -1,4 +1,7 @@
-/** A request as code to paste: for curl in the gateway's own format, for the two languages with OpenAI's SDK. Pure. */
+/**
+ * A request as code to paste: for curl in the gateway's own format, for the two languages with
+ * OpenAI's SDK. Pure.
+ */
 import type { Snippet } from '../../ui/code-block.tsx'
 import type { ChatMessage, ChatRequest } from './conversation.ts'
 

@@ -1,4 +1,7 @@
-/** The providers of the catalog, whose credential each is asked with, and the account's own keys for them. */
+/**
+ * The providers of the catalog, whose credential each is asked with, and the account's own keys for
+ * them.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { operationQuery, wholeListQuery } from '../../api/operation-query.ts'

@@ -19,7 +19,10 @@ export function toProviderRows(
   return providers.map((provider) => ({ provider, ownKey: keyOf.get(provider.id) }))
 }
 
-/** The account's own first, then what the platform has a credential for, then the rest; by name within each. */
+/**
+ * The account's own first, then what the platform has a credential for, then the rest; by name
+ * within each.
+ */
 export function orderProviders(rows: readonly ProviderRow[]): readonly string[] {
   const rank = ({ provider, ownKey }: ProviderRow) =>
     ownKey !== undefined ? 0 : provider.configured ? 1 : 2

@@ -1,4 +1,7 @@
-/** Whether an own key is on: as it was last chosen, while the gateway has yet to agree, and as it is when it refuses. */
+/**
+ * Whether an own key is on: as it was last chosen, while the gateway has yet to agree, and as it is
+ * when it refuses.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
@@ -12,7 +15,8 @@ export function useActive(
   providerName: string,
 ): { readonly isActive: boolean; readonly choose: (isActive: boolean) => void } {
   const queryClient = useQueryClient()
-  // In state, and not in a cache that tells its readers a moment later: the next press turns around what is shown.
+  // In state, and not in a cache that tells its readers a moment later: the next press turns around
+  // what is shown.
   const [wanted, setWanted] = useState<boolean>()
   /** The latest answer, until the list is as new as it. */
   const [saved, setSaved] = useState<ProviderKey>()

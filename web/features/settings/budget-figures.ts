@@ -1,4 +1,7 @@
-/** What a budget limits and how much of it is used, in figures and words; and what is typed into its form. Knows no page. */
+/**
+ * What a budget limits and how much of it is used, in figures and words; and what is typed into its
+ * form. Knows no page.
+ */
 import type { RowOf } from '../../api/ask.ts'
 import { formatCount, formatUsd } from '../../format/figures.ts'
 

@@ -1,4 +1,7 @@
-/** A browser's own description of itself, as people would say it. Good enough to recognise one's own devices, and no more. */
+/**
+ * A browser's own description of itself, as people would say it. Good enough to recognise one's own
+ * devices, and no more.
+ */
 
 const BROWSERS: readonly (readonly [mark: RegExp, name: string])[] = [
   // The others claim to be Chrome or Safari as well: they have to be asked for first.

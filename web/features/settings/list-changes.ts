@@ -14,7 +14,10 @@ type Form = Readonly<Record<string, unknown>> | null
 /** Changes with every other one, and tells nothing. */
 const NOISE: ReadonlySet<string> = new Set(['updatedAt'])
 
-/** Only what differs, in the order of the fields. Of what was made or deleted, every field that says something. */
+/**
+ * Only what differs, in the order of the fields. Of what was made or deleted, every field that says
+ * something.
+ */
 export function listChanges(before: Form, after: Form): readonly FieldChange[] {
   const was = flatten(before)
   const is = flatten(after)

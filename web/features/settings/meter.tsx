@@ -1,4 +1,7 @@
-/** How much of a limit is used, as a bar. The figures stand beside it as text: the bar alone tells nothing exact. */
+/**
+ * How much of a limit is used, as a bar. The figures stand beside it as text: the bar alone tells
+ * nothing exact.
+ */
 import { classNames } from '../../ui/class-names.ts'
 
 const NEARLY_FULL = 0.8

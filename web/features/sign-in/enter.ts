@@ -1,8 +1,13 @@
-/** What follows a successful sign-in: a whole new page load, so that nothing of whoever was here before stays in memory. */
+/**
+ * What follows a successful sign-in: a whole new page load, so that nothing of whoever was here
+ * before stays in memory.
+ */
 
 const START = '/dashboard'
 
-/** @param returnTo a path of the dashboard; anything else leads to its start, never to another site */
+/**
+ * @param returnTo a path of the dashboard; anything else leads to its start, never to another site
+ */
 export function enter(returnTo: string | undefined): void {
   location.assign(ownPath(returnTo) ?? START)
 }

@@ -1,4 +1,6 @@
-/** Email and password, for whoever signs in: at the start, or again on a page whose session ended. */
+/**
+ * Email and password, for whoever signs in: at the start, or again on a page whose session ended.
+ */
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ask } from '../../api/ask.ts'

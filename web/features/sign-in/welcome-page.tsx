@@ -1,4 +1,7 @@
-/** The first run: whoever holds the key that the gateway showed at its first start becomes the owner. */
+/**
+ * The first run: whoever holds the key that the gateway showed at its first start becomes the
+ * owner.
+ */
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askWith } from '../../api/ask.ts'

@@ -13,7 +13,10 @@ export interface FilledPeriod {
   readonly sums: readonly StepSum[]
 }
 
-/** One value a step, in their order: nothing where nothing was called, null where there was nothing to measure. */
+/**
+ * One value a step, in their order: nothing where nothing was called, null where there was nothing
+ * to measure.
+ */
 export function fillSteps(
   { period, step, sums }: FilledPeriod,
   measure: Measure,

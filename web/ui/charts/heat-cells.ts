@@ -1,4 +1,7 @@
-/** What a heat map is drawn from: counts by step and by range of values. Knows neither how it is drawn nor what is counted. */
+/**
+ * What a heat map is drawn from: counts by step and by range of values. Knows neither how it is
+ * drawn nor what is counted.
+ */
 
 export interface HeatRange {
   readonly from: number
@@ -46,7 +49,10 @@ export function toHeatData(
 /** Of a cell with few calls: still to be told from an empty one. */
 const FAINTEST = 0.2
 
-/** How strongly a cell is coloured, 0 to 1. By the root: a few calls that are slow have to be seen beside many that are not. */
+/**
+ * How strongly a cell is coloured, 0 to 1. By the root: a few calls that are slow have to be seen
+ * beside many that are not.
+ */
 export function heatOf(count: number, highest: number): number {
   return count === 0 || highest === 0 ? 0 : FAINTEST + (1 - FAINTEST) * Math.sqrt(count / highest)
 }

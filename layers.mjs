@@ -1,4 +1,33 @@
-// The one table of which folder under src/ may import which; scripts/check-layers.ts enforces it and docs/architecture.md prints it.
+// The one table of which folder under src/ may import which; scripts/check-layers.ts enforces it
+// and docs/architecture.md prints it.
+/** What compose/ joins. */
+const EVERY_PORT = [
+  ...[
+    'core',
+    'wire',
+    'providers',
+    'upstream',
+    'gateway',
+    'store',
+    'ledger',
+    'redis',
+    'limits',
+    'revocation',
+    'snapshots',
+  ],
+  ...[
+    'identity',
+    'webhooks',
+    'config',
+    'telemetry',
+    'admin',
+    'doors',
+    'dashboard',
+    'workers',
+    'process',
+  ],
+]
+
 export const layers = {
   core: { may: [], does: 'nouns without I/O: ids, clock, secrets, usage, errors' },
   contract: {
@@ -20,16 +49,28 @@ export const layers = {
     may: ['core', 'gateway', 'store'],
     does: 'journal on disk and its shipping into the store',
   },
-  cluster: {
-    may: ['core', 'gateway', 'store'],
-    does: 'what nodes share: key and gate snapshots, limits',
+  redis: {
+    may: ['core', 'store'],
+    does: 'the Redis that nodes share: its client, its store of short facts, whose it is',
+  },
+  limits: {
+    may: ['core', 'gateway', 'store', 'redis', 'revocation', 'snapshots'],
+    does: 'rates, places, quotas and budgets: of one node, and of many',
+  },
+  revocation: {
+    may: ['core', 'gateway', 'store', 'redis'],
+    does: 'how nodes hear of changes, until when they may serve without news, when a change is in force everywhere',
+  },
+  snapshots: {
+    may: ['core', 'gateway', 'store', 'revocation'],
+    does: 'what a node keeps in memory of accounts: keys, gates, provider keys, owned models',
   },
   identity: {
     may: ['core', 'store'],
     does: 'users: sign-in and sessions by better-auth, throttling, protection of cookies; loaded when first needed',
   },
   webhooks: {
-    may: ['core', 'store'],
+    may: ['core', 'store', 'snapshots'],
     does: 'events for customers: what is told, the queue, signed deliveries',
   },
   config: {
@@ -47,7 +88,8 @@ export const layers = {
       'wire',
       'providers',
       'store',
-      'cluster',
+      'limits',
+      'snapshots',
       'gateway',
       'identity',
       'webhooks',
@@ -78,31 +120,21 @@ export const layers = {
     may: ['core', 'contract', 'config', 'sandbox'],
     does: 'the command line; reaches the server over HTTP or the local store through what main.ts hands it',
   },
+  process: {
+    may: [],
+    does: 'what the process asks of Linux: its start, its signals, its listening socket',
+  },
+  compose: {
+    may: EVERY_PORT,
+    does: 'the composition root: constructs the whole gateway, where ports meet what satisfies them',
+  },
+  commands: {
+    may: [...EVERY_PORT, 'compose', 'cli', 'sandbox', 'doctor'],
+    does: 'what a command does: serve, workers, copy a store, rotate the master key, local gateway and users',
+  },
 }
-// The composition root: these files join everything and may import every folder; no folder imports them.
-export const roots = [
-  'main.ts',
-  'create-cli-context.ts',
-  'compose.ts',
-  'server.ts',
-  'serve.ts',
-  'serve-from-flags.ts',
-  'serve-workers.ts',
-  'welcome.ts',
-  'compose-control-plane.ts',
-  'compose-installation.ts',
-  'compose-ledger.ts',
-  'compose-limits.ts',
-  'compose-nodes.ts',
-  'compose-state.ts',
-  'compose-webhooks.ts',
-  'open-local-gateway.ts',
-  'open-local-users.ts',
-  'rotate-master-key.ts',
-  'copy-local-store.ts',
-  'accept-local-store.ts',
-  'prepare-process.ts',
-  'stop-accepting.ts',
-  'hear-signals.ts',
-  'reload-configuration.ts',
-]
+/**
+ * The one file that stands in no folder: where the program starts. It may import every folder;
+ * nothing imports it.
+ */
+export const roots = ['main.ts']

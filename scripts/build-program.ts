@@ -12,7 +12,7 @@ const HOUSE = join(import.meta.dir, '..')
 const SHIPPED = [
   'dist/dashboard/index.html*',
   'dist/dashboard/{assets,fonts}/*',
-  'src/admin/docs-page.{css,browser.js}',
+  'src/admin/openapi/docs-page.{css,browser.js}',
   'node_modules/swagger-ui-dist/swagger-ui{.css,-bundle.js}',
 ]
 

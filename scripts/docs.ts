@@ -4,25 +4,37 @@
  */
 import { join } from 'node:path'
 import { layers, roots } from '../layers.mjs'
+import { CALL_COLUMNS } from '../src/core/call-columns.ts'
 import { ERROR_POLICY } from '../src/core/errors.ts'
+import { RESOURCE_ENTRIES } from '../src/core/resource-table.ts'
+import { callCode } from './call-code/call-code.ts'
 import { conformanceTexts } from './conformance/conformance-texts.ts'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
 import { METRICS_PAGE, metricsPage } from './metrics-page.ts'
 import { NEW_TABLES, newTables } from './new-tables.ts'
 import { toApiTypes } from './openapi/api-types.ts'
-import { readDocument } from './openapi/read-document.ts'
+import { SETTINGS_PAGE, settingsPage } from './settings-page.ts'
+import { VALUES_SCHEMA, withSettings } from './settings-schema.ts'
 
 const HOUSE = join(import.meta.dir, '..')
-const DOCUMENTS = ['CONTRIBUTING.md', 'docs/architecture.md']
+const DOCUMENTS = ['docs/architecture.md']
 const API_TYPES = 'src/contract/api.generated.ts'
 /** For the dashboard, which may import the contract alone. */
 const ERROR_TABLE = 'src/contract/error-table.generated.json'
+/** Likewise. */
+const AUDIT_WORDS = 'src/contract/audit-words.generated.json'
 
 const checkOnly = process.argv.includes('--check')
 const table = layerTableText(layers, roots)
 const conformance = conformanceTexts()
+const callCodes = callCode(CALL_COLUMNS)
 let faults = 0
 
+for (const fault of callCodes.faults) complain(`src/core/call-columns.ts: ${fault}`)
+for (const [path, text] of callCodes.files) {
+  if (callCodes.faults.length === 0)
+    await renew(path, await read(path), text, 'it is not what src/core/call-columns.ts comes to')
+}
 for (const path of DOCUMENTS) {
   const text = await read(path)
   const renewed = replaceBetweenMarkers(text, 'layers', table)
@@ -47,11 +59,26 @@ await renew(
   'it is not what src/telemetry/metric-list.ts says',
 )
 await renew(
+  SETTINGS_PAGE,
+  await read(SETTINGS_PAGE),
+  settingsPage(),
+  'it is not what src/config/setting-table.ts says',
+)
+const schema = await read(VALUES_SCHEMA)
+await renew(
+  VALUES_SCHEMA,
+  schema,
+  withSettings(schema),
+  'its settings are not what src/config/setting-table.ts says',
+)
+await renew(
   NEW_TABLES,
   await read(NEW_TABLES),
   await newTables(),
-  'it is not what the steps of src/store/migrations.ts come to',
+  'it is not what the steps of src/store/migrations/migrations.ts come to',
 )
+// Loaded now, for it answers with the fields that may have been renewed above.
+const { readDocument } = await import('./openapi/read-document.ts')
 await renew(
   API_TYPES,
   await read(API_TYPES),
@@ -64,8 +91,24 @@ await renew(
   `${JSON.stringify(ERROR_POLICY, null, 2)}\n`,
   'it is not ERROR_POLICY of src/core/errors.ts',
 )
-console.log(`documents: ${DOCUMENTS.length + conformance.files.size + 4} read, ${faults} faults`)
+await renew(
+  AUDIT_WORDS,
+  await read(AUDIT_WORDS),
+  `${JSON.stringify(auditWords(), null, 2)}\n`,
+  'it is not what src/core/resource-table.ts says',
+)
+console.log(
+  `documents: ${DOCUMENTS.length + conformance.files.size + callCodes.files.size + 7} read, ${faults} faults`,
+)
 if (faults > 0) process.exitCode = 1
+
+function auditWords() {
+  const resources = RESOURCE_ENTRIES.map(([word, { label }]) => [word, label] as const)
+  const actions = RESOURCE_ENTRIES.flatMap(([word, entry]) =>
+    Object.entries(entry.actions).map(([verb, said]) => [`${word}.${verb}`, said] as const),
+  )
+  return { resources: Object.fromEntries(resources), actions: Object.fromEntries(actions) }
+}
 
 async function read(path: string): Promise<string> {
   const file = Bun.file(join(HOUSE, path))

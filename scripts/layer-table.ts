@@ -11,11 +11,14 @@ export function layerTableText(layers: LayerTable, roots: readonly string[]): st
     '| folder under `src/` | what it is | may import |',
     '|---|---|---|',
     ...rows,
-    `| ${rootNames} | the composition root: joins everything; nothing imports it | everything |`,
+    `| ${rootNames} | where the program starts; nothing imports it | everything |`,
   ].join('\n')
 }
 
-/** Undefined when the markers `<!-- name:start -->` and `<!-- name:end -->` are not both there, in this order. */
+/**
+ * Undefined when the markers `<!-- name:start -->` and `<!-- name:end -->` are not both there, in
+ * this order.
+ */
 export function replaceBetweenMarkers(
   text: string,
   name: string,

@@ -19,7 +19,7 @@ export function metricsPage(metrics = ALL): string {
     '',
     '<!-- Made by scripts/docs.ts from src/telemetry/metric-list.ts: do not edit, run make fmt. -->',
     '',
-    'What `/metrics` tells Prometheus ([how to switch it on](../operations.md#metrics)). Figures count from the start of the process and are this node’s own.',
+    'What `/metrics` tells Prometheus ([how to switch it on](../operations/watch.md#metrics)). Figures count from the start of the process and are this node’s own.',
     '',
     '| metric | type | labels | meaning |',
     '|---|---|---|---|',

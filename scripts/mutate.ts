@@ -1,4 +1,7 @@
-/** `make mutate`: plants small faults, one at a time, and asks whether the tests nearest to them notice. */
+/**
+ * `make mutate`: plants small faults, one at a time, and asks whether the tests nearest to them
+ * notice.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,14 +18,14 @@ import { runUntilStopped } from './run-command.ts'
 import { seconds } from './test-counts.ts'
 
 const HOUSE = join(import.meta.dir, '..')
-const FOLDERS = ['gateway', 'wire', 'ledger', 'cluster'] as const
+const FOLDERS = ['gateway', 'wire', 'ledger', 'limits', 'snapshots', 'revocation', 'redis'] as const
 const MOST_JOBS = 2
 
 const HELP = `bun scripts/mutate.ts [options]
 
   --seed    which faults: the same seed plants the same ones in the same tree
   --count   how many in each folder; all: each that there is
-  --folder  gateway, wire, ledger or cluster; without it all four
+  --folder  one of ${FOLDERS.join(', ')}; without it each of them
   --file    only faults in this file, as src/ledger/journal.ts
   --jobs    how many at a time, each in its own copy of the tree; ${MOST_JOBS} where there are as many cores
   --list    print the faults and run nothing

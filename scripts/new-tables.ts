@@ -1,9 +1,12 @@
-/** src/store/new-tables.generated.json: what the steps of the schema's history come to on SQLite. Knows none of them. */
+/**
+ * src/store/migrations/new-tables.generated.json: what the steps of the schema's history come to on
+ * SQLite. Knows none of them.
+ */
 import { type Kysely, sql } from 'kysely'
-import { migrateToLatest, migrations } from '../src/store/migrations.ts'
-import { openDatabase } from '../src/store/open-database.ts'
+import { openDatabase } from '../src/store/database/open-database.ts'
+import { migrateToLatest, migrations } from '../src/store/migrations/migrations.ts'
 
-export const NEW_TABLES = 'src/store/new-tables.generated.json'
+export const NEW_TABLES = 'src/store/migrations/new-tables.generated.json'
 
 export async function newTables(): Promise<string> {
   const database = await openDatabase({ path: ':memory:' })

@@ -18,7 +18,7 @@ export function conformanceTexts({ rows, faults } = runConformance()): Conforman
   }
   const files = new Map([
     ['docs/generated/conformance.md', conformancePage(rows, names)],
-    ['src/admin/conformance.generated.json', toJsonText(groupRows(rows))],
+    ['src/admin/openapi/conformance.generated.json', toJsonText(groupRows(rows))],
   ])
   return { files, faults }
 }

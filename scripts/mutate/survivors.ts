@@ -16,26 +16,26 @@ export interface ListedSurvivor {
 
 export const survivors: readonly ListedSurvivor[] = [
   {
-    path: 'src/cluster/usage-lease.ts',
+    path: 'src/limits/usage-lease.ts',
     lineText: '#nodes = 1',
     operator: 'number',
     mutated: '0',
     reason: 'a store never speaks of fewer nodes than one, and the greater of the two counts',
   },
   {
-    path: 'src/cluster/usage-lease.ts',
+    path: 'src/limits/usage-lease.ts',
     lineText: '#takenSinceAsked = { tokens: 0, microUsd: 0 }',
     operator: 'number',
     reason: 'the first question asks for nothing in advance, whatever was taken before it',
   },
   {
-    path: 'src/cluster/usage-lease.ts',
+    path: 'src/limits/usage-lease.ts',
     lineText: 'this.#needs.push(needed)',
     operator: 'method',
     reason: 'they are added up',
   },
   {
-    path: 'src/cluster/usage-lease.ts',
+    path: 'src/limits/usage-lease.ts',
     lineText:
       'return isQuiet && nowMs > this.window.endsAtMs && FIELDS.every((field) => this.#reserved[field] === 0)',
     operator: 'comparison',
@@ -43,14 +43,14 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'at its last moment a period has no calls any more',
   },
   {
-    path: 'src/cluster/usage-lease.ts',
+    path: 'src/limits/usage-lease.ts',
     lineText: 'const awayMs = this.#awaySinceMs === undefined ? 0 : nowMs - this.#awaySinceMs',
     operator: 'number',
     reason: 'both are less than three seconds',
   },
   ...(['comparison', 'if body removed'] as const).map(
     (operator): ListedSurvivor => ({
-      path: 'src/cluster/usage-counter.ts',
+      path: 'src/limits/usage-counter.ts',
       lineText:
         'if (window !== undefined && momentMs < window.endsAtMs && momentMs >= window.startsAtMs) return window',
       operator,
@@ -59,24 +59,24 @@ export const survivors: readonly ListedSurvivor[] = [
     }),
   ),
   {
-    path: 'src/cluster/usage-counter.ts',
+    path: 'src/limits/usage-counter.ts',
     lineText: 'const isOfOrigin = periodStartsAtMs < this.#originMs && this.#originMs < endsAtMs',
     operator: 'comparison',
     mutated: 'periodStartsAtMs <= this.#originMs',
     reason: 'both begin at the same moment then',
   },
   {
-    path: 'src/cluster/usage-counter.ts',
+    path: 'src/limits/usage-counter.ts',
     lineText: 'constructor(period: Period, originMs = 0) {',
     operator: 'number',
     reason: 'no call began in the first millisecond of 1970',
   },
   ...(
     [
-      ['src/cluster/key-registry.ts', '.sort(', 'id', ')'],
-      ['src/cluster/owned-model-registry.ts', '.sort(', 'slug', ')'],
-      ['src/cluster/provider-key-registry.ts', '.sort(', 'providerId', ')'],
-      ['src/cluster/budget-registry.ts', 'return budgets.sort(', 'id', ')'],
+      ['src/snapshots/key-registry.ts', '.sort(', 'id', ')'],
+      ['src/snapshots/owned-model-registry.ts', '.sort(', 'slug', ')'],
+      ['src/snapshots/provider-key-registry.ts', '.sort(', 'providerId', ')'],
+      ['src/limits/budget-registry.ts', 'return budgets.sort(', 'id', ')'],
     ] as const
   ).flatMap(([path, begin, field, end]): readonly ListedSurvivor[] => {
     const lineText = `${begin}(a, b) => b.createdAt - a.createdAt || (a.${field} < b.${field} ? 1 : -1)${end}`
@@ -174,35 +174,35 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'of a target that answers there is no message to tell',
   },
   {
-    path: 'src/cluster/key-registry.ts',
+    path: 'src/snapshots/key-registry.ts',
     lineText: '.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))',
     operator: 'number',
     mutated: '2',
     reason: 'any number above 0 puts it behind the other',
   },
   {
-    path: 'src/cluster/usage-script.ts',
+    path: 'src/limits/usage-script.ts',
     lineText:
       'const [otherTokens = 0, otherMicroUsd = 0, allowedTokens = 0, allowedMicroUsd = 0] = pairs',
     operator: 'number',
     reason: 'an answer with fewer numbers is refused before; the defaults are for the compiler',
   },
   {
-    path: 'src/cluster/leased-bucket.ts',
+    path: 'src/limits/leased-bucket.ts',
     lineText: 'this.view.refill(nodes === 1 ? perMinute : shareOf(perMinute, nodes), nowMs)',
     operator: 'number',
     mutated: '0',
     reason: 'limits are whole numbers, and of one node the share is all of it',
   },
   {
-    path: 'src/cluster/snapshot-freshness.ts',
+    path: 'src/revocation/snapshot-freshness.ts',
     lineText:
       "if (answer.type === 'refused') throw new Error('nobody vouches for what this node holds')",
     operator: 'if body removed',
     reason: 'an answer without changes cannot be gone through: it throws a line later',
   },
   {
-    path: 'src/cluster/provider-key-registry.ts',
+    path: 'src/snapshots/provider-key-registry.ts',
     lineText: 'entry.shutUntil = 0',
     operator: 'number',
     reason: 'both moments were long ago',

@@ -1,11 +1,8 @@
-/** What every resource is bound with: the shape of the app and what it may reach. Imports no resource. */
+/**
+ * What every resource is bound with: the shape of the app and what it may reach. Imports no
+ * resource.
+ */
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { BudgetRegistry } from '../cluster/budget-registry.ts'
-import type { GateRegistry } from '../cluster/gate-registry.ts'
-import type { KeyRegistry } from '../cluster/key-registry.ts'
-import type { OwnedModelRegistry } from '../cluster/owned-model-registry.ts'
-import type { ProviderKeyRegistry } from '../cluster/provider-key-registry.ts'
-import type { QuotaState } from '../cluster/usage-limits.ts'
 import type { AccountBody } from '../contract/account.ts'
 import { errorBody } from '../contract/errors.ts'
 import type { ProviderBody } from '../contract/providers.ts'
@@ -21,12 +18,19 @@ import type { SeenTarget } from '../gateway/attempt/target-health.ts'
 import type { Caller } from '../gateway/ports.ts'
 import type { TargetTest } from '../gateway/probe/test-gate.ts'
 import type { Identity, Visitor } from '../identity/identity.ts'
+import type { BudgetRegistry } from '../limits/budget-registry.ts'
+import type { QuotaState } from '../limits/usage-limits.ts'
+import type { GateRegistry } from '../snapshots/gate-registry.ts'
+import type { KeyRegistry } from '../snapshots/key-registry.ts'
+import type { OwnedModelRegistry } from '../snapshots/owned-model-registry.ts'
+import type { PlainRegistries } from '../snapshots/plain-registry.ts'
+import type { ProviderKeyRegistry } from '../snapshots/provider-key-registry.ts'
 import type { AccountTableStore } from '../store/accounts.ts'
-import type { AuditLogTableStore } from '../store/audit-log.ts'
-import type { CallTableStore } from '../store/calls.ts'
+import type { CallTableStore } from '../store/calls/calls.ts'
+import type { AuditLogTableStore } from '../store/changes/audit-log.ts'
 import type { InvitationTableStore } from '../store/invitations.ts'
 import type { MemberTableStore } from '../store/members.ts'
-import type { UsageStore } from '../store/usage.ts'
+import type { UsageStore } from '../store/usage/usage.ts'
 import type { UserTableStore } from '../store/users.ts'
 import type { CheckAddress } from '../webhooks/check-address.ts'
 import type { PostOutcome } from '../webhooks/post-delivery.ts'
@@ -46,7 +50,10 @@ export interface ControlPlaneDependencies {
     OwnedModelRegistry,
     'show' | 'list' | 'create' | 'update' | 'delete' | 'probeOf'
   >
-  /** Resolves when an owned model may have this address. @throws GatewayError `invalid_request` naming `baseUrl` */
+  /**
+   * Resolves when an owned model may have this address. @throws GatewayError `invalid_request`
+   * naming `baseUrl`
+   */
   readonly checkAddress: (baseUrl: string) => Promise<void>
   /** Asks the model whether it answers. @returns it with what is known within a few seconds */
   readonly checkOwnedModel: (model: OwnedModel) => Promise<OwnedModel>
@@ -73,11 +80,12 @@ export interface ControlPlaneDependencies {
     'list' | 'get' | 'create' | 'update' | 'delete' | 'windowOf'
   >
   readonly webhooks: Pick<WebhookRegistry, 'list' | 'get' | 'create' | 'update' | 'delete'>
+  readonly plain: PlainRegistries
   readonly testWebhook: (webhook: Webhook) => Promise<PostOutcome>
   readonly checkWebhookAddress: CheckAddress
   /**
-   * Resolves when the account's quota and these budgets show what was used before the start, and on other nodes since;
-   * undefined: they do.
+   * Resolves when the account's quota and these budgets show what was used before the start, and on
+   * other nodes since; undefined: they do.
    */
   readonly whenCounted: (
     accountId: AccountId,
@@ -88,17 +96,24 @@ export interface ControlPlaneDependencies {
   readonly retention: AccountBody['retention']
   readonly bodyTime: BodyTime
   readonly calls: Pick<CallTableStore, 'findPage' | 'find' | 'correctCosts'>
-  readonly usage: Pick<UsageStore, 'read' | 'readLatencies'>
+  readonly usage: Pick<UsageStore, 'read' | 'readLatencies' | 'readRefused'>
   readonly prices: Prices
-  /** The catalog and the operator's own; a gate's targets may name these providers and no others. */
+  /**
+   * The catalog and the operator's own; a gate's targets may name these providers and no others.
+   */
   readonly providers: readonly ProviderBody[]
   /** The models of a provider that are known by their price; may be slow the first time. */
   readonly modelsOf: (providerId: string) => readonly KnownModel[]
   /** What this node has seen of a target of the account's; undefined: nothing. */
   readonly seenOf: (accountId: AccountId, target: string) => SeenTarget | undefined
+  /** When it began to look: milliseconds since the Unix epoch. */
+  readonly seenSinceMs: number
   /** @throws GatewayError `unauthorized` (rejects) */
   readonly authenticate: (headers: Headers) => Caller | Promise<Caller>
-  /** Resolves when what was changed is in force on every node; absent: there are no others. @throws GatewayError `unavailable` */
+  /**
+   * Resolves when what was changed is in force on every node; absent: there are no others. @throws
+   * GatewayError `unavailable`
+   */
   readonly confirmChanges?: (() => Promise<void>) | undefined
   /** Absent: nobody counts requests. */
   readonly requestRates?: RequestRates | undefined
@@ -128,7 +143,10 @@ export interface KnownModel {
 export interface Prices {
   /** The price table's name and version. */
   source(): string
-  /** What a call costs; undefined when it was priced from another version, so that the two cannot be compared. */
+  /**
+   * What a call costs; undefined when it was priced from another version, so that the two cannot be
+   * compared.
+   */
   recompute(call: CallRecord): Cost | undefined
   /** What the call's cost is made of; undefined when that is not known, or no longer. */
   partsOf(call: CallRecord): readonly CostPart[] | undefined
@@ -158,7 +176,8 @@ export type ControlPlaneApp = OpenAPIHono<{ Bindings: ControlPlaneBindings }>
 
 /** The caller of a route that is not public. */
 export function callerOf(bindings: ControlPlaneBindings): ControlPlaneCaller {
-  // Not reachable: the router authenticates before it dispatches. Deny rather than serve the wrong account.
+  // Not reachable: the router authenticates before it dispatches. Deny rather than serve the wrong
+  // account.
   if (bindings.caller === undefined) throw new Error('a handler ran without a caller')
   return bindings.caller
 }

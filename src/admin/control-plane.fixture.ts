@@ -1,13 +1,9 @@
-/** A control plane over a store of its own, for the tests of this folder, and tables of requests to run against it. */
+/**
+ * A control plane over a store of its own, for the tests of this folder, and tables of requests to
+ * run against it.
+ */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { openMigratedStore } from '../../test/support/migrated-file.ts'
-import { BudgetRegistry } from '../cluster/budget-registry.ts'
-import { GateRegistry } from '../cluster/gate-registry.ts'
-import { createKeyLimits } from '../cluster/key-limits.ts'
-import { KeyRegistry } from '../cluster/key-registry.ts'
-import { OwnedModelRegistry } from '../cluster/owned-model-registry.ts'
-import { ProviderKeyRegistry } from '../cluster/provider-key-registry.ts'
-import { UsageLimits } from '../cluster/usage-limits.ts'
 import { hashApiKey } from '../core/api-key.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -26,6 +22,14 @@ import { createVault } from '../core/vault.ts'
 import type { SeenTarget } from '../gateway/attempt/target-health.ts'
 import type { Caller } from '../gateway/ports.ts'
 import { createIdentity } from '../identity/create-identity.ts'
+import { BudgetRegistry } from '../limits/budget-registry.ts'
+import { UsageLimits } from '../limits/usage-limits.ts'
+import { GateRegistry } from '../snapshots/gate-registry.ts'
+import { createKeyLimits } from '../snapshots/key-limits.ts'
+import { KeyRegistry } from '../snapshots/key-registry.ts'
+import { OwnedModelRegistry } from '../snapshots/owned-model-registry.ts'
+import { loadPlainRegistries } from '../snapshots/plain-registry.ts'
+import { ProviderKeyRegistry } from '../snapshots/provider-key-registry.ts'
 import { AddressGuard } from '../upstream/address-guard.ts'
 import { TrustedHosts } from '../upstream/trusted-hosts.ts'
 import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
@@ -91,7 +95,10 @@ export type Row = readonly [
   ...holds: string[],
 ]
 
-/** Has one gate, `demo`. The clock starts at 2026-01-02T03:04:05.006Z and ticks with each look at it. */
+/**
+ * Has one gate, `demo`. The clock starts at 2026-01-02T03:04:05.006Z and ticks with each look at
+ * it.
+ */
 async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddress'>) {
   /** What the node has seen of a target: account, a space, its name. */
   const seen = new Map<string, SeenTarget>()
@@ -173,6 +180,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     callerOfUser,
     budgets,
     webhooks,
+    plain: await loadPlainRegistries(store.plain, { clock }),
     testWebhook: async () => ({ delivered: false, status: 500, detail: 'answered 500' }),
     checkAddress: async () => undefined,
     checkWebhookAddress: (url) => guard.check(url),
@@ -199,6 +207,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
             },
           ]
         : [],
+    seenSinceMs: Date.parse('2026-01-01T12:00:00Z'),
     seenOf: (accountId, name) => seen.get(`${accountId} ${name}`),
     bodyTime: { clock: systemClock, timeoutMs: 60_000 },
     retention: { callLogDays: 30, auditLogDays: 365 },

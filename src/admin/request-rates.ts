@@ -1,11 +1,13 @@
 /**
- * How many requests a minute the control plane takes of one account, and of one address where nobody
- * is known. Each node counts for itself: this bounds its own work. Must not know what is asked for.
+ * How many requests a minute the control plane takes of one account, and of one address where
+ * nobody is known. Each node counts for itself: this bounds its own work. Must not know what is
+ * asked for.
  */
-import { TokenBucket } from '../cluster/token-bucket.ts'
+
 import type { Stopwatch } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { networkOf } from '../core/network-of.ts'
+import { TokenBucket } from '../limits/token-bucket.ts'
 import type { ControlPlaneCaller } from './authenticate-caller.ts'
 
 /** Of accounts, and of addresses; whoever has not asked for longest is forgotten first. */
@@ -29,7 +31,8 @@ export class RequestRates {
 
   /** @throws GatewayError `rate_limited` with `retry-after` */
   take({ accountId, actor }: ControlPlaneCaller): void {
-    // Apart: a program that asks all the time locks nobody out of the dashboard, which can delete its key.
+    // Apart: a program that asks all the time locks nobody out of the dashboard, which can delete
+    // its key.
     const waitMs = this.#take(
       this.#accounts,
       `${actor.type} ${accountId}`,

@@ -3,9 +3,10 @@
  * one builds its schemas, and all of them together take 40 ms, so each waits until it is asked for.
  * Knows nothing of requests.
  */
+import { PLAIN_PLACES } from '../contract/plain-resources.ts'
 import type { ControlPlaneApp, ControlPlaneDependencies } from './control-plane-app.ts'
-import { bindDocs } from './docs-page.ts'
-import { bindPlayground } from './playground.ts'
+import { bindDocs } from './openapi/docs-page.ts'
+import { bindPlayground } from './resources/playground.ts'
 
 type Bind = (app: ControlPlaneApp, dependencies: ControlPlaneDependencies) => void
 
@@ -20,37 +21,57 @@ const DOCUMENT = 'openapi.json'
 
 /** In the order of the OpenAPI document. Of two that would answer the same path the first does. */
 const RESOURCES: readonly Resource[] = [
-  { at: ['gates'], load: async () => (await import('./gates.ts')).bindGates },
-  { at: ['gates'], load: async () => (await import('./gate-tests.ts')).bindGateTests },
-  { at: ['targets'], load: async () => (await import('./target-health.ts')).bindTargetHealth },
+  { at: ['gates'], load: async () => (await import('./resources/gates.ts')).bindGates },
+  { at: ['gates'], load: async () => (await import('./resources/gate-tests.ts')).bindGateTests },
+  {
+    at: ['targets'],
+    load: async () => (await import('./resources/target-health.ts')).bindTargetHealth,
+  },
   { at: ['playground'], load: async () => bindPlayground },
-  { at: ['keys'], load: async () => (await import('./keys.ts')).bindKeys },
-  { at: ['owned-models'], load: async () => (await import('./owned-models.ts')).bindOwnedModels },
+  { at: ['keys'], load: async () => (await import('./resources/keys.ts')).bindKeys },
+  {
+    at: ['owned-models'],
+    load: async () => (await import('./resources/owned-models.ts')).bindOwnedModels,
+  },
   {
     at: ['provider-keys'],
-    load: async () => (await import('./provider-keys.ts')).bindProviderKeys,
+    load: async () => (await import('./resources/provider-keys.ts')).bindProviderKeys,
   },
   // Before the single call, whose path would match it.
-  { at: ['logs'], load: async () => (await import('./log-export.ts')).bindLogExport },
-  { at: ['logs'], load: async () => (await import('./logs.ts')).bindLogs },
-  { at: ['analytics'], load: async () => (await import('./analytics.ts')).bindAnalytics },
-  { at: ['costs'], load: async () => (await import('./costs.ts')).bindCosts },
-  { at: ['providers'], load: async () => (await import('./providers.ts')).bindProviders },
+  { at: ['logs'], load: async () => (await import('./calls/log-export.ts')).bindLogExport },
+  { at: ['logs'], load: async () => (await import('./calls/logs.ts')).bindLogs },
+  { at: ['analytics'], load: async () => (await import('./calls/analytics.ts')).bindAnalytics },
+  { at: ['costs'], load: async () => (await import('./calls/costs.ts')).bindCosts },
+  { at: ['providers'], load: async () => (await import('./resources/providers.ts')).bindProviders },
   {
     at: ['provider-models'],
-    load: async () => (await import('./provider-models.ts')).bindProviderModels,
+    load: async () => (await import('./resources/provider-models.ts')).bindProviderModels,
   },
-  { at: ['audit-log'], load: async () => (await import('./audit-log.ts')).bindAuditLog },
-  { at: ['account'], load: async () => (await import('./account.ts')).bindAccount },
-  { at: ['budgets'], load: async () => (await import('./budgets.ts')).bindBudgets },
-  { at: ['webhooks'], load: async () => (await import('./webhooks.ts')).bindWebhooks },
-  { at: ['conformance'], load: async () => (await import('./conformance.ts')).bindConformance },
-  { at: ['account'], load: async () => (await import('./account-name.ts')).bindAccountName },
-  { at: ['members'], load: async () => (await import('./members.ts')).bindMembers },
-  { at: ['invitations'], load: async () => (await import('./invitations.ts')).bindInvitations },
-  { at: ['auth', 'session'], load: async () => (await import('./sign-in.ts')).bindSignIn },
-  { at: ['session', 'sessions'], load: async () => (await import('./sessions.ts')).bindSessions },
-  { at: [DOCUMENT], load: async () => (await import('./openapi.ts')).bindOpenApi },
+  { at: ['audit-log'], load: async () => (await import('./resources/audit-log.ts')).bindAuditLog },
+  { at: ['account'], load: async () => (await import('./users/account.ts')).bindAccount },
+  { at: ['budgets'], load: async () => (await import('./resources/budgets.ts')).bindBudgets },
+  { at: ['webhooks'], load: async () => (await import('./resources/webhooks.ts')).bindWebhooks },
+  ...PLAIN_PLACES.map(([word, { place, load }]) => ({
+    at: [place],
+    load: async () =>
+      (await import('./resources/plain-resource.ts')).plainResource(word, await load()),
+  })),
+  {
+    at: ['conformance'],
+    load: async () => (await import('./openapi/conformance.ts')).bindConformance,
+  },
+  { at: ['account'], load: async () => (await import('./users/account-name.ts')).bindAccountName },
+  { at: ['members'], load: async () => (await import('./users/members.ts')).bindMembers },
+  {
+    at: ['invitations'],
+    load: async () => (await import('./users/invitations.ts')).bindInvitations,
+  },
+  { at: ['auth', 'session'], load: async () => (await import('./users/sign-in.ts')).bindSignIn },
+  {
+    at: ['session', 'sessions'],
+    load: async () => (await import('./users/sessions.ts')).bindSessions,
+  },
+  { at: [DOCUMENT], load: async () => (await import('./openapi/openapi.ts')).bindOpenApi },
   { at: ['docs'], load: async () => bindDocs },
 ]
 

@@ -33,6 +33,7 @@ describe('every route', () => {
     ['POST', '/v1/owned-models/slug_1/probe'],
     ['GET', '/v1/analytics'],
     ['GET', '/v1/analytics/latency'],
+    ['GET', '/v1/analytics/refused'],
     ['POST', '/v1/costs/verify'],
     ['GET', '/v1/providers'],
     ['GET', '/v1/provider-models'],
@@ -48,6 +49,11 @@ describe('every route', () => {
     ['PATCH', '/v1/webhooks/wh_1'],
     ['DELETE', '/v1/webhooks/wh_1'],
     ['POST', '/v1/webhooks/wh_1/test'],
+    ['GET', '/v1/tags'],
+    ['POST', '/v1/tags'],
+    ['GET', '/v1/tags/tag_1'],
+    ['PATCH', '/v1/tags/tag_1'],
+    ['DELETE', '/v1/tags/tag_1'],
     ['GET', '/v1/provider-keys'],
     ['PUT', '/v1/provider-keys/openai'],
     ['PATCH', '/v1/provider-keys/openai'],
@@ -115,7 +121,7 @@ describe('every route', () => {
     )
     const listed = routes.map(
       ([method, path]) =>
-        `${method} ${path.replace(/\/(demo|key_1|req_1|slug_1|openai|user_1|inv_1|sess_1|bud_1|wh_1)\b/, '/x')}`,
+        `${method} ${path.replace(/\/(demo|key_1|req_1|slug_1|openai|user_1|inv_1|sess_1|bud_1|wh_1|tag_1)\b/, '/x')}`,
     )
     expect(listed.sort()).toEqual(described.sort())
   })

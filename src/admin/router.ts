@@ -7,9 +7,9 @@ import { getPath } from 'hono/utils/url'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import type { CallId } from '../core/ids.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
-import { withOrigin } from '../store/change-origin.ts'
-import { watchChanges } from '../store/changes-made.ts'
-import { type StoreFailure, storeFailureOf } from '../store/store-failure.ts'
+import { withOrigin } from '../store/changes/change-origin.ts'
+import { watchChanges } from '../store/changes/changes-made.ts'
+import { type StoreFailure, storeFailureOf } from '../store/database/store-failure.ts'
 import { authenticateCaller, type ControlPlaneCaller } from './authenticate-caller.ts'
 import { changeOriginOf } from './change-origin-of.ts'
 import {
@@ -18,11 +18,11 @@ import {
   type ControlPlaneDependencies,
   OPENAPI_PATH,
 } from './control-plane-app.ts'
-import { DOCS_PATHS } from './docs-page.ts'
 import { noteActor, observeRequest } from './observe-requests.ts'
-import { PLAYGROUND_PATH } from './playground.ts'
+import { DOCS_PATHS } from './openapi/docs-page.ts'
 import { type BodyTime, readJsonBody } from './read-json-body.ts'
 import { refuseProblems, toErrorResponse } from './refusals.ts'
+import { PLAYGROUND_PATH } from './resources/playground.ts'
 import { placeOf, resourcesAt } from './resources.ts'
 
 export interface ControlPlane {
@@ -35,7 +35,9 @@ const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const CREATED = 201
 /** What may be asked for without saying more. */
 const BODILESS_PATH = /^\/v1\/(?:(?:gates|webhooks)\/[^/]+\/test|owned-models\/[^/]+\/probe)$/
-/** Requests to these are bounded before their bodies are read: nobody has to be known to make them. */
+/**
+ * Requests to these are bounded before their bodies are read: nobody has to be known to make them.
+ */
 const SIGN_IN_PATH = '/v1/auth/'
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   OPENAPI_PATH,
@@ -67,7 +69,9 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     },
   }
 
-  /** The resources at an address and its neighbours, loaded with the first request for one of them. */
+  /**
+   * The resources at an address and its neighbours, loaded with the first request for one of them.
+   */
   function appAt(path: string): Promise<ControlPlaneApp> | undefined {
     const place = placeOf(path)
     const resources = resourcesAt(place)
@@ -154,7 +158,8 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     try {
       await dependencies.confirmChanges?.()
     } catch (thrown) {
-      // What was made may be shown this once: that it is not everywhere yet matters less than losing it.
+      // What was made may be shown this once: that it is not everywhere yet matters less than
+      // losing it.
       if (response.status !== CREATED) throw thrown
       dependencies.onFailure?.(toRefusal(thrown), requestId)
     }
@@ -167,7 +172,10 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   }
 }
 
-/** A database that does not work at the moment is no fault of the gateway's: whoever waits finds it well again. */
+/**
+ * A database that does not work at the moment is no fault of the gateway's: whoever waits finds it
+ * well again.
+ */
 function toRefusal(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   const failure = storeFailureOf(thrown)
@@ -195,7 +203,8 @@ function isWorthLogging({ kind, cause }: GatewayError): boolean {
 }
 
 /**
- * The request as the resources see it: its body, where its method has one, is a JSON object and says so.
+ * The request as the resources see it: its body, where its method has one, is a JSON object and
+ * says so.
  */
 async function withCheckedBody(
   request: Request,

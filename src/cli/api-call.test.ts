@@ -40,8 +40,8 @@ test('a wrong path, query, body or member of the answer is an error of types', (
     () => client.listAll('GET /v1/logs', 1, { provider: 'demo' }),
     // @ts-expect-error the pages are the client's own
     () => client.listAll('GET /v1/logs', 1, { cursor: 'c' }),
-    // @ts-expect-error a whole number is a number
     () =>
+      // @ts-expect-error a whole number is a number
       client.open('POST /v1/responses', AbortSignal.abort(), { body: { max_output_tokens: '1' } }),
     // @ts-expect-error the plan's figures are in `limits`
     async () => (await client.call('GET /v1/account', 'plan')).monthlyTokens,

@@ -1,5 +1,6 @@
 /** Which commands there are, and how each is loaded. Knows nothing of what they do. */
 import type { Command } from 'commander'
+import { PLAIN_PLACES } from '../contract/plain-resources.ts'
 import type { CliContext } from './context.ts'
 
 type BindCommand = (program: Command, context: CliContext) => void
@@ -21,6 +22,12 @@ export const COMMANDS: Readonly<Record<string, () => Promise<BindCommand>>> = {
   account: async () => (await import('./account.ts')).bindAccount,
   budgets: async () => (await import('./budgets.ts')).bindBudgets,
   webhooks: async () => (await import('./webhooks.ts')).bindWebhooks,
+  ...Object.fromEntries(
+    PLAIN_PLACES.map(([, { place, load }]) => [
+      place,
+      async () => (await import('./resource-commands.ts')).resourceCommands(await load()),
+    ]),
+  ),
   usage: async () => (await import('./usage.ts')).bindUsage,
   logs: async () => (await import('./logs.ts')).bindLogs,
   costs: async () => (await import('./costs.ts')).bindCosts,

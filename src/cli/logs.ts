@@ -1,4 +1,7 @@
-/** `gatehouse logs`: the calls in the log, and new ones as they come. Shows what was used, never what was said. */
+/**
+ * `gatehouse logs`: the calls in the log, and new ones as they come. Shows what was used, never
+ * what was said.
+ */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import type { FiltersOf } from '../contract/api-call.ts'
@@ -14,7 +17,10 @@ type Filters = FiltersOf<'GET /v1/logs'>
 type LogFlags = Filters & { readonly follow?: true; readonly limit: number }
 
 const POLL_MS = 1_000
-/** Calls are in the log when they have ended, in the order of their beginnings: this far back may new ones appear. */
+/**
+ * Calls are in the log when they have ended, in the order of their beginnings: this far back may
+ * new ones appear.
+ */
 const FOLLOWED_MS = 10 * 60_000
 const MAX_FOLLOWED = 2_000
 
@@ -108,7 +114,7 @@ function toRow(log: Schemas['Log']): Row {
   const failure = `${log.status} ${log.errorKind ?? log.outcome}`
   return {
     STARTED: formatTime(log.startedAt),
-    GATE: log.gateId,
+    GATE: toGate(log),
     TARGET: log.target ?? '-',
     TRIES: String(log.attempts),
     // One row may stand for many calls that were turned away.
@@ -118,6 +124,11 @@ function toRow(log: Schemas['Log']): Row {
     COST: cost.usd === null ? '-' : `${cost.status === 'exact' ? '' : '~'}$${cost.usd.toFixed(6)}`,
     ID: log.id,
   }
+}
+
+/** A server of an earlier version does not know what was sent. */
+function toGate({ gateId, sentGateId }: Schemas['Log']): string {
+  return typeof sentGateId === 'string' ? `${sentGateId} (no gate)` : gateId
 }
 
 function toTimes(refusals: number | null): string {

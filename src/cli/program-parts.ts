@@ -1,5 +1,6 @@
 /** Small parts that every command is made of. */
 import { type Command, InvalidArgumentError } from 'commander'
+import { SETTINGS } from '../config/setting-table.ts'
 import type { Listing } from './client.ts'
 import { formatTable, printJson, printLine, printNote, type Row } from './output.ts'
 
@@ -18,12 +19,12 @@ export function parseLimit(text: string): number {
 
 /** @throws InvalidArgumentError, which commander reports with the option's name */
 export function parsePort(text: string): number {
-  return parseWhole(text, { min: 0, max: 65_535 })
+  return parseWhole(text, SETTINGS.GATEHOUSE_PORT.type)
 }
 
 /** @returns `auto`, or a whole number as it was given @throws InvalidArgumentError */
 export function parseWorkers(text: string): string {
-  return text === 'auto' ? text : String(parseWhole(text, { min: 1, max: 1_024 }))
+  return text === 'auto' ? text : String(parseWhole(text, SETTINGS.GATEHOUSE_WORKERS.type))
 }
 
 /** @throws InvalidArgumentError, which commander reports with the option's name */

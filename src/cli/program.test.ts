@@ -1,5 +1,7 @@
 /** A command reads, writes and asks where its context says, and nowhere else. */
 import { describe, expect, test } from 'bun:test'
+import { COMMAND_LINE_SUBJECT, SERVER_SUBJECTS } from '../config/setting-table.ts'
+import type { Setting } from '../config/setting-type.ts'
 import { CliError } from './cli-error.ts'
 import type { CliContext } from './context.ts'
 import { runProgram } from './program.ts'
@@ -153,4 +155,50 @@ test('a server does not carry the terminal of its command along, and what keeps 
   expect(await runProgram(context, ['serve'])).toBe(5)
   expect(carried).toBeUndefined()
   expect(written).toEqual({ output: '', error: 'gatehouse: It is taken.\n' })
+})
+
+test('a command that asks a gateway reads every setting of the command line', async () => {
+  const asked = new Set<string>()
+  const given: Readonly<Record<string, string>> = { GATEHOUSE_URL: 'http://user@not-to-be-asked' }
+  const environment = new Proxy(given, {
+    get(target, name) {
+      asked.add(String(name))
+      return Reflect.get(target, name)
+    },
+  })
+  const { context } = sit({}, { environment })
+  expect(await runProgram(context, ['gates', 'list'])).toBe(2)
+  expect(Object.keys(COMMAND_LINE_SUBJECT.settings).filter((name) => !asked.has(name))).toEqual([])
+})
+
+describe('serve --help', () => {
+  const settings = Object.assign(
+    {},
+    ...SERVER_SUBJECTS.map((subject) => subject.settings),
+  ) as Record<string, Setting>
+
+  test('lists every setting of a server once, with its sentence and its default', async () => {
+    const { context, written } = sit({ width: 10_000 })
+    expect(await runProgram(context, ['serve', '--help'])).toBe(0)
+    const lines = written.output.split('\n')
+    expect(lines.filter((line) => /^ {2}[A-Z_]+$/.test(line)).length).toBe(
+      Object.keys(settings).length,
+    )
+    for (const [name, { sentence, default: fallback, without }] of Object.entries(settings)) {
+      const described = lines[lines.indexOf(`  ${name}`) + 1]
+      expect(described).toStartWith(`      ${sentence} (`)
+      expect(described).toContain(`default: ${fallback ?? without}`)
+    }
+  })
+
+  test.each([60, 80, 200])('fits into %p columns', async (width) => {
+    const { context, written } = sit({ width })
+    await runProgram(context, ['serve', '--help'])
+    const [, list = ''] = written.output.split('\nProcess:\n')
+    // A word that is longer than the line, such as an address, is not broken.
+    const tooLong = list
+      .split('\n')
+      .filter((line) => line.length > width && line.trim().includes(' '))
+    expect(tooLong).toEqual([])
+  })
 })

@@ -1,6 +1,8 @@
 /** `gatehouse serve`: its options. Must not know how a gateway is made: the context does. */
-import { type Command, Option } from 'commander'
+import { type Command, type Help, Option } from 'commander'
+import { SERVER_SUBJECTS, SETTINGS } from '../config/setting-table.ts'
 import type { CliContext, ServeFlags } from './context.ts'
+import { listSettings } from './list-settings.ts'
 import { example, parsePort, parseWorkers } from './program-parts.ts'
 import { withoutTerminal } from './terminal.ts'
 
@@ -8,21 +10,23 @@ const WORKERS_HELP = `
 
 With more workers than one, the store is in Postgres (DATABASE_URL) and limits are counted in Redis or Valkey (REDIS_URL). Linux only.`
 
+const { GATEHOUSE_HOST, GATEHOUSE_PORT, GATEHOUSE_DATA_DIR, GATEHOUSE_WORKERS } = SETTINGS
+
+const SETTINGS_HELP = `
+Settings are environment variables. Each provider has its own beside these: OPENAI_API_KEY, OPENAI_BASE_URL and so on.
+`
+
 export function bindServe(program: Command, context: CliContext): void {
   program
     .command('serve')
     .description(
-      'run the gateway; settings come from GATEHOUSE_* variables, which these options override',
+      'run the gateway; settings come from the variables listed below, which these options override',
     )
     .option('--sandbox', 'mount the sandbox provider and make the gate demo')
-    .option('--host <address>', 'address to listen on')
-    .option('--port <port>', 'port to listen on; 0 takes any free one', parsePort)
-    .option('--data-dir <folder>', 'folder for the database and the journal')
-    .option(
-      '--workers <number>',
-      'processes that serve on the one port; auto: one for each core',
-      parseWorkers,
-    )
+    .option('--host <address>', GATEHOUSE_HOST.sentence)
+    .option('--port <port>', GATEHOUSE_PORT.sentence, parsePort)
+    .option('--data-dir <folder>', GATEHOUSE_DATA_DIR.sentence)
+    .option('--workers <number>', GATEHOUSE_WORKERS.sentence, parseWorkers)
     .addOption(new Option('--worker <index>').argParser(Number).hideHelp())
     .addOption(new Option('--first-worker').hideHelp())
     .addHelpText(
@@ -30,5 +34,17 @@ export function bindServe(program: Command, context: CliContext): void {
       example('gatehouse serve --sandbox', 'OPENAI_API_KEY=sk-… gatehouse serve --port 8080') +
         WORKERS_HELP,
     )
+    .addHelpText(
+      'after',
+      ({ command }) => SETTINGS_HELP + listSettings(SERVER_SUBJECTS, helperOf(command)),
+    )
     .action((flags: ServeFlags) => withoutTerminal(() => context.serve(flags)))
+}
+
+/** As commander makes one for the help itself. */
+function helperOf(command: Command): Help {
+  const helper = command.createHelp()
+  const helpWidth = command.configureOutput().getOutHelpWidth?.()
+  helper.prepareContext(helpWidth === undefined ? {} : { helpWidth })
+  return helper
 }

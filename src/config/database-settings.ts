@@ -1,6 +1,10 @@
-/** Where the store is, when the operator has a Postgres. Never repeats the address in a message: it holds a password. */
-import { Secret } from '../core/secret.ts'
+/**
+ * Where the store is, when the operator has a Postgres. Never repeats the address in a message: it
+ * holds a password.
+ */
+import type { Secret } from '../core/secret.ts'
 import { type Environment, SettingsError } from './environment.ts'
+import { readGiven, readSetting } from './read-setting.ts'
 
 export interface DatabaseSettings {
   /** `postgres://user:password@host:port/database?sslmode=…` */
@@ -13,20 +17,31 @@ export interface DatabaseSettings {
   readonly statementTimeoutMs: number
 }
 
-export type DatabaseLimits = Omit<DatabaseSettings, 'url'>
-
-/** Those of libpq that say what is to happen; `prefer` and `allow` leave it open whether anything is encrypted. */
+/**
+ * Those of libpq that say what is to happen; `prefer` and `allow` leave it open whether anything is
+ * encrypted.
+ */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 
 const SSL_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 
-/** @returns undefined: the store is a file of the data folder @throws SettingsError naming what is wrong */
-export function readDatabaseSettings(
-  environment: Environment,
-  limits: DatabaseLimits,
-): DatabaseSettings | undefined {
-  const text = environment.DATABASE_URL
-  if (text === undefined || text === '') return undefined
+/**
+ * @returns undefined: the store is a file of the data folder @throws SettingsError naming what is
+ * wrong
+ */
+export function readDatabaseSettings(environment: Environment): DatabaseSettings | undefined {
+  const limits = {
+    poolSize: readSetting(environment, 'GATEHOUSE_DATABASE_POOL_SIZE'),
+    connectTimeoutMs: readSetting(environment, 'GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS'),
+    statementTimeoutMs: readSetting(environment, 'GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS'),
+  }
+  const address = readGiven(environment, 'DATABASE_URL')
+  if (address === undefined) return undefined
+  checkAddress(address.reveal())
+  return { url: address, ...limits }
+}
+
+function checkAddress(text: string): void {
   const url = URL.parse(text)
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol))
     throw new SettingsError(
@@ -52,5 +67,4 @@ export function readDatabaseSettings(
     throw new SettingsError(
       'DATABASE_URL has sslmode=verify-ca and no sslrootcert: without one, a certificate of anybody would do. Name the file, or use verify-full.',
     )
-  return { url: new Secret(text), ...limits }
 }

@@ -1,9 +1,13 @@
-/** Settings from all that an operator gives: the environment, and the configuration file where there is one. */
+/**
+ * Settings from all that an operator gives: the environment, and the configuration file where there
+ * is one.
+ */
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { catalog } from '../providers/catalog.ts'
 import { type Environment, SettingsError } from './environment.ts'
 import type { ConfigurationText } from './parse-configuration.ts'
+import { readGiven } from './read-setting.ts'
 import { readDataFolder, readSettings, type Settings } from './settings.ts'
 
 /** Looked for in the data folder. */
@@ -23,7 +27,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
 async function readConfigurationFile(
   environment: Environment,
 ): Promise<ConfigurationText | undefined> {
-  const named = environment.GATEHOUSE_CONFIG || undefined
+  const named = readGiven(environment, 'GATEHOUSE_CONFIG')
   const path = named === undefined ? join(readDataFolder(environment), FILE_NAME) : resolve(named)
   try {
     return { path, text: await readFile(path, 'utf8') }

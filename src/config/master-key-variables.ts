@@ -1,5 +1,10 @@
-/** Master keys that the operator gives in the environment. Never repeats one in a message; knows no file. */
+/**
+ * Master keys that the operator gives in the environment. Never repeats one in a message; knows no
+ * file.
+ */
 import { Secret } from '../core/secret.ts'
+import type { Environment } from './environment.ts'
+import { readGiven } from './read-setting.ts'
 
 export class MasterKeyError extends Error {
   override readonly name = 'MasterKeyError'
@@ -13,11 +18,9 @@ export interface MasterKeyVariables {
 }
 
 /** @throws MasterKeyError naming the variable that is wrong */
-export function readMasterKeyVariables(
-  environment: Readonly<Record<string, string | undefined>>,
-): MasterKeyVariables {
-  const read = (name: string) =>
-    (environment[name] ?? '')
+export function readMasterKeyVariables(environment: Environment): MasterKeyVariables {
+  const read = (name: 'GATEHOUSE_MASTER_KEY' | 'GATEHOUSE_MASTER_KEY_PREVIOUS') =>
+    (readGiven(environment, name)?.reveal() ?? '')
       .split(',')
       .map((text) => text.trim())
       .filter((text) => text !== '')

@@ -1,4 +1,7 @@
-/** The configuration file: what it gives, and that each fault is told with its line and without the value. */
+/**
+ * The configuration file: what it gives, and that each fault is told with its line and without the
+ * value.
+ */
 import { describe, expect, test } from 'bun:test'
 import { catalog } from '../providers/catalog.ts'
 import type { Provider } from '../providers/define.ts'
@@ -64,7 +67,9 @@ test('and may say more', () => {
 })
 
 test('the example of the documentation is right, and says the defaults', async () => {
-  const document = await Bun.file(new URL('../../docs/operations.md', import.meta.url)).text()
+  const document = await Bun.file(
+    new URL('../../docs/operations/configure.md', import.meta.url),
+  ).text()
   const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(document) ?? []
   const [plain] = parse(provider()).providers
   expect(parse(example).providers).toEqual([

@@ -1,33 +1,26 @@
-/** Settings of Redis or Valkey from the environment. Never repeats the address: it may hold a password. */
-import { OUTAGE_CHOICES, type RedisNode, type RedisSettings } from '../core/redis-settings.ts'
+/**
+ * Settings of Redis or Valkey from the environment. Never repeats the address: it may hold a
+ * password.
+ */
+import type { RedisNode, RedisSettings } from '../core/redis-settings.ts'
 import { Secret } from '../core/secret.ts'
 import { type Environment, SettingsError } from './environment.ts'
-
-export const REDIS_VARIABLES = {
-  REDIS_URL:
-    'Redis or Valkey for what nodes share: redis[s]://[user:password@]host:port[/db], several hosts for Cluster, redis[s]+sentinel://…/master',
-  GATEHOUSE_REDIS_PREFIX: 'in front of every key in Redis (gatehouse)',
-  GATEHOUSE_REDIS_TIMEOUT_MS: 'time for one answer of Redis (500)',
-  GATEHOUSE_LIMITS_OUTAGE:
-    'limits while Redis is away: share (each node its part), open (none) or closed (calls are refused) (share)',
-  GATEHOUSE_LIMITS_GRACE_MS: 'time without Redis after which calls with limits are refused (never)',
-} as const
+import { readGiven, readSetting } from './read-setting.ts'
 
 const SENTINEL_PORT = 26_379
 const SERVER_PORT = 6_379
 
 /** @returns undefined without REDIS_URL @throws SettingsError naming the variable that is wrong */
 export function readRedisSettings(environment: Environment): RedisSettings | undefined {
-  const url = environment.REDIS_URL
-  if (url === undefined || url === '') return undefined
+  const url = readGiven(environment, 'REDIS_URL')
+  if (url === undefined) return undefined
   return {
-    ...parseRedisUrl(url),
-    prefix: readPrefix(environment.GATEHOUSE_REDIS_PREFIX),
-    timeoutMs: readMilliseconds(environment, 'GATEHOUSE_REDIS_TIMEOUT_MS') ?? 500,
+    ...parseRedisUrl(url.reveal()),
+    prefix: readSetting(environment, 'GATEHOUSE_REDIS_PREFIX'),
+    timeoutMs: readSetting(environment, 'GATEHOUSE_REDIS_TIMEOUT_MS'),
     outage: {
-      choice: readOutageChoice(environment.GATEHOUSE_LIMITS_OUTAGE),
-      graceMs:
-        readMilliseconds(environment, 'GATEHOUSE_LIMITS_GRACE_MS') ?? Number.POSITIVE_INFINITY,
+      choice: readSetting(environment, 'GATEHOUSE_LIMITS_OUTAGE'),
+      graceMs: readGiven(environment, 'GATEHOUSE_LIMITS_GRACE_MS') ?? Number.POSITIVE_INFINITY,
     },
   }
 }
@@ -95,34 +88,4 @@ function parseLogin(login: string): [username: string | undefined, password: Sec
 
 function wrongUrl(should: string): SettingsError {
   return new SettingsError(`REDIS_URL must ${should}.`)
-}
-
-function readPrefix(text: string | undefined): string {
-  if (text === undefined || text === '') return 'gatehouse'
-  // Braces would say which part of a key decides its place in a cluster.
-  if (!/^[A-Za-z0-9._:-]{1,64}$/.test(text))
-    throw new SettingsError('GATEHOUSE_REDIS_PREFIX must be up to 64 letters, digits and . _ : -')
-  return text
-}
-
-function readMilliseconds(
-  environment: Environment,
-  name: keyof typeof REDIS_VARIABLES,
-): number | undefined {
-  const text = environment[name]
-  if (text === undefined || text === '') return undefined
-  const value = Number(text)
-  if (!/^\d+$/.test(text) || value < 1 || value > 86_400_000)
-    throw new SettingsError(`${name} must be a whole number from 1 to 86400000, but is '${text}'.`)
-  return value
-}
-
-function readOutageChoice(text: string | undefined): (typeof OUTAGE_CHOICES)[number] {
-  if (text === undefined || text === '') return OUTAGE_CHOICES[0]
-  const choice = OUTAGE_CHOICES.find((candidate) => candidate === text)
-  if (choice === undefined)
-    throw new SettingsError(
-      `GATEHOUSE_LIMITS_OUTAGE must be one of ${OUTAGE_CHOICES.join(', ')}, but is '${text}'.`,
-    )
-  return choice
 }

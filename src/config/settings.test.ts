@@ -66,3 +66,11 @@ test('a misspelt variable is found', () => {
     'GATEHOUSE_PROT',
   ])
 })
+
+test('calls go on without Postgres for longer where Redis tells what has changed', () => {
+  const graceMs = (environment: Record<string, string>) =>
+    readSettings(environment).nodes.storeOutage.graceMs
+  expect(graceMs({})).toBe(60_000)
+  expect(graceMs({ REDIS_URL: 'redis://cache' })).toBe(600_000)
+  expect(graceMs({ REDIS_URL: 'redis://cache', GATEHOUSE_STORE_GRACE_MS: '7' })).toBe(7)
+})

@@ -1,5 +1,8 @@
-/** What an account used over time, summed up. Percentiles come from histograms and are within 2 %. */
+/**
+ * What an account used over time, summed up. Percentiles come from histograms and are within 2 %.
+ */
 import { z } from 'zod'
+import { ERROR_KINDS } from './error-kinds.ts'
 import { nameFields, refuseReversedRange, timeFields } from './usage-query.ts'
 
 const count = z.int().min(0)
@@ -46,6 +49,10 @@ export const usageSum = z
     errors: count.meta({
       description: 'Calls that failed. Those that their caller left are not among them.',
     }),
+    refused: count.meta({
+      description:
+        'Of `errors`: calls that were admitted, and refused with a 4xx before any upstream was asked. No provider had a part in them.',
+    }),
     cancelled: count,
     tokens: z.object({
       input: count,
@@ -76,6 +83,33 @@ export const analyticsBody = z
       .meta({ description: 'In the order of time; steps without calls are left out.' }),
   })
   .meta({ id: 'Analytics' })
+
+export const refusedQuery = z
+  .strictObject({ ...rangeFields, gate: nameFields.gate, key: nameFields.key })
+  .superRefine(refuseReversedRange)
+
+export const refusedBody = z
+  .object({
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
+    interval: z.string(),
+    data: z
+      .array(
+        z
+          .object({
+            start: z.iso.datetime().meta({ description: 'Where the step begins.' }),
+            status: z.int().meta({ description: 'The HTTP status the callers saw.' }),
+            errorKind: z.enum(ERROR_KINDS).nullable(),
+            calls: count,
+          })
+          .meta({ id: 'RefusedSum' }),
+      )
+      .meta({
+        description:
+          'In the order of time, then the most first; steps without refused calls are left out.',
+      }),
+  })
+  .meta({ id: 'RefusedCalls' })
 
 export type UsageSumBody = z.infer<typeof usageSum>
 

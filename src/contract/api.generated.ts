@@ -33,6 +33,7 @@ export interface Schemas {
   readonly "CreateGate": { readonly "id"?: string | undefined; readonly "displayName"?: string | undefined; readonly "description"?: string | undefined; readonly "targets": readonly ({ readonly "model": string; readonly "weight"?: number | undefined })[]; readonly "strategy"?: "fallback" | "weighted" | "fastest" | undefined; readonly "hedgeAfterMs"?: number | null | undefined; readonly "defaults"?: { readonly "instructions"?: string | undefined; readonly "temperature"?: number | undefined; readonly "topP"?: number | undefined; readonly "maxOutputTokens"?: number | undefined; readonly "reasoningEffort"?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined } | undefined; readonly "overrides"?: "ignore" | "reject" | "allow" | undefined; readonly "timeoutMs"?: number | null | undefined; readonly "maxRetries"?: number | undefined }
   readonly "CreateInvitation": { readonly "email": string }
   readonly "CreateOwnedModel": { readonly "slug": string; readonly "displayName"?: string | undefined; readonly "dialect": "openai-chat" | "openai-responses" | "mistral-fim" | "anthropic-messages" | "openai-embeddings"; readonly "baseUrl": string; readonly "upstreamModelId": string; readonly "credential"?: string | undefined; readonly "credentialHeader"?: "auto" | "authorization" | "x-api-key" | undefined; readonly "fimEndpoint"?: "auto" | "fim-completions" | "infill" | "completions-suffix" | "completions-template" | undefined; readonly "fimTemplate"?: "auto" | "codegemma" | "codellama" | "codestral" | "deepseek-coder" | "granite-code" | "qwen-coder" | "starcoder2" | undefined; readonly "pricingInput"?: number | undefined; readonly "pricingOutput"?: number | undefined; readonly "pricingCachedInput"?: number | undefined }
+  readonly "CreateTag": { readonly "name": string; readonly "description"?: string | undefined }
   readonly "CreateWebhook": { readonly "url": string; readonly "secret"?: string | undefined; readonly "events": readonly ("budget.threshold" | "budget.exhausted" | "provider.degraded" | "store.set-back" | "redis.other")[]; readonly "active"?: boolean | undefined }
   readonly "CreatedApiKey": { readonly "id": string; readonly "name": string; readonly "maskedPrefix": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "createdBy": string | null; readonly "expiresAt": string | null; readonly "previous": { readonly "maskedPrefix": string; readonly "endsAt": string } | null; readonly "key": string }
   readonly "CreatedInvitation": { readonly "id": string; readonly "email": string; readonly "invitedBy": string; readonly "status": "open" | "accepted" | "expired"; readonly "createdAt": string; readonly "expiresAt": string; readonly "token": string; readonly "link": string }
@@ -54,8 +55,8 @@ export interface Schemas {
   readonly "InvitationOffer": { readonly "accountName": string; readonly "invitedBy": string | null; readonly "email": string; readonly "expiresAt": string }
   readonly "Latencies": { readonly "from": string; readonly "to": string; readonly "interval": string; readonly "ranges": readonly ({ readonly "fromMs": number; readonly "toMs": number | null })[]; readonly "data": readonly (Schemas["LatencyStep"])[] }
   readonly "LatencyStep": { readonly "start": string; readonly "calls": number; readonly "durationMs": readonly (number)[]; readonly "firstByteMs": readonly (number)[] }
-  readonly "Log": { readonly "id": string; readonly "keyId": string; readonly "gateId": string; readonly "dialect": string; readonly "stream": boolean; readonly "target": string | null; readonly "attempts": number; readonly "outcome": "succeeded" | "failed" | "cancelled"; readonly "status": number; readonly "errorKind": "invalid_request" | "unauthorized" | "forbidden" | "gate_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "payload_too_large" | "upgrade_not_supported" | "rate_limited" | "quota_exceeded" | "upstream_error" | "provider_auth_failed" | "upstream_timeout" | "unavailable" | "internal_error" | null; readonly "startedAt": string; readonly "firstByteMs": number | null; readonly "durationMs": number; readonly "usage": { readonly "inputTokens": number; readonly "outputTokens": number; readonly "cachedInputTokens": number; readonly "reasoningTokens": number; readonly "cacheWriteTokens"?: number | undefined } | null; readonly "credential": "own" | "platform" | null; readonly "cost": Schemas["Cost"]; readonly "refusals": number | null; readonly "attemptDetails": readonly (Schemas["Attempt"])[] | null }
-  readonly "LogDetails": { readonly "id": string; readonly "keyId": string; readonly "gateId": string; readonly "dialect": string; readonly "stream": boolean; readonly "target": string | null; readonly "attempts": number; readonly "outcome": "succeeded" | "failed" | "cancelled"; readonly "status": number; readonly "errorKind": "invalid_request" | "unauthorized" | "forbidden" | "gate_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "payload_too_large" | "upgrade_not_supported" | "rate_limited" | "quota_exceeded" | "upstream_error" | "provider_auth_failed" | "upstream_timeout" | "unavailable" | "internal_error" | null; readonly "startedAt": string; readonly "firstByteMs": number | null; readonly "durationMs": number; readonly "usage": { readonly "inputTokens": number; readonly "outputTokens": number; readonly "cachedInputTokens": number; readonly "reasoningTokens": number; readonly "cacheWriteTokens"?: number | undefined } | null; readonly "credential": "own" | "platform" | null; readonly "cost": Schemas["CostWithParts"]; readonly "refusals": number | null; readonly "attemptDetails": readonly (Schemas["Attempt"])[] | null }
+  readonly "Log": { readonly "id": string; readonly "keyId": string; readonly "gateId": string; readonly "sentGateId": string | null; readonly "dialect": string; readonly "stream": boolean; readonly "target": string | null; readonly "attempts": number; readonly "outcome": "succeeded" | "failed" | "cancelled"; readonly "status": number; readonly "errorKind": "invalid_request" | "unauthorized" | "forbidden" | "gate_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "payload_too_large" | "upgrade_not_supported" | "rate_limited" | "quota_exceeded" | "upstream_error" | "provider_auth_failed" | "upstream_timeout" | "unavailable" | "internal_error" | null; readonly "startedAt": string; readonly "firstByteMs": number | null; readonly "durationMs": number; readonly "usage": { readonly "inputTokens": number; readonly "outputTokens": number; readonly "cachedInputTokens": number; readonly "reasoningTokens": number; readonly "cacheWriteTokens"?: number | undefined } | null; readonly "credential": "own" | "platform" | null; readonly "cost": Schemas["Cost"]; readonly "refusals": number | null; readonly "attemptDetails": readonly (Schemas["Attempt"])[] | null }
+  readonly "LogDetails": { readonly "id": string; readonly "keyId": string; readonly "gateId": string; readonly "sentGateId": string | null; readonly "dialect": string; readonly "stream": boolean; readonly "target": string | null; readonly "attempts": number; readonly "outcome": "succeeded" | "failed" | "cancelled"; readonly "status": number; readonly "errorKind": "invalid_request" | "unauthorized" | "forbidden" | "gate_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "payload_too_large" | "upgrade_not_supported" | "rate_limited" | "quota_exceeded" | "upstream_error" | "provider_auth_failed" | "upstream_timeout" | "unavailable" | "internal_error" | null; readonly "startedAt": string; readonly "firstByteMs": number | null; readonly "durationMs": number; readonly "usage": { readonly "inputTokens": number; readonly "outputTokens": number; readonly "cachedInputTokens": number; readonly "reasoningTokens": number; readonly "cacheWriteTokens"?: number | undefined } | null; readonly "credential": "own" | "platform" | null; readonly "cost": Schemas["CostWithParts"]; readonly "refusals": number | null; readonly "attemptDetails": readonly (Schemas["Attempt"])[] | null }
   readonly "Member": { readonly "id": string; readonly "email": string; readonly "name": string; readonly "role": "owner" | "member"; readonly "createdAt": string }
   readonly "MemberList": { readonly "data": readonly (Schemas["Member"])[]; readonly "nextCursor": string | null }
   readonly "Message": { readonly "id": string; readonly "type": "message"; readonly "role": "assistant"; readonly "model": string; readonly "content": readonly ({ readonly "type": string; readonly [name: string]: unknown })[]; readonly "stop_reason": string | null; readonly "usage": { readonly "input_tokens": number; readonly "output_tokens": number; readonly [name: string]: unknown }; readonly [name: string]: unknown }
@@ -77,6 +78,8 @@ export interface Schemas {
   readonly "ProviderModel": { readonly "provider": string; readonly "id": string; readonly "name": string | null; readonly "contextTokens": number | null; readonly "inputUsdPerMillion": number | null; readonly "outputUsdPerMillion": number | null }
   readonly "ProviderModelList": { readonly "data": readonly (Schemas["ProviderModel"])[]; readonly "nextCursor": string | null }
   readonly "Readiness": { readonly "status": "ready" | "not ready"; readonly "checks": { readonly [name: string]: { readonly "status": string; readonly [name: string]: unknown } } }
+  readonly "RefusedCalls": { readonly "from": string; readonly "to": string; readonly "interval": string; readonly "data": readonly (Schemas["RefusedSum"])[] }
+  readonly "RefusedSum": { readonly "start": string; readonly "status": number; readonly "errorKind": "invalid_request" | "unauthorized" | "forbidden" | "gate_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "payload_too_large" | "upgrade_not_supported" | "rate_limited" | "quota_exceeded" | "upstream_error" | "provider_auth_failed" | "upstream_timeout" | "unavailable" | "internal_error" | null; readonly "calls": number }
   readonly "Response": { readonly "id": string; readonly "object": "response"; readonly "created_at": number; readonly "status": string; readonly "model": string; readonly "output": readonly ({ readonly "type": string; readonly [name: string]: unknown })[]; readonly "usage"?: { readonly "input_tokens": number; readonly "output_tokens": number; readonly "total_tokens": number; readonly [name: string]: unknown } | null | undefined; readonly [name: string]: unknown }
   readonly "ResponsesRequest": { readonly "model": string; readonly "input": string | readonly ({ readonly [name: string]: unknown })[]; readonly "instructions"?: string | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: string | { readonly [name: string]: unknown } | null | undefined; readonly "max_output_tokens"?: number | null | undefined; readonly "reasoning"?: { readonly "effort"?: string | null | undefined; readonly [name: string]: unknown } | null | undefined; readonly "include"?: readonly (string)[] | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "stream"?: boolean | null | undefined; readonly "store"?: false | undefined; readonly "background"?: false | undefined; readonly "previous_response_id"?: null | undefined; readonly "conversation"?: null | undefined; readonly "prompt"?: null | undefined; readonly [name: string]: unknown }
   readonly "RotateApiKey": { readonly "oldEndsInSeconds"?: number | undefined }
@@ -85,8 +88,10 @@ export interface Schemas {
   readonly "SignIn": { readonly "email": string; readonly "password": string }
   readonly "SignInOptions": { readonly "signUp": "invitation" | "open" | "closed"; readonly "oidc": boolean; readonly "hasOwner": boolean }
   readonly "SignUp": { readonly "email": string; readonly "name": string; readonly "password": string; readonly "invitation"?: string | undefined }
+  readonly "Tag": { readonly "id": string; readonly "name": string; readonly "description": string; readonly "createdAt": string }
+  readonly "TagList": { readonly "data": readonly (Schemas["Tag"])[]; readonly "nextCursor": string | null }
   readonly "TargetHealth": { readonly "target": string; readonly "configured": boolean; readonly "state": "unknown" | "healthy" | "failing" | "resting" | "probing"; readonly "restsUntil": string | null; readonly "failuresInARow": number; readonly "averageFirstByteMs": number | null; readonly "lastAnsweredAt": string | null; readonly "lastFailure": { readonly "code": string; readonly "status": number; readonly "at": string } | null }
-  readonly "TargetHealthList": { readonly "data": readonly (Schemas["TargetHealth"])[]; readonly "nextCursor": string | null }
+  readonly "TargetHealthList": { readonly "data": readonly (Schemas["TargetHealth"])[]; readonly "nextCursor": null; readonly "seenSince": string }
   readonly "TestGate": Record<string, never>
   readonly "TokenCount": { readonly "input_tokens": number; readonly [name: string]: unknown }
   readonly "UpdateAccount": { readonly "name"?: string | undefined }
@@ -96,8 +101,9 @@ export interface Schemas {
   readonly "UpdateMember": { readonly "role": "owner" }
   readonly "UpdateOwnedModel": { readonly "displayName"?: string | undefined; readonly "upstreamModelId"?: string | undefined; readonly "credential"?: string | undefined; readonly "credentialHeader"?: "auto" | "authorization" | "x-api-key" | undefined; readonly "fimEndpoint"?: "auto" | "fim-completions" | "infill" | "completions-suffix" | "completions-template" | undefined; readonly "fimTemplate"?: "auto" | "codegemma" | "codellama" | "codestral" | "deepseek-coder" | "granite-code" | "qwen-coder" | "starcoder2" | undefined; readonly "pricingInput"?: number | undefined; readonly "pricingOutput"?: number | undefined; readonly "pricingCachedInput"?: number | undefined }
   readonly "UpdateProviderKey": { readonly "active": boolean }
+  readonly "UpdateTag": { readonly "name"?: string | undefined; readonly "description"?: string | undefined }
   readonly "UpdateWebhook": { readonly "url"?: string | undefined; readonly "secret"?: string | undefined; readonly "events"?: readonly ("budget.threshold" | "budget.exhausted" | "provider.degraded" | "store.set-back" | "redis.other")[] | undefined; readonly "active"?: boolean | undefined }
-  readonly "UsageSum": { readonly "start": string; readonly "group": string | null; readonly "isRest": boolean; readonly "calls": number; readonly "errors": number; readonly "cancelled": number; readonly "tokens": { readonly "input": number; readonly "output": number; readonly "cachedInput": number; readonly "cacheWrite": number; readonly "reasoning": number; readonly "unreportedCalls": number }; readonly "cost": { readonly "usd": number; readonly "estimatedCalls": number; readonly "unknownCalls": number }; readonly "durationMs": Schemas["Percentiles"]; readonly "firstByteMs": Schemas["Percentiles"] }
+  readonly "UsageSum": { readonly "start": string; readonly "group": string | null; readonly "isRest": boolean; readonly "calls": number; readonly "errors": number; readonly "refused": number; readonly "cancelled": number; readonly "tokens": { readonly "input": number; readonly "output": number; readonly "cachedInput": number; readonly "cacheWrite": number; readonly "reasoning": number; readonly "unreportedCalls": number }; readonly "cost": { readonly "usd": number; readonly "estimatedCalls": number; readonly "unknownCalls": number }; readonly "durationMs": Schemas["Percentiles"]; readonly "firstByteMs": Schemas["Percentiles"] }
   readonly "UserSession": { readonly "id": string; readonly "current": boolean; readonly "createdAt": string; readonly "expiresAt": string; readonly "address": string | null; readonly "userAgent": string | null }
   readonly "UserSessionList": { readonly "data": readonly (Schemas["UserSession"])[]; readonly "nextCursor": string | null }
   readonly "VerifiedCosts": { readonly "source": string; readonly "checked": number; readonly "fixed": number; readonly "incomparable": readonly ({ readonly "source": string | null; readonly "calls": number })[]; readonly "differences": readonly ({ readonly "id": string; readonly "target": string | null; readonly "stored": Schemas["Cost"]; readonly "computed": Schemas["Cost"] })[]; readonly "nextCursor": string | null }
@@ -149,6 +155,10 @@ export interface Api {
     readonly question: { readonly path: { readonly "id": string } }
     readonly answer: null
   }
+  readonly "DELETE /v1/tags/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: null
+  }
   readonly "DELETE /v1/webhooks/{id}": {
     readonly question: { readonly path: { readonly "id": string } }
     readonly answer: null
@@ -197,8 +207,12 @@ export interface Api {
     readonly question: { readonly query?: { readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "interval"?: "hour" | "day" | "month" | "all" | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined } }
     readonly answer: Schemas["Latencies"]
   }
+  readonly "GET /v1/analytics/refused": {
+    readonly question: { readonly query?: { readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "interval"?: "hour" | "day" | "month" | "all" | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined } }
+    readonly answer: Schemas["RefusedCalls"]
+  }
   readonly "GET /v1/audit-log": {
-    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "actor"?: string | undefined; readonly "action"?: "gate.create" | "gate.update" | "gate.delete" | "key.create" | "key.import" | "key.update" | "key.rotate" | "key.delete" | "provider-key.create" | "provider-key.update" | "provider-key.delete" | "owned-model.create" | "owned-model.update" | "owned-model.delete" | "master-key.rotate" | "account.update" | "member.create" | "member.update" | "member.delete" | "invitation.create" | "invitation.delete" | "budget.create" | "budget.update" | "budget.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "user.set-password" | undefined; readonly "resourceType"?: "gate" | "key" | "provider-key" | "owned-model" | "master-key" | "account" | "member" | "invitation" | "budget" | "webhook" | "user" | undefined; readonly "resourceId"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined } }
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "actor"?: string | undefined; readonly "action"?: "gate.create" | "gate.update" | "gate.delete" | "key.create" | "key.import" | "key.update" | "key.rotate" | "key.delete" | "provider-key.create" | "provider-key.update" | "provider-key.delete" | "owned-model.create" | "owned-model.update" | "owned-model.delete" | "master-key.rotate" | "account.update" | "member.create" | "member.update" | "member.delete" | "invitation.create" | "invitation.delete" | "budget.create" | "budget.update" | "budget.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "tag.create" | "tag.update" | "tag.delete" | "user.set-password" | undefined; readonly "resourceType"?: "gate" | "key" | "provider-key" | "owned-model" | "master-key" | "account" | "member" | "invitation" | "budget" | "webhook" | "tag" | "user" | undefined; readonly "resourceId"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined } }
     readonly answer: Schemas["AuditLog"]
   }
   readonly "GET /v1/auth": {
@@ -246,11 +260,11 @@ export interface Api {
     readonly answer: Schemas["ApiKey"]
   }
   readonly "GET /v1/logs": {
-    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined; readonly "status"?: number | undefined; readonly "statusClass"?: "2xx" | "3xx" | "4xx" | "5xx" | undefined; readonly "outcome"?: "succeeded" | "failed" | "cancelled" | undefined; readonly "errorKind"?: string | undefined; readonly "stream"?: boolean | undefined } }
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined; readonly "status"?: number | undefined; readonly "statusClass"?: "2xx" | "3xx" | "4xx" | "5xx" | undefined; readonly "outcome"?: "succeeded" | "failed" | "cancelled" | undefined; readonly "errorKind"?: string | undefined; readonly "stream"?: boolean | undefined; readonly "durationFromMs"?: number | undefined; readonly "durationToMs"?: number | undefined; readonly "firstByteFromMs"?: number | undefined; readonly "firstByteToMs"?: number | undefined } }
     readonly answer: { readonly "data": readonly (Schemas["Log"])[]; readonly "nextCursor": string | null }
   }
   readonly "GET /v1/logs/export": {
-    readonly question: { readonly query: { readonly "format": "csv" | "ndjson"; readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined; readonly "status"?: number | undefined; readonly "statusClass"?: "2xx" | "3xx" | "4xx" | "5xx" | undefined; readonly "outcome"?: "succeeded" | "failed" | "cancelled" | undefined; readonly "errorKind"?: string | undefined; readonly "stream"?: boolean | undefined } }
+    readonly question: { readonly query: { readonly "format": "csv" | "ndjson"; readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined; readonly "status"?: number | undefined; readonly "statusClass"?: "2xx" | "3xx" | "4xx" | "5xx" | undefined; readonly "outcome"?: "succeeded" | "failed" | "cancelled" | undefined; readonly "errorKind"?: string | undefined; readonly "stream"?: boolean | undefined; readonly "durationFromMs"?: number | undefined; readonly "durationToMs"?: number | undefined; readonly "firstByteFromMs"?: number | undefined; readonly "firstByteToMs"?: number | undefined } }
     readonly answer: null
   }
   readonly "GET /v1/logs/{id}": {
@@ -297,6 +311,14 @@ export interface Api {
     readonly question: Record<never, never>
     readonly answer: Schemas["UserSessionList"]
   }
+  readonly "GET /v1/tags": {
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
+    readonly answer: Schemas["TagList"]
+  }
+  readonly "GET /v1/tags/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: Schemas["Tag"]
+  }
   readonly "GET /v1/targets/health": {
     readonly question: Record<never, never>
     readonly answer: Schemas["TargetHealthList"]
@@ -336,6 +358,10 @@ export interface Api {
   readonly "PATCH /v1/provider-keys/{provider}": {
     readonly question: { readonly path: { readonly "provider": string }; readonly body: Schemas["UpdateProviderKey"] }
     readonly answer: Schemas["ProviderKey"]
+  }
+  readonly "PATCH /v1/tags/{id}": {
+    readonly question: { readonly path: { readonly "id": string }; readonly body: Schemas["UpdateTag"] }
+    readonly answer: Schemas["Tag"]
   }
   readonly "PATCH /v1/webhooks/{id}": {
     readonly question: { readonly path: { readonly "id": string }; readonly body: Schemas["UpdateWebhook"] }
@@ -432,6 +458,10 @@ export interface Api {
   readonly "POST /v1/responses": {
     readonly question: { readonly body: Schemas["ResponsesRequest"] }
     readonly answer: Schemas["Response"]
+  }
+  readonly "POST /v1/tags": {
+    readonly question: { readonly body: Schemas["CreateTag"] }
+    readonly answer: Schemas["Tag"]
   }
   readonly "POST /v1/webhooks": {
     readonly question: { readonly body: Schemas["CreateWebhook"] }

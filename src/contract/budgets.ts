@@ -1,7 +1,7 @@
 /** Budgets as the control plane reads and writes them. What uses them up is not known here. */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
-import type { FieldNotes } from './problems.ts'
+import type { ResourceDescription } from './resource-description.ts'
 import { text } from './text.ts'
 
 const MAX_TOKENS = 1_000_000_000_000
@@ -58,7 +58,7 @@ const unpriced = z.enum(['refuse', 'allow']).meta({
 const time = z.iso.datetime()
 const amount = z.number().min(0)
 
-export const budgetBody = z
+const budgetBody = z
   .object({
     id: z.string(),
     name,
@@ -120,15 +120,50 @@ export const updateBudgetBody = z
   .partial()
   .meta({ id: 'UpdateBudget', description: 'Only the fields that are given change.' })
 
-export const budgetList = listOf(budgetBody, 'BudgetList')
-
 const IMMUTABLE = 'cannot be changed; make a new budget instead'
-export const createBudgetNotes: FieldNotes = { id: 'is set by the gateway' }
-export const updateBudgetNotes: FieldNotes = {
-  id: IMMUTABLE,
-  keyId: IMMUTABLE,
-  gateId: IMMUTABLE,
-  period: IMMUTABLE,
-}
+
+export const budgetResource = {
+  name: 'Budget',
+  names: 'Budgets',
+  one: 'budget',
+  many: 'budgets',
+  path: '/v1/budgets',
+  group: 'Budgets',
+  groupDescription: 'What a key or a gate may spend.',
+  summaries: {
+    list: 'List budgets, newest first, with what is used of them',
+    create: 'Limit what a key or a gate may use',
+    show: 'Show a budget and what is used of it',
+    update: 'Change a budget; what was used stays',
+    delete: 'Delete a budget',
+  },
+  list: listOf(budgetBody, 'BudgetList'),
+  body: budgetBody,
+  created: budgetBody,
+  create: createBudgetBody,
+  update: updateBudgetBody,
+  notes: {
+    create: { id: 'is set by the gateway' },
+    update: { id: IMMUTABLE, keyId: IMMUTABLE, gateId: IMMUTABLE, period: IMMUTABLE },
+  },
+  examples: {
+    id: 'bud_01a1fbc63aa470d6877cf556d6121edd',
+    create: {
+      'Dollars of a gate': {
+        name: 'Demo, monthly',
+        gateId: 'demo',
+        limitUsd: 250,
+        period: 'month',
+      },
+      'Tokens of a gate': {
+        gateId: 'demo',
+        limitTokens: 50000000,
+        period: 'day',
+        alertAt: [0.8, 1],
+      },
+    },
+    update: { 'Another limit': { limitUsd: 300 } },
+  },
+} satisfies ResourceDescription
 
 export type BudgetBody = z.infer<typeof budgetBody>

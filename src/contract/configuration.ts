@@ -1,8 +1,9 @@
 /**
- * The operator's configuration file: one schema a section. Which providers exist is not known here, and no key is ever in
- * it: keys are in the environment, under the names that the file gives.
+ * The operator's configuration file: one schema a section. Which providers exist is not known here,
+ * and no key is ever in it: keys are in the environment, under the names that the file gives.
  */
 import { z } from 'zod'
+import { LOG_LEVELS } from './log-levels.ts'
 import { plansSection } from './plans.ts'
 import type { FieldNotes } from './problems.ts'
 import { text } from './text.ts'
@@ -51,7 +52,10 @@ const chatPath = z.string().regex(/^(?:\/[\w.~:@!$&'()*+,;=%-]+)+$/, {
   error: 'must be a path that begins with a slash, such as /chat/completions',
 })
 
-/** Credentials have a variable of their own, and the rest is the connection's or the gateway's to say. */
+/**
+ * Credentials have a variable of their own, and the rest is the connection's or the gateway's to
+ * say.
+ */
 const CREDENTIAL_HEADER =
   /(?:^|[-_])(?:authorization|auth|cookie2?|key|apikey|token|secret|credentials?|password|signature)(?:$|[-_])/
 const OWN_HEADER =
@@ -139,13 +143,11 @@ const providers = z
     }
   })
 
-/** As GATEHOUSE_LOG_LEVEL, which comes first. */
-const LOG_LEVELS = ['info', 'trace', 'debug', 'warn', 'error', 'silent'] as const
-
 /** Every section may be absent. */
 export const configuration = z.strictObject({
   providers: providers.default([]),
   plans: plansSection.optional(),
+  /** GATEHOUSE_LOG_LEVEL comes before it. */
   logLevel: z.enum(LOG_LEVELS).optional(),
 })
 

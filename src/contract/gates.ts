@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { defaults, defaultsBody, overrides } from './gate-defaults.ts'
 import { listOf } from './lists.ts'
-import type { FieldNotes } from './problems.ts'
+import type { ResourceDescription } from './resource-description.ts'
 import { text } from './text.ts'
 
 const GATE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
@@ -39,14 +39,9 @@ const hedgeAfterMs = z.int().min(1).max(MAX_TIMEOUT_MS).nullable().meta({
 
 const displayName = text({ min: 1, max: 120 })
 const description = text({ min: 0, max: 1000 })
-const weight = z
-  .int()
-  .min(0)
-  .max(MAX_WEIGHT)
-  .meta({
-    description:
-      'Share of the calls under `weighted`; 0: only when the others fail. 1 when absent.',
-  })
+const weight = z.int().min(0).max(MAX_WEIGHT).meta({
+  description: 'Share of the calls under `weighted`; 0: only when the others fail. 1 when absent.',
+})
 const targets = z
   .array(z.strictObject({ model, weight: weight.optional() }))
   .min(1, { error: 'must name at least one target' })
@@ -57,14 +52,9 @@ const targets = z
   .meta({
     description: 'In the order in which they are tried, as far as the strategy leaves it open.',
   })
-const timeoutMs = z
-  .int()
-  .min(1)
-  .max(MAX_TIMEOUT_MS)
-  .nullable()
-  .meta({
-    description: "Longest that a call may take, in milliseconds; null: the server's own limit.",
-  })
+const timeoutMs = z.int().min(1).max(MAX_TIMEOUT_MS).nullable().meta({
+  description: "Longest that a call may take, in milliseconds; null: the server's own limit.",
+})
 const maxRetries = z
   .int()
   .min(0)
@@ -73,7 +63,7 @@ const maxRetries = z
 const time = z.iso.datetime()
 
 /** Open, as every answer is: a later version may add members. */
-export const gateBody = z
+const gateBody = z
   .object({
     id: gateId,
     displayName,
@@ -120,16 +110,53 @@ export const updateGateBody = z
   .partial()
   .meta({ id: 'UpdateGate', description: 'Only the fields that are given change.' })
 
-export const gateList = listOf(gateBody, 'GateList')
+const BY_GATEWAY = 'is set by the gateway'
 
-export const createGateNotes: FieldNotes = {
-  createdAt: 'is set by the gateway',
-  updatedAt: 'is set by the gateway',
-}
-export const updateGateNotes: FieldNotes = {
-  id: 'cannot be changed; make a new gate instead',
-  createdAt: 'cannot be changed',
-  updatedAt: 'cannot be changed',
-}
-
-export type GateBody = z.infer<typeof gateBody>
+export const gateResource = {
+  name: 'Gate',
+  names: 'Gates',
+  one: 'gate',
+  many: 'gates',
+  path: '/v1/gates',
+  group: 'Gates',
+  groupDescription: 'A gate is a named routing target: its id goes where the model name was.',
+  summaries: {
+    list: 'List gates, newest first',
+    create: 'Create a gate',
+    show: 'Show a gate',
+    update: 'Change a gate',
+    delete: 'Delete a gate',
+  },
+  list: listOf(gateBody, 'GateList'),
+  body: gateBody,
+  created: gateBody,
+  create: createGateBody,
+  update: updateGateBody,
+  notes: {
+    create: { createdAt: BY_GATEWAY, updatedAt: BY_GATEWAY },
+    update: {
+      id: 'cannot be changed; make a new gate instead',
+      createdAt: 'cannot be changed',
+      updatedAt: 'cannot be changed',
+    },
+  },
+  examples: {
+    id: 'assistant',
+    isGiven: true,
+    create: {
+      'One target': { id: 'assistant', targets: [{ model: 'sandbox/echo' }] },
+      'Shares, a fallback and defaults': {
+        id: 'canary',
+        displayName: 'Canary',
+        targets: [
+          { model: 'sandbox/echo', weight: 9 },
+          { model: 'sandbox-gemini/echo', weight: 1 },
+        ],
+        strategy: 'weighted',
+        defaults: { instructions: 'Be brief.', temperature: 0.2 },
+        timeoutMs: 60000,
+      },
+    },
+    update: { 'Another target': { targets: [{ model: 'sandbox-gemini/echo' }], maxRetries: 1 } },
+  },
+} satisfies ResourceDescription

@@ -1,6 +1,8 @@
-/** How the targets of an account's gates do, as one node sees it. Which providers exist is not known here. */
+/**
+ * How the targets of an account's gates do, as one node sees it. Which providers exist is not known
+ * here.
+ */
 import { z } from 'zod'
-import { listOf } from './lists.ts'
 
 const time = z.iso.datetime()
 
@@ -39,6 +41,14 @@ export const targetHealthBody = z
       'What the node that answers has seen of a target since it started. Other nodes may have seen something else: nothing of it is shared or stored.',
   })
 
-export const targetHealthList = listOf(targetHealthBody, 'TargetHealthList')
+export const targetHealthList = z
+  .object({
+    data: z.array(targetHealthBody),
+    nextCursor: z.null().meta({ description: 'There is one page.' }),
+    seenSince: time.meta({
+      description: 'When the node that answers started: it has seen nothing of what was before.',
+    }),
+  })
+  .meta({ id: 'TargetHealthList' })
 
 export type TargetHealthBody = z.infer<typeof targetHealthBody>

@@ -3,7 +3,10 @@ import { z } from 'zod'
 
 const TIME_PROBLEM = 'must be a time such as 2026-11-01T00:00:00Z, or a day such as 2026-11-01'
 
-/** ISO 8601, with a zone; a day alone begins at midnight UTC. Becomes milliseconds since the Unix epoch. */
+/**
+ * ISO 8601, with a zone; a day alone begins at midnight UTC. Becomes milliseconds since the Unix
+ * epoch.
+ */
 export const timeParameter = z
   .string({ error: TIME_PROBLEM })
   .regex(/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/, {
@@ -37,6 +40,17 @@ export const nameFields = {
     .meta({ description: '`provider/model` that answered or was tried last.' }),
 }
 
+const MILLISECONDS_PROBLEM = 'must be a whole number of milliseconds up to 9999999999'
+
+function milliseconds(description: string) {
+  return z
+    .string({ error: MILLISECONDS_PROBLEM })
+    .regex(/^\d{1,10}$/, { error: MILLISECONDS_PROBLEM, abort: true })
+    .transform(Number)
+    .optional()
+    .meta({ type: 'integer', minimum: 0, maximum: 9_999_999_999, description })
+}
+
 export const logFilterFields = {
   ...timeFields,
   ...nameFields,
@@ -46,12 +60,9 @@ export const logFilterFields = {
     .transform(Number)
     .optional()
     .meta({ type: 'integer', minimum: 100, maximum: 599 }),
-  statusClass: z
-    .enum(['2xx', '3xx', '4xx', '5xx'])
-    .optional()
-    .meta({
-      description: 'Any HTTP status of this class; 499 of callers who left is one of `4xx`.',
-    }),
+  statusClass: z.enum(['2xx', '3xx', '4xx', '5xx']).optional().meta({
+    description: 'Any HTTP status of this class; 499 of callers who left is one of `4xx`.',
+  }),
   outcome: z.enum(['succeeded', 'failed', 'cancelled']).optional(),
   errorKind: z
     .string({ error: 'must be given once' })
@@ -63,13 +74,27 @@ export const logFilterFields = {
     .transform((text) => text === 'true')
     .optional()
     .meta({ type: 'boolean' }),
+  durationFromMs: milliseconds('Calls that took so long or longer.'),
+  durationToMs: milliseconds('Calls that took less.'),
+  firstByteFromMs: milliseconds('Calls whose first byte came so late or later.'),
+  firstByteToMs: milliseconds('Calls whose first byte came earlier.'),
 }
+
+const REVERSIBLE = [
+  ['from', 'to'],
+  ['durationFromMs', 'durationToMs'],
+  ['firstByteFromMs', 'firstByteToMs'],
+] as const
 
 /** For `superRefine`: a range that ends before it begins is a mistake, not an empty answer. */
 export function refuseReversedRange(
-  query: { readonly from?: number | undefined; readonly to?: number | undefined },
+  query: Readonly<Partial<Record<(typeof REVERSIBLE)[number][number], number | undefined>>>,
   context: z.core.$RefinementCtx,
 ): void {
-  if (query.from === undefined || query.to === undefined || query.from < query.to) return
-  context.addIssue({ code: 'custom', path: ['to'], message: 'must be later than from' })
+  for (const [from, to] of REVERSIBLE) {
+    const [begin, end] = [query[from], query[to]]
+    if (begin === undefined || end === undefined || begin < end) continue
+    const message = to === 'to' ? 'must be later than from' : `must be more than ${from}`
+    context.addIssue({ code: 'custom', path: [to], message })
+  }
 }

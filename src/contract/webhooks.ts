@@ -1,7 +1,11 @@
-/** Webhooks as the control plane reads and writes them: a secret goes in, and comes out only when it was generated. */
+/**
+ * Webhooks as the control plane reads and writes them: a secret goes in, and comes out only when it
+ * was generated.
+ */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 import type { FieldNotes } from './problems.ts'
+import type { ResourceDescription } from './resource-description.ts'
 
 const MIN_SECRET = 16
 const MAX_SECRET = 200
@@ -45,14 +49,12 @@ const webhookFields = {
   updatedAt: time,
 }
 
-export const webhookBody = z
-  .object(webhookFields)
-  .meta({
-    id: 'Webhook',
-    description: 'An address that is told of events. Its secret is never shown.',
-  })
+const webhookBody = z.object(webhookFields).meta({
+  id: 'Webhook',
+  description: 'An address that is told of events. Its secret is never shown.',
+})
 
-export const createdWebhookBody = z
+const createdWebhookBody = z
   .object({
     ...webhookFields,
     secret: z
@@ -86,8 +88,37 @@ export const webhookTestBody = z
   })
   .meta({ id: 'WebhookTest' })
 
-export const webhookList = listOf(webhookBody, 'WebhookList')
+const notes: FieldNotes = { id: 'is set by the gateway' }
 
-export const webhookNotes: FieldNotes = { id: 'is set by the gateway' }
-
-export type WebhookBody = z.infer<typeof webhookBody>
+export const webhookResource = {
+  name: 'Webhook',
+  names: 'Webhooks',
+  one: 'webhook',
+  many: 'webhooks',
+  path: '/v1/webhooks',
+  group: 'Webhooks',
+  groupDescription: 'Addresses that are told of what happens in the account.',
+  summaries: {
+    list: 'List webhooks, newest first',
+    create: 'Have an address told of events',
+    show: 'Show a webhook',
+    update: 'Change a webhook',
+    delete: 'Delete a webhook, with what is on its way to it',
+  },
+  list: listOf(webhookBody, 'WebhookList'),
+  body: webhookBody,
+  created: createdWebhookBody,
+  create: createWebhookBody,
+  update: updateWebhookBody,
+  notes: { create: notes, update: notes },
+  examples: {
+    id: 'wh_01a1fbc63aa470d6877cf556d6121edd',
+    create: {
+      'For budgets': {
+        url: 'https://hooks.example.com/gatehouse',
+        events: ['budget.threshold', 'budget.exhausted'],
+      },
+    },
+    update: { 'Not now': { active: false } },
+  },
+} satisfies ResourceDescription

@@ -1,49 +1,26 @@
 /** How many things of a kind one account may have stored. Knows neither tables nor who asks. */
 import { GatewayError } from './errors.ts'
+import { CAPS, type Cap } from './resource-table.ts'
 
-export interface AccountCaps {
-  readonly gates: number
-  readonly keys: number
-  /** Those that may still be accepted. */
-  readonly invitations: number
-  readonly ownedModels: number
-  readonly members: number
-  readonly budgets: number
-  readonly webhooks: number
+export type CappedThing = Cap['name']
+
+export type AccountCaps = Readonly<Record<CappedThing, number>>
+
+export const DEFAULT_ACCOUNT_CAPS = toCaps(({ most }) => most)
+
+/** @param mostOf how many there may be of one kind */
+export function toCaps(mostOf: (cap: Cap) => number): AccountCaps {
+  return Object.fromEntries(CAPS.map((cap) => [cap.name, mostOf(cap)])) as Record<
+    CappedThing,
+    number
+  >
 }
 
-export type CappedThing = keyof AccountCaps
-
-/** Far above what people make by hand or from a repository, and little enough to be held in the memory of every node. */
-export const DEFAULT_ACCOUNT_CAPS: AccountCaps = {
-  gates: 2_000,
-  keys: 5_000,
-  invitations: 500,
-  ownedModels: 500,
-  members: 1_000,
-  budgets: 500,
-  webhooks: 20,
-}
-
-/** The variable by which the operator sets each. */
-export const CAP_VARIABLES = {
-  gates: 'GATEHOUSE_MAX_GATES',
-  keys: 'GATEHOUSE_MAX_KEYS',
-  invitations: 'GATEHOUSE_MAX_INVITATIONS',
-  ownedModels: 'GATEHOUSE_MAX_OWNED_MODELS',
-  members: 'GATEHOUSE_MAX_MEMBERS',
-  budgets: 'GATEHOUSE_MAX_BUDGETS',
-  webhooks: 'GATEHOUSE_MAX_WEBHOOKS',
-} as const satisfies Record<CappedThing, string>
-
-const NAMES: Readonly<Record<CappedThing, string>> = {
-  gates: 'gates',
-  keys: 'API keys',
-  invitations: 'open invitations',
-  ownedModels: 'owned models',
-  members: 'members',
-  budgets: 'budgets',
-  webhooks: 'webhooks',
+export function capOf(thing: CappedThing): Cap {
+  const cap = CAPS.find(({ name }) => name === thing)
+  // Not reachable: the type is made of the table.
+  if (cap === undefined) throw new Error(`there is no cap of ${thing}`)
+  return cap
 }
 
 /** @param count how many there are; more than the cap where that was lowered */
@@ -51,9 +28,9 @@ export function capReached(
   thing: CappedThing,
   { cap, count }: { cap: number; count: number },
 ): GatewayError {
-  const name = NAMES[thing]
+  const { of, variable } = capOf(thing)
   return new GatewayError(
     'conflict',
-    `The account has ${count} ${name}, and an account may have ${cap}. Delete what is not needed, or ask the operator of this gateway to raise ${CAP_VARIABLES[thing]}.`,
+    `The account has ${count} ${of}, and an account may have ${cap}. Delete what is not needed, or ask the operator of this gateway to raise ${variable}.`,
   )
 }

@@ -1,39 +1,17 @@
-/** What the audit log holds of a change: who made it, to what, before and after. Knows no store, and no secret ever. */
+/**
+ * What the audit log holds of a change: who made it, to what, before and after. Knows no store, and
+ * no secret ever.
+ */
 import type { AccountId, AuditId } from './ids.ts'
+import { type AuditedAction, RESOURCE_ENTRIES } from './resource-table.ts'
 
-/** Every change that is written down, `resource.verb`. What is not here cannot be written, nor asked for. */
-export const AUDITED_ACTIONS = [
-  'gate.create',
-  'gate.update',
-  'gate.delete',
-  'key.create',
-  'key.import',
-  'key.update',
-  'key.rotate',
-  'key.delete',
-  'provider-key.create',
-  'provider-key.update',
-  'provider-key.delete',
-  'owned-model.create',
-  'owned-model.update',
-  'owned-model.delete',
-  'master-key.rotate',
-  'account.update',
-  'member.create',
-  'member.update',
-  'member.delete',
-  'invitation.create',
-  'invitation.delete',
-  'budget.create',
-  'budget.update',
-  'budget.delete',
-  'webhook.create',
-  'webhook.update',
-  'webhook.delete',
-  'user.set-password',
-] as const
-
-export type AuditedAction = (typeof AUDITED_ACTIONS)[number]
+/**
+ * Every change that is written down, `resource.verb`. What is not here cannot be written, nor asked
+ * for.
+ */
+export const AUDITED_ACTIONS: readonly AuditedAction[] = RESOURCE_ENTRIES.flatMap(
+  ([word, { actions }]) => Object.keys(actions).map((verb) => `${word}.${verb}` as AuditedAction),
+)
 
 /** The part of an action before the dot. */
 export function resourceOf(action: AuditedAction): string {
@@ -43,7 +21,10 @@ export function resourceOf(action: AuditedAction): string {
 export const ACTOR_TYPES = ['key', 'user', 'operator'] as const
 
 export interface ChangeActor {
-  /** `operator`: a process on the gateway's own machine, such as the command line on the local data folder. */
+  /**
+   * `operator`: a process on the gateway's own machine, such as the command line on the local data
+   * folder.
+   */
   readonly type: (typeof ACTOR_TYPES)[number]
   /** Of the key or the user; `local` for the operator. */
   readonly id: string

@@ -56,7 +56,7 @@ export function secretBinding(webhook: {
 }
 
 /** A webhook as it may be read, field by field: the secret must not come along. */
-export function toPublicWebhook(webhook: Webhook) {
+export function toPublicWebhook(webhook: Omit<Webhook, 'sealedSecret'>) {
   return {
     id: webhook.id,
     url: webhook.url,

@@ -1,7 +1,10 @@
-/** The database file: whether it is whole and of a version that this build knows, and which gates are in it. Writes nothing. */
+/**
+ * The database file: whether it is whole and of a version that this build knows, and which gates
+ * are in it. Writes nothing.
+ */
 import { Database } from 'bun:sqlite'
-import { migrations } from '../store/migrations.ts'
-import { judgeNewerSteps, STEP_NOTES, type StepNote } from '../store/newer-steps.ts'
+import { migrations } from '../store/migrations/migrations.ts'
+import { judgeNewerSteps, STEP_NOTES, type StepNote } from '../store/migrations/newer-steps.ts'
 import { statIfThere } from './check-data-folder.ts'
 import type { ExaminedGate } from './check-gates.ts'
 import { codeOf, type Finding, messageOf } from './finding.ts'
@@ -25,7 +28,8 @@ export function checkDatabase(path: string): ExaminedDatabase {
   if (size === undefined) return { findings: [], gates: undefined, ownKeys: new Set() }
   let database: Database | undefined
   try {
-    // Not read-only: then SQLite could not clear away what a crash has left, and would leave files of its own behind.
+    // Not read-only: then SQLite could not clear away what a crash has left, and would leave files
+    // of its own behind.
     database = new Database(path, { readwrite: true, create: false })
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     database.run('PRAGMA query_only = ON')

@@ -1,10 +1,17 @@
-/** The Postgres database: whether it can be used and is of a version that this build knows, and which gates are in it. Writes nothing. */
+/**
+ * The Postgres database: whether it can be used and is of a version that this build knows, and
+ * which gates are in it. Writes nothing.
+ */
 import { type Kysely, sql } from 'kysely'
-import { listApplied } from '../store/migrations.ts'
-import { listStepNotes } from '../store/newer-steps.ts'
-import { describeStore, openDatabase, type PostgresLocation } from '../store/open-database.ts'
+import {
+  describeStore,
+  openDatabase,
+  type PostgresLocation,
+} from '../store/database/open-database.ts'
+import { hasTable } from '../store/database/sql-differences.ts'
+import { listApplied } from '../store/migrations/migrations.ts'
+import { listStepNotes } from '../store/migrations/newer-steps.ts'
 import type { Schema } from '../store/schema.ts'
-import { hasTable } from '../store/sql-differences.ts'
 import { checkSteps, type ExaminedDatabase, toExamined } from './check-database.ts'
 import { type Finding, messageOf } from './finding.ts'
 

@@ -1,24 +1,23 @@
-/** The environment and the runtime: settings that are misspelt or careless, and limits that are low. */
+/**
+ * The environment and the runtime: settings that are misspelt or careless, and limits that are low.
+ */
 import type { Environment } from '../config/environment.ts'
-import { VARIABLES } from '../config/settings.ts'
+import { SETTINGS, unknownVariables } from '../config/setting-table.ts'
 import type { Finding } from './finding.ts'
 
 const FEW_FILES = 4_096
 const MOST_TYPOS = 3
 
 export function checkVariables(environment: Environment): Finding[] {
-  const unknown = Object.keys(environment).filter(
-    (name) => name.startsWith('GATEHOUSE_') && !Object.hasOwn(VARIABLES, name),
-  )
-  const findings = unknown.map((name): Finding => {
-    const meant = nearest(name, Object.keys(VARIABLES))
+  const findings = unknownVariables(environment).map((name): Finding => {
+    const meant = nearest(name, Object.keys(SETTINGS))
     return {
       level: 'warn',
       check: 'variables',
       message: `${name} is no setting, and nothing reads it`,
       cure:
         meant === undefined
-          ? 'Unset it; docs/operations.md lists them all'
+          ? 'Unset it; gatehouse serve --help lists them all'
           : `Did you mean ${meant}?`,
     }
   })

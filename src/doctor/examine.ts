@@ -1,4 +1,7 @@
-/** The whole examination: the server where there is one, and this machine where it is the server's. Changes nothing. */
+/**
+ * The whole examination: the server where there is one, and this machine where it is the server's.
+ * Changes nothing.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment } from '../config/environment.ts'
@@ -12,10 +15,10 @@ import { objectionToWorkers } from '../config/worker-settings.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
 import { sandboxAddresses } from '../providers/sandbox.ts'
-import { readServerInfo } from '../store/data-folder.ts'
-import { locateStore, type StoreLocation } from '../store/open-database.ts'
+import { locateStore, type StoreLocation } from '../store/database/open-database.ts'
+import { readServerInfo } from '../store/installation/data-folder.ts'
+import { listWorkerFolders, workerFolder } from '../store/installation/worker-folders.ts'
 import { SealedRows } from '../store/sealed-rows.ts'
-import { listWorkerFolders, workerFolder } from '../store/worker-folders.ts'
 import { checkDataFolder, checkJournal } from './check-data-folder.ts'
 import { checkDatabase, type ExaminedDatabase } from './check-database.ts'
 import { checkGates } from './check-gates.ts'
@@ -126,7 +129,8 @@ async function examineMachine(
       ...(settings === undefined || holder === undefined ? [] : checkAgreement(settings, server)),
     )
   } else if (holder === undefined && settings !== undefined && database.gates !== undefined) {
-    // A running server has variables of its own: what it can reach is not to be told from those of this command.
+    // A running server has variables of its own: what it can reach is not to be told from those of
+    // this command.
     const mountable = sandboxAddresses('')
     const configured = new Map(
       settings.providers.map(({ id }) => [id, isConfigured(settings, id) || mountable.has(id)]),
@@ -217,7 +221,7 @@ async function readAllSettings(
     return settings
   } catch (error) {
     if (!(error instanceof SettingsError || error instanceof MasterKeyError)) throw error
-    const cure = 'Correct it: docs/operations.md says how each setting has to be'
+    const cure = 'Correct it: gatehouse serve --help says how each setting has to be'
     findings.push({ level: 'fail', check: 'settings', message: messageOf(error), cure })
     return undefined
   }

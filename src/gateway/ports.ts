@@ -1,4 +1,7 @@
-/** What the hot path needs from the rest of the house; store/, cluster/ and ledger/ satisfy these, main.ts joins them. */
+/**
+ * What the hot path needs from the rest of the house; store/, ledger/, snapshots/, limits/ and
+ * revocation/ satisfy these, compose/ joins them.
+ */
 import type { CallRecord } from '../core/call.ts'
 import type { Cost } from '../core/cost.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -46,11 +49,15 @@ export interface GateStore {
 export interface Freshness {
   /** In memory: no I/O. Whether it may be used without asking. */
   isFresh(): boolean
-  /** Resolves when this node has caught up, from now on. @throws GatewayError `unavailable` when it cannot */
+  /**
+   * Resolves when this node has caught up, from now on. @throws GatewayError `unavailable` when it
+   * cannot
+   */
   refresh(): Promise<void>
   /**
    * @param accountId undefined: the caller is not known here
-   * @throws GatewayError `unavailable` where something of the account has changed and this node could not read it
+   * @throws GatewayError `unavailable` where something of the account has changed and this node
+   * could not read it
    */
   assertKnown(accountId: AccountId | undefined): void
 }
@@ -81,7 +88,8 @@ export interface Ticket {
   /** `x-ratelimit-*` for the answer. */
   readonly headers: Readonly<Record<string, string>>
   /**
-   * Sets tokens and money of the account's quota aside. A promise only where other nodes have to be asked.
+   * Sets tokens and money of the account's quota aside. A promise only where other nodes have to be
+   * asked.
    * @returns why that cannot be; undefined: it was done
    */
   reserveQuota(): GatewayError | undefined | Promise<GatewayError | undefined>
@@ -95,7 +103,10 @@ export interface Place {
   leave(): void
 }
 
-/** Which limits in money want the price of a call's target to be known; by their names, for the refusal. */
+/**
+ * Which limits in money want the price of a call's target to be known; by their names, for the
+ * refusal.
+ */
 export interface PriceDemand {
   /** Undefined: no budget does. */
   readonly budget: string | undefined
@@ -107,27 +118,31 @@ export interface Limits {
   /** Undefined: none does. In memory: no I/O. */
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined
   /**
-   * Before the body is read, and without asking anybody: a place among the key's concurrent calls (and the account's), until
-   * `admit`. Takes nothing else. @param nowMs on the scale of `Stopwatch.elapsed`
+   * Before the body is read, and without asking anybody: a place among the key's concurrent calls
+   * (and the account's), until `admit`. Takes nothing else. @param nowMs on the scale of
+   * `Stopwatch.elapsed`
    * @throws GatewayError `rate_limited` where `admit` could only say so too
    */
   enter(caller: Caller, nowMs: number): Place
   /**
-   * What has to be waited for before `admit`, shortly after a start: what the account used before has to be known. Undefined:
-   * nothing. @throws GatewayError `unavailable` (rejects)
+   * What has to be waited for before `admit`, shortly after a start: what the account used before
+   * has to be known. Undefined: nothing. @throws GatewayError `unavailable` (rejects)
    */
   whenReady(caller: Caller, gateId: string): Promise<void> | undefined
   /**
    * A promise only where other nodes have to be asked.
-   * @throws GatewayError (or rejects with it) `rate_limited` or `quota_exceeded`, with `retry-after` and the rate-limit
-   *   headers; `unavailable` where nobody can say
+   * @throws GatewayError (or rejects with it) `rate_limited` or `quota_exceeded`, with
+   * `retry-after` and the rate-limit headers; `unavailable` where nobody can say
    */
   admit(caller: Caller, call: CallAhead): Ticket | Promise<Ticket>
 }
 
 /** What calls cost. */
 export interface Prices {
-  /** Whether what a call to this target uses can be priced. @param at milliseconds since the Unix epoch */
+  /**
+   * Whether what a call to this target uses can be priced. @param at milliseconds since the Unix
+   * epoch
+   */
   isPriced(accountId: AccountId, target: string, at: number): boolean
   /** Undefined: it cannot be told now, and the ledger asks again later. */
   priceOf(
@@ -143,10 +158,14 @@ export interface Prices {
 export interface Ledger {
   /**
    * Resolves when the record is in the journal file, so that it outlives the process.
-   * @throws GatewayError `unavailable` when it could not be written and the operator chose fail-closed.
+   * @throws GatewayError `unavailable` when it could not be written and the operator chose
+   * fail-closed.
    */
   record(call: CallRecord): Promise<void>
-  /** @throws GatewayError `unavailable` while the journal cannot be written and the operator chose fail-closed. */
+  /**
+   * @throws GatewayError `unavailable` while the journal cannot be written and the operator chose
+   * fail-closed.
+   */
   assertWritable(): void
 }
 
@@ -163,15 +182,20 @@ export interface Credential {
   readonly owner: 'account' | 'platform'
 }
 
-/** As a target has it: the server of an owned model may take none (undefined), and then is sent none. */
+/**
+ * As a target has it: the server of an owned model may take none (undefined), and then is sent
+ * none.
+ */
 export interface TargetCredential extends Omit<Credential, 'secret'> {
   readonly secret: Secret | undefined
 }
 
 export interface Credentials {
   /**
-   * In memory: no I/O. The account's own while it is active, else the platform's; undefined when nobody configured one.
-   * @throws GatewayError `provider_auth_failed` when the account's own cannot be opened: nothing takes its place
+   * In memory: no I/O. The account's own while it is active, else the platform's; undefined when
+   * nobody configured one.
+   * @throws GatewayError `provider_auth_failed` when the account's own cannot be opened: nothing
+   * takes its place
    */
   find(accountId: AccountId, providerId: string): Credential | undefined
   /** Notes that the account's own was used; written to the store in batches. */
@@ -184,11 +208,16 @@ export interface OwnedUpstream {
   readonly provider: Provider & { readonly baseUrl: string }
   /** The model's name at its server. */
   readonly model: string
-  /** Undefined when the stored one cannot be opened: calls fail then, and no other credential takes its place. */
+  /**
+   * Undefined when the stored one cannot be opened: calls fail then, and no other credential takes
+   * its place.
+   */
   readonly credential: TargetCredential | undefined
 }
 
 export interface OwnedModelStore {
-  /** In memory: no I/O. The same object for as long as the model and its credential are the same. */
+  /**
+   * In memory: no I/O. The same object for as long as the model and its credential are the same.
+   */
   find(accountId: AccountId, slug: string): OwnedUpstream | undefined
 }

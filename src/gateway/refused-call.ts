@@ -6,6 +6,7 @@ import type { CallId, GateId } from '../core/ids.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { CallObserver } from './call-observer.ts'
 import type { Caller, GateStore, Refusals } from './ports.ts'
+import { toSentGateId } from './settle/sent-gate-id.ts'
 import { type CallProgress, UNKNOWN_GATE } from './settle/settle.ts'
 
 interface TurnedAway {
@@ -42,6 +43,8 @@ function toRefusedCall({ kind, status }: GatewayError, call: TurnedAway): CallRe
     // Nobody was asked.
     cost: { microUsd: 0, status: 'exact', source: 'free' },
     refusals: 1,
+    sentGateId:
+      call.accepted && call.gateId === undefined ? toSentGateId(call.accepted.gateId) : undefined,
   }
 }
 
@@ -64,7 +67,10 @@ interface RefusedCall {
   readonly progress: CallProgress
 }
 
-/** A call that was turned away before it was admitted is settled nowhere; its account and those who watch are told all the same. */
+/**
+ * A call that was turned away before it was admitted is settled nowhere; its account and those who
+ * watch are told all the same.
+ */
 export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: RefusedCall): void {
   const { observer, clock, gates, refusals } = ports
   const { id, startedAt, begunAt, dialect, caller, accepted, progress } = call

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { Kysely } from 'kysely'
-import { BunSqliteDialect } from '../store/sqlite-driver.ts'
+import { BunSqliteDialect } from '../store/database/sqlite-driver.ts'
 import { hashSessionTokens } from './hash-session-tokens.ts'
 
 interface Tables {

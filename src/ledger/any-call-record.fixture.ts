@@ -1,9 +1,14 @@
-/** Any call record that the gateway could hand to the ledger, for property tests. Must not be imported outside tests. */
+/**
+ * Any call record that the gateway could hand to the ledger, for property tests. Must not be
+ * imported outside tests.
+ */
 import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
+import type { CallColumn } from '../core/call-column.ts'
+import { CALL_COLUMNS } from '../core/call-columns.ts'
 import type { Cost } from '../core/cost.ts'
-import { ERROR_POLICY, type ErrorKind } from '../core/errors.ts'
-import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import { ERROR_POLICY } from '../core/errors.ts'
+import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -31,48 +36,44 @@ const cost: fc.Arbitrary<Cost> = fc.record({
   source: fc.option(text),
 })
 
-export const anyCallRecord: fc.Arbitrary<CallRecord> = fc.record(
+const VALUES: Readonly<Record<Exclude<CallColumn['type'], 'choice'>, fc.Arbitrary<unknown>>> = {
+  callId: fc.uuid().map((uuid) => `req_${uuid}`),
+  accountId: fc.constant(DEFAULT_ACCOUNT),
+  keyId: text,
+  gateId: text,
+  text,
+  flag: fc.boolean(),
+  count,
+  positiveCount: fc.integer({ min: 1, max: 1e9 }),
+  httpStatus: fc.integer({ min: 100, max: 599 }),
+  moment: count,
+  durationMs: count,
+  errorKind: fc.constantFrom(...Object.keys(ERROR_POLICY)),
+  attempts: fc.array(attempt, { maxLength: 4 }),
+  usage: fc.oneof(fc.record(counts), fc.record({ ...counts, cacheWriteTokens: count })),
+  cost,
+}
+
+const columns: readonly (readonly [string, CallColumn])[] = Object.entries(CALL_COLUMNS)
+
+function anyValue(column: CallColumn): fc.Arbitrary<unknown> {
+  const value = column.type === 'choice' ? fc.constantFrom(...column.values) : VALUES[column.type]
+  return column.presence === 'nullable' ? fc.option(value) : value
+}
+
+// The list gives the record its type, and every type of the list has its values above.
+export const anyCallRecord = fc.record<Record<string, unknown>>(
+  Object.fromEntries(columns.map(([name, column]) => [name, anyValue(column)])),
   {
-    id: fc.uuid().map((uuid) => `req_${uuid}` as CallId),
-    accountId: fc.constant(DEFAULT_ACCOUNT),
-    keyId: text.map((id) => id as KeyId),
-    gateId: text.map((id) => id as GateId),
-    dialect: text,
-    stream: fc.boolean(),
-    target: fc.option(text),
-    attempts: fc.nat(),
-    outcome: fc.constantFrom('succeeded', 'failed', 'cancelled'),
-    status: fc.integer({ min: 100, max: 599 }),
-    errorKind: fc.option(fc.constantFrom(...(Object.keys(ERROR_POLICY) as ErrorKind[]))),
-    startedAt: count,
-    firstByteMs: fc.option(count),
-    durationMs: count,
-    usage: fc.option(
-      fc.oneof(fc.record(counts), fc.record({ ...counts, cacheWriteTokens: count })),
-    ),
-    credential: fc.constantFrom('own', 'platform', null),
-    attemptDetails: fc.array(attempt, { maxLength: 4 }),
-    cost,
-    refusals: fc.integer({ min: 1, max: 1e9 }),
+    requiredKeys: columns
+      .filter(([, { presence }]) => presence !== 'optional')
+      .map(([name]) => name),
   },
-  {
-    requiredKeys: [
-      'id',
-      'accountId',
-      'keyId',
-      'gateId',
-      'dialect',
-      'stream',
-      'target',
-      'attempts',
-      'outcome',
-      'status',
-      'errorKind',
-      'startedAt',
-      'firstByteMs',
-      'durationMs',
-      'usage',
-      'credential',
-    ],
-  },
-)
+) as unknown as fc.Arbitrary<CallRecord>
+
+/** The columns that hold a number. */
+export const NUMBER_COLUMNS: readonly string[] = columns
+  .filter(([, { type }]) =>
+    ['count', 'positiveCount', 'httpStatus', 'moment', 'durationMs'].includes(type),
+  )
+  .map(([name]) => name)

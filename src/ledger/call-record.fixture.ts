@@ -1,6 +1,7 @@
 /** Call records for the ledger's tests. Must not be imported outside tests. */
 import type { CallRecord } from '../core/call.ts'
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import { LINE_VERSION } from './call-line.generated.ts'
 import type { Journal } from './journal.ts'
 import { SegmentReader } from './segment-reader.ts'
 
@@ -24,6 +25,12 @@ export function createCallRecord(changes: Partial<CallRecord> = {}): CallRecord 
     credential: 'platform',
     ...changes,
   }
+}
+
+/** A whole line, of the version after this build's. */
+export function createLaterLine(): string {
+  const json = JSON.stringify([LINE_VERSION + 1, { id: 'req_1' }])
+  return `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`
 }
 
 /** Every record in the segments that a journal holds closed, and how many lines were damaged. */

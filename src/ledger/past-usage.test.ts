@@ -1,4 +1,7 @@
-/** Every row counts once, whether it is in the store, in the journal, or in both because the process died in between. */
+/**
+ * Every row counts once, whether it is in the store, in the journal, or in both because the process
+ * died in between.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +12,7 @@ import { runsOn } from '../../test/support/property-runs.ts'
 import type { CallRecord } from '../core/call.ts'
 import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { openStore, type Store } from '../store/open-store.ts'
-import { createCallRecord } from './call-record.fixture.ts'
+import { createCallRecord, createLaterLine } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'
 import { PastUsage } from './past-usage.ts'
 
@@ -86,9 +89,8 @@ describe('of a journal that is not shipped', () => {
   })
 
   test('a single line that a later version has written is told of', async () => {
-    const json = '[6,"a format to come"]'
     const path = join(folder, 'segment')
-    writeFileSync(path, `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`)
+    writeFileSync(path, createLaterLine())
     const unreadable: string[] = []
     await open([{ path }] as never, unreadable)
     expect(unreadable).toEqual([path])
@@ -299,7 +301,8 @@ describe.each(databases)('on $name', (kind) => {
     const tokensOf = async () =>
       (await past.ofRanges(DEFAULT_ACCOUNT, ranges)).map(({ tokens }) => tokens)
     expect(await tokensOf()).toEqual([1_111, 1_110, 100, 50_000])
-    // A day that is summed up belongs to the first of them as a whole, and to the others hour by hour.
+    // A day that is summed up belongs to the first of them as a whole, and to the others hour by
+    // hour.
     await store.usage.rollUpDays(3 * DAY_MS)
     expect(await tokensOf()).toEqual([1_111, 1_110, 100, 50_000])
   })

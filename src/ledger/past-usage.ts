@@ -1,21 +1,24 @@
 /**
- * What earlier processes have used: what is in the store and what still waits in the journal, each call once. Asked at start,
- * before anything is shipped; must not know what the sums are for.
+ * What earlier processes have used: what is in the store and what still waits in the journal, each
+ * call once. Asked at start, before anything is shipped; must not know what the sums are for.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
 import { hourOf } from '../core/period.ts'
 import type { Prices } from '../gateway/ports.ts'
-import type { BudgetBeginnings } from '../store/budget-beginnings.ts'
-import type { ScopedRange, UsedAmounts } from '../store/sum-call-rows.ts'
-import type { UsageSum, UsageSums } from '../store/usage-sums.ts'
+import type { BudgetBeginnings } from '../store/usage/budget-beginnings.ts'
+import type { ScopedRange, UsedAmounts } from '../store/usage/sum-call-rows.ts'
+import type { UsageSum, UsageSums } from '../store/usage/usage-sums.ts'
 import type { ClosedSegment } from './segment-file.ts'
 import { SegmentReader } from './segment-reader.ts'
 import { firstCallOf, loadSums, type SegmentSums, saveSums, sumSegment } from './segment-sums.ts'
 import { UnshippedSums } from './unshipped-sums.ts'
 
-/** So many, and what the reader hands over at a time, are looked for in the store at once: a millisecond of the event loop. */
+/**
+ * So many, and what the reader hands over at a time, are looked for in the store at once: a
+ * millisecond of the event loop.
+ */
 const RECORDS_PER_QUESTION = 400
 
 export interface PastUsageOptions {
@@ -65,9 +68,11 @@ export class PastUsage {
   }
 
   /**
-   * @param fromMs of calls that began then or later, in milliseconds since the Unix epoch, at the beginning of an hour
+   * @param fromMs of calls that began then or later, in milliseconds since the Unix epoch, at the
+   * beginning of an hour
    * @param accountId absent: of every account, and keys and gates may be one sum
-   * @param untilMs at the beginning of an hour, which is left out; absent: however late they began, on whatever clock
+   * @param untilMs at the beginning of an hour, which is left out; absent: however late they began,
+   * on whatever clock
    */
   async since(
     fromMs: number,
@@ -79,8 +84,9 @@ export class PastUsage {
   }
 
   /**
-   * What each of these stretches of time of one account used. One that begins within an hour asks for the calls of the rest
-   * of that hour themselves, which retention may have deleted: see `budgetBeginnings`.
+   * What each of these stretches of time of one account used. One that begins within an hour asks
+   * for the calls of the rest of that hour themselves, which retention may have deleted: see
+   * `budgetBeginnings`.
    * @param ranges they end at the beginning of an hour, or never
    */
   async ofRanges(
@@ -108,13 +114,19 @@ export class PastUsage {
     return found
   }
 
-  /** By budget id: what it used up to the end of the hour of its creation, where those calls are deleted. */
+  /**
+   * By budget id: what it used up to the end of the hour of its creation, where those calls are
+   * deleted.
+   */
   budgetBeginnings(): Promise<ReadonlyMap<string, UsedAmounts>> {
     return this.#beginnings.load()
   }
 }
 
-/** Makes them where there are none: the next start, which may come before the store does, finds them. */
+/**
+ * Makes them where there are none: the next start, which may come before the store does, finds
+ * them.
+ */
 async function findSums(segment: ClosedSegment, next: ClosedSegment | undefined) {
   const known = await loadSums(segment)
   if (known !== undefined) return known
@@ -128,7 +140,10 @@ async function findSums(segment: ClosedSegment, next: ClosedSegment | undefined)
   }
 }
 
-/** A segment is shipped from its beginning on, so a part of it that is in the store has its first call. */
+/**
+ * A segment is shipped from its beginning on, so a part of it that is in the store has its first
+ * call.
+ */
 function canAdd(
   { ids, sums }: SegmentSums,
   unshipped: UnshippedSums,
@@ -164,7 +179,10 @@ async function addCalls({ path }: ClosedSegment, reading: Reading): Promise<Read
   return here
 }
 
-/** A statement for each of the reader's small parts would be most of the time on a database over a network. */
+/**
+ * A statement for each of the reader's small parts would be most of the time on a database over a
+ * network.
+ */
 async function* gather(
   parts: AsyncIterable<readonly CallRecord[]>,
 ): AsyncGenerator<readonly CallRecord[]> {

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
 import { anyCallRecord } from './any-call-record.fixture.ts'
-import { createCallRecord } from './call-record.fixture.ts'
+import { createCallRecord, createLaterLine } from './call-record.fixture.ts'
 import { decodeRecordLine, encodeRecordLine } from './record-line.ts'
 
 function toBytes(line: string): Uint8Array {
@@ -93,8 +93,7 @@ test('a line whose checksum is right and whose text is no UTF-8 is damaged', () 
 })
 
 test('a whole line of a later version is known as such, whatever it holds, and a damaged one is not', () => {
-  const json = '[6,{"id":"req_1"}]'
-  const line = toBytes(`${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`)
+  const line = toBytes(createLaterLine())
   expect(decodeRecordLine(line)).toBe('newer')
   expect(decodeRecordLine(line.with(-1, 93 ^ 1))).toBeUndefined()
 })
@@ -164,6 +163,18 @@ test.each([
   [
     'version 5 with a count that is none',
     '[5,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,null,null,-1]',
+  ],
+  [
+    'version 6 with a count that is none',
+    '[6,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,null,null,-1,"x"]',
+  ],
+  [
+    'version 6 with an id that is none',
+    '[6,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,null,null,null,null]',
+  ],
+  [
+    'version 6 without an id',
+    '[6,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,null,null,1]',
   ],
   [
     'version 5 without a count',

@@ -1,6 +1,7 @@
 /**
- * Keeps the log from growing for ever: deletes calls that are older than they may become and sums past days up, an hour apart
- * and a little at a time. Must not know SQL; never waited for by a call.
+ * Keeps the log from growing for ever: deletes calls that are older than they may become and sums
+ * past days up, an hour apart and a little at a time. Must not know SQL; never waited for by a
+ * call.
  */
 import type { Clock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -8,7 +9,7 @@ import type { RetentionHorizon } from '../core/retention-horizon.ts'
 import type { Store } from '../store/open-store.ts'
 
 const HOUR_MS = 3_600_000
-/** Some two milliseconds of the event loop. */
+/** The store gives others their turn in between. */
 const ROWS_PER_BATCH = 200
 const PAUSE_MS = 10
 
@@ -56,7 +57,8 @@ export class Retention {
 
   /** One pass. @returns how many calls were deleted @throws what the store threw */
   async run(): Promise<number> {
-    // A segment that is shipped again after its calls were deleted would be counted twice: nothing old may be waiting.
+    // A segment that is shipped again after its calls were deleted would be counted twice: nothing
+    // old may be waiting.
     await this.#options.ship()
     const { store, horizon, clock, pauseMs } = this.#options
     const bounds = await store.calls.findBounds()

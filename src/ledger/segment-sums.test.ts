@@ -1,4 +1,7 @@
-/** What waits in the journal counts the same by the sums beside a segment as call by call, whatever became of either file. */
+/**
+ * What waits in the journal counts the same by the sums beside a segment as call by call, whatever
+ * became of either file.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +9,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
-import type { UsageSum } from '../store/usage-sums.ts'
+import type { UsageSum } from '../store/usage/usage-sums.ts'
 import { adoptSegments } from './adopt-segments.ts'
 import { createCallRecord, readClosed } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'

@@ -1,4 +1,7 @@
-/** The shipper's promises: everything arrives, nothing is deleted before its commit, an outage only lengthens the journal. */
+/**
+ * The shipper's promises: everything arrives, nothing is deleted before its commit, an outage only
+ * lengthens the journal.
+ */
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import {
   existsSync,
@@ -17,7 +20,7 @@ import { pollUntil } from '../../test/support/poll-until.ts'
 import type { CallRecord } from '../core/call.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { openStore } from '../store/open-store.ts'
-import { createCallRecord } from './call-record.fixture.ts'
+import { createCallRecord, createLaterLine } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'
 import type { LedgerEvent } from './ledger-event.ts'
 import { Retention } from './retention.ts'
@@ -84,6 +87,39 @@ test('ships what was recorded, pending records and leftovers of an earlier proce
   expect([...store.rows.values()]).toEqual([...left, ...fresh])
   expect(Math.max(...store.batchSizes)).toBe(10)
   expect(journal.state()).toMatchObject({ segments: 0, unshippedBytes: 0 })
+  journal.close()
+})
+
+test('batches of a file are inserted one at a time and in its order, and a refused one is the last', async () => {
+  const earlier = new Journal(folder)
+  const left = createRecords(90)
+  for (const record of left) await earlier.record(record)
+  earlier.close()
+  const journal = new Journal(folder)
+  const stored: CallRecord[] = []
+  let underWay = 0
+  let refuses = true
+  const shipper = new Shipper(
+    journal,
+    async (records) => {
+      underWay += 1
+      expect(underWay).toBe(1)
+      // Longer than it takes to read the rest of the file.
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      underWay -= 1
+      if (refuses && stored.length === 20) throw new Error('the store is down')
+      stored.push(...records)
+    },
+    { batchRecords: 10 },
+  )
+  await expect(shipper.ship()).rejects.toThrow('the store is down')
+  expect(stored).toEqual(left.slice(0, 20))
+  expect(journal.closed.list()).toHaveLength(1)
+  refuses = false
+  stored.length = 0
+  await shipper.ship()
+  expect(stored).toEqual(left)
+  expect(underWay).toBe(0)
   journal.close()
 })
 
@@ -382,9 +418,7 @@ test('a segment of a later version stays as it is until that version is back, an
   earlier.rotate()
   const [segment] = earlier.closed.list()
   if (segment === undefined) throw new Error('nothing was closed')
-  const json = '[6,"a format to come"]'
-  const line = `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`
-  writeFileSync(segment.path, line, { flag: 'a' })
+  writeFileSync(segment.path, createLaterLine(), { flag: 'a' })
   earlier.close()
   const written = readFileSync(segment.path, 'utf8')
 

@@ -1,7 +1,7 @@
 /**
- * Moves closed journal segments into the store, from memory where what they hold is still there, and deletes each only
- * after its commit. Must not know SQL: the store hands in `insertMany`, which is idempotent by call id, so that a segment
- * may be shipped twice.
+ * Moves closed journal segments into the store, from memory where what they hold is still there,
+ * and deletes each only after its commit. Must not know SQL: the store hands in `insertMany`, which
+ * is idempotent by call id, so that a segment may be shipped twice.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Journal } from './journal.ts'
@@ -10,8 +10,9 @@ import type { ClosedSegment } from './segment-file.ts'
 import { type Damage, SegmentReader } from './segment-reader.ts'
 
 /**
- * With no more than this waiting (some 5,000 calls) nothing hurries: the store pauses after every few records, so that a
- * call never waits long behind them. At 1,000 calls a second it is what the slowest hundredth waited for.
+ * With no more than this waiting (some 5,000 calls) nothing hurries: the store pauses after every
+ * few records, so that a call never waits long behind them. At 1,000 calls a second it is what the
+ * slowest hundredth waited for.
  */
 const UNHURRIED_BYTES = 1024 * 1024
 const UNHURRIED_PAUSE_MS = 1
@@ -21,13 +22,16 @@ const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 export interface ShipperOptions {
   /** Default 1,000. */
   readonly intervalMs?: number
-  /** Records in one insert when many are waiting. Default 1,024: they share a commit. */
+  /**
+   * Records in one insert when many are waiting. Default 4,096: where a server commits, they share
+   * a commit.
+   */
   readonly batchRecords?: number
   /** Longest pause after failures. Default 30,000. */
   readonly maxBackoffMs?: number
   /**
-   * Makes what was inserted outlive a power cut; awaited before a segment is deleted. For a journal with
-   * `sync: 'batch'` whose store would otherwise be the weaker of the two.
+   * Makes what was inserted outlive a power cut; awaited before a segment is deleted. For a journal
+   * with `sync: 'batch'` whose store would otherwise be the weaker of the two.
    */
   readonly syncStore?: () => Promise<void>
   readonly report?: ReportLedgerEvent
@@ -61,14 +65,17 @@ export class Shipper {
     this.#journal = journal
     this.#insertMany = insertMany
     this.#intervalMs = options.intervalMs ?? 1000
-    this.#batchRecords = options.batchRecords ?? 1024
+    this.#batchRecords = options.batchRecords ?? 4096
     this.#maxBackoffMs = options.maxBackoffMs ?? 30_000
     this.#syncStore = options.syncStore ?? (() => Promise.resolve())
     this.#report = options.report ?? (() => {})
     this.#random = options.random ?? Math.random
   }
 
-  /** Ships at once what an earlier process left, then at every interval and whenever a segment fills. */
+  /**
+   * Ships at once what an earlier process left, then at every interval and whenever a segment
+   * fills.
+   */
   start(): void {
     if (this.#isStarted) return
     this.#isStarted = true
@@ -78,7 +85,10 @@ export class Shipper {
     this.#schedule(0)
   }
 
-  /** Stops the schedule and waits for the pass that is under way. What is not shipped stays in the journal. */
+  /**
+   * Stops the schedule and waits for the pass that is under way. What is not shipped stays in the
+   * journal.
+   */
   async stop(): Promise<void> {
     this.#isStarted = false
     clearTimeout(this.#timer)
@@ -86,7 +96,8 @@ export class Shipper {
   }
 
   /**
-   * Ships everything recorded before this call. Passes never overlap: a call during one waits and makes one more.
+   * Ships everything recorded before this call. Passes never overlap: a call during one waits and
+   * makes one more.
    * @throws what `insertMany` or the file system threw; nothing is lost then.
    */
   ship(): Promise<void> {
@@ -128,7 +139,10 @@ export class Shipper {
     if (this.#isStarted) this.#schedule(delayMs)
   }
 
-  /** Exponential, from half to the whole of the capped value, so that nodes do not return to a sick store together. */
+  /**
+   * Exponential, from half to the whole of the capped value, so that nodes do not return to a sick
+   * store together.
+   */
   #backoffMs(): number {
     const ceilingMs = Math.min(
       this.#maxBackoffMs,
@@ -140,12 +154,12 @@ export class Shipper {
   async #pass(): Promise<void> {
     const stuck = new Map<ClosedSegment, unknown>()
     try {
-      // The active segment is closed only once everything older is in the store: during an outage it goes on to fill
-      // instead of leaving a small file per attempt.
+      // The active segment is closed only once everything older is in the store: during an outage
+      // it goes on to fill instead of leaving a small file per attempt.
       await this.#shipClosed(stuck)
       this.#journal.rotate()
-      // That writes the records that waited. Calls are counted once they are written; one that came into the store before
-      // it is counted would be read there by other nodes, and count twice.
+      // That writes the records that waited. Calls are counted once they are written; one that came
+      // into the store before it is counted would be read there by other nodes, and count twice.
       await Promise.resolve()
       await this.#shipClosed(stuck)
     } catch (error) {
@@ -198,13 +212,23 @@ export class Shipper {
   async #shipFile({ path }: ClosedSegment, pauseMs: number): Promise<Damage> {
     const reader = new SegmentReader(path)
     let batch: CallRecord[] = []
-    for await (const records of reader.records()) {
-      for (const record of records) {
-        batch.push(record)
-        if (batch.length < this.#batchRecords) continue
-        await this.#insert(batch, pauseMs)
-        batch = []
+    // The next batch is read meanwhile, for a server of Postgres works by itself; one is inserted
+    // at a time.
+    let inserting: Promise<void> = Promise.resolve()
+    try {
+      for await (const records of reader.records()) {
+        for (const record of records) {
+          batch.push(record)
+          if (batch.length < this.#batchRecords) continue
+          await inserting
+          inserting = this.#insert(batch, pauseMs)
+          // Heard of with the next one, or at the end.
+          inserting.catch(() => {})
+          batch = []
+        }
       }
+    } finally {
+      await inserting
     }
     if (batch.length > 0) await this.#insert(batch, pauseMs)
     return reader.damage

@@ -1,9 +1,12 @@
-/** What calls in a journal used, added up by the stretch of time in which they began. Must not know files, nor the store. */
+/**
+ * What calls in a journal used, added up by the stretch of time in which they began. Must not know
+ * files, nor the store.
+ */
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId } from '../core/ids.ts'
 import { hourOf } from '../core/period.ts'
 import type { Prices } from '../gateway/ports.ts'
-import type { UsageSum } from '../store/usage-sums.ts'
+import type { UsageSum } from '../store/usage/usage-sums.ts'
 
 /** One place's calls of one hour. */
 export interface HourSum {
@@ -35,7 +38,10 @@ export class UnshippedSums {
     this.#addTo(this.#stretchOf(record.startedAt), toSum(record, this.#prices))
   }
 
-  /** Whether a part of an hour is asked for that begins in the midst of these calls: then each has to be looked at. */
+  /**
+   * Whether a part of an hour is asked for that begins in the midst of these calls: then each has
+   * to be looked at.
+   */
   cuts({ firstMs, lastMs }: HourSum): boolean {
     return this.#stretchOf(firstMs) !== this.#stretchOf(lastMs)
   }

@@ -1,10 +1,13 @@
-/** The record in memory and the record in the journal's line are one: a row does not tell which of them it came from. */
+/**
+ * The record in memory and the record in the journal's line are one: a row does not tell which of
+ * them it came from.
+ */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
-import { toRow, toRowValues } from '../store/call-rows.ts'
-import { sumCalls } from '../store/sum-calls.ts'
-import { anyCallRecord } from './any-call-record.fixture.ts'
+import { toRow, toRowValues } from '../store/calls/call-rows.generated.ts'
+import { sumCalls } from '../store/usage/sum-calls.ts'
+import { anyCallRecord, NUMBER_COLUMNS } from './any-call-record.fixture.ts'
 import { createCallRecord } from './call-record.fixture.ts'
 import { decodeRecordLine, encodeWholeRecord } from './record-line.ts'
 import { toWholeRecord } from './whole-record.ts'
@@ -22,12 +25,7 @@ const odd = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined>
 const anyOddRecord: fc.Arbitrary<CallRecord> = fc
   .record({
     record: anyCallRecord,
-    attempts: odd(oddNumber),
-    status: odd(oddNumber),
-    startedAt: odd(oddNumber),
-    firstByteMs: odd(oddNumber),
-    durationMs: odd(oddNumber),
-    refusals: odd(oddNumber),
+    numbers: fc.record(Object.fromEntries(NUMBER_COLUMNS.map((name) => [name, odd(oddNumber)]))),
     usage: odd(
       fc.record({
         inputTokens: oddNumber,
@@ -40,9 +38,10 @@ const anyOddRecord: fc.Arbitrary<CallRecord> = fc
     microUsd: odd(oddNumber),
     afterMs: odd(oddNumber),
   })
-  .map(({ record, microUsd, afterMs, cacheWriteTokens, ...numbers }) => ({
+  .map(({ record, numbers, usage, microUsd, afterMs, cacheWriteTokens }) => ({
     ...record,
     ...Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== undefined)),
+    ...(usage === undefined ? {} : { usage }),
     ...(cacheWriteTokens !== undefined && record.usage !== null
       ? { usage: { ...record.usage, cacheWriteTokens } }
       : {}),

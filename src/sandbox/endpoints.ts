@@ -1,20 +1,23 @@
-/** Which path speaks which dialect, under which vendor's prefix. Knows nothing of what a dialect does. */
-import { anthropicCountDialect, anthropicDialect } from './anthropic-dialect.ts'
-import { anthropicVendor } from './anthropic-vendor.ts'
-import { bedrockDialect } from './bedrock-dialect.ts'
-import { bedrockVendor } from './bedrock-vendor.ts'
-import { chatDialect } from './chat-dialect.ts'
-import { cohereDialect } from './cohere-dialect.ts'
-import { cohereEmbeddings } from './cohere-embeddings.ts'
-import { cohereVendor } from './cohere-vendor.ts'
+/**
+ * Which path speaks which dialect, under which vendor's prefix. Knows nothing of what a dialect
+ * does.
+ */
+import { anthropicCountDialect, anthropicDialect } from './anthropic/anthropic-dialect.ts'
+import { anthropicVendor } from './anthropic/anthropic-vendor.ts'
+import { bedrockDialect } from './bedrock/bedrock-dialect.ts'
+import { bedrockVendor } from './bedrock/bedrock-vendor.ts'
+import { cohereDialect } from './cohere/cohere-dialect.ts'
+import { cohereEmbeddings } from './cohere/cohere-embeddings.ts'
+import { cohereVendor } from './cohere/cohere-vendor.ts'
 import type { Dialect } from './dialect.ts'
-import { geminiDialect } from './gemini-dialect.ts'
-import { geminiBatchEmbeddings, geminiEmbedding } from './gemini-embeddings.ts'
-import { geminiVendor } from './gemini-vendor.ts'
-import { mistralChatDialect, mistralFimDialect } from './mistral-dialect.ts'
-import { openaiEmbeddings } from './openai-embeddings.ts'
-import { mistralVendor, openaiVendor } from './openai-vendor.ts'
-import { responsesDialect } from './responses-dialect.ts'
+import { geminiDialect } from './gemini/gemini-dialect.ts'
+import { geminiBatchEmbeddings, geminiEmbedding } from './gemini/gemini-embeddings.ts'
+import { geminiVendor } from './gemini/gemini-vendor.ts'
+import { mistralChatDialect, mistralFimDialect } from './mistral/mistral-dialect.ts'
+import { chatDialect } from './openai/chat-dialect.ts'
+import { openaiEmbeddings } from './openai/openai-embeddings.ts'
+import { mistralVendor, openaiVendor } from './openai/openai-vendor.ts'
+import { responsesDialect } from './openai/responses-dialect.ts'
 import type { Vendor } from './vendor.ts'
 
 export type Endpoint =

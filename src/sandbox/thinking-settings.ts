@@ -1,6 +1,6 @@
 /** How a Claude model is asked to think, and what it refuses beside it. Knows no message. */
 import { isObject, type JsonObject } from './json.ts'
-import { reasoningTokensFor } from './openai-fields.ts'
+import { reasoningTokensFor } from './openai/openai-fields.ts'
 import { badField } from './refusal.ts'
 
 export interface ThinkingSettings {
@@ -14,7 +14,8 @@ const SMALLEST_BUDGET = 1024
 const OFF: ThinkingSettings = { type: 'off', isShown: false, tokens: 0 }
 
 /**
- * @param isNewer a model that decides itself how much to think: it takes no budget and no sampling settings
+ * @param isNewer a model that decides itself how much to think: it takes no budget and no sampling
+ * settings
  * @throws Refusal 400 in Anthropic's words
  */
 export function readThinking(body: JsonObject, isNewer: boolean): ThinkingSettings {

@@ -1,136 +1,53 @@
 /** Budgets in the database. Trusts what it is given: the contract has checked it. */
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
+import type { AccountCaps } from '../core/account-caps.ts'
 import { type Budget, toPublicBudget } from '../core/budget.ts'
-import type { AccountId } from '../core/ids.ts'
-import { recordChange } from './audit-log.ts'
-import { changeAccount } from './change-account.ts'
-import { findSome, type NamedThing } from './find-some.ts'
-import { insertWithinCap } from './insert-within-cap.ts'
+import { isSqlite } from './database/sql-differences.ts'
+import { ResourceStore, type StoredKind } from './resource-store.ts'
 import type { BudgetTable, Schema } from './schema.ts'
-import { isSqlite } from './sql-differences.ts'
 
-export class BudgetTableStore {
-  readonly #database: Kysely<Schema>
-  readonly #caps: AccountCaps
-
-  constructor(database: Kysely<Schema>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
-    this.#database = database
-    this.#caps = caps
-  }
-
-  /** Every budget of every account, for the snapshot at start. */
-  async loadAll(): Promise<Budget[]> {
-    const rows = await this.#database.selectFrom('budgets').selectAll().execute()
-    return rows.map(toBudget)
-  }
-
-  /** One for each that is asked for; undefined where there is none. */
-  findSome(things: readonly NamedThing[]): Promise<readonly (Budget | undefined)[]> {
-    return findSome(
-      this.#database,
-      { table: 'budgets', idColumn: 'id', toStored: toBudget },
-      things,
-    )
-  }
-
-  /** The time on the clock that all nodes share, in milliseconds since the Unix epoch; undefined: there is one process. */
-  async sharedNowMs(): Promise<number | undefined> {
-    if (isSqlite(this.#database)) return undefined
-    const { rows } = await sql<{ ms: number }>`
-      SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms
-    `.execute(this.#database)
-    return rows[0]?.ms
-  }
-
-  /** @throws GatewayError `conflict` when the account has too many */
-  async insert(budget: Budget): Promise<void> {
-    const { scope, accountId } = budget
-    const capped = { thing: 'budgets', accountId, caps: this.#caps } as const
-    await insertWithinCap(this.#database, capped, async (transaction) => {
-      await transaction
-        .insertInto('budgets')
-        .values({
-          id: budget.id,
-          account_id: budget.accountId,
-          key_id: scope.type === 'key' ? scope.keyId : null,
-          gate_id: scope.type === 'gate' ? scope.gateId : null,
-          period: budget.period,
-          created_at: budget.createdAt,
-          ...toMutableColumns(budget),
-        })
-        .execute()
-      await recordChange(transaction, {
-        accountId,
-        action: 'budget.create',
-        resourceId: budget.id,
-        before: null,
-        after: toPublicBudget(budget),
-      })
-      return true
-    })
-  }
-
-  /** Writes everything about a budget that may change. @returns false when there is no such budget. */
-  async save(budget: Budget): Promise<boolean> {
-    return await changeAccount(this.#database, budget.accountId, async (transaction) => {
-      const previous = await find(transaction, budget.accountId, budget.id)
-      if (previous === undefined) return false
-      await transaction
-        .updateTable('budgets')
-        .set(toMutableColumns(budget))
-        .where('account_id', '=', budget.accountId)
-        .where('id', '=', budget.id)
-        .execute()
-      await recordChange(transaction, {
-        accountId: budget.accountId,
-        action: 'budget.update',
-        resourceId: budget.id,
-        before: toPublicBudget(previous),
-        after: toPublicBudget(budget),
-      })
-      return true
-    })
-  }
-
-  async delete(accountId: AccountId, id: string): Promise<void> {
-    await changeAccount(this.#database, accountId, async (transaction) => {
-      const previous = await find(transaction, accountId, id)
-      if (previous === undefined) return
-      await transaction
-        .deleteFrom('budget_alerts')
-        .where('account_id', '=', accountId)
-        .where('budget_id', '=', id)
-        .execute()
-      await transaction
-        .deleteFrom('budgets')
-        .where('account_id', '=', accountId)
-        .where('id', '=', id)
-        .execute()
-      const before = toPublicBudget(previous)
-      await recordChange(transaction, {
-        accountId,
-        action: 'budget.delete',
-        resourceId: id,
-        before,
-        after: null,
-      })
-    })
-  }
+const budgetKind: StoredKind<'budget', Budget, Budget> = {
+  word: 'budget',
+  idColumn: 'id',
+  mayClash: false,
+  nameOf: (budget) => budget,
+  toRow: (budget) => ({
+    id: budget.id,
+    account_id: budget.accountId,
+    key_id: budget.scope.type === 'key' ? budget.scope.keyId : null,
+    gate_id: budget.scope.type === 'gate' ? budget.scope.gateId : null,
+    period: budget.period,
+    created_at: budget.createdAt,
+    ...toMutableColumns(budget),
+  }),
+  toChanges: toMutableColumns,
+  createReader: () => toBudget,
+  toPublic: toPublicBudget,
+  async deleteBelongings(transaction, { accountId, id }) {
+    await transaction
+      .deleteFrom('budget_alerts')
+      .where('account_id', '=', accountId)
+      .where('budget_id', '=', id)
+      .execute()
+  },
 }
 
-async function find(
-  database: Kysely<Schema>,
-  accountId: AccountId,
-  id: string,
-): Promise<Budget | undefined> {
-  const row = await database
-    .selectFrom('budgets')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row === undefined ? undefined : toBudget(row)
+export class BudgetTableStore extends ResourceStore<'budget', Budget> {
+  constructor(database: Kysely<Schema>, caps?: AccountCaps) {
+    super(database, budgetKind, caps)
+  }
+
+  /**
+   * The time on the clock that all nodes share, in milliseconds since the Unix epoch; undefined:
+   * there is one process.
+   */
+  async sharedNowMs(): Promise<number | undefined> {
+    if (isSqlite(this.database)) return undefined
+    const { rows } = await sql<{ ms: number }>`
+      SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms
+    `.execute(this.database)
+    return rows[0]?.ms
+  }
 }
 
 function toMutableColumns(budget: Budget) {

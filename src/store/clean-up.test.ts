@@ -1,17 +1,19 @@
-/** The hourly clean-up asks for what is to be done, step by step, and not for what is done already. */
+/**
+ * The hourly clean-up asks for what is to be done, step by step, and not for what is done already.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { type WatchedStatements, watchStatements } from '../../test/support/watched-statements.ts'
 import type { AccountId } from '../core/ids.ts'
 import { createCallRecord } from '../ledger/call-record.fixture.ts'
 import { Retention } from '../ledger/retention.ts'
-import { BudgetBeginnings } from './budget-beginnings.ts'
-import { CallTableStore } from './calls.ts'
-import { giveBackSpace } from './free-space.ts'
+import { CallTableStore } from './calls/calls.ts'
+import { giveBackSpace } from './database/free-space.ts'
 import { openStore, type Store } from './open-store.ts'
 import type { Schema } from './schema.ts'
-import { UsageStore } from './usage.ts'
-import { UsageBacklog } from './usage-backlog.ts'
+import { BudgetBeginnings } from './usage/budget-beginnings.ts'
+import { UsageStore } from './usage/usage.ts'
+import { UsageBacklog } from './usage/usage-backlog.ts'
 
 const DAY_MS = 86_400_000
 const NOW = Date.parse('2026-11-21T09:30:00Z')

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { databases, withTestStore } from '../../test/support/databases.ts'
-import { KeyRegistry } from '../cluster/key-registry.ts'
 import { generateApiKey } from '../core/api-key.ts'
-import { DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
+import { type AccountId, DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
 import { createCallRecord } from '../ledger/call-record.fixture.ts'
+import { KeyRegistry } from '../snapshots/key-registry.ts'
 import { copyStore, StoreNotEmptyError, TABLES } from './copy-store.ts'
-import { STEP_NOTES } from './newer-steps.ts'
+import { STEP_NOTES } from './migrations/newer-steps.ts'
 import type { Store } from './open-store.ts'
 
 const unlimited = {
@@ -19,10 +19,13 @@ describe.each(databases)('to $name', (kind) => {
     await withTestStore(kind, async ({ database }) => {
       // What the schema has been through is the database's own.
       const tables = (await database.introspection.getTables()).map(({ name }) => name)
-      // What running nodes tell each other is of no use in another database; whose it is, is said when all is copied.
+      // What running nodes tell each other is of no use in another database; whose it is, is said
+      // when all is copied.
       const messages = ['change_counter', 'changes', 'nodes', 'installation', STEP_NOTES]
       // The copy sums its months up from its days.
-      const left = [...messages, 'usage_months', 'usage_rolled_months', 'usage_due_months']
+      const months = ['usage_months', 'usage_rolled_months', 'usage_due_months']
+      // Theirs come as notes of each account.
+      const left = [...messages, ...months, 'usage_batches', 'usage_settlement']
       expect(tables.filter((name) => !left.includes(name)).sort()).toEqual([...TABLES].sort())
     })
   })
@@ -42,6 +45,34 @@ describe.each(databases)('to $name', (kind) => {
           .select(['starts_at', 'calls'])
           .execute()
         expect(months).toEqual([{ starts_at: Date.UTC(2026, 0), calls: 1 }])
+      })
+    })
+  })
+
+  test('what waits to be added to the hours is counted in the copy too', async () => {
+    const [source = kind] = databases
+    const startedAt = Date.UTC(2026, 0, 5)
+    const query = {
+      fromMs: startedAt,
+      toMs: startedAt + 3_600_000,
+      interval: 'all',
+      groupBy: null,
+    } as const
+    const accounts = ['acct_1', 'acct_2', 'acct_"3\\'] as readonly string[] as readonly AccountId[]
+    await withTestStore(source, async (from) => {
+      const call = (accountId: AccountId) =>
+        createCallRecord({ accountId, startedAt, durationMs: 40 })
+      await from.calls.insertMany([...accounts, ...accounts].map(call))
+      await from.calls.insertMany(accounts.map(call))
+      await withTestStore(kind, async (to) => {
+        await copyStore(from, to)
+        for (const account of accounts) {
+          const expected = await from.usage.read(account, query)
+          expect(expected).toMatchObject([{ calls: 3 }])
+          expect(await to.usage.read(account, query)).toEqual(expected)
+          await to.usage.rollUpDays(0)
+          expect(await to.usage.read(account, query)).toEqual(expected)
+        }
       })
     })
   })
@@ -135,6 +166,12 @@ describe.each(databases)('from $name', (kind) => {
         createCallRecord({ startedAt: index }),
       )
       await from.calls.insertMany(calls)
+      // Notes of batches come in another form.
+      await from.usage.rollUpDays(0)
+      await from.database
+        .insertInto('usage_notes')
+        .values({ account_id: DEFAULT_ACCOUNT, id: 'waits', sums: '[]' })
+        .execute()
       await withTestStore(other, async (to) => {
         const copied = await copyStore(from, to)
         expect(copied.find(({ table }) => table === 'calls')).toEqual({

@@ -1,9 +1,15 @@
-/** Moves what one database holds into another, of either kind. Both are opened by whoever asks; it knows no file and no address. */
+/**
+ * Moves what one database holds into another, of either kind. Both are opened by whoever asks; it
+ * knows no file and no address.
+ */
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { InstallationTableStore } from './installation.ts'
+import { isSqlite } from './database/sql-differences.ts'
+import { InstallationTableStore } from './installation/installation.ts'
 import type { Store } from './open-store.ts'
+import { PLAIN_ENTRIES } from './plain-kinds.ts'
 import type { Schema } from './schema.ts'
-import { isSqlite } from './sql-differences.ts'
+import { readAllBatches } from './usage/usage-batches.ts'
+import { encodeRows } from './usage/usage-note.ts'
 
 export interface CopiedTable {
   readonly table: string
@@ -16,7 +22,7 @@ export class StoreNotEmptyError extends Error {
 }
 
 /** All tables, each after those that it refers to. */
-export const TABLES = [
+export const TABLES: readonly (keyof Schema)[] = [
   'accounts',
   'api_keys',
   'deleted_keys',
@@ -28,12 +34,14 @@ export const TABLES = [
   'usage_days',
   'usage_rolled_days',
   'usage_due_days',
+  'refused_hours',
   'upkeep',
   'usage_notes',
   'budgets',
   'budget_alerts',
   'webhooks',
   'webhook_deliveries',
+  ...PLAIN_ENTRIES.map(([, { table }]) => table),
   'users',
   'user_sessions',
   'user_logins',
@@ -42,13 +50,14 @@ export const TABLES = [
   'invitations',
   'sign_in_tries',
   'audit_log',
-] as const satisfies readonly (keyof Schema)[]
+]
 
 /** Far below the parameters that a database takes at once: 65,535 and 24 columns at most. */
 const ROWS_PER_STATEMENT = 500
 
 /**
- * All of it is copied or nothing. The tables of both have to be up to date, and nobody may write to `from` meanwhile.
+ * All of it is copied or nothing. The tables of both have to be up to date, and nobody may write to
+ * `from` meanwhile.
  * @param onProgress told how many rows of a table are copied so far, several times for a large one
  * @throws StoreNotEmptyError when `to` holds more than the account that every database begins with
  */
@@ -66,9 +75,24 @@ export async function copyStore(
       for (const table of TABLES)
         copied.push({ table, rows: await copyTable(source, transaction, { table, onProgress }) })
     })
+    await copyBatches(from.database, transaction)
     await copyInstallation(from, transaction)
     return copied
   })
+}
+
+/** As notes of each account, which every kind of database settles. */
+async function copyBatches(from: Kysely<Schema>, to: Transaction<Schema>): Promise<void> {
+  const notes = Array.from(await readAllBatches(from), ([accountId, rows]) => ({
+    account_id: accountId,
+    id: crypto.randomUUID(),
+    sums: encodeRows(rows),
+  }))
+  for (let start = 0; start < notes.length; start += ROWS_PER_STATEMENT)
+    await to
+      .insertInto('usage_notes')
+      .values(notes.slice(start, start + ROWS_PER_STATEMENT))
+      .execute()
 }
 
 /** All tables of one moment; and a cursor of Postgres lives as long as its transaction. */
@@ -115,7 +139,7 @@ async function copyTable(
     table,
     onProgress,
   }: {
-    readonly table: (typeof TABLES)[number]
+    readonly table: keyof Schema
     readonly onProgress: (progress: CopiedTable) => void
   },
 ): Promise<number> {
@@ -135,7 +159,7 @@ async function copyTable(
 /** Never an empty one. */
 async function* readBatches(
   from: Kysely<Schema>,
-  table: (typeof TABLES)[number],
+  table: keyof Schema,
 ): AsyncGenerator<readonly object[]> {
   if (isSqlite(from)) {
     let batch: object[] = []

@@ -1,129 +1,34 @@
 /** Gates in the database. Trusts what it is given: the contract has checked it. */
 import type { Kysely, Selectable } from 'kysely'
-import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
+import type { AccountCaps } from '../core/account-caps.ts'
 import { type Gate, type GateDefaults, toPublicGate } from '../core/gate.ts'
-import type { AccountId, GateId } from '../core/ids.ts'
-import { recordChange } from './audit-log.ts'
-import { changeAccount } from './change-account.ts'
-import { findSome, type NamedThing } from './find-some.ts'
-import { insertWithinCap } from './insert-within-cap.ts'
+import { ResourceStore, type StoredKind } from './resource-store.ts'
 import type { GateTable, Schema } from './schema.ts'
 import { createTextSharing, type TextSharing } from './share-texts.ts'
 
-export class GateTableStore {
-  readonly #database: Kysely<Schema>
-  readonly #caps: AccountCaps
-
-  constructor(database: Kysely<Schema>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
-    this.#database = database
-    this.#caps = caps
-  }
-
-  /** Every gate of every account, for the snapshot at start. */
-  async loadAll(): Promise<Gate[]> {
-    const rows = await this.#database.selectFrom('gates').selectAll().execute()
+const gateKind: StoredKind<'gate', Gate, Gate> = {
+  word: 'gate',
+  idColumn: 'id',
+  mayClash: true,
+  nameOf: (gate) => gate,
+  toRow: (gate) => ({
+    account_id: gate.accountId,
+    id: gate.id,
+    created_at: gate.createdAt,
+    ...toMutableColumns(gate),
+  }),
+  toChanges: toMutableColumns,
+  createReader() {
     const share = createTextSharing()
-    return rows.map((row) => toGate(row, share))
-  }
-
-  /** One for each that is asked for; undefined where there is none. */
-  findSome(things: readonly NamedThing[]): Promise<readonly (Gate | undefined)[]> {
-    return findSome(
-      this.#database,
-      { table: 'gates', idColumn: 'id', toStored: (row) => toGate(row) },
-      things,
-    )
-  }
-
-  /**
-   * @returns false when the account has a gate with this id already.
-   * @throws GatewayError `conflict` when it has too many
-   */
-  async insert(gate: Gate): Promise<boolean> {
-    const capped = { thing: 'gates', accountId: gate.accountId, caps: this.#caps } as const
-    return await insertWithinCap(this.#database, capped, async (transaction) => {
-      const result = await transaction
-        .insertInto('gates')
-        .values({
-          account_id: gate.accountId,
-          id: gate.id,
-          created_at: gate.createdAt,
-          ...toMutableColumns(gate),
-        })
-        .onConflict((conflict) => conflict.doNothing())
-        .executeTakeFirst()
-      if (Number(result.numInsertedOrUpdatedRows ?? 0) !== 1) return false
-      const after = toPublicGate(gate)
-      const { accountId, id: resourceId } = gate
-      await recordChange(transaction, {
-        accountId,
-        action: 'gate.create',
-        resourceId,
-        before: null,
-        after,
-      })
-      return true
-    })
-  }
-
-  /** Writes everything about a gate that may change. @returns false when there is no such gate. */
-  async save(gate: Gate): Promise<boolean> {
-    return await changeAccount(this.#database, gate.accountId, async (transaction) => {
-      const previous = await find(transaction, gate.accountId, gate.id)
-      if (previous === undefined) return false
-      await transaction
-        .updateTable('gates')
-        .set(toMutableColumns(gate))
-        .where('account_id', '=', gate.accountId)
-        .where('id', '=', gate.id)
-        .execute()
-      const [before, after] = [toPublicGate(previous), toPublicGate(gate)]
-      const { accountId, id: resourceId } = gate
-      await recordChange(transaction, {
-        accountId,
-        action: 'gate.update',
-        resourceId,
-        before,
-        after,
-      })
-      return true
-    })
-  }
-
-  async delete(accountId: AccountId, gateId: GateId): Promise<boolean> {
-    return await changeAccount(this.#database, accountId, async (transaction) => {
-      const previous = await find(transaction, accountId, gateId)
-      if (previous === undefined) return false
-      await transaction
-        .deleteFrom('gates')
-        .where('account_id', '=', accountId)
-        .where('id', '=', gateId)
-        .execute()
-      const before = toPublicGate(previous)
-      await recordChange(transaction, {
-        accountId,
-        action: 'gate.delete',
-        resourceId: gateId,
-        before,
-        after: null,
-      })
-      return true
-    })
-  }
+    return (row) => toGate(row, share)
+  },
+  toPublic: toPublicGate,
 }
 
-async function find(
-  database: Kysely<Schema>,
-  accountId: AccountId,
-  gateId: GateId,
-): Promise<Gate | undefined> {
-  const row = await database
-    .selectFrom('gates')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('id', '=', gateId)
-    .executeTakeFirst()
-  return row === undefined ? undefined : toGate(row)
+export class GateTableStore extends ResourceStore<'gate', Gate> {
+  constructor(database: Kysely<Schema>, caps?: AccountCaps) {
+    super(database, gateKind, caps)
+  }
 }
 
 function toMutableColumns(gate: Gate): Omit<GateTable, 'account_id' | 'id' | 'created_at'> {
@@ -142,7 +47,7 @@ function toMutableColumns(gate: Gate): Omit<GateTable, 'account_id' | 'id' | 'cr
 }
 
 /** @param share for texts that many gates have in common */
-function toGate(row: Selectable<GateTable>, share: TextSharing = (text) => text): Gate {
+function toGate(row: Selectable<GateTable>, share: TextSharing): Gate {
   const targets = JSON.parse(row.targets) as { model: string; weight?: number }[]
   for (const target of targets) target.model = share(target.model)
   return {

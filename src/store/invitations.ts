@@ -1,9 +1,12 @@
-/** Invitations in the database: by the hash of their token only. The token itself never comes this far. */
+/**
+ * Invitations in the database: by the hash of their token only. The token itself never comes this
+ * far.
+ */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import type { AccountId, InvitationId, KeyId, UserId } from '../core/ids.ts'
-import { recordChange } from './audit-log.ts'
-import { insertWithinCap } from './insert-within-cap.ts'
+import { recordChange } from './changes/audit-log.ts'
+import { insertWithinCap } from './database/insert-within-cap.ts'
 import type { Schema } from './schema.ts'
 import type { InvitationTable } from './user-schema.ts'
 
@@ -91,7 +94,8 @@ export class InvitationTableStore {
   }
 
   /**
-   * What the holder of a token has to know in order to say yes: which account it is, and who invited.
+   * What the holder of a token has to know in order to say yes: which account it is, and who
+   * invited.
    * @returns undefined when it was used, withdrawn, or has run out (`now`: ms since the Unix epoch)
    */
   async findOffer(tokenSha256: string, now: number): Promise<InvitationOffer | undefined> {
@@ -204,7 +208,10 @@ function toInviter({ user_name, user_email, key_name }: InviterRow): string | nu
   return key_name === null ? null : `the API key "${key_name}"`
 }
 
-/** As it may be read at a time (milliseconds since the Unix epoch), field by field: its token is in none of them. */
+/**
+ * As it may be read at a time (milliseconds since the Unix epoch), field by field: its token is in
+ * none of them.
+ */
 export function toPublicInvitation(invitation: Invitation, now: number) {
   const { id, email, invitedBy, createdAt, expiresAt, acceptedAt } = invitation
   const status: 'accepted' | 'expired' | 'open' =

@@ -2,9 +2,9 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { AccountCaps } from '../core/account-caps.ts'
 import { type AccountId, createAccountId, type UserId } from '../core/ids.ts'
-import { recordChange } from './audit-log.ts'
-import { takeTurnAtAccount } from './change-account.ts'
-import { assertWithinCap } from './insert-within-cap.ts'
+import { recordChange } from './changes/audit-log.ts'
+import { takeTurnAtAccount } from './changes/change-account.ts'
+import { assertWithinCap } from './database/insert-within-cap.ts'
 import { findMember, toPublicMember } from './members.ts'
 import type { Schema } from './schema.ts'
 import type { Role } from './user-schema.ts'
@@ -30,7 +30,10 @@ export class Refused extends Error {
   }
 }
 
-/** Within a transaction. @throws Refused; GatewayError `conflict` when the account has too many members */
+/**
+ * Within a transaction. @throws Refused; GatewayError `conflict` when the account has too many
+ * members
+ */
 export async function joinAccount(
   transaction: Transaction<Schema>,
   user: { readonly id: UserId; readonly email: string },
@@ -50,7 +53,8 @@ export async function joinAccount(
     .values({ user_id: user.id, account_id: accountId, role, created_at: now })
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .executeTakeFirst()
-  // Whoever accepts two invitations at once belongs to one account, and the other invitation stays open.
+  // Whoever accepts two invitations at once belongs to one account, and the other invitation stays
+  // open.
   if (Number(joined.numInsertedOrUpdatedRows ?? 0) !== 1) throw new Refused('not-invited')
   await assertWithinCap(transaction, { thing: 'members', accountId, caps })
   const member = await findMember(transaction, user.id)
@@ -102,7 +106,10 @@ export async function hasMembers(database: Kysely<Schema>, accountId: AccountId)
   return row !== undefined
 }
 
-/** The address alone finds none: anybody may invite it, and the person alone decides whose account to join. */
+/**
+ * The address alone finds none: anybody may invite it, and the person alone decides whose account
+ * to join.
+ */
 export async function findOpenInvitation(
   database: Kysely<Schema>,
   email: string,

@@ -3,10 +3,10 @@ import type { Kysely, Selectable, Transaction } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import { type ApiKey, type PreviousKey, toPublicKey } from '../core/api-key.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
-import { recordChange } from './audit-log.ts'
-import { changeAccount } from './change-account.ts'
-import { findSome, type NamedThing } from './find-some.ts'
-import { insertWithinCap } from './insert-within-cap.ts'
+import { recordChange } from './changes/audit-log.ts'
+import { changeAccount } from './changes/change-account.ts'
+import { findSome, type NamedThing } from './database/find-some.ts'
+import { insertWithinCap } from './database/insert-within-cap.ts'
 import { saveLastUses, type UsedThings } from './save-last-used.ts'
 import type { ApiKeyTable, Schema } from './schema.ts'
 import { createTextSharing } from './share-texts.ts'
@@ -39,8 +39,8 @@ export class KeyTableStore {
   }
 
   /**
-   * Every key of every account, for the snapshot at start: some at a time, so that there is never much of it twice. What
-   * changes meanwhile may be in it as it was before or after.
+   * Every key of every account, for the snapshot at start: some at a time, so that there is never
+   * much of it twice. What changes meanwhile may be in it as it was before or after.
    */
   async loadAll(): Promise<ApiKey[]> {
     const keys: ApiKey[] = []
@@ -74,8 +74,10 @@ export class KeyTableStore {
   }
 
   /**
-   * @param spellings the hashes under which the same key may have been deleted; absent: it was made just now
-   * @returns false when a key with this hash (or id) exists already, whichever account it belongs to.
+   * @param spellings the hashes under which the same key may have been deleted; absent: it was made
+   * just now
+   * @returns false when a key with this hash (or id) exists already, whichever account it belongs
+   * to.
    * @throws DeletedKeyError; GatewayError `conflict` when the account has too many
    */
   async insert(
@@ -110,8 +112,9 @@ export class KeyTableStore {
   }
 
   /**
-   * Changes a key to what `change` makes of it; nobody else changes it meanwhile. What `change` throws leaves it as it was.
-   * Durable when this resolves: a text that is replaced is in force no more, even if the power fails.
+   * Changes a key to what `change` makes of it; nobody else changes it meanwhile. What `change`
+   * throws leaves it as it was. Durable when this resolves: a text that is replaced is in force no
+   * more, even if the power fails.
    * @returns the key as it is now; undefined when the account has none with this id
    */
   async change(
@@ -152,7 +155,9 @@ export class KeyTableStore {
     return changed
   }
 
-  /** Gone for good when this resolves, even if the power fails: a revoked key must not come back. */
+  /**
+   * Gone for good when this resolves, even if the power fails: a revoked key must not come back.
+   */
   async delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
     const wasThere = await this.#database.transaction().execute(async (transaction) => {
       const row = await transaction
@@ -176,7 +181,10 @@ export class KeyTableStore {
     return wasThere
   }
 
-  /** Writes last-used times (ms since the epoch). Unknown keys are passed over, and so are those that another node saw later. */
+  /**
+   * Writes last-used times (ms since the epoch). Unknown keys are passed over, and so are those
+   * that another node saw later.
+   */
   async saveLastUsed(lastUsed: ReadonlyMap<KeyId, number>): Promise<void> {
     const uses = Array.from(lastUsed, ([id, at]) => ({ key: [id], at }))
     await saveLastUses(this.#database, this.#uses, uses)

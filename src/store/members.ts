@@ -1,8 +1,8 @@
 /** Who belongs to an account, in the database. Knows neither passwords nor cookies. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AccountId, UserId } from '../core/ids.ts'
-import { recordChange } from './audit-log.ts'
-import { changeAccount } from './change-account.ts'
+import { recordChange } from './changes/audit-log.ts'
+import { changeAccount } from './changes/change-account.ts'
 import type { Schema } from './schema.ts'
 import type { MemberTable, Role, UserTable } from './user-schema.ts'
 
@@ -80,8 +80,9 @@ export class MemberTableStore {
   }
 
   /**
-   * Removes the user, who belongs to no other account, with sessions, logins and the invitations left open. The owner is not removed. Gone for good
-   * when this resolves, even if the power fails. @returns false when there is no such member, or it is the owner
+   * Removes the user, who belongs to no other account, with sessions, logins and the invitations
+   * left open. The owner is not removed. Gone for good when this resolves, even if the power fails.
+   * @returns false when there is no such member, or it is the owner
    */
   async remove(accountId: AccountId, userId: UserId): Promise<boolean> {
     const removed = await changeAccount(this.#database, accountId, async (transaction) => {
@@ -115,7 +116,10 @@ export class MemberTableStore {
     return removed
   }
 
-  /** Makes a member the owner and the owner a member. @returns false when `from` is not the owner or `to` no member */
+  /**
+   * Makes a member the owner and the owner a member. @returns false when `from` is not the owner or
+   * `to` no member
+   */
   async transferOwnership(
     accountId: AccountId,
     { from, to }: { readonly from: UserId; readonly to: UserId },

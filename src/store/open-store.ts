@@ -1,30 +1,37 @@
-/** Opens the store: one object with one part per aggregate. Knows nothing of who asks or of HTTP. */
+/**
+ * Opens the store: one object with one part per aggregate. Knows nothing of who asks or of HTTP.
+ */
 import { type Kysely, sql } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import { AccountTableStore } from './accounts.ts'
-import { AuditLogTableStore } from './audit-log.ts'
-import { BudgetBeginnings } from './budget-beginnings.ts'
 import { BudgetTableStore } from './budgets.ts'
-import { CallTableStore } from './calls.ts'
-import { CheckpointThread } from './checkpoint-thread.ts'
-import { createTables } from './create-tables.ts'
-import { giveBackSpace } from './free-space.ts'
+import { CallTableStore } from './calls/calls.ts'
+import { AuditLogTableStore } from './changes/audit-log.ts'
+import { CheckpointThread } from './database/checkpoint-thread.ts'
+import { giveBackSpace } from './database/free-space.ts'
+import {
+  openDatabase,
+  type StoreLocation,
+  withoutStatementLimit,
+} from './database/open-database.ts'
+import { isSqlite } from './database/sql-differences.ts'
+import { watchFile } from './database/sqlite-driver.ts'
 import { GateTableStore } from './gates.ts'
-import { InstallationTableStore } from './installation.ts'
+import { InstallationTableStore } from './installation/installation.ts'
 import { InvitationTableStore } from './invitations.ts'
 import { KeyTableStore } from './keys.ts'
 import { MemberTableStore } from './members.ts'
-import { assertUpToDate, compareSteps, migrateToLatest } from './migrations.ts'
-import { openDatabase, type StoreLocation, withoutStatementLimit } from './open-database.ts'
+import { createTables } from './migrations/create-tables.ts'
+import { assertUpToDate, compareSteps, migrateToLatest } from './migrations/migrations.ts'
 import { OwnedModelTableStore } from './owned-models.ts'
+import { openPlainStores, type PlainStores } from './plain-kinds.ts'
 import { ProviderKeyTableStore } from './provider-keys.ts'
 import type { Schema } from './schema.ts'
 import { SignInTriesStore } from './sign-in-tries.ts'
-import { isSqlite } from './sql-differences.ts'
-import { watchFile } from './sqlite-driver.ts'
-import { UsageStore } from './usage.ts'
-import { UsageBacklog } from './usage-backlog.ts'
-import { UsageSums } from './usage-sums.ts'
+import { BudgetBeginnings } from './usage/budget-beginnings.ts'
+import { UsageStore } from './usage/usage.ts'
+import { UsageBacklog } from './usage/usage-backlog.ts'
+import { UsageSums } from './usage/usage-sums.ts'
 import { UserTableStore } from './users.ts'
 import { WebhookTableStore } from './webhooks.ts'
 
@@ -46,16 +53,18 @@ export interface Store {
   readonly budgets: BudgetTableStore
   readonly budgetBeginnings: BudgetBeginnings
   readonly webhooks: WebhookTableStore
+  readonly plain: PlainStores
   readonly usage: UsageStore
   readonly installation: InstallationTableStore
   /**
-   * Steps of later versions that the database has been through and that this build can live with: it knows nothing of what
-   * they added.
+   * Steps of later versions that the database has been through and that this build can live with:
+   * it knows nothing of what they added.
    */
   readonly newerSteps: readonly string[]
   /**
-   * Resolves when everything committed so far would outlive a loss of power. A commit alone outlives the process:
-   * SQLite's write-ahead log is synced at checkpoints only (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
+   * Resolves when everything committed so far would outlive a loss of power. A commit alone
+   * outlives the process: SQLite's write-ahead log is synced at checkpoints only
+   * (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
    */
   sync(): Promise<void>
   /** Of deleted rows, to the disk. */
@@ -66,7 +75,10 @@ export interface Store {
 }
 
 export interface OpenStoreOptions {
-  /** `refuse`: a schema that is not up to date is an error, because a server may be using it. Default `run`. */
+  /**
+   * `refuse`: a schema that is not up to date is an error, because a server may be using it.
+   * Default `run`.
+   */
   readonly migrate?: 'run' | 'refuse'
   /** Nothing that is there already is removed, however much it is. */
   readonly caps?: AccountCaps
@@ -94,13 +106,13 @@ export async function openStore(
     await database.destroy()
     throw error
   }
-  const backlog = new UsageBacklog(database)
   const assertThere = 'path' in location ? watchFile(location.path) : () => {}
   const checkpoints =
     'path' in location && location.path !== ':memory:'
       ? new CheckpointThread(database, location.path)
       : undefined
   const relieve = async (rows: number) => checkpoints?.relieve(rows)
+  const backlog = new UsageBacklog(database, relieve)
   const sync = async (): Promise<void> => {
     // Postgres has written a commit to its disk when it answers.
     if (isSqlite(database)) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
@@ -122,6 +134,7 @@ export async function openStore(
     budgets: new BudgetTableStore(database, caps),
     budgetBeginnings: new BudgetBeginnings(database),
     webhooks: new WebhookTableStore(database, caps),
+    plain: openPlainStores(database, caps),
     usage: new UsageStore(database, backlog, relieve),
     installation: new InstallationTableStore(database),
     newerSteps,
@@ -135,7 +148,10 @@ export async function openStore(
   }
 }
 
-/** Steps may take longer than any statement otherwise may, and wait for another node that is at them. */
+/**
+ * Steps may take longer than any statement otherwise may, and wait for another node that is at
+ * them.
+ */
 async function migrateAt(location: StoreLocation, database: Kysely<Schema>): Promise<void> {
   if ('path' in location) {
     if (!(await createTables(database))) await migrateToLatest(database)

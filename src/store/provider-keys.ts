@@ -2,9 +2,9 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
 import { type ProviderKey, toPublicProviderKey } from '../core/provider-key.ts'
-import { recordChange } from './audit-log.ts'
-import { changeAccount } from './change-account.ts'
-import { findSome, type NamedThing } from './find-some.ts'
+import { recordChange } from './changes/audit-log.ts'
+import { changeAccount } from './changes/change-account.ts'
+import { findSome, type NamedThing } from './database/find-some.ts'
 import { saveLastUses, type UsedThings } from './save-last-used.ts'
 import type { ProviderKeyTable, Schema } from './schema.ts'
 
@@ -84,7 +84,10 @@ export class ProviderKeyTableStore {
     })
   }
 
-  /** Leaves the sealed key alone: another process may be sealing it anew. @returns false when there is none */
+  /**
+   * Leaves the sealed key alone: another process may be sealing it anew. @returns false when there
+   * is none
+   */
   async saveActive(key: ProviderKey): Promise<boolean> {
     return await changeAccount(this.#database, key.accountId, async (transaction) => {
       const previous = (await find(transaction, key.accountId, key.providerId))?.key
@@ -106,7 +109,9 @@ export class ProviderKeyTableStore {
     })
   }
 
-  /** Gone for good when this resolves, even if the power fails: a deleted key must not come back. */
+  /**
+   * Gone for good when this resolves, even if the power fails: a deleted key must not come back.
+   */
   async delete(accountId: AccountId, providerId: string): Promise<boolean> {
     const wasThere = await changeAccount(this.#database, accountId, async (transaction) => {
       const row = await transaction

@@ -1,4 +1,7 @@
-/** No query of the store reads all calls, on either database, whatever is asked for: each one's plan is looked at on a filled table. */
+/**
+ * No query of the store reads all calls, on either database, whatever is asked for: each one's plan
+ * is looked at on a filled table.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { basename, join } from 'node:path'
 import { CompiledQuery, Kysely, type LogEvent, sql } from 'kysely'
@@ -11,15 +14,15 @@ import {
   type GateId,
   type KeyId,
 } from '../core/ids.ts'
-import { BudgetBeginnings } from './budget-beginnings.ts'
-import { type CallFilter, type CallPosition, findCallPage } from './call-pages.ts'
-import { CallTableStore } from './calls.ts'
-import { GatehousePostgresDialect } from './postgres-driver.ts'
+import { type CallFilter, type CallPosition, findCallPage } from './calls/call-pages.ts'
+import { CallTableStore } from './calls/calls.ts'
+import { GatehousePostgresDialect } from './database/postgres-driver.ts'
+import { isSqlite } from './database/sql-differences.ts'
+import { BunSqliteDialect } from './database/sqlite-driver.ts'
 import type { Schema } from './schema.ts'
-import { isSqlite } from './sql-differences.ts'
-import { BunSqliteDialect } from './sqlite-driver.ts'
-import { UsageBacklog } from './usage-backlog.ts'
-import { UsageSums } from './usage-sums.ts'
+import { BudgetBeginnings } from './usage/budget-beginnings.ts'
+import { UsageBacklog } from './usage/usage-backlog.ts'
+import { UsageSums } from './usage/usage-sums.ts'
 
 const STRANGER = 'acct_stranger' as AccountId
 const CALLS = 30_000
@@ -86,7 +89,10 @@ const FILTERS: Readonly<Record<string, CallFilter>> = {
 
 interface Place {
   readonly before?: CallPosition
-  /** Of the first page a part of the table: one that a page may look at as a whole is rightly read as a whole. */
+  /**
+   * Of the first page a part of the table: one that a page may look at as a whole is rightly read
+   * as a whole.
+   */
   readonly maxCandidates: number
 }
 

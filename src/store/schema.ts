@@ -1,16 +1,15 @@
 /**
- * The tables as Kysely sees them. Only what SQLite and Postgres share: integers for time (ms since the epoch) and
- * truth values (0, 1), text for JSON. Every table carries the account.
+ * The tables as Kysely sees them. Only what SQLite and Postgres share: integers for time (ms since
+ * the epoch) and truth values (0, 1), text for JSON. Every table carries the account.
  */
 import type { Generated } from 'kysely'
-import type { CallCredential, CallOutcome } from '../core/call.ts'
-import type { CostStatus } from '../core/cost.ts'
-import type { ErrorKind } from '../core/errors.ts'
+import type { CallCredential } from '../core/call.ts'
 import type { Overrides, Strategy } from '../core/gate.ts'
-import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
+import type { AccountId, GateId, KeyId } from '../core/ids.ts'
 import type { CredentialHeader, OwnedModel, OwnedModelDialect } from '../core/owned-model.ts'
 import type { Period } from '../core/period.ts'
-import type { AuditLogTable } from './audit-schema.ts'
+import type { CallTable } from './calls/call-rows.generated.ts'
+import type { AuditLogTable } from './changes/audit-schema.ts'
 import type { UserSchema } from './user-schema.ts'
 
 export interface Schema extends UserSchema {
@@ -34,9 +33,13 @@ export interface Schema extends UserSchema {
   readonly usage_months: UsageTable
   readonly usage_rolled_months: RolledDayTable
   readonly usage_due_months: RolledDayTable
+  readonly refused_hours: RefusedTable
   readonly upkeep: UpkeepTable
   readonly usage_notes: UsageNoteTable
+  readonly usage_batches: UsageBatchTable
+  readonly usage_settlement: UsageSettlementTable
   readonly installation: InstallationTable
+  readonly tags: TagTable
 }
 
 /** One row. */
@@ -69,7 +72,9 @@ export interface ApiKeyTable {
   /** The id of a user or a key, or `operator`; null: an older version made it. */
   created_by: Generated<string | null>
   expires_at: Generated<number | null>
-  /** This and the two below are null together: it was never rotated, or nothing of that is in force. */
+  /**
+   * This and the two below are null together: it was never rotated, or nothing of that is in force.
+   */
   previous_sha256: Generated<string | null>
   previous_masked_prefix: Generated<string | null>
   previous_ends_at: Generated<number | null>
@@ -112,7 +117,10 @@ export interface OwnedModelTable {
   pricing_input: number
   pricing_output: number
   pricing_cached_input: number
-  /** Encrypted under the master key, bound to account and slug (core/vault.ts). An empty text where there is none. */
+  /**
+   * Encrypted under the master key, bound to account and slug (core/vault.ts). An empty text where
+   * there is none.
+   */
   sealed_credential: string
   credential_set_at: number
   created_at: number
@@ -122,44 +130,17 @@ export interface OwnedModelTable {
   probe: Generated<string | null>
   fim_endpoint: Generated<OwnedModel['fimEndpoint']>
   fim_template: Generated<OwnedModel['fimTemplate']>
-  /** Equal to `credential_set_at`: since then there is none. Builds that do not know it set another with a new time beside. */
+  /**
+   * Equal to `credential_set_at`: since then there is none. Builds that do not know it set another
+   * with a new time beside.
+   */
   no_credential_since: Generated<number | null>
 }
 
-export interface CallTable {
-  id: CallId
-  account_id: AccountId
-  key_id: KeyId
-  gate_id: GateId
-  dialect: string
-  stream: number
-  target: string | null
-  attempts: number
-  outcome: CallOutcome
-  status: number
-  error_kind: ErrorKind | null
-  started_at: number
-  first_byte_ms: number | null
-  duration_ms: number
-  /** This and the three below are null together: the provider reported no usage. */
-  input_tokens: number | null
-  output_tokens: number | null
-  cached_input_tokens: number | null
-  reasoning_tokens: number | null
-  cache_write_tokens: number | null
-  /** JSON: `[[target, status, after ms, duration ms], …]`; null where the first attempt succeeded. */
-  attempt_details: string | null
-  /** Whole millionths of a US dollar. */
-  cost_micro_usd: number | null
-  cost_status: CostStatus
-  price_source: string | null
-  /** Null: nobody was asked, or an older version wrote the row. */
-  credential: CallCredential | null
-  /** How many calls that were turned away the row stands for; null: it was admitted. */
-  refusals: number | null
-}
-
-/** What one key used of one target through one gate in one hour, one day or one month, counted by class of status. */
+/**
+ * What one key used of one target through one gate in one hour, one day or one month, counted by
+ * class of status.
+ */
 export interface UsageTable {
   account_id: AccountId
   /** Where the hour, the day or the month (UTC) begins: ms since the epoch. */
@@ -170,7 +151,9 @@ export interface UsageTable {
   key_id: KeyId
   /** 2 for 200 to 299, and so on. */
   status_class: number
-  /** Whose credential the target was asked with; empty where none was, or where that is not known. */
+  /**
+   * Whose credential the target was asked with; empty where none was, or where that is not known.
+   */
   credential: CallCredential | ''
   calls: number
   failed: number
@@ -191,7 +174,23 @@ export interface UsageTable {
   first_bytes: string
 }
 
-/** What a batch of calls adds to an account's hours, until it is added. */
+/** How many calls of one key, for one gate, were refused in one hour for one reason. */
+export interface RefusedTable {
+  account_id: AccountId
+  /** Where the hour (UTC) begins: ms since the epoch. */
+  starts_at: number
+  gate_id: GateId
+  key_id: KeyId
+  status: number
+  /** Empty where there was none. */
+  error_kind: string
+  calls: number
+}
+
+/**
+ * What a batch of calls adds to one account's hours, until it is added; on SQLite, of builds before
+ * `usage_batches`.
+ */
 export interface UsageNoteTable {
   account_id: AccountId
   id: string
@@ -199,9 +198,24 @@ export interface UsageNoteTable {
   sums: string
 }
 
+/** What a batch adds to the hours of all its accounts, until it is added; of SQLite alone. */
+export interface UsageBatchTable {
+  id: number
+  /** See batch-text.ts. */
+  sums: string
+}
+
+/** One row while batches are being added to the hours: up to which batch, and how far. */
+export interface UsageSettlementTable {
+  last_batch: number
+  /** Up to this account they are added; null: of all accounts. */
+  account_id: AccountId | null
+}
+
 /**
- * Days of an account: of `usage_rolled_days` those whose hours are summed up in `usage_days` and have not changed since, of
- * `usage_due_days` those that are to be summed up once they are over. Months likewise, of their days.
+ * Days of an account: of `usage_rolled_days` those whose hours are summed up in `usage_days` and
+ * have not changed since, of `usage_due_days` those that are to be summed up once they are over.
+ * Months likewise, of their days.
  */
 export interface RolledDayTable {
   account_id: AccountId
@@ -240,7 +254,10 @@ export interface BudgetTable {
   alert_at: string
   /** `refuse` or `allow`; null, of budgets made before there was a choice: `allow`. */
   unpriced: Generated<string | null>
-  /** This and the two below: what it used up to the end of the hour of its creation; null while those calls are kept. */
+  /**
+   * This and the two below: what it used up to the end of the hour of its creation; null while
+   * those calls are kept.
+   */
   first_tokens: Generated<number | null>
   first_micro_usd: Generated<number | null>
   first_unpriced: Generated<number | null>
@@ -267,6 +284,14 @@ export interface WebhookTable {
   active: number
   created_at: number
   updated_at: number
+}
+
+export interface TagTable {
+  id: string
+  account_id: AccountId
+  name: string
+  description: string
+  created_at: number
 }
 
 export interface WebhookDeliveryTable {

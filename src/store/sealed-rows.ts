@@ -1,16 +1,17 @@
 /**
- * Everything sealed in the database, to be counted and to be sealed anew under another master key, also while a server
- * works on the same database. Takes no lock, migrates nothing, and knows no column by name.
+ * Everything sealed in the database, to be counted and to be sealed anew under another master key,
+ * also while a server works on the same database. Takes no lock, migrates nothing, and knows no
+ * column by name.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { sealedUnder, type Vault, VaultError } from '../core/vault.ts'
+import { openExistingDatabase, type StoreLocation } from './database/open-database.ts'
+import { hasTable } from './database/sql-differences.ts'
 import { ENCRYPTED_COLUMNS, type EncryptedColumn } from './encrypted-columns.ts'
-import { InstallationTableStore } from './installation.ts'
-import { listApplied, migrations } from './migrations.ts'
-import { openExistingDatabase, type StoreLocation } from './open-database.ts'
+import { InstallationTableStore } from './installation/installation.ts'
+import { listApplied, migrations } from './migrations/migrations.ts'
 import type { Schema } from './schema.ts'
-import { hasTable } from './sql-differences.ts'
 
 export interface SealedTally {
   readonly table: string
@@ -86,7 +87,10 @@ export class SealedRows {
     return tallies
   }
 
-  /** Tries one sealed text of each kind. @param vault undefined: there is no master key, and nothing opens */
+  /**
+   * Tries one sealed text of each kind. @param vault undefined: there is no master key, and nothing
+   * opens
+   */
   async tryOneOfEach(
     vault: Vault | undefined,
   ): Promise<readonly { readonly keyId: string | undefined; readonly isOpened: boolean }[]> {
@@ -108,8 +112,8 @@ export class SealedRows {
   }
 
   /**
-   * Seals what is under an older key under the current one, row by row, so that others may write between; what does not
-   * open stays as it is. Stopped half-way, it can be begun anew.
+   * Seals what is under an older key under the current one, row by row, so that others may write
+   * between; what does not open stays as it is. Stopped half-way, it can be begun anew.
    * @returns how many rows were changed
    */
   async reseal(vault: Vault, onRow: () => unknown = () => {}): Promise<number> {

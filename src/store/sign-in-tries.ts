@@ -1,7 +1,10 @@
-/** What is known of tries to sign in, by name, the same for all nodes. Knows neither what a name stands for nor any rule. */
+/**
+ * What is known of tries to sign in, by name, the same for all nodes. Knows neither what a name
+ * stands for nor any rule.
+ */
 import type { Kysely } from 'kysely'
+import { takeTurn } from './database/sql-differences.ts'
 import type { Schema } from './schema.ts'
-import { takeTurn } from './sql-differences.ts'
 
 export interface SignInTries {
   /** How many there were since the last one that was right. */

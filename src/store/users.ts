@@ -1,8 +1,11 @@
-/** Users, their sessions and how they come to belong to an account, in the database. Knows hashes, never a password or a cookie. */
+/**
+ * Users, their sessions and how they come to belong to an account, in the database. Knows hashes,
+ * never a password or a cookie.
+ */
 import type { Kysely, Transaction } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import type { SessionId, UserId } from '../core/ids.ts'
-import { recordChange } from './audit-log.ts'
+import { recordChange } from './changes/audit-log.ts'
 import {
   findOpenInvitation,
   hasMembers,
@@ -23,7 +26,10 @@ export interface NewUser {
   readonly passwordHash: string
 }
 
-/** better-auth's own names for a login by password (`createLocalAccountIssuer` of @better-auth/core). */
+/**
+ * better-auth's own names for a login by password (`createLocalAccountIssuer` of
+ * @better-auth/core).
+ */
 export const PASSWORD_LOGIN = { providerId: 'credential', issuer: 'local:credential' }
 
 export interface UserSession {
@@ -49,7 +55,10 @@ export class UserTableStore {
     this.#caps = caps
   }
 
-  /** All of it or nothing. `now`: milliseconds since the Unix epoch. @returns why it was refused, or undefined */
+  /**
+   * All of it or nothing. `now`: milliseconds since the Unix epoch. @returns why it was refused, or
+   * undefined
+   */
   async create(user: NewUser, joining: Joining, now: number): Promise<JoiningRefusal | undefined> {
     return await this.#refusable(async (transaction) => {
       const at = new Date(now).toISOString()
@@ -78,7 +87,10 @@ export class UserTableStore {
     })
   }
 
-  /** Whether `create` would refuse a user of this address for how it joins, before a password is hashed for nothing. */
+  /**
+   * Whether `create` would refuse a user of this address for how it joins, before a password is
+   * hashed for nothing.
+   */
   async refusalToJoin(
     email: string,
     joining: Joining,
@@ -114,7 +126,10 @@ export class UserTableStore {
     return row !== undefined && Number(row.email_verified) === 1 ? row.email : undefined
   }
 
-  /** Sets the password (better-auth's hash) and ends every session of the user. @returns false when there is no such user */
+  /**
+   * Sets the password (better-auth's hash) and ends every session of the user. @returns false when
+   * there is no such user
+   */
   async resetPassword(email: string, passwordHash: string, now: number): Promise<boolean> {
     const isDone = await this.#database.transaction().execute(async (transaction) => {
       const user = await transaction
@@ -152,8 +167,8 @@ export class UserTableStore {
   }
 
   /**
-   * For a password that better-auth has changed by itself, outside of any transaction of ours: killed in between, the
-   * change has no row.
+   * For a password that better-auth has changed by itself, outside of any transaction of ours:
+   * killed in between, the change has no row.
    */
   async recordPasswordChange(userId: UserId): Promise<void> {
     await this.#database
@@ -180,7 +195,10 @@ export class UserTableStore {
     }))
   }
 
-  /** Gone for good when this resolves, even if the power fails. @returns false when the user has no such session */
+  /**
+   * Gone for good when this resolves, even if the power fails. @returns false when the user has no
+   * such session
+   */
   async deleteSession(userId: UserId, sessionId: string): Promise<boolean> {
     const result = await this.#database
       .deleteFrom('user_sessions')
@@ -191,7 +209,10 @@ export class UserTableStore {
     return Number(result.numDeletedRows) === 1
   }
 
-  /** Sessions and unfinished sign-ins that have run out, for the sweep. `now`: ms since the Unix epoch. */
+  /**
+   * Sessions and unfinished sign-ins that have run out, for the sweep. `now`: ms since the Unix
+   * epoch.
+   */
   async deleteExpired(now: number): Promise<void> {
     const at = new Date(now).toISOString()
     await this.#database.deleteFrom('user_sessions').where('expires_at', '<=', at).execute()

@@ -1,6 +1,6 @@
 /** Webhooks and what is on its way to them, in the database. Secrets come encrypted and stay so. */
 import type { Kysely, Selectable } from 'kysely'
-import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
+import type { AccountCaps } from '../core/account-caps.ts'
 import type { AccountId } from '../core/ids.ts'
 import {
   toPublicWebhook,
@@ -8,10 +8,7 @@ import {
   type WebhookDelivery,
   type WebhookEvent,
 } from '../core/webhook.ts'
-import { recordChange } from './audit-log.ts'
-import { changeAccount } from './change-account.ts'
-import { findSome, type NamedThing } from './find-some.ts'
-import { insertWithinCap } from './insert-within-cap.ts'
+import { ResourceStore, type StoredKind } from './resource-store.ts'
 import type { Schema, WebhookDeliveryTable, WebhookTable } from './schema.ts'
 
 /** That a budget's share was reached: kept, so that it is told once a period. */
@@ -22,115 +19,52 @@ export interface AlertMark {
   readonly threshold: number
 }
 
-export class WebhookTableStore {
-  readonly #database: Kysely<Schema>
-  readonly #caps: AccountCaps
+/**
+ * Only a new secret is written: what is stored may have been sealed anew under another master key
+ * meanwhile.
+ */
+type ChangedWebhook = Omit<Webhook, 'sealedSecret'> & { readonly sealedSecret?: string | undefined }
 
-  constructor(database: Kysely<Schema>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
-    this.#database = database
-    this.#caps = caps
-  }
+const webhookKind: StoredKind<'webhook', ChangedWebhook, Webhook> = {
+  word: 'webhook',
+  idColumn: 'id',
+  mayClash: false,
+  nameOf: (webhook) => webhook,
+  toRow: (webhook) => ({
+    id: webhook.id,
+    account_id: webhook.accountId,
+    sealed_secret: webhook.sealedSecret,
+    created_at: webhook.createdAt,
+    ...toMutableColumns(webhook),
+  }),
+  toChanges: (webhook) => ({
+    ...toMutableColumns(webhook),
+    ...(webhook.sealedSecret === undefined ? {} : { sealed_secret: webhook.sealedSecret }),
+  }),
+  createReader: () => toWebhook,
+  toPublic: toPublicWebhook,
+  async deleteBelongings(transaction, { accountId, id }) {
+    await transaction
+      .deleteFrom('webhook_deliveries')
+      .where('account_id', '=', accountId)
+      .where('webhook_id', '=', id)
+      .execute()
+  },
+}
 
-  /** Every webhook of every account, for the snapshot at start. */
-  async loadAll(): Promise<Webhook[]> {
-    const rows = await this.#database.selectFrom('webhooks').selectAll().execute()
-    return rows.map(toWebhook)
-  }
-
-  /** One for each that is asked for; undefined where there is none. */
-  findSome(things: readonly NamedThing[]): Promise<readonly (Webhook | undefined)[]> {
-    return findSome(
-      this.#database,
-      { table: 'webhooks', idColumn: 'id', toStored: toWebhook },
-      things,
-    )
-  }
-
-  /** @throws GatewayError `conflict` when the account has too many */
-  async insert(webhook: Webhook): Promise<void> {
-    const { accountId } = webhook
-    const capped = { thing: 'webhooks', accountId, caps: this.#caps } as const
-    await insertWithinCap(this.#database, capped, async (transaction) => {
-      await transaction
-        .insertInto('webhooks')
-        .values({
-          id: webhook.id,
-          account_id: webhook.accountId,
-          sealed_secret: webhook.sealedSecret,
-          created_at: webhook.createdAt,
-          ...toMutableColumns(webhook),
-        })
-        .execute()
-      await recordChange(transaction, {
-        accountId,
-        action: 'webhook.create',
-        resourceId: webhook.id,
-        before: null,
-        after: toPublicWebhook(webhook),
-      })
-      return true
-    })
+/** A webhook is deleted with everything that is on its way to it. */
+export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, Webhook> {
+  constructor(database: Kysely<Schema>, caps?: AccountCaps) {
+    super(database, webhookKind, caps)
   }
 
   /**
-   * Writes everything about a webhook that may change; its secret only when it is a new one, since what is stored may have
-   * been sealed anew under another master key meanwhile.
-   */
-  async save(webhook: Webhook, change: { readonly isSecretNew: boolean }): Promise<void> {
-    await changeAccount(this.#database, webhook.accountId, async (transaction) => {
-      const previous = await find(transaction, webhook.accountId, webhook.id)
-      if (previous === undefined) return
-      await transaction
-        .updateTable('webhooks')
-        .set({
-          ...toMutableColumns(webhook),
-          ...(change.isSecretNew ? { sealed_secret: webhook.sealedSecret } : {}),
-        })
-        .where('account_id', '=', webhook.accountId)
-        .where('id', '=', webhook.id)
-        .execute()
-      await recordChange(transaction, {
-        accountId: webhook.accountId,
-        action: 'webhook.update',
-        resourceId: webhook.id,
-        before: toPublicWebhook(previous),
-        after: toPublicWebhook(webhook),
-      })
-    })
-  }
-
-  /** With everything that is on its way to it. */
-  async delete(accountId: AccountId, id: string): Promise<void> {
-    await changeAccount(this.#database, accountId, async (transaction) => {
-      const previous = await find(transaction, accountId, id)
-      if (previous === undefined) return
-      await transaction
-        .deleteFrom('webhooks')
-        .where('account_id', '=', accountId)
-        .where('id', '=', id)
-        .execute()
-      await transaction
-        .deleteFrom('webhook_deliveries')
-        .where('account_id', '=', accountId)
-        .where('webhook_id', '=', id)
-        .execute()
-      const before = toPublicWebhook(previous)
-      await recordChange(transaction, {
-        accountId,
-        action: 'webhook.delete',
-        resourceId: id,
-        before,
-        after: null,
-      })
-    })
-  }
-
-  /**
-   * Puts deliveries into the queue, all or none. @param mark when it is there already, nothing is put: it was told before
+   * Puts deliveries into the queue, all or none. @param mark when it is there already, nothing is
+   * put: it was told before
    * @returns whether they were put
    */
   async enqueue(deliveries: readonly WebhookDelivery[], mark?: AlertMark): Promise<boolean> {
-    return await this.#database.transaction().execute(async (transaction) => {
+    return await this.database.transaction().execute(async (transaction) => {
       if (mark !== undefined) {
         const result = await transaction
           .insertInto('budget_alerts')
@@ -155,7 +89,7 @@ export class WebhookTableStore {
   }
 
   async countDeliveries(accountId: AccountId): Promise<number> {
-    const row = await this.#database
+    const row = await this.database
       .selectFrom('webhook_deliveries')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('account_id', '=', accountId)
@@ -163,9 +97,12 @@ export class WebhookTableStore {
     return Number(row?.count ?? 0)
   }
 
-  /** The next to be sent of all accounts, the one that is due first in front, whether due or not yet. */
+  /**
+   * The next to be sent of all accounts, the one that is due first in front, whether due or not
+   * yet.
+   */
   async listNext(limit: number): Promise<WebhookDelivery[]> {
-    const rows = await this.#database
+    const rows = await this.database
       .selectFrom('webhook_deliveries')
       .selectAll()
       .orderBy('next_attempt_at')
@@ -176,13 +113,14 @@ export class WebhookTableStore {
   }
 
   /**
-   * Takes a delivery out of the others' sight for a while, so that of several nodes that see it due one sends it. Whoever
-   * ends before it is sent or rescheduled leaves it to all of them after that time.
+   * Takes a delivery out of the others' sight for a while, so that of several nodes that see it due
+   * one sends it. Whoever ends before it is sent or rescheduled leaves it to all of them after that
+   * time.
    * @param delivery as `listNext` gave it @param untilMs since the Unix epoch
    * @returns false when somebody else has taken it, put it off or removed it meanwhile
    */
   async claim(delivery: WebhookDelivery, untilMs: number): Promise<boolean> {
-    const result = await this.#database
+    const result = await this.database
       .updateTable('webhook_deliveries')
       .set({ next_attempt_at: untilMs })
       .where('account_id', '=', delivery.accountId)
@@ -193,7 +131,7 @@ export class WebhookTableStore {
   }
 
   async reschedule(delivery: WebhookDelivery): Promise<void> {
-    await this.#database
+    await this.database
       .updateTable('webhook_deliveries')
       .set({ attempts: delivery.attempts, next_attempt_at: delivery.nextAttemptAt })
       .where('account_id', '=', delivery.accountId)
@@ -203,7 +141,7 @@ export class WebhookTableStore {
 
   /** Delivered, or given up. */
   async removeDelivery(delivery: WebhookDelivery): Promise<void> {
-    await this.#database
+    await this.database
       .deleteFrom('webhook_deliveries')
       .where('account_id', '=', delivery.accountId)
       .where('id', '=', delivery.id)
@@ -211,21 +149,7 @@ export class WebhookTableStore {
   }
 }
 
-async function find(
-  database: Kysely<Schema>,
-  accountId: AccountId,
-  id: string,
-): Promise<Webhook | undefined> {
-  const row = await database
-    .selectFrom('webhooks')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row === undefined ? undefined : toWebhook(row)
-}
-
-function toMutableColumns(webhook: Webhook) {
+function toMutableColumns(webhook: ChangedWebhook) {
   return {
     url: webhook.url,
     events: JSON.stringify(webhook.events),

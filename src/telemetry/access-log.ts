@@ -1,4 +1,7 @@
-/** One line for each finished call and control-plane request, on standard output. Never anything of a body, and no key. */
+/**
+ * One line for each finished call and control-plane request, on standard output. Never anything of
+ * a body, and no key.
+ */
 import pino from 'pino'
 import type { CallRecord } from '../core/call.ts'
 import type { CallObserver, CallTrace, Refusal } from '../gateway/call-observer.ts'
@@ -6,16 +9,25 @@ import type { CallObserver, CallTrace, Refusal } from '../gateway/call-observer.
 /** Lines are written together, and at the latest after so many milliseconds. */
 const FLUSH_MS = 250
 const WRITE_BYTES = 8 * 1024
-/** What is written to a pipe in one piece stays in one piece (PIPE_BUF), whoever else writes to it: workers share one. */
+/**
+ * What is written to a pipe in one piece stays in one piece (PIPE_BUF), whoever else writes to it:
+ * workers share one.
+ */
 const SHARED_WRITE_BYTES = 4096
 /** What a reader that does not read may make the process hold; beyond, lines are lost. */
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024
+
+/** How long the end of the process waits for a reader that is behind. */
+const CLOSE_MS = 2_000
 
 /** A finished request to the control plane. */
 export interface ControlRequest {
   readonly requestId: string
   readonly method: string
-  /** The route's own template (`/v1/gates/:id`); null where no route took it: what was asked for may be anything. */
+  /**
+   * The route's own template (`/v1/gates/:id`); null where no route took it: what was asked for may
+   * be anything.
+   */
   readonly path: string | null
   readonly status: number
   /** Who asked: a key's id. Null when that is not known. */
@@ -94,13 +106,20 @@ export class AccessLog implements CallObserver {
     this.#log.info(request, 'control request')
   }
 
-  /** Writes what is buffered. */
-  close(): void {
-    try {
-      this.#destination.flushSync()
-    } catch {
-      // Its reader has gone.
-    }
-    this.#destination.end()
+  /**
+   * Resolves when every line is written, when its reader has gone, or when the reader did not read
+   * for `CLOSE_MS`.
+   */
+  async close(): Promise<void> {
+    const destination = this.#destination
+    const written = new Promise<void>((resolve) => {
+      destination.once('close', resolve)
+      destination.once('error', () => resolve())
+    })
+    destination.end()
+    const patience = Promise.withResolvers<void>()
+    const timer = setTimeout(patience.resolve, CLOSE_MS)
+    await Promise.race([written, patience.promise])
+    clearTimeout(timer)
   }
 }

@@ -1,4 +1,7 @@
-/** Starts what the operator has asked for, and loads nothing that was not asked for. Must not know the rest of the house. */
+/**
+ * Starts what the operator has asked for, and loads nothing that was not asked for. Must not know
+ * the rest of the house.
+ */
 import type { TelemetrySettings } from '../core/telemetry-settings.ts'
 import type { CallObserver } from '../gateway/call-observer.ts'
 import type { ControlRequest } from './access-log.ts'
@@ -61,8 +64,7 @@ export async function startTelemetry(
       accessLog === undefined ? undefined : (request) => accessLog.noteControlRequest(request),
     async close() {
       metrics?.lag.stop()
-      accessLog?.close()
-      await otlp?.close()
+      await Promise.all([accessLog?.close(), otlp?.close()])
     },
   }
 

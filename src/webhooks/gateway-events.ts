@@ -1,15 +1,19 @@
-/** What the gateway's own parts report, as events for webhooks. Decides what is said and how often. */
+/**
+ * What the gateway's own parts report, as events for webhooks. Decides what is said and how often.
+ */
 import { type Budget, ceilingOf } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { EventPublisher, PublishedEvent } from './event-publisher.ts'
 
-/** A target that keeps failing opens its breaker again and again: one message in so long is enough. */
+/**
+ * A target that keeps failing opens its breaker again and again: one message in so long is enough.
+ */
 const DEGRADED_PAUSE_MS = 600_000
 const MAX_REMEMBERED = 10_000
 const MICRO_USD = 1_000_000
 
-/** What cluster/budget-counter.ts tells. */
+/** What limits/budget-counter.ts tells. */
 export interface ReachedShare {
   readonly budget: Budget
   readonly threshold: number

@@ -1,4 +1,7 @@
-/** The webhooks of every account in memory, with the store behind them. Knows neither HTTP nor what is sent. */
+/**
+ * The webhooks of every account in memory, with the store behind them. Knows neither HTTP nor what
+ * is sent.
+ */
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -6,7 +9,8 @@ import type { AccountId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
 import { createWebhookId, secretBinding, type Webhook, type WebhookEvent } from '../core/webhook.ts'
-import type { NamedThing } from '../store/find-some.ts'
+import { newestFirst, Snapshot } from '../snapshots/snapshot.ts'
+import type { NamedThing } from '../store/database/find-some.ts'
 import type { WebhookTableStore } from '../store/webhooks.ts'
 
 export interface WebhookRegistryOptions {
@@ -28,14 +32,13 @@ export type WebhookChanges = {
   readonly [Field in keyof NewWebhook]?: NewWebhook[Field] | undefined
 }
 
-export class WebhookRegistry {
+export class WebhookRegistry extends Snapshot<Webhook> {
   readonly #store: WebhookRegistryOptions['webhooks']
   readonly #vault: WebhookRegistryOptions['vault']
   readonly #clock: Clock
-  readonly #byId = new Map<string, Webhook>()
-  #writes: Promise<unknown> = Promise.resolve()
 
   private constructor(options: WebhookRegistryOptions) {
+    super(options.webhooks)
     this.#store = options.webhooks
     this.#vault = options.vault
     this.#clock = options.clock ?? systemClock
@@ -43,19 +46,17 @@ export class WebhookRegistry {
 
   static async load(options: WebhookRegistryOptions): Promise<WebhookRegistry> {
     const registry = new WebhookRegistry(options)
-    for (const webhook of await options.webhooks.loadAll()) registry.#byId.set(webhook.id, webhook)
+    for (const webhook of await options.webhooks.loadAll()) registry.adopt(webhook)
     return registry
   }
 
   /** Newest first. */
   list(accountId: AccountId): readonly Webhook[] {
-    const webhooks = [...this.#byId.values()].filter((webhook) => webhook.accountId === accountId)
-    return webhooks.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+    return newestFirst(this.heldBy(accountId), ({ id }) => id)
   }
 
   find(accountId: AccountId, id: string): Webhook | undefined {
-    const webhook = this.#byId.get(id)
-    return webhook?.accountId === accountId ? webhook : undefined
+    return this.held(accountId, id)
   }
 
   /** @throws GatewayError `not_found` */
@@ -79,7 +80,7 @@ export class WebhookRegistry {
     accountId: AccountId,
     settings: NewWebhook,
   ): Promise<{ readonly webhook: Webhook; readonly generated: Secret | undefined }> {
-    return this.#inTurn(async () => {
+    return this.inTurn(async () => {
       const generated = settings.secret === undefined ? generateSecret() : undefined
       const now = this.#clock.now()
       const id = createWebhookId()
@@ -97,14 +98,14 @@ export class WebhookRegistry {
         updatedAt: now,
       }
       await this.#store.insert(webhook)
-      this.#byId.set(id, webhook)
+      this.adopt(webhook)
       return { webhook, generated }
     })
   }
 
   /** @throws GatewayError `not_found` */
   update(accountId: AccountId, id: string, changes: WebhookChanges): Promise<Webhook> {
-    return this.#inTurn(async () => {
+    return this.inTurn(async () => {
       const current = this.get(accountId, id)
       const { secret } = changes
       const webhook: Webhook = {
@@ -115,50 +116,33 @@ export class WebhookRegistry {
         isActive: changes.isActive ?? current.isActive,
         updatedAt: this.#clock.now(),
       }
-      await this.#store.save(webhook, { isSecretNew: secret !== undefined })
-      this.#byId.set(id, webhook)
+      await this.#store.save(
+        secret === undefined ? { ...webhook, sealedSecret: undefined } : webhook,
+      )
+      this.adopt(webhook)
       return webhook
     })
   }
 
   /** With everything that is on its way to it. @throws GatewayError `not_found` */
   delete(accountId: AccountId, id: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.inTurn(async () => {
       this.get(accountId, id)
       await this.#store.delete(accountId, id)
-      this.#byId.delete(id)
+      this.forget(accountId, id)
     })
   }
 
-  /** Another node has changed them. */
-  follow(things: readonly NamedThing[]): Promise<void> {
-    return this.#inTurn(async () => {
-      const webhooks = await this.#store.findSome(things)
-      for (const [index, { id }] of things.entries()) {
-        const webhook = webhooks[index]
-        if (webhook === undefined) this.#byId.delete(id)
-        else this.#byId.set(id, webhook)
-      }
-    })
+  protected nameOf(webhook: Webhook): NamedThing {
+    return webhook
   }
 
-  /** Other nodes may have changed any. */
-  followAll(): Promise<void> {
-    return this.#inTurn(async () => {
-      const webhooks = await this.#store.loadAll()
-      this.#byId.clear()
-      for (const webhook of webhooks) this.#byId.set(webhook.id, webhook)
-    })
+  protected adopt(webhook: Webhook): void {
+    this.hold(webhook, webhook)
   }
 
   #seal(secret: Secret, webhook: { readonly accountId: AccountId; readonly id: string }): string {
     return this.#vault.encrypt(secret, secretBinding(webhook))
-  }
-
-  #inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
-    const turn = this.#writes.then(write)
-    this.#writes = turn.catch(() => {})
-    return turn
   }
 }
 

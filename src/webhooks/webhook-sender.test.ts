@@ -1,4 +1,7 @@
-/** Deliveries reach a real HTTP server: signed, at least once, across restarts, and no further than they may. */
+/**
+ * Deliveries reach a real HTTP server: signed, at least once, across restarts, and no further than
+ * they may.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
@@ -304,7 +307,7 @@ describe.each(databases)('on $name', (kind) => {
       const { webhooks } = await start()
       const webhook = await createWebhook(webhooks)
       const resealed = vault.encrypt(new Secret(SECRET), secretBinding(webhook))
-      await store.webhooks.save({ ...webhook, sealedSecret: resealed }, { isSecretNew: true })
+      await store.webhooks.save({ ...webhook, sealedSecret: resealed })
       await webhooks.update(DEFAULT_ACCOUNT, webhook.id, { isActive: false })
       expect((await store.webhooks.loadAll())[0]).toMatchObject({
         sealedSecret: resealed,

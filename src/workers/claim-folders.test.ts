@@ -1,12 +1,15 @@
-/** Which folders workers get, and that no journal is left behind by another number of workers. Real files and locks. */
+/**
+ * Which folders workers get, and that no journal is left behind by another number of workers. Real
+ * files and locks.
+ */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCallRecord, readClosed } from '../ledger/call-record.fixture.ts'
 import { Journal } from '../ledger/journal.ts'
-import { lockDataFolder } from '../store/data-folder.ts'
-import { workerFolder } from '../store/worker-folders.ts'
+import { lockDataFolder } from '../store/installation/data-folder.ts'
+import { workerFolder } from '../store/installation/worker-folders.ts'
 import { adoptWorkerJournals, claimWorkerFolders } from './claim-folders.ts'
 
 let folder = ''

@@ -1,10 +1,15 @@
 /**
- * Which data folders the workers of this run have, and what becomes of the journals that earlier runs left in others. Only whoever
- * holds the lock of the data folder around them may call this. Knows no process.
+ * Which data folders the workers of this run have, and what becomes of the journals that earlier
+ * runs left in others. Only whoever holds the lock of the data folder around them may call this.
+ * Knows no process.
  */
 import { adoptSegments } from '../ledger/adopt-segments.ts'
-import { DataFolderInUseError, type DataFolderLock, lockDataFolder } from '../store/data-folder.ts'
-import { listWorkerFolders, workerFolder } from '../store/worker-folders.ts'
+import {
+  DataFolderInUseError,
+  type DataFolderLock,
+  lockDataFolder,
+} from '../store/installation/data-folder.ts'
+import { listWorkerFolders, workerFolder } from '../store/installation/worker-folders.ts'
 
 export interface AdoptionReport {
   adopted(folder: string, segments: number): void
@@ -13,8 +18,9 @@ export interface AdoptionReport {
 }
 
 /**
- * The lowest indexes whose folders are free: a worker whose supervisor was killed keeps its own until it has ended. What waits in all
- * other journals, the data folder's own too, goes to the first of them, which ships it.
+ * The lowest indexes whose folders are free: a worker whose supervisor was killed keeps its own
+ * until it has ended. What waits in all other journals, the data folder's own too, goes to the
+ * first of them, which ships it.
  */
 export function claimWorkerFolders(
   dataFolder: string,

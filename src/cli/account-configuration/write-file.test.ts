@@ -1,4 +1,7 @@
-/** That what is written is read again as what it was, whatever people typed, and that the order says nothing. */
+/**
+ * That what is written is read again as what it was, whatever people typed, and that the order says
+ * nothing.
+ */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../client.ts'
@@ -46,8 +49,8 @@ const typed = (minLength: number, maxLength: number) =>
         '&a *a',
       ),
     )
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the contract refuses them
     .filter(
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the contract refuses them
       (text) => text.isWellFormed() && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text),
     )
 

@@ -1,6 +1,6 @@
 /**
- * What this node has lately seen of each target: whether it fails, and how soon it begins to answer. In memory only. It
- * must not know gates, nor decide an order: order-targets.ts does.
+ * What this node has lately seen of each target: whether it fails, and how soon it begins to
+ * answer. In memory only. It must not know gates, nor decide an order: order-targets.ts does.
  */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { ErrorKind } from '../../core/errors.ts'
@@ -16,7 +16,10 @@ const MAX_TARGETS = 10_000
 
 interface TargetState {
   failuresInARow: number
-  /** Until then, on the clock's `elapsed` scale, the target is asked only when there is no other; undefined: it is well. */
+  /**
+   * Until then, on the clock's `elapsed` scale, the target is asked only when there is no other;
+   * undefined: it is well.
+   */
   restsUntil: number | undefined
   restMs: number
   /** One call is finding out whether the target is well again. */
@@ -53,19 +56,26 @@ export interface SeenTarget {
 export type Condition = 'well' | 'resting' | 'probe'
 
 /**
- * A circuit breaker for each target: five failures in a row open it for 5 s, then a single call probes; each failed probe
- * doubles the rest, up to a minute. A target that says when to come back (`retry-after`) rests until then.
+ * A circuit breaker for each target: five failures in a row open it for 5 s, then a single call
+ * probes; each failed probe doubles the rest, up to a minute. A target that says when to come back
+ * (`retry-after`) rests until then.
  */
 export class TargetHealth {
+  /** Nothing is known of what was before: milliseconds since the Unix epoch. */
+  readonly sinceMs: number
   readonly #clock: Pick<Timekeeper, 'now' | 'elapsed'>
   readonly #onOpened: (key: string, restsUntilMs: number) => void
   readonly #states = new Map<string, TargetState>()
 
-  /** @param onOpened told when a target has failed so often that it is left alone; must return at once */
+  /**
+   * @param onOpened told when a target has failed so often that it is left alone; must return at
+   * once
+   */
   constructor(
     clock: Pick<Timekeeper, 'now' | 'elapsed'>,
     onOpened: (key: string, restsUntilMs: number) => void = () => {},
   ) {
+    this.sinceMs = clock.now()
     this.#clock = clock
     this.#onOpened = onOpened
   }
@@ -99,7 +109,9 @@ export class TargetHealth {
     return this.#states.get(key)?.lastAnsweredAtMs ?? 0
   }
 
-  /** A call is on its way to the target; while it probes a target that has rested, no other does. */
+  /**
+   * A call is on its way to the target; while it probes a target that has rested, no other does.
+   */
   noteAsked(key: string): void {
     const state = this.#states.get(key)
     if (state?.restsUntil !== undefined && this.#clock.elapsed() >= state.restsUntil)
@@ -146,7 +158,9 @@ export class TargetHealth {
     for (const [key, { restsUntil }] of this.#states) if (restsUntil !== undefined) yield key
   }
 
-  /** What they failed for is no more; how fast they are stays. @param prefix of the targets' keys */
+  /**
+   * What they failed for is no more; how fast they are stays. @param prefix of the targets' keys
+   */
   forgetFailures(prefix: string): void {
     for (const [key, state] of this.#states) if (key.startsWith(prefix)) recover(state)
   }
@@ -176,7 +190,10 @@ export class TargetHealth {
     return state
   }
 
-  /** Those that were heard of since they came to the front go to the end, all at once: not each with its call. */
+  /**
+   * Those that were heard of since they came to the front go to the end, all at once: not each with
+   * its call.
+   */
   #forgetOne(): void {
     for (const [key, state] of this.#states) {
       this.#states.delete(key)

@@ -13,7 +13,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     begunAt: 400,
     dialect: openaiChat,
     caller: { accountId: 'acct_1' as AccountId, keyId: 'key_1' as KeyId, limits },
-    request: { stream: false } as AdmittedCall['request'],
+    request: { stream: false, gateId: 'nobody' } as AdmittedCall['request'],
     share: { giveBack: () => {} },
     ticket: { headers: {}, reserveQuota: () => undefined, settle: (used) => void spent.push(used) },
     progress: {
@@ -31,7 +31,8 @@ function admittedCall(spent: Spent[]): AdmittedCall {
 
 const usage = { inputTokens: 3, outputTokens: 4, cachedInputTokens: 0, reasoningTokens: 0 }
 
-// A process that is killed between the two would have told other nodes of a call that no ledger knows.
+// A process that is killed between the two would have told other nodes of a call that no ledger
+// knows.
 test('what a call used is counted once it is written down, and before whoever waits for that goes on', async () => {
   const spent: Spent[] = []
   const writing = Promise.withResolvers<void>()

@@ -11,6 +11,7 @@ import type { CallObserver, CallTrace } from '../call-observer.ts'
 import { countsForQuota } from '../plan/counts-for-quota.ts'
 import type { Caller, Ledger, Prices, Spent, Ticket } from '../ports.ts'
 import { listUsed, priceUsed, sumUsed, UNKNOWN_COST } from './price-used.ts'
+import { toSentGateId } from './sent-gate-id.ts'
 
 /** How a call ended. */
 export interface CallResult {
@@ -20,13 +21,16 @@ export interface CallResult {
   readonly errorKind?: ErrorKind
   /** As far as it was reported. */
   readonly usage?: Usage | null
-  /** Bytes of text that were relayed since that report. Set where what was not reported has to be estimated. */
+  /**
+   * Bytes of text that were relayed since that report. Set where what was not reported has to be
+   * estimated.
+   */
   readonly unreportedBytes?: number
 }
 
 /** What is known of a call so far, so that a failure half-way is told in full. */
 export interface CallProgress {
-  /** Null until the gate was found: a name that is no gate may be anything, and is not written down. */
+  /** Null until the gate was found: a name that is no gate may be anything (sent-gate-id.ts). */
   gateId: GateId | null
   /** Each time that an upstream was asked, in order. */
   readonly attempts: AttemptRecord[]
@@ -36,9 +40,13 @@ export interface CallProgress {
   credential: CallCredential | null
   /** On the clock's `elapsed` scale. */
   firstByteAt: number | null
-  /** Members of the request that had no effect with the target that answers; none until one does. */
+  /**
+   * Members of the request that had no effect with the target that answers; none until one does.
+   */
   ignored: readonly string[]
-  /** Targets that could not go on with the conversation, because another one sealed its reasoning. */
+  /**
+   * Targets that could not go on with the conversation, because another one sealed its reasoning.
+   */
   readonly skipped: string[]
   readonly trace: CallTrace | undefined
 }
@@ -52,13 +60,18 @@ export interface AdmittedCall {
   readonly id: CallId
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
-  /** The same moment on the clock's `elapsed` scale: a call takes no longer because the machine's clock was set. */
+  /**
+   * The same moment on the clock's `elapsed` scale: a call takes no longer because the machine's
+   * clock was set.
+   */
   readonly begunAt: number
   readonly dialect: Dialect
   readonly caller: Caller
   readonly request: AcceptedRequest
   readonly ticket: Ticket
-  /** Given back with the call's end: until then a target may be asked, and the log is told of it. */
+  /**
+   * Given back with the call's end: until then a target may be asked, and the log is told of it.
+   */
   readonly share: Pick<BodyShare, 'giveBack'>
   readonly progress: CallProgress
 }
@@ -123,10 +136,12 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
       outcome,
       request,
     }),
+    sentGateId: progress.gateId === null ? toSentGateId(request.gateId) : undefined,
   }
   ports.observer?.finish(record, progress.attempts, progress.trace)
   const written = ports.ledger.record(record)
-  // Not before it is written down: other nodes are told what was used, and must not count what dies with this process.
+  // Not before it is written down: other nodes are told what was used, and must not count what dies
+  // with this process.
   const settleTicket = () => call.ticket.settle(toSpent(record, endedAtMs))
   written.then(settleTicket, settleTicket)
   return written

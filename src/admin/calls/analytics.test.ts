@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'bun:test'
+import type { GateId, KeyId } from '../../core/ids.ts'
+import { stranger, useControlPlane } from '../control-plane.fixture.ts'
+import { loggedCall as call } from './call-log.fixture.ts'
+
+const { check, current, sendForJson } = useControlPlane()
+
+const at = (time: string) => Date.parse(`2026-01-${time}Z`)
+const NOVEMBER = 'from=2026-01-01&to=2026-02-01'
+
+async function analytics(query: string): Promise<Record<string, unknown>[]> {
+  return (await sendForJson({ url: `/v1/analytics?${query}` })).data as Record<string, unknown>[]
+}
+
+describe('analytics', () => {
+  check([
+    [
+      'an interval that is none',
+      'GET /v1/analytics?interval=minute',
+      undefined,
+      400,
+      'interval: must be',
+    ],
+    [
+      'a group that is none',
+      'GET /v1/analytics?group_by=model',
+      undefined,
+      400,
+      'group_by: must be',
+    ],
+    [
+      'an unknown parameter',
+      'GET /v1/analytics?groupBy=gate',
+      undefined,
+      400,
+      'groupBy: is not a known',
+    ],
+    ['a time that is none', 'GET /v1/analytics?from=x', undefined, 400, 'from: must be a time'],
+    [
+      'a reversed range',
+      'GET /v1/analytics?from=2026-02-01&to=2026-01-01',
+      undefined,
+      400,
+      'to: must be',
+    ],
+    ['a future', 'GET /v1/analytics?from=2126-01-01', undefined, 400, 'from: must be earlier'],
+    [
+      'a range by the hour',
+      `GET /v1/analytics?interval=hour&${NOVEMBER}`,
+      undefined,
+      400,
+      'interval: must',
+    ],
+    [
+      'an age',
+      'GET /v1/analytics?from=1970-01-01',
+      undefined,
+      400,
+      'from: must be within ten years',
+    ],
+    [
+      'refused calls of a target',
+      'GET /v1/analytics/refused?target=a/b',
+      undefined,
+      400,
+      'target: is not a',
+    ],
+    [
+      'refused calls of a group',
+      'GET /v1/analytics/refused?group_by=gate',
+      undefined,
+      400,
+      'group_by: is not',
+    ],
+    [
+      'refused calls by the hour',
+      `GET /v1/analytics/refused?interval=hour&${NOVEMBER}`,
+      undefined,
+      400,
+      'interval',
+    ],
+    ['refused calls', 'GET /v1/analytics/refused', undefined, 200, '"data":[]'],
+    ['the last 30 days', 'GET /v1/analytics', undefined, 200, '"data":[]'],
+  ])
+
+  test('sums calls, tokens, costs and latencies up by step and group, of the own account only', async () => {
+    const slow = { durationMs: 1000, firstByteMs: null }
+    await current().store.calls.insertMany([
+      call('req_1', { startedAt: at('01T10:00:00') }),
+      call('req_2', { startedAt: at('01T10:59:59'), gateId: 'other' as GateId }),
+      call('req_3', { startedAt: at('01T11:00:00'), ...slow }),
+      call('req_4', {
+        startedAt: at('02T00:00:00'),
+        outcome: 'failed',
+        status: 502,
+        usage: null,
+        cost: { microUsd: null, status: 'unknown', source: null },
+        target: null,
+      }),
+      call('req_5', { startedAt: at('01T10:00:00'), accountId: stranger }),
+    ])
+    const days = await analytics(`${NOVEMBER}&group_by=gate`)
+    expect(days).toMatchObject([
+      {
+        start: '2026-01-01T00:00:00.000Z',
+        group: 'demo',
+        calls: 2,
+        errors: 0,
+        tokens: { input: 2, output: 4, unreportedCalls: 0 },
+        cost: { usd: 0.000006, estimatedCalls: 0, unknownCalls: 0 },
+        durationMs: { p50: 9 },
+        firstByteMs: { p50: 5, p99: 5 },
+      },
+      { start: '2026-01-01T00:00:00.000Z', group: 'other', calls: 1 },
+      {
+        start: '2026-01-02T00:00:00.000Z',
+        group: 'demo',
+        calls: 1,
+        errors: 1,
+        tokens: { input: 0, unreportedCalls: 1 },
+        cost: { usd: 0, unknownCalls: 1 },
+      },
+    ])
+    const { p99 } = (days[0]?.durationMs ?? {}) as { p99: number }
+    expect(Math.abs(p99 - 1000)).toBeLessThanOrEqual(20.5)
+
+    expect(
+      await analytics('interval=hour&from=2026-01-01T10:30:00Z&to=2026-01-01T11:00:00Z'),
+    ).toMatchObject([{ start: '2026-01-01T10:00:00.000Z', group: null, calls: 2 }])
+    expect(await analytics(`interval=all&group_by=status&${NOVEMBER}`)).toMatchObject([
+      { start: '2026-01-01T00:00:00.000Z', group: '2xx', calls: 3 },
+      { group: '5xx', calls: 1 },
+    ])
+    expect(await analytics(`interval=month&group_by=target&${NOVEMBER}`)).toMatchObject([
+      { group: null, calls: 1 },
+      { group: 'openai/gpt-5', calls: 3 },
+    ])
+    expect(await analytics(`interval=all&gate=other&${NOVEMBER}`)).toMatchObject([{ calls: 1 }])
+    expect(await analytics(`interval=all&key=key_2&${NOVEMBER}`)).toEqual([])
+  })
+
+  test('counts refused calls by their reason, of the own account only, and not as errors of a provider', async () => {
+    const refused = {
+      target: null,
+      attempts: 0,
+      outcome: 'failed',
+      status: 429,
+      usage: null,
+    } as const
+    await current().store.calls.insertMany([
+      call('req_1', { ...refused, errorKind: 'rate_limited', refusals: 12 }),
+      call('req_2', { ...refused, errorKind: 'quota_exceeded' }),
+      call('req_3', { ...refused, errorKind: 'rate_limited', refusals: 1, accountId: stranger }),
+      call('req_4', { ...refused, errorKind: 'kind_of_a_later_version' as never, refusals: 1 }),
+    ])
+    const start = '2026-01-01T00:00:00.000Z'
+    expect(await sendForJson({ url: `/v1/analytics/refused?${NOVEMBER}` })).toEqual({
+      ...{ from: start, to: '2026-02-01T00:00:00.000Z', interval: 'day' },
+      data: [
+        { start, status: 429, errorKind: 'rate_limited', calls: 12 },
+        { start, status: 429, errorKind: null, calls: 1 },
+        { start, status: 429, errorKind: 'quota_exceeded', calls: 1 },
+      ],
+    })
+    expect(await analytics(`interval=all&${NOVEMBER}`)).toMatchObject([
+      { calls: 1, errors: 1, refused: 1 },
+    ])
+  })
+
+  test('more than fifty groups: those with the most calls, and the rest as one', async () => {
+    const keys = Array.from({ length: 60 }, (_, index) => `key_${String(index).padStart(2, '0')}`)
+    await current().store.calls.insertMany(
+      keys.flatMap((key, index) =>
+        Array.from({ length: index < 50 ? 2 : 1 }, (_, number) =>
+          call(`req_${key}_${number}`, { keyId: key as KeyId }),
+        ),
+      ),
+    )
+    const sums = await analytics(`interval=all&group_by=key&${NOVEMBER}`)
+    expect(sums).toHaveLength(51)
+    expect(sums.slice(0, 50).map(({ group }) => group)).toEqual(keys.slice(0, 50))
+    expect(sums.at(-1)).toMatchObject({ group: null, isRest: true, calls: 10 })
+  })
+})
+
+describe('latencies', () => {
+  check([
+    [
+      'a group',
+      'GET /v1/analytics/latency?group_by=gate',
+      undefined,
+      400,
+      'group_by: is not a known',
+    ],
+    [
+      'a range by the hour',
+      `GET /v1/analytics/latency?interval=hour&${NOVEMBER}`,
+      undefined,
+      400,
+      'interval: must',
+    ],
+    [
+      'a reversed range',
+      'GET /v1/analytics/latency?from=2026-02-01&to=2026-01-01',
+      undefined,
+      400,
+      'to: must be',
+    ],
+    ['the last 30 days', 'GET /v1/analytics/latency', undefined, 200, '"data":[]'],
+  ])
+
+  test('counts calls by how long they took, step by step, of the own account only', async () => {
+    await current().store.calls.insertMany([
+      call('req_1', { startedAt: at('01T10:00:00'), durationMs: 4, firstByteMs: 1 }),
+      call('req_2', { startedAt: at('01T12:00:00'), durationMs: 1_200, firstByteMs: null }),
+      call('req_3', { startedAt: at('02T10:00:00'), durationMs: 1_200, gateId: 'other' as GateId }),
+      call('req_4', { startedAt: at('01T10:00:00'), durationMs: 4, accountId: stranger }),
+    ])
+    const ask = async (query: string) =>
+      await sendForJson({ url: `/v1/analytics/latency?${NOVEMBER}${query}` })
+    const { ranges, data } = (await ask('')) as {
+      ranges: { fromMs: number; toMs: number | null }[]
+      data: { start: string; calls: number; durationMs: number[]; firstByteMs: number[] }[]
+    }
+    const rangeOf = (timeMs: number) =>
+      ranges.findIndex(({ fromMs, toMs }) => fromMs <= timeMs && (toMs === null || timeMs < toMs))
+    expect(ranges[0]).toEqual({ fromMs: 0, toMs: 1 })
+    expect(ranges.at(-1)?.toMs).toBeNull()
+    expect(data.map(({ start, calls }) => [start, calls])).toEqual([
+      ['2026-01-01T00:00:00.000Z', 2],
+      ['2026-01-02T00:00:00.000Z', 1],
+    ])
+    const [first] = data
+    expect(first?.durationMs).toHaveLength(ranges.length)
+    expect(first?.durationMs[rangeOf(4)]).toBe(1)
+    expect(first?.durationMs[rangeOf(1_200)]).toBe(1)
+    expect(first?.firstByteMs[rangeOf(1)]).toBe(1)
+    expect(first?.firstByteMs.reduce((sum, count) => sum + count, 0)).toBe(1)
+    expect(await ask('&gate=other&interval=all')).toMatchObject({
+      interval: 'all',
+      data: [{ calls: 1 }],
+    })
+    expect(await ask('&key=key_of_nobody')).toMatchObject({ data: [] })
+  })
+})

@@ -1,0 +1,185 @@
+/**
+ * `/v1/analytics`: what the account used over time, and how long its calls took. Reads sums, never
+ * single calls.
+ */
+import { createRoute, type z } from '@hono/zod-openapi'
+import {
+  analyticsBody,
+  analyticsQuery,
+  latencyBody,
+  latencyQuery,
+  refusedBody,
+  refusedQuery,
+  type UsageSumBody,
+} from '../../contract/analytics.ts'
+import { ERROR_KINDS } from '../../contract/error-kinds.ts'
+import type { UsageSum } from '../../store/usage/usage.ts'
+import { DAY_MS, HOUR_MS } from '../../store/usage/usage-hours.ts'
+import { LATENCY_EDGES_MS } from '../../store/usage/usage-latencies.ts'
+import type { UsageQuery } from '../../store/usage/usage-rows.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneDependencies,
+  callerOf,
+  errorAnswers,
+  jsonContent,
+} from '../control-plane-app.ts'
+import { refuse } from '../refusals.ts'
+
+const DEFAULT_RANGE_MS = 30 * DAY_MS
+/**
+ * A step an hour is for looking closely: more of them is more than a screen shows, and than can be
+ * read at once.
+ */
+const LONGEST_BY_HOUR_MS = 7 * DAY_MS + HOUR_MS
+const LONGEST_MS = 3_660 * DAY_MS
+
+const analyticsRoute = createRoute({
+  method: 'get',
+  path: '/v1/analytics',
+  operationId: 'getAnalytics',
+  summary: 'Calls, tokens, costs and latencies over time',
+  tags: ['Analytics'],
+  request: { query: analyticsQuery },
+  responses: { 200: jsonContent(analyticsBody, 'The sums.'), ...errorAnswers(400) },
+})
+
+const latencyRoute = createRoute({
+  method: 'get',
+  path: '/v1/analytics/latency',
+  operationId: 'getLatencies',
+  summary: 'How often calls took how long, over time',
+  description:
+    'Counts of calls by their duration and by the time to their first byte, within 2 %: what a heat map is drawn from.',
+  tags: ['Analytics'],
+  request: { query: latencyQuery },
+  responses: { 200: jsonContent(latencyBody, 'The counts.'), ...errorAnswers(400) },
+})
+
+const refusedRoute = createRoute({
+  method: 'get',
+  path: '/v1/analytics/refused',
+  operationId: 'getRefusedCalls',
+  summary: 'How many calls were refused over time, and why',
+  description:
+    'Calls that were answered with a 4xx before any upstream was asked: turned away before they were admitted (in no other sum), or refused afterwards (`refused` of the other sums). They cost nothing. Calls of unknown keys are not counted.',
+  tags: ['Analytics'],
+  request: { query: refusedQuery },
+  responses: { 200: jsonContent(refusedBody, 'The counts.'), ...errorAnswers(400) },
+})
+
+const LATENCY_RANGES = [0, ...LATENCY_EDGES_MS].map((fromMs, index) => ({
+  fromMs,
+  toMs: LATENCY_EDGES_MS[index] ?? null,
+}))
+
+export function bindAnalytics(app: ControlPlaneApp, { usage }: ControlPlaneDependencies): void {
+  app.openapi(analyticsRoute, async (c) => {
+    const { group_by: groupBy = null, ...range } = c.req.valid('query')
+    const query = { ...toRange(range), groupBy }
+    const sums = await usage.read(callerOf(c.env).accountId, query)
+    const body = {
+      from: toTime(query.fromMs),
+      to: toTime(query.toMs),
+      interval: query.interval,
+      groupBy,
+      data: sums.map(toBody),
+    }
+    return c.json(body, 200)
+  })
+
+  app.openapi(latencyRoute, async (c) => {
+    const query = toRange(c.req.valid('query'))
+    const steps = await usage.readLatencies(callerOf(c.env).accountId, query)
+    const body = {
+      from: toTime(query.fromMs),
+      to: toTime(query.toMs),
+      interval: query.interval,
+      ranges: LATENCY_RANGES,
+      data: steps.map(({ startsAt, calls, duration, firstByte }) => ({
+        start: toTime(startsAt),
+        calls,
+        durationMs: [...duration],
+        firstByteMs: [...firstByte],
+      })),
+    }
+    return c.json(body, 200)
+  })
+
+  app.openapi(refusedRoute, async (c) => {
+    const query = toRange({ ...c.req.valid('query'), target: undefined })
+    const sums = await usage.readRefused(callerOf(c.env).accountId, query)
+    const body = {
+      from: toTime(query.fromMs),
+      to: toTime(query.toMs),
+      interval: query.interval,
+      data: sums.map(({ startsAt, status, errorKind, calls }) => ({
+        start: toTime(startsAt),
+        status,
+        errorKind: ERROR_KINDS.find((kind) => kind === errorKind) ?? null,
+        calls,
+      })),
+    }
+    return c.json(body, 200)
+  })
+}
+
+/** @throws GatewayError invalid_request for what is no range, or too long a one */
+function toRange(asked: z.infer<typeof latencyQuery>): Omit<UsageQuery, 'groupBy'> {
+  const { from, to, interval, gate, key, target } = asked
+  const toMs = Math.ceil((to ?? Date.now()) / HOUR_MS) * HOUR_MS
+  const fromMs = Math.floor((from ?? Math.max(0, toMs - DEFAULT_RANGE_MS)) / HOUR_MS) * HOUR_MS
+  checkRange({ fromMs, toMs, isByHour: interval === 'hour' })
+  return {
+    fromMs,
+    toMs,
+    interval,
+    ...(gate === undefined ? {} : { gateId: gate }),
+    ...(key === undefined ? {} : { keyId: key }),
+    ...(target === undefined ? {} : { target }),
+  }
+}
+
+function checkRange(range: {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly isByHour: boolean
+}): void {
+  const lengthMs = range.toMs - range.fromMs
+  if (lengthMs <= 0) throw refuse([{ field: 'from', message: 'must be earlier than to' }])
+  if (range.isByHour && lengthMs > LONGEST_BY_HOUR_MS)
+    throw refuse([{ field: 'interval', message: 'must be "day" or longer for more than 7 days' }])
+  if (lengthMs > LONGEST_MS)
+    throw refuse([{ field: 'from', message: 'must be within ten years before to' }])
+}
+
+function toTime(timeMs: number): string {
+  return new Date(timeMs).toISOString()
+}
+
+function toBody(sum: UsageSum): UsageSumBody {
+  return {
+    start: toTime(sum.startsAt),
+    group: sum.group,
+    isRest: sum.isRest,
+    calls: sum.calls,
+    errors: sum.failed,
+    refused: sum.refused,
+    cancelled: sum.cancelled,
+    tokens: {
+      input: sum.inputTokens,
+      output: sum.outputTokens,
+      cachedInput: sum.cachedInputTokens,
+      cacheWrite: sum.cacheWriteTokens,
+      reasoning: sum.reasoningTokens,
+      unreportedCalls: sum.unreported,
+    },
+    cost: {
+      usd: sum.costMicroUsd / 1e6,
+      estimatedCalls: sum.costEstimated,
+      unknownCalls: sum.costUnknown,
+    },
+    durationMs: sum.duration,
+    firstByteMs: sum.firstByte,
+  }
+}

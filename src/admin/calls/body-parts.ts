@@ -1,0 +1,16 @@
+/** The parts of a call that its answers tell in members of their own. Must not know the call. */
+import type { LogBody } from '../../contract/logs.ts'
+import type { CallAttempt } from '../../core/call.ts'
+import type { Cost } from '../../core/cost.ts'
+
+export function toCostBody(cost: Cost | undefined): LogBody['cost'] {
+  if (cost === undefined) return { usd: null, status: 'unknown', source: null }
+  const { microUsd, status, source } = cost
+  return { usd: microUsd === null ? null : microUsd / 1e6, status, source }
+}
+
+export function toAttemptsBody(
+  attempts: readonly CallAttempt[] | undefined,
+): LogBody['attemptDetails'] {
+  return attempts?.map((attempt) => ({ ...attempt })) ?? null
+}

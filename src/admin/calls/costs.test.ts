@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { DEFAULT_ACCOUNT } from '../../core/ids.ts'
+import { stranger, useControlPlane } from '../control-plane.fixture.ts'
+import { loggedCall as call } from './call-log.fixture.ts'
+
+const { check, current, sendForJson } = useControlPlane()
+const wrong = { microUsd: 99, status: 'estimated', source: 'test@1' } as const
+
+describe('costs computed again', () => {
+  beforeEach(() =>
+    current().store.calls.insertMany([
+      call('req_1'),
+      call('req_2', { cost: wrong }),
+      call('req_3', { cost: { microUsd: 5, status: 'exact', source: 'test@0' } }),
+      call('req_4', { cost: { microUsd: null, status: 'unknown', source: null } }),
+      call('req_5', { accountId: stranger, cost: wrong }),
+    ]),
+  )
+  const verify = (body: object) => sendForJson({ method: 'POST', url: '/v1/costs/verify', body })
+  const all = { fromMs: 0, toMs: Date.parse('2027-01-01'), interval: 'all', groupBy: null } as const
+
+  check([
+    ['an unknown field', 'POST /v1/costs/verify', { repair: true }, 400, 'repair'],
+    ['a time that is none', 'POST /v1/costs/verify', { from: 'x' }, 400, 'from: must be a time'],
+    [
+      'a cursor that is none',
+      'POST /v1/costs/verify',
+      { cursor: 'x' },
+      400,
+      'cursor: is not a cursor',
+    ],
+  ])
+
+  test('differences are told, and nothing is changed unasked', async () => {
+    const expected = {
+      source: 'test@1',
+      checked: 4,
+      fixed: 0,
+      incomparable: [{ source: 'test@0', calls: 1 }],
+      differences: [
+        {
+          id: 'req_4',
+          stored: { usd: null, status: 'unknown' },
+          computed: { usd: 0.000003, status: 'exact' },
+        },
+        {
+          id: 'req_2',
+          stored: { usd: 0.000099, status: 'estimated' },
+          computed: { usd: 0.000003 },
+        },
+      ],
+      nextCursor: null,
+    }
+    expect(await verify({})).toMatchObject(expected)
+    expect(await verify({})).toMatchObject(expected)
+    expect(await verify({ to: '2020-01-01' })).toMatchObject({ checked: 0, differences: [] })
+  })
+
+  test('fixing corrects the rows and the sums, of the own account only', async () => {
+    expect((await current().store.usage.read(DEFAULT_ACCOUNT, all))[0]?.costMicroUsd).toBe(
+      3 + 99 + 5,
+    )
+    expect(await verify({ fix: true })).toMatchObject({ fixed: 2 })
+    expect(await verify({ fix: true })).toMatchObject({ fixed: 0, differences: [] })
+    expect(await sendForJson({ url: '/v1/logs/req_2' })).toMatchObject({
+      cost: { usd: 0.000003, status: 'exact', source: 'test@1' },
+    })
+    const [sum] = await current().store.usage.read(DEFAULT_ACCOUNT, all)
+    expect(sum).toMatchObject({
+      calls: 4,
+      costMicroUsd: 3 + 3 + 5 + 3,
+      costEstimated: 0,
+      costUnknown: 0,
+    })
+    expect((await current().store.usage.read(stranger, all))[0]?.costMicroUsd).toBe(99)
+  })
+})

@@ -1,0 +1,42 @@
+/**
+ * A call with what its cost is made of, and what the log is asked for in the store's terms. Runs no
+ * query.
+ */
+import type { LogDetailsBody, LogFilterQuery } from '../../contract/logs.ts'
+import type { CallRecord } from '../../core/call.ts'
+import type { CostPart } from '../../core/cost.ts'
+import type { CallFilter } from '../../store/calls/call-pages.ts'
+import { toLogBody } from './log-body.generated.ts'
+
+export function toLogDetailsBody(
+  call: CallRecord,
+  parts: readonly CostPart[] | undefined,
+): LogDetailsBody {
+  const log = toLogBody(call)
+  return { ...log, cost: { ...log.cost, parts: parts?.map(toPartBody) ?? null } }
+}
+
+function toPartBody({ kind, count, microUsdEach }: CostPart) {
+  return { kind, count, usdPerMillion: microUsdEach, usd: (count * microUsdEach) / 1e6 }
+}
+
+export function toFilter(query: LogFilterQuery): CallFilter {
+  const { from, to, gate, key, target, status, statusClass, outcome, errorKind, stream } = query
+  const { durationFromMs, durationToMs, firstByteFromMs, firstByteToMs } = query
+  return {
+    ...(from === undefined ? {} : { fromMs: from }),
+    ...(to === undefined ? {} : { toMs: to }),
+    ...(gate === undefined ? {} : { gateId: gate }),
+    ...(key === undefined ? {} : { keyId: key }),
+    ...(target === undefined ? {} : { target }),
+    ...(status === undefined ? {} : { status }),
+    ...(statusClass === undefined ? {} : { statusClass: Number(statusClass[0]) }),
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(errorKind === undefined ? {} : { errorKind }),
+    ...(stream === undefined ? {} : { stream }),
+    ...(durationFromMs === undefined ? {} : { durationFromMs }),
+    ...(durationToMs === undefined ? {} : { durationToMs }),
+    ...(firstByteFromMs === undefined ? {} : { firstByteFromMs }),
+    ...(firstByteToMs === undefined ? {} : { firstByteToMs }),
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * What every operation of the OpenAPI document has in common, put in after the routes have said
+ * theirs: headers, the errors that any route may answer with, examples, links and tags. Knows no
+ * resource.
+ */
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { ROUTE_DESCRIPTION, type RouteDescription } from '../resource-routes.ts'
+import { ANSWER_EXAMPLES } from './openapi-answer-examples.ts'
+import { OPERATION_EXAMPLES, type OperationExample } from './openapi-examples.ts'
+import { HEADERS, headersOf } from './openapi-headers.ts'
+import { TAGS } from './openapi-tags.ts'
+
+type Document = ReturnType<OpenAPIHono['getOpenAPI31Document']>
+type Operation = NonNullable<NonNullable<Document['paths']>[string]['get']>
+type Responses = NonNullable<Operation['responses']>
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
+
+/** Any route of the control plane: a parameter that is not known is refused, and so is a key. */
+const ROUTE_ERRORS: Readonly<Record<string, string>> = {
+  400: 'The request is not valid; the message names the field.',
+  429: 'Too many requests; `retry-after` says when to come back.',
+  500: 'The gateway failed.',
+}
+
+/** JSON Schema knows no flag for "in any case". */
+const STRICT_WORDS = `^(?:${['true', '1', 'yes', 'on', 'false', '0', 'no', 'off']
+  .map((word) => word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`))
+  .join('|')})$`
+
+const STRICT_PARAMETER = {
+  name: 'x-gatehouse-strict',
+  in: 'header' as const,
+  required: false,
+  description:
+    '`true`, `1`, `yes` or `on`, in any case: 400 rather than leaving out what a target of another format cannot take. ' +
+    '`false`, `0`, `no` and `off` are the default; any other word is refused.',
+  schema: { type: 'string' as const, pattern: STRICT_WORDS },
+}
+
+/** The same document, whole. Its parts are changed in place. */
+export function completeDocument(document: Document): Document {
+  const operations = listOperations(document).map((placed) => ({
+    ...placed,
+    ...takeDescription(placed),
+  }))
+  for (const { path, operation, example } of operations) {
+    const isCall =
+      operation.tags?.includes('Inference') === true && operation.requestBody !== undefined
+    if (isCall) operation.parameters = [...(operation.parameters ?? []), STRICT_PARAMETER]
+    operation.responses = withErrors(operation)
+    for (const [status, response] of Object.entries(operation.responses)) {
+      response.headers = {
+        ...response.headers,
+        ...Object.fromEntries(
+          headersOf({ path, status, isCall }).map((name) => [
+            name,
+            { $ref: `#/components/headers/${name}` },
+          ]),
+        ),
+      }
+    }
+    if (example !== undefined) addExample(operation, example)
+    addAnswerExample(operation)
+  }
+  for (const placed of operations) addLink(placed, operations)
+  for (const schema of Object.values(document.components?.schemas ?? {})) demandGate(schema)
+  return {
+    ...document,
+    tags: toTags(operations),
+    components: { ...document.components, headers: structuredClone(HEADERS) },
+  }
+}
+
+const NAMED = { type: 'string' as const, minLength: 1 }
+
+/**
+ * One of the two places names the gate: a body with neither is refused, and a schema of single
+ * members cannot say so.
+ */
+function demandGate(
+  schema: NonNullable<NonNullable<Document['components']>['schemas']>[string],
+): void {
+  if (!('properties' in schema) || schema.properties === undefined) return
+  const places = ['gate_id', 'model'].filter((name) => Object.hasOwn(schema.properties ?? {}, name))
+  if (places.length < 2 || places.some((name) => schema.required?.includes(name))) return
+  schema.anyOf = places.map((name) => ({ required: [name], properties: { [name]: NAMED } }))
+}
+
+interface PlacedOperation {
+  readonly path: string
+  readonly operation: Operation
+}
+
+interface DescribedOperation extends PlacedOperation, RouteDescription {}
+
+/** What the route says of itself is for this file alone. */
+function takeDescription({ operation }: PlacedOperation): RouteDescription {
+  const { [ROUTE_DESCRIPTION]: described = {} } = operation as {
+    [ROUTE_DESCRIPTION]?: RouteDescription
+  }
+  delete (operation as Record<string, unknown>)[ROUTE_DESCRIPTION]
+  const example = described.example ?? OPERATION_EXAMPLES[`${operation.operationId}`]
+  return example === undefined ? described : { ...described, example }
+}
+
+/** Those that are used, the ones without a place in the table last. */
+function toTags(operations: readonly DescribedOperation[]): NonNullable<Document['tags']> {
+  const used = new Map<string, string | undefined>()
+  for (const { operation, groupDescription } of operations)
+    for (const name of operation.tags ?? []) used.set(name, used.get(name) ?? groupDescription)
+  const listed = new Map<string, string | undefined>(
+    TAGS.map(({ name, description }) => [name, description]),
+  )
+  const names = [...listed.keys(), ...used.keys()].filter((name) => used.has(name))
+  return [...new Set(names)].map((name) => {
+    const description = listed.get(name) ?? used.get(name)
+    return description === undefined ? { name } : { name, description }
+  })
+}
+
+function listOperations(document: Document): PlacedOperation[] {
+  return Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method]
+      return operation === undefined ? [] : [{ path, operation }]
+    }),
+  )
+}
+
+function withErrors({ tags, responses }: Operation): Responses {
+  const isRoute = tags?.includes('Inference') !== true && tags?.includes('Service') !== true
+  if (!isRoute) return { ...responses }
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+  const errors = Object.entries(ROUTE_ERRORS).map(([status, description]) => [
+    status,
+    { description, content },
+  ])
+  return { ...Object.fromEntries(errors), ...responses }
+}
+
+function addExample(
+  operation: Operation,
+  { parameters = {}, bodies, expects }: OperationExample,
+): void {
+  operation.parameters =
+    operation.parameters?.map((parameter) =>
+      'name' in parameter && Object.hasOwn(parameters, parameter.name)
+        ? { ...parameter, example: parameters[parameter.name] }
+        : parameter,
+    ) ?? []
+  if (expects !== undefined) operation['x-example-status'] = expects
+  if (
+    bodies === undefined ||
+    operation.requestBody === undefined ||
+    !('content' in operation.requestBody)
+  )
+    return
+  for (const media of Object.values(operation.requestBody.content)) {
+    media.examples = Object.fromEntries(
+      Object.entries(bodies).map(([title, value]) => [toName(title), { summary: title, value }]),
+    )
+  }
+}
+
+function addAnswerExample({ operationId, responses }: Operation): void {
+  const example = ANSWER_EXAMPLES[`${operationId}`]
+  const content = responses?.['200']?.content
+  if (example === undefined || content === undefined) return
+  const { 'application/json': whole, 'text/event-stream': stream } = content
+  if (whole !== undefined) whole.example = example.whole
+  if (stream !== undefined && example.events !== undefined)
+    stream.example = example.events.map((lines) => `${lines.join('\n')}\n\n`).join('')
+}
+
+/** Says on the answer of the operation before where it leads. */
+function addLink(
+  { operation: { operationId }, example }: DescribedOperation,
+  operations: readonly PlacedOperation[],
+): void {
+  const after = example?.after
+  if (operationId === undefined || after === undefined) return
+  const source = operations.find(
+    ({ operation }) => operation.operationId === after.operationId,
+  )?.operation
+  for (const [status, response] of Object.entries(source?.responses ?? {})) {
+    if (!status.startsWith('2')) continue
+    response.links = {
+      ...response.links,
+      [operationId]: { operationId, parameters: { ...after.parameters } },
+    }
+  }
+}
+
+function toName(title: string): string {
+  return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+}

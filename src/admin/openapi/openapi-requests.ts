@@ -1,0 +1,185 @@
+/**
+ * The data plane's request bodies for OpenAPI readers, as far as the gateway itself reads them.
+ * Documentation only: what is taken is decided in wire/, and members that are not listed here pass
+ * through.
+ */
+import { z } from 'zod'
+
+const gate = z.string().min(1).meta({ description: 'Id of a gate.', example: 'demo' })
+const gateId = gate.nullish()
+const model = gate.nullish().meta({
+  description:
+    'Id of a gate, where there is no `gate_id`. Beside one it says nothing, unless the gate allows overrides.',
+})
+const stream = z.boolean().nullish().meta({ description: 'Answer as server-sent events.' })
+const open = z.looseObject({})
+const tools = z.array(open).nullish()
+const text = z.string()
+const stop = z.union([text, z.array(text)]).nullish()
+const messages = z.array(z.looseObject({ role: text })).min(1)
+
+/** What a target of another format is told too, in its own words. */
+const sampling = {
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+}
+const penalties = {
+  presence_penalty: z.number().nullish(),
+  frequency_penalty: z.number().nullish(),
+}
+
+export const responsesRequest = z
+  .looseObject({
+    model: gate,
+    input: z.union([text, z.array(open)]).meta({
+      description:
+        'A prompt, or whole items: `message`, `function_call`, `function_call_output`, `reasoning`. ' +
+        'An `item_reference` is refused: nothing is stored.',
+    }),
+    instructions: text.nullish(),
+    tools,
+    tool_choice: z.union([text, open]).nullish(),
+    max_output_tokens: z.number().nullish(),
+    reasoning: z.looseObject({ effort: text.nullish() }).nullish(),
+    include: z.array(text).nullish().meta({
+      description: '`reasoning.encrypted_content` is added for models that reason.',
+    }),
+    ...sampling,
+    stream,
+    store: z
+      .literal(false)
+      .nullish()
+      .meta({ description: 'Nothing is stored here: `true` is refused.' }),
+    background: z.literal(false).nullish().meta({ description: '`true` is refused.' }),
+    previous_response_id: z
+      .null()
+      .optional()
+      .meta({ description: 'Refused: send whole items in `input`.' }),
+    conversation: z
+      .null()
+      .optional()
+      .meta({ description: 'Refused: send whole items in `input`.' }),
+    prompt: z.null().optional().meta({ description: 'Stored prompts are refused: send the text.' }),
+  })
+  .meta({
+    id: 'ResponsesRequest',
+    description: "OpenAI's Responses format; other members pass through.",
+  })
+
+export const chatRequest = z
+  .looseObject({
+    gate_id: gateId,
+    model,
+    messages,
+    stream,
+    stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+    max_completion_tokens: z.number().nullish(),
+    max_tokens: z.number().nullish(),
+    ...sampling,
+    ...penalties,
+    top_k: z.number().nullish(),
+    stop,
+    seed: z.number().nullish(),
+    logprobs: z.boolean().nullish(),
+    top_logprobs: z.number().nullish(),
+    tools,
+    tool_choice: z.union([text, open]).nullish(),
+    parallel_tool_calls: z.boolean().nullish(),
+    response_format: z.looseObject({ type: text }).nullish(),
+    reasoning_effort: text.nullish(),
+    user: text.nullish(),
+    safety_identifier: text.nullish(),
+    metadata: open.nullish(),
+    service_tier: text.nullish(),
+    prompt_cache_key: text.nullish(),
+  })
+  .meta({
+    id: 'ChatRequest',
+    description: "OpenAI's Chat Completions format; other members pass through.",
+  })
+
+const messagesFields = {
+  gate_id: gateId,
+  model,
+  messages,
+  system: z.union([text, z.array(open)]).nullish(),
+  tools,
+  tool_choice: z.looseObject({ type: text }).nullish(),
+  thinking: z.looseObject({ type: text }).nullish(),
+}
+
+export const messagesRequest = z
+  .looseObject({
+    ...messagesFields,
+    max_tokens: z.number(),
+    stream,
+    ...sampling,
+    top_k: z.number().nullish(),
+    stop_sequences: z.array(text).nullish(),
+    output_config: open.nullish(),
+    metadata: z.looseObject({ user_id: text.nullish() }).nullish(),
+    service_tier: text.nullish(),
+  })
+  .meta({
+    id: 'MessagesRequest',
+    description: "Anthropic's Messages format; other members pass through.",
+  })
+
+export const countTokensRequest = z
+  .looseObject(messagesFields)
+  .meta({ id: 'CountTokensRequest', description: "Anthropic's token counting format." })
+
+export const embeddingsRequest = z
+  .looseObject({
+    gate_id: gateId,
+    model,
+    input: z.union([text, z.array(z.union([text, z.int(), z.array(z.int())]))]),
+    dimensions: z.number().nullish(),
+    encoding_format: z.enum(['float', 'base64']).nullish(),
+    user: text.nullish(),
+  })
+  .meta({
+    id: 'EmbeddingsRequest',
+    description: "OpenAI's embeddings format; other members pass through.",
+  })
+
+const altFields = {
+  gate_id: gateId,
+  model,
+  ...sampling,
+  max_tokens: z.number().nullish(),
+  stream,
+  stop,
+  random_seed: z.number().nullish(),
+  metadata: open.nullish(),
+  prompt_cache_key: text.nullish(),
+}
+const LEFT_OUT = 'A member that is not listed is left out and named in `x-gatehouse-ignored`.'
+
+export const fimRequest = z
+  .looseObject({
+    ...altFields,
+    prompt: text.meta({ description: 'Code before the cursor.' }),
+    suffix: text.nullish().meta({ description: 'Code after the cursor.' }),
+    min_tokens: z.number().nullish().meta({ description: 'Accepted, without effect.' }),
+  })
+  .meta({ id: 'FimRequest', description: `Mistral's fill-in-the-middle format. ${LEFT_OUT}` })
+
+export const altChatRequest = z
+  .looseObject({
+    ...altFields,
+    messages,
+    ...penalties,
+    n: z.number().nullish(),
+    tools,
+    tool_choice: z.union([text, open]).nullish(),
+    parallel_tool_calls: z.boolean().nullish(),
+    response_format: z.looseObject({ type: text }).nullish(),
+    prediction: open.nullish(),
+    reasoning_effort: text.nullish(),
+    prompt_mode: text.nullish(),
+    guardrails: z.array(open).nullish(),
+    service_tier: text.nullish(),
+    safe_prompt: z.boolean().nullish(),
+  })
+  .meta({ id: 'AltChatRequest', description: `Mistral's chat format. ${LEFT_OUT}` })

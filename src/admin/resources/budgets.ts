@@ -1,0 +1,97 @@
+/** `/v1/budgets`: reads and writes budgets. How calls are counted is not known here. */
+import { type BudgetBody, budgetResource } from '../../contract/budgets.ts'
+import {
+  amountOf,
+  type Budget,
+  type BudgetLimit,
+  type BudgetScope,
+  ceilingOf,
+  toPublicBudget,
+} from '../../core/budget.ts'
+import type { AccountId } from '../../core/ids.ts'
+import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
+import { refuse } from '../refusals.ts'
+import { bindResource } from '../resource-routes.ts'
+
+const MICRO_USD = 1_000_000
+
+export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
+  const { budgets, whenCounted } = dependencies
+  const toBody = (budget: Budget) => toBudgetBody(budget, budgets.windowOf(budget))
+
+  bindResource(app, budgetResource, {
+    list: (accountId) => budgets.list(accountId),
+    get: (accountId, id) => budgets.get(accountId, id),
+    async create(accountId, body) {
+      const { keyId, gateId, limitTokens, limitUsd, period, unpriced, alertAt } = body
+      const scope = toScope(dependencies, accountId, { keyId, gateId })
+      const limit = toLimit({ limitTokens, limitUsd })
+      // Not reachable: the contract demands one.
+      if (limit === undefined) throw refuse([{ field: 'limitTokens', message: 'is required' }])
+      const name = body.name ?? (scope.type === 'key' ? scope.keyId : scope.gateId)
+      const settings = { name, scope, limit, period, unpriced, alertAt }
+      return toBody(await budgets.create(accountId, settings))
+    },
+    async update(accountId, id, { name, limitTokens, limitUsd, unpriced, alertAt }) {
+      await whenCounted(accountId, [budgets.get(accountId, id)])
+      const limit = toLimit({ limitTokens, limitUsd })
+      const other = budgets.get(accountId, id).limit.type === 'tokens' ? limitUsd : limitTokens
+      if (other !== undefined) {
+        const field = limitUsd === other ? 'limitUsd' : 'limitTokens'
+        throw refuse([
+          { field, message: 'is not what this budget limits; make a new budget instead' },
+        ])
+      }
+      return await budgets.update(accountId, id, { name, limit, unpriced, alertAt })
+    },
+    delete: (accountId, id) => budgets.delete(accountId, id),
+    toBody,
+    beforeShowing: whenCounted,
+  })
+}
+
+/** @throws GatewayError `invalid_request` when the account has no such key or gate */
+function toScope(
+  { keys, gates }: ControlPlaneDependencies,
+  accountId: AccountId,
+  given: { readonly keyId?: string | undefined; readonly gateId?: string | undefined },
+): BudgetScope {
+  if (given.gateId !== undefined) {
+    const gate = gates.find(accountId, given.gateId)
+    if (gate === undefined)
+      throw refuse([{ field: 'gateId', message: 'names no gate of this account' }])
+    return { type: 'gate', gateId: gate.id }
+  }
+  const key = keys.list(accountId).find((candidate) => candidate.id === given.keyId)
+  if (key === undefined)
+    throw refuse([{ field: 'keyId', message: 'is not the id of a key of this account' }])
+  return { type: 'key', keyId: key.id }
+}
+
+function toLimit(given: {
+  readonly limitTokens?: number | undefined
+  readonly limitUsd?: number | undefined
+}): BudgetLimit | undefined {
+  const { limitTokens, limitUsd } = given
+  if (limitTokens !== undefined) return { type: 'tokens', tokens: limitTokens }
+  return limitUsd === undefined
+    ? undefined
+    : { type: 'spend', microUsd: Math.round(limitUsd * MICRO_USD) }
+}
+
+function toBudgetBody(
+  budget: Budget,
+  window: ReturnType<ControlPlaneDependencies['budgets']['windowOf']>,
+): BudgetBody {
+  const { limit } = budget
+  const { tokens = 0, microUsd = 0, unpricedCalls = 0 } = window?.shown ?? {}
+  const { reservedTokens = 0, reservedMicroUsd = 0 } = window ?? {}
+  const endsAtMs = window?.endsAtMs ?? Number.POSITIVE_INFINITY
+  return {
+    ...toPublicBudget(budget),
+    used: { tokens, usd: microUsd / MICRO_USD, unpricedCalls },
+    reserved: { tokens: reservedTokens, usd: reservedMicroUsd / MICRO_USD },
+    isExhausted: amountOf(limit, { tokens, microUsd }) >= ceilingOf(limit),
+    resetsAt: Number.isFinite(endsAtMs) ? new Date(endsAtMs).toISOString() : null,
+  }
+}

@@ -1,0 +1,67 @@
+/** `/v1/gates`: reads and writes gates. What a gate is for is not known here. */
+import type { z } from 'zod'
+import type { defaultsBody } from '../../contract/gate-defaults.ts'
+import { gateResource } from '../../contract/gates.ts'
+import { type GateDefaults, toPublicGate } from '../../core/gate.ts'
+import type { GateId } from '../../core/ids.ts'
+import { OWNED_PREFIX } from '../../core/owned-model.ts'
+import { gateNotFound } from '../../snapshots/gate-registry.ts'
+import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
+import { refuse } from '../refusals.ts'
+import { bindResource } from '../resource-routes.ts'
+import { assertKnownOwnedModels } from './owned-models.ts'
+
+export function bindGates(
+  app: ControlPlaneApp,
+  { gates, ownedModels, providers }: ControlPlaneDependencies,
+): void {
+  const providerIds = [...providers.map((provider) => provider.id), OWNED_PREFIX]
+
+  bindResource(app, gateResource, {
+    list: (accountId) => gates.list(accountId),
+    get(accountId, id) {
+      const gate = gates.find(accountId, id)
+      if (gate === undefined) throw gateNotFound()
+      return gate
+    },
+    async create(accountId, { id, defaults, ...settings }) {
+      assertKnownProviders(settings.targets, providerIds)
+      const created = { ...settings, id: id as GateId | undefined, defaults: toDefaults(defaults) }
+      const gate = await gates.create(accountId, created, () =>
+        assertKnownOwnedModels(ownedModels, accountId, settings.targets),
+      )
+      return toPublicGate(gate)
+    },
+    async update(accountId, id, { defaults, ...settings }) {
+      const { targets } = settings
+      if (targets !== undefined) assertKnownProviders(targets, providerIds)
+      const changes = {
+        ...settings,
+        defaults: defaults === undefined ? undefined : toDefaults(defaults),
+      }
+      return await gates.update(accountId, id, changes, () =>
+        assertKnownOwnedModels(ownedModels, accountId, targets ?? []),
+      )
+    },
+    delete: (accountId, id) => gates.delete(accountId, id),
+    toBody: toPublicGate,
+  })
+}
+
+function assertKnownProviders(
+  targets: readonly { readonly model: string }[],
+  providerIds: readonly string[],
+): void {
+  const message = `names a provider that is not known; known are ${providerIds.join(', ')}`
+  const problems = targets.flatMap((target, index) => {
+    const providerId = target.model.slice(0, target.model.indexOf('/'))
+    return providerIds.includes(providerId) ? [] : [{ field: `targets[${index}].model`, message }]
+  })
+  if (problems.length > 0) throw refuse(problems)
+}
+
+/** The hot path asks whether there are any. */
+function toDefaults(defaults: z.infer<typeof defaultsBody>): GateDefaults | null {
+  const given = Object.entries(defaults).filter(([, value]) => value !== undefined)
+  return given.length === 0 ? null : Object.fromEntries(given)
+}

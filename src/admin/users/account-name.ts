@@ -1,0 +1,50 @@
+/**
+ * `PATCH /v1/account`: the name of the account of whoever asks. What its plan allows is not known
+ * here.
+ */
+import { createRoute } from '@hono/zod-openapi'
+import { noQuery } from '../../contract/lists.ts'
+import { type AccountNameBody, accountNameBody, updateAccountBody } from '../../contract/users.ts'
+import type { Account } from '../../store/accounts.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneDependencies,
+  callerOf,
+  errorAnswers,
+  jsonContent,
+} from '../control-plane-app.ts'
+
+const tags = ['Account']
+
+const updateRoute = createRoute({
+  method: 'patch',
+  path: '/v1/account',
+  operationId: 'updateAccount',
+  summary: 'Rename the account',
+  tags,
+  request: {
+    query: noQuery,
+    body: { ...jsonContent(updateAccountBody, 'What changes.'), required: true },
+  },
+  responses: {
+    200: jsonContent(accountNameBody, 'The changed account.'),
+    ...errorAnswers(400, 413),
+  },
+})
+
+export function bindAccountName(
+  app: ControlPlaneApp,
+  { accounts }: Pick<ControlPlaneDependencies, 'accounts'>,
+): void {
+  app.openapi(updateRoute, async (c) => {
+    const { accountId } = callerOf(c.env)
+    const { name } = c.req.valid('json')
+    if (name !== undefined) await accounts.rename(accountId, name)
+    return c.json(toAccountNameBody(await accounts.find(accountId), accountId), 200)
+  })
+}
+
+/** A key that lives in memory only may belong to an account without a row. */
+export function toAccountNameBody(account: Account | undefined, id: string): AccountNameBody {
+  return { id, name: account?.name ?? id }
+}

@@ -1,0 +1,67 @@
+/** `/v1/account`: the caller's own account, its plan and what it has used of it. */
+import { createRoute } from '@hono/zod-openapi'
+import { type AccountBody, accountBody } from '../../contract/account.ts'
+import { noQuery } from '../../contract/lists.ts'
+import type { AccountId } from '../../core/ids.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneDependencies,
+  callerOf,
+  errorAnswers,
+  jsonContent,
+} from '../control-plane-app.ts'
+import { toAccountNameBody } from './account-name.ts'
+
+const MICRO_USD = 1_000_000
+
+const showRoute = createRoute({
+  method: 'get',
+  path: '/v1/account',
+  operationId: 'getAccount',
+  summary: 'Show the account: plan, limits, and what is used of its quota',
+  tags: ['Account'],
+  request: { query: noQuery },
+  responses: { 200: jsonContent(accountBody, 'The account.'), ...errorAnswers(400) },
+})
+
+export function bindAccount(
+  app: ControlPlaneApp,
+  { accounts, quotaOf, retention, whenCounted }: ControlPlaneDependencies,
+): void {
+  app.openapi(showRoute, async (c) => {
+    const { accountId } = callerOf(c.env)
+    await whenCounted(accountId, [])
+    const { name } = toAccountNameBody(await accounts.find(accountId), accountId)
+    return c.json({ ...toAccountBody({ id: accountId, name }, quotaOf(accountId)), retention }, 200)
+  })
+}
+
+function toAccountBody(
+  { id, name }: { readonly id: AccountId; readonly name: string },
+  { plan, window }: ReturnType<ControlPlaneDependencies['quotaOf']>,
+): Omit<AccountBody, 'retention'> {
+  const { limits } = plan
+  const { shown } = window
+  const resetsAt = new Date(window.endsAtMs).toISOString()
+  return {
+    id,
+    name,
+    plan: plan.name,
+    limits: { ...limits },
+    quota: {
+      tokens: {
+        limit: limits.monthlyTokens,
+        used: shown.tokens,
+        reserved: window.reservedTokens,
+        resetsAt,
+      },
+      spend: {
+        limit: limits.monthlySpendUsd,
+        used: shown.microUsd / MICRO_USD,
+        reserved: window.reservedMicroUsd / MICRO_USD,
+        resetsAt,
+        unpricedCalls: shown.unpricedCalls,
+      },
+    },
+  }
+}

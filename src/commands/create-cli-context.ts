@@ -1,0 +1,48 @@
+/**
+ * The parts of the rest of the house that the command line may use; each part is loaded when a
+ * command asks for it. compose.ts constructs.
+ */
+import packageJson from '../../package.json' with { type: 'json' }
+import type { CliContext } from '../cli/context.ts'
+
+/** `environment` alone decides which gateway, which data folder and which keys. */
+export function createCliContext(
+  process: Pick<CliContext, 'environment' | 'folder' | 'terminal' | 'serve'>,
+): CliContext {
+  const { environment } = process
+  return {
+    ...process,
+    version: packageJson.version,
+    async openLocal() {
+      const { openLocalGateway } = await import('./open-local-gateway.ts')
+      return await openLocalGateway(environment)
+    },
+    async openLocalUsers() {
+      const { openLocalUsers } = await import('./open-local-users.ts')
+      return await openLocalUsers(environment)
+    },
+    masterKey: {
+      async status() {
+        const { masterKeyStatus } = await import('./rotate-master-key.ts')
+        return await masterKeyStatus(environment)
+      },
+      async rotate() {
+        const { rotateMasterKey } = await import('./rotate-master-key.ts')
+        return await rotateMasterKey(environment)
+      },
+    },
+    async copyStore(onProgress) {
+      const { copyLocalStore } = await import('./copy-local-store.ts')
+      return await copyLocalStore(environment, onProgress)
+    },
+    async acceptStore() {
+      const { acceptLocalStore } = await import('./accept-local-store.ts')
+      return await acceptLocalStore(environment)
+    },
+    async examine() {
+      const { examine } = await import('../doctor/examine.ts')
+      const { version, dependencies } = packageJson
+      return await examine({ environment, version, pinnedRuntime: dependencies.bun })
+    },
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * A gateway inside the command line's own process: the same paths as a server's, without a
+ * listener.
+ */
+import type { LocalGateway } from '../cli/context.ts'
+import { composeGatehouse } from '../compose/compose.ts'
+import type { Environment } from '../config/environment.ts'
+import { loadSettings } from '../config/load-settings.ts'
+import { generateApiKey } from '../core/api-key.ts'
+import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { sandboxAddresses, sandbox as sandboxProvider } from '../providers/sandbox.ts'
+import { startSandbox } from '../sandbox/start-sandbox.ts'
+import { operatorOrigin, withOrigin } from '../store/changes/change-origin.ts'
+import { DataFolderInUseError } from '../store/installation/data-folder.ts'
+import { createLog } from '../telemetry/log.ts'
+
+/**
+ * @throws SettingsError, DataFolderInUseError with how to reach the server that has the folder, and
+ * store errors
+ */
+export async function openLocalGateway(environment: Environment): Promise<LocalGateway> {
+  const settings = await loadSettings({
+    ...environment,
+    GATEHOUSE_LOG_LEVEL: environment.GATEHOUSE_LOG_LEVEL ?? 'silent',
+  })
+  // A gate made by `serve --sandbox` answers here too.
+  const given = settings.providerBaseUrls.get(sandboxProvider.id)
+  const sandbox = given === undefined ? startSandbox() : undefined
+  const knownAddresses = sandboxAddresses(given ?? sandbox?.url)
+  const log = createLog(settings.logLevel)
+  const gatehouse = await whenFolderIsFree(() =>
+    composeGatehouse({ settings, log, knownAddresses, plans: settings.plans }),
+  ).catch(async (error: unknown) => {
+    await sandbox?.stop()
+    throw error instanceof DataFolderInUseError ? withWayOut(error) : error
+  })
+  const key = generateApiKey()
+  gatehouse.keys.addEphemeral(key, { accountId: DEFAULT_ACCOUNT, name: 'command line' })
+  return {
+    send: (request) => withOrigin(operatorOrigin, () => gatehouse.handle(request)),
+    apiKey: key.reveal(),
+    async close() {
+      await gatehouse.close()
+      await sandbox?.stop()
+    },
+  }
+}
+
+const FOLDER_PATIENCE_MS = 5_000
+const FOLDER_POLL_MS = 50
+
+/**
+ * Waits for other commands, which have the folder for a moment; a server, which says its address,
+ * is not waited for.
+ */
+async function whenFolderIsFree<T>(open: () => Promise<T>): Promise<T> {
+  const until = performance.now() + FOLDER_PATIENCE_MS
+  for (;;) {
+    try {
+      return await open()
+    } catch (error) {
+      const isPassing = error instanceof DataFolderInUseError && error.holder === undefined
+      if (!isPassing || performance.now() > until) throw error
+      await Bun.sleep(FOLDER_POLL_MS)
+    }
+  }
+}
+
+function withWayOut(error: DataFolderInUseError): Error {
+  const { folder, holder } = error
+  const message =
+    holder === undefined
+      ? `The data folder ${folder} is in use by another Gatehouse process. Try again when it has ended, or set GATEHOUSE_URL and GATEHOUSE_API_KEY to talk to a server.`
+      : `The data folder ${folder} is in use by the server at ${holder.url} (process ${holder.pid}). Talk to it: set GATEHOUSE_URL=${holder.url} and GATEHOUSE_API_KEY to one of its keys.`
+  return new Error(message, { cause: error })
+}

@@ -1,0 +1,97 @@
+/**
+ * Users for the operator's command line, straight in the store of the local data folder, whether a
+ * server runs on it or not: the operator owns the machine, and whoever forgot a password cannot
+ * sign in to ask.
+ */
+import type { LocalUsers } from '../cli/context.ts'
+import { installationParts } from '../compose/compose-installation.ts'
+import type { Environment } from '../config/environment.ts'
+import { readSettings } from '../config/settings.ts'
+import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { createInvitation, toInvitationLink } from '../identity/create-invitation.ts'
+import { describeWeakPassword } from '../identity/password-rules.ts'
+import { locateStore } from '../store/database/open-database.ts'
+import {
+  DataFolderInUseError,
+  lockDataFolder,
+  readServerInfo,
+} from '../store/installation/data-folder.ts'
+import { joinInstallation } from '../store/installation/join-installation.ts'
+import { openStore } from '../store/open-store.ts'
+
+/**
+ * @throws SettingsError, NewerDatabaseError, MigrationFailedError, and an Error while a server of
+ * another version has the folder
+ */
+export async function openLocalUsers(environment: Environment): Promise<LocalUsers> {
+  const settings = readSettings(environment)
+  const { dataFolder } = settings
+  const lock = lockUnlessServed(dataFolder)
+  // Whoever holds the lock may change the schema under nobody's feet; beside a server it has to be
+  // as it is.
+  const migrate = lock === undefined ? 'refuse' : 'run'
+  const store = await openStore(locateStore(settings), {
+    migrate,
+    caps: settings.accountCaps,
+  }).catch((error: unknown) => {
+    lock?.release()
+    throw error
+  })
+  await joinInstallation(installationParts(settings, store)).catch(async (error: unknown) => {
+    await store.close()
+    lock?.release()
+    throw error
+  })
+  const url = settings.users.publicOrigin ?? readServerInfo(dataFolder)?.url
+  return {
+    async list() {
+      const members = await store.members.listAll()
+      return members.map(({ userId, email, name, role, accountId, createdAt }) => ({
+        id: userId,
+        email,
+        name,
+        role,
+        accountId,
+        createdAt: new Date(createdAt).toISOString(),
+      }))
+    },
+    async invite(email) {
+      const { invitation, token } = await createInvitation(
+        store.invitations,
+        { accountId: DEFAULT_ACCOUNT, email, invitedBy: 'command-line' },
+        Date.now(),
+      )
+      return {
+        id: invitation.id,
+        email: invitation.email,
+        expiresAt: new Date(invitation.expiresAt).toISOString(),
+        token: token.reveal(),
+        link: url === undefined ? null : toInvitationLink(url, token),
+      }
+    },
+    async resetPassword(email, password) {
+      const problem = describeWeakPassword(password, email.toLowerCase())
+      if (problem !== undefined) return { type: 'weak', problem }
+      const { hashPassword } = await import('better-auth/crypto')
+      const isDone = await store.users.resetPassword(
+        email.toLowerCase(),
+        await hashPassword(password),
+        Date.now(),
+      )
+      return isDone ? { type: 'done' } : { type: 'unknown' }
+    },
+    async close() {
+      await store.close()
+      lock?.release()
+    },
+  }
+}
+
+function lockUnlessServed(dataFolder: string) {
+  try {
+    return lockDataFolder(dataFolder)
+  } catch (error) {
+    if (error instanceof DataFolderInUseError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * `gatehouse serve --workers N`: the supervisor of N processes that serve on one port. Each is a
+ * node like those on other machines (docs/decisions/0020); what is one for all of them is here. It
+ * must not load what serves.
+ */
+import packageJson from '../../package.json' with { type: 'json' }
+import { type Listener, listen } from '../compose/server.ts'
+import { type Environment, SettingsError } from '../config/environment.ts'
+import type { Settings } from '../config/settings.ts'
+import { objectionToWorkers } from '../config/worker-settings.ts'
+import { Secret } from '../core/secret.ts'
+import { obeySignals } from '../process/hear-signals.ts'
+import { ownCommand } from '../process/prepare-process.ts'
+import { sandbox as sandboxProvider } from '../providers/sandbox.ts'
+import { type Sandbox, startSandbox } from '../sandbox/start-sandbox.ts'
+import { describeStore, locateStore } from '../store/database/open-database.ts'
+import {
+  type DataFolderLock,
+  lockDataFolder,
+  writeServerInfo,
+} from '../store/installation/data-folder.ts'
+import { createLog, type Log } from '../telemetry/log.ts'
+import { createMetricsEndpoint } from '../telemetry/metrics-endpoint.ts'
+import { adoptionReport } from '../workers/adoption-report.ts'
+import { claimWorkerFolders } from '../workers/claim-folders.ts'
+import { WorkerGroup } from '../workers/worker-group.ts'
+import { startWorkerProcess } from '../workers/worker-process.ts'
+import { createReload } from './reload-configuration.ts'
+import { welcome } from './welcome.ts'
+
+export interface ServeWorkersOptions {
+  readonly settings: Settings
+  /** What `settings` come from, read anew. */
+  readonly readSettings: () => Promise<Settings>
+  /** What `settings` were read from; the workers read it anew. */
+  readonly environment: Environment
+  readonly withSandbox: boolean
+}
+
+/**
+ * Returns when all workers listen. @throws SettingsError where there can be no workers, and the
+ * reason of one that does not start
+ */
+export async function serveWorkers({
+  settings,
+  readSettings,
+  environment,
+  withSandbox,
+}: ServeWorkersOptions): Promise<void> {
+  const objection = objectionToWorkers(settings)
+  if (objection !== undefined) throw new SettingsError(`${objection.reason}. ${objection.cure}.`)
+  const log = createLog(settings.logLevel)
+  for (const name of settings.unknownVariables)
+    log.warn({ name }, 'unknown setting: is it misspelt?')
+  const parts: Parts = { settings, log, lock: lockDataFolder(settings.dataFolder) }
+  try {
+    await assertPortFree(settings)
+    const sandboxUrl = settings.providerBaseUrls.get(sandboxProvider.id)
+    if (withSandbox && sandboxUrl === undefined) parts.sandbox = startSandbox()
+    const group: WorkerGroup = new WorkerGroup({
+      workers: claimWorkerFolders(settings.dataFolder, settings.workers, adoptionReport(log)),
+      start: (index, url) =>
+        startWorkerProcess({
+          command: [
+            ...ownCommand(),
+            ...workerArguments(index, { isFirst: url === undefined, withSandbox }),
+          ],
+          environment: {
+            ...environment,
+            ...(url === undefined ? {} : { GATEHOUSE_PORT: new URL(url).port }),
+            ...(parts.sandbox === undefined ? {} : { SANDBOX_BASE_URL: parts.sandbox.url }),
+          },
+          collect: () => group.collect(),
+        }),
+      report: {
+        ready: (worker, pid, restarts) => log.info({ worker, pid, restarts }, 'worker is ready'),
+        ended: (worker, reason, restartInMs) =>
+          log.error({ worker, reason, restartInMs }, 'a worker ended and is started again'),
+      },
+      onHopeless(reason) {
+        log.error(
+          { reason },
+          'every worker ends soon after its start: nothing serves, and this ends',
+        )
+        process.stderr.write(`gatehouse: every worker ends soon after its start: ${reason}\n`)
+        void close(parts).finally(() => process.exit(1))
+      },
+    })
+    const { url, firstKey } = await group.open()
+    parts.group = group
+    parts.metrics = listenForMetrics(group, settings, log)
+    writeServerInfo(settings.dataFolder, { pid: process.pid, url })
+    const reload = createReload({ log, settings, read: readSettings, gatehouse: undefined })
+    // A file that cannot be read is told once, and no worker is bothered.
+    obeySignals({
+      end: endOnSignal(parts),
+      reload: () => void reload().then((isRead) => isRead && group.reload()),
+    })
+    const store = describeStore(locateStore(settings))
+    const { dataFolder, workers } = settings
+    log.info({ url, version: packageJson.version, dataFolder, store, workers }, 'ready')
+    process.stdout.write(
+      welcome(url, { firstKey: firstKey === null ? undefined : new Secret(firstKey), withSandbox }),
+    )
+  } catch (error) {
+    await close(parts)
+    throw error
+  }
+}
+
+interface Parts {
+  readonly settings: Settings
+  readonly log: Log
+  readonly lock: DataFolderLock
+  sandbox?: Sandbox
+  group?: WorkerGroup
+  metrics?: Listener | undefined
+}
+
+/**
+ * Workers share their port with whoever asks for it: without this a second supervisor would get
+ * half of the connections of the first.
+ */
+async function assertPortFree({ host, port }: Settings): Promise<void> {
+  if (port === 0) return
+  const probe = listen({ host, port }, () => Promise.resolve(new Response(null, { status: 503 })))
+  await probe.stop()
+}
+
+function workerArguments(
+  index: number,
+  { isFirst, withSandbox }: { readonly isFirst: boolean; readonly withSandbox: boolean },
+): readonly string[] {
+  return [
+    'serve',
+    ...(withSandbox ? ['--sandbox'] : []),
+    ...['--worker', String(index)],
+    ...(isFirst ? ['--first-worker'] : []),
+  ]
+}
+
+function listenForMetrics(
+  group: WorkerGroup,
+  { telemetry }: Settings,
+  log: Log,
+): Listener | undefined {
+  const { host, port, token } = telemetry.metrics ?? {}
+  if (host === undefined || port === undefined) return undefined
+  const listener = listen(
+    { host, port },
+    createMetricsEndpoint(token, () => group.collect()),
+  )
+  log.info({ url: `${listener.url}/metrics` }, 'metrics')
+  return listener
+}
+
+/** The first signal ends all workers with care, the second at once. */
+function endOnSignal(parts: Parts): (signal: NodeJS.Signals) => void {
+  const { log, group } = parts
+  let isEnding = false
+  return (signal) => {
+    if (isEnding) {
+      group?.kill()
+      process.exit(1)
+    }
+    isEnding = true
+    log.info({ signal }, 'ending: open calls are finished first')
+    close(parts).then(
+      (isClean) => process.exit(isClean ? 0 : 1),
+      (error) => {
+        log.error({ err: error }, 'could not end cleanly')
+        process.exit(1)
+      },
+    )
+  }
+}
+
+/**
+ * What a worker gets beyond the time for open calls: to tell streams that are cut off, and to write
+ * down what is left.
+ */
+const FLUSH_MS = 15_000
+
+/** @returns whether all workers ended by themselves */
+async function close({ settings, lock, sandbox, group, metrics }: Parts): Promise<boolean> {
+  const isClean = (await group?.close(settings.shutdownTimeoutMs + FLUSH_MS)) ?? true
+  await metrics?.stop()
+  await sandbox?.stop()
+  lock.release()
+  return isClean
+}

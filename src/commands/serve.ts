@@ -1,0 +1,263 @@
+/**
+ * `gatehouse serve`: from settings to a listening gateway and back to a clean exit. Knows no HTTP
+ * path.
+ */
+
+import { composeGatehouse, type Gatehouse, VERSION } from '../compose/compose.ts'
+import { type Listener, listen } from '../compose/server.ts'
+import type { Settings } from '../config/settings.ts'
+import { systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import { DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
+import type { Secret } from '../core/secret.ts'
+import { boundByAddress, type Handle } from '../doors/bound-by-address.ts'
+import type { ConnectionLimits } from '../doors/connections.ts'
+import { watchHandles } from '../doors/handle-room.ts'
+import { obeySignals } from '../process/hear-signals.ts'
+import { sandboxAddresses, sandbox as sandboxProvider } from '../providers/sandbox.ts'
+import type { Sandbox } from '../sandbox/start-sandbox.ts'
+import type { NewGate } from '../snapshots/gate-registry.ts'
+import { describeStore, locateStore } from '../store/database/open-database.ts'
+import { writeServerInfo } from '../store/installation/data-folder.ts'
+import { createLog, type Log } from '../telemetry/log.ts'
+import type { WorkerSeat } from '../workers/worker-seat.ts'
+import { createReload } from './reload-configuration.ts'
+import { welcome } from './welcome.ts'
+
+export interface ServeOptions {
+  readonly settings: Settings
+  /** What `settings` come from, read anew. */
+  readonly readSettings: () => Promise<Settings>
+  readonly withSandbox: boolean
+  /** Undefined: this process is no worker. */
+  readonly seat?: WorkerSeat | undefined
+}
+
+/** Returns when the gateway listens; the process then lives until it is told to end. */
+export async function serve({
+  settings,
+  readSettings,
+  withSandbox,
+  seat,
+}: ServeOptions): Promise<void> {
+  const log = createLog(settings.logLevel, seat === undefined ? null : { worker: seat.index })
+  if (seat === undefined) warnOfUnknown(settings, log)
+  // One for all workers, which their supervisor has and tells them of by SANDBOX_BASE_URL.
+  const sandbox = withSandbox && seat === undefined ? await loadSandbox() : undefined
+  const knownAddresses = sandboxAddresses(
+    settings.providerBaseUrls.get(sandboxProvider.id) ?? sandbox?.url,
+  )
+  const worker =
+    seat === undefined ? undefined : { index: seat.index, collectMetrics: () => seat.collect() }
+  const composed = {
+    settings,
+    log,
+    knownAddresses,
+    plans: settings.plans,
+    hasTelemetry: true,
+    worker,
+  }
+  const gatehouse = await composeGatehouse(composed).catch(async (error: unknown) => {
+    // What listens keeps a process alive, also one that has failed.
+    await sandbox?.stop()
+    throw error
+  })
+  let listener: Listener | undefined
+  let metrics: Listener | undefined
+  try {
+    // Listening comes first: a key made for a start that then fails would be in the store and never
+    // be shown.
+    const address = { host: settings.host, port: settings.port, isShared: seat !== undefined }
+    listener = listen(address, doorOf(gatehouse, settings), {
+      connections: connectionLimits(settings),
+      room: watchHandles({ clock: systemClock, onChange: tellHandles(log) }),
+    })
+    if (seat === undefined) metrics = listenForMetrics(gatehouse, settings, log)
+    const isFirst = seat === undefined || seat.isFirst
+    const firstKey = isFirst ? await ensureFirstKey(gatehouse, settings, log) : undefined
+    if (withSandbox && isFirst) await ensureDemoGate(gatehouse)
+    writeServerInfo(settings.dataFolder, { pid: process.pid, url: listener.url })
+    const running = { gatehouse, listener, metrics, sandbox, settings, log }
+    const reload = createReload({ log, settings, read: readSettings, gatehouse })
+    if (seat === undefined) obeySignals({ end: endOnSignal(running), reload: () => void reload() })
+    else takeOrders(running, seat, () => void reload())
+    log.info(
+      {
+        url: listener.url,
+        version: VERSION,
+        dataFolder: settings.dataFolder,
+        store: describeStore(locateStore(settings)),
+      },
+      'ready',
+    )
+    if (seat === undefined) process.stdout.write(welcome(listener.url, { firstKey, withSandbox }))
+    else seat.ready({ url: listener.url, firstKey: firstKey?.reveal() ?? null })
+  } catch (error) {
+    await listener?.stop()
+    await metrics?.stop()
+    await gatehouse.close()
+    await sandbox?.stop()
+    throw error
+  }
+}
+
+/** Fifty files that a server without it does not read. */
+async function loadSandbox(): Promise<Sandbox> {
+  const { startSandbox } = await import('../sandbox/start-sandbox.ts')
+  return startSandbox()
+}
+
+export function warnOfUnknown(settings: Settings, log: Log): void {
+  for (const name of settings.unknownVariables)
+    log.warn({ name }, 'unknown setting: is it misspelt?')
+}
+
+function doorOf(gatehouse: Gatehouse, { requestsPerAddress, users }: Settings): Handle {
+  return boundByAddress((request, addressOf) => gatehouse.handle(request, addressOf), {
+    requests: requestsPerAddress,
+    clientAddressHeader: users.clientAddressHeader,
+  })
+}
+
+/**
+ * So much longer than the longest silence of an upstream, in milliseconds: then it is the client
+ * that takes nothing.
+ */
+const STALL_GRACE_MS = 60_000
+
+function connectionLimits({ idleConnectionMs, keepAliveMs, timeouts }: Settings): ConnectionLimits {
+  return {
+    idleMs: idleConnectionMs,
+    stallMs: Math.max(timeouts.idleMs, keepAliveMs) + STALL_GRACE_MS,
+  }
+}
+
+function tellHandles(log: Log) {
+  return (isCrowded: boolean, figures: { readonly open: number; readonly most: number }) =>
+    isCrowded
+      ? log.warn(figures, 'nearly all handles are open: no connection is kept between requests')
+      : log.info(figures, 'there are handles again: connections are kept between requests')
+}
+
+function listenForMetrics(
+  gatehouse: Gatehouse,
+  { telemetry }: Settings,
+  log: Log,
+): Listener | undefined {
+  const { metrics } = gatehouse
+  const { host, port } = telemetry.metrics ?? {}
+  if (metrics === undefined || host === undefined || port === undefined) return undefined
+  const listener = listen({ host, port }, metrics)
+  log.info({ url: `${listener.url}/metrics` }, 'metrics')
+  return listener
+}
+
+/** @returns the key to show, once, when one had to be made */
+export async function ensureFirstKey(
+  gatehouse: Pick<Gatehouse, 'keys'>,
+  { bootstrapKey }: Pick<Settings, 'bootstrapKey'>,
+  log: Pick<Log, 'warn'>,
+): Promise<Secret | undefined> {
+  if (gatehouse.keys.list(DEFAULT_ACCOUNT).length > 0) return undefined
+  const label = { accountId: DEFAULT_ACCOUNT, name: 'first key' }
+  const first = await gatehouse.keys.ensureFirst(label, bootstrapKey)
+  if (first.type === 'refused')
+    log.warn({}, `GATEHOUSE_BOOTSTRAP_KEY is ignored: ${REFUSED_KEYS[first.reason]}`)
+  return first.type === 'made' ? first.key : undefined
+}
+
+const MAKE_ANOTHER =
+  'The account has no key: make one with `gatehouse keys create`, then take the variable away.'
+
+const REFUSED_KEYS = {
+  deleted: `this key was deleted, and a deleted key stays so. ${MAKE_ANOTHER}`,
+  taken: `this key belongs to another account. ${MAKE_ANOTHER}`,
+}
+
+const DEMO_GATE = 'demo' as GateId
+
+async function ensureDemoGate(gatehouse: Gatehouse): Promise<void> {
+  if (gatehouse.gates.find(DEFAULT_ACCOUNT, DEMO_GATE) !== undefined) return
+  const demo: NewGate = {
+    id: DEMO_GATE,
+    displayName: 'Demo',
+    description: 'Answers from the built-in sandbox: no real model, no account, no cost.',
+    targets: [{ model: `${sandboxProvider.id}/echo` }],
+    timeoutMs: null,
+    maxRetries: 0,
+  }
+  await gatehouse.gates.create(DEFAULT_ACCOUNT, demo).catch(async (error: unknown) => {
+    // Another node, which starts at the same time, has made it.
+    if (!(error instanceof GatewayError && error.kind === 'conflict')) throw error
+    await gatehouse.catchUp()
+  })
+}
+
+interface Running {
+  readonly gatehouse: Gatehouse
+  readonly listener: Listener
+  readonly metrics: Listener | undefined
+  readonly sandbox: Sandbox | undefined
+  readonly settings: Settings
+  readonly log: Log
+}
+
+/** A worker ends when its supervisor says so, or has gone. */
+function takeOrders(running: Running, seat: WorkerSeat, reload: () => void): void {
+  if (running.gatehouse.renderMetrics !== undefined) seat.onRender(running.gatehouse.renderMetrics)
+  seat.onReload(reload)
+  seat.onEnd((reason) => {
+    running.log.info({ reason }, 'ending: open calls are finished first')
+    endAndExit(running)
+  })
+}
+
+/** The first signal ends it with care, the second at once. */
+function endOnSignal(running: Running): (signal: NodeJS.Signals) => void {
+  let isEnding = false
+  return (signal) => {
+    if (isEnding) process.exit(1)
+    isEnding = true
+    const { drainDelayMs } = running.settings
+    running.log.info({ signal, drainDelayMs }, 'ending: open calls are finished first')
+    endAndExit(running)
+  }
+}
+
+function endAndExit(running: Running): void {
+  end(running).then(
+    () => process.exit(0),
+    (error) => {
+      running.log.error({ err: error }, 'could not end cleanly')
+      process.exit(1)
+    },
+  )
+}
+
+/** After being cut off, open streams get this long to tell their clients. */
+const FAREWELL_MS = 1_000
+
+async function end({
+  gatehouse,
+  listener,
+  metrics,
+  sandbox,
+  settings,
+  log,
+}: Running): Promise<void> {
+  gatehouse.beginDraining()
+  listener.beginDraining()
+  if (settings.drainDelayMs > 0) await Bun.sleep(settings.drainDelayMs)
+  if (!(await listener.drain(settings.shutdownTimeoutMs))) {
+    log.warn(
+      { timeoutMs: settings.shutdownTimeoutMs },
+      'open calls did not end in time and are cut off',
+    )
+    gatehouse.cutOff()
+    await listener.drain(FAREWELL_MS)
+  }
+  await listener.stop()
+  await metrics?.stop()
+  await sandbox?.stop()
+  await gatehouse.close()
+}

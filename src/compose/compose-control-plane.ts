@@ -1,0 +1,131 @@
+/**
+ * Joins the control plane with everything it shows and changes. To be called when it is first asked
+ * for: the data plane answers long before zod and OpenAPI are loaded.
+ */
+import type { ControlPlane } from '../admin/router.ts'
+import { loadMasterKeys } from '../config/master-key.ts'
+import type { Settings } from '../config/settings.ts'
+import { type GatewayError, invalidRequest } from '../core/errors.ts'
+import type { KeyId } from '../core/ids.ts'
+import { authenticate, whenFresh } from '../gateway/authenticate.ts'
+import { createPipeline, type PipelinePorts } from '../gateway/pipeline.ts'
+import { healthKey } from '../gateway/plan/order-targets.ts'
+import type { ReachableProvider } from '../gateway/plan/plan-targets.ts'
+import { testGate } from '../gateway/probe/test-gate.ts'
+import type { Provider } from '../providers/define.ts'
+import type { createKeyLimits } from '../snapshots/key-limits.ts'
+import type { OwnedModelChecks } from '../snapshots/owned-model-checks.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Telemetry } from '../telemetry/start-telemetry.ts'
+import { type AddressGuard, AddressRefusedError } from '../upstream/address-guard.ts'
+import { gatehouseChat } from '../wire/gatehouse-chat/gatehouse-chat.ts'
+import type { ComposedLedger } from './compose-ledger.ts'
+import type { JoinedNode } from './compose-nodes.ts'
+import type { State } from './compose-state.ts'
+
+export interface ControlPlaneParts {
+  readonly settings: Settings
+  readonly log: Log
+  readonly state: State
+  readonly ledger: Pick<ComposedLedger, 'prices' | 'show'>
+  readonly ports: PipelinePorts
+  readonly limitsOf: ReturnType<typeof createKeyLimits>
+  readonly addresses: AddressGuard
+  readonly checks: OwnedModelChecks
+  readonly node: JoinedNode | undefined
+  readonly telemetry: Telemetry | undefined
+  readonly reportFailure: (error: GatewayError, requestId: string) => void
+}
+
+export async function composeControlPlane(parts: ControlPlaneParts): Promise<ControlPlane> {
+  const { settings, log, state, ports, limitsOf, addresses, node, telemetry } = parts
+  const { store, keys, gates, ownedModels, providerKeys, usage, budgets, webhooks, health } = state
+  const { prices } = parts.ledger
+  const { providers } = ports
+  const serveCall = createPipeline(ports)
+  const { createControlPlane } = await import('../admin/router.ts')
+  const { RequestRates } = await import('../admin/request-rates.ts')
+  const { createIdentity } = await import('../identity/create-identity.ts')
+  return createControlPlane({
+    gates,
+    ownedModels,
+    checkAddress: (baseUrl) => checkAddress(addresses, baseUrl),
+    checkOwnedModel: (model) => parts.checks.check(model),
+    keys,
+    providerKeys,
+    calls: store.calls,
+    auditLog: store.auditLog,
+    accounts: store.accounts,
+    members: store.members,
+    invitations: store.invitations,
+    users: store.users,
+    callerOfUser: (accountId, userId) => ({
+      accountId,
+      keyId: userId as string as KeyId,
+      limits: limitsOf(accountId),
+    }),
+    identity: createIdentity({
+      store,
+      settings: settings.users,
+      masterKey: () =>
+        loadMasterKeys({ dataFolder: settings.homeFolder, masterKeys: settings.masterKeys })[0],
+      report: (message, cause) => log.warn({ err: cause }, `sign-in: ${message}`),
+    }),
+    budgets,
+    webhooks: webhooks.registry,
+    plain: state.plain,
+    testWebhook: (webhook) => webhooks.sender.sendTest(webhook),
+    checkWebhookAddress: (url) => addresses.check(url),
+    whenCounted: (accountId, shown) => parts.ledger.show(accountId, shown),
+    quotaOf: (accountId) => usage.quotaOf(accountId, ports.clock.now()),
+    bodyTime: { clock: ports.clock, timeoutMs: settings.bodyTimeoutMs },
+    retention: { callLogDays: settings.retentionDays, auditLogDays: settings.auditRetentionDays },
+    usage: store.usage,
+    prices: {
+      source: () => prices.source,
+      recompute: (call) => prices.recompute(call, call.cost),
+      partsOf: (call) => prices.partsOf(call, call.cost),
+    },
+    providers: settings.providers.map((provider) =>
+      describeProvider(provider, settings, providers),
+    ),
+    modelsOf: (providerId) => prices.modelsOf(providerId, ports.clock.now()),
+    seenOf: (accountId, target) => health.seenOf(healthKey({ accountId }, { model: target })),
+    seenSinceMs: health.sinceMs,
+    async authenticate(headers) {
+      await whenFresh(ports)
+      return authenticate(ports, headers)
+    },
+    requestRates: new RequestRates({
+      perAccount: settings.controlPlane.accountRequestsPerMinute,
+      perAddress: settings.controlPlane.addressRequestsPerMinute,
+      clock: ports.clock,
+    }),
+    confirmChanges: node?.confirm,
+    testGate: (caller, gate) => testGate(ports, caller, gate),
+    serveChat: (request, call) => serveCall(request, gatehouseChat, call),
+    onAnswered: telemetry?.noteControlRequest,
+    onFailure: parts.reportFailure,
+  })
+}
+
+/** @throws GatewayError `invalid_request` naming the field */
+async function checkAddress(addresses: AddressGuard, baseUrl: string): Promise<void> {
+  try {
+    await addresses.check(baseUrl)
+  } catch (thrown) {
+    if (!(thrown instanceof AddressRefusedError)) throw thrown
+    throw invalidRequest(`baseUrl: ${thrown.message}`, 'baseUrl')
+  }
+}
+
+function describeProvider(
+  provider: Provider,
+  settings: Settings,
+  reachable: ReadonlyMap<string, ReachableProvider>,
+) {
+  const { id, name, docs, endpoints } = provider
+  const hasAddress = reachable.has(id)
+  const configured = settings.providerKeys.has(id) && hasAddress
+  return { id, name, docs: docs ?? null, dialects: Object.keys(endpoints), configured, hasAddress }
+}

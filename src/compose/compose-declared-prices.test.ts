@@ -1,0 +1,93 @@
+/**
+ * A provider of the operator's own under a plan in money: with its prices declared it is called and
+ * counted.
+ */
+import { afterEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createTemporaryFolder } from '../../test/support/temporary-folder.ts'
+import { loadSettings } from '../config/load-settings.ts'
+import { DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
+import { createLog } from '../telemetry/log.ts'
+import { composeGatehouse, type Gatehouse } from './compose.ts'
+
+const endings: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end()
+})
+
+function startUpstream(): string {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch() {
+      const message = { role: 'assistant', content: 'hi' }
+      const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 }
+      const choices = [{ index: 0, message, finish_reason: 'stop' }]
+      return Response.json({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices,
+        usage,
+      })
+    },
+  })
+  endings.push(() => server.stop(true))
+  return `http://127.0.0.1:${server.port}/v1`
+}
+
+async function start(...prices: readonly string[]): Promise<{ gatehouse: Gatehouse; key: string }> {
+  const folder = await createTemporaryFolder()
+  endings.push(() => folder.remove())
+  const configuration = [
+    'providers:',
+    '  - id: acme',
+    '    name: Acme AI',
+    `    baseUrl: ${startUpstream()}`,
+    ...prices,
+    'plans: {default: money, definitions: {money: {monthlySpendUsd: 5}}}',
+  ]
+  await Bun.write(join(folder.path, 'gatehouse.yaml'), configuration.join('\n'))
+  const settings = await loadSettings({ GATEHOUSE_DATA_DIR: folder.path, ACME_API_KEY: 'planted' })
+  const gatehouse = await composeGatehouse({
+    settings,
+    log: createLog('silent'),
+    plans: settings.plans,
+  })
+  endings.push(() => gatehouse.close())
+  const targets = [{ model: 'acme/large' }]
+  const gate = { id: 'demo' as GateId, description: '', targets, timeoutMs: null, maxRetries: 0 }
+  await gatehouse.gates.create(DEFAULT_ACCOUNT, gate)
+  const { key } = await gatehouse.keys.create({ accountId: DEFAULT_ACCOUNT, name: 'test' })
+  return { gatehouse, key: key.reveal() }
+}
+
+function send({ gatehouse, key }: Awaited<ReturnType<typeof start>>, path: string, body?: object) {
+  return gatehouse.handle(
+    new Request(`http://gatehouse.test${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+  )
+}
+
+const CHAT = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] }
+
+test('without prices its models are refused, and the refusal says where they are declared', async () => {
+  const scene = await start()
+  const refused = await send(scene, '/v1/chat/completions', CHAT)
+  expect(refused.status).toBe(400)
+  expect(await refused.text()).toMatch(/price of acme\/large is not known.*gatehouse\.yaml/)
+})
+
+test('with them its calls go, and count against the plan at the declared price', async () => {
+  const scene = await start('    prices: {large: {input: 2000, output: 8000}}')
+  const answer = await send(scene, '/v1/chat/completions', CHAT)
+  expect(answer.status).toBe(200)
+  await answer.text()
+  expect(await (await send(scene, '/v1/account')).json()).toMatchObject({
+    quota: { spend: { limit: 5, used: (20 * 2000 + 10 * 8000) / 1_000_000, unpricedCalls: 0 } },
+  })
+})

@@ -1,0 +1,308 @@
+/**
+ * Constructs what writes calls down: the journal, what they cost, their way into the store, and
+ * what was used before this process began. Serves nothing.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Settings } from '../config/settings.ts'
+import type { Budget } from '../core/budget.ts'
+import type { Timekeeper } from '../core/clock.ts'
+import type { AccountId } from '../core/ids.ts'
+import { OWNED_PREFIX } from '../core/owned-model.ts'
+import { spanOf } from '../core/period.ts'
+import { type Overdue, RetentionHorizon } from '../core/retention-horizon.ts'
+import { type ClockStep, watchClock } from '../core/watch-clock.ts'
+import type { Prices, Refusals } from '../gateway/ports.ts'
+import { Journal } from '../ledger/journal.ts'
+import type { LedgerEvent } from '../ledger/ledger-event.ts'
+import { PastUsage, type PastUsageOptions } from '../ledger/past-usage.ts'
+import { PriceBook } from '../ledger/price-book.ts'
+import { priceRecords } from '../ledger/price-records.ts'
+import { RefusalLog } from '../ledger/refusal-log.ts'
+import { Retention } from '../ledger/retention.ts'
+import { Shipper } from '../ledger/shipper.ts'
+import { WaitingSegments } from '../ledger/waiting-segments.ts'
+import {
+  keepLoading,
+  type LoadedLedger,
+  loadBudgets,
+  loadQuotas,
+  loadUsage,
+  showUsage,
+} from '../limits/load-usage.ts'
+import { Looks } from '../limits/looks.ts'
+import { catalog } from '../providers/catalog.ts'
+import { pricingOf } from '../providers/define.ts'
+import { AuditRetention } from '../store/changes/audit-retention.ts'
+import type { Store } from '../store/open-store.ts'
+import type { Log } from '../telemetry/log.ts'
+import { adoptionReport } from '../workers/adoption-report.ts'
+import { adoptWorkerJournals } from '../workers/claim-folders.ts'
+import type { ComposedLimits } from './compose-limits.ts'
+import type { State } from './compose-state.ts'
+
+const LOAD_PRICES_AFTER_MS = 1_000
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+/** The ledger is read for who looks at what was used; no more often. */
+const LOOKED_AT_MS = 500
+/**
+ * Of what was used, to the store that the nodes share: a quarter of a second, and longer with
+ * hundreds of accounts at once.
+ */
+const TOLD_WITHIN_MS = 2_000
+
+export interface LedgerOptions {
+  readonly settings: Settings
+  readonly log: Log
+  readonly state: Pick<State, 'store' | 'usage' | 'budgets' | 'ownedModels'>
+  readonly limits: Pick<ComposedLimits, 'recountWith' | 'refresh' | 'tell'>
+  readonly clock: Timekeeper
+}
+
+export interface ComposedLedger {
+  readonly journal: Journal
+  readonly prices: PriceBook
+  /** What is kept of calls that were turned away. */
+  readonly refusals: Refusals
+  /**
+   * Resolves when who looks can be told what was used: here up to now, on other nodes up to a
+   * second ago, or up to their last shipping where nodes share no Redis. @throws GatewayError
+   * `unavailable` or what the store throws
+   */
+  show(accountId: AccountId, budgets: readonly Budget[]): Promise<void>
+  /** What a call costs as it ends; what cannot be priced does not keep a call from its end. */
+  readonly callPrices: Prices
+  /** Writes what waits into the store, if it can; the rest is kept for the next start. */
+  close(): Promise<void>
+}
+
+export function composeLedger({
+  settings,
+  log,
+  state,
+  limits,
+  clock,
+}: LedgerOptions): ComposedLedger {
+  const { store, usage, budgets, ownedModels } = state
+  const report = (event: LedgerEvent) => reportLedgerEvent(log, event)
+  // Before the journal looks what it has.
+  adoptWorkerJournals(settings.dataFolder, adoptionReport(log))
+  const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
+  const waiting = new WaitingSegments({ closed: journal.closed })
+  waiting.start()
+  const prices = new PriceBook({
+    // No table knows what the operator's own providers charge.
+    providers: new Map(
+      [
+        ...catalog,
+        ...settings.providers.filter(({ declaredPrices }) => declaredPrices !== undefined),
+      ].map((provider) => [provider.id, pricingOf(provider)]),
+    ),
+    declaredPrices(accountId, slug) {
+      const declared = ownedModels.pricesOf(accountId, `${OWNED_PREFIX}/${slug}`)
+      if (declared === undefined) return undefined
+      const { pricingInput, pricingOutput, pricingCachedInput } = declared
+      return { input: pricingInput, output: pricingOutput, cachedInput: pricingCachedInput }
+    },
+  })
+  const refusals = new RefusalLog(journal, clock)
+  const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')
+  const callPrices: Prices = {
+    priceOf: (call) => tryPrices(() => prices.costOf(call)),
+    isPriced: (accountId, target, at) =>
+      tryPrices(() => prices.isPriced(accountId, target, at)) ?? false,
+  }
+  // Ahead of the first call that needs it, and not in the way of the first of all.
+  setTimeout(() => tryPrices(() => prices.load()), LOAD_PRICES_AFTER_MS).unref()
+  const shipper = new Shipper(
+    journal,
+    async (records, pauseMs) => {
+      // Who reads the ledger takes what it holds for told: what is told after it would count twice.
+      await limits.tell()
+      return await store.calls.insertMany(priceRecords(prices, records, reportPricing), pauseMs)
+    },
+    {
+      report,
+      intervalMs: settings.shipIntervalMs,
+      // What went into a file that was removed meanwhile is in no store: it stays in the journal.
+      syncStore: async () => store.assertThere(),
+    },
+  )
+  const horizonOf = (name: string, days: number) =>
+    new RetentionHorizon({
+      keptMs: days * DAY_MS,
+      clock,
+      onOverdue: (overdue) => reportOverdue(log, name, { ...overdue, days }),
+    })
+  const retention = new Retention({
+    horizon: horizonOf('calls', settings.retentionDays),
+    clock,
+    store,
+    ship: () => shipper.ship(),
+    onFailure: (error) =>
+      log.error({ err: error }, 'old calls could not be deleted; tried again in an hour'),
+  })
+  const auditRetention = new AuditRetention({
+    horizon: horizonOf('audit log', settings.auditRetentionDays),
+    auditLog: store.auditLog,
+    onFailure: (error) =>
+      log.error({ err: error }, 'old rows of the audit log could not be deleted'),
+  })
+  auditRetention.start()
+  const closing = new AbortController()
+  const looks = new Looks({ maxAgeMs: LOOKED_AT_MS, now: () => clock.elapsed() })
+  const past = { segments: journal.closed.list(), nowMs: clock.now(), signal: closing.signal }
+  const counting = {
+    usage,
+    signal: closing.signal,
+    onFailure: (error: unknown) =>
+      log.error(
+        { err: error },
+        'what was used before could not be read: calls with a quota or budget fail',
+      ),
+  }
+  /** The quotas' attempt opens the ledger that the budgets are read from. */
+  const keepLoadingFrom = async (open: () => Promise<LoadedLedger>) => {
+    let opened = open
+    return await keepLoading({
+      ...counting,
+      loadQuotas: async () => {
+        const ledger = await open()
+        opened = async () => ledger
+        await loadQuotas(usage, ledger)
+      },
+      loadBudgets: async () => await loadBudgets(usage, budgets, await opened()),
+    })
+  }
+  let loading = keepLoadingFrom(async () => {
+    const cutsMs = budgets.all().map(({ createdAt }) => createdAt)
+    const sums = await openPastUsage(store, log, { ...past, prices: callPrices, cutsMs })
+    return { sums, nowMs: past.nowMs }
+  }).then((isLoaded) => {
+    // Not before: what this process records is counted as it ends, and must not be in the sums as
+    // well.
+    if (!isLoaded) return
+    shipper.start()
+    retention.start()
+  })
+  /** Of the periods that hold this moment: this process may never have been in them. */
+  const countAgain = async () => {
+    if (closing.signal.aborted) return
+    await keepLoadingFrom(async () => {
+      await shipper.ship()
+      const { signal } = closing
+      const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
+      return { sums, nowMs: clock.now(), isAgain: true }
+    })
+  }
+  const stopWatching = watchClock(clock, (step) => {
+    reportStep(log, step)
+    // All periods begin with a day.
+    const isOtherDay = spanOf('day', step.fromMs).startsAtMs !== spanOf('day', step.toMs).startsAtMs
+    if (isOtherDay) loading = loading.then(countAgain)
+  })
+  limits.recountWith(async () => {
+    const { signal } = closing
+    const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
+    // What is in these sums and was not told yet is told meanwhile, and not added to them once
+    // more.
+    const beforeCounting = () => sleep(TOLD_WITHIN_MS, undefined, { signal, ref: false })
+    await loadUsage(usage, budgets, { sums, nowMs: clock.now(), beforeCounting })
+  })
+  return {
+    journal,
+    prices,
+    callPrices,
+    refusals,
+    async show(accountId, shown) {
+      await usage.whenCounted()
+      const budgetIds = shown.map(({ id }) => id)
+      const isTold = await limits.refresh(accountId, budgetIds)
+      // Nobody else writes into a file.
+      if (isTold || settings.database === undefined) return
+      await looks.refresh([accountId, ...budgetIds], async (missing) => {
+        // Calls that cannot be shipped are counted here, and the shipper's own passes tell of them.
+        await shipper.ship().catch(() => {})
+        const { signal } = closing
+        const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
+        const found = shown.filter(({ id }) => missing.includes(id))
+        await showUsage(usage, { accountId, budgets: found }, { sums, nowMs: clock.now() })
+      })
+    },
+    async close() {
+      stopWatching()
+      refusals.endMinute()
+      journal.flush()
+      await auditRetention.stop()
+      closing.abort()
+      await loading
+      await waiting.stop()
+      await retention.stop()
+      await shipper.stop()
+      await shipper
+        .ship()
+        .catch((error) => log.warn({ err: error }, 'the journal could not be shipped; it is kept'))
+      journal.close()
+    },
+  }
+}
+
+/**
+ * A table that does not load is told with the next calls that are stored. @returns undefined then
+ */
+function tryPrices<Result>(ask: () => Result): Result | undefined {
+  try {
+    return ask()
+  } catch {
+    return undefined
+  }
+}
+
+function openPastUsage(
+  store: Store,
+  log: Log,
+  past: Pick<PastUsageOptions, 'segments' | 'signal' | 'prices' | 'cutsMs'>,
+): Promise<PastUsage> {
+  return PastUsage.open({
+    sums: store.usageSums,
+    beginnings: store.budgetBeginnings,
+    ...past,
+    onUnreadable: (path, cause) =>
+      log.error(
+        { path, err: cause },
+        'a segment of the journal cannot be read: quotas do not count what it holds',
+      ),
+  })
+}
+
+function reportStep(log: Log, { fromMs, toMs }: ClockStep): void {
+  const seconds = Math.round((toMs - fromMs) / 1000)
+  log.warn(
+    { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), seconds },
+    "the machine's clock was set, or the machine slept: what counts by the day or the month goes by the new time",
+  )
+}
+
+function reportOverdue(
+  log: Log,
+  name: string,
+  { rows, dueBeforeMs, stage, waitMs, days }: Overdue & { readonly days: number },
+): void {
+  const time = (ms: number) => new Date(ms).toISOString()
+  const fields = { log: name, days, oldest: time(rows.oldestMs), dueBefore: time(dueBeforeMs) }
+  if (stage === 'announced')
+    log.warn(
+      { ...fields, waitsHours: waitMs / HOUR_MS },
+      'retention: far more than usual is due. Nothing of it is deleted yet; is the clock of this machine right?',
+    )
+  else
+    log.warn(fields, 'retention: far more than usual is deleted from now on, a day of it each hour')
+}
+
+function reportLedgerEvent(log: Log, event: LedgerEvent): void {
+  const { type, ...fields } = event
+  const described = 'cause' in fields ? { ...fields, cause: undefined, err: fields.cause } : fields
+  const isGood = type === 'write-recovered' || type === 'ship-recovered'
+  if (isGood) log.info(described, `ledger: ${type}`)
+  else log.error(described, `ledger: ${type}`)
+}

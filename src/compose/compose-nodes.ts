@@ -1,0 +1,176 @@
+/**
+ * Constructs what makes a process one of several nodes on a Postgres: it follows the others, and
+ * they wait for it.
+ */
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Settings } from '../config/settings.ts'
+import type { Freshness } from '../gateway/ports.ts'
+import type { RedisStoreState } from '../redis/redis-store.ts'
+import type { SharedStore } from '../redis/shared-store.ts'
+import type { ChangeFollowers } from '../revocation/change-followers.ts'
+import { ChangeWitness } from '../revocation/change-witness.ts'
+import { ChangeConfirmation } from '../revocation/confirm-changes.ts'
+import { type FreshnessState, SnapshotFreshness } from '../revocation/snapshot-freshness.ts'
+import { CHANGES_CHANNEL, ChangeFeed, type NodeRow } from '../store/changes/change-feed.ts'
+import { readNodeId } from '../store/installation/data-folder.ts'
+import type { Log } from '../telemetry/log.ts'
+
+export interface NodeState extends FreshnessState {
+  /** How long changes took to be in force on every node, so far. */
+  readonly confirmations: { readonly count: number; readonly seconds: number }
+}
+
+/** One node among others, before it has read what is in the store. */
+export interface ComposedNode {
+  /** Joins the others. To be called with who holds what was read since this was made. */
+  follow(followers: ChangeFollowers, witness: Witnessed | undefined): Promise<JoinedNode>
+  close(): Promise<void>
+}
+
+/** Where there is a Redis. */
+export interface Witnessed {
+  readonly store: Pick<SharedStore, 'run'>
+  readonly state: () => RedisStoreState
+  readonly prefix: string
+}
+
+export interface JoinedNode {
+  readonly freshness: Freshness
+  /** Resolves when this node has read whatever was committed before. */
+  catchUp(): Promise<void>
+  /**
+   * Resolves when whatever was committed before is in force on every node. @throws GatewayError
+   * `unavailable`
+   */
+  confirm(): Promise<void>
+  state(): NodeState
+}
+
+export interface NodeOptions {
+  readonly version: string
+  readonly log: Log
+  /** Whose the database is: no other's is followed. */
+  readonly installationId: string
+  readonly onSetBack: (from: number, to: number) => void
+}
+
+/**
+ * @returns undefined where the store is a file, which no other process reads @throws
+ * DatabaseUnreachableError
+ */
+export async function composeNode(
+  settings: Settings,
+  { version, log, installationId, onSetBack }: NodeOptions,
+): Promise<ComposedNode | undefined> {
+  const { database, redis, nodes, dataFolder } = settings
+  if (database === undefined) return undefined
+  // Who has a file needs no client for Postgres.
+  const { PostgresSession } = await import('../store/database/postgres-session.ts')
+  const { leaseMs, storeOutage } = nodes
+  let freshness: SnapshotFreshness | undefined
+  const session = new PostgresSession({
+    settings: database,
+    timeoutMs: Math.ceil((leaseMs * 2) / 3),
+    channel: CHANGES_CHANNEL,
+    onNotice: () => freshness?.wake(),
+    onUp: () => freshness?.wake(),
+    onDown: (error) => freshness?.lose(error),
+  })
+  const incarnation = randomBytes(6).toString('hex')
+  const row: NodeRow = {
+    id: readNodeId(dataFolder),
+    incarnation,
+    host: hostname(),
+    version,
+    leaseMs,
+    // Who serves whatever is missed is waited for by nobody.
+    graceMs: storeOutage.choice === 'open' ? 0 : storeOutage.graceMs,
+    needsRedis: redis !== undefined && storeOutage.choice === 'grace',
+  }
+  const feed = new ChangeFeed(session, row, installationId)
+  let appliedSeq: number
+  try {
+    await session.open()
+    appliedSeq = await feed.counter()
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+  const confirmations = { count: 0, seconds: 0 }
+  return {
+    async follow(followers, witnessed) {
+      const witness =
+        witnessed === undefined
+          ? undefined
+          : new ChangeWitness({
+              store: witnessed.store,
+              prefix: witnessed.prefix,
+              nodeId: () => feed.nodeId,
+              connectedForMs: () => witnessed.state().sinceMs,
+              leaseMs,
+            })
+      const joined = new SnapshotFreshness({
+        feed,
+        followers,
+        policy: storeOutage,
+        leaseMs,
+        appliedSeq,
+        witness,
+        onSetBack,
+        onChange: (state, error) => reportChange(log, state, error),
+      })
+      freshness = joined
+      await joined.start()
+      const confirmation = new ChangeConfirmation({
+        feed,
+        witness,
+        catchUp: () => joined.catchUp(),
+        onConfirmed(durationMs) {
+          confirmations.count += 1
+          confirmations.seconds += durationMs / 1000
+        },
+      })
+      return {
+        freshness: joined,
+        catchUp: () => joined.catchUp(),
+        confirm: () => confirmation.confirm(),
+        state: () => ({ ...joined.state(), confirmations }),
+      }
+    },
+    async close() {
+      freshness?.close()
+      await feed.leave().catch(() => {})
+      await session.close()
+    },
+  }
+}
+
+function reportChange(log: Log, state: FreshnessState, error: unknown): void {
+  const { status, graceMs, behind } = state
+  if (status === 'ok') log.info({ behind }, 'store: Postgres is back, and every change is known')
+  else log.error({ reason: messageOf(error), status, graceMs }, 'store: Postgres is away')
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'no answer'
+}
+
+/** For `/readyz`. */
+export function storeCheck({
+  status,
+  leaseMs,
+  graceMs,
+  contactAgeMs,
+  appliedSeq,
+  behind,
+}: NodeState) {
+  return {
+    status,
+    sinceSeconds: Math.floor(contactAgeMs / 1000),
+    leaseMs,
+    graceSeconds: Math.floor(graceMs / 1000),
+    appliedChanges: appliedSeq,
+    behind,
+  }
+}

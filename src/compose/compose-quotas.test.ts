@@ -1,0 +1,211 @@
+/**
+ * A plan's quota over the whole gateway in this process: refused, shown, and counted on after a
+ * restart.
+ */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readSettings } from '../config/settings.ts'
+import { generateApiKey } from '../core/api-key.ts'
+import { DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
+import type { PlansSection } from '../core/plan.ts'
+import { Secret } from '../core/secret.ts'
+import { createLog } from '../telemetry/log.ts'
+import { composeGatehouse, type Gatehouse } from './compose.ts'
+
+const USED = 30
+const key = generateApiKey().reveal()
+
+let folder: string
+let asked: number
+let upstream: ReturnType<typeof startUpstream>
+let gatehouse: Gatehouse | undefined
+
+/** Answers every chat request with the same usage; a stream's comes with its last event. */
+function startUpstream() {
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch() {
+      asked += 1
+      const message = { role: 'assistant', content: 'hi' }
+      const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: USED }
+      const choices = [{ index: 0, message, finish_reason: 'stop' }]
+      return Response.json({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices,
+        usage,
+      })
+    },
+  })
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-quota-'))
+  asked = 0
+  upstream = startUpstream()
+})
+afterEach(async () => {
+  await gatehouse?.close()
+  gatehouse = undefined
+  await upstream.stop(true)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function start(plans: PlansSection, environment: Record<string, string> = {}): Promise<void> {
+  await gatehouse?.close()
+  const settings = readSettings({
+    GATEHOUSE_DATA_DIR: folder,
+    OPENAI_BASE_URL: `http://127.0.0.1:${upstream.port}/v1`,
+    OPENAI_API_KEY: 'planted',
+    ...environment,
+  })
+  gatehouse = await composeGatehouse({ settings, log: createLog('silent'), plans })
+  const { keys, gates } = gatehouse
+  if (gates.find(DEFAULT_ACCOUNT, 'demo' as GateId) !== undefined) return
+  await keys.import({
+    accountId: DEFAULT_ACCOUNT,
+    name: 'test',
+    key: new Secret(key),
+  })
+  await gates.create(DEFAULT_ACCOUNT, {
+    id: 'demo' as GateId,
+    description: '',
+    targets: [{ model: 'openai/m' }],
+    timeoutMs: null,
+    maxRetries: 0,
+  })
+}
+
+async function send(
+  path: string,
+  body?: object,
+  method = body === undefined ? 'GET' : 'POST',
+): Promise<Response> {
+  if (gatehouse === undefined) throw new Error('not started')
+  return await gatehouse.handle(
+    new Request(`http://gatehouse.test${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+  )
+}
+
+function chat(extra: object = {}): Promise<Response> {
+  return send('/v1/chat/completions', {
+    model: 'demo',
+    messages: [{ role: 'user', content: 'hi' }],
+    ...extra,
+  })
+}
+
+async function account(): Promise<{
+  plan: string
+  quota: { tokens: { used: number; reserved: number } }
+}> {
+  return (await (await send('/v1/account')).json()) as never
+}
+
+test('a monthly quota is refused when used up, is still used up after a restart, and can be raised', async () => {
+  const plans = { default: 'tiny', definitions: { tiny: { monthlyTokens: 2 * USED } } }
+  await start(plans)
+  expect((await chat()).status).toBe(200)
+  expect(await account()).toMatchObject({
+    plan: 'tiny',
+    quota: { tokens: { used: USED, reserved: 0 } },
+  })
+  expect((await chat()).status).toBe(200)
+  const refused = await chat()
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('x-should-retry')).toBe('false')
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(await refused.json()).toMatchObject({
+    error: {
+      type: 'insufficient_quota',
+      message: expect.stringContaining("account's monthly quota"),
+    },
+  })
+  expect(asked).toBe(2)
+
+  await start(plans)
+  expect(await account()).toMatchObject({ quota: { tokens: { used: 2 * USED, reserved: 0 } } })
+  expect((await chat()).status).toBe(429)
+  await start({ default: 'unlimited' })
+  expect((await chat()).status).toBe(200)
+  expect(await account()).toMatchObject({ quota: { tokens: { used: 3 * USED } } })
+})
+
+test("calls with the account's own provider key are no concern of its quota, also after a restart", async () => {
+  const plans = { default: 'tiny', definitions: { tiny: { monthlyTokens: USED } } }
+  await start(plans)
+  expect((await chat()).status).toBe(200)
+  expect((await chat()).status).toBe(429)
+  expect((await send('/v1/provider-keys/openai', { key: 'sk-own-planted' }, 'PUT')).status).toBe(
+    201,
+  )
+  for (let call = 0; call < 3; call += 1) expect((await chat()).status).toBe(200)
+  expect(await account()).toMatchObject({ quota: { tokens: { used: USED, reserved: 0 } } })
+
+  await start(plans)
+  expect(await account()).toMatchObject({ quota: { tokens: { used: USED } } })
+  expect((await chat()).status).toBe(200)
+  expect((await send('/v1/provider-keys/openai', { active: false }, 'PATCH')).status).toBe(200)
+  expect((await chat()).status).toBe(429)
+})
+
+test('what a budget counted for a call is what its row says it cost, though the price changed right after it', async () => {
+  const environment = { GATEHOUSE_TRUSTED_HOSTS: `127.0.0.1:${upstream.port}` }
+  await start({ default: 'unlimited' }, environment)
+  const model = {
+    slug: 'mine',
+    displayName: 'Mine',
+    dialect: 'openai-chat',
+    baseUrl: `http://127.0.0.1:${upstream.port}/v1`,
+    upstreamModelId: 'm',
+    credential: 'planted-owned',
+    pricingInput: 10_000,
+    pricingOutput: 10_000,
+    pricingCachedInput: 0,
+  }
+  expect((await send('/v1/owned-models', model)).status).toBe(201)
+  expect((await send('/v1/gates', { id: 'own', targets: [{ model: 'owned/mine' }] })).status).toBe(
+    201,
+  )
+  const made = await send('/v1/budgets', { gateId: 'own', limitUsd: 1000, period: 'total' })
+  const { id } = (await made.json()) as { id: string }
+  const spent = async () =>
+    (await (await send(`/v1/budgets/${id}`)).json()) as { used: { usd: number } }
+
+  expect((await chat({ model: 'own' })).status).toBe(200)
+  const cheaper = { pricingInput: 1, pricingOutput: 1 }
+  expect((await send('/v1/owned-models/mine', cheaper, 'PATCH')).status).toBe(200)
+  expect(await spent()).toMatchObject({ used: { usd: 0.003 } })
+
+  await start({ default: 'unlimited' }, environment)
+  expect(await spent()).toMatchObject({ used: { usd: 0.003 } })
+  expect(await (await send('/v1/logs')).json()).toMatchObject({ data: [{ cost: { usd: 0.003 } }] })
+})
+
+test("a key's tokens per minute are told in headers and refused by them", async () => {
+  await start({ default: 'slow', definitions: { slow: { tokensPerMinute: 1000 } } })
+  const first = await chat({ max_tokens: 100 })
+  expect(first.headers.get('x-ratelimit-limit-tokens')).toBe('1000')
+  expect(Number(first.headers.get('x-ratelimit-remaining-tokens'))).toBeLessThan(900)
+  // What was taken for the answer's cap came back.
+  expect((await chat({ max_tokens: 800 })).status).toBe(200)
+  const refused = await chat({ max_tokens: 1000 })
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+  expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
+})
+
+test('the variables stand in for what the plan says of requests and calls at once', async () => {
+  await start({ default: 'free' }, { GATEHOUSE_REQUESTS_PER_MINUTE: '7' })
+  const { headers } = await chat()
+  expect(headers.get('x-ratelimit-limit-requests')).toBe('7')
+})

@@ -1,0 +1,208 @@
+/**
+ * What is stored, and its image in memory: opens the store, reads from it what calls need, and
+ * follows what other nodes change of it. Serves nothing.
+ */
+
+import { openVault } from '../config/master-key.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Timekeeper } from '../core/clock.ts'
+import { OWNED_PREFIX } from '../core/owned-model.ts'
+import type { Plans } from '../core/plan.ts'
+import { TargetHealth } from '../gateway/attempt/target-health.ts'
+import { healthKeyPrefix, readHealthKey } from '../gateway/plan/order-targets.ts'
+import type { BudgetAlert } from '../limits/budget-counter.ts'
+import { BudgetRegistry } from '../limits/budget-registry.ts'
+import { UsageLimits } from '../limits/usage-limits.ts'
+import { ChangeFollowers } from '../revocation/change-followers.ts'
+import { GateRegistry } from '../snapshots/gate-registry.ts'
+import type { createKeyLimits } from '../snapshots/key-limits.ts'
+import { KeyRegistry } from '../snapshots/key-registry.ts'
+import { OwnedModelRegistry } from '../snapshots/owned-model-registry.ts'
+import { loadPlainRegistries } from '../snapshots/plain-registry.ts'
+import { ProviderKeyRegistry } from '../snapshots/provider-key-registry.ts'
+import { locateStore } from '../store/database/open-database.ts'
+import { lockDataFolder } from '../store/installation/data-folder.ts'
+import { joinInstallation } from '../store/installation/join-installation.ts'
+import type { InstallationWatch } from '../store/installation/watch-installation.ts'
+import { openStore, type Store } from '../store/open-store.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { AddressGuard } from '../upstream/address-guard.ts'
+import { installationParts, watchInstallation } from './compose-installation.ts'
+import type { ComposedLimits } from './compose-limits.ts'
+import { type ComposedNode, composeNode, type JoinedNode } from './compose-nodes.ts'
+import { composeWebhooks, type Webhooks } from './compose-webhooks.ts'
+
+interface StateOptions {
+  readonly settings: Settings
+  readonly version: string
+  readonly log: Log
+  readonly plans: Plans
+  readonly limitsOf: ReturnType<typeof createKeyLimits>
+  readonly addresses: AddressGuard
+  readonly clock: Timekeeper
+}
+
+/** What is on disk, and its image in memory. Nothing stays open when one part of it fails. */
+export async function openState({
+  settings,
+  version,
+  log,
+  plans,
+  limitsOf,
+  addresses,
+  clock,
+}: StateOptions) {
+  const lock = lockDataFolder(settings.dataFolder)
+  let store: Store | undefined
+  let node: ComposedNode | undefined
+  let watch: InstallationWatch | undefined
+  try {
+    store = await openStore(locateStore(settings), { caps: settings.accountCaps })
+    if (store.newerSteps.length > 0)
+      log.warn(
+        { migrations: store.newerSteps },
+        'a newer version has added to the database: finish the upgrade, or what it added stays unused',
+      )
+    // Before anything is served from it, or written to it: the journal's calls too.
+    const { installation } = store
+    const joined = await joinInstallation(installationParts(settings, store))
+    let { masterKeyId } = joined
+    const told: { webhooks?: Webhooks } = {}
+    watch = watchInstallation({
+      settings,
+      store,
+      joined,
+      log,
+      onSetBack: (setBack) => told.webhooks?.publishSetBack(setBack),
+    })
+    const watching = watch
+    // Before anything is read: what changes from now on is followed.
+    node = await composeNode(settings, {
+      version,
+      log,
+      installationId: joined.id,
+      onSetBack: (from, to) => watching.noteSetBack(from, to),
+    })
+    // One for all that is sealed: it notices a rotation of the master key.
+    const vault = openVault(
+      { dataFolder: settings.homeFolder, masterKeys: settings.masterKeys },
+      (keyId) => {
+        if (keyId === masterKeyId) return
+        masterKeyId = keyId
+        installation
+          .noteMasterKey(keyId)
+          .catch((error) =>
+            log.error({ err: error }, 'the master key could not be noted in the store'),
+          )
+      },
+    )
+    const gates = await GateRegistry.load({ gates: store.gates })
+    const ownedModels = await OwnedModelRegistry.load({
+      ownedModels: store.ownedModels,
+      vault,
+      onChanged: (accountId, slug) =>
+        health.forgetFailures(healthKeyPrefix(accountId, OWNED_PREFIX) + slug),
+      onUnopened: ({ accountId, slug }, error) =>
+        log.error(
+          { accountId, slug, err: error },
+          'the credential of an owned model cannot be decrypted: its calls fail',
+        ),
+    })
+    const keys = await KeyRegistry.load({
+      keys: store.keys,
+      limitsOf,
+      clock,
+      onFlushFailure: (error) =>
+        log.error({ err: error }, 'last-used times could not be written; they are kept'),
+    })
+    const webhooks: Webhooks = await composeWebhooks({ store, vault, log, addresses })
+    told.webhooks = webhooks
+    const health = new TargetHealth(clock, (key, restsUntilMs) => {
+      const { accountId, target } = readHealthKey(key)
+      webhooks.degraded.note(accountId, target, restsUntilMs)
+    })
+    const providerKeys = await ProviderKeyRegistry.load({
+      keys: store.providerKeys,
+      vault,
+      platform: settings.providerKeys,
+      onFlushFailure: (error) =>
+        log.error(
+          { err: error },
+          'last-used times of provider keys could not be written; they are kept',
+        ),
+      // A target that rests because a key was refused is asked again with the next one at once.
+      onChanged: (accountId, providerId) =>
+        health.forgetFailures(healthKeyPrefix(accountId, providerId)),
+      onUnopened: ({ accountId, providerId }, error) =>
+        log.error(
+          { accountId, providerId, err: error },
+          'a provider key cannot be decrypted: its calls fail',
+        ),
+    })
+    const onAlert = (alert: BudgetAlert) => webhooks.publishBudgetAlert(alert)
+    const usage = new UsageLimits({ plans, onAlert })
+    const budgets = await BudgetRegistry.load({ budgets: store.budgets, usage, clock })
+    const plain = await loadPlainRegistries(store.plain)
+    return {
+      lock,
+      store,
+      installationId: joined.id,
+      watch,
+      node,
+      keys,
+      gates,
+      ownedModels,
+      providerKeys,
+      usage,
+      budgets,
+      plain,
+      webhooks,
+      health,
+    }
+  } catch (error) {
+    await node?.close()
+    await watch?.close()
+    await store?.close()
+    lock.release()
+    throw error
+  }
+}
+
+export type State = Awaited<ReturnType<typeof openState>>
+
+/**
+ * Undefined where nobody else changes anything. Not before this resolves is anything to be served.
+ */
+export async function joinNodes(
+  state: State,
+  shared: ComposedLimits,
+  settings: Settings,
+): Promise<JoinedNode | undefined> {
+  const { store, redis } = shared
+  const followers = new ChangeFollowers({
+    key: state.keys,
+    gate: state.gates,
+    'owned-model': state.ownedModels,
+    'provider-key': state.providerKeys,
+    budget: state.budgets,
+    webhook: state.webhooks.registry,
+    ...state.plain,
+  })
+  const isShared = store !== undefined && redis !== undefined && settings.redis !== undefined
+  const witness = isShared ? { store, state: redis, prefix: settings.redis.prefix } : undefined
+  try {
+    return await state.node?.follow(followers, witness)
+  } catch (error) {
+    await shared.close()
+    await abandonState(state)
+    throw error
+  }
+}
+
+/** For a start that fails: nothing of it was served yet. */
+export async function abandonState({ node, watch, store, lock }: State): Promise<void> {
+  await node?.close()
+  await watch.close()
+  await store.close()
+  lock.release()
+}

@@ -1,0 +1,380 @@
+/**
+ * Constructs a whole gateway from its settings: the one place where ports meet what satisfies them.
+ * Does not listen.
+ */
+import packageJson from '../../package.json' with { type: 'json' }
+import type { ControlPlane } from '../admin/router.ts'
+import { SettingsError } from '../config/environment.ts'
+import type { Settings } from '../config/settings.ts'
+import { systemClock, type Timekeeper } from '../core/clock.ts'
+import type { GatewayError } from '../core/errors.ts'
+import { isHttps } from '../core/is-https.ts'
+import { createPlans, type PlansSection, ReplaceablePlans } from '../core/plan.ts'
+import { shippedFile } from '../core/shipped-files.ts'
+import { createDashboard } from '../dashboard/create-dashboard.ts'
+import type { AddressOf } from '../doors/client-address.ts'
+import { CallHeaders } from '../gateway/attempt/call-headers.ts'
+import type { TargetHealth } from '../gateway/attempt/target-health.ts'
+import { BodyRoom } from '../gateway/body-room.ts'
+import { createDataPlane } from '../gateway/data-plane.ts'
+import { endRevokedCalls } from '../gateway/end-revoked-calls.ts'
+import type { PipelinePorts } from '../gateway/pipeline.ts'
+import { readHealthKey, TargetOrder } from '../gateway/plan/order-targets.ts'
+import type { ReachableProvider } from '../gateway/plan/plan-targets.ts'
+import { probeOwnedModel } from '../gateway/probe/probe-owned-model.ts'
+import type { Journal } from '../ledger/journal.ts'
+import { shipperLagSeconds } from '../ledger/shipper-lag.ts'
+import type { UsageLimits } from '../limits/usage-limits.ts'
+import type { GateRegistry } from '../snapshots/gate-registry.ts'
+import { createKeyLimits } from '../snapshots/key-limits.ts'
+import type { KeyRegistry } from '../snapshots/key-registry.ts'
+import { OwnedModelChecks } from '../snapshots/owned-model-checks.ts'
+import type { InstallationWatch } from '../store/installation/watch-installation.ts'
+import type { Log } from '../telemetry/log.ts'
+import { tellMetricsPort } from '../telemetry/metrics-endpoint.ts'
+import {
+  startTelemetry,
+  type Telemetry,
+  type TelemetryOfWorker,
+} from '../telemetry/start-telemetry.ts'
+import { AddressGuard, type ResolveHost } from '../upstream/address-guard.ts'
+import { ConnectionPools } from '../upstream/connection-pools.ts'
+import { Deadlines } from '../upstream/deadlines.ts'
+import { mayBeForwarded } from '../upstream/forwarded-headers.ts'
+import { Proxies } from '../upstream/proxies.ts'
+import { Routes } from '../upstream/routes.ts'
+import { SocketExchange } from '../upstream/socket-exchange.ts'
+import { TrustedHosts } from '../upstream/trusted-hosts.ts'
+import { composeControlPlane } from './compose-control-plane.ts'
+import { installationCheck } from './compose-installation.ts'
+import { composeLedger } from './compose-ledger.ts'
+import { type ComposedLimits, composeLimits, redisCheck } from './compose-limits.ts'
+import { type JoinedNode, storeCheck } from './compose-nodes.ts'
+import { abandonState, joinNodes, openState } from './compose-state.ts'
+import { createRouter } from './server.ts'
+
+export const VERSION = packageJson.version
+
+export interface Gatehouse {
+  readonly keys: KeyRegistry
+  readonly gates: GateRegistry
+  /** Every path of the gateway; the same in a server and in the command line's own process. */
+  handle(request: Request, addressOf?: AddressOf): Promise<Response>
+  /** For a listener of its own; undefined where `handle` serves it, or nobody does. */
+  readonly metrics: Telemetry['metrics']
+  /** From now on `/readyz` tells balancers to send their calls to another node. */
+  beginDraining(): void
+  /** This process's own metrics; undefined: there are none. */
+  readonly renderMetrics: Telemetry['renderMetrics']
+  /** The operator's plans have changed: whoever calls from now on is limited by these. */
+  replacePlans(section: PlansSection | undefined): void
+  /** Resolves when this process works with whatever is in the store now. */
+  catchUp(): Promise<void>
+  /**
+   * Ends every wait for an upstream, so that open calls fail in their own dialect now rather than
+   * later.
+   */
+  cutOff(): void
+  /** Flushes everything and gives the data folder back. */
+  close(): Promise<void>
+}
+
+export interface ComposeOptions {
+  readonly settings: Settings
+  readonly log: Log
+  /** Provider id → an address that the operator did not have to give (the mounted sandbox's). */
+  readonly knownAddresses?: ReadonlyMap<string, string>
+  /** From the operator's configuration file; absent: the plans that are built in. */
+  readonly plans?: PlansSection | undefined
+  /** The machine's own when absent. */
+  readonly clock?: Timekeeper
+  /** The operating system's when absent. */
+  readonly resolveHost?: ResolveHost
+  /**
+   * Metrics, traces and the access log, as the settings say; a server has them, and the command
+   * line has not.
+   */
+  readonly hasTelemetry?: boolean
+  /** Undefined: this process is no worker. */
+  readonly worker?: TelemetryOfWorker | undefined
+}
+
+/**
+ * @throws DataFolderInUseError, NewerDatabaseError, MigrationFailedError or
+ * DatabaseUnreachableError: there is no serving then
+ */
+export async function composeGatehouse({
+  settings,
+  log,
+  knownAddresses,
+  plans: plansSection,
+  clock = systemClock,
+  resolveHost,
+  hasTelemetry = false,
+  worker,
+}: ComposeOptions): Promise<Gatehouse> {
+  // Before anything is opened: a setting that is wrong leaves nothing behind.
+  const trustedHosts = new TrustedHosts(settings.trustedHosts)
+  refuseForwarding(settings)
+  const proxies = new Proxies(settings.proxyVariables)
+  if (proxies.hasUnusable) log.warn({}, UNUSABLE_PROXY)
+  const addresses = new AddressGuard({ trustedHosts, resolve: resolveHost })
+  const { requestsPerMinute, concurrentCalls } = settings
+  const plansOf = (section: PlansSection | undefined) =>
+    createPlans(section, { requestsPerMinute, concurrentCalls })
+  const plans = new ReplaceablePlans(plansOf(plansSection))
+  const limitsOf = createKeyLimits(plans)
+  const state = await openState({
+    settings,
+    version: VERSION,
+    log,
+    plans,
+    limitsOf,
+    addresses,
+    clock,
+  })
+  const { lock, store, keys, gates, ownedModels, providerKeys, usage, webhooks, health } = state
+  const shared = await composeLimits(settings.redis, {
+    usage,
+    log,
+    clock,
+    // A file is one node's own, and so is its id: nodes that share a Redis all the same have
+    // nothing to compare.
+    installationId: settings.database === undefined ? undefined : state.installationId,
+    onOther: (found) => webhooks.publishOtherRedis({ found, expected: state.installationId }),
+  }).catch(async (error: unknown) => {
+    await abandonState(state)
+    throw error
+  })
+  const node = await joinNodes(state, shared, settings)
+  const ledger = composeLedger({ settings, log, state, limits: shared, clock })
+  const { journal } = ledger
+  webhooks.sender.wake()
+  const pools = new ConnectionPools(clock, settings.connections)
+  const watched = {
+    ...{ log, journal, health, pools, worker },
+    ...{ watch: state.watch, redis: shared.redis, node: node?.state },
+  }
+  const telemetry = hasTelemetry ? await openTelemetry(settings, watched) : undefined
+  const deadlines = new Deadlines()
+  const exchangePorts = { deadlines, routes: new Routes(proxies), pools }
+  const reportFailure = (error: GatewayError, requestId: string) =>
+    logFailure(log, error, requestId)
+  const providers = reachableProviders(settings, knownAddresses ?? new Map())
+  const ports: PipelinePorts = {
+    clock,
+    keys,
+    freshness: node?.freshness,
+    gates,
+    ownedModels,
+    addresses,
+    limits: shared.limits,
+    ledger: journal,
+    refusals: ledger.refusals,
+    prices: ledger.callPrices,
+    credentials: providerKeys,
+    providers,
+    health,
+    order: new TargetOrder(health),
+    upstream: { open: (request) => new SocketExchange(exchangePorts, request) },
+    deadlines,
+    timeouts: settings.timeouts,
+    keepAliveMs: settings.keepAliveMs,
+    commitAfterMs: settings.commitAfterMs,
+    callHeaders: new CallHeaders(settings.forwardedHeaders),
+    bodyRoom: new BodyRoom(settings.maxHeldBodyBytes),
+    bodyLimits: { maxBodyBytes: settings.maxBodyBytes, bodyTimeoutMs: settings.bodyTimeoutMs },
+    observer: telemetry?.observer,
+    reportFailure,
+  }
+  const stopEnding = endRevokedCalls({
+    clock,
+    keys,
+    deadlines,
+    withinMs: settings.revokedCallsMs,
+  })
+  const checks = new OwnedModelChecks({
+    ownedModels,
+    clock: clock,
+    probe: (model, owned, options) =>
+      probeOwnedModel(ports, model, owned, { ...options, timeoutMs: settings.probeTimeoutMs }),
+    onFailure: (error, { slug }) =>
+      log.error({ slug, err: error }, 'what a check of an owned model has found could not be kept'),
+  })
+  const parts = {
+    ...{ settings, log, state, ledger, ports, checks },
+    ...{ limitsOf, addresses, node, telemetry, reportFailure },
+  }
+  let controlPlane: Promise<ControlPlane> | undefined
+  let isDraining = false
+  const hasOwnPort = settings.telemetry.metrics?.port !== undefined
+  return {
+    keys,
+    gates,
+    metrics: hasOwnPort ? telemetry?.metrics : undefined,
+    renderMetrics: telemetry?.renderMetrics,
+    handle: createRouter({
+      dataPlane: createDataPlane(ports),
+      controlPlane: () => {
+        controlPlane ??= composeControlPlane(parts)
+        return controlPlane
+      },
+      dashboard: createDashboard(DASHBOARD_FOLDER),
+      clientAddressHeader: settings.users.clientAddressHeader,
+      isSecure: isHttps(settings.users.publicOrigin),
+      version: VERSION,
+      metrics: hasOwnPort ? tellMetricsPort : telemetry?.metrics,
+      readiness: async () => {
+        // A call that came now would wait for it too.
+        await waitBriefly(usage.whenCounted())
+        return readiness({
+          journal: journal.state(),
+          usage: usage.pastState(),
+          watch: state.watch,
+          redis: shared.redis,
+          node,
+        })
+      },
+      isDraining: () => isDraining,
+    }),
+    beginDraining() {
+      isDraining = true
+    },
+    replacePlans(section) {
+      plans.replace(plansOf(section))
+      keys.renewLimits()
+    },
+    catchUp: async () => await node?.catchUp(),
+    cutOff: () => deadlines.expireAll(),
+    async close() {
+      stopEnding()
+      await checks.close()
+      await telemetry?.close()
+      pools.close()
+      await shared.close()
+      await keys.close()
+      await providerKeys.close()
+      await ledger.close()
+      await webhooks.close()
+      await state.node?.close()
+      await state.watch.close()
+      await store.close()
+      lock.release()
+    },
+  }
+}
+
+/**
+ * @throws SettingsError naming a header that never passes: to leave it out without a word would be
+ * worse
+ */
+function refuseForwarding({ forwardedHeaders: { request, answer } }: Settings): void {
+  const refused = [...request, ...answer].find((name) => !mayBeForwarded(name.replace('*', '')))
+  if (refused !== undefined)
+    throw new SettingsError(
+      `GATEHOUSE_FORWARD_REQUEST_HEADERS and …_ANSWER_HEADERS must not hold '${refused}': it opens something, names an account or belongs to one connection.`,
+    )
+}
+
+/** Where scripts/build-dashboard.ts puts it. */
+const DASHBOARD_FOLDER = shippedFile('dist/dashboard')
+
+interface Watched {
+  readonly log: Log
+  readonly journal: Journal
+  readonly health: TargetHealth
+  readonly watch: InstallationWatch
+  readonly redis: ComposedLimits['redis']
+  readonly worker: TelemetryOfWorker | undefined
+  readonly node: JoinedNode['state'] | undefined
+  readonly pools: ConnectionPools
+}
+
+function openTelemetry(
+  settings: Settings,
+  { log, journal, health, watch, redis, node, worker, pools }: Watched,
+): Promise<Telemetry> {
+  return startTelemetry(settings.telemetry, {
+    log,
+    version: VERSION,
+    worker,
+    providerNames: new Map(
+      settings.providers.map(({ id, telemetryName }) => [id, telemetryName ?? id]),
+    ),
+    sources: {
+      connections: () => pools.counts(),
+      journal: () => journal.state(),
+      shipperLag: () => shipperLagSeconds(journal.closed),
+      redis,
+      node,
+      installation: () => ({ isRight: watch.standing === 'ok', setBacks: watch.setBacks }),
+      openBreakers: () => Array.from(health.notWell(), (key) => readHealthKey(key).target),
+    },
+  })
+}
+
+function reachableProviders(
+  settings: Settings,
+  knownAddresses: ReadonlyMap<string, string>,
+): ReadonlyMap<string, ReachableProvider> {
+  const reachable = new Map<string, ReachableProvider>()
+  for (const provider of settings.providers) {
+    const baseUrl =
+      settings.providerBaseUrls.get(provider.id) ??
+      knownAddresses.get(provider.id) ??
+      provider.baseUrl
+    if (baseUrl !== undefined) reachable.set(provider.id, { ...provider, baseUrl })
+  }
+  return reachable
+}
+
+/** TLS inside TLS hangs in this runtime, so such calls are refused (docs/decisions/0043). */
+const UNUSABLE_PROXY =
+  'the proxy for https upstreams has itself an https:// address: calls that need it will fail. Give it as http://'
+
+/** Long enough for what is read at an ordinary start, and far from what a balancer waits. */
+const BRIEFLY_MS = 1_000
+
+async function waitBriefly(work: Promise<void> | undefined): Promise<void> {
+  if (work === undefined) return
+  const timer = Promise.withResolvers<void>()
+  const cancel = systemClock.after(BRIEFLY_MS, timer.resolve)
+  // Whether it worked is asked afterwards.
+  await Promise.race([work.catch(() => {}), timer.promise])
+  cancel()
+}
+
+interface Readiness {
+  readonly journal: ReturnType<Journal['state']>
+  readonly usage: ReturnType<UsageLimits['pastState']>
+  readonly watch: InstallationWatch
+  readonly redis: ComposedLimits['redis']
+  readonly node: JoinedNode | undefined
+}
+
+/** Ready: a call with a quota would be served now. */
+function readiness({ journal, usage, watch, redis, node }: Readiness) {
+  const { writable, ...figures } = journal
+  const ledger = { status: writable ? 'ok' : 'failing', ...figures }
+  const ofRedis = redis?.()
+  const ofNode = node?.state()
+  return {
+    isReady:
+      writable &&
+      usage === 'ok' &&
+      watch.standing === 'ok' &&
+      ofRedis?.mode !== 'closed' &&
+      ofNode?.status !== 'away',
+    checks: {
+      ledger,
+      usage: { status: usage },
+      installation: installationCheck(watch),
+      ...(ofRedis === undefined ? {} : { redis: redisCheck(ofRedis) }),
+      ...(ofNode === undefined ? {} : { store: storeCheck(ofNode) }),
+    },
+  }
+}
+
+function logFailure(log: Log, error: GatewayError, requestId: string): void {
+  log.error({ requestId, err: error.cause ?? error }, 'a request failed inside the gateway')
+}

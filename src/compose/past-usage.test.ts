@@ -1,0 +1,369 @@
+/**
+ * What a start counts of the past is what was counted, whatever retention has deleted and wherever
+ * the sums are kept.
+ */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { databases, forgetCalls, type TestDatabase } from '../../test/support/databases.ts'
+import { runsOn } from '../../test/support/property-runs.ts'
+import { watchStatements } from '../../test/support/watched-statements.ts'
+import type { Budget } from '../core/budget.ts'
+import type { CallRecord } from '../core/call.ts'
+import {
+  type AccountId,
+  type CallId,
+  DEFAULT_ACCOUNT,
+  type GateId,
+  type KeyId,
+} from '../core/ids.ts'
+import { spanOf } from '../core/period.ts'
+import { createPlans } from '../core/plan.ts'
+import { countsForQuota } from '../gateway/plan/counts-for-quota.ts'
+import { createCallRecord } from '../ledger/call-record.fixture.ts'
+import { PastUsage } from '../ledger/past-usage.ts'
+import { Retention } from '../ledger/retention.ts'
+import { BudgetRegistry } from '../limits/budget-registry.ts'
+import { loadUsage } from '../limits/load-usage.ts'
+import { UsageLimits } from '../limits/usage-limits.ts'
+import { openStore, type Store } from '../store/open-store.ts'
+import { UsageSums } from '../store/usage/usage-sums.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** In the last hours of a month of 31 days. */
+const NOW = Date.parse('2026-10-31T20:17:03.123Z')
+const OTHER = 'acct_other' as AccountId
+
+const anyCall = fc.record({
+  accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
+  keyId: fc.constantFrom('key_1', 'key_2').map((id) => id as KeyId),
+  gateId: fc.constantFrom('a', 'b').map((id) => id as GateId),
+  target: fc.constantFrom('p/one', 'owned/mine', null),
+  credential: fc.constantFrom('own', 'platform', null),
+  // A few hours that many calls and budgets fall into, and any time at all.
+  startedAt: fc.oneof(
+    fc.integer({ min: NOW - 70 * DAY_MS, max: NOW }),
+    fc.integer({ min: NOW - 41 * DAY_MS, max: NOW - 41 * DAY_MS + 2 * HOUR_MS }),
+  ),
+  tokens: fc.option(fc.integer({ min: 1, max: 500 })),
+  microUsd: fc.option(fc.nat({ max: 100 })),
+})
+
+const anyBudget = fc.record({
+  scope: fc.constantFrom<Budget['scope']>(
+    { type: 'key', keyId: 'key_1' as KeyId },
+    { type: 'gate', gateId: 'b' as GateId },
+  ),
+  accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
+  period: fc.constantFrom('total', 'month', 'week', 'day'),
+  createdAt: fc.oneof(
+    fc.integer({ min: NOW - 60 * DAY_MS, max: NOW }),
+    fc.integer({ min: NOW - 41 * DAY_MS, max: NOW - 41 * DAY_MS + 2 * HOUR_MS }),
+    fc.constant(NOW - (NOW % HOUR_MS) - 40 * DAY_MS),
+  ),
+})
+
+function toRecord(
+  call: Parameters<Parameters<typeof anyCall.map>[0]>[0],
+  index: number,
+): CallRecord {
+  const { tokens, microUsd, ...rest } = call
+  return createCallRecord({
+    ...rest,
+    id: `req_${index}` as CallId,
+    usage:
+      tokens === null
+        ? null
+        : { inputTokens: tokens, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 },
+    cost:
+      tokens === null || microUsd === null
+        ? { microUsd: null, status: 'unknown', source: null }
+        : { microUsd, status: 'exact', source: 'test@1' },
+  })
+}
+
+/** All that is due is deleted in one pass. */
+function until(nowMs: number, days: number) {
+  return { clock: { now: () => nowMs }, horizon: { cut: () => nowMs - days * DAY_MS } }
+}
+
+/** A budget is made in the middle of it; retention deletes its calls and keeps their sums. */
+const PAST_HOUR = NOW - 41 * DAY_MS
+
+const exampleCall = {
+  accountId: DEFAULT_ACCOUNT,
+  keyId: 'key_1' as KeyId,
+  gateId: 'b' as GateId,
+  target: 'p/one',
+  credential: 'platform',
+  startedAt: NOW - DAY_MS,
+  tokens: 10,
+  microUsd: 1,
+} as const
+const EXAMPLE_CALLS: Parameters<typeof toRecord>[0][] = [
+  exampleCall,
+  { ...exampleCall, tokens: 20, credential: 'own', microUsd: null },
+  { ...exampleCall, tokens: 30, target: 'owned/mine', keyId: 'key_2' as KeyId },
+  { ...exampleCall, tokens: null, target: null, credential: null },
+  { ...exampleCall, tokens: 40, accountId: OTHER, gateId: 'a' as GateId },
+  { ...exampleCall, tokens: 50, startedAt: NOW - 29 * DAY_MS - 5 * HOUR_MS },
+  { ...exampleCall, tokens: 60, startedAt: PAST_HOUR },
+  { ...exampleCall, tokens: 70, startedAt: PAST_HOUR + HOUR_MS / 3 },
+  { ...exampleCall, tokens: 80, startedAt: PAST_HOUR + 2 * HOUR_MS },
+  { ...exampleCall, tokens: 90, startedAt: PAST_HOUR + HOUR_MS / 3, accountId: OTHER },
+]
+const EXAMPLE_BUDGETS: Pick<Budget, 'accountId' | 'scope' | 'period' | 'createdAt'>[] = [
+  {
+    accountId: DEFAULT_ACCOUNT,
+    scope: { type: 'key', keyId: 'key_1' as KeyId },
+    period: 'total',
+    createdAt: PAST_HOUR + HOUR_MS / 4,
+  },
+  {
+    accountId: DEFAULT_ACCOUNT,
+    scope: { type: 'gate', gateId: 'b' as GateId },
+    period: 'month',
+    createdAt: PAST_HOUR,
+  },
+  {
+    accountId: OTHER,
+    scope: { type: 'gate', gateId: 'b' as GateId },
+    period: 'total',
+    createdAt: PAST_HOUR,
+  },
+  {
+    accountId: DEFAULT_ACCOUNT,
+    scope: { type: 'key', keyId: 'key_1' as KeyId },
+    period: 'week',
+    createdAt: NOW - 40 * DAY_MS - (NOW % HOUR_MS),
+  },
+]
+
+let store: Store
+let database: TestDatabase
+
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    database = await kind.create()
+    store = await openStore(database.location)
+  })
+  afterEach(async () => {
+    await store.close()
+    await database.remove()
+  })
+
+  async function countedAtStart(budgets: readonly Budget[]) {
+    const usage = new UsageLimits({ plans: createPlans() })
+    const registry = await BudgetRegistry.load({
+      budgets: store.budgets,
+      usage,
+      clock: { now: () => NOW },
+    })
+    const sums = await PastUsage.open({
+      sums: store.usageSums,
+      beginnings: store.budgetBeginnings,
+      segments: [],
+      onUnreadable: () => {},
+    })
+    await loadUsage(usage, registry, { sums, nowMs: NOW })
+    const amounts = (
+      window: { tokens: number; microUsd: number; unpricedCalls: number } | undefined,
+    ) =>
+      window && {
+        tokens: window.tokens,
+        microUsd: window.microUsd,
+        unpricedCalls: window.unpricedCalls,
+      }
+    return {
+      quotas: [DEFAULT_ACCOUNT, OTHER].map((accountId) =>
+        amounts(usage.quotaOf(accountId, NOW).window),
+      ),
+      budgets: budgets.map(({ id }) => amounts(usage.budgetWindow(id, NOW))),
+    }
+  }
+
+  function sumOf(records: readonly CallRecord[]) {
+    const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+    for (const { usage, cost } of records) {
+      if (usage === null) continue
+      sum.tokens += usage.inputTokens + usage.outputTokens
+      sum.microUsd += cost?.microUsd ?? 0
+      if (cost?.microUsd == null) sum.unpricedCalls += 1
+    }
+    return sum
+  }
+
+  function expectedOf(records: readonly CallRecord[], budgets: readonly Budget[]) {
+    const monthStart = spanOf('month', NOW).startsAtMs
+    const counts = (record: CallRecord) => countsForQuota(record.target, record.credential)
+    return {
+      quotas: [DEFAULT_ACCOUNT, OTHER].map((accountId) =>
+        sumOf(
+          records.filter(
+            (record) =>
+              record.accountId === accountId && record.startedAt >= monthStart && counts(record),
+          ),
+        ),
+      ),
+      budgets: budgets.map(({ accountId, scope, period, createdAt }) => {
+        const fromMs = Math.max(createdAt, spanOf(period, NOW).startsAtMs)
+        const isOf = ({ keyId, gateId }: CallRecord) =>
+          scope.type === 'key' ? keyId === scope.keyId : gateId === scope.gateId
+        return sumOf(
+          records.filter(
+            (record) =>
+              record.accountId === accountId && record.startedAt >= fromMs && isOf(record),
+          ),
+        )
+      }),
+    }
+  }
+
+  test('a start counts the same of quotas and budgets before retention, after it, and after days are summed up', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyCall, { maxLength: 80, size: 'max' }),
+        fc.array(anyBudget, { maxLength: 6, size: 'max' }),
+        fc.integer({ min: 1, max: 45 }),
+        async (calls, givenBudgets, days) => {
+          await forgetCalls(store)
+          await store.database.deleteFrom('budgets').execute()
+          await store.database.deleteFrom('accounts').where('id', '=', OTHER).execute()
+          await store.database
+            .insertInto('accounts')
+            .values({ id: OTHER, name: 'other', created_at: 0 })
+            .execute()
+          const records = calls.map(toRecord)
+          const budgets = givenBudgets.map(
+            (given, index): Budget => ({
+              ...given,
+              id: `bud_${index}`,
+              name: 'any',
+              limit: { type: 'tokens', tokens: 1_000_000 },
+              unpriced: 'allow',
+              alertAt: [1],
+              updatedAt: given.createdAt,
+            }),
+          )
+          for (const budget of budgets) await store.budgets.insert(budget)
+          await store.calls.insertMany(records)
+          const expected = expectedOf(records, budgets)
+          expect(await countedAtStart(budgets)).toEqual(expected)
+
+          const onFailure = (error: unknown) => {
+            throw error
+          }
+          const retention = new Retention({
+            ...until(NOW, days),
+            store,
+            ship: async () => {},
+            onFailure,
+            pauseMs: 0,
+          })
+          retention.start()
+          await retention.run()
+          expect(await countedAtStart(budgets)).toEqual(expected)
+          // A day later more of the same hour is gone.
+          const later = new Retention({
+            ...until(NOW + HOUR_MS / 2, days),
+            store,
+            ship: async () => {},
+            onFailure,
+            pauseMs: 0,
+          })
+          later.start()
+          await later.run()
+          await retention.stop()
+          await later.stop()
+          expect(await countedAtStart(budgets)).toEqual(expected)
+        },
+      ),
+      runsOn(kind, {
+        numRuns: 25,
+        numShortRuns: 10,
+        example: [EXAMPLE_CALLS, EXAMPLE_BUDGETS, 30],
+      }),
+    )
+  })
+
+  test('retention keeps what a budget used in its first hour once, and no other budget is given it', async () => {
+    const createdAt = NOW - 40 * DAY_MS - (NOW % HOUR_MS) + HOUR_MS / 2
+    const budgetOf = (id: string, keyId: string): Budget => ({
+      accountId: DEFAULT_ACCOUNT,
+      id,
+      name: id,
+      scope: { type: 'key', keyId: keyId as KeyId },
+      limit: { type: 'tokens', tokens: 1000 },
+      period: 'total',
+      unpriced: 'allow',
+      alertAt: [1],
+      createdAt,
+      updatedAt: createdAt,
+    })
+    const budgets = [budgetOf('bud_1', 'key_1'), budgetOf('bud_2', 'key_2')]
+    for (const budget of budgets) await store.budgets.insert(budget)
+    await store.calls.insertMany([
+      createCallRecord({ startedAt: createdAt - 1 }),
+      createCallRecord({ startedAt: createdAt }),
+    ])
+    const run = async (nowMs: number) => {
+      const retention = new Retention({
+        ...until(nowMs, 30),
+        store,
+        ship: async () => {},
+        onFailure: () => {},
+      })
+      retention.start()
+      await retention.run()
+      await retention.stop()
+    }
+    await run(NOW)
+    await run(NOW + DAY_MS)
+    expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })).toEqual([])
+    const { budgets: counted } = await countedAtStart(budgets)
+    expect(counted.map((amounts) => amounts?.tokens)).toEqual([17, 0])
+  })
+
+  test('a start reads what an account used once for all of its budgets, some hundred rows at a time', async () => {
+    // On five days, in 600 places each.
+    const records = [10, 8, 6, 4, 2].flatMap((daysAgo) =>
+      Array.from({ length: 600 }, (_, index) =>
+        createCallRecord({ keyId: `key_${index}` as KeyId, startedAt: NOW - daysAgo * DAY_MS }),
+      ),
+    )
+    await store.calls.insertMany(records)
+    await store.usage.rollUpDays(NOW)
+    const createdAt = NOW - 40 * DAY_MS
+    const budgets = Array.from(
+      { length: 50 },
+      (_, index): Budget => ({
+        accountId: DEFAULT_ACCOUNT,
+        id: `bud_${index}`,
+        name: 'one of many',
+        scope: { type: 'key', keyId: `key_${index}` as KeyId },
+        limit: { type: 'tokens', tokens: 1000 },
+        period: 'total',
+        unpriced: 'allow',
+        alertAt: [],
+        createdAt: createdAt + index,
+        updatedAt: createdAt,
+      }),
+    )
+    const usage = new UsageLimits({ plans: createPlans() })
+    for (const budget of budgets) usage.putBudget(budget)
+    const watched = watchStatements(store.database)
+    const sums = await PastUsage.open({
+      sums: new UsageSums(watched.database),
+      beginnings: store.budgetBeginnings,
+      segments: [],
+      onUnreadable: () => {},
+    })
+    await loadUsage(usage, { all: () => budgets }, { sums, nowMs: NOW })
+    watched.stop()
+    const used = new Set(budgets.map(({ id }) => usage.budgetWindow(id, NOW)?.tokens))
+    expect([...used]).toEqual([5 * 17])
+    expect(watched.mostRows).toBeLessThanOrEqual(400)
+    // The month's for the quota, and all for the budgets.
+    expect(watched.rows).toBeLessThan(2 * records.length + 500)
+  })
+})

@@ -1,0 +1,102 @@
+/** One setting from the environment, checked as its entry of the table says. Knows no entry. */
+import { Secret } from '../core/secret.ts'
+import { type Environment, SettingsError } from './environment.ts'
+import { SETTINGS, type SettingName, type SettingValue } from './setting-table.ts'
+import type { ListType, Setting, TextForm } from './setting-type.ts'
+
+/** Names of entries that have a default. */
+export type DefaultedName = {
+  [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly default: unknown }
+    ? Name
+    : never
+}[SettingName]
+
+/** @returns its default where it was not given @throws SettingsError naming the variable */
+export function readSetting<Name extends DefaultedName>(
+  environment: Environment,
+  name: Name,
+): SettingValue<Name> {
+  return (
+    readGiven(environment, name) ?? (defaultOf(environment, SETTINGS[name]) as SettingValue<Name>)
+  )
+}
+
+function defaultOf(environment: Environment, { defaultWith, default: fallback }: Setting): unknown {
+  return defaultWith !== undefined && environment[defaultWith.setting]
+    ? defaultWith.default
+    : fallback
+}
+
+/**
+ * @returns undefined where it was not given, or is empty @throws SettingsError naming the variable
+ */
+export function readGiven<Name extends SettingName>(
+  environment: Environment,
+  name: Name,
+): SettingValue<Name> | undefined {
+  const given = environment[name]
+  if (given === undefined || given === '') return undefined
+  // What `parseSetting` makes of each type is what `ValueOf` says of it.
+  return parseSetting(name, SETTINGS[name], given) as SettingValue<Name>
+}
+
+/** @throws SettingsError naming the variable */
+export function parseSetting(
+  name: string,
+  { type }: Pick<Setting, 'type'>,
+  given: string,
+): unknown {
+  switch (type.type) {
+    case 'integer':
+      return parseInteger(name, type, given)
+    case 'integerOrAuto':
+      return given === 'auto' ? given : parseInteger(name, type, given)
+    case 'share':
+      return parseShare(name, given)
+    case 'choice':
+      if (type.choices.includes(given)) return given
+      throw new SettingsError(
+        `${name} must be one of ${type.choices.join(', ')}, but is '${given}'.`,
+      )
+    case 'list':
+      return parseList(name, type, given)
+    case 'text':
+      return checkForm(name, type.form, given)
+    case 'secret':
+      return new Secret(checkForm(name, type.form, given))
+  }
+}
+
+function parseInteger(name: string, range: { min: number; max: number }, given: string): number {
+  const value = Number(given)
+  if (!/^\d+$/.test(given) || value < range.min || value > range.max)
+    throw new SettingsError(
+      `${name} must be a whole number from ${range.min} to ${range.max}, but is '${given}'.`,
+    )
+  return value
+}
+
+function parseShare(name: string, given: string): number {
+  const value = Number(given)
+  if (!/^(?:\d+(?:\.\d+)?|\.\d+)$/.test(given) || value > 1)
+    throw new SettingsError(`${name} must be a number from 0 to 1, but is '${given}'.`)
+  return value
+}
+
+function parseList(name: string, { of, accepts }: ListType, given: string): readonly string[] {
+  const items = given
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+  const wrong = accepts === undefined ? undefined : items.find((item) => !accepts(item))
+  if (wrong !== undefined)
+    throw new SettingsError(`${name} must be ${of}, separated by commas, but holds '${wrong}'.`)
+  return items
+}
+
+/** A text may hold a password, so it is not repeated. */
+function checkForm(name: string, form: TextForm | undefined, given: string): string {
+  if (form !== undefined && !form.accepts(given))
+    throw new SettingsError(`${name} must be ${form.is}.`)
+  return given
+}

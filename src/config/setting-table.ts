@@ -1,0 +1,66 @@
+/**
+ * The one table of settings: each is one entry with its type, its default and a sentence. What
+ * reads them, `--help`, the page of settings, the schema of the Helm values and `doctor` come from
+ * it (docs/decisions/0031). Reads no environment itself.
+ */
+import type { Environment } from './environment.ts'
+import { clientSettings } from './setting-table/clients.ts'
+import { commandLineSettings } from './setting-table/command-line.ts'
+import { ledgerSettings } from './setting-table/ledger.ts'
+import { limitSettings } from './setting-table/limits.ts'
+import { processSettings } from './setting-table/process.ts'
+import { redisSettings } from './setting-table/redis.ts'
+import { storeSettings } from './setting-table/store.ts'
+import { openTelemetrySettings, telemetrySettings } from './setting-table/telemetry.ts'
+import { upstreamSettings } from './setting-table/upstreams.ts'
+import { userSettings } from './setting-table/users.ts'
+import type { Setting, ValueOf } from './setting-type.ts'
+
+export const SETTINGS = {
+  ...processSettings,
+  ...storeSettings,
+  ...redisSettings,
+  ...limitSettings,
+  ...clientSettings,
+  ...upstreamSettings,
+  ...ledgerSettings,
+  ...userSettings,
+  ...telemetrySettings,
+  ...openTelemetrySettings,
+  ...commandLineSettings,
+}
+
+export type SettingName = keyof typeof SETTINGS
+
+export type SettingValue<Name extends SettingName> = ValueOf<(typeof SETTINGS)[Name]['type']>
+
+export interface Subject {
+  readonly title: string
+  readonly settings: Readonly<Record<string, Setting>>
+}
+
+/** What a server reads, in the order in which people look for it. */
+export const SERVER_SUBJECTS: readonly Subject[] = [
+  { title: 'Process', settings: processSettings },
+  { title: 'Store', settings: storeSettings },
+  { title: 'Redis', settings: redisSettings },
+  { title: 'Limits', settings: limitSettings },
+  { title: 'Clients', settings: clientSettings },
+  { title: 'Upstreams', settings: upstreamSettings },
+  { title: 'Log of calls', settings: ledgerSettings },
+  { title: 'Users', settings: userSettings },
+  { title: 'Metrics and access log', settings: telemetrySettings },
+  { title: 'OpenTelemetry', settings: openTelemetrySettings },
+]
+
+export const COMMAND_LINE_SUBJECT: Subject = {
+  title: 'Command line',
+  settings: commandLineSettings,
+}
+
+/** @returns variables that look like ours and are none: most likely misspelt */
+export function unknownVariables(environment: Environment): readonly string[] {
+  return Object.keys(environment).filter(
+    (name) => name.startsWith('GATEHOUSE_') && !Object.hasOwn(SETTINGS, name),
+  )
+}

@@ -1,0 +1,57 @@
+/**
+ * Settings of the connections and requests of clients, and of the end of the process, which they
+ * notice.
+ */
+import { bytes, count, defineSetting, milliseconds } from '../setting-type.ts'
+
+export const clientSettings = {
+  GATEHOUSE_MAX_BODY_BYTES: defineSetting(bytes, {
+    default: 64 * 1024 * 1024,
+    sentence: 'largest request body',
+  }),
+  GATEHOUSE_MAX_HELD_BODY_BYTES: defineSetting(bytes, {
+    default: 512 * 1024 * 1024,
+    sentence: 'request bodies that the process holds at once, of all callers together',
+    note: 'Beyond it calls get 503 with `retry-after` ([0028](decisions/0028-a-place-before-a-body.md))',
+  }),
+  GATEHOUSE_BODY_TIMEOUT_MS: defineSetting(milliseconds(), {
+    default: 60_000,
+    sentence: 'time for a request body to arrive',
+  }),
+  // The runtime keeps seconds, and few of them.
+  GATEHOUSE_IDLE_CONNECTION_MS: defineSetting(milliseconds(1_000, 240_000), {
+    default: 75_000,
+    sentence: 'how long a connection of a client is kept between two requests',
+    note: 'Or with a body that nobody reads ([0037](decisions/0037-connections-are-let-go.md))',
+  }),
+  GATEHOUSE_REQUESTS_PER_ADDRESS: defineSetting(count(1), {
+    without: 'no limit',
+    sentence:
+      'requests that one client address may have open at once, in one process; beyond it 429',
+    note: 'Behind a proxy set `GATEHOUSE_CLIENT_ADDRESS_HEADER` first: without it everybody is one address',
+  }),
+  GATEHOUSE_KEEP_ALIVE_MS: defineSetting(milliseconds(), {
+    default: 15_000,
+    sentence: 'silence in a stream after which the client gets the comment `: keep-alive`',
+  }),
+  GATEHOUSE_COMMIT_AFTER_MS: defineSetting(milliseconds(0), {
+    default: 15_000,
+    sentence: 'silence before the first event of a stream after which its answer begins; 0: never',
+    note: 'It begins with 200 and comments ([long silences](operations/deploy.md#long-silences))',
+  }),
+  GATEHOUSE_REVOKED_CALLS_MS: defineSetting(milliseconds(), {
+    default: 2_000,
+    sentence: 'the longest that a running call goes on after its key was deleted or has expired',
+    note: 'On every node; it ends with an error in its own dialect',
+  }),
+  GATEHOUSE_DRAIN_DELAY_MS: defineSetting(milliseconds(0, 3_600_000), {
+    default: 0,
+    sentence:
+      'time after SIGTERM in which calls are still taken, for balancers to see that /readyz is 503',
+    note: '[Upgrades](operations/upgrade.md#upgrading-without-downtime)',
+  }),
+  GATEHOUSE_SHUTDOWN_TIMEOUT_MS: defineSetting(milliseconds(), {
+    default: 30_000,
+    sentence: 'time that open calls get to finish at SIGTERM',
+  }),
+}

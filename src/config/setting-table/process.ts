@@ -1,0 +1,57 @@
+/** Settings of the process: where it listens, what it keeps on its disk, its keys. */
+
+import { LOG_LEVELS } from '../../contract/log-levels.ts'
+import { isNewKey } from '../../core/api-key.ts'
+import { choice, count, defineSetting, port, secret, text } from '../setting-type.ts'
+
+export const processSettings = {
+  GATEHOUSE_HOST: defineSetting(text, { default: '127.0.0.1', sentence: 'address to listen on' }),
+  GATEHOUSE_PORT: defineSetting(port, {
+    default: 4_000,
+    sentence: 'port to listen on; 0 takes any free one',
+  }),
+  GATEHOUSE_DATA_DIR: defineSetting(text, {
+    default: './data',
+    sentence: 'folder for the database and the journal',
+    note: '[What is in it](operations/configure.md#files)',
+  }),
+  GATEHOUSE_WORKERS: defineSetting(
+    { ...count(1, 1_024), type: 'integerOrAuto' },
+    {
+      default: 1,
+      sentence: 'processes that serve on the one port; auto: one for each core',
+      note: '[All cores of one machine](operations/several-nodes.md#all-cores-of-one-machine)',
+    },
+  ),
+  GATEHOUSE_CONFIG: defineSetting(text, {
+    without: 'gatehouse.yaml in the data folder, when it is there',
+    sentence: 'configuration file',
+    note: '[What is in it](operations/configure.md#the-configuration-file)',
+  }),
+  GATEHOUSE_LOG_LEVEL: defineSetting(choice(LOG_LEVELS), {
+    default: 'info',
+    sentence: 'the least level that the log holds',
+    note: 'It counts before `logLevel` of the [configuration file](operations/configure.md#the-configuration-file)',
+  }),
+  GATEHOUSE_BOOTSTRAP_KEY: defineSetting(
+    {
+      ...secret,
+      form: { accepts: isNewKey, is: '`sk-svc-` followed by 64 hexadecimal characters' },
+    },
+    {
+      without: 'one is made, and printed once',
+      sentence: 'a key `sk-svc-…` to accept as the first one',
+      note: 'One that was deleted is ignored with a warning',
+    },
+  ),
+  GATEHOUSE_MASTER_KEY: defineSetting(secret, {
+    without: 'master.key in the data folder, made when it is needed',
+    sentence:
+      'encrypts stored credentials, signs sessions: 32 bytes, as 64 hexadecimal characters or base64',
+    note: '[Master key](operations/master-key.md)',
+  }),
+  GATEHOUSE_MASTER_KEY_PREVIOUS: defineSetting(secret, {
+    without: 'none',
+    sentence: 'older master keys, separated by commas, that only still decrypt',
+  }),
+}

@@ -1,0 +1,45 @@
+/**
+ * Settings of the store: a Postgres in place of a file, and what several nodes on it promise each
+ * other.
+ */
+import { STORE_OUTAGE_CHOICES } from '../../core/store-outage.ts'
+import { choice, count, defineSetting, milliseconds, secret } from '../setting-type.ts'
+
+export const storeSettings = {
+  DATABASE_URL: defineSetting(secret, {
+    without: 'a file in the data folder',
+    sentence:
+      'Postgres database instead of the file: postgres://user:password@host:5432/database?sslmode=verify-full',
+    note: '[Postgres](operations/stores.md#postgres)',
+  }),
+  GATEHOUSE_DATABASE_POOL_SIZE: defineSetting(count(2, 1_000), {
+    default: 10,
+    sentence: 'connections to Postgres that one process opens at most',
+  }),
+  GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS: defineSetting(milliseconds(), {
+    default: 5_000,
+    sentence: 'time for a connection to Postgres to be made or to become free',
+  }),
+  GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: defineSetting(milliseconds(), {
+    default: 30_000,
+    sentence: 'time for one statement of Postgres; migrations have no limit',
+  }),
+  // Shorter than the time of an answer, nobody could keep a lease.
+  GATEHOUSE_LEASE_MS: defineSetting(milliseconds(300), {
+    default: 3_000,
+    sentence: 'how long a node on Postgres may serve from memory without having asked for changes',
+    note: 'The same on all nodes ([changes and revocation](operations/several-nodes.md#several-nodes-changes-and-revocation))',
+  }),
+  GATEHOUSE_STORE_OUTAGE: defineSetting(choice(STORE_OUTAGE_CHOICES), {
+    default: 'grace',
+    sentence:
+      'calls while Postgres is away: grace (while no change can be missed), closed (refused) or open (served)',
+    note: '[While Postgres is away](operations/several-nodes.md#several-nodes-changes-and-revocation)',
+  }),
+  GATEHOUSE_STORE_GRACE_MS: defineSetting(milliseconds(0), {
+    default: 60_000,
+    // Redis tells a node what has changed meanwhile.
+    defaultWith: { setting: 'REDIS_URL', default: 600_000 },
+    sentence: 'longest time that calls are served without Postgres',
+  }),
+}

@@ -1,0 +1,83 @@
+/** Settings of calls to upstreams: how long they may take, by which way they go, what passes. */
+import { count, defineSetting, type ListType, milliseconds, text } from '../setting-type.ts'
+
+/** A list of everything would be none. */
+const headers: ListType = {
+  type: 'list',
+  of: 'names of headers',
+  accepts: (name) => /^[a-z0-9_-]{2,64}\*?$/i.test(name),
+}
+
+export const proxySettings = {
+  HTTPS_PROXY: defineSetting(text, {
+    without: 'none',
+    sentence: 'HTTP proxy for calls to upstreams with https, as curl knows it, in either case',
+    note: 'Its own address has to be `http://…`. No proxy is ever used for this machine itself',
+  }),
+  HTTP_PROXY: defineSetting(text, {
+    without: 'none',
+    sentence: 'the same for upstreams with http',
+  }),
+  ALL_PROXY: defineSetting(text, { without: 'none', sentence: 'the same for both' }),
+  NO_PROXY: defineSetting(text, {
+    without: 'none',
+    sentence: 'hosts that are reached without a proxy, separated by commas',
+  }),
+}
+
+export const upstreamSettings = {
+  GATEHOUSE_CONNECT_TIMEOUT_MS: defineSetting(milliseconds(), {
+    default: 5_000,
+    sentence: 'time for an upstream to accept a connection',
+  }),
+  GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: defineSetting(milliseconds(), {
+    default: 600_000,
+    sentence: 'time for an upstream to begin its answer',
+    note: 'A reasoning model may think for minutes',
+  }),
+  GATEHOUSE_IDLE_TIMEOUT_MS: defineSetting(milliseconds(), {
+    default: 300_000,
+    sentence: 'longest silence inside an answer',
+  }),
+  GATEHOUSE_TOTAL_TIMEOUT_MS: defineSetting(milliseconds(), {
+    default: 3_600_000,
+    sentence: 'longest time for a whole call',
+    note: "A gate's `timeoutMs` is narrower",
+  }),
+  GATEHOUSE_PROBE_TIMEOUT_MS: defineSetting(milliseconds(1_000, 600_000), {
+    default: 60_000,
+    sentence: 'time for an owned model to answer when it is registered or checked',
+    note: 'It may have to be loaded first ([the probe](guides/owned-models.md#the-probe))',
+  }),
+  GATEHOUSE_UPSTREAM_IDLE_MS: defineSetting(milliseconds(), {
+    default: 30_000,
+    sentence: 'how long a connection to an upstream is kept without a call',
+    note: 'Less where the upstream says so ([0043](decisions/0043-calls-go-over-sockets.md))',
+  }),
+  GATEHOUSE_UPSTREAM_MAX_IDLE: defineSetting(count(0, 65_535), {
+    default: 2_048,
+    sentence: 'how many such connections are kept for one upstream',
+  }),
+  GATEHOUSE_TRUSTED_HOSTS: defineSetting(
+    { type: 'list', of: 'hosts' },
+    {
+      without: 'none',
+      sentence:
+        'hosts inside the network that owned models and webhooks may be at: host[:port], *.suffix, address or range',
+      note: '[Owned models](guides/owned-models.md)',
+    },
+  ),
+  GATEHOUSE_FORWARD_REQUEST_HEADERS: defineSetting(headers, {
+    without: 'none',
+    sentence:
+      'headers of callers that reach upstreams beside those of each dialect; one may end in *',
+    note: '[0029](decisions/0029-headers-by-lists.md)',
+  }),
+  GATEHOUSE_FORWARD_ANSWER_HEADERS: defineSetting(headers, {
+    without: 'none',
+    sentence:
+      'headers of upstreams that reach callers beside those of each dialect; one may end in *',
+    note: '[0029](decisions/0029-headers-by-lists.md)',
+  }),
+  ...proxySettings,
+}

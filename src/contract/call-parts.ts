@@ -1,0 +1,28 @@
+/** The parts of a call in the log that are objects: what it used, and its attempts. */
+import { z } from 'zod'
+
+const count = z.int().min(0)
+
+export const usageBody = z.object({
+  inputTokens: count,
+  outputTokens: count,
+  cachedInputTokens: count.meta({ description: 'Part of `inputTokens`.' }),
+  reasoningTokens: count.meta({ description: 'Part of `outputTokens`.' }),
+  cacheWriteTokens: count.optional().meta({
+    description: 'Part of `inputTokens` that the provider put into its cache, where it says so.',
+  }),
+})
+
+const attempt = z
+  .object({
+    target: z.string(),
+    status: z
+      .int()
+      .nullable()
+      .meta({ description: "The upstream's HTTP status; null: it sent none." }),
+    afterMs: count.meta({ description: "From the call's start until it was asked." }),
+    durationMs: count.meta({ description: 'Until it failed, was given up, or the call ended.' }),
+  })
+  .meta({ id: 'Attempt' })
+
+export const attemptsBody = z.array(attempt)

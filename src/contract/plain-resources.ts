@@ -1,0 +1,18 @@
+/**
+ * Which plain resources there are, and how each one's description is loaded: its schemas take time.
+ * Knows none of them.
+ */
+import type { PlainDescription } from './resource-description.ts'
+
+interface PlainResource {
+  /** The first word of its paths behind `/v1/`, and of its commands. */
+  readonly place: string
+  readonly load: () => Promise<PlainDescription>
+}
+
+/** By the word that the audit log calls one by. */
+export const PLAIN_RESOURCES = {
+  tag: { place: 'tags', load: async () => (await import('./tags.ts')).tagResource },
+} as const satisfies Readonly<Record<string, PlainResource>>
+
+export const PLAIN_PLACES = Object.entries<PlainResource>(PLAIN_RESOURCES)

@@ -1,0 +1,231 @@
+/**
+ * The columns of a call, listed once: its record, the journal's line, the table's row, the answers
+ * of the interface, the export and the dashboard's facts follow from here. Plain data: must not
+ * know how any of these is written.
+ *
+ * `make fmt` renews the code that is made from it (scripts/call-code/, decision 0056). The order is
+ * that of the answers.
+ */
+import type { CallColumns } from './call-column.ts'
+
+export const CALL_COLUMNS = {
+  id: {
+    type: 'callId',
+    presence: 'always',
+    line: 1,
+    column: 'id',
+    csv: 1,
+    body: { description: "The answer's `x-request-id`." },
+  },
+  accountId: {
+    type: 'accountId',
+    presence: 'always',
+    line: 2,
+    column: 'account_id',
+    csv: null,
+    body: null,
+  },
+  keyId: { type: 'keyId', presence: 'always', line: 3, column: 'key_id', csv: 4, body: {} },
+  gateId: {
+    type: 'gateId',
+    presence: 'always',
+    line: 4,
+    column: 'gate_id',
+    csv: 3,
+    body: { description: '`(unknown)`: the call named no gate of the account.' },
+  },
+  /**
+   * What was sent as the gate's id, where no gate has it: at most 128 characters of it, and no key
+   * (decision 0054). Absent: the call named a gate, or nothing that could be read.
+   */
+  sentGateId: {
+    type: 'text',
+    presence: 'optional',
+    line: 20,
+    since: 6,
+    column: 'sent_gate_id',
+    csv: 24,
+    body: {
+      description:
+        'What was sent as the gate’s id where no gate has it: 128 characters of it at most (`…`: it was longer), with those that no name has percent-encoded. `(looks like a key)` and `(not a name)` stand for what is not kept. In a row of several calls it is of the first. Null: the call named a gate, or nothing that could be read.',
+      example: 'gpt-4o',
+    },
+  },
+  /** The dialect the caller spoke (`openai-responses`). */
+  dialect: {
+    type: 'text',
+    presence: 'always',
+    line: 5,
+    column: 'dialect',
+    csv: 5,
+    body: { example: 'openai-responses' },
+  },
+  stream: { type: 'flag', presence: 'always', line: 6, column: 'stream', csv: 6, body: {} },
+  /** `provider/model` that answered or was tried last; null when none was. */
+  target: {
+    type: 'text',
+    presence: 'nullable',
+    line: 7,
+    column: 'target',
+    csv: 7,
+    body: { description: '`provider/model` that answered or was tried last.' },
+    fact: { title: 'Target', without: 'none was asked' },
+  },
+  /** How many times an upstream was asked. */
+  attempts: {
+    type: 'count',
+    presence: 'always',
+    line: 8,
+    column: 'attempts',
+    csv: 8,
+    body: { description: 'How often an upstream was asked.' },
+  },
+  /**
+   * `succeeded`: the whole answer went out. `cancelled`: the client left first. `failed`: anything
+   * else.
+   */
+  outcome: {
+    type: 'choice',
+    values: ['succeeded', 'failed', 'cancelled'],
+    presence: 'always',
+    line: 9,
+    column: 'outcome',
+    csv: 9,
+    body: {},
+  },
+  /** The HTTP status the caller saw; 499 when the client left before there was one. */
+  status: {
+    type: 'httpStatus',
+    presence: 'always',
+    line: 10,
+    column: 'status',
+    csv: 10,
+    body: { description: 'The HTTP status the caller saw; 499: the caller left first.' },
+  },
+  errorKind: {
+    type: 'errorKind',
+    presence: 'nullable',
+    line: 11,
+    column: 'error_kind',
+    csv: 11,
+    body: { description: 'Why it failed; null: it did not.' },
+  },
+  /** Milliseconds since the Unix epoch. */
+  startedAt: {
+    type: 'moment',
+    presence: 'always',
+    line: 12,
+    column: 'started_at',
+    csv: 2,
+    body: {},
+  },
+  /** From the start to the first upstream byte; null when none came. */
+  firstByteMs: {
+    type: 'durationMs',
+    presence: 'nullable',
+    line: 13,
+    column: 'first_byte_ms',
+    csv: 12,
+    body: {},
+  },
+  durationMs: {
+    type: 'durationMs',
+    presence: 'always',
+    line: 14,
+    column: 'duration_ms',
+    csv: 13,
+    body: {},
+  },
+  /**
+   * What the providers reported, and an estimate of the rest where the gateway ended the call:
+   * `cost.status` is `estimated` then. Null when nobody knows; what an upstream failed at is never
+   * guessed.
+   */
+  usage: {
+    type: 'usage',
+    presence: 'nullable',
+    line: 15,
+    parts: {
+      inputTokens: { type: 'count', column: 'input_tokens', csv: 14 },
+      outputTokens: { type: 'count', column: 'output_tokens', csv: 15 },
+      cachedInputTokens: { type: 'count', column: 'cached_input_tokens', csv: 16 },
+      cacheWriteTokens: { type: 'count', column: 'cache_write_tokens', csv: 17 },
+      reasoningTokens: { type: 'count', column: 'reasoning_tokens', csv: 18 },
+    },
+    body: {
+      description:
+        'As the provider reported it. What it could not report, because the caller left, is estimated: `cost.status` is `estimated` then. Null: nothing is known.',
+    },
+  },
+  /**
+   * Whose credential `target` was asked with; null when none was asked, and in records of older
+   * versions. `own`: the account's own (a provider key, an owned model's); its calls do not count
+   * for the plan's quota.
+   */
+  credential: {
+    type: 'choice',
+    values: ['own', 'platform'],
+    presence: 'nullable',
+    line: 16,
+    column: 'credential',
+    csv: 19,
+    body: {
+      description:
+        "Whose credential `target` was asked with; `own`: the account's, which does not count for its quota. Null: none was asked, or an older version wrote the row.",
+    },
+    fact: {
+      title: 'Paid with',
+      words: { own: 'the account’s own credential', platform: 'the platform’s credential' },
+    },
+  },
+  /**
+   * Told once, when the call ends: quotas count it and the ledger keeps it. Absent: it could not be
+   * priced yet.
+   */
+  cost: {
+    type: 'cost',
+    presence: 'optional',
+    line: 17,
+    parts: {
+      microUsd: { type: 'count', column: 'cost_micro_usd', csv: 20, heading: 'costUsd' },
+      status: {
+        type: 'choice',
+        values: ['exact', 'estimated', 'unknown'],
+        column: 'cost_status',
+        csv: 21,
+        heading: 'costStatus',
+      },
+      source: { type: 'text', column: 'price_source', csv: 22, heading: 'priceSource' },
+    },
+    body: {},
+  },
+  /**
+   * How many calls the record stands for that were turned away before they were admitted: 1 for one
+   * with a record of its own. Absent: the call was admitted.
+   */
+  refusals: {
+    type: 'positiveCount',
+    presence: 'optional',
+    line: 19,
+    since: 5,
+    column: 'refusals',
+    csv: 23,
+    body: {
+      description:
+        'The call was turned away before it was admitted. Of one key the first 30 such calls of a minute have rows of their own (1); those beyond are counted in one row for each reason. Null: it was admitted.',
+    },
+  },
+  /**
+   * Each attempt in order; absent where the first one succeeded, for there is nothing more to say
+   * then.
+   */
+  attemptDetails: {
+    type: 'attempts',
+    presence: 'optional',
+    line: 18,
+    since: 4,
+    column: 'attempt_details',
+    csv: null,
+    body: { description: 'Each time that an upstream was asked; null: the first time was enough.' },
+  },
+} as const satisfies CallColumns

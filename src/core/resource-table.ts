@@ -1,0 +1,186 @@
+/**
+ * What an account has, each kind described once: its changes in the audit log, its table, who
+ * follows it, how many there may be. The audit log, the caps, their settings, the change feed and
+ * the dashboard's words come of it. Knows no store and no route.
+ */
+
+/** How an account's number of them is limited. */
+interface CapEntry {
+  /** In `AccountCaps`. */
+  readonly name: string
+  /** For people, after a number. */
+  readonly of: string
+  /**
+   * Far above what people make by hand or from a repository, and little enough to be held in the
+   * memory of every node.
+   */
+  readonly most: number
+  /** By which the operator sets another. */
+  readonly variable: `GATEHOUSE_MAX_${string}`
+  readonly table: string
+}
+
+/** Nodes hold them in memory, and follow each other's changes to them. */
+interface FollowEntry {
+  /**
+   * Whether they decide who may call, or whom a call goes to: then a node that cannot read a change
+   * must not go on without it.
+   */
+  readonly decidesCalls: boolean
+}
+
+interface ResourceEntry {
+  /** All of them, for people. */
+  readonly label: string
+  /** Every change of one that is written down, by its verb, and how a person would say it. */
+  readonly actions: Readonly<Record<string, string>>
+  readonly cap?: CapEntry
+  readonly follow?: FollowEntry
+}
+
+/**
+ * By the word that the audit log and the change feed call one by. The order is that of the
+ * interface's lists of actions.
+ */
+export const RESOURCE_TABLE = {
+  gate: {
+    label: 'Gates',
+    actions: { create: 'Created a gate', update: 'Changed a gate', delete: 'Deleted a gate' },
+    cap: {
+      name: 'gates',
+      of: 'gates',
+      most: 2_000,
+      variable: 'GATEHOUSE_MAX_GATES',
+      table: 'gates',
+    },
+    follow: { decidesCalls: true },
+  },
+  key: {
+    label: 'API keys',
+    actions: {
+      create: 'Created an API key',
+      import: 'Imported an API key',
+      update: 'Changed an API key',
+      rotate: 'Rotated an API key',
+      delete: 'Deleted an API key',
+    },
+    cap: {
+      name: 'keys',
+      of: 'API keys',
+      most: 5_000,
+      variable: 'GATEHOUSE_MAX_KEYS',
+      table: 'api_keys',
+    },
+    follow: { decidesCalls: true },
+  },
+  'provider-key': {
+    label: 'Provider keys',
+    actions: {
+      create: 'Set a provider key',
+      update: 'Changed a provider key',
+      delete: 'Deleted a provider key',
+    },
+    follow: { decidesCalls: true },
+  },
+  'owned-model': {
+    label: 'Owned models',
+    actions: {
+      create: 'Registered an owned model',
+      update: 'Changed an owned model',
+      delete: 'Deleted an owned model',
+    },
+    cap: {
+      name: 'ownedModels',
+      of: 'owned models',
+      most: 500,
+      variable: 'GATEHOUSE_MAX_OWNED_MODELS',
+      table: 'owned_models',
+    },
+    follow: { decidesCalls: true },
+  },
+  'master-key': { label: 'Master key', actions: { rotate: 'Rotated the master key' } },
+  account: { label: 'Account', actions: { update: 'Renamed the account' } },
+  member: {
+    label: 'Members',
+    actions: {
+      create: 'Joined the account',
+      update: 'Handed the account on',
+      delete: 'Removed a member',
+    },
+    cap: {
+      name: 'members',
+      of: 'members',
+      most: 1_000,
+      variable: 'GATEHOUSE_MAX_MEMBERS',
+      table: 'members',
+    },
+  },
+  invitation: {
+    label: 'Invitations',
+    actions: { create: 'Invited somebody', delete: 'Revoked an invitation' },
+    // Those that may still be accepted.
+    cap: {
+      name: 'invitations',
+      of: 'open invitations',
+      most: 500,
+      variable: 'GATEHOUSE_MAX_INVITATIONS',
+      table: 'invitations',
+    },
+  },
+  budget: {
+    label: 'Budgets',
+    actions: { create: 'Created a budget', update: 'Changed a budget', delete: 'Deleted a budget' },
+    cap: {
+      name: 'budgets',
+      of: 'budgets',
+      most: 500,
+      variable: 'GATEHOUSE_MAX_BUDGETS',
+      table: 'budgets',
+    },
+    follow: { decidesCalls: false },
+  },
+  webhook: {
+    label: 'Webhooks',
+    actions: {
+      create: 'Created a webhook',
+      update: 'Changed a webhook',
+      delete: 'Deleted a webhook',
+    },
+    cap: {
+      name: 'webhooks',
+      of: 'webhooks',
+      most: 20,
+      variable: 'GATEHOUSE_MAX_WEBHOOKS',
+      table: 'webhooks',
+    },
+    follow: { decidesCalls: false },
+  },
+  tag: {
+    label: 'Tags',
+    actions: { create: 'Created a tag', update: 'Changed a tag', delete: 'Deleted a tag' },
+    cap: { name: 'tags', of: 'tags', most: 500, variable: 'GATEHOUSE_MAX_TAGS', table: 'tags' },
+    follow: { decidesCalls: false },
+  },
+  user: { label: 'Users', actions: { 'set-password': 'Set a password' } },
+} as const satisfies Readonly<Record<string, ResourceEntry>>
+
+type Table = typeof RESOURCE_TABLE
+
+export type ResourceWord = keyof Table
+
+export type AuditedAction = {
+  [Word in ResourceWord]: `${Word}.${keyof Table[Word]['actions'] & string}`
+}[ResourceWord]
+
+export type FollowedResource = {
+  [Word in ResourceWord]: Table[Word] extends { readonly follow: FollowEntry } ? Word : never
+}[ResourceWord]
+
+export type Cap = Extract<Table[ResourceWord], { readonly cap: CapEntry }>['cap']
+
+/** The table as a program walks it, where the kinds do not matter. */
+export const RESOURCE_ENTRIES = Object.entries<ResourceEntry>(RESOURCE_TABLE)
+
+export const CAPS: readonly Cap[] = Object.values(RESOURCE_TABLE).flatMap((entry) =>
+  'cap' in entry ? [entry.cap] : [],
+)

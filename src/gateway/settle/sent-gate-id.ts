@@ -1,0 +1,85 @@
+/**
+ * The part of what a caller sent as a gate's id that the log may keep, where no gate has that id.
+ * It must let in neither a key nor a prompt, which people send there by mistake (decision 0054).
+ * Knows no gate.
+ */
+
+/** Stands for an id that was not kept; no kept one has parentheses. */
+export const KEY_LIKE = '(looks like a key)'
+export const NO_NAME = '(not a name)'
+
+/** Beyond them the id is cut, and ends with an ellipsis. */
+const KEPT_CHARS = 128
+/** So much is looked at: a key that begins within what is kept may go on beyond it. */
+const JUDGED_CHARS = 640
+/** A name with a space or an umlaut is a mistake that has to be seen; a sentence is a prompt. */
+const MAX_FOREIGN_CHARS = 4
+/** What ids of gates and names of models consist of. */
+const FOREIGN = /[^A-Za-z0-9._:/@+-]/gu
+
+/**
+ * How keys of this gateway and of vendors begin: OpenAI and its like, Groq, xAI, Google, AWS,
+ * Hugging Face, GitHub, GitLab, Slack; tokens.
+ */
+const KEY_PREFIX =
+  /(?:^|[^a-z0-9])(?:sk[-_]|svc_|legacy_|[pr]k_|gsk_|xai-|aiza|ya29|akia|asia[0-9a-z]{12}|hf_|r8_|pplx-|nvapi-|gh[opsu]_|github_|glpat-|xox[a-z]-|eyj|bearer|basic )/i
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
+const WORD = /[A-Za-z0-9]+/g
+/**
+ * Of one kind, a capital before small letters with them. Names change kinds within a word seldom,
+ * random characters every second time.
+ */
+const RUN = /[A-Z]?[a-z]+|[A-Z]+|[0-9]+/g
+const MAX_TURNS = 7
+/** From so many letters and figures on, no more than a fifth of them may be turns. */
+const LONG_TEXT = 24
+/**
+ * From so many characters on, a word is looked at by itself; beyond the others no word of a name
+ * goes.
+ */
+const LONG_WORD = 16
+const LONGEST_WORD_WITH_FIGURES = 27
+const LONGEST_WORD = 39
+const MAX_TURNS_OF_WORD = 3
+
+/**
+ * @returns at most 128 of its characters, with those that no name has percent-encoded; or what says
+ * why it is not kept
+ */
+export function toSentGateId(sent: string): string {
+  const judged = sent.slice(0, JUDGED_CHARS).toWellFormed()
+  if (isKeyLike(judged)) return KEY_LIKE
+  if (judged === '' || countOf(judged, FOREIGN) > MAX_FOREIGN_CHARS) return NO_NAME
+  const kept = judged.slice(0, KEPT_CHARS).toWellFormed().replaceAll(FOREIGN, encodeForeign)
+  return sent.length > KEPT_CHARS ? `${kept}…` : kept
+}
+
+function isKeyLike(text: string): boolean {
+  if (KEY_PREFIX.test(text) || UUID.test(text)) return true
+  const words = text.match(WORD) ?? []
+  if (words.some(isKeyLikeWord)) return true
+  const turns = words.reduce((sum, word) => sum + turnsOf(word), 0)
+  const chars = words.reduce((sum, word) => sum + word.length, 0)
+  return turns > MAX_TURNS || (chars >= LONG_TEXT && turns * 5 > chars)
+}
+
+function isKeyLikeWord(word: string): boolean {
+  if (word.length < LONG_WORD) return false
+  const isNumber = !/[A-Za-z]/.test(word)
+  const longest = /[0-9]/.test(word) ? LONGEST_WORD_WITH_FIGURES : LONGEST_WORD
+  return isNumber || word.length > longest || turnsOf(word) > MAX_TURNS_OF_WORD
+}
+
+function turnsOf(word: string): number {
+  return countOf(word, RUN) - 1
+}
+
+function countOf(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0
+}
+
+/** encodeURIComponent leaves some that a page or a spreadsheet may take for more than text. */
+function encodeForeign(character: string): string {
+  const encoded = encodeURIComponent(character)
+  return encoded.length > 1 ? encoded : `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+}

@@ -1,0 +1,100 @@
+/**
+ * Journals outlive builds: the lines of these records are, byte for byte, what released builds
+ * write. A line that changes needs a new version.
+ */
+import { expect, test } from 'bun:test'
+import type { CallRecord } from '../core/call.ts'
+import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
+import { decodeRecordLine, encodeRecordLine } from './record-line.ts'
+
+const least: CallRecord = {
+  id: 'req_0000000000000001' as CallId,
+  accountId: 'acc_default' as AccountId,
+  keyId: 'key_1' as KeyId,
+  gateId: 'support' as GateId,
+  dialect: 'openai-responses',
+  stream: true,
+  target: null,
+  attempts: 0,
+  outcome: 'cancelled',
+  status: 499,
+  errorKind: null,
+  startedAt: 1_790_000_000_000,
+  firstByteMs: null,
+  durationMs: 900,
+  usage: null,
+  credential: null,
+}
+const counts = { inputTokens: 12, outputTokens: 5, cachedInputTokens: 2, reasoningTokens: 1 }
+const asked = {
+  ...least,
+  target: 'owned/modèle "x"',
+  attempts: 2,
+  outcome: 'failed',
+  status: 502,
+  errorKind: 'upstream_error',
+  firstByteMs: 120,
+  usage: counts,
+  credential: 'own',
+} as const satisfies CallRecord
+const priced = {
+  ...asked,
+  usage: { ...counts, cacheWriteTokens: 4 },
+  cost: { microUsd: 77, status: 'estimated', source: 'prices@1' },
+} as const satisfies CallRecord
+const attemptDetails = [
+  { target: 'p/m', status: null, afterMs: 0, durationMs: 40 },
+  { target: 'owned/m', status: 502, afterMs: 41, durationMs: 800 },
+]
+const unpriced = { microUsd: null, status: 'unknown', source: null } as const
+
+test.each<[string, CallRecord, string]>([
+  [
+    'the least',
+    least,
+    '58673a37 [4,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null]\n',
+  ],
+  [
+    'asked',
+    asked,
+    '8b9c82a7 [4,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1],"own",null]\n',
+  ],
+  [
+    'priced',
+    priced,
+    'f98b4f23 [4,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"]]\n',
+  ],
+  [
+    'of several attempts',
+    { ...priced, cost: unpriced, attemptDetails },
+    'e19992ce [4,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[null,"unknown",null],[["p/m",null,0,40],["owned/m",502,41,800]]]\n',
+  ],
+  [
+    'turned away',
+    { ...least, refusals: 7 },
+    '02a11f37 [5,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,7]\n',
+  ],
+  [
+    'turned away after attempts',
+    { ...asked, attemptDetails, refusals: 1 },
+    '25707ba3 [5,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1],"own",null,[["p/m",null,0,40],["owned/m",502,41,800]],1]\n',
+  ],
+  [
+    'named no gate',
+    { ...least, sentGateId: 'gpt-4o%20…' },
+    'ad6418a6 [6,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,"gpt-4o%20…"]\n',
+  ],
+  [
+    'turned away, named no gate',
+    { ...least, refusals: 2, sentGateId: 'x' },
+    '9634f549 [6,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,2,"x"]\n',
+  ],
+  [
+    'everything',
+    { ...priced, attemptDetails, refusals: 3, sentGateId: '(not a name)' },
+    '3ec45330 [6,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"],[["p/m",null,0,40],["owned/m",502,41,800]],3,"(not a name)"]\n',
+  ],
+])('the line of a call that is %s', (_name, record, line) => {
+  expect(encodeRecordLine(record)).toBe(line)
+  expect(decodeRecordLine(new TextEncoder().encode(line.slice(0, -1)))).toEqual(record)
+})

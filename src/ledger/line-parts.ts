@@ -1,0 +1,87 @@
+/**
+ * What a line holds of a call in arrays of their own: usage, cost, attempts. Of each, `to…Members`
+ * writes and `read…` reads; reading gives null where there is none and undefined where it is
+ * damaged. Must not know the line.
+ */
+import type { CallAttempt } from '../core/call.ts'
+import type { Cost, CostStatus } from '../core/cost.ts'
+import { isCount, type Usage } from '../core/usage.ts'
+
+const COST_STATUSES: readonly unknown[] = [
+  'exact',
+  'estimated',
+  'unknown',
+] satisfies readonly CostStatus[]
+
+/** Cache writes are the fifth. */
+export function toUsageMembers(usage: Usage | null): readonly number[] | null {
+  if (usage === null) return null
+  const counts = [
+    usage.inputTokens,
+    usage.outputTokens,
+    usage.cachedInputTokens,
+    usage.reasoningTokens,
+  ]
+  if (usage.cacheWriteTokens !== undefined) counts.push(usage.cacheWriteTokens)
+  return counts
+}
+
+export function readUsage(members: unknown): Usage | null | undefined {
+  if (members === null) return null
+  if (!Array.isArray(members) || (members.length !== 4 && members.length !== 5)) return undefined
+  const inputTokens: unknown = members[0]
+  const outputTokens: unknown = members[1]
+  const cachedInputTokens: unknown = members[2]
+  const reasoningTokens: unknown = members[3]
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return undefined
+  if (!isCount(cachedInputTokens) || !isCount(reasoningTokens)) return undefined
+  const usage = { inputTokens, outputTokens, cachedInputTokens, reasoningTokens }
+  if (members.length === 4) return usage
+  const cacheWriteTokens: unknown = members[4]
+  return isCount(cacheWriteTokens) ? { ...usage, cacheWriteTokens } : undefined
+}
+
+/** Null where the call could not be priced when it ended: whoever ships it prices it then. */
+export function toCostMembers(cost: Cost | undefined): readonly unknown[] | null {
+  return cost === undefined ? null : [cost.microUsd, cost.status, cost.source]
+}
+
+export function readCost(members: unknown): Cost | null | undefined {
+  if (members === null) return null
+  if (!Array.isArray(members) || members.length !== 3) return undefined
+  const microUsd: unknown = members[0]
+  const status: unknown = members[1]
+  const source: unknown = members[2]
+  if (!(microUsd === null || isCount(microUsd)) || !COST_STATUSES.includes(status)) return undefined
+  if (!(source === null || typeof source === 'string')) return undefined
+  return { microUsd, status: status as CostStatus, source }
+}
+
+export function toAttemptsMembers(
+  attempts: readonly CallAttempt[] | undefined,
+): readonly unknown[] | null {
+  return attempts === undefined ? null : attempts.map(toAttemptMembers)
+}
+
+function toAttemptMembers({
+  target,
+  status,
+  afterMs,
+  durationMs,
+}: CallAttempt): readonly unknown[] {
+  return [target, status, afterMs, durationMs]
+}
+
+export function readAttempts(members: unknown): readonly CallAttempt[] | null | undefined {
+  if (members === null) return null
+  if (!Array.isArray(members)) return undefined
+  const attempts: CallAttempt[] = []
+  for (const each of members) {
+    if (!Array.isArray(each) || each.length !== 4) return undefined
+    const [target, status, afterMs, durationMs]: unknown[] = each
+    if (typeof target !== 'string' || !(status === null || isCount(status))) return undefined
+    if (!isCount(afterMs) || !isCount(durationMs)) return undefined
+    attempts.push({ target, status, afterMs, durationMs })
+  }
+  return attempts
+}

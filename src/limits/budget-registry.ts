@@ -1,0 +1,151 @@
+/** The budgets that this node counts, with the store behind them. Knows nothing of HTTP. */
+import { type Budget, createBudgetId } from '../core/budget.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import { newestFirst, Snapshot } from '../snapshots/snapshot.ts'
+import type { BudgetTableStore } from '../store/budgets.ts'
+import type { NamedThing } from '../store/database/find-some.ts'
+import type { UsageWindow } from './usage-counter.ts'
+import type { UsageLimits } from './usage-limits.ts'
+
+/** Clocks that are kept right differ by less. */
+const MAY_DIFFER_MS = 1_000
+
+/** A timer may be a little early. */
+const PAST_THIS_MILLISECOND_MS = 2
+
+export interface BudgetRegistryOptions {
+  readonly budgets: Pick<
+    BudgetTableStore,
+    'sharedNowMs' | 'loadAll' | 'findSome' | 'insert' | 'save' | 'delete'
+  >
+  readonly usage: UsageLimits
+  /** The one that calls begin by. */
+  readonly clock?: Clock
+}
+
+export type NewBudget = Omit<Budget, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>
+/** Only what is present changes. */
+export type BudgetChanges = {
+  readonly [Field in 'name' | 'limit' | 'unpriced' | 'alertAt']?: Budget[Field] | undefined
+}
+
+/** What a budget has counted stays when another node changes it. */
+export class BudgetRegistry extends Snapshot<Budget> {
+  readonly #store: BudgetRegistryOptions['budgets']
+  readonly #usage: UsageLimits
+  readonly #clock: Clock
+
+  private constructor(options: BudgetRegistryOptions) {
+    super(options.budgets)
+    this.#store = options.budgets
+    this.#usage = options.usage
+    this.#clock = options.clock ?? systemClock
+  }
+
+  /**
+   * Reads every budget from the store, and counts from nothing: `UsageLimits.addPastBudgetUsage`
+   * adds what was.
+   */
+  static async load(options: BudgetRegistryOptions): Promise<BudgetRegistry> {
+    const registry = new BudgetRegistry(options)
+    for (const budget of await options.budgets.loadAll()) registry.adopt(budget)
+    return registry
+  }
+
+  /** Of every account. */
+  all(): readonly Budget[] {
+    return this.heldByAll()
+  }
+
+  /** Newest first. */
+  list(accountId: AccountId): readonly Budget[] {
+    return newestFirst(this.heldBy(accountId), ({ id }) => id)
+  }
+
+  /** @throws GatewayError `not_found` */
+  get(accountId: AccountId, id: string): Budget {
+    const budget = this.held(accountId, id)
+    if (budget === undefined)
+      throw new GatewayError('not_found', 'There is no budget with this id.')
+    return budget
+  }
+
+  /** What it has used in its current period. */
+  windowOf(budget: Budget): UsageWindow | undefined {
+    return this.#usage.budgetWindow(budget.id, this.#clock.now())
+  }
+
+  /** @throws GatewayError `conflict` when the account has too many */
+  create(accountId: AccountId, settings: NewBudget): Promise<Budget> {
+    return this.inTurn(async () => {
+      // It counts from the next millisecond on, in memory from now: no call that its period holds
+      // can have been missed, as those would be that begin while the store is written.
+      const sharedNowMs = (await this.#store.sharedNowMs()) ?? Number.POSITIVE_INFINITY
+      const ownNowMs = this.#clock.now() + 1
+      // The calls of others would seem to have begun before it if this node's clock is ahead.
+      const now = ownNowMs - sharedNowMs > MAY_DIFFER_MS ? sharedNowMs : ownNowMs
+      const budget: Budget = {
+        ...settings,
+        accountId,
+        id: createBudgetId(),
+        createdAt: now,
+        updatedAt: now,
+      }
+      this.#usage.putBudget(budget)
+      try {
+        await this.#store.insert(budget)
+      } catch (error) {
+        this.#usage.removeBudget(budget.id)
+        throw error
+      }
+      this.hold(budget, budget)
+      // Whoever is told that it is there may call at once, and counts on being counted.
+      await Bun.sleep(PAST_THIS_MILLISECOND_MS)
+      return budget
+    })
+  }
+
+  /** @throws GatewayError `not_found` */
+  update(accountId: AccountId, id: string, changes: BudgetChanges): Promise<Budget> {
+    return this.inTurn(async () => {
+      const current = this.get(accountId, id)
+      const budget: Budget = {
+        ...current,
+        name: changes.name ?? current.name,
+        limit: changes.limit ?? current.limit,
+        unpriced: changes.unpriced ?? current.unpriced,
+        alertAt: changes.alertAt ?? current.alertAt,
+        updatedAt: this.#clock.now(),
+      }
+      await this.#store.save(budget)
+      this.adopt(budget)
+      this.#usage.alertBudget(id, this.#clock.now())
+      return budget
+    })
+  }
+
+  /** @throws GatewayError `not_found` */
+  delete(accountId: AccountId, id: string): Promise<void> {
+    return this.inTurn(async () => {
+      this.get(accountId, id)
+      await this.#store.delete(accountId, id)
+      this.forget(accountId, id)
+    })
+  }
+
+  protected nameOf(budget: Budget): NamedThing {
+    return budget
+  }
+
+  protected adopt(budget: Budget): void {
+    this.hold(budget, budget)
+    this.#usage.putBudget(budget)
+  }
+
+  protected override forget(accountId: AccountId, id: string): void {
+    super.forget(accountId, id)
+    this.#usage.removeBudget(id)
+  }
+}

@@ -1,0 +1,547 @@
+/** One node's lease on a key's limits, with a store whose every answer is written down here. */
+import { describe, expect, test } from 'bun:test'
+import type { KeyLimits } from '../gateway/ports.ts'
+import type { SharedScript, SharedStore, SharingMode } from '../redis/shared-store.ts'
+import { KeyLease } from './key-lease.ts'
+import { PARTS_PER_UNIT } from './token-bucket.ts'
+
+const START_MS = 1_000_000
+const NONE = Number.POSITIVE_INFINITY
+const UNLIMITED: KeyLimits = {
+  requestsPerMinute: NONE,
+  tokensPerMinute: NONE,
+  concurrentCalls: NONE,
+}
+
+interface Bucket {
+  readonly limit: number
+  readonly charge: number
+  readonly wanted: number
+  readonly atLeast: number
+}
+
+interface Answer {
+  readonly birth?: string
+  readonly requests?: number
+  /** Left for others, in units. */
+  readonly requestsLeft?: number
+  readonly tokens?: number
+  readonly tokensLeft?: number
+  readonly places?: number
+}
+
+interface Question {
+  readonly key: string
+  readonly birth: string
+  readonly nodes: number
+  readonly requests: Bucket
+  readonly tokens: Bucket
+  readonly places: { readonly limit: number; readonly wanted: number; readonly running: number }
+  answer(answer: Answer): void
+  lose(): void
+}
+
+class ScriptedStore implements SharedStore {
+  mode: SharingMode = 'shared'
+  nodes = 1
+  readonly nodeId = 'node1'
+  readonly questions: Question[] = []
+  /** What every question is answered, at once. */
+  always: Answer | undefined
+  /** Every question is answered at once, with all that is wanted. */
+  isGenerous = false
+
+  run(
+    _: SharedScript,
+    key: string,
+    args: readonly (string | number)[],
+  ): Promise<readonly unknown[]> {
+    const number = (at: number) => Number(args[at])
+    const bucket = (at: number): Bucket => ({
+      // No zero below zero.
+      ...{ limit: number(at), charge: number(at + 1) + 0 },
+      ...{ wanted: number(at + 3), atLeast: number(at + 4) },
+    })
+    return new Promise((resolve, reject) => {
+      this.questions.push({
+        ...{ key, birth: String(args[3]), nodes: number(17) },
+        ...{ requests: bucket(4), tokens: bucket(9) },
+        places: { limit: number(14), wanted: number(15), running: number(16) },
+        answer: ({
+          birth = 'born',
+          requests = 0,
+          requestsLeft = 0,
+          tokens = 0,
+          tokensLeft = 0,
+          places = 0,
+        }) =>
+          resolve([
+            birth,
+            requests,
+            requestsLeft * PARTS_PER_UNIT,
+            tokens,
+            tokensLeft * PARTS_PER_UNIT,
+            places,
+          ]),
+        lose: () => reject(new Error('lost')),
+      })
+      if (this.always !== undefined) this.last.answer(this.always)
+      const { requests, tokens, places, answer } = this.last
+      if (this.isGenerous)
+        answer({
+          ...{
+            requests: requests.wanted,
+            requestsLeft: 60_000,
+            tokens: tokens.wanted,
+            tokensLeft: 60_000,
+          },
+          places: places.wanted,
+        })
+    })
+  }
+
+  get last(): Question {
+    const question = this.questions.at(-1)
+    if (question === undefined) throw new Error('nothing was asked')
+    return question
+  }
+}
+
+function start(given: Partial<KeyLimits>) {
+  const limits = { ...UNLIMITED, ...given }
+  const clock = { nowMs: START_MS }
+  const now = () => clock.nowMs
+  const store = new ScriptedStore()
+  const options = { id: 'key_1', limits, store, storeKey: 'here', now, sharedNow: now }
+  const lease = new KeyLease(options)
+  const take = (tokens = 1) => lease.take(limits, tokens)
+  /** Takes, and whatever is asked is answered so. */
+  const taken = async (answer: Answer, tokens = 1) => {
+    const outcome = take(tokens)
+    if (outcome instanceof Promise) store.last.answer(answer)
+    return await outcome
+  }
+  return { clock, store, lease, limits, take, taken }
+}
+
+/** Lets what was answered arrive. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+}
+
+describe('requests and tokens', () => {
+  test('a call waits for the store, and is taken when it grants both', async () => {
+    const { lease, store, take } = start({ requestsPerMinute: 640, tokensPerMinute: 6400 })
+    const outcome = take(30)
+    expect(store.last).toMatchObject({
+      ...{ key: 'here', birth: '', nodes: 1 },
+      requests: { limit: 640, charge: 0, wanted: 1, atLeast: 1 },
+      tokens: { limit: 6400, charge: 0, wanted: 30, atLeast: 30 },
+      places: { limit: -1, wanted: 0, running: 0 },
+    })
+    store.last.answer({ requests: 1, tokens: 30 })
+    expect(await outcome).toBe('taken')
+    expect(lease.running).toBe(1)
+  })
+
+  test('what is held serves the next call at once', async () => {
+    const { store, take, taken } = start({ requestsPerMinute: 640 })
+    expect(await taken({ requests: 3, requestsLeft: 600 })).toBe('taken')
+    expect([take(), take()]).toEqual(['taken', 'taken'])
+    expect(store.questions).toHaveLength(1)
+    expect(take()).toBeInstanceOf(Promise)
+  })
+
+  test('calls that come meanwhile are asked for together, and served first come, first served', async () => {
+    const { clock, store, take } = start({ tokensPerMinute: 6400 })
+    const outcomes = [take(10), take(20), take(30)].map(
+      async (outcome, index) => `${index} ${await outcome}`,
+    )
+    expect(store.questions).toHaveLength(1)
+    clock.nowMs += 5_000
+    store.last.answer({ tokens: 10, tokensLeft: 1000 })
+    await turns()
+    expect(store.questions).toHaveLength(2)
+    expect(store.last.tokens).toMatchObject({ wanted: 50, atLeast: 20 })
+    store.last.answer({ tokens: 50, tokensLeft: 900 })
+    expect(await Promise.all(outcomes)).toEqual(['0 taken', '1 taken', '2 taken'])
+  })
+
+  test('a call behind others waits, though what is held would do for it', async () => {
+    const { store, take, taken } = start({ tokensPerMinute: 6400 })
+    await taken({ tokens: 6, tokensLeft: 6000 })
+    const large = take(100)
+    const small = take(1)
+    expect(small).toBeInstanceOf(Promise)
+    store.last.answer({ tokens: 95, tokensLeft: 5000 })
+    expect(await large).toBe('taken')
+    await turns()
+    store.last.answer({ tokens: 1, tokensLeft: 5000 })
+    expect(await small).toBe('taken')
+  })
+
+  test.each([
+    ['requests', { requestsPerMinute: 640, tokensPerMinute: 6400 }, { tokens: 1 }],
+    ['tokens', { requestsPerMinute: 640, tokensPerMinute: 6400 }, { requests: 1 }],
+  ] as const)(
+    'a limit on %s that is used up refuses, and is named',
+    async (name, limits, answer) => {
+      const { lease, taken } = start(limits)
+      expect(await taken(answer)).toBe(name)
+      expect(lease.running).toBe(0)
+    },
+  )
+
+  test('what is used up is known for a moment: a flood of calls is one question', async () => {
+    const { clock, store, take, taken } = start({ requestsPerMinute: 640 })
+    await taken({})
+    for (let call = 0; call < 100; call += 1) expect(take()).toBe('requests')
+    expect(store.questions).toHaveLength(1)
+    clock.nowMs += 50
+    expect(take()).toBeInstanceOf(Promise)
+  })
+
+  test.each([
+    ['requests', { requestsPerMinute: 640 }, { requestsLeft: 600 }],
+    ['tokens', { tokensPerMinute: 6400 }, { tokensLeft: 6000 }],
+  ] as const)(
+    'a call that is granted no %s three times is refused',
+    async (name, limits, answer) => {
+      const { store, take } = start(limits)
+      const outcome = take(5)
+      for (let round = 1; round <= 3; round += 1) {
+        await turns()
+        expect(store.questions).toHaveLength(round)
+        store.last.answer(answer)
+      }
+      expect(await outcome).toBe(name)
+    },
+  )
+
+  test.each([
+    ['requests', { requestsPerMinute: 640, tokensPerMinute: 6400 }],
+    ['concurrent', { concurrentCalls: 5, tokensPerMinute: 6400 }],
+    ['tokens', { requestsPerMinute: NONE, tokensPerMinute: 6400 }],
+  ] as const)(
+    'where answers are slow and grant nothing, %s is named after three',
+    async (name, limits) => {
+      const { clock, store, take } = start(limits)
+      const outcome = take()
+      for (let round = 1; round <= 3; round += 1) {
+        await turns()
+        expect(store.questions).toHaveLength(round)
+        clock.nowMs += 60
+        store.last.answer({})
+      }
+      expect(await outcome).toBe(name)
+    },
+  )
+
+  test('a call of no tokens still needs one to be there', async () => {
+    const { store, take } = start({ tokensPerMinute: 6400 })
+    const outcome = take(0)
+    expect(store.last.tokens.wanted).toBe(1)
+    store.last.answer({ tokens: 1, tokensLeft: 10 })
+    expect(await outcome).toBe('taken')
+    // It is not used up by it.
+    expect(take(1)).toBe('taken')
+  })
+
+  test('what a call used beyond its estimate is told, and what it did not use is there for the next', async () => {
+    const { lease, store, take, taken } = start({ tokensPerMinute: 6400 })
+    await taken({ tokens: 30, tokensLeft: 6000 }, 30)
+    lease.giveBack(-10)
+    expect(take(10)).toBe('taken')
+    lease.giveBack(150)
+    // A debt of that size is told at once.
+    expect(store.last.tokens.charge).toBe(150)
+    expect(lease.running).toBe(0)
+  })
+})
+
+test('a single token too many is owed too', async () => {
+  const { clock, lease, store, taken } = start({ tokensPerMinute: 6400 })
+  await taken({ tokens: 30, tokensLeft: 6000 }, 30)
+  lease.giveBack(1)
+  clock.nowMs += 400
+  expect(lease.tend(clock.nowMs)).toBe(true)
+  expect(store.last.tokens).toMatchObject({ charge: 1, atLeast: 0 })
+})
+
+describe('places', () => {
+  test('a call takes one and gives it back', async () => {
+    const { lease, store, taken, take } = start({ concurrentCalls: 2 })
+    expect(await taken({ places: 1 })).toBe('taken')
+    expect(store.last.places).toEqual({ limit: 2, wanted: 1, running: 0 })
+    const second = take()
+    expect(store.last.places).toEqual({ limit: 2, wanted: 2, running: 1 })
+    store.last.answer({ places: 2 })
+    expect(await second).toBe('taken')
+    expect(take()).toBe('concurrent')
+    lease.giveBack(0)
+    expect(take()).toBe('taken')
+  })
+
+  test('when others have them all, the call is refused, and so is the next without asking', async () => {
+    const { clock, store, taken, take } = start({ concurrentCalls: 5 })
+    expect(await taken({ places: 0 })).toBe('concurrent')
+    expect(take()).toBe('concurrent')
+    expect(store.questions).toHaveLength(1)
+    clock.nowMs += 50
+    expect(take()).toBeInstanceOf(Promise)
+  })
+
+  test('that were not renewed for ten seconds may be others’ by now', async () => {
+    const { clock, lease, taken, take } = start({ concurrentCalls: 5 })
+    await taken({ places: 3 })
+    lease.giveBack(0)
+    clock.nowMs += 9_999
+    expect(take()).toBe('taken')
+    clock.nowMs += 1
+    expect(take()).toBeInstanceOf(Promise)
+  })
+
+  test('that are taken are renewed every five seconds', async () => {
+    const { clock, lease, store, taken } = start({ concurrentCalls: 5 })
+    await taken({ places: 1 })
+    clock.nowMs += 4_999
+    expect(lease.tend(clock.nowMs)).toBe(false)
+    clock.nowMs += 1
+    expect(lease.tend(clock.nowMs)).toBe(true)
+    expect(store.last.places).toEqual({ limit: 5, wanted: 1, running: 1 })
+  })
+})
+
+describe('tending', () => {
+  test('what was not used for four tenths of a second goes back', async () => {
+    const { clock, lease, store, taken } = start({ requestsPerMinute: 640 })
+    await taken({ requests: 3, requestsLeft: 100 })
+    lease.giveBack(0)
+    expect(store.questions).toHaveLength(1)
+    clock.nowMs += 399
+    expect(lease.tend(clock.nowMs)).toBe(false)
+    clock.nowMs += 1
+    expect(lease.tend(clock.nowMs)).toBe(true)
+    expect(store.last.requests).toMatchObject({ charge: -2, wanted: 0 })
+    expect(lease.isIdle).toBe(false)
+    store.last.answer({ requestsLeft: 102 })
+    await lease.settled()
+    expect(lease.isIdle).toBe(true)
+    expect(lease.tend(clock.nowMs)).toBe(false)
+  })
+
+  test.each([
+    ['requests', { requestsPerMinute: 640 }, { requests: 3 }],
+    ['tokens', { tokensPerMinute: 6400 }, { tokens: 3 }],
+  ] as const)('a lease that holds %s is not idle', async (_, limits, answer) => {
+    const { clock, lease, store, taken } = start(limits)
+    expect(lease.isIdle).toBe(true)
+    await taken(answer)
+    expect(lease.isIdle).toBe(false)
+    lease.giveBack(0)
+    expect(lease.isIdle).toBe(false)
+    clock.nowMs += 400
+    expect(lease.tend(clock.nowMs)).toBe(true)
+    store.last.answer({})
+    await lease.settled()
+    expect(lease.isIdle).toBe(true)
+  })
+
+  test('a place that is not needed goes back at once, and until then the lease is not idle', async () => {
+    const { lease, store, taken } = start({ concurrentCalls: 5 })
+    await taken({ places: 1 })
+    lease.giveBack(0)
+    expect(store.last.places).toMatchObject({ wanted: 0, running: 0 })
+    expect(lease.isIdle).toBe(false)
+    store.last.answer({})
+    await lease.settled()
+    expect(lease.isIdle).toBe(true)
+    expect(store.questions).toHaveLength(2)
+  })
+
+  test('what is said while a question is under way is told after it', async () => {
+    const { lease, store, take, taken } = start({ concurrentCalls: 5 })
+    await taken({ places: 2 })
+    await take()
+    lease.giveBack(0)
+    lease.giveBack(0)
+    expect(store.last.places.running).toBe(1)
+    store.last.answer({ places: 1 })
+    await turns()
+    expect(store.last.places).toMatchObject({ wanted: 0, running: 0 })
+    store.last.answer({})
+    await lease.settled()
+    expect(lease.isIdle).toBe(true)
+  })
+
+  test('while a question is under way no other is asked, though there is something to give back', async () => {
+    const { clock, lease, store, take, taken } = start({ tokensPerMinute: 6400 })
+    await taken({ tokens: 6, tokensLeft: 6000 })
+    void take(100)
+    clock.nowMs += 400
+    expect(lease.tend(clock.nowMs)).toBe(false)
+    expect(store.questions).toHaveLength(2)
+  })
+
+  test('a call that runs has nothing to renew where calls at once have no limit', async () => {
+    const { clock, lease, taken } = start({ requestsPerMinute: 640 })
+    await taken({ requests: 1, requestsLeft: 100 })
+    clock.nowMs += 5_000
+    expect(lease.tend(clock.nowMs)).toBe(false)
+  })
+
+  test('while a question is under way, and while the store is away, nothing is asked', async () => {
+    const { clock, lease, store, take } = start({ requestsPerMinute: 640 })
+    const outcome = take()
+    clock.nowMs += 400
+    expect(lease.tend(clock.nowMs)).toBe(false)
+    store.last.answer({ requests: 3, requestsLeft: 100 })
+    await outcome
+    store.mode = 'share'
+    expect(lease.tend(clock.nowMs + 60_000)).toBe(false)
+    expect(store.questions).toHaveLength(1)
+  })
+
+  test('the last use is that of a call’s beginning or end', async () => {
+    const { clock, lease, taken } = start({ requestsPerMinute: 640 })
+    clock.nowMs += 5
+    await taken({ requests: 1 })
+    expect(lease.lastUsedMs).toBe(START_MS + 5)
+    clock.nowMs += 7
+    lease.giveBack(0)
+    expect(lease.lastUsedMs).toBe(START_MS + 12)
+  })
+})
+
+describe('a store that is away', () => {
+  test('closed refuses, open admits everything', () => {
+    const { store, take, lease } = start({
+      requestsPerMinute: 0,
+      tokensPerMinute: 0,
+      concurrentCalls: 0,
+    })
+    store.mode = 'closed'
+    expect(take()).toBe('unavailable')
+    expect(lease.running).toBe(0)
+    store.mode = 'open'
+    expect([take(), take()]).toEqual(['taken', 'taken'])
+  })
+
+  test('share: this node’s part of each limit', () => {
+    const { store, take } = start({ requestsPerMinute: 9 })
+    store.mode = 'share'
+    store.nodes = 3
+    expect([take(), take(), take(), take()]).toEqual(['taken', 'taken', 'taken', 'requests'])
+    expect(store.questions).toHaveLength(0)
+  })
+
+  test('share: of places, at least one where there are any', () => {
+    const scene = (concurrentCalls: number) => {
+      const { store, take, lease } = start({ concurrentCalls })
+      store.mode = 'share'
+      store.nodes = 3
+      while (take() === 'taken' && lease.running < 100);
+      return lease.running
+    }
+    expect([7, 6, 2, 1, 0].map(scene)).toEqual([2, 2, 1, 1, 0])
+  })
+
+  test('a call that waits when the store goes away is decided by its share', async () => {
+    const { store, take } = start({ requestsPerMinute: 60 })
+    const outcome = take()
+    store.mode = 'share'
+    store.last.lose()
+    expect(await outcome).toBe('taken')
+    const none = start({ requestsPerMinute: 0 })
+    const refused = none.take()
+    none.store.mode = 'share'
+    none.store.last.lose()
+    expect(await refused).toBe('requests')
+  })
+
+  test('back again, it tells what it used meanwhile and asks for its places anew', async () => {
+    const { clock, lease, store, take, taken } = start({
+      requestsPerMinute: 640,
+      concurrentCalls: 5,
+    })
+    await taken({ requests: 1, requestsLeft: 600, places: 3 })
+    store.mode = 'share'
+    expect(take()).toBe('taken')
+    clock.nowMs += 40
+    store.mode = 'shared'
+    const outcome = take()
+    expect(outcome).toBeInstanceOf(Promise)
+    expect(store.last).toMatchObject({
+      birth: 'born',
+      requests: { charge: 1, atLeast: 1 },
+      places: { wanted: 3, running: 2 },
+    })
+    store.last.answer({ requests: 1, requestsLeft: 600, places: 3 })
+    expect(await outcome).toBe('taken')
+    expect(lease.running).toBe(3)
+  })
+
+  test('what calls that end meanwhile used is told when it is back', () => {
+    const { lease, store, take } = start({ tokensPerMinute: 6400 })
+    store.mode = 'share'
+    expect(take(10)).toBe('taken')
+    lease.giveBack(90)
+    expect(store.questions).toHaveLength(0)
+    store.mode = 'shared'
+    void take(1)
+    expect(store.last.tokens).toMatchObject({ charge: 100, atLeast: 1 })
+  })
+})
+
+describe('in advance', () => {
+  test('a busy key holds places for the calls to come, at most a sixteenth of them', async () => {
+    const { clock, lease, store, take } = start({ concurrentCalls: 160 })
+    store.always = { places: 160 }
+    for (let call = 0; call < 100; call += 1) {
+      expect(await take()).toBe('taken')
+      await lease.settled()
+    }
+    clock.nowMs += 1_000
+    for (let call = 0; call < 100; call += 1) lease.giveBack(0)
+    await lease.settled()
+    // A hundred in a second: ten in the time that is looked ahead.
+    expect(store.last.places).toEqual({ limit: 160, wanted: 10, running: 0 })
+  })
+
+  test.each([
+    ['requests', { requestsPerMinute: 64_000 }],
+    ['tokens', { tokensPerMinute: 64_000 }],
+    ['places', { concurrentCalls: 1_600 }],
+  ] as const)(
+    'a busy key asks for more %s before it has none left, and its calls do not wait',
+    async (_, limits) => {
+      const { clock, lease, store, take } = start(limits)
+      store.isGenerous = true
+      const run = async (calls: number) => {
+        let waited = 0
+        for (let call = 0; call < calls; call += 1) {
+          clock.nowMs += 5
+          const outcome = take()
+          if (outcome instanceof Promise) waited += 1
+          expect(await outcome).toBe('taken')
+          await lease.settled()
+        }
+        return waited
+      }
+      await run(100)
+      const asked = store.questions.length
+      expect(await run(100)).toBe(0)
+      expect(store.questions.length).toBeGreaterThan(asked)
+      // Not with every call, nor for what has no limit.
+      expect(store.questions.length - asked).toBeLessThan(30)
+    },
+  )
+
+  test('without calls it holds none', async () => {
+    const { clock, lease, store, taken } = start({ concurrentCalls: 160 })
+    await taken({ places: 1 })
+    clock.nowMs += 60_000
+    lease.giveBack(0)
+    expect(store.last.places).toEqual({ limit: 160, wanted: 0, running: 0 })
+  })
+})

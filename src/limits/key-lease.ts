@@ -1,0 +1,334 @@
+/**
+ * The limits of one key, or of all keys of an account, as this node sees them: what it holds of the
+ * shared buckets and places, and the questions to the store, one at a time however many calls wait.
+ * Must not know quotas, tickets or HTTP.
+ */
+import type { RateLimits } from '../gateway/ports.ts'
+import type { SharedStore } from '../redis/shared-store.ts'
+import { KEY_SCRIPT, type KeyDemand, readKeyGrant, toKeyArguments } from './key-script.ts'
+import { LeasedBucket } from './leased-bucket.ts'
+
+/** How long the places of a node that is gone stay taken. */
+const PLACES_LEASE_MS = 15_000
+/**
+ * A node that has not renewed them for this long asks before it uses one: others may have them by
+ * now.
+ */
+const PLACES_TRUSTED_MS = 10_000
+const RENEW_MS = 5_000
+/** A node holds at most this part of all places beyond the calls that run. */
+const LARGEST_SPARE = 1 / 16
+/** What is held and was not used for so long goes back. */
+const UNUSED_MS = 400
+/** What the store said so recently is not asked again. */
+const FRESH_MS = 50
+/** Who was granted nothing so often is refused. */
+const MAX_ROUNDS = 3
+
+export type LimitName = 'requests' | 'concurrent' | 'tokens'
+/** Which limit refuses the call, or what became of it. */
+export type LeaseOutcome = 'taken' | 'unavailable' | LimitName
+
+interface Waiter {
+  readonly tokens: number
+  readonly resolve: (outcome: LeaseOutcome) => void
+  rounds: number
+}
+
+export interface KeyLeaseOptions {
+  readonly id: string
+  readonly limits: RateLimits
+  readonly store: SharedStore
+  /** Where the key is in the store. */
+  readonly storeKey: string
+  /** Milliseconds; for how long things take on this node. */
+  readonly now: () => number
+  /** The time that all nodes share; 0: the store's own. */
+  readonly sharedNow: () => number
+}
+
+export class KeyLease {
+  readonly id: string
+  readonly requests: LeasedBucket
+  readonly tokens: LeasedBucket
+  readonly #options: KeyLeaseOptions
+  #limits: RateLimits
+  #running = 0
+  /** Calls whose bodies are still to come. */
+  #entered = 0
+  #places = 0
+  #placesAskedAtMs = Number.NEGATIVE_INFINITY
+  #birth = ''
+  /** When it was last seen. */
+  #nodes = 1
+  #isAlone = false
+  #waiting: Waiter[] = []
+  #asking: Promise<void> | undefined
+  #hasNews = false
+  /** The store had fewer places than were wanted. */
+  #werePlacesFull = false
+  #lastUsedMs: number
+
+  constructor(options: KeyLeaseOptions) {
+    const { id, limits, now } = options
+    const nowMs = now()
+    this.id = id
+    this.#options = options
+    this.#limits = limits
+    this.requests = new LeasedBucket(limits.requestsPerMinute, nowMs)
+    this.tokens = new LeasedBucket(limits.tokensPerMinute, nowMs)
+    this.#lastUsedMs = nowMs
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  /** Whether a new one would say as much. */
+  get isIdle(): boolean {
+    const isQuiet =
+      this.#running + this.#entered === 0 && this.#places === 0 && this.#asking === undefined
+    return isQuiet && this.requests.isSettled && this.tokens.isSettled
+  }
+
+  get lastUsedMs(): number {
+    return this.#lastUsedMs
+  }
+
+  /** Resolves when no question is under way; for tests, and for the end. */
+  async settled(): Promise<void> {
+    while (this.#asking !== undefined) await this.#asking
+  }
+
+  /**
+   * For a call that is not admitted yet: takes a place of this node alone, and asks nobody. `leave`
+   * gives it back.
+   */
+  enter(limits: RateLimits): LeaseOutcome {
+    this.#limits = limits
+    const nowMs = this.#options.now()
+    this.#lastUsedMs = nowMs
+    this.#bringUpToDate(nowMs)
+    const { mode } = this.#options.store
+    if (mode === 'closed') return 'unavailable'
+    if (mode !== 'open') {
+      if (this.requests.has(1, nowMs) === 'no') return 'requests'
+      if (this.#running + this.#entered >= limits.concurrentCalls) return 'concurrent'
+    }
+    this.#entered += 1
+    return 'taken'
+  }
+
+  leave(): void {
+    this.#entered -= 1
+  }
+
+  /** @param tokens no more than a full bucket holds */
+  take(limits: RateLimits, tokens: number): LeaseOutcome | Promise<LeaseOutcome> {
+    this.#limits = limits
+    const nowMs = this.#options.now()
+    this.#lastUsedMs = nowMs
+    if (this.#waiting.length === 0) {
+      const outcome = this.#attempt(tokens, nowMs)
+      if (outcome === 'taken' && (this.requests.isLow || this.tokens.isLow || this.#placesAreLow))
+        this.#ask()
+      if (outcome !== 'ask') return outcome
+    }
+    return new Promise((resolve) => {
+      this.#waiting.push({ tokens, resolve, rounds: 0 })
+      this.#ask()
+    })
+  }
+
+  /** A call that was taken does not go after all: as if it had never come. */
+  undo(tokens: number): void {
+    this.#bringUpToDate(this.#options.now())
+    this.requests.charge(-1)
+    this.giveBack(-tokens)
+  }
+
+  /** A call has ended. @param extraTokens used beyond what was taken; negative: less */
+  giveBack(extraTokens: number): void {
+    const nowMs = this.#options.now()
+    this.#running -= 1
+    this.#lastUsedMs = nowMs
+    if (extraTokens !== 0) {
+      this.#bringUpToDate(nowMs)
+      this.tokens.charge(extraTokens)
+    }
+    if (this.#options.store.mode !== 'shared') return
+    if (this.#places - this.#running <= 2 * this.#spare && !this.tokens.isOff) return
+    // A question that is under way says how it was before.
+    this.#hasNews = true
+    this.#ask()
+  }
+
+  /**
+   * From time to time: gives back what is not used, renews what is, says what is owed.
+   * @returns whether that was a question to the store
+   */
+  tend(nowMs: number): boolean {
+    if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
+    this.#bringUpToDate(nowMs)
+    const hasPlaces =
+      Number.isFinite(this.#limits.concurrentCalls) && this.#places + this.#running > 0
+    const isOld = hasPlaces && nowMs - this.#placesAskedAtMs >= RENEW_MS
+    const isUnused = nowMs - this.#lastUsedMs >= UNUSED_MS
+    const hasSpare =
+      this.#places > this.#running || !this.requests.isSettled || !this.tokens.isSettled
+    if (!isOld && !(isUnused && hasSpare)) return false
+    this.#ask()
+    return true
+  }
+
+  #bringUpToDate(nowMs: number): void {
+    const { mode, nodes } = this.#options.store
+    const { requestsPerMinute, tokensPerMinute } = this.#limits
+    if (mode === 'shared' && this.#isAlone) {
+      this.#isAlone = false
+      this.requests.rejoin(requestsPerMinute, nowMs)
+      this.tokens.rejoin(tokensPerMinute, nowMs)
+      // What the store knows of this node's places may be gone.
+      this.#placesAskedAtMs = Number.NEGATIVE_INFINITY
+    } else if (mode !== 'shared' && !this.#isAlone) {
+      this.#isAlone = true
+      this.#nodes = nodes
+      this.requests.leave(nodes, nowMs)
+      this.tokens.leave(nodes, nowMs)
+    }
+    this.requests.refill(requestsPerMinute, nowMs)
+    this.tokens.refill(tokensPerMinute, nowMs)
+  }
+
+  #attempt(tokens: number, nowMs: number): LeaseOutcome | 'ask' {
+    this.#bringUpToDate(nowMs)
+    const { mode } = this.#options.store
+    if (mode === 'closed') return 'unavailable'
+    if (mode !== 'open') {
+      const requests = this.requests.has(1, nowMs)
+      if (requests === 'no') return 'requests'
+      const places = this.#hasPlace(nowMs)
+      if (places === 'no') return 'concurrent'
+      const enough = this.tokens.has(Math.max(1, tokens), nowMs)
+      if (enough === 'no') return 'tokens'
+      if (requests === 'ask' || places === 'ask' || enough === 'ask') return 'ask'
+    }
+    this.requests.charge(1)
+    this.tokens.charge(tokens)
+    this.#running += 1
+    return 'taken'
+  }
+
+  #hasPlace(nowMs: number): 'yes' | 'no' | 'ask' {
+    const { concurrentCalls } = this.#limits
+    if (concurrentCalls === Number.POSITIVE_INFINITY) return 'yes'
+    if (this.#isAlone)
+      return this.#running < placesAlone(concurrentCalls, this.#options.store.nodes) ? 'yes' : 'no'
+    const ageMs = nowMs - this.#placesAskedAtMs
+    if (this.#running < this.#places && ageMs < PLACES_TRUSTED_MS) return 'yes'
+    if (this.#running >= concurrentCalls) return 'no'
+    return ageMs < FRESH_MS && this.#werePlacesFull ? 'no' : 'ask'
+  }
+
+  /** Places that it holds in advance. */
+  get #spare(): number {
+    const { concurrentCalls } = this.#limits
+    if (!Number.isFinite(concurrentCalls)) return 0
+    return Math.min(Math.floor(concurrentCalls * LARGEST_SPARE), this.requests.pace)
+  }
+
+  get #placesAreLow(): boolean {
+    return (
+      this.#spare > 0 && this.#places - this.#running < this.#spare / 2 && !this.#werePlacesFull
+    )
+  }
+
+  #ask(): void {
+    if (this.#asking !== undefined) return
+    this.#asking = this.#exchange().finally(() => {
+      this.#asking = undefined
+      // Those who came while the question was under way.
+      if (this.#waiting.length > 0 || this.#hasNews) this.#ask()
+    })
+  }
+
+  async #exchange(): Promise<void> {
+    const { store, storeKey, now, sharedNow } = this.#options
+    const nowMs = now()
+    this.#hasNews = false
+    this.#bringUpToDate(nowMs)
+    if (store.mode === 'shared') {
+      const demand = this.#demand(nowMs, sharedNow())
+      try {
+        const grant = readKeyGrant(await store.run(KEY_SCRIPT, storeKey, toKeyArguments(demand)))
+        this.#bringUpToDate(now())
+        this.#birth = grant.birth
+        this.#nodes = store.nodes
+        // As of the question: what has come back since is rather counted twice than not, as nobody
+        // is admitted by it.
+        this.requests.take(grant.requests, nowMs)
+        this.tokens.take(grant.tokens, nowMs)
+        this.#places = grant.places
+        this.#placesAskedAtMs = nowMs
+        this.#werePlacesFull = grant.places < demand.places.wanted
+        this.#serveWaiting()
+        // What was granted to a call that another limit then refused goes back at once.
+        if (this.#waiting.length === 0)
+          this.#hasNews = this.requests.isOff || this.tokens.isOff || this.#hasNews
+        return
+      } catch {
+        // The store has noted it, and is away from now on.
+        this.requests.fail(demand.requests)
+        this.tokens.fail(demand.tokens)
+      }
+    }
+    this.#serveWaiting()
+  }
+
+  #demand(nowMs: number, sharedNowMs: number): KeyDemand {
+    const { store } = this.#options
+    const tokens = this.#waiting.map((waiter) => Math.max(1, waiter.tokens))
+    const calls = this.#waiting.length
+    for (const waiter of this.#waiting) waiter.rounds += 1
+    const all = tokens.reduce((sum, each) => sum + each, 0)
+    const { concurrentCalls } = this.#limits
+    const wanted = Math.min(concurrentCalls, this.#running + calls + this.#spare)
+    return {
+      nodeId: store.nodeId,
+      nowMs: sharedNowMs,
+      leaseMs: PLACES_LEASE_MS,
+      birth: this.#birth,
+      nodes: this.#nodes,
+      requests: this.requests.demand({ all: calls, first: Math.min(1, calls) }, this.#nodes, nowMs),
+      tokens: this.tokens.demand({ all, first: tokens[0] ?? 0 }, this.#nodes, nowMs),
+      places: {
+        limit: concurrentCalls,
+        wanted: Number.isFinite(concurrentCalls) ? Math.max(wanted, this.#running) : 0,
+        running: this.#running,
+      },
+    }
+  }
+
+  /** First come, first served. Who is left out asks again, a few times. */
+  #serveWaiting(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const waiter of waiting) {
+      const outcome = this.#attempt(waiter.tokens, this.#options.now())
+      if (outcome !== 'ask') waiter.resolve(outcome)
+      else if (waiter.rounds < MAX_ROUNDS) this.#waiting.push(waiter)
+      else waiter.resolve(this.#lacking(waiter.tokens))
+    }
+  }
+
+  #lacking(tokens: number): LimitName {
+    const nowMs = this.#options.now()
+    if (this.requests.has(1, nowMs) !== 'yes') return 'requests'
+    if (this.#hasPlace(nowMs) !== 'yes') return 'concurrent'
+    return this.tokens.has(Math.max(1, tokens), nowMs) === 'yes' ? 'requests' : 'tokens'
+  }
+}
+
+function placesAlone(concurrentCalls: number, nodes: number): number {
+  return concurrentCalls <= 0 ? 0 : Math.max(1, Math.floor(concurrentCalls / nodes))
+}

@@ -1,0 +1,182 @@
+/**
+ * The step that a node takes with the limits of one key in the shared store, and how its question
+ * and answer are written. Decides what is granted, and nothing else. Everything of a key is in one
+ * hash, so that a cluster has it in one place.
+ */
+import type { SharedScript } from '../redis/shared-store.ts'
+
+/** Of a bucket: whole units. */
+export interface BucketDemand {
+  /** Per minute; infinite: the bucket is not asked for. */
+  readonly limit: number
+  /** Units used beyond what was granted; negative: granted ones that come back. */
+  readonly charge: number
+  /** What is missing in this node's share, where the store has lost what it knew. */
+  readonly missing: number
+  readonly wanted: number
+  /** Fewer are of no use. */
+  readonly atLeast: number
+}
+
+export interface KeyDemand {
+  readonly nodeId: string
+  /**
+   * Milliseconds since the Unix epoch; 0: the store's own clock, the only one that all nodes share.
+   */
+  readonly nowMs: number
+  readonly leaseMs: number
+  /** Which life of the hash this node knows; empty: none. */
+  readonly birth: string
+  /** Among how many the limits were shared when it was last seen. */
+  readonly nodes: number
+  readonly requests: BucketDemand
+  readonly tokens: BucketDemand
+  readonly places: {
+    readonly limit: number
+    readonly wanted: number
+    /** Taken already; the node keeps them even when there are too many. */
+    readonly running: number
+  }
+}
+
+export interface BucketGrant {
+  readonly granted: number
+  /** What is left in the shared bucket, in parts (token-bucket.ts); negative: a debt. */
+  readonly parts: number
+}
+
+export interface KeyGrant {
+  readonly birth: string
+  readonly requests: BucketGrant
+  readonly tokens: BucketGrant
+  readonly places: number
+}
+
+/**
+ * A store that was killed comes back without what it knew. The first node that asks then answers
+ * for all: as much is missing of every node's share as of its own. Each of the others corrects that
+ * once, for itself.
+ *
+ * Numbers are written with %.0f, because Lua would round what has more than 14 digits. Places are
+ * `count:until` in a field for each node: those of a node that is gone end with its lease.
+ */
+export const KEY_SCRIPT: SharedScript = {
+  name: 'gatehousekey',
+  lua: `
+local node, now, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+if now == 0 then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local whole = function(number) return string.format('%.0f', number) end
+local stored = redis.call('HGETALL', KEYS[1])
+local known = {}
+for at = 1, #stored, 2 do known[stored[at]] = stored[at + 1] end
+local changes = {}
+local set = function(field, value) changes[#changes + 1] = field; changes[#changes + 1] = value end
+local birth = known['birth']
+if not birth then
+  birth = node .. '.' .. whole(now)
+  set('birth', birth)
+end
+local isNew, isLost = not known['birth'], ARGV[4] ~= '' and ARGV[4] ~= birth
+local nodes = tonumber(ARGV[18])
+local live = 0
+
+local bucket = function(name, at)
+  local limit = tonumber(ARGV[at])
+  if limit < 0 then return 0, 0 end
+  local full = limit * 60000
+  local parts, since = tonumber(known[name]), tonumber(known[name .. 'At'])
+  if parts and since then
+    parts = math.min(full, parts + math.max(0, now - since) * limit)
+  else
+    parts = full
+  end
+  local charge = tonumber(ARGV[at + 1])
+  if isLost then
+    local missing = tonumber(ARGV[at + 2])
+    if isNew then
+      set(name .. 'Lost', whole(missing))
+      charge = missing * nodes
+    else
+      charge = missing - tonumber(known[name .. 'Lost'] or 0)
+    end
+  end
+  parts = math.min(full, parts - charge * 60000)
+  local holds, granted = math.floor(parts / 60000), 0
+  if holds > 0 and holds >= tonumber(ARGV[at + 4]) then
+    granted = math.min(tonumber(ARGV[at + 3]), holds)
+    parts = parts - granted * 60000
+  end
+  set(name, whole(parts))
+  set(name .. 'At', whole(now))
+  if limit > 0 then live = math.max(live, math.ceil((full - parts) / limit)) end
+  return granted, parts
+end
+local requests, requestParts = bucket('requests', 5)
+local tokens, tokenParts = bucket('tokens', 10)
+
+local limit, wanted, running = tonumber(ARGV[15]), tonumber(ARGV[16]), tonumber(ARGV[17])
+local mine, others, places = 'node.' .. node, 0, 0
+for field, value in pairs(known) do
+  if string.sub(field, 1, 5) == 'node.' and field ~= mine then
+    local held, till = string.match(value, '^(%d+):(%d+)$')
+    if not held or tonumber(till) <= now then
+      redis.call('HDEL', KEYS[1], field)
+    else
+      others = others + tonumber(held)
+      live = math.max(live, tonumber(till) - now)
+    end
+  end
+end
+if limit >= 0 then places = math.min(wanted, math.max(running, limit - others)) end
+if places > 0 then
+  set(mine, whole(places) .. ':' .. whole(now + lease))
+  live = math.max(live, lease)
+elseif known[mine] then
+  redis.call('HDEL', KEYS[1], mine)
+end
+if #changes > 0 then redis.call('HSET', KEYS[1], unpack(changes)) end
+redis.call('PEXPIRE', KEYS[1], whole(live + 60000))
+return {birth, requests, whole(requestParts), tokens, whole(tokenParts), places}`,
+}
+
+export function toKeyArguments(demand: KeyDemand): readonly (string | number)[] {
+  const { nodeId, nowMs, leaseMs, birth, nodes, requests, tokens, places } = demand
+  return [
+    ...[nodeId, nowMs, leaseMs, birth],
+    ...toBucketArguments(requests),
+    ...toBucketArguments(tokens),
+    ...[orNone(places.limit), places.wanted, places.running, nodes],
+  ]
+}
+
+function toBucketArguments({
+  limit,
+  charge,
+  missing,
+  wanted,
+  atLeast,
+}: BucketDemand): readonly number[] {
+  return [orNone(limit), charge, missing, wanted, atLeast]
+}
+
+function orNone(limit: number): number {
+  return Number.isFinite(limit) ? limit : -1
+}
+
+/** @throws when it is not an answer of the script */
+export function readKeyGrant(answer: readonly unknown[]): KeyGrant {
+  const [birth, ...rest] = answer
+  const numbers = rest.map(Number)
+  if (numbers.length !== 5 || !numbers.every(Number.isFinite))
+    throw new Error('an answer that is not understood')
+  const [requests = 0, requestParts = 0, tokens = 0, tokenParts = 0, places = 0] = numbers
+  return {
+    birth: String(birth),
+    requests: { granted: requests, parts: requestParts },
+    tokens: { granted: tokens, parts: tokenParts },
+    places,
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * A node's part of a bucket that all nodes share: units that were granted to it, and what it knows
+ * of the rest. Must not know how the store is asked, nor what the units are.
+ *
+ * What a node holds was charged to the shared bucket before. So all nodes together never take more
+ * than the bucket gave, and what was given to a node that is gone is refilled with time.
+ */
+import type { BucketDemand, BucketGrant } from './key-script.ts'
+import { PARTS_PER_UNIT, TokenBucket } from './token-bucket.ts'
+
+/**
+ * A node holds at most this part of a minute's limit beyond what its calls need
+ * (docs/decisions/0018).
+ */
+const LARGEST_LEASE = 1 / 64
+/** It holds what it used in so long, as long as that is a whole unit. */
+const LEASE_MS = 100
+/** Over less time than this nothing is known of how much is used. */
+const SHORTEST_LOOK_MS = 20
+/**
+ * What the store said so recently is not asked again: a flood of refused calls costs one question
+ * in that time.
+ */
+const FRESH_MS = 50
+
+export class LeasedBucket {
+  /**
+   * What the shared bucket holds, with what this node holds of it; while the store is away, this
+   * node's share alone.
+   */
+  readonly view: TokenBucket
+  /** Units granted and not used; negative: used and not granted. */
+  #held = 0
+  /** Units that it holds in advance. */
+  #ahead = 0
+  #usedSinceAsked = 0
+  #usedPerMs = 0
+  #askedAtMs: number
+  #toldAtMs = Number.NEGATIVE_INFINITY
+  /** What this node's share lacked when it came back to the store. */
+  #lostPart: number | undefined
+  /** Undefined: the store answers. */
+  #alone: { readonly nodes: number; used: number } | undefined
+
+  constructor(perMinute: number, nowMs: number) {
+    this.view = new TokenBucket(perMinute, nowMs)
+    this.#askedAtMs = nowMs
+  }
+
+  /** How many units are used in the time that a lease is made for. */
+  get pace(): number {
+    return Math.floor(this.#usedPerMs * LEASE_MS)
+  }
+
+  refill(perMinute: number, nowMs: number): void {
+    const { nodes } = this.#alone ?? { nodes: 1 }
+    this.view.refill(nodes === 1 ? perMinute : shareOf(perMinute, nodes), nowMs)
+  }
+
+  /**
+   * `yes`: there are so many here; `no`: there are not, here or elsewhere; `ask`: the store knows.
+   */
+  has(units: number, nowMs: number): 'yes' | 'no' | 'ask' {
+    if (this.view.perMinute === Number.POSITIVE_INFINITY) return 'yes'
+    if (this.#alone !== undefined) return this.view.holds(units) ? 'yes' : 'no'
+    if (this.#held >= units) return 'yes'
+    if (nowMs - this.#toldAtMs >= FRESH_MS || nowMs < this.#toldAtMs) return 'ask'
+    return this.view.holds(units) ? 'ask' : 'no'
+  }
+
+  /** Takes units whether they are there or not; a negative number gives back. */
+  charge(units: number): void {
+    this.view.charge(units)
+    this.#usedSinceAsked += units
+    if (this.#alone !== undefined) this.#alone.used += units
+    else if (Number.isFinite(this.view.perMinute)) this.#held -= units
+  }
+
+  /** Whether it is time to ask ahead of the next call, so that it need not wait. */
+  get isLow(): boolean {
+    if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return false
+    return this.#ahead > 0 && this.#held < this.#ahead / 2
+  }
+
+  /** Whether it holds much more than it needs, or owes much: others should know soon. */
+  get isOff(): boolean {
+    if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return false
+    const off = Math.max(1, this.view.perMinute * LARGEST_LEASE)
+    return this.#held - this.#ahead >= off || this.#held <= -off
+  }
+
+  /** Whether there is anything to tell the store. */
+  get isSettled(): boolean {
+    return this.#held === 0
+  }
+
+  /**
+   * What to ask the store for. What is given back or owed counts as told from now on.
+   * @param needed units that calls wait for, all together and the first alone
+   */
+  demand(
+    needed: { readonly all: number; readonly first: number },
+    nodes: number,
+    nowMs: number,
+  ): BucketDemand {
+    this.#look(nowMs)
+    const { perMinute: limit } = this.view
+    if (!Number.isFinite(limit)) return { limit, charge: 0, missing: 0, wanted: 0, atLeast: 0 }
+    const missing = Math.max(0, limit - this.view.parts / PARTS_PER_UNIT)
+    const keep = needed.all + this.#ahead
+    const charge = this.#held < 0 ? -this.#held : -Math.max(0, this.#held - keep)
+    this.#held += charge
+    return {
+      limit,
+      charge,
+      missing: Math.round(this.#lostPart ?? missing / nodes),
+      wanted: Math.max(0, keep - this.#held),
+      atLeast: Math.max(0, Math.min(limit, needed.first) - this.#held),
+    }
+  }
+
+  /** Takes over the store's answer. */
+  take({ granted, parts }: BucketGrant, nowMs: number): void {
+    // An answer that came after the store was given up is not counted on: it may have been long
+    // under way.
+    if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return
+    this.#held += granted
+    this.#lostPart = undefined
+    this.#toldAtMs = nowMs
+    this.view.assume(parts + this.#held * PARTS_PER_UNIT, nowMs)
+  }
+
+  /**
+   * There was no answer. What was owed is owed still; what was given back may have arrived, and is
+   * not used again.
+   */
+  fail({ charge }: BucketDemand): void {
+    if (charge <= 0) return
+    if (this.#alone === undefined) this.#held -= charge
+    else this.#alone.used += charge
+  }
+
+  /** Goes on without the store, on its share of what is left. */
+  leave(nodes: number, nowMs: number): void {
+    const { perMinute } = this.view
+    this.#alone = { nodes, used: 0 }
+    if (!Number.isFinite(perMinute)) return
+    const heldParts = Math.max(0, this.#held) * PARTS_PER_UNIT
+    const parts =
+      heldParts + Math.min(0, this.#held) * PARTS_PER_UNIT + (this.view.parts - heldParts) / nodes
+    this.#held = 0
+    this.view.refill(shareOf(perMinute, nodes), nowMs)
+    this.view.assume(parts, nowMs)
+  }
+
+  /** Back to the store: what was used meanwhile is owed, as far as it is not refilled by now. */
+  rejoin(perMinute: number, nowMs: number): void {
+    const alone = this.#alone
+    this.#alone = undefined
+    this.#toldAtMs = Number.NEGATIVE_INFINITY
+    if (alone === undefined || !Number.isFinite(perMinute)) return
+    const missing = Math.max(
+      0,
+      Math.ceil(shareOf(perMinute, alone.nodes) - this.view.parts / PARTS_PER_UNIT),
+    )
+    this.#held = -Math.max(0, Math.min(Math.ceil(alone.used), missing))
+    this.#lostPart = missing
+    this.view.refill(perMinute, nowMs)
+  }
+
+  #look(nowMs: number): void {
+    const elapsedMs = Math.max(SHORTEST_LOOK_MS, nowMs - this.#askedAtMs)
+    const usedPerMs = Math.max(0, this.#usedSinceAsked) / elapsedMs
+    this.#usedPerMs = elapsedMs < 2 * LEASE_MS ? (this.#usedPerMs + usedPerMs) / 2 : usedPerMs
+    this.#usedSinceAsked = 0
+    this.#askedAtMs = nowMs
+    const largest = Math.floor(this.view.perMinute * LARGEST_LEASE)
+    this.#ahead = Math.min(largest, this.pace)
+  }
+}
+
+/** At least 1, where the limit is not 0: else the last of a small limit could be used nowhere. */
+function shareOf(perMinute: number, nodes: number): number {
+  return perMinute <= 0 ? 0 : Math.max(1, Math.floor(perMinute / nodes))
+}

@@ -1,0 +1,30 @@
+/**
+ * A ledger for tests that answers by one function, whoever asks and however. Must not be imported
+ * outside tests.
+ */
+import type { LedgerSums } from './load-usage.ts'
+
+/**
+ * @param since of one account it may answer with more than that account's: what is not asked for is
+ * left out
+ */
+export function createLedgerSums(since: LedgerSums['since']): LedgerSums {
+  return {
+    since,
+    ofRanges: (accountId, ranges) =>
+      Promise.all(
+        ranges.map(async ({ fromMs, untilMs, keyId, gateId }) => {
+          const used = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+          for (const sum of await since(fromMs, accountId, untilMs)) {
+            const isInScope = keyId === undefined ? sum.gateId === gateId : sum.keyId === keyId
+            if (sum.accountId !== accountId || !isInScope) continue
+            used.tokens += sum.tokens
+            used.microUsd += sum.microUsd
+            used.unpricedCalls += sum.unpricedCalls
+          }
+          return used
+        }),
+      ),
+    budgetBeginnings: async () => new Map(),
+  }
+}

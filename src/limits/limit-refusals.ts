@@ -1,0 +1,175 @@
+/** How limits are told: the refusals and the `x-ratelimit-*` headers. Decides nothing. */
+import { type Budget, ceilingOf } from '../core/budget.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { TokenBucket } from './token-bucket.ts'
+import type { UsageWindow } from './usage-counter.ts'
+
+const CONCURRENCY_RETRY_MS = 1000
+/** Reserved amounts come back when calls end; nobody knows when. */
+const RESERVED_RETRY_MS = 1000
+
+/** The headers of a key, or of an account, are made of these. */
+export interface RateBuckets {
+  readonly requests: TokenBucket
+  readonly tokens: TokenBucket
+}
+
+/** Shared by one key's calls, and by those of all keys of its account. */
+export interface CallBuckets {
+  readonly key: RateBuckets | undefined
+  readonly account?: RateBuckets | undefined
+}
+
+type Holder = keyof CallBuckets
+
+const HOLDERS: Readonly<Record<Holder, string>> = {
+  key: 'this API key is',
+  account: 'all API keys of this account together are',
+}
+
+export function tooManyRequests(holder: Holder, buckets: CallBuckets): GatewayError {
+  const { perMinute, waitMs } = toWait(buckets[holder])
+  return rateLimited(
+    `Rate limit reached for requests per minute: ${HOLDERS[holder]} allowed ${perMinute}. Please try again in ${waitMs / 1000}s.`,
+    waitMs,
+    toHeaders(buckets),
+  )
+}
+
+function toWait(buckets: RateBuckets | undefined) {
+  const { perMinute = 0 } = buckets?.requests ?? {}
+  return { perMinute, waitMs: buckets?.requests.waitMsFor(1) ?? 0 }
+}
+
+export function tooManyConcurrent(
+  holder: Holder,
+  buckets: CallBuckets,
+  concurrentCalls: number,
+): GatewayError {
+  return rateLimited(
+    `Rate limit reached for concurrent calls: ${HOLDERS[holder]} allowed ${concurrentCalls} at a time. Please try again in ${CONCURRENCY_RETRY_MS / 1000}s.`,
+    CONCURRENCY_RETRY_MS,
+    toHeaders(buckets),
+  )
+}
+
+/** A key alone has such a limit. */
+export function tooManyTokens(
+  buckets: CallBuckets & { key: RateBuckets },
+  wanted: number,
+): GatewayError {
+  const { tokens } = buckets.key
+  const waitMs = tokens.waitMsFor(wanted)
+  return rateLimited(
+    `Rate limit reached for tokens per minute: this API key is allowed ${tokens.perMinute}, and this call may use ${wanted}. Please try again in ${waitMs / 1000}s.`,
+    waitMs,
+    toHeaders(buckets),
+  )
+}
+
+/**
+ * Used up, or all of the rest set aside for calls that are under way, which may give some of it
+ * back.
+ */
+export type Shortage = 'exhausted' | 'reserved'
+
+export function quotaRefusal(
+  what: 'tokens' | 'spend',
+  limit: number,
+  { window, nowMs, shortage }: { window: UsageWindow; nowMs: number; shortage: Shortage },
+): GatewayError {
+  const quota = what === 'tokens' ? `${limit} tokens` : `$${limit}`
+  const name = `the account's monthly quota of ${quota}`
+  return shortage === 'reserved' ? allReserved(name) : exhausted(name, window, nowMs)
+}
+
+export function budgetRefusal(
+  budget: Budget,
+  { window, nowMs, shortage }: { window: UsageWindow; nowMs: number; shortage: Shortage },
+): GatewayError {
+  const { limit, scope } = budget
+  const ceiling = ceilingOf(limit)
+  const amount = limit.type === 'tokens' ? `${ceiling} tokens` : `$${ceiling / 1_000_000}`
+  const of = scope.type === 'key' ? 'this API key' : 'this gate'
+  const each = budget.period === 'total' ? 'in total' : `a ${budget.period}`
+  const name = `the budget '${budget.name}' (${budget.id}) of ${of}, ${amount} ${each},`
+  return shortage === 'reserved' ? allReserved(name) : exhausted(name, window, nowMs)
+}
+
+/** The nodes cannot agree at the moment, and the operator wants no call then. */
+export function limitsUnavailable(): GatewayError {
+  return new GatewayError('unavailable', 'Limits cannot be checked at the moment. Try again soon.')
+}
+
+/** What is left was promised to calls on other nodes. */
+export function reservedElsewhere(): GatewayError {
+  return allReserved('a quota or budget of this account')
+}
+
+function exhausted(name: string, window: UsageWindow, nowMs: number): GatewayError {
+  const until = Number.isFinite(window.endsAtMs)
+    ? ` until ${new Date(window.endsAtMs).toISOString()}`
+    : ''
+  return new GatewayError('quota_exceeded', `${capitalise(name)} is used up${until}.`, {
+    headers: Number.isFinite(window.endsAtMs) ? retryAfter(window.endsAtMs - nowMs) : {},
+  })
+}
+
+/** Unlike a quota that is used up this passes, so clients may come back. */
+function allReserved(name: string): GatewayError {
+  return rateLimited(
+    `What is left of ${name} is reserved for calls that are under way. Please try again when they have ended.`,
+    RESERVED_RETRY_MS,
+    {},
+  )
+}
+
+function rateLimited(
+  message: string,
+  waitMs: number,
+  headers: Record<string, string>,
+): GatewayError {
+  return new GatewayError('rate_limited', message, {
+    headers: { ...retryAfter(waitMs), 'retry-after-ms': String(waitMs), ...headers },
+  })
+}
+
+function retryAfter(waitMs: number): Record<string, string> {
+  return { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) }
+}
+
+function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/**
+ * The headers of OpenAI's API; reset is the time until the bucket is full again. None where there
+ * is no limit.
+ */
+export function toHeaders({ key, account }: CallBuckets): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (key !== undefined) {
+    addHeaders(headers, 'requests', key.requests)
+    addHeaders(headers, 'tokens', key.tokens)
+  }
+  if (account !== undefined) addHeaders(headers, 'account-requests', account.requests)
+  return headers
+}
+
+function addHeaders(headers: Record<string, string>, name: string, bucket: TokenBucket): void {
+  if (!Number.isFinite(bucket.perMinute)) return
+  headers[`x-ratelimit-limit-${name}`] = String(bucket.perMinute)
+  headers[`x-ratelimit-remaining-${name}`] = String(bucket.remaining)
+  headers[`x-ratelimit-reset-${name}`] = formatDuration(bucket.resetMs)
+}
+
+/** As OpenAI writes durations: `120ms`, `1s`, `7.66s`, `6m0s`, `1h0m0s`. */
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 1000) return durationMs === 0 ? '0s' : `${durationMs}ms`
+  const seconds = `${(durationMs % 60_000) / 1000}s`
+  const minutes = Math.floor(durationMs / 60_000)
+  if (minutes === 0) return seconds
+  return minutes < 60
+    ? `${minutes}m${seconds}`
+    : `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}`
+}

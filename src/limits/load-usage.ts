@@ -1,0 +1,204 @@
+/**
+ * Brings the counters up to what the ledger holds, while the process serves already. Must not know
+ * tables or files.
+ *
+ * Nothing may be added to the ledger's sums meanwhile: what this process records is counted as it
+ * ends, and would be counted twice.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Budget } from '../core/budget.ts'
+import type { CallCredential } from '../core/call.ts'
+import type { AccountId, GateId, KeyId } from '../core/ids.ts'
+import { hourOf, spanOf } from '../core/period.ts'
+import { withJitter } from '../core/retry-delay.ts'
+import { countsForQuota } from '../gateway/plan/counts-for-quota.ts'
+import type { BudgetRegistry } from './budget-registry.ts'
+import type { Amounts } from './usage-counter.ts'
+import type { PastUsage, UsageLimits } from './usage-limits.ts'
+
+type Used = Amounts & { readonly unpricedCalls: number }
+
+export interface LedgerSums {
+  /**
+   * Of all calls that began at `fromMs` or later, and before `untilMs`: a clock may have been far
+   * ahead. Both are beginnings of hours.
+   * @param accountId undefined: of every account
+   */
+  since(
+    fromMs: number,
+    accountId: AccountId | undefined,
+    untilMs: number,
+  ): Promise<
+    readonly (Used & {
+      readonly accountId: AccountId
+      readonly keyId: KeyId
+      readonly gateId: GateId
+      readonly target: string | null
+      readonly credential: CallCredential | null
+    })[]
+  >
+  /**
+   * Of each of these stretches of time, in their order; all of one account are asked for together.
+   * @param ranges each of one key or one gate; they end at the beginning of an hour, or never
+   */
+  ofRanges(
+    accountId: AccountId,
+    ranges: readonly {
+      readonly fromMs: number
+      readonly untilMs: number
+      readonly keyId?: KeyId
+      readonly gateId?: GateId
+    }[],
+  ): Promise<readonly Used[]>
+  /**
+   * By budget id: what it used up to the end of the hour of its creation, where those calls are
+   * deleted.
+   */
+  budgetBeginnings(): Promise<ReadonlyMap<string, Used>>
+}
+
+export interface LoadedLedger {
+  readonly sums: LedgerSums
+  readonly nowMs: number
+  readonly beforeCounting?: () => Promise<void>
+  /** The sums may hold what was counted here since. */
+  readonly isAgain?: boolean
+}
+
+/** Quotas, then budgets. */
+export async function loadUsage(
+  usage: UsageLimits,
+  budgets: Pick<BudgetRegistry, 'all'>,
+  ledger: LoadedLedger,
+): Promise<void> {
+  await loadQuotas(usage, ledger)
+  await loadBudgets(usage, budgets, ledger)
+}
+
+/** All or nothing, so that it can be tried again. */
+export async function loadQuotas(
+  usage: UsageLimits,
+  { sums, nowMs, beforeCounting, isAgain }: LoadedLedger,
+): Promise<void> {
+  const month = spanOf('month', nowMs)
+  const ofMonth = (await sums.since(month.startsAtMs, undefined, month.endsAtMs)).map(toPast)
+  await beforeCounting?.()
+  usage.addPastQuotaUsage(nowMs, ofMonth, isAgain)
+}
+
+/**
+ * All or nothing, so that it can be tried again. Alerts that are due, because the process ended
+ * before it could tell, are told now.
+ */
+export async function loadBudgets(
+  usage: UsageLimits,
+  budgets: Pick<BudgetRegistry, 'all'>,
+  { sums, nowMs, beforeCounting, isAgain }: LoadedLedger,
+): Promise<void> {
+  const ofBudgets = await readBudgets(usage, budgets.all(), { sums, nowMs })
+  await beforeCounting?.()
+  for (const { id, past } of ofBudgets) {
+    usage.addPastBudgetUsage(id, nowMs, past, isAgain)
+    usage.alertBudget(id, nowMs)
+  }
+}
+
+/** Shows what the ledger holds of one account's month and of some of its budgets to who looks. */
+export async function showUsage(
+  usage: UsageLimits,
+  shown: { readonly accountId: AccountId; readonly budgets: readonly Budget[] },
+  { sums, nowMs }: { readonly sums: LedgerSums; readonly nowMs: number },
+): Promise<void> {
+  const { accountId, budgets } = shown
+  const month = spanOf('month', nowMs)
+  const ofMonth = (await sums.since(month.startsAtMs, accountId, month.endsAtMs)).map(toPast)
+  const ofBudgets = await readBudgets(usage, budgets, { sums, nowMs })
+  usage.seePastQuotaUsage(accountId, nowMs, ofMonth)
+  for (const { id, past } of ofBudgets) usage.seePastBudgetUsage(id, nowMs, past)
+}
+
+async function readBudgets(
+  usage: UsageLimits,
+  budgets: readonly Budget[],
+  { sums, nowMs }: { readonly sums: LedgerSums; readonly nowMs: number },
+): Promise<readonly { readonly id: string; readonly past: readonly PastUsage[] }[]> {
+  if (budgets.length === 0) return []
+  const beginnings = await sums.budgetBeginnings()
+  const ofBudgets: { readonly id: string; readonly past: readonly PastUsage[] }[] = []
+  for (const [accountId, ofAccount] of Map.groupBy(budgets, (budget) => budget.accountId)) {
+    const asked = ofAccount.flatMap((budget) => {
+      const window = usage.budgetWindow(budget.id, nowMs)
+      if (window === undefined) return []
+      const { startsAtMs, endsAtMs: untilMs } = window
+      const beginning = startsAtMs === budget.createdAt ? beginnings.get(budget.id) : undefined
+      const fromMs = beginning === undefined ? startsAtMs : hourOf(startsAtMs).endsAtMs
+      const { scope } = budget
+      const place = scope.type === 'key' ? { keyId: scope.keyId } : { gateId: scope.gateId }
+      return [{ budget, beginning, range: { ...place, fromMs, untilMs } }]
+    })
+    const used = await sums.ofRanges(
+      accountId,
+      asked.map(({ range }) => range),
+    )
+    for (const [index, { budget, beginning }] of asked.entries()) {
+      const parts = [used[index], beginning].filter((part) => part !== undefined)
+      ofBudgets.push({ id: budget.id, past: parts.map((part) => toPastOf(budget, part)) })
+    }
+  }
+  return ofBudgets
+}
+
+function toPast(sum: Awaited<ReturnType<LedgerSums['since']>>[number]): PastUsage {
+  return { ...sum, countsForQuota: countsForQuota(sum.target, sum.credential) }
+}
+
+/** As usage within the budget, and of nothing else. */
+function toPastOf({ accountId, scope }: Budget, amounts: Used): PastUsage {
+  const place =
+    scope.type === 'key'
+      ? { keyId: scope.keyId, gateId: '' }
+      : { keyId: '' as KeyId, gateId: scope.gateId }
+  return { ...amounts, ...place, accountId, countsForQuota: false }
+}
+
+const RETRY_MS = 5_000
+
+export interface LoadingOptions {
+  readonly usage: UsageLimits
+  /**
+   * Each is all or nothing. Budgets are asked for once quotas are there, whose calls do not wait
+   * for them.
+   */
+  readonly loadQuotas: () => Promise<void>
+  readonly loadBudgets: () => Promise<void>
+  /** Nobody waits for it any more. */
+  readonly signal: AbortSignal
+  readonly onFailure: (error: unknown) => void
+  readonly retryMs?: number
+}
+
+/**
+ * Loads until it has worked; meanwhile `usage` holds back the calls that past usage could stop. The
+ * first attempt has begun when this returns.
+ * @returns false when it was aborted first; it never rejects
+ */
+export async function keepLoading(options: LoadingOptions): Promise<boolean> {
+  const { usage, signal, onFailure, retryMs = RETRY_MS } = options
+  let isQuotaLoaded = false
+  while (!signal.aborted) {
+    const quotas = isQuotaLoaded ? Promise.resolve() : options.loadQuotas()
+    const budgets = quotas.then(() => {
+      isQuotaLoaded = true
+      return options.loadBudgets()
+    })
+    usage.awaitPast({ quotas, budgets })
+    try {
+      await budgets
+      return true
+    } catch (error) {
+      if (!signal.aborted) onFailure(error)
+    }
+    await sleep(withJitter(retryMs), undefined, { signal, ref: false }).catch(() => {})
+  }
+  return false
+}

@@ -1,0 +1,227 @@
+/**
+ * Limits in this process's memory: requests and tokens per minute and concurrent calls of each key,
+ * the same of an account where its plan says so, and behind them the quotas and budgets of
+ * usage-limits.ts. Must not know HTTP, where plans come from, or other nodes.
+ */
+import { type Stopwatch, systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import { createPlans } from '../core/plan.ts'
+import type {
+  CallAhead,
+  Caller,
+  Limits,
+  Place,
+  PriceDemand,
+  RateLimits,
+  Spent,
+  Ticket,
+} from '../gateway/ports.ts'
+import { toHeaders, tooManyConcurrent, tooManyRequests, tooManyTokens } from './limit-refusals.ts'
+import { TokenBucket } from './token-bucket.ts'
+import type { Reservation } from './usage-counter.ts'
+import { UsageLimits } from './usage-limits.ts'
+
+/**
+ * Each admission looks at two states for each that it may have added: idle ones go faster than new
+ * ones come.
+ */
+const SWEPT_FOR_EACH = 2
+
+/** Of a key, or of all keys of an account. */
+interface RateState {
+  readonly id: string
+  readonly requests: TokenBucket
+  readonly tokens: TokenBucket
+  running: number
+  /** Calls whose bodies are still to come. */
+  entered: number
+}
+
+/**
+ * Token buckets as OpenAI's users know them (token-bucket.ts). A refused request takes nothing.
+ * Tokens are taken at the estimate, though never more than a full bucket holds, and corrected when
+ * it is known what the call used.
+ */
+export class MemoryLimits implements Limits {
+  readonly #clock: Stopwatch
+  readonly #usage: UsageLimits
+  readonly #states = new Map<string, RateState>()
+  #sweep: Iterator<RateState> = this.#states.values()
+
+  constructor(
+    clock: Stopwatch = systemClock,
+    usage: UsageLimits = new UsageLimits({ plans: createPlans() }),
+  ) {
+    this.#clock = clock
+    this.#usage = usage
+  }
+
+  /**
+   * How many keys (and accounts with limits of their own) are in memory: those with a running call
+   * or a bucket that is not full, and a few not swept yet.
+   */
+  get trackedKeys(): number {
+    return this.#states.size
+  }
+
+  enter({ accountId, keyId, limits }: Caller, nowMs: number): Place {
+    const key = this.#stateOf(keyId, limits, nowMs)
+    const account = limits.account && this.#accountState(accountId, limits.account, nowMs)
+    key.requests.refill(limits.requestsPerMinute, nowMs)
+    if (!key.requests.holds(1)) throw tooManyRequests('key', { key, account })
+    if (key.running + key.entered >= limits.concurrentCalls)
+      throw tooManyConcurrent('key', { key, account }, limits.concurrentCalls)
+    if (account !== undefined && limits.account !== undefined) {
+      if (!account.requests.holds(1)) throw tooManyRequests('account', { key, account })
+      if (account.running + account.entered >= limits.account.concurrentCalls)
+        throw tooManyConcurrent('account', { key, account }, limits.account.concurrentCalls)
+    }
+    return new MemoryPlace(key, account)
+  }
+
+  priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
+    return this.#usage.priceDemand(caller, gateId)
+  }
+
+  whenReady(caller: Caller, gateId: string): Promise<void> | undefined {
+    return this.#usage.whenCountedFor(caller, gateId)
+  }
+
+  /**
+   * @throws GatewayError `rate_limited`, with `retry-after`, `retry-after-ms` and the
+   * `x-ratelimit-*` headers, or `quota_exceeded` that names the budget
+   */
+  admit(caller: Caller, call: CallAhead): Ticket {
+    const nowMs = this.#clock.elapsed()
+    const { limits, keyId, accountId } = caller
+    this.#sweepIdle(nowMs, limits.account === undefined ? SWEPT_FOR_EACH : 2 * SWEPT_FOR_EACH)
+    const key = this.#stateOf(keyId, limits, nowMs)
+    const account = limits.account && this.#accountState(accountId, limits.account, nowMs)
+    key.requests.refill(limits.requestsPerMinute, nowMs)
+    key.tokens.refill(limits.tokensPerMinute, nowMs)
+    this.#usage.assertWithinBudgets(caller, call)
+    if (!key.requests.holds(1)) throw tooManyRequests('key', { key, account })
+    if (key.running >= limits.concurrentCalls)
+      throw tooManyConcurrent('key', { key, account }, limits.concurrentCalls)
+    // What is larger than a whole minute's tokens could never go: it waits for a full bucket.
+    const tokens = Math.min(call.estimatedTokens, limits.tokensPerMinute)
+    if (!key.tokens.holds(Math.max(1, tokens))) throw tooManyTokens({ key, account }, tokens)
+    if (account !== undefined && limits.account !== undefined) {
+      if (!account.requests.holds(1)) throw tooManyRequests('account', { key, account })
+      if (account.running >= limits.account.concurrentCalls)
+        throw tooManyConcurrent('account', { key, account }, limits.account.concurrentCalls)
+      account.requests.charge(1)
+      account.running += 1
+    }
+    key.requests.charge(1)
+    key.tokens.charge(tokens)
+    key.running += 1
+    return new MemoryTicket(this.#usage, { key, account, tokens, caller, call })
+  }
+
+  #accountState(accountId: AccountId, limits: RateLimits, nowMs: number): RateState {
+    const state = this.#stateOf(`account ${accountId}`, limits, nowMs)
+    state.requests.refill(limits.requestsPerMinute, nowMs)
+    return state
+  }
+
+  #stateOf(id: string, limits: RateLimits, nowMs: number): RateState {
+    const known = this.#states.get(id)
+    if (known !== undefined) return known
+    const requests = new TokenBucket(limits.requestsPerMinute, nowMs)
+    const tokens = new TokenBucket(limits.tokensPerMinute, nowMs)
+    const state = { id, requests, tokens, running: 0, entered: 0 }
+    this.#states.set(id, state)
+    return state
+  }
+
+  /**
+   * A state that says nothing more than a new one would is dropped, a few at a time: no timer, no
+   * long pause.
+   */
+  #sweepIdle(nowMs: number, most: number): void {
+    for (let looked = 0; looked < most; looked += 1) {
+      const { value: state, done } = this.#sweep.next()
+      if (done === true) {
+        this.#sweep = this.#states.values()
+        return
+      }
+      if (state.running + state.entered > 0) continue
+      state.requests.refill(state.requests.perMinute, nowMs)
+      state.tokens.refill(state.tokens.perMinute, nowMs)
+      if (state.requests.isFull && state.tokens.isFull) this.#states.delete(state.id)
+    }
+  }
+}
+
+class MemoryPlace implements Place {
+  #key: RateState | undefined
+  readonly #account: RateState | undefined
+
+  constructor(key: RateState, account: RateState | undefined) {
+    this.#key = key
+    this.#account = account
+    key.entered += 1
+    if (account !== undefined) account.entered += 1
+  }
+
+  leave(): void {
+    if (this.#key === undefined) return
+    this.#key.entered -= 1
+    if (this.#account !== undefined) this.#account.entered -= 1
+    this.#key = undefined
+  }
+}
+
+interface Admitted {
+  readonly key: RateState
+  /** Undefined: the account has no limits of its own. */
+  readonly account: RateState | undefined
+  /** What was taken of the tokens per minute. */
+  readonly tokens: number
+  readonly caller: Caller
+  readonly call: CallAhead
+}
+
+class MemoryTicket implements Ticket {
+  readonly headers: Readonly<Record<string, string>>
+  readonly #usage: UsageLimits
+  readonly #budgets: ReturnType<UsageLimits['reserveBudgets']>
+  #admitted: Admitted | undefined
+  #quota: Reservation | undefined
+
+  constructor(usage: UsageLimits, admitted: Admitted) {
+    this.#usage = usage
+    this.#admitted = admitted
+    this.headers = toHeaders(admitted)
+    this.#budgets = usage.reserveBudgets(admitted.caller, admitted.call)
+  }
+
+  reserveQuota(): GatewayError | undefined {
+    if (this.#admitted === undefined || this.#quota !== undefined) return undefined
+    const reserved = this.#usage.reserveQuota(this.#admitted.caller, this.#admitted.call)
+    if (reserved instanceof GatewayError) return reserved
+    this.#quota = reserved
+    return undefined
+  }
+
+  settle(spent: Spent): void {
+    if (this.#admitted === undefined) return
+    const { key, account, tokens: taken } = this.#admitted
+    this.#admitted = undefined
+    key.running -= 1
+    if (account !== undefined) account.running -= 1
+    // An answer that nobody counted keeps what was taken for it: a client that leaves early would
+    // call for free otherwise.
+    if (spent.tokens !== null && spent.tokens !== taken) {
+      key.tokens.refill(key.tokens.perMinute, spent.endedAtMs)
+      key.tokens.charge(spent.tokens - taken)
+    }
+    const { microUsd } = spent.cost
+    const tokens = spent.tokens ?? 0
+    const used = { tokens, microUsd: microUsd ?? 0, isPriced: microUsd !== null || tokens === 0 }
+    this.#quota?.settle(spent.countsForQuota ? used : undefined)
+    this.#usage.settleBudgets(this.#budgets, used)
+  }
+}

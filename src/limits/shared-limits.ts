@@ -1,0 +1,345 @@
+/**
+ * Limits that all nodes keep together: what a key, or all keys of an account, may use is leased
+ * from the shared store in small parts (key-lease.ts), what an account and a budget have used is
+ * counted there. Must not know HTTP or which store it is.
+ */
+import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import type {
+  CallAhead,
+  Caller,
+  Limits,
+  Place,
+  PriceDemand,
+  RateLimits,
+  Spent,
+  Ticket,
+} from '../gateway/ports.ts'
+import type { SharedStore } from '../redis/shared-store.ts'
+import { KeyLease, type LeaseOutcome } from './key-lease.ts'
+import {
+  type CallBuckets,
+  limitsUnavailable,
+  toHeaders,
+  tooManyConcurrent,
+  tooManyRequests,
+  tooManyTokens,
+} from './limit-refusals.ts'
+import { SharedUsage } from './shared-usage.ts'
+import { Turns } from './turns.ts'
+import type { Reservation } from './usage-counter.ts'
+import type { BudgetReservations, UsageLimits } from './usage-limits.ts'
+
+const TEND_MS = 250
+/** Another node shows what was used here a second later, however many accounts are at work. */
+const TOLD_WITHIN_ROUNDS = 4
+/** An answer of the store is good for so long to who looks. */
+const LOOKED_AT_MS = 500
+/**
+ * Spread over several rounds, so that nodes that all find the store again do not ask it for
+ * everything at once.
+ */
+const MAX_QUESTIONS_PER_ROUND = 200
+
+export interface SharedLimitsOptions {
+  readonly store: SharedStore
+  /** In front of every key of the store. */
+  readonly prefix: string
+  readonly usage: UsageLimits
+  readonly clock?: Clock & Stopwatch
+  /** For tests; without it, the store's own clock, which is the same for all nodes. */
+  readonly sharedClock?: Clock
+}
+
+export class SharedLimits implements Limits {
+  readonly #store: SharedStore
+  readonly #prefix: string
+  readonly #usage: UsageLimits
+  readonly #shared: SharedUsage
+  readonly #clock: Clock & Stopwatch
+  readonly #sharedNow: () => number
+  readonly #leases = new Map<string, KeyLease>()
+  readonly #tended = new Turns(this.#leases)
+  #timer: ReturnType<typeof setInterval> | undefined
+
+  constructor({ store, prefix, usage, clock = systemClock, sharedClock }: SharedLimitsOptions) {
+    this.#store = store
+    this.#prefix = prefix
+    this.#usage = usage
+    this.#clock = clock
+    this.#sharedNow = () => sharedClock?.now() ?? 0
+    const now = () => clock.elapsed()
+    const wallNow = () => clock.now()
+    this.#shared = new SharedUsage({
+      store,
+      prefix,
+      usage,
+      now,
+      wallNow,
+      sharedNow: this.#sharedNow,
+    })
+  }
+
+  /** Keys with a call that runs, something held, or something owed, and a few not swept yet. */
+  get trackedKeys(): number {
+    return this.#leases.size
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.tend(), TEND_MS)
+    this.#timer.unref()
+  }
+
+  /** Gives back what this node holds. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    const laterMs = this.#clock.elapsed() + 60_000
+    for (const lease of this.#leases.values()) lease.tend(laterMs)
+    this.#shared.tend(laterMs, Number.POSITIVE_INFINITY)
+    await this.settled()
+  }
+
+  /** Resolves when the store knows what calls that have ended used, or is away. Never rejects. */
+  tell(): Promise<void> {
+    return this.#shared.tell()
+  }
+
+  /**
+   * Resolves when what all nodes have used of the account's quota and of these budgets is known
+   * here, or the store is away. Never rejects.
+   */
+  async refresh(accountId: AccountId, budgetIds: readonly string[]): Promise<void> {
+    const windows = this.#usage.windowsAt(accountId, budgetIds, this.#clock.now())
+    await this.#shared.refresh(windows, LOOKED_AT_MS)
+  }
+
+  /** By what this node knows: what others have taken is asked for when the call is admitted. */
+  enter(caller: Caller): Place {
+    const { limits } = caller
+    const key = this.#keyLeaseOf(caller)
+    const account = this.#accountLeaseOf(caller)
+    if (key === undefined && account === undefined) return NO_PLACE
+    const outcome = key === undefined ? 'taken' : key.enter(limits)
+    if (outcome !== 'taken') throw toRefusal(outcome, 'key', { key, account, caller, tokens: 0 })
+    if (account !== undefined && limits.account !== undefined) {
+      const ofAccount = account.enter(limits.account)
+      if (ofAccount !== 'taken') {
+        key?.leave()
+        throw toRefusal(ofAccount, 'account', { key, account, caller, tokens: 0 })
+      }
+    }
+    return new LeasedPlace(key, account)
+  }
+
+  priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
+    return this.#usage.priceDemand(caller, gateId)
+  }
+
+  whenReady(caller: Caller, gateId: string): Promise<void> | undefined {
+    return this.#usage.whenCountedFor(caller, gateId)
+  }
+
+  /**
+   * At once where this node holds what the call needs; else a promise, for as long as the store
+   * takes to answer.
+   * @throws GatewayError (or rejects with it) `rate_limited`, with `retry-after`, `retry-after-ms`
+   * and the `x-ratelimit-*` headers; `quota_exceeded` that names the budget; `unavailable` while
+   * the store is away and the operator wants it so
+   */
+  admit(caller: Caller, call: CallAhead): Ticket | Promise<Ticket> {
+    const budgets = this.#shared.reserveBudgets(caller, call)
+    return budgets instanceof Promise
+      ? budgets.then((reserved) => this.#admitKey(caller, call, reserved))
+      : this.#admitKey(caller, call, budgets)
+  }
+
+  #admitKey(
+    caller: Caller,
+    call: CallAhead,
+    budgets: BudgetReservations,
+  ): Ticket | Promise<Ticket> {
+    const { limits } = caller
+    const tokens = Math.min(call.estimatedTokens, limits.tokensPerMinute)
+    const usage = this.#usage
+    const key = this.#keyLeaseOf(caller)
+    const account = this.#accountLeaseOf(caller)
+    const admitted = { usage, shared: this.#shared, budgets, key, account, tokens, caller, call }
+    // The key first: a flood that its own limits stop takes nothing from the account's other keys.
+    const outcome = key === undefined ? 'taken' : key.take(limits, tokens)
+    return outcome instanceof Promise
+      ? outcome.then((known) => admitAccount(admitted, known))
+      : admitAccount(admitted, outcome)
+  }
+
+  /** A round of upkeep; a timer calls it. */
+  tend(): void {
+    const nowMs = this.#clock.elapsed()
+    let questions = this.#shared.tend(nowMs, MAX_QUESTIONS_PER_ROUND / 2, TOLD_WITHIN_ROUNDS)
+    for (let looked = this.#leases.size; looked > 0; looked -= 1) {
+      const lease = this.#tended.next()
+      if (lease === undefined) return
+      if (lease.tend(nowMs)) questions += 1
+      if (lease.isIdle && nowMs - lease.lastUsedMs > 60_000) this.#leases.delete(lease.id)
+      if (questions >= MAX_QUESTIONS_PER_ROUND) return
+    }
+  }
+
+  /** Resolves when no question to the store is under way. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#leases.values()].map((lease) => lease.settled()))
+    await this.#shared.settled()
+  }
+
+  #keyLeaseOf({ keyId, limits }: Caller): KeyLease | undefined {
+    return hasLimits(limits) ? this.#leaseOf(keyId, 'key', limits) : undefined
+  }
+
+  #accountLeaseOf({ accountId, limits: { account } }: Caller): KeyLease | undefined {
+    return account === undefined ? undefined : this.#leaseOf(accountId, 'account', account)
+  }
+
+  #leaseOf(id: string, kind: Holder, limits: RateLimits): KeyLease {
+    const known = this.#leases.get(id)
+    if (known !== undefined) return known
+    const lease = new KeyLease({
+      id,
+      limits,
+      store: this.#store,
+      storeKey: `${this.#prefix}:${kind}:{${id}}`,
+      now: () => this.#clock.elapsed(),
+      sharedNow: this.#sharedNow,
+    })
+    this.#leases.set(id, lease)
+    return lease
+  }
+}
+
+type Holder = 'key' | 'account'
+
+function hasLimits({ requestsPerMinute, tokensPerMinute, concurrentCalls }: RateLimits): boolean {
+  return (
+    Number.isFinite(requestsPerMinute) ||
+    Number.isFinite(tokensPerMinute) ||
+    Number.isFinite(concurrentCalls)
+  )
+}
+
+/** The key has let the call go, or has not. */
+function admitAccount(admitted: Admitted, ofKey: LeaseOutcome): Ticket | Promise<Ticket> {
+  if (ofKey !== 'taken') return refuse(admitted, ofKey, 'key')
+  const { account, caller } = admitted
+  if (account === undefined || caller.limits.account === undefined)
+    return new SharedTicket(admitted)
+  const outcome = account.take(caller.limits.account, 0)
+  const settle = (known: LeaseOutcome): Ticket => {
+    if (known === 'taken') return new SharedTicket(admitted)
+    admitted.key?.undo(admitted.tokens)
+    return refuse(admitted, known, 'account')
+  }
+  return outcome instanceof Promise ? outcome.then(settle) : settle(outcome)
+}
+
+type Refused = Exclude<LeaseOutcome, 'taken'>
+
+/** @throws GatewayError */
+function refuse(admitted: Admitted, outcome: Refused, holder: Holder): never {
+  admitted.usage.settleBudgets(admitted.budgets, NOTHING_USED)
+  throw toRefusal(outcome, holder, admitted)
+}
+
+function toRefusal(
+  outcome: Refused,
+  holder: Holder,
+  { key, account, tokens, caller }: Pick<Admitted, 'key' | 'account' | 'tokens' | 'caller'>,
+): GatewayError {
+  const ofKey = bucketsOf(key)
+  const buckets = { key: ofKey, account: bucketsOf(account) }
+  const limits = holder === 'key' ? caller.limits : caller.limits.account
+  if (outcome === 'requests') return tooManyRequests(holder, buckets)
+  if (outcome === 'tokens' && ofKey !== undefined)
+    return tooManyTokens({ ...buckets, key: ofKey }, tokens)
+  if (outcome === 'concurrent' && limits !== undefined)
+    return tooManyConcurrent(holder, buckets, limits.concurrentCalls)
+  return limitsUnavailable()
+}
+
+function bucketsOf(lease: KeyLease | undefined): CallBuckets['key'] {
+  return lease && { requests: lease.requests.view, tokens: lease.tokens.view }
+}
+
+const NO_PLACE: Place = { leave: () => {} }
+
+class LeasedPlace implements Place {
+  readonly #key: KeyLease | undefined
+  readonly #account: KeyLease | undefined
+  #hasLeft = false
+
+  constructor(key: KeyLease | undefined, account: KeyLease | undefined) {
+    this.#key = key
+    this.#account = account
+  }
+
+  leave(): void {
+    if (this.#hasLeft) return
+    this.#hasLeft = true
+    this.#key?.leave()
+    this.#account?.leave()
+  }
+}
+
+const NOTHING_USED = { tokens: 0, microUsd: 0, isPriced: true }
+
+interface Admitted {
+  readonly usage: UsageLimits
+  readonly shared: SharedUsage
+  readonly budgets: BudgetReservations
+  /** Undefined: the key has no limit. */
+  readonly key: KeyLease | undefined
+  /** Likewise. */
+  readonly account: KeyLease | undefined
+  /** What was taken of the tokens per minute. */
+  readonly tokens: number
+  readonly caller: Caller
+  readonly call: CallAhead
+}
+
+class SharedTicket implements Ticket {
+  readonly headers: Readonly<Record<string, string>>
+  #admitted: Admitted | undefined
+  #quota: Reservation | undefined
+
+  constructor(admitted: Admitted) {
+    this.#admitted = admitted
+    this.headers = toHeaders({ key: bucketsOf(admitted.key), account: bucketsOf(admitted.account) })
+  }
+
+  reserveQuota(): GatewayError | undefined | Promise<GatewayError | undefined> {
+    if (this.#admitted === undefined || this.#quota !== undefined) return undefined
+    const { shared, caller, call } = this.#admitted
+    const keep = (reserved: Reservation | GatewayError): GatewayError | undefined => {
+      if (reserved instanceof GatewayError) return reserved
+      // The call has ended meanwhile.
+      if (this.#admitted === undefined) reserved.settle(undefined)
+      else this.#quota = reserved
+      return undefined
+    }
+    const reserved = shared.reserveQuota(caller, call)
+    return reserved instanceof Promise ? reserved.then(keep) : keep(reserved)
+  }
+
+  settle(spent: Spent): void {
+    if (this.#admitted === undefined) return
+    const { key, account, tokens: taken, usage, budgets } = this.#admitted
+    this.#admitted = undefined
+    // An answer that nobody counted keeps what was taken for it: a client that leaves early would
+    // call for free otherwise.
+    key?.giveBack(spent.tokens === null ? 0 : spent.tokens - taken)
+    account?.giveBack(0)
+    const { microUsd } = spent.cost
+    const tokens = spent.tokens ?? 0
+    const used = { tokens, microUsd: microUsd ?? 0, isPriced: microUsd !== null || tokens === 0 }
+    this.#quota?.settle(spent.countsForQuota ? used : undefined)
+    usage.settleBudgets(budgets, used)
+  }
+}

@@ -1,0 +1,550 @@
+/**
+ * Quotas and budgets of several nodes on one store: never more is admitted than a single counter
+ * would, and nothing is counted twice.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { findRedis, type RedisServer, startRedis } from '../../test/support/redis-server.ts'
+import { describeIf } from '../../test/support/skip-unless.ts'
+import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import type { Ticket } from '../gateway/ports.ts'
+import { startNodes, type TestNode } from './shared-limits.fixture.ts'
+import { budgetOf, isTicket, spent } from './usage-limits.fixture.ts'
+
+setDefaultTimeout(120_000)
+
+/** Tokens. */
+const LARGEST_CALL = 60
+
+describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and budgets', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.remove())
+
+  async function tend(nodes: readonly TestNode[]): Promise<void> {
+    for (const { limits } of nodes) limits.tend()
+    await Promise.all(nodes.map(({ limits }) => limits.settled()))
+  }
+  const quotaOf = (node: TestNode | undefined, atMs: number) =>
+    node?.usage.quotaOf(DEFAULT_ACCOUNT, atMs).window
+
+  const step = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        type: fc.constant('admit' as const),
+        node: fc.nat({ max: 2 }),
+        calls: fc.integer({ min: 1, max: 6 }),
+        tokens: fc.integer({ min: 1, max: LARGEST_CALL }),
+      }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        type: fc.constant('settle' as const),
+        at: fc.nat(),
+        tokens: fc.nat({ max: 60 }),
+        microUsd: fc.nat({ max: 500 }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 4000 }) }),
+    },
+    { weight: 2, arbitrary: fc.constant({ type: 'tend' as const }) },
+  )
+
+  test('are passed by the last call at most, as in memory, and counted to the token', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 1500 }),
+        fc.integer({ min: 1, max: 1500 }),
+        fc.array(step, { maxLength: 80, size: 'max' }),
+        async (monthlyTokens, budgetTokens, steps) => {
+          const { clock, nodes, prefix } = startNodes(redis.client, 3, { monthlyTokens })
+          const budget = budgetOf({
+            limit: { type: 'tokens', tokens: budgetTokens },
+            period: 'total',
+          })
+          for (const { usage } of nodes) usage.putBudget(budget)
+          let used = 0
+          let inMonth = 0
+          const endsAtMs = Date.parse('2026-12-01')
+          const open: { ticket: Ticket; tokens: number; month: boolean }[] = []
+          const reserved = (of: readonly { tokens: number }[]) =>
+            of.reduce((sum, { tokens }) => sum + tokens, 0)
+          for (const current of steps) {
+            if (current.type === 'wait') {
+              clock.nowMs += current.ms
+              await tend(nodes)
+            } else if (current.type === 'tend') await tend(nodes)
+            else if (current.type === 'settle') {
+              const [call] = open.splice(open.length === 0 ? 0 : current.at % open.length, 1)
+              // Never more than was thought: what goes beyond it may go beyond the limit, in memory
+              // too.
+              const tokens = Math.min(current.tokens, call?.tokens ?? 0)
+              call?.ticket.settle(spent({ tokens, microUsd: current.microUsd }))
+              used += tokens
+              if (call?.month === true) inMonth += tokens
+            } else {
+              const node = nodes[current.node]
+              const month = clock.nowMs < endsAtMs
+              const results = await Promise.all(
+                Array.from({ length: current.calls }, () =>
+                  node?.admit({ estimatedTokens: current.tokens, gateId: 'gate' as GateId }),
+                ),
+              )
+              for (const ticket of results) {
+                if (ticket === undefined || !isTicket(ticket)) continue
+                open.push({ ticket, tokens: current.tokens, month })
+                // The last call may go beyond it, as in memory, and no other.
+                expect(used + reserved(open)).toBeLessThan(budgetTokens + LARGEST_CALL)
+                const ofMonth = open.filter((call) => call.month === month)
+                if (month)
+                  expect(inMonth + reserved(ofMonth)).toBeLessThan(monthlyTokens + LARGEST_CALL)
+              }
+            }
+          }
+          for (const { ticket, tokens, month } of open) {
+            ticket.settle(spent({ tokens }))
+            used += tokens
+            if (month) inMonth += tokens
+          }
+          clock.nowMs += 1000
+          await tend(nodes)
+          await tend(nodes)
+          const last = await nodes[0]?.admit()
+          if (last !== undefined && isTicket(last)) last.settle(spent({}))
+          await tend(nodes)
+          await tend(nodes)
+          const stored = await redis.client.keys(`${prefix}:used:{bud_1}*`)
+          let total = 0
+          for (const key of stored) {
+            const [tokens, birth] = await redis.client.hmget(key, 'tokens', 'birth')
+            if (birth !== null) total = Number(tokens)
+            expect(
+              Object.keys(await redis.client.hgetall(key)).filter((field) =>
+                field.startsWith('node.'),
+              ),
+            ).toHaveLength(0)
+            await redis.client.del(key)
+          }
+          expect(total).toBe(used)
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  test('a node sees what the others used, and refuses what is used up without asking', async () => {
+    const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 100 })
+    const [first, second] = nodes
+    const ticket = await first?.admit({ estimatedTokens: 50 })
+    if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
+    ticket.settle(spent({ tokens: 100, microUsd: 7 }))
+    await tend(nodes)
+    expect(await second?.admit({ estimatedTokens: 1 })).toMatchObject({
+      kind: 'quota_exceeded',
+      message:
+        "The account's monthly quota of 100 tokens is used up until 2026-12-01T00:00:00.000Z.",
+    })
+    expect(quotaOf(second, clock.nowMs)).toMatchObject({
+      tokens: 100,
+      microUsd: 7,
+      reservedTokens: 0,
+    })
+    const asked = second?.store.questions
+    for (let call = 0; call < 100; call++) await second?.admit({ estimatedTokens: 1 })
+    expect(second?.store.questions).toBe(asked ?? -1)
+  })
+
+  test('whoever looks at any node sees what all used up to a second before, however long that node was idle', async () => {
+    const { clock, nodes } = startNodes(redis.client, 3, { monthlyTokens: 1e9 })
+    const budget = budgetOf({ limit: { type: 'tokens', tokens: 1e9 }, period: 'total' })
+    for (const { usage } of nodes) usage.putBudget(budget)
+    let used = 0
+    // The last one never serves a call, and the second one only the first.
+    for (const node of [1, 0, 0, 0]) {
+      const ticket = await nodes[node]?.admit({ estimatedTokens: 5 })
+      if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
+      ticket.settle(spent({ tokens: 7, microUsd: 3 }))
+      used += 7
+      for (let round = 0; round < 4; round += 1) {
+        clock.nowMs += 250
+        await tend(nodes)
+      }
+      for (const { limits, usage } of nodes) {
+        await limits.refresh(DEFAULT_ACCOUNT, [budget.id])
+        expect(usage.quotaOf(DEFAULT_ACCOUNT, clock.nowMs).window.shown.tokens).toBe(used)
+        expect(usage.budgetWindow(budget.id, clock.nowMs)?.shown).toMatchObject({ tokens: used })
+      }
+      // Longer than an unused node keeps itself up to date, and still in the same month.
+      if (used === 7) clock.nowMs += 70_000
+    }
+  })
+
+  test('looking twice in half a second asks once, and what is away keeps nobody waiting', async () => {
+    const { clock, nodes } = startNodes(redis.client, 1, { monthlyTokens: 100 })
+    const [node] = nodes
+    if (node === undefined) throw new Error('no node')
+    const look = () => node.limits.refresh(DEFAULT_ACCOUNT, [])
+    await Promise.all([look(), look(), look()])
+    expect(node.store.questions).toBe(1)
+    clock.nowMs += 499
+    await look()
+    expect(node.store.questions).toBe(1)
+    clock.nowMs += 1
+    await look()
+    expect(node.store.questions).toBe(2)
+    node.store.mode = 'share'
+    clock.nowMs += 10_000
+    await look()
+    expect(node.store.questions).toBe(2)
+  })
+
+  test('what a thousand budgets used is told within a second', async () => {
+    const { clock, nodes } = startNodes(redis.client, 2, {})
+    const [first, second] = nodes
+    const ids = Array.from({ length: 1000 }, (_, index) => `bud_${index}`)
+    for (const [index, id] of ids.entries()) {
+      const scope = { type: 'gate', gateId: `gate_${index}` as GateId } as const
+      const budget = {
+        ...budgetOf({ limit: { type: 'tokens', tokens: 100 }, period: 'total' }),
+        scope,
+        id,
+      }
+      for (const { usage } of nodes) usage.putBudget(budget)
+    }
+    for (const index of ids.keys()) {
+      const ticket = await first?.admit({ gateId: `gate_${index}` as GateId })
+      if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
+      ticket.settle(spent({ tokens: 5 }))
+    }
+    for (let round = 0; round < 4; round += 1) {
+      clock.nowMs += 250
+      first?.limits.tend()
+      await first?.limits.settled()
+    }
+    await second?.limits.refresh(DEFAULT_ACCOUNT, ids)
+    const seen = ids.map((id) => second?.usage.budgetWindow(id, clock.nowMs)?.shown.tokens)
+    expect(new Set(seen)).toEqual(new Set([5]))
+  })
+
+  test('what a node that died had set aside comes back with the end of its lease', async () => {
+    const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 100 })
+    await nodes[0]?.admit({ estimatedTokens: 100 })
+    expect(await nodes[1]?.admit({ estimatedTokens: 1 })).toMatchObject({ kind: 'rate_limited' })
+    clock.nowMs += 16_000
+    expect(isTicket((await nodes[1]?.admit({ estimatedTokens: 1 })) ?? (null as never))).toBe(true)
+  })
+
+  test('a share of a budget that only all nodes together have reached is told, though no call comes any more', async () => {
+    const { clock, nodes } = startNodes(redis.client, 2, {})
+    const budget = budgetOf({
+      limit: { type: 'tokens', tokens: 100 },
+      period: 'total',
+      alertAt: [0.5, 1],
+    })
+    const tickets = []
+    for (const { usage, admit } of nodes) {
+      usage.putBudget(budget)
+      tickets.push(await admit({ estimatedTokens: 30 }))
+    }
+    for (const ticket of tickets) if (isTicket(ticket)) ticket.settle(spent({ tokens: 30 }))
+    expect(nodes.flatMap(({ alerts }) => alerts)).toEqual([])
+    await tend(nodes)
+    clock.nowMs += 6000
+    await tend(nodes)
+    for (const { alerts } of nodes)
+      expect(alerts.map(({ threshold, used }) => ({ threshold, used }))).toEqual([
+        { threshold: 0.5, used: 60 },
+      ])
+  })
+
+  test('nobody is refused for want of a quota that is hardly used, however slow the store is', async () => {
+    const { clock, nodes } = startNodes(redis.client, 1, {
+      monthlyTokens: 1e12,
+      monthlySpendUsd: 1e5,
+    })
+    const [node] = nodes
+    if (node === undefined) throw new Error('no node')
+    clock.now = () => clock.nowMs + Math.floor(performance.now())
+    const run = node.store.run.bind(node.store)
+    node.store.run = async (...question) => {
+      await Bun.sleep(10)
+      return await run(...question)
+    }
+    const refusals: unknown[] = []
+    const untilMs = performance.now() + 1_500
+    const client = async (_: unknown, index: number) => {
+      await Bun.sleep(index)
+      while (performance.now() < untilMs) {
+        const ticket = await node.admit({ estimatedTokens: 300 })
+        if (!isTicket(ticket)) {
+          refusals.push(ticket)
+          return
+        }
+        await Bun.sleep(Math.random() * 4)
+        ticket.settle(spent({ tokens: 299, microUsd: 100 + index }))
+      }
+    }
+    await Promise.all(Array.from({ length: 64 }, client))
+    expect(refusals).toEqual([])
+  })
+
+  test('a question whose answer was lost is asked again and counted once', async () => {
+    const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 1000 })
+    const [first, second] = nodes
+    const ticket = await first?.admit({ estimatedTokens: 10 })
+    if (first === undefined || ticket === undefined || !isTicket(ticket)) throw new Error('refused')
+    ticket.settle(spent({ tokens: 10 }))
+    first.store.losesAnswers = true
+    await tend([first])
+    first.store.losesAnswers = false
+    await tend([first])
+    await second?.admit({ estimatedTokens: 1 })
+    expect(quotaOf(second, clock.nowMs)).toMatchObject({ tokens: 10 })
+  })
+
+  test('a store that comes back empty learns again what was used, from those who know and from the ledger', async () => {
+    const { clock, nodes } = startNodes(redis.client, 3, { monthlyTokens: 1000 })
+    for (const [index, node] of nodes.entries()) {
+      const ticket = await node.admit({ estimatedTokens: 10 })
+      if (!isTicket(ticket)) throw new Error('refused')
+      ticket.settle(spent({ tokens: 10 + index }))
+    }
+    await tend(nodes)
+    await redis.client.flushall()
+    const late = await nodes[0]?.admit({ estimatedTokens: 10 })
+    if (late === undefined || !isTicket(late)) throw new Error('refused')
+    late.settle(spent({ tokens: 5 }))
+    clock.nowMs += 1000
+    for (const node of nodes) await node.admit({ estimatedTokens: 1 })
+    await tend(nodes)
+    const known = quotaOf(nodes[1], clock.nowMs)?.tokens ?? 0
+    expect(known).toBeLessThanOrEqual(38)
+    expect(known).toBeGreaterThanOrEqual(10)
+    const rest = {
+      accountId: DEFAULT_ACCOUNT,
+      keyId: 'key_1' as KeyId,
+      gateId: 'gate',
+      microUsd: 0,
+      unpricedCalls: 0,
+    }
+    nodes[2]?.usage.addPastQuotaUsage(clock.nowMs, [{ ...rest, tokens: 38, countsForQuota: true }])
+    await nodes[2]?.admit({ estimatedTokens: 1 })
+    clock.nowMs += 1000
+    await nodes[1]?.admit({ estimatedTokens: 1 })
+    await tend(nodes)
+    expect(quotaOf(nodes[1], clock.nowMs)?.tokens).toBe(38)
+  })
+
+  test('past usage that every node reads from the same ledger counts once', async () => {
+    const { clock, nodes } = startNodes(redis.client, 3, { monthlyTokens: 1000 })
+    const past = {
+      accountId: DEFAULT_ACCOUNT,
+      keyId: 'key_1' as KeyId,
+      gateId: 'gate',
+      microUsd: 3,
+      unpricedCalls: 1,
+    }
+    for (const { usage } of nodes)
+      usage.addPastQuotaUsage(clock.nowMs, [{ ...past, tokens: 400, countsForQuota: true }])
+    for (const node of nodes) {
+      const ticket = await node.admit({ estimatedTokens: 1 })
+      if (isTicket(ticket)) ticket.settle(spent({ tokens: 1, microUsd: 1 }))
+    }
+    await tend(nodes)
+    clock.nowMs += 6000
+    await tend(nodes)
+    expect(quotaOf(nodes[0], clock.nowMs)).toMatchObject({
+      tokens: 403,
+      microUsd: 6,
+      unpricedCalls: 1,
+    })
+  })
+
+  test('a month that a clock left and comes back to is counted on from where it was, by all nodes together', async () => {
+    const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 100 })
+    const [first, second] = nodes
+    const month = clock.nowMs
+    const call = async (node: TestNode | undefined, tokens: number) => {
+      const ticket = await node?.admit({ estimatedTokens: 1 })
+      if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
+      ticket.settle(spent({ tokens }))
+    }
+    const open = await second?.admit({ estimatedTokens: 20 })
+    await call(first, 30)
+    await tend(nodes)
+    const inNextMonth = month + 3 * 86_400_000
+    clock.nowMs = inNextMonth
+    await call(first, 7)
+    // Each node tells what it had to tell of the month that is over, and forgets it.
+    for (let round = 0; round < 3; round += 1) {
+      clock.nowMs += 6_000
+      await tend(nodes)
+    }
+    clock.nowMs = month + 1_000
+    await call(first, 5)
+    await call(second, 3)
+    if (open !== undefined && isTicket(open)) open.settle(spent({ tokens: 20 }))
+    for (let round = 0; round < 3; round += 1) {
+      clock.nowMs += 6_000
+      await tend(nodes)
+    }
+    for (const node of nodes) {
+      await call(node, 0)
+      await tend(nodes)
+      expect(quotaOf(node, clock.nowMs)).toMatchObject({
+        tokens: 58,
+        reservedTokens: 0,
+        reservedMicroUsd: 0,
+      })
+    }
+    clock.nowMs = inNextMonth + 60_000
+    await call(second, 1)
+    await tend(nodes)
+    expect(quotaOf(second, clock.nowMs)).toMatchObject({ tokens: 8 })
+  })
+
+  test('the ledger, read again before the first call of a node, is not added to what was read before', async () => {
+    const { clock, nodes } = startNodes(redis.client, 1, { monthlyTokens: 1000 })
+    const [node] = nodes
+    const past = {
+      accountId: DEFAULT_ACCOUNT,
+      keyId: 'key_1' as KeyId,
+      gateId: 'gate',
+      countsForQuota: true,
+    }
+    const read = (tokens: number) =>
+      node?.usage.addPastQuotaUsage(clock.nowMs, [
+        { ...past, tokens, microUsd: 3, unpricedCalls: 1 },
+      ])
+    read(400)
+    read(410)
+    const ticket = await node?.admit({ estimatedTokens: 1 })
+    if (ticket !== undefined && isTicket(ticket)) ticket.settle(spent({ tokens: 1, microUsd: 1 }))
+    await tend(nodes)
+    expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 411, microUsd: 4, unpricedCalls: 1 })
+  })
+
+  test('the ledger, read while this node has calls to tell that are in it already, counts them once', async () => {
+    const { clock, nodes, prefix } = startNodes(redis.client, 2, { monthlyTokens: 1000 })
+    const [first, second] = nodes
+    const past = {
+      accountId: DEFAULT_ACCOUNT,
+      keyId: 'key_1' as KeyId,
+      gateId: 'gate',
+      countsForQuota: true,
+    }
+    const call = async (node: TestNode | undefined, tokens: number) => {
+      const ticket = await node?.admit({ estimatedTokens: 1 })
+      if (ticket !== undefined && isTicket(ticket)) ticket.settle(spent({ tokens }))
+    }
+    await call(first, 5)
+    await tend(nodes)
+    // A node that died had used 100 more, of which nobody was told; the 30 are shipped sooner than
+    // told.
+    await call(first, 30)
+    first?.usage.addPastQuotaUsage(clock.nowMs, [
+      { ...past, tokens: 135, microUsd: 0, unpricedCalls: 0 },
+    ])
+    expect(quotaOf(first, clock.nowMs)).toMatchObject({ tokens: 135 })
+    // Nobody has to call for the others to hear of it.
+    await tend(nodes)
+    expect(
+      Number(
+        await redis.client.hget(
+          `${prefix}:used:{${DEFAULT_ACCOUNT}}:${Date.parse('2026-11-01')}`,
+          'tokens',
+        ),
+      ),
+    ).toBe(135)
+    await call(second, 1)
+    await tend(nodes)
+    clock.nowMs += 6000
+    await tend(nodes)
+    for (const node of nodes) expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 136 })
+  })
+
+  test('what a node could not tell for long, and another has read in the ledger meanwhile, counts once', async () => {
+    const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 1000 })
+    const [first, second] = nodes
+    const past = {
+      accountId: DEFAULT_ACCOUNT,
+      keyId: 'key_1' as KeyId,
+      gateId: 'gate',
+      countsForQuota: true,
+    }
+    const call = async (node: TestNode | undefined, tokens: number) => {
+      const ticket = await node?.admit({ estimatedTokens: 1 })
+      if (ticket !== undefined && isTicket(ticket)) ticket.settle(spent({ tokens }))
+    }
+    await call(first, 5)
+    await call(second, 5)
+    await tend(nodes)
+    if (first !== undefined) first.store.mode = 'share'
+    await call(first, 100)
+    await tend(nodes)
+    clock.nowMs += 30_000
+    await tend(nodes)
+    second?.usage.addPastQuotaUsage(clock.nowMs, [
+      { ...past, tokens: 110, microUsd: 0, unpricedCalls: 0 },
+    ])
+    await tend(nodes)
+    if (first !== undefined) first.store.mode = 'shared'
+    await call(first, 1)
+    await tend(nodes)
+    await tend(nodes)
+    clock.nowMs += 6000
+    await tend(nodes)
+    for (const node of nodes) expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 111 })
+  })
+
+  test('a call is not refused while there is plenty, however much more than was thought the others use meanwhile', async () => {
+    const { nodes } = startNodes(redis.client, 1, { monthlyTokens: 1_000_000_000 })
+    const [node] = nodes
+    const refused: unknown[] = []
+    let isFirst = true
+    const client = async () => {
+      for (let number = 0; number < 60; number += 1) {
+        const ticket = await node?.admit({ estimatedTokens: 1 })
+        if (ticket === undefined || !isTicket(ticket)) refused.push(ticket)
+        else {
+          await Bun.sleep(isFirst ? 20 : 0)
+          isFirst = false
+          ticket.settle(spent({ tokens: 500 }))
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, client))
+    expect(refused).toEqual([])
+  })
+
+  test('while the store is away each node admits its share of what is left', async () => {
+    const { nodes } = startNodes(redis.client, 3, { monthlyTokens: 900 })
+    for (const node of nodes) {
+      const ticket = await node.admit({ estimatedTokens: 1 })
+      if (isTicket(ticket)) ticket.settle(spent({ tokens: 0 }))
+    }
+    await tend(nodes)
+    for (const { store } of nodes) store.mode = 'share'
+    let used = 0
+    for (const node of nodes) {
+      for (;;) {
+        const ticket = await node.admit({ estimatedTokens: 10 })
+        if (!isTicket(ticket)) break
+        ticket.settle(spent({ tokens: 10 }))
+        used += 10
+      }
+    }
+    expect(used).toBeGreaterThanOrEqual(870)
+    expect(used).toBeLessThanOrEqual(930)
+    for (const { store } of nodes) store.mode = 'closed'
+    expect(await nodes[0]?.admit()).toMatchObject({ kind: 'unavailable' })
+    for (const { store } of nodes) store.mode = 'open'
+    expect(isTicket((await nodes[0]?.admit()) ?? (null as never))).toBe(true)
+  })
+})

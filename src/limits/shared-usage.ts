@@ -1,0 +1,298 @@
+/**
+ * Quotas and budgets that all nodes count together: UsageLimits decides, once the store has let
+ * this node set aside what the call may use. Must not know HTTP, rates per minute, or which store
+ * it is.
+ */
+import { GatewayError } from '../core/errors.ts'
+import type { CallAhead, Caller } from '../gateway/ports.ts'
+import type { SharedStore } from '../redis/shared-store.ts'
+import { limitsUnavailable, reservedElsewhere } from './limit-refusals.ts'
+import { Turns } from './turns.ts'
+import type { Reservation, UsageWindow } from './usage-counter.ts'
+import { UsageLease } from './usage-lease.ts'
+import type { BudgetReservations, LimitedWindow, UsageLimits } from './usage-limits.ts'
+import type { Pair, Used } from './usage-script.ts'
+
+/** Who was told so often that all is reserved is refused. */
+const SHORT_ROUNDS = 3
+/**
+ * Calls that end meanwhile may use more than was thought, out of what was granted to those who
+ * wait: they ask again.
+ */
+const MAX_ROUNDS = 30
+
+/**
+ * Several nodes that find the store again at once, with much to tell, must not keep it from
+ * answering in time.
+ */
+const MAX_QUESTIONS_FOR_ALL = 500
+
+export interface SharedUsageOptions {
+  readonly store: SharedStore
+  readonly prefix: string
+  readonly usage: UsageLimits
+  /** Milliseconds; for how long things take on this node. */
+  readonly now: () => number
+  /** Milliseconds since the Unix epoch; for which periods are over. */
+  readonly wallNow: () => number
+  readonly sharedNow: () => number
+}
+
+export class SharedUsage {
+  readonly #options: SharedUsageOptions
+  readonly #usage: UsageLimits
+  readonly #leases = new Map<UsageWindow, UsageLease>()
+  readonly #tended = new Turns(this.#leases)
+  readonly #floors = new WeakMap<UsageWindow, Used>()
+
+  constructor(options: SharedUsageOptions) {
+    this.#options = options
+    this.#usage = options.usage
+    options.usage.shareWith({ countPast: (...past) => this.#countPast(...past) })
+  }
+
+  /**
+   * @throws GatewayError (or rejects with it) `quota_exceeded`; `rate_limited` while all of the
+   * rest is reserved
+   */
+  reserveBudgets(
+    caller: Caller,
+    call: CallAhead,
+  ): BudgetReservations | Promise<BudgetReservations> {
+    const windows = this.#usage.budgetWindowsFor(caller, call)
+    if (windows.length === 0) return NO_BUDGETS
+    if (this.#isHere(windows, call)) return this.#usage.reserveBudgets(caller, call)
+    return this.#reserve(windows, call, () => {
+      if (this.#options.store.mode !== 'open') this.#usage.assertWithinBudgets(caller, call)
+      return this.#usage.reserveBudgets(caller, call)
+    })
+  }
+
+  /** As UsageLimits has it, though perhaps only once the store has answered. */
+  reserveQuota(
+    caller: Caller,
+    call: CallAhead,
+  ): Reservation | GatewayError | Promise<Reservation | GatewayError> {
+    const here = this.#reserveQuotaHere(caller, call)
+    if (here !== undefined) return here
+    const quota = this.#usage.quotaWindowFor(caller, call)
+    const decide = () => {
+      const reserved = this.#usage.reserveQuota(caller, call, this.#options.store.mode === 'open')
+      if (reserved instanceof GatewayError) throw reserved
+      return reserved
+    }
+    const toRefusal = (error: unknown) => {
+      if (error instanceof GatewayError) return error
+      throw error
+    }
+    try {
+      const reserved = this.#reserve([quota], call, decide)
+      return reserved instanceof Promise ? reserved.catch(toRefusal) : reserved
+    } catch (error) {
+      return toRefusal(error)
+    }
+  }
+
+  /**
+   * Tells the store what was used, and gives back what is not; all of it within so many rounds, up
+   * to some thousand windows.
+   * @returns how many questions that took
+   */
+  tend(nowMs: number, usualQuestions: number, rounds = 1): number {
+    const forAll = Math.min(MAX_QUESTIONS_FOR_ALL, Math.ceil(this.#leases.size / rounds))
+    const maxQuestions = Math.max(usualQuestions, forAll)
+    let questions = 0
+    for (let looked = this.#leases.size; looked > 0 && questions < maxQuestions; looked -= 1) {
+      const lease = this.#tended.next()
+      if (lease === undefined) break
+      if (lease.tend(nowMs)) questions += 1
+      else if (lease.isOver(this.#options.wallNow())) this.#forget(lease)
+    }
+    return questions
+  }
+
+  /**
+   * Resolves when the store knows what was used before this was called, or is away. Never rejects.
+   */
+  async tell(): Promise<void> {
+    await Promise.all([...this.#leases.values()].map((lease) => lease.tell()))
+  }
+
+  /**
+   * Resolves when what the store knows of these is known here, no older than that, or the store is
+   * away. Never rejects.
+   */
+  async refresh(windows: readonly LimitedWindow[], maxAgeMs: number): Promise<void> {
+    await Promise.all(windows.map((window) => this.#leaseOf(window).refresh(maxAgeMs)))
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all([...this.#leases.values()].map((lease) => lease.settled()))
+  }
+
+  /**
+   * What a busy account's calls come to: this node holds enough, and nobody is asked. Undefined:
+   * `#reserve` decides.
+   */
+  #reserveQuotaHere(caller: Caller, call: CallAhead): Reservation | undefined {
+    const window = this.#usage.quotaAt(caller.accountId, call.startedAtMs)
+    const lease = this.#leases.get(window)
+    if (lease === undefined || this.#options.store.mode !== 'shared') return undefined
+    const nowMs = this.#options.now()
+    const wanted = wantedOf(window, call)
+    if (!lease.covers(wanted, nowMs)) return undefined
+    const reserved = this.#usage.reserveQuota(caller, call)
+    if (reserved instanceof GatewayError) return undefined
+    lease.noteTaken(wanted, nowMs)
+    return reserved
+  }
+
+  /**
+   * The same for budgets: whether all that the call needs is held here, and then it is noted as
+   * taken.
+   */
+  #isHere(windows: readonly LimitedWindow[], call: CallAhead): boolean {
+    if (this.#options.store.mode !== 'shared') return false
+    const nowMs = this.#options.now()
+    for (const { window, shortage } of windows) {
+      const lease = this.#leases.get(window)
+      if (lease === undefined || shortage(window) !== undefined) return false
+      if (!lease.covers(wantedOf(window, call), nowMs)) return false
+    }
+    for (const { window } of windows)
+      this.#leases.get(window)?.noteTaken(wantedOf(window, call), nowMs)
+    return true
+  }
+
+  #reserve<Reserved>(
+    windows: readonly LimitedWindow[],
+    call: CallAhead,
+    decide: () => Reserved,
+  ): Reserved | Promise<Reserved> {
+    const leases = windows.map((limited) => this.#leaseOf(limited))
+    const attempt = (
+      round: number,
+      granted: Grants,
+    ): { readonly reserved: Reserved } | Promise<Grants> => {
+      for (const [lease, pair] of granted) lease.release(pair)
+      const { mode } = this.#options.store
+      const nowMs = this.#options.now()
+      const limited = windows.filter(({ limit }) => Object.values(limit()).some(Number.isFinite))
+      if (mode === 'closed' && limited.length > 0) throw limitsUnavailable()
+      const wanted = windows.map(({ window }) => wantedOf(window, call))
+      const uncovered = leases.flatMap((lease, index) => {
+        const pair = wanted[index]
+        // What was granted is this call's, also when calls that ended meanwhile have used more than
+        // was thought.
+        const isCovered = mode === 'open' || granted.has(lease) || lease.covers(pair ?? NONE, nowMs)
+        return pair === undefined || isCovered ? [] : [{ lease, pair }]
+      })
+      const mayAsk = mode === 'shared' && round < MAX_ROUNDS
+      try {
+        if (uncovered.length === 0) {
+          const reserved = decide()
+          for (const [index, lease] of leases.entries())
+            lease.noteTaken(wanted[index] ?? NONE, nowMs)
+          return { reserved }
+        }
+        // What is used up stays so, and what was all reserved a moment ago need not be asked again.
+        for (const [index, { window, shortage }] of windows.entries()) {
+          const lacking = shortage(window)
+          const isSure =
+            lacking === 'exhausted' ||
+            round >= SHORT_ROUNDS ||
+            leases[index]?.isFresh(nowMs) === true
+          if (lacking !== undefined && isSure) decide()
+        }
+      } catch (error) {
+        const isPassing = error instanceof GatewayError && error.kind === 'rate_limited'
+        const isLast = !mayAsk || round >= SHORT_ROUNDS
+        if (!isPassing || isLast || leases.every((lease) => lease.isFresh(nowMs))) throw error
+      }
+      if (!mayAsk) throw reservedElsewhere()
+      const asked =
+        uncovered.length > 0
+          ? uncovered
+          : leases.map((lease, index) => ({ lease, pair: wanted[index] ?? NONE }))
+      return askAll(asked)
+    }
+    const first = attempt(0, NO_GRANTS)
+    if (!(first instanceof Promise)) return first.reserved
+    const goOn = async (): Promise<Reserved> => {
+      let asking = first
+      for (let round = 1; ; round += 1) {
+        const next = attempt(round, await asking)
+        if (!(next instanceof Promise)) return next.reserved
+        asking = next
+      }
+    }
+    return goOn()
+  }
+
+  #leaseOf({ id, window, limit }: LimitedWindow): UsageLease {
+    const known = this.#leases.get(window)
+    if (known !== undefined) return known
+    const { store, prefix, now, wallNow, sharedNow } = this.#options
+    // The braces: in a cluster, what is between them says where the key is.
+    const storeKey = `${prefix}:used:{${id}}:${window.startsAtMs}`
+    // What is reached may be reached by all together, and by no call of this node.
+    const onSums = () => this.#usage.alertBudget(id, window.startsAtMs)
+    const options = { window, store, storeKey, limit, onSums, now, wallNow, sharedNow }
+    const lease = new UsageLease(options, this.#floors.get(window))
+    this.#leases.set(window, lease)
+    return lease
+  }
+
+  /**
+   * A clock that is set back brings its period again: all that was used was told, and what is set
+   * aside is asked for.
+   */
+  #forget({ window }: UsageLease): void {
+    const { tokens, microUsd, unpricedCalls } = window
+    this.#leases.delete(window)
+    this.#floors.set(window, { tokens, microUsd, unpricedCalls })
+    window.reservedTokens = 0
+    window.reservedMicroUsd = 0
+  }
+
+  #countPast(window: UsageWindow, past: Used, isAgain: boolean): void {
+    const lease = this.#leases.get(window)
+    if (lease !== undefined) {
+      // Before it is read for the first time, nothing is shipped.
+      lease.raiseFloor(past, isAgain || this.#usage.whenCounted() === undefined)
+      return
+    }
+    // It may have been read before.
+    window.tokens = Math.max(window.tokens, past.tokens)
+    window.microUsd = Math.max(window.microUsd, past.microUsd)
+    window.unpricedCalls = Math.max(window.unpricedCalls, past.unpricedCalls)
+    const { tokens, microUsd, unpricedCalls } = window
+    this.#floors.set(window, { tokens, microUsd, unpricedCalls })
+  }
+}
+
+const NONE: Pair = { tokens: 0, microUsd: 0 }
+const NO_BUDGETS: BudgetReservations = []
+
+/** What the store had for one call, kept for it until it is told. */
+type Grants = ReadonlyMap<UsageLease, Pair>
+
+const NO_GRANTS: Grants = new Map()
+
+async function askAll(
+  asked: readonly { readonly lease: UsageLease; readonly pair: Pair }[],
+): Promise<Grants> {
+  const granted = new Map<UsageLease, Pair>()
+  const ask = async ({ lease, pair }: (typeof asked)[number]) => {
+    if (await lease.ask(pair)) granted.set(lease, pair)
+  }
+  await Promise.all(asked.map(ask))
+  return granted
+}
+
+function wantedOf(window: UsageWindow, { estimatedTokens }: CallAhead): Pair {
+  return {
+    tokens: Math.max(1, estimatedTokens),
+    microUsd: Math.max(1, window.estimateMicroUsd(estimatedTokens)),
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * A bucket that refills all the time, in whole numbers. Must not know what it holds, nor who is
+ * refused.
+ */
+
+/**
+ * What one unit is. A limit of n per minute refills n of these parts each millisecond, so no
+ * fraction is ever lost.
+ */
+export const PARTS_PER_UNIT = 60_000
+/** No two calls that are heard of one after the other are farther apart. */
+const OVERTAKEN_MS = 60_000
+/** With no limit to wait for, the longest that makes sense to wait. */
+const NEVER_RETRY_MS = 60_000
+
+/**
+ * Holds one minute's units, so whoever was idle may take the whole minute at once, and over any
+ * stretch of time takes at most limit + rate × time. A limit that is not finite is no limit, one of
+ * 0 holds nothing. `charge` may leave a debt, which is paid before anything can be taken again.
+ */
+export class TokenBucket {
+  perMinute: number
+  #parts: number
+  #asOfMs: number
+
+  constructor(perMinute: number, nowMs: number) {
+    this.perMinute = perMinute
+    this.#parts = perMinute * PARTS_PER_UNIT
+    this.#asOfMs = Math.floor(nowMs)
+  }
+
+  /** Brings it up to date; the rate may have changed since. */
+  refill(perMinute: number, nowMs: number): void {
+    this.perMinute = perMinute
+    const wholeMs = Math.floor(nowMs)
+    const elapsedMs = wholeMs - this.#asOfMs
+    // Without a limit, no time at all times infinity would not be a number.
+    const gained = elapsedMs > 0 ? elapsedMs * perMinute : 0
+    this.#parts = Math.min(perMinute * PARTS_PER_UNIT, this.#parts + gained)
+    // A call that others have overtaken comes with a moment that has passed: the time since was
+    // given. Farther back, a clock was set back, and nobody is to wait until it has caught up.
+    if (elapsedMs > 0 || elapsedMs < -OVERTAKEN_MS) this.#asOfMs = wholeMs
+  }
+
+  /** What it holds, in parts; negative: a debt. */
+  get parts(): number {
+    return this.#parts
+  }
+
+  /** Takes over what is known of it from elsewhere, as of that moment. */
+  assume(parts: number, nowMs: number): void {
+    this.#parts = Math.min(this.perMinute * PARTS_PER_UNIT, parts)
+    this.#asOfMs = Math.floor(nowMs)
+  }
+
+  holds(units: number): boolean {
+    return this.#parts >= units * PARTS_PER_UNIT || this.perMinute === Number.POSITIVE_INFINITY
+  }
+
+  get isFull(): boolean {
+    return this.#parts >= this.perMinute * PARTS_PER_UNIT
+  }
+
+  /**
+   * Takes units whether they are there or not; a negative number gives back, though never more than
+   * it can hold.
+   */
+  charge(units: number): void {
+    this.#parts = Math.min(this.perMinute * PARTS_PER_UNIT, this.#parts - units * PARTS_PER_UNIT)
+  }
+
+  /** Whole units that could be taken now, in debt 0. */
+  get remaining(): number {
+    return Math.max(0, Math.floor(this.#parts / PARTS_PER_UNIT))
+  }
+
+  /** Milliseconds until so many units are there. */
+  waitMsFor(units: number): number {
+    if (this.perMinute <= 0) return NEVER_RETRY_MS
+    return Math.max(0, Math.ceil((units * PARTS_PER_UNIT - this.#parts) / this.perMinute))
+  }
+
+  /** Milliseconds until it is full again. */
+  get resetMs(): number {
+    return this.perMinute > 0 ? this.waitMsFor(this.perMinute) : 0
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * Who of many is next, round and round, so that nobody has to wait for those before it. Must not
+ * know what is done in a turn.
+ */
+
+export class Turns<Value> {
+  readonly #values: ReadonlyMap<unknown, Value>
+  #round: Iterator<Value>
+
+  /** @param values may change meanwhile: a new one comes last in its round */
+  constructor(values: ReadonlyMap<unknown, Value>) {
+    this.#values = values
+    this.#round = values.values()
+  }
+
+  /** Undefined: there is none. */
+  next(): Value | undefined {
+    const { value, done } = this.#round.next()
+    if (done !== true) return value
+    this.#round = this.#values.values()
+    return this.#round.next().value
+  }
+}

@@ -1,0 +1,705 @@
+/**
+ * One node's lease on a quota or a budget, with a store whose every answer is written down here.
+ */
+import { describe, expect, test } from 'bun:test'
+import type { SharedScript, SharedStore, SharingMode } from '../redis/shared-store.ts'
+import { UsageWindow } from './usage-counter.ts'
+import { UsageLease } from './usage-lease.ts'
+import type { Pair, UsageGrant, Used } from './usage-script.ts'
+
+const START_MS = Date.parse('2026-11-30T00:00:00.000Z')
+const DAY_MS = 86_400_000
+const ENDS_AT_MS = START_MS + DAY_MS
+
+interface Question {
+  readonly key: string
+  /** Told and asked, as the script reads it. */
+  readonly sequence: number
+  readonly isRepeated: boolean
+  readonly birth: string
+  readonly added: Used
+  readonly floor: Used
+  readonly reserved: Pair
+  readonly needed: Pair
+  readonly spare: Pair
+  readonly keepMs: number
+  answer(grant?: Partial<UsageGrant>): void
+  /** The step may have been taken; nobody hears of it. */
+  lose(): void
+}
+
+class ScriptedStore implements SharedStore {
+  mode: SharingMode = 'shared'
+  nodes = 1
+  readonly nodeId = 'node1'
+  readonly questions: Question[] = []
+
+  run(
+    _: SharedScript,
+    key: string,
+    args: readonly (string | number)[],
+  ): Promise<readonly unknown[]> {
+    const number = (at: number) => Number(args[at])
+    const used = (at: number) => ({
+      tokens: number(at),
+      microUsd: number(at + 1),
+      unpricedCalls: number(at + 2),
+    })
+    const pair = (at: number) => ({ tokens: number(at), microUsd: number(at + 1) })
+    return new Promise((resolve, reject) => {
+      this.questions.push({
+        key,
+        ...{
+          keepMs: number(3),
+          birth: String(args[4]),
+          sequence: number(5),
+          isRepeated: number(6) === 1,
+        },
+        ...{ added: used(7), floor: used(10) },
+        ...{ reserved: pair(15), needed: pair(17), spare: pair(19) },
+        answer: (grant = {}) => resolve(listOf(grant)),
+        lose: () => reject(new Error('lost')),
+      })
+    })
+  }
+
+  get last(): Question {
+    const question = this.questions.at(-1)
+    if (question === undefined) throw new Error('nothing was asked')
+    return question
+  }
+}
+
+const NOTHING: Used = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+
+function listOf({
+  birth = 'born',
+  used = NOTHING,
+  others = NOTHING,
+  allowed = NOTHING,
+}: Partial<UsageGrant>) {
+  return [
+    birth,
+    ...[used.tokens, used.microUsd, used.unpricedCalls],
+    ...[others.tokens, others.microUsd, allowed.tokens, allowed.microUsd],
+  ]
+}
+
+function tokens(amount: number): Pair {
+  return { tokens: amount, microUsd: 0 }
+}
+
+function used(amount: number): Used {
+  return { ...NOTHING, tokens: amount }
+}
+
+function start({ limit = { tokens: 1000, microUsd: 1000 }, endsAtMs = ENDS_AT_MS } = {}) {
+  const clock = { nowMs: START_MS }
+  const store = new ScriptedStore()
+  const window = new UsageWindow({ startsAtMs: START_MS, endsAtMs })
+  let sums = 0
+  const onSums = () => {
+    sums += 1
+  }
+  const now = () => clock.nowMs
+  const options = {
+    window,
+    store,
+    storeKey: 'key',
+    limit: () => limit,
+    now,
+    wallNow: now,
+    sharedNow: now,
+  }
+  const lease = new UsageLease({ ...options, onSums })
+  /** Asks, and is answered at once. */
+  const ask = async (wanted: Pair, grant: Partial<UsageGrant>) => {
+    const asking = lease.ask(wanted)
+    store.last.answer(grant)
+    return await asking
+  }
+  /** Tends, and is answered at once. */
+  const tend = async (grant: Partial<UsageGrant> = {}) => {
+    const isAsked = lease.tend(clock.nowMs)
+    if (isAsked) store.last.answer(grant)
+    await lease.settled()
+    return isAsked
+  }
+  return { clock, store, window, lease, ask, tend, sums: () => sums }
+}
+
+/** A question is asked within a few turns, or never. */
+async function reach(store: ScriptedStore, questions: number): Promise<void> {
+  for (let turn = 0; turn < 20 && store.questions.length < questions; turn += 1)
+    await Promise.resolve()
+}
+
+describe('what is covered without asking', () => {
+  test('as much as the store allowed, less what is used, set aside, or kept for who asked', async () => {
+    const { clock, lease, ask, window } = start()
+    expect(lease.covers(tokens(1), clock.nowMs)).toBe(false)
+    expect(await ask(tokens(10), { allowed: tokens(60) })).toBe(true)
+    expect(lease.covers(tokens(50), clock.nowMs)).toBe(true)
+    expect(lease.covers(tokens(51), clock.nowMs)).toBe(false)
+    lease.release(tokens(10))
+    expect(lease.covers(tokens(60), clock.nowMs)).toBe(true)
+    window.tokens += 5
+    window.reservedTokens += 15
+    expect(lease.covers(tokens(40), clock.nowMs)).toBe(true)
+    expect(lease.covers(tokens(41), clock.nowMs)).toBe(false)
+  })
+
+  test('money counts as tokens do', async () => {
+    const { clock, lease, ask, window } = start()
+    await ask({ tokens: 10, microUsd: 10 }, { allowed: { tokens: 60, microUsd: 30 } })
+    expect(lease.covers({ tokens: 1, microUsd: 20 }, clock.nowMs)).toBe(true)
+    expect(lease.covers({ tokens: 1, microUsd: 21 }, clock.nowMs)).toBe(false)
+    lease.release({ tokens: 10, microUsd: 10 })
+    window.microUsd += 4
+    window.reservedMicroUsd += 6
+    expect(lease.covers({ tokens: 1, microUsd: 20 }, clock.nowMs)).toBe(true)
+    expect(lease.covers({ tokens: 1, microUsd: 21 }, clock.nowMs)).toBe(false)
+  })
+
+  test('anything, where there is no limit', () => {
+    const limit = { tokens: Number.POSITIVE_INFINITY, microUsd: Number.POSITIVE_INFINITY }
+    const { clock, lease } = start({ limit })
+    expect(lease.covers({ tokens: 1e12, microUsd: 1e12 }, clock.nowMs)).toBe(true)
+  })
+
+  test('only what has a limit is looked at', async () => {
+    const limit = { tokens: Number.POSITIVE_INFINITY, microUsd: 100 }
+    const { clock, lease, ask } = start({ limit })
+    await ask({ tokens: 1, microUsd: 1 }, { allowed: { tokens: 1, microUsd: 11 } })
+    expect(lease.covers({ tokens: 1e12, microUsd: 10 }, clock.nowMs)).toBe(true)
+    expect(lease.covers({ tokens: 1, microUsd: 11 }, clock.nowMs)).toBe(false)
+  })
+
+  test('for ten seconds after an answer, and not by a clock that was set back', async () => {
+    const { clock, lease, ask } = start()
+    await ask(tokens(1), { allowed: tokens(100) })
+    expect(lease.covers(tokens(1), clock.nowMs + 9_999)).toBe(true)
+    expect(lease.covers(tokens(1), clock.nowMs + 10_000)).toBe(false)
+    expect(lease.covers(tokens(1), clock.nowMs - 1)).toBe(false)
+  })
+
+  test('while the store is away, an equal share of what nobody had', async () => {
+    const { clock, lease, ask, store, window } = start({ limit: { tokens: 900, microUsd: 900 } })
+    store.nodes = 3
+    await ask(tokens(10), {
+      used: { tokens: 200, microUsd: 0, unpricedCalls: 0 },
+      others: tokens(90),
+      allowed: tokens(10),
+    })
+    lease.release(tokens(10))
+    store.mode = 'share'
+    store.nodes = 2
+    // 10 of its own, and a third of 900 - 200 - 90 - 10: a node that is not seen any more may be
+    // there.
+    window.tokens += 209
+    expect(lease.covers(tokens(1), clock.nowMs + 60_000)).toBe(true)
+    window.tokens += 1
+    expect(lease.covers(tokens(1), clock.nowMs + 60_000)).toBe(false)
+  })
+
+  test('all of it, where no other node was ever seen', () => {
+    const { clock, lease, store, window } = start()
+    store.mode = 'share'
+    window.tokens += 999
+    expect(lease.covers(tokens(1), clock.nowMs)).toBe(true)
+    window.tokens += 1
+    expect(lease.covers(tokens(1), clock.nowMs)).toBe(false)
+  })
+
+  test('while the store is away and nothing is left, nothing beyond what was allowed', async () => {
+    const { clock, lease, ask, store, window } = start({ limit: { tokens: 100, microUsd: 900 } })
+    await ask(tokens(10), { used: used(80), others: tokens(30), allowed: tokens(10) })
+    lease.release(tokens(10))
+    store.mode = 'share'
+    window.tokens += 9
+    expect(lease.covers(tokens(1), clock.nowMs)).toBe(true)
+    window.tokens += 1
+    expect(lease.covers(tokens(1), clock.nowMs)).toBe(false)
+  })
+})
+
+describe('asking', () => {
+  test('those who ask while a question is under way are asked for together, in the next one', async () => {
+    const { lease, store } = start()
+    const first = lease.ask({ tokens: 10, microUsd: 1 })
+    const second = lease.ask({ tokens: 5, microUsd: 2 })
+    const third = lease.ask({ tokens: 7, microUsd: 3 })
+    expect(store.questions.map(({ needed }) => needed)).toEqual([{ tokens: 10, microUsd: 1 }])
+    store.last.answer({ allowed: { tokens: 10, microUsd: 1 } })
+    expect(await first).toBe(true)
+    await reach(store, 2)
+    expect(store.questions).toHaveLength(2)
+    expect(store.last).toMatchObject({
+      needed: { tokens: 12, microUsd: 5 },
+      // Kept for the first until it has taken it.
+      reserved: { tokens: 10, microUsd: 1 },
+      birth: 'born',
+    })
+    store.last.answer({ allowed: { tokens: 22, microUsd: 6 } })
+    expect([await second, await third]).toEqual([true, true])
+  })
+
+  test('it is granted only when the store had enough of both, and then it is kept', async () => {
+    const { clock, lease, ask } = start()
+    expect(await ask({ tokens: 10, microUsd: 5 }, { allowed: { tokens: 10, microUsd: 4 } })).toBe(
+      false,
+    )
+    expect(await ask({ tokens: 10, microUsd: 5 }, { allowed: { tokens: 9, microUsd: 5 } })).toBe(
+      false,
+    )
+    // Nothing is kept for those who were not granted it.
+    expect(lease.covers({ tokens: 9, microUsd: 5 }, clock.nowMs)).toBe(true)
+    expect(await ask({ tokens: 10, microUsd: 5 }, { allowed: { tokens: 10, microUsd: 5 } })).toBe(
+      true,
+    )
+    expect(lease.covers({ tokens: 1, microUsd: 1 }, clock.nowMs)).toBe(false)
+  })
+
+  test('while the store is away nobody is asked, and nothing is granted', async () => {
+    const { lease, store } = start()
+    store.mode = 'share'
+    expect(await lease.ask(tokens(1))).toBe(false)
+    expect(store.questions).toHaveLength(0)
+  })
+
+  test('what others have used and set aside is seen at once, and is theirs', async () => {
+    const { ask, window, lease, clock, sums, store } = start()
+    window.tokens += 3
+    window.reservedTokens += 4
+    const grant = {
+      used: { tokens: 103, microUsd: 50, unpricedCalls: 2 },
+      others: { tokens: 20, microUsd: 8 },
+      allowed: { tokens: 14, microUsd: 0 },
+    }
+    expect(await ask(tokens(10), grant)).toBe(true)
+    expect(store.last).toMatchObject({ added: used(3), reserved: tokens(4) })
+    expect(window).toMatchObject({ tokens: 103, microUsd: 50, unpricedCalls: 2 })
+    expect(window).toMatchObject({ reservedTokens: 24, reservedMicroUsd: 8 })
+    expect(sums()).toBe(1)
+    lease.release(tokens(10))
+    expect(lease.covers(tokens(10), clock.nowMs)).toBe(true)
+    expect(lease.covers(tokens(11), clock.nowMs)).toBe(false)
+    await ask(tokens(1), { ...grant, others: { tokens: 5, microUsd: 3 } })
+    expect(store.last).toMatchObject({ added: NOTHING, reserved: tokens(4), floor: grant.used })
+    expect(window).toMatchObject({ reservedTokens: 9, reservedMicroUsd: 3 })
+  })
+
+  test('what is used while a question is under way stays on top of the answer', async () => {
+    const { lease, store, window } = start()
+    window.tokens += 5
+    const asking = lease.ask(tokens(1))
+    window.tokens += 7
+    window.microUsd += 2
+    window.unpricedCalls += 1
+    store.last.answer({ used: used(105), allowed: tokens(1) })
+    await asking
+    expect(window).toMatchObject({ tokens: 112, microUsd: 2, unpricedCalls: 1 })
+  })
+
+  test('an answer is fresh for a moment', async () => {
+    const { clock, lease, ask } = start()
+    expect(lease.isFresh(clock.nowMs)).toBe(false)
+    await ask(tokens(1), {})
+    expect(lease.isFresh(clock.nowMs)).toBe(true)
+    expect(lease.isFresh(clock.nowMs + 49)).toBe(true)
+    expect(lease.isFresh(clock.nowMs + 50)).toBe(false)
+    expect(lease.isFresh(clock.nowMs - 1)).toBe(false)
+  })
+
+  test('the store remembers for a week after the period, and what has no end for longer than a year', async () => {
+    const { ask, store, clock } = start()
+    await ask(tokens(1), {})
+    expect(store.last.keepMs).toBe(8 * DAY_MS)
+    clock.nowMs = ENDS_AT_MS + DAY_MS
+    await ask(tokens(1), {})
+    expect(store.last.keepMs).toBe(7 * DAY_MS)
+    const endless = start({ endsAtMs: Number.POSITIVE_INFINITY })
+    await endless.ask(tokens(1), {})
+    expect(endless.store.last.keepMs).toBe(400 * DAY_MS)
+  })
+})
+
+describe('in advance', () => {
+  test('a node asks for what it took in a tenth of a second, counted from its last question', async () => {
+    const { clock, lease, ask, store } = start({ limit: { tokens: 1e6, microUsd: 1e6 } })
+    await ask(tokens(1), {})
+    expect(store.last.spare).toEqual(tokens(0))
+    clock.nowMs += 500
+    lease.noteTaken({ tokens: 1000, microUsd: 100 }, clock.nowMs)
+    lease.noteTaken({ tokens: 500, microUsd: 50 }, clock.nowMs)
+    await ask(tokens(1), {})
+    expect(store.last.spare).toEqual({ tokens: 300, microUsd: 30 })
+    clock.nowMs += 500
+    await ask(tokens(1), {})
+    expect(store.last.spare).toEqual(tokens(0))
+  })
+
+  test('never for more than a sixty-fourth of the limit, and for nothing that has none', async () => {
+    const { clock, lease, ask, store } = start({
+      limit: { tokens: 6_400, microUsd: Number.POSITIVE_INFINITY },
+    })
+    await ask(tokens(1), {})
+    clock.nowMs += 1000
+    lease.noteTaken({ tokens: 5_000, microUsd: 5_000 }, clock.nowMs)
+    await ask(tokens(1), {})
+    expect(store.last.spare).toEqual(tokens(100))
+  })
+
+  test('a question soon after the last one does not make little look like much', async () => {
+    const { clock, lease, ask, store } = start({ limit: { tokens: 1e6, microUsd: 1e6 } })
+    await ask(tokens(1), {})
+    clock.nowMs += 1
+    lease.noteTaken(tokens(10), clock.nowMs)
+    await ask(tokens(1), {})
+    expect(store.last.spare).toEqual(tokens(50))
+  })
+})
+
+describe('tending', () => {
+  test('there is nothing to ask while nothing was used', async () => {
+    const { tend, store } = start()
+    expect(await tend()).toBe(false)
+    expect(store.questions).toHaveLength(0)
+  })
+
+  test.each([
+    ['tokens', used(5)],
+    ['money', { ...NOTHING, microUsd: 5 }],
+    ['a call without a price', { ...NOTHING, unpricedCalls: 1 }],
+  ])('%s that were used are told, once', async (_, spent) => {
+    const { tend, store, window } = start()
+    window.tokens += spent.tokens
+    window.microUsd += spent.microUsd
+    window.unpricedCalls += spent.unpricedCalls
+    expect(await tend({ used: spent })).toBe(true)
+    expect(store.last).toMatchObject({ key: 'key', added: spent, needed: tokens(0), sequence: 1 })
+    expect(await tend()).toBe(false)
+    expect(window).toMatchObject(spent)
+  })
+
+  test('what was allowed and is not set aside is given back', async () => {
+    const { tend, ask, lease, store } = start()
+    await ask(tokens(10), { allowed: tokens(10) })
+    lease.release(tokens(10))
+    expect(await tend()).toBe(true)
+    expect(store.last).toMatchObject({ reserved: tokens(0), needed: tokens(0) })
+    expect(await tend()).toBe(false)
+  })
+
+  test('without a limit nothing is given back', async () => {
+    const limit = { tokens: Number.POSITIVE_INFINITY, microUsd: Number.POSITIVE_INFINITY }
+    const { tend, ask } = start({ limit })
+    await ask(tokens(10), { allowed: tokens(10) })
+    expect(await tend()).toBe(false)
+  })
+
+  test('what is set aside for running calls is renewed every five seconds', async () => {
+    const { clock, tend, ask, lease, store, window } = start()
+    await ask(tokens(10), { allowed: tokens(10) })
+    window.reservedTokens += 10
+    lease.release(tokens(10))
+    clock.nowMs += 4_999
+    expect(await tend()).toBe(false)
+    clock.nowMs += 1
+    expect(await tend({ allowed: tokens(10) })).toBe(true)
+    expect(store.last.reserved).toEqual(tokens(10))
+    expect(await tend()).toBe(false)
+  })
+
+  test.each([
+    [59_999, true],
+    [60_000, false],
+  ])(
+    'sums are kept up to date for a minute after the last call: after %d ms: %p',
+    async (ms, isAsked) => {
+      const { clock, tend, ask, lease } = start()
+      await ask(tokens(0), {})
+      clock.nowMs += 5_000
+      expect(await tend()).toBe(false)
+      lease.noteTaken(tokens(1), clock.nowMs)
+      expect(await tend()).toBe(true)
+      clock.nowMs += ms
+      expect(await tend()).toBe(isAsked)
+    },
+  )
+
+  test('while a question is under way no other is asked, though there is news', async () => {
+    const { clock, lease, store, window } = start()
+    const asking = lease.ask(tokens(1))
+    window.tokens += 5
+    expect(lease.tend(clock.nowMs)).toBe(false)
+    expect(store.questions).toHaveLength(1)
+    store.last.answer({ allowed: tokens(1) })
+    await asking
+    expect(lease.tend(clock.nowMs)).toBe(true)
+    expect(store.last.added).toEqual(used(5))
+  })
+
+  test('while the store is away there is nobody to ask, though there is news', () => {
+    const { clock, lease, store, window } = start()
+    window.tokens += 5
+    store.mode = 'share'
+    expect(lease.tend(clock.nowMs)).toBe(false)
+    expect(store.questions).toHaveLength(0)
+    store.mode = 'shared'
+    expect(lease.tend(clock.nowMs)).toBe(true)
+  })
+})
+
+describe('an answer that was lost', () => {
+  test('the same is told again under the same number, and what was used since only after it', async () => {
+    const { lease, tend, store, window, clock } = start()
+    const first = { tokens: 5, microUsd: 1, unpricedCalls: 0 }
+    window.tokens += 5
+    window.microUsd += 1
+    expect(lease.tend(clock.nowMs)).toBe(true)
+    store.last.lose()
+    await lease.settled()
+    window.tokens += 7
+    window.microUsd += 2
+    expect(await tend({ used: first })).toBe(true)
+    expect(store.last).toMatchObject({ sequence: 1, isRepeated: true, added: first })
+    // Set aside, so that nobody else takes what is not told yet.
+    expect(store.last.reserved).toEqual({ tokens: 7, microUsd: 2 })
+    expect(window.tokens).toBe(12)
+    expect(await tend({ used: { ...used(12), microUsd: 3 } })).toBe(true)
+    expect(store.last).toMatchObject({
+      ...{ sequence: 2, isRepeated: false },
+      added: { ...used(7), microUsd: 2 },
+    })
+    expect(window.tokens).toBe(12)
+    expect(await tend()).toBe(false)
+  })
+
+  test('the call that asked is not granted anything', async () => {
+    const { lease, store } = start()
+    const asking = lease.ask(tokens(1))
+    store.last.lose()
+    expect(await asking).toBe(false)
+  })
+})
+
+describe('the ledger', () => {
+  test('a sum that is more than the store knows is seen at once and told as the least that was used', async () => {
+    const { lease, tend, ask, store, window } = start()
+    await ask(tokens(0), { used: used(10) })
+    lease.raiseFloor({ tokens: 100, microUsd: 9, unpricedCalls: 2 }, false)
+    expect(window).toMatchObject({ tokens: 100, microUsd: 9, unpricedCalls: 2 })
+    expect(await tend({ used: { tokens: 100, microUsd: 9, unpricedCalls: 2 } })).toBe(true)
+    expect(store.last).toMatchObject({
+      added: NOTHING,
+      floor: { tokens: 100, microUsd: 9, unpricedCalls: 2 },
+    })
+    expect(await tend()).toBe(false)
+  })
+
+  test.each([
+    ['tokens', { tokens: 11, microUsd: 5, unpricedCalls: 1 }],
+    ['money', { tokens: 10, microUsd: 6, unpricedCalls: 1 }],
+    ['calls without a price', { tokens: 10, microUsd: 5, unpricedCalls: 2 }],
+  ])('more %s alone is told too', async (_, floor) => {
+    const { lease, tend, ask } = start()
+    await ask(tokens(0), { used: { tokens: 10, microUsd: 5, unpricedCalls: 1 } })
+    lease.raiseFloor(floor, false)
+    expect(await tend({ used: floor })).toBe(true)
+  })
+
+  test('a sum that is less changes nothing, and need not be told', async () => {
+    const { lease, tend, ask, window } = start()
+    await ask(tokens(0), { used: used(10) })
+    lease.raiseFloor(used(9), false)
+    expect(window.tokens).toBe(10)
+    expect(await tend()).toBe(false)
+  })
+
+  test('calls of this node that are in it already are not told on top of it', async () => {
+    const { lease, tend, ask, store, window } = start()
+    await ask(tokens(0), { used: used(10) })
+    window.tokens += 5
+    window.microUsd += 3
+    window.unpricedCalls += 1
+    lease.raiseFloor({ tokens: 40, microUsd: 4, unpricedCalls: 3 }, true)
+    expect(window).toMatchObject({ tokens: 40, microUsd: 4, unpricedCalls: 3 })
+    await tend({ used: { tokens: 40, microUsd: 4, unpricedCalls: 3 } })
+    expect(store.last).toMatchObject({
+      added: { tokens: 5, microUsd: 3, unpricedCalls: 1 },
+      floor: { tokens: 35, microUsd: 1, unpricedCalls: 2 },
+    })
+  })
+
+  test('a store that answers with less than the ledger said meanwhile is told again', async () => {
+    const { lease, tend, store, window } = start()
+    const asking = lease.ask(tokens(0))
+    lease.raiseFloor(used(50), false)
+    store.last.answer({ used: used(20) })
+    await asking
+    expect(window.tokens).toBe(50)
+    expect(await tend({ used: used(50) })).toBe(true)
+    expect(store.last.floor).toEqual(used(50))
+    expect(await tend()).toBe(false)
+  })
+})
+
+describe('a store that was away', () => {
+  test('for less than three seconds: what was used meanwhile is added', async () => {
+    const { clock, lease, tend, store, window } = start()
+    store.mode = 'share'
+    lease.tend(clock.nowMs)
+    window.tokens += 5
+    clock.nowMs += 2_999
+    store.mode = 'shared'
+    expect(await tend({ used: used(5) })).toBe(true)
+    expect(store.last).toMatchObject({ added: used(5), floor: NOTHING })
+  })
+
+  test('for longer: others may have read it in the ledger, so it is told as a part of the least', async () => {
+    const { clock, lease, tend, store, window } = start()
+    window.tokens += 1
+    lease.tend(clock.nowMs)
+    store.last.lose()
+    await lease.settled()
+    store.mode = 'share'
+    lease.tend(clock.nowMs)
+    window.tokens += 4
+    window.microUsd += 3
+    window.unpricedCalls += 2
+    // The first moment counts, not the last.
+    clock.nowMs += 1_500
+    lease.tend(clock.nowMs)
+    clock.nowMs += 1_500
+    store.mode = 'shared'
+    const sum = { tokens: 5, microUsd: 3, unpricedCalls: 2 }
+    expect(await tend({ used: sum })).toBe(true)
+    expect(store.last).toMatchObject({ added: NOTHING, floor: sum, isRepeated: false })
+    expect(store.last.sequence).toBeGreaterThan(1)
+    expect(window).toMatchObject(sum)
+    expect(await tend()).toBe(false)
+  })
+
+  test('a question that was under way all the while is answered first, and what it told is neither lost nor taken back', async () => {
+    const { clock, store, window, lease } = start()
+    window.tokens += 10
+    lease.tend(clock.nowMs)
+    const patient = store.last
+    store.mode = 'share'
+    lease.tend(clock.nowMs)
+    window.tokens += 5
+    clock.nowMs += 4_000
+    store.mode = 'shared'
+    lease.tend(clock.nowMs)
+    patient.answer({ used: used(10) })
+    await lease.settled()
+    expect(window.tokens).toBe(15)
+    // Away for long: the ledger has it, so it is told as a part of the least.
+    lease.tend(clock.nowMs)
+    expect(store.last).toMatchObject({ sequence: 2, added: used(0), floor: used(15) })
+    store.last.answer({ used: used(15) })
+    await lease.settled()
+    expect(window.tokens).toBe(15)
+    expect(lease.tend(clock.nowMs)).toBe(false)
+  })
+
+  test('two short absences are not a long one', async () => {
+    const { clock, lease, tend, store, window } = start()
+    for (let absence = 0; absence < 2; absence += 1) {
+      store.mode = 'share'
+      lease.tend(clock.nowMs)
+      window.tokens += 5
+      clock.nowMs += 2_000
+      store.mode = 'shared'
+      await tend({ used: used(window.tokens) })
+      expect(store.last.added).toEqual(used(5))
+    }
+  })
+})
+
+describe('telling', () => {
+  test('resolves once the store knows all, also what a question under way does not hold', async () => {
+    const { lease, store, window } = start()
+    const asking = lease.ask(tokens(1))
+    window.tokens += 5
+    let isTold = false
+    const telling = lease.tell().then(() => {
+      isTold = true
+    })
+    store.last.answer({ allowed: tokens(1) })
+    await asking
+    await reach(store, 2)
+    expect(store.last.added).toEqual(used(5))
+    expect(isTold).toBe(false)
+    store.last.answer({ used: used(5) })
+    await telling
+  })
+
+  test('asks nothing when there is nothing to tell', async () => {
+    const { lease, store } = start()
+    await lease.tell()
+    expect(store.questions).toHaveLength(0)
+  })
+
+  test('tells again what may have been lost', async () => {
+    const { lease, store, window } = start()
+    window.tokens += 5
+    const first = lease.tell()
+    store.last.lose()
+    await first
+    const again = lease.tell()
+    await reach(store, 2)
+    expect(store.last).toMatchObject({ isRepeated: true, added: used(5) })
+    store.last.answer({ used: used(5) })
+    await again
+  })
+})
+
+describe('the end', () => {
+  const LATER_MS = ENDS_AT_MS + 1
+
+  test('a lease is over after its period, and not before', () => {
+    const { lease } = start()
+    expect(lease.isOver(ENDS_AT_MS - 1)).toBe(false)
+    expect(lease.isOver(LATER_MS)).toBe(true)
+  })
+
+  test('not while there is something to tell', () => {
+    const { lease, window } = start()
+    window.tokens += 5
+    expect(lease.isOver(LATER_MS)).toBe(false)
+  })
+
+  test('not while a question is under way', async () => {
+    const { lease, store } = start()
+    const asking = lease.ask(tokens(0))
+    expect(lease.isOver(LATER_MS)).toBe(false)
+    store.last.answer()
+    await asking
+    expect(lease.isOver(LATER_MS)).toBe(true)
+  })
+
+  test('not while it is in doubt whether the store was told', async () => {
+    const { lease, tend, store } = start()
+    const asking = lease.ask(tokens(0))
+    store.last.lose()
+    await asking
+    expect(lease.isOver(LATER_MS)).toBe(false)
+    await tend()
+    expect(lease.isOver(LATER_MS)).toBe(true)
+  })
+
+  test.each([
+    ['tokens', { tokens: 1, microUsd: 0 }],
+    ['money', { tokens: 0, microUsd: 1 }],
+  ])('not while a call that runs has %s set aside', (_, reserved) => {
+    const { lease, window } = start()
+    window.reservedTokens += reserved.tokens
+    window.reservedMicroUsd += reserved.microUsd
+    expect(lease.isOver(LATER_MS)).toBe(false)
+    window.reservedTokens -= reserved.tokens
+    window.reservedMicroUsd -= reserved.microUsd
+    expect(lease.isOver(LATER_MS)).toBe(true)
+  })
+})

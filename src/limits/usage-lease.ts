@@ -1,0 +1,391 @@
+/**
+ * What all nodes have used of one quota or budget in one period, as this node sees it, and what it
+ * may set aside without asking. Must not know calls, refusals or whose it is.
+ *
+ * The window of usage-counter.ts holds the sums of all nodes as they were last told, and with them
+ * what this node has added since; so whoever reads it need not know that it is shared.
+ */
+import type { SharedStore } from '../redis/shared-store.ts'
+import type { UsageWindow } from './usage-counter.ts'
+import {
+  type Pair,
+  readUsageGrant,
+  toUsageArguments,
+  USAGE_SCRIPT,
+  type UsageGrant,
+  type Used,
+} from './usage-script.ts'
+
+/** How long what a node that is gone has set aside is missing. */
+const RESERVED_LEASE_MS = 15_000
+const TRUSTED_MS = 10_000
+const RENEW_MS = 5_000
+/** What was used in so long is kept up to date, for those who look at it. */
+const USED_MS = 60_000
+/** What the store said so recently is not asked again. */
+const FRESH_MS = 50
+/** A node sets aside in advance what it took in so long, and at most this part of the limit. */
+const LEASE_MS = 100
+const LARGEST_LEASE = 1 / 64
+const SHORTEST_LOOK_MS = 20
+/**
+ * The sums are kept for a while after their period, for calls that end late; those without an end
+ * for so long altogether.
+ */
+const KEPT_AFTER_MS = 7 * 86_400_000
+/** What a call used is shipped after a second, and read by others some seconds later. */
+const IN_LEDGER_MS = 3_000
+const KEPT_ENDLESS_MS = 400 * 86_400_000
+
+const NOTHING: Used = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+
+export interface UsageLeaseOptions {
+  readonly window: UsageWindow
+  readonly store: SharedStore
+  readonly storeKey: string
+  /** Infinite: no limit. It may change. */
+  readonly limit: () => Pair
+  /** Told when the sums of all nodes are known anew. */
+  readonly onSums: () => void
+  readonly now: () => number
+  /** Milliseconds since the Unix epoch. */
+  readonly wallNow: () => number
+  readonly sharedNow: () => number
+}
+
+export class UsageLease {
+  readonly window: UsageWindow
+  readonly #options: UsageLeaseOptions
+  /** Of the window: what the store knows. */
+  #told: Used
+  #awaySinceMs: number | undefined
+  /**
+   * The store was away for long, and what could not be told then is not turned into a part of the
+   * least yet.
+   */
+  #isInLedger = false
+  /** What the ledger said is more than the store knows. */
+  #knowsMore = false
+  /** Of the window: what others have set aside. */
+  #others: Pair = NOTHING
+  #allowed: Pair = NOTHING
+  #nodes = 1
+  #askedAtMs = Number.NEGATIVE_INFINITY
+  #birth = ''
+  #sequence = 0
+  /** Sent, and not answered: it may have arrived. */
+  #doubtful: { readonly sequence: number; readonly added: Used } | undefined
+  #needs: Pair[] = []
+  /** Of what it may set aside: for calls whose question was just answered. */
+  #kept: Pair = NOTHING
+  #asking: Promise<boolean> | undefined
+  #takenAtMs = Number.NEGATIVE_INFINITY
+  #takenSinceAsked = { tokens: 0, microUsd: 0 }
+
+  /** @param floor what the window holds from before */
+  constructor(options: UsageLeaseOptions, floor: Used = NOTHING) {
+    this.window = options.window
+    this.#options = options
+    this.#told = floor
+  }
+
+  /** Whether the store said how it is a moment ago. */
+  isFresh(nowMs: number): boolean {
+    const ageMs = nowMs - this.#askedAtMs
+    return ageMs >= 0 && ageMs < FRESH_MS
+  }
+
+  /**
+   * Whether so much may be set aside now without asking; while the store is away, whether it is
+   * within this node's share.
+   */
+  covers(wanted: Pair, nowMs: number): boolean {
+    const { store, limit } = this.#options
+    const limits = limit()
+    const isShared = store.mode === 'shared'
+    // Each call comes through here: nothing is allocated.
+    if (!Number.isFinite(limits.tokens) && !Number.isFinite(limits.microUsd)) return true
+    if (isShared && (nowMs - this.#askedAtMs >= TRUSTED_MS || nowMs < this.#askedAtMs)) return false
+    return (
+      this.#coversField('tokens', limits, wanted) && this.#coversField('microUsd', limits, wanted)
+    )
+  }
+
+  #coversField(field: keyof Pair, limits: Pair, wanted: Pair): boolean {
+    if (!Number.isFinite(limits[field])) return true
+    const { store } = this.#options
+    const { window } = this
+    const reserved = field === 'tokens' ? window.reservedTokens : window.reservedMicroUsd
+    // Not sent yet, and set aside by this node.
+    const own = window[field] - this.#told[field] + reserved - this.#others[field]
+    if (store.mode === 'shared')
+      return own + this.#kept[field] + wanted[field] <= this.#allowed[field]
+    const rest = limits[field] - this.#told[field] - this.#others[field] - this.#allowed[field]
+    // As in memory: the last call may go beyond it.
+    return own < this.#allowed[field] + Math.max(0, rest) / Math.max(this.#nodes, store.nodes)
+  }
+
+  /** Notes that so much was set aside, for what to have in advance. */
+  noteTaken(taken: Pair, nowMs: number): void {
+    this.#takenAtMs = nowMs
+    this.#takenSinceAsked.tokens += taken.tokens
+    this.#takenSinceAsked.microUsd += taken.microUsd
+  }
+
+  /**
+   * Asks the store, for this and for all who ask meanwhile. Never rejects: who asked looks again.
+   * @returns whether it had enough for them: then that is kept for who asked until `release`
+   */
+  async ask(needed: Pair): Promise<boolean> {
+    this.#needs.push(needed)
+    // The question that is under way does not hold it.
+    if (this.#asking !== undefined) await this.#asking
+    return await this.#askOnce()
+  }
+
+  /** Who was granted so much takes it now, or does not need it. */
+  release(granted: Pair): void {
+    this.#kept = {
+      tokens: this.#kept.tokens - granted.tokens,
+      microUsd: this.#kept.microUsd - granted.microUsd,
+    }
+  }
+
+  /** @returns whether it asked the store: because there is something to tell, or to renew */
+  tend(nowMs: number): boolean {
+    this.#noteMode(nowMs)
+    if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
+    const hasNews = this.#doubtful !== undefined || this.#knowsMore || !isNothing(this.#unsent)
+    const isOff =
+      this.#isLimited && FIELDS.some((field) => this.#allowed[field] !== this.#reserved[field])
+    const isUsed =
+      nowMs - this.#takenAtMs < USED_MS || FIELDS.some((field) => this.#reserved[field] !== 0)
+    const isOld = isUsed && nowMs - this.#askedAtMs >= RENEW_MS
+    if (!hasNews && !isOff && !isOld) return false
+    void this.#askOnce()
+    return true
+  }
+
+  /**
+   * Resolves when the store knows what was used before this was called, or is away. Never rejects.
+   */
+  async tell(): Promise<void> {
+    // The question that is under way does not hold all of it.
+    if (this.#asking !== undefined) await this.#asking
+    if (this.#doubtful !== undefined || !isNothing(this.#unsent)) await this.#askOnce()
+  }
+
+  /**
+   * Resolves when what the store said is no older than that, or the store is away. Never rejects.
+   */
+  async refresh(maxAgeMs: number): Promise<void> {
+    if (this.#asking !== undefined) await this.#asking
+    const ageMs = this.#options.now() - this.#askedAtMs
+    if (ageMs >= maxAgeMs || ageMs < 0) await this.#askOnce()
+  }
+
+  /** Nothing is missing when it is dropped. @param nowMs milliseconds since the Unix epoch */
+  isOver(nowMs: number): boolean {
+    const isQuiet =
+      this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)
+    return (
+      isQuiet &&
+      nowMs > this.window.endsAtMs &&
+      FIELDS.every((field) => this.#reserved[field] === 0)
+    )
+  }
+
+  async settled(): Promise<void> {
+    while (this.#asking !== undefined) await this.#asking
+  }
+
+  /**
+   * At least so much was used, whoever did it: from the ledger.
+   * @param hasOwn it may hold what this node has not told yet; what is told on top of it would
+   * count twice
+   */
+  raiseFloor(floor: Used, hasOwn: boolean): void {
+    const own = hasOwn ? this.#unsent : NOTHING
+    const before = this.#told
+    this.#accept(
+      greater(before, {
+        tokens: floor.tokens - own.tokens,
+        microUsd: floor.microUsd - own.microUsd,
+        unpricedCalls: floor.unpricedCalls - own.unpricedCalls,
+      }),
+    )
+    this.#knowsMore ||= exceeds(this.#told, before)
+  }
+
+  /**
+   * What could not be told for long is in the ledger by now, and others may have read it there: it
+   * is told as a part of the least that was used, and not added.
+   */
+  #noteMode(nowMs: number): void {
+    if (this.#options.store.mode !== 'shared') {
+      this.#awaySinceMs ??= nowMs
+      return
+    }
+    if (this.#awaySinceMs !== undefined && nowMs - this.#awaySinceMs >= IN_LEDGER_MS)
+      this.#isInLedger = true
+    this.#awaySinceMs = undefined
+    // An answer that is still to come takes off what its question told: that has to be on top until
+    // then.
+    if (!this.#isInLedger || this.#asking !== undefined) return
+    this.#isInLedger = false
+    const { tokens, microUsd, unpricedCalls } = this.window
+    this.#told = { tokens, microUsd, unpricedCalls }
+    this.#doubtful = undefined
+    this.#knowsMore = true
+  }
+
+  get #isLimited(): boolean {
+    const limits = this.#options.limit()
+    return FIELDS.some((field) => Number.isFinite(limits[field]))
+  }
+
+  get #unsent(): Used {
+    const { window } = this
+    return {
+      tokens: window.tokens - this.#told.tokens,
+      microUsd: window.microUsd - this.#told.microUsd,
+      unpricedCalls: window.unpricedCalls - this.#told.unpricedCalls,
+    }
+  }
+
+  /** Set aside by this node. */
+  get #reserved(): Pair {
+    const { window } = this
+    return {
+      tokens: window.reservedTokens - this.#others.tokens,
+      microUsd: window.reservedMicroUsd - this.#others.microUsd,
+    }
+  }
+
+  /** The store knows this now; what was added here since stays on top of it. */
+  #accept(told: Used, added: Used = NOTHING): void {
+    const { window } = this
+    window.tokens += told.tokens - this.#told.tokens - added.tokens
+    window.microUsd += told.microUsd - this.#told.microUsd - added.microUsd
+    window.unpricedCalls += told.unpricedCalls - this.#told.unpricedCalls - added.unpricedCalls
+    this.#told = told
+  }
+
+  /** @returns whether the store had enough for all who asked */
+  #askOnce(): Promise<boolean> {
+    this.#asking ??= this.#exchange().finally(() => {
+      this.#asking = undefined
+    })
+    return this.#asking
+  }
+
+  async #exchange(): Promise<boolean> {
+    const { store, storeKey, now, wallNow, sharedNow, limit } = this.#options
+    const nowMs = now()
+    const needed = sum(this.#needs)
+    this.#needs = []
+    this.#noteMode(nowMs)
+    if (store.mode !== 'shared') return false
+    const isRepeated = this.#doubtful !== undefined
+    this.#sequence += isRepeated ? 0 : 1
+    const sent = this.#doubtful ?? { sequence: this.#sequence, added: this.#unsent }
+    this.#doubtful = sent
+    const limits = limit()
+    // With what is not sent yet, because a repeated question holds only what the first one held.
+    const unsent = this.#unsent
+    const reserved = {
+      tokens: this.#reserved.tokens + this.#kept.tokens + unsent.tokens - sent.added.tokens,
+      microUsd:
+        this.#reserved.microUsd + this.#kept.microUsd + unsent.microUsd - sent.added.microUsd,
+    }
+    const spare = this.#spare(limits, nowMs)
+    try {
+      const answer = await store.run(
+        USAGE_SCRIPT,
+        storeKey,
+        toUsageArguments({
+          nodeId: store.nodeId,
+          nowMs: sharedNow(),
+          leaseMs: RESERVED_LEASE_MS,
+          keepMs: Number.isFinite(this.window.endsAtMs)
+            ? Math.max(0, this.window.endsAtMs - wallNow()) + KEPT_AFTER_MS
+            : KEPT_ENDLESS_MS,
+          birth: this.#birth,
+          ...sent,
+          isRepeated,
+          floor: this.#told,
+          limit: limits,
+          ...{ reserved, needed, spare },
+        }),
+      )
+      const grant = readUsageGrant(answer)
+      this.#take(grant, sent.added, nowMs)
+      const isGranted = FIELDS.every(
+        (field) => grant.allowed[field] >= reserved[field] + needed[field],
+      )
+      if (isGranted) this.#kept = sum([this.#kept, needed])
+      return isGranted
+    } catch {
+      // The store has noted it, and is away from now on; what was sent is sent again.
+      return false
+    }
+  }
+
+  #take({ birth, used, others, allowed }: UsageGrant, added: Used, nowMs: number): void {
+    this.#doubtful = undefined
+    this.#birth = birth
+    // The ledger may have been read while the question was under way.
+    const known = greater(this.#told, used)
+    this.#knowsMore = exceeds(known, used)
+    this.#accept(known, added)
+    this.window.reservedTokens += others.tokens - this.#others.tokens
+    this.window.reservedMicroUsd += others.microUsd - this.#others.microUsd
+    this.#others = others
+    this.#allowed = allowed
+    this.#nodes = this.#options.store.nodes
+    this.#askedAtMs = nowMs
+    this.#options.onSums()
+  }
+
+  #spare(limits: Pair, nowMs: number): Pair {
+    const elapsedMs = Math.max(SHORTEST_LOOK_MS, nowMs - this.#askedAtMs)
+    const taken = this.#takenSinceAsked
+    this.#takenSinceAsked = { tokens: 0, microUsd: 0 }
+    const ahead = (field: keyof Pair) => {
+      if (!Number.isFinite(limits[field])) return 0
+      const usual =
+        elapsedMs === Number.POSITIVE_INFINITY ? 0 : (taken[field] / elapsedMs) * LEASE_MS
+      return Math.max(0, Math.floor(Math.min(limits[field] * LARGEST_LEASE, usual)))
+    }
+    return { tokens: ahead('tokens'), microUsd: ahead('microUsd') }
+  }
+}
+
+const FIELDS = ['tokens', 'microUsd'] as const
+
+function isNothing({ tokens, microUsd, unpricedCalls }: Used): boolean {
+  return tokens === 0 && microUsd === 0 && unpricedCalls === 0
+}
+
+function greater(one: Used, other: Used): Used {
+  return {
+    tokens: Math.max(one.tokens, other.tokens),
+    microUsd: Math.max(one.microUsd, other.microUsd),
+    unpricedCalls: Math.max(one.unpricedCalls, other.unpricedCalls),
+  }
+}
+
+function exceeds(one: Used, other: Used): boolean {
+  const { tokens, microUsd, unpricedCalls } = other
+  return one.tokens > tokens || one.microUsd > microUsd || one.unpricedCalls > unpricedCalls
+}
+
+function sum(pairs: readonly Pair[]): Pair {
+  let tokens = 0
+  let microUsd = 0
+  for (const pair of pairs) {
+    tokens += pair.tokens
+    microUsd += pair.microUsd
+  }
+  return { tokens, microUsd }
+}

@@ -1,0 +1,187 @@
+/**
+ * Quotas, budgets and tokens per minute are right to the token, whatever happens in whichever
+ * order.
+ */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Ticket } from '../gateway/ports.ts'
+import { budgetOf, isTicket, spent, start } from './usage-limits.fixture.ts'
+
+interface Open {
+  readonly ticket: Ticket
+  readonly month: number
+  readonly day: number
+  readonly tokens: number
+  readonly taken: number
+}
+
+test('spend agrees with a model too: what is reserved comes back to the millionth, whatever calls cost', () => {
+  const step = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({ type: fc.constant('admit' as const), tokens: fc.nat({ max: 5000 }) }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        type: fc.constant('settle' as const),
+        at: fc.nat(),
+        tokens: fc.nat({ max: 5000 }),
+        microUsd: fc.option(fc.nat({ max: 90_000 })),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 60_000 }) }),
+    },
+  )
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 900_000 }),
+      fc.array(step, { maxLength: 200, size: 'max' }),
+      (limitMicroUsd, steps) => {
+        const scene = start({ monthlySpendUsd: limitMicroUsd / 1_000_000 })
+        const rows: { month: number; tokens: number; microUsd: number | null }[] = []
+        const open: { ticket: Ticket; month: number; reserved: number }[] = []
+        const monthNow = () => new Date(scene.clock.nowMs).getUTCMonth()
+        for (const current of steps) {
+          const month = monthNow()
+          const ofMonth = rows.filter((row) => row.month === month)
+          const used = ofMonth.reduce((sum, row) => sum + (row.microUsd ?? 0), 0)
+          const tokens = ofMonth.reduce((sum, row) => sum + row.tokens, 0)
+          const reserved = open.reduce(
+            (sum, call) => sum + (call.month === month ? call.reserved : 0),
+            0,
+          )
+          expect(scene.quota()).toMatchObject({
+            microUsd: used,
+            reservedMicroUsd: reserved,
+            unpricedCalls: ofMonth.filter((row) => row.microUsd === null && row.tokens > 0).length,
+          })
+          if (current.type === 'wait') scene.clock.nowMs += current.ms
+          else if (current.type === 'settle') {
+            const [call] = open.splice(open.length === 0 ? 0 : current.at % open.length, 1)
+            if (call === undefined) continue
+            call.ticket.settle(spent({ tokens: current.tokens, microUsd: current.microUsd }))
+            rows.push({ month: call.month, tokens: current.tokens, microUsd: current.microUsd })
+          } else {
+            const result = scene.admit({ estimatedTokens: current.tokens })
+            expect(isTicket(result)).toBe(used + reserved < limitMicroUsd)
+            if (!isTicket(result)) {
+              expect(result.kind).toBe(used >= limitMicroUsd ? 'quota_exceeded' : 'rate_limited')
+              continue
+            }
+            const estimate = tokens === 0 ? 0 : Math.floor((used / tokens) * current.tokens)
+            open.push({ ticket: result, month, reserved: estimate })
+          }
+        }
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
+
+test('any interleaving of calls, settlements, cancellations and borders of months agrees with a model', () => {
+  const tokens = fc.nat({ max: 400 })
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ type: fc.constant('admit' as const), tokens }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        type: fc.constant('settle' as const),
+        at: fc.nat(),
+        tokens: fc.option(tokens),
+        own: fc.boolean(),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 20_000 }) }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        type: fc.constant('wait' as const),
+        ms: fc.nat({ max: 40 * 86_400_000 }),
+      }),
+    },
+  )
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 3000 }),
+      fc.integer({ min: 1, max: 1000 }),
+      fc.integer({ min: 1, max: 2000 }),
+      fc.array(step, { maxLength: 300, size: 'max' }),
+      (monthlyTokens, tokensPerMinute, budgetTokens, steps) => {
+        const scene = start({ monthlyTokens, tokensPerMinute })
+        scene.usage.putBudget(
+          budgetOf({ limit: { type: 'tokens', tokens: budgetTokens }, alertAt: [1] }),
+        )
+        const { clock } = scene
+        // The model: the ledger's rows and the open calls, summed anew at every look; the bucket as
+        // a BigInt.
+        const rows: { month: number; day: number; tokens: number; own: boolean }[] = []
+        const open: Open[] = []
+        const full = BigInt(tokensPerMinute) * 60_000n
+        let parts = full
+        const monthNow = () =>
+          new Date(clock.nowMs).getUTCFullYear() * 12 + new Date(clock.nowMs).getUTCMonth()
+        const dayNow = () => Math.floor(clock.nowMs / 86_400_000)
+        const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0)
+        for (const current of steps) {
+          const month = monthNow()
+          const day = dayNow()
+          const quotaUsed = sum(
+            rows.filter((row) => row.month === month && !row.own).map((row) => row.tokens),
+          )
+          const quotaReserved = sum(
+            open.filter((call) => call.month === month).map((call) => call.tokens),
+          )
+          const budgetUsed = sum(rows.filter((row) => row.day === day).map((row) => row.tokens))
+          const budgetReserved = sum(
+            open.filter((call) => call.day === day).map((call) => call.tokens),
+          )
+          expect(scene.quota()).toMatchObject({ tokens: quotaUsed, reservedTokens: quotaReserved })
+          expect(scene.usage.budgetWindow('bud_1', clock.nowMs)).toMatchObject({
+            tokens: budgetUsed,
+            reservedTokens: budgetReserved,
+          })
+          if (current.type === 'wait') {
+            clock.nowMs += current.ms
+            const refilled = parts + BigInt(current.ms) * BigInt(tokensPerMinute)
+            parts = refilled > full ? full : refilled
+          } else if (current.type === 'settle') {
+            const [call] = open.splice(open.length === 0 ? 0 : current.at % open.length, 1)
+            if (call === undefined) continue
+            const endedAtMs = clock.nowMs
+            call.ticket.settle(
+              spent({ tokens: current.tokens, countsForQuota: !current.own, endedAtMs }),
+            )
+            call.ticket.settle(spent({ tokens: 12_345, endedAtMs }))
+            rows.push({
+              month: call.month,
+              day: call.day,
+              tokens: current.tokens ?? 0,
+              own: current.own,
+            })
+            if (current.tokens === null) continue
+            const corrected = parts - BigInt(current.tokens - call.taken) * 60_000n
+            parts = corrected > full ? full : corrected
+          } else {
+            const taken = Math.min(current.tokens, tokensPerMinute)
+            const fits =
+              budgetUsed + budgetReserved < budgetTokens &&
+              parts >= BigInt(Math.max(1, taken)) * 60_000n
+            const isWithinQuota = quotaUsed + quotaReserved < monthlyTokens
+            const result = scene.admit({ estimatedTokens: current.tokens })
+            expect(isTicket(result)).toBe(fits && isWithinQuota)
+            if (!isTicket(result)) continue
+            open.push({ ticket: result, month, day, tokens: current.tokens, taken })
+            parts -= BigInt(taken) * 60_000n
+          }
+        }
+      },
+    ),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,89 @@
+/**
+ * A key under a plan, with a clock that is moved by hand, for the tests of limits. Must not be
+ * imported outside tests.
+ */
+import type { Budget } from '../core/budget.ts'
+import type { Cost } from '../core/cost.ts'
+import { GatewayError } from '../core/errors.ts'
+import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import { createPlans, type PlanLimits } from '../core/plan.ts'
+import type { CallAhead, Caller, Spent, Ticket } from '../gateway/ports.ts'
+import { createKeyLimits } from '../snapshots/key-limits.ts'
+import type { BudgetAlert } from './budget-counter.ts'
+import { MemoryLimits } from './memory-limits.ts'
+import { UsageLimits } from './usage-limits.ts'
+
+const START_MS = Date.parse('2026-11-30T23:58:00.000Z')
+const KEY = 'key_1' as KeyId
+const GATE = 'gate' as GateId
+
+export function start(limits: Partial<PlanLimits>, nowMs = START_MS) {
+  const plans = createPlans({ default: 'test', definitions: { test: limits } })
+  const clock = { nowMs, now: () => clock.nowMs, elapsed: () => clock.nowMs }
+  const alerts: BudgetAlert[] = []
+  const usage = new UsageLimits({ plans, onAlert: (alert) => alerts.push(alert) })
+  const memory = new MemoryLimits(clock, usage)
+  const caller: Caller = {
+    accountId: DEFAULT_ACCOUNT,
+    keyId: KEY,
+    limits: createKeyLimits(plans)(DEFAULT_ACCOUNT),
+  }
+  /** As the pipeline does: the quota is asked for once the call is planned. */
+  const admit = (call: Partial<CallAhead> = {}): Ticket | GatewayError => {
+    try {
+      const ticket = memory.admit(caller, {
+        gateId: GATE,
+        startedAtMs: clock.nowMs,
+        estimatedTokens: 10,
+        ...call,
+      })
+      const refusal = ticket.reserveQuota()
+      if (refusal instanceof Promise) throw new Error('in memory nothing has to be waited for')
+      if (refusal === undefined) return ticket
+      ticket.settle(spent({ tokens: 0, endedAtMs: clock.nowMs }))
+      return refusal
+    } catch (error) {
+      if (error instanceof GatewayError) return error
+      throw error
+    }
+  }
+  return {
+    clock,
+    caller,
+    usage,
+    admit,
+    alerts,
+    quota: () => usage.quotaOf(DEFAULT_ACCOUNT, clock.nowMs).window,
+  }
+}
+
+export function spent(given: Partial<Spent> & { readonly microUsd?: number | null }): Spent {
+  const { microUsd = null, ...rest } = given
+  const cost: Cost = { microUsd, status: microUsd === null ? 'unknown' : 'exact', source: null }
+  return { tokens: 0, cost, countsForQuota: true, endedAtMs: START_MS, ...rest }
+}
+
+export function isTicket(result: Ticket | GatewayError): result is Ticket {
+  return !(result instanceof GatewayError)
+}
+
+export function admitted(result: Ticket | GatewayError): Ticket {
+  if (result instanceof GatewayError) throw result
+  return result
+}
+
+export function budgetOf(changes: Partial<Budget> = {}): Budget {
+  return {
+    accountId: DEFAULT_ACCOUNT,
+    id: 'bud_1',
+    name: 'a budget',
+    scope: { type: 'gate', gateId: GATE },
+    limit: { type: 'tokens', tokens: 100 },
+    period: 'day',
+    unpriced: 'allow',
+    alertAt: [0.5, 0.8, 1],
+    createdAt: START_MS - 1000,
+    updatedAt: START_MS - 1000,
+    ...changes,
+  }
+}

@@ -1,0 +1,426 @@
+/**
+ * The account's monthly quota and the budgets of keys and gates, in this process's memory. Must not
+ * know HTTP, tables, or rates per minute.
+ *
+ * A call is admitted while what is used and what is reserved are below the limit, so a limit is
+ * passed by no more than what the calls under way use beyond what was reserved for them, and the
+ * last of them altogether.
+ */
+import type { Budget, BudgetScope } from '../core/budget.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId, KeyId } from '../core/ids.ts'
+import type { Plan, Plans } from '../core/plan.ts'
+import type { CallAhead, Caller, PriceDemand } from '../gateway/ports.ts'
+import { type BudgetAlert, BudgetCounter } from './budget-counter.ts'
+import { budgetRefusal, quotaRefusal, type Shortage } from './limit-refusals.ts'
+import {
+  type Amounts,
+  Reservation,
+  UsageCounter,
+  type UsageWindow,
+  type UsedAmounts,
+} from './usage-counter.ts'
+
+const MICRO_USD = 1_000_000
+
+export interface UsageLimitsOptions {
+  readonly plans: Plans
+  readonly onAlert?: (alert: BudgetAlert) => void
+}
+
+/** Usage of earlier calls that belongs together. */
+export interface PastUsage extends Amounts {
+  readonly accountId: AccountId
+  readonly keyId: KeyId
+  readonly gateId: string
+  readonly countsForQuota: boolean
+  /** Calls whose cost is not known. */
+  readonly unpricedCalls: number
+}
+
+export interface QuotaState {
+  readonly plan: Plan
+  readonly window: UsageWindow
+}
+
+/** A quota or a budget in the period of a call, for who counts it together with other nodes. */
+export interface LimitedWindow {
+  /** The same on all nodes, and no other's. */
+  readonly id: string
+  readonly window: UsageWindow
+  /** Tokens and millionths of a US dollar; infinite: no limit. */
+  readonly limit: () => Amounts
+  readonly shortage: (window: UsageWindow) => Shortage | undefined
+}
+
+/**
+ * Who counts together with other nodes is told of what was used before, and adds it where it
+ * belongs.
+ */
+export interface UsageSharing {
+  countPast(
+    window: UsageWindow,
+    past: Amounts & { readonly unpricedCalls: number },
+    isAgain: boolean,
+  ): void
+}
+
+export type BudgetReservations = readonly BudgetReservation[]
+
+const NO_RESERVATIONS: BudgetReservations = []
+
+interface BudgetReservation {
+  readonly counter: BudgetCounter
+  readonly reservation: Reservation
+}
+
+export class UsageLimits {
+  readonly #plans: Plans
+  readonly #onAlert: (alert: BudgetAlert) => void
+  readonly #quotas = new Map<AccountId, UsageCounter>()
+  readonly #budgets = new Map<string, BudgetCounter>()
+  readonly #byScope = new Map<string, BudgetCounter[]>()
+
+  #sharing: UsageSharing | undefined
+  /** Each is undefined once it is counted. */
+  #pastQuotas: Promise<void> | undefined
+  #pastBudgets: Promise<void> | undefined
+  #isPastUnreadable = false
+
+  constructor({ plans, onAlert }: UsageLimitsOptions) {
+    this.#plans = plans
+    this.#onAlert = onAlert ?? (() => {})
+  }
+
+  /** From now on; before anything is counted. */
+  shareWith(sharing: UsageSharing): void {
+    this.#sharing = sharing
+  }
+
+  /** The budgets that a call counts for. */
+  budgetWindowsFor(caller: Caller, call: CallAhead): readonly LimitedWindow[] {
+    const counters = this.#budgetsOf(caller, call)
+    if (counters.length === 0) return NO_WINDOWS
+    return counters.map((counter) => toLimitedWindow(counter, call.startedAtMs))
+  }
+
+  /**
+   * The account's quota and some of its budgets in the periods of a moment, whether they limit
+   * anything or not.
+   */
+  windowsAt(
+    accountId: AccountId,
+    budgetIds: readonly string[],
+    momentMs: number,
+  ): readonly LimitedWindow[] {
+    const quota = this.#limitedQuota(accountId, momentMs)
+    const ofBudgets = budgetIds.flatMap((id) => {
+      const counter = this.#budgets.get(id)
+      return counter === undefined ? NO_WINDOWS : [toLimitedWindow(counter, momentMs)]
+    })
+    return [quota, ...ofBudgets]
+  }
+
+  /** The month of a moment. */
+  quotaAt(accountId: AccountId, momentMs: number): UsageWindow {
+    return this.#quotaOf(accountId).at(momentMs)
+  }
+
+  /** The account's quota, also where it has no limit. */
+  quotaWindowFor({ accountId }: Caller, call: CallAhead): LimitedWindow {
+    return this.#limitedQuota(accountId, call.startedAtMs)
+  }
+
+  #limitedQuota(accountId: AccountId, momentMs: number): LimitedWindow {
+    const window = this.quotaAt(accountId, momentMs)
+    const limit = () => quotaCeilings(this.#plans.of(accountId))
+    const shortage = ({ tokens, microUsd, reservedTokens, reservedMicroUsd }: UsageWindow) => {
+      const ceilings = limit()
+      if (tokens >= ceilings.tokens || microUsd >= ceilings.microUsd) return 'exhausted'
+      const isReserved =
+        tokens + reservedTokens >= ceilings.tokens ||
+        microUsd + reservedMicroUsd >= ceilings.microUsd
+      return isReserved ? 'reserved' : undefined
+    }
+    return { id: accountId, window, limit, shortage }
+  }
+
+  /**
+   * Until these resolve, what earlier processes used is not counted; they reject when it could not
+   * be read.
+   * @param loading that of budgets resolves last
+   */
+  awaitPast(loading: { readonly quotas: Promise<void>; readonly budgets: Promise<void> }): void {
+    const quotas = this.#heed(loading.quotas, () => {
+      if (this.#pastQuotas === quotas) this.#pastQuotas = undefined
+    })
+    const budgets = this.#heed(loading.budgets, () => {
+      this.#isPastUnreadable = false
+      if (this.#pastBudgets === budgets) this.#pastBudgets = undefined
+    })
+    this.#pastQuotas = quotas
+    this.#pastBudgets = budgets
+  }
+
+  #heed(loading: Promise<void>, onCounted: () => void): Promise<void> {
+    const past = loading.then(onCounted, (cause: unknown) => {
+      this.#isPastUnreadable = true
+      throw new GatewayError(
+        'unavailable',
+        'What was used before cannot be read. Try again soon.',
+        { cause },
+      )
+    })
+    // Nobody may be waiting.
+    past.catch(() => {})
+    return past
+  }
+
+  /**
+   * `reading`: calls with a quota or budget wait. `failing`: the last attempt has failed, and they
+   * are refused.
+   */
+  pastState(): 'ok' | 'reading' | 'failing' {
+    if (this.#pastBudgets === undefined) return 'ok'
+    return this.#isPastUnreadable ? 'failing' : 'reading'
+  }
+
+  /**
+   * Resolves when past usage is counted; undefined: it is. @throws GatewayError `unavailable`
+   * (rejects)
+   */
+  whenCounted(): Promise<void> | undefined {
+    return this.#pastBudgets
+  }
+
+  /** The same for one call, of what could stop it. */
+  whenCountedFor(caller: Caller, gateId: string): Promise<void> | undefined {
+    if (this.#pastBudgets === undefined) return undefined
+    if (this.#budgetsOf(caller, { gateId }).length > 0) return this.#pastBudgets
+    const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
+    return monthlyTokens !== null || monthlySpendUsd !== null ? this.#pastQuotas : undefined
+  }
+
+  /** Which limits in money refuse what has no price; undefined: none. */
+  priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
+    const { name, unpriced, limits } = this.#plans.of(caller.accountId)
+    const plan =
+      limits.monthlySpendUsd !== null && unpriced === 'refuse' ? `the plan ${name}` : undefined
+    const strict = this.#budgetsOf(caller, { gateId }).find(
+      ({ budget }) => budget.limit.type === 'spend' && budget.unpriced === 'refuse',
+    )
+    if (strict === undefined && plan === undefined) return undefined
+    return { plan, budget: strict && `the budget ${strict.budget.name} (${strict.budget.id})` }
+  }
+
+  /** @throws GatewayError `quota_exceeded`; `rate_limited` while all of the rest is reserved */
+  assertWithinBudgets(caller: Caller, call: CallAhead): void {
+    for (const counter of this.#budgetsOf(caller, call)) {
+      const window = counter.windowAt(call.startedAtMs)
+      const shortage = counter.shortageAt(window)
+      if (shortage === undefined) continue
+      throw budgetRefusal(counter.budget, { window, nowMs: call.startedAtMs, shortage })
+    }
+  }
+
+  reserveBudgets(caller: Caller, call: CallAhead): BudgetReservations {
+    const counters = this.#budgetsOf(caller, call)
+    if (counters.length === 0) return NO_RESERVATIONS
+    return counters.map((counter) => {
+      const window = counter.windowAt(call.startedAtMs)
+      return { counter, reservation: counter.reserve(window, call.estimatedTokens) }
+    })
+  }
+
+  settleBudgets(reservations: BudgetReservations, used: UsedAmounts): void {
+    for (const { counter, reservation } of reservations) counter.settle(reservation, used)
+  }
+
+  reserveQuota(caller: Caller, call: CallAhead, isUnlimited = false): Reservation | GatewayError {
+    const window = this.#quotaOf(caller.accountId).at(call.startedAtMs)
+    if (isUnlimited) return new Reservation(window, call.estimatedTokens)
+    const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
+    const at = { window, nowMs: call.startedAtMs }
+    if (monthlyTokens !== null && window.tokens + window.reservedTokens >= monthlyTokens) {
+      const shortage = window.tokens >= monthlyTokens ? 'exhausted' : 'reserved'
+      return quotaRefusal('tokens', monthlyTokens, { ...at, shortage })
+    }
+    if (monthlySpendUsd !== null) {
+      const limit = Math.round(monthlySpendUsd * MICRO_USD)
+      if (window.microUsd + window.reservedMicroUsd >= limit) {
+        const shortage = window.microUsd >= limit ? 'exhausted' : 'reserved'
+        return quotaRefusal('spend', monthlySpendUsd, { ...at, shortage })
+      }
+    }
+    return new Reservation(window, call.estimatedTokens)
+  }
+
+  /** The account's plan and what it has used of it this month. */
+  quotaOf(accountId: AccountId, nowMs: number): QuotaState {
+    return { plan: this.#plans.of(accountId), window: this.quotaAt(accountId, nowMs) }
+  }
+
+  /**
+   * Adds a budget, or takes over a changed one of the same scope and period; what was counted
+   * stays.
+   */
+  putBudget(budget: Budget): void {
+    const known = this.#budgets.get(budget.id)
+    known?.update(budget)
+    if (known !== undefined) return
+    const counter = new BudgetCounter(budget, this.#onAlert)
+    this.#budgets.set(budget.id, counter)
+    const scope = scopeKey(budget.accountId, budget.scope)
+    this.#byScope.set(scope, [...(this.#byScope.get(scope) ?? []), counter])
+  }
+
+  removeBudget(id: string): void {
+    const counter = this.#budgets.get(id)
+    if (counter === undefined) return
+    this.#budgets.delete(id)
+    const scope = scopeKey(counter.budget.accountId, counter.budget.scope)
+    const rest = (this.#byScope.get(scope) ?? []).filter((other) => other !== counter)
+    if (rest.length === 0) this.#byScope.delete(scope)
+    else this.#byScope.set(scope, rest)
+  }
+
+  /** What a budget has used in the period of a moment; undefined when there is none. */
+  budgetWindow(id: string, momentMs: number): UsageWindow | undefined {
+    return this.#budgets.get(id)?.windowAt(momentMs)
+  }
+
+  /**
+   * Tells of the alerts of a budget that are due, as after what it has used was loaded or its limit
+   * changed.
+   */
+  alertBudget(id: string, nowMs: number): void {
+    const counter = this.#budgets.get(id)
+    counter?.alert(counter.windowAt(nowMs))
+  }
+
+  /**
+   * Counts what the ledger holds of the month of a moment.
+   * @param isAgain the ledger may hold what was counted here, which is not added to it: the greater
+   * one is right
+   */
+  addPastQuotaUsage(momentMs: number, past: readonly PastUsage[], isAgain = false): void {
+    const byAccount = new Map<AccountId, PastUsage[]>()
+    for (const usage of past) {
+      if (!usage.countsForQuota) continue
+      const ofAccount = byAccount.get(usage.accountId)
+      if (ofAccount === undefined) byAccount.set(usage.accountId, [usage])
+      else ofAccount.push(usage)
+    }
+    for (const [accountId, ofAccount] of byAccount)
+      this.#countPast(this.quotaAt(accountId, momentMs), ofAccount, isAgain)
+  }
+
+  /** Counts what the ledger holds of a budget's period. @param past of other keys and gates too */
+  addPastBudgetUsage(
+    id: string,
+    momentMs: number,
+    past: readonly PastUsage[],
+    isAgain = false,
+  ): void {
+    const counter = this.#budgets.get(id)
+    if (counter === undefined) return
+    const ofBudget = past.filter((usage) => isWithin(counter.budget, usage))
+    this.#countPast(counter.windowAt(momentMs), ofBudget, isAgain)
+  }
+
+  /**
+   * Shows what the ledger holds of an account's month, and of a budget's period, to who looks.
+   * Counts nothing.
+   */
+  seePastQuotaUsage(accountId: AccountId, momentMs: number, past: readonly PastUsage[]): void {
+    const ofQuota = past.filter((usage) => usage.accountId === accountId && usage.countsForQuota)
+    this.quotaAt(accountId, momentMs).see(sumOf(ofQuota))
+  }
+
+  seePastBudgetUsage(id: string, momentMs: number, past: readonly PastUsage[]): void {
+    const counter = this.#budgets.get(id)
+    if (counter === undefined) return
+    const ofBudget = past.filter((usage) => isWithin(counter.budget, usage))
+    counter.windowAt(momentMs).see(sumOf(ofBudget))
+  }
+
+  #countPast(window: UsageWindow, past: readonly PastUsage[], isAgain: boolean): void {
+    const sum = sumOf(past)
+    if (this.#sharing !== undefined) this.#sharing.countPast(window, sum, isAgain)
+    else if (isAgain) raiseTo(window, sum)
+    else addPast(window, sum)
+  }
+
+  #quotaOf(accountId: AccountId): UsageCounter {
+    const known = this.#quotas.get(accountId)
+    if (known !== undefined) return known
+    const counter = new UsageCounter('month')
+    this.#quotas.set(accountId, counter)
+    return counter
+  }
+
+  #budgetsOf(caller: Caller, call: Pick<CallAhead, 'gateId'>): readonly BudgetCounter[] {
+    if (this.#byScope.size === 0) return NO_BUDGETS
+    const { accountId, keyId } = caller
+    const ofKey = this.#byScope.get(scopeKey(accountId, { type: 'key', keyId }))
+    const ofGate = this.#byScope.get(gateKey(accountId, call.gateId))
+    if (ofKey === undefined) return ofGate ?? NO_BUDGETS
+    return ofGate === undefined ? ofKey : [...ofKey, ...ofGate]
+  }
+}
+
+const NO_BUDGETS: readonly BudgetCounter[] = []
+const NO_WINDOWS: readonly LimitedWindow[] = []
+
+function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Amounts {
+  return {
+    tokens: monthlyTokens ?? Number.POSITIVE_INFINITY,
+    microUsd:
+      monthlySpendUsd === null ? Number.POSITIVE_INFINITY : Math.round(monthlySpendUsd * MICRO_USD),
+  }
+}
+
+function scopeKey(accountId: AccountId, scope: BudgetScope): string {
+  return scope.type === 'key'
+    ? `${accountId}\nkey\n${scope.keyId}`
+    : gateKey(accountId, scope.gateId)
+}
+
+function gateKey(accountId: AccountId, gateId: string): string {
+  return `${accountId}\ngate\n${gateId}`
+}
+
+function isWithin({ accountId, scope }: Budget, usage: PastUsage): boolean {
+  if (usage.accountId !== accountId) return false
+  return scope.type === 'key' ? usage.keyId === scope.keyId : usage.gateId === scope.gateId
+}
+
+function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindow {
+  const window = counter.windowAt(momentMs)
+  const limit = () => counter.ceilings
+  return { id: counter.budget.id, window, limit, shortage: (of) => counter.shortageAt(of) }
+}
+
+function sumOf(past: readonly PastUsage[]): Sums {
+  const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+  for (const usage of past) addPast(sum, usage)
+  return sum
+}
+
+interface Sums {
+  tokens: number
+  microUsd: number
+  unpricedCalls: number
+}
+
+function raiseTo(sums: Sums, past: Readonly<Sums>): void {
+  sums.tokens = Math.max(sums.tokens, past.tokens)
+  sums.microUsd = Math.max(sums.microUsd, past.microUsd)
+  sums.unpricedCalls = Math.max(sums.unpricedCalls, past.unpricedCalls)
+}
+
+function addPast(sums: Sums, past: Readonly<Sums>): void {
+  sums.tokens += past.tokens
+  sums.microUsd += past.microUsd
+  sums.unpricedCalls += past.unpricedCalls
+}

@@ -1,0 +1,170 @@
+/**
+ * The step that a node takes with what was used of a quota or a budget in one period, and how
+ * question and answer are written. Decides whether more may be set aside, and nothing else.
+ *
+ * What was used only grows. So the greater of two sums is nearer to the truth, whoever tells it,
+ * and telling it twice is harmless; what is added is numbered by each node, and added once.
+ */
+import type { SharedScript } from '../redis/shared-store.ts'
+
+/** Tokens and millionths of a US dollar. */
+export interface Pair {
+  readonly tokens: number
+  readonly microUsd: number
+}
+
+export interface Used extends Pair {
+  readonly unpricedCalls: number
+}
+
+export interface UsageDemand {
+  readonly nodeId: string
+  /** Milliseconds since the Unix epoch; 0: the store's own clock. */
+  readonly nowMs: number
+  readonly leaseMs: number
+  /** For how long the store has to remember. */
+  readonly keepMs: number
+  /** Which life of the hash this node knows; empty: none. */
+  readonly birth: string
+  /**
+   * Of what is added: greater than the last one, or the same as the last, which may have arrived.
+   */
+  readonly sequence: number
+  readonly isRepeated: boolean
+  readonly added: Used
+  /** What was used at least, as this node knows from before or from the ledger. */
+  readonly floor: Used
+  /** Infinite: no limit. */
+  readonly limit: Pair
+  /** Set aside for calls that run. */
+  readonly reserved: Pair
+  /** What calls wait for. */
+  readonly needed: Pair
+  /** To have in advance. */
+  readonly spare: Pair
+}
+
+export interface UsageGrant {
+  readonly birth: string
+  readonly used: Used
+  /** Set aside by other nodes. */
+  readonly others: Pair
+  /** Set aside by this one, with what it may set aside without asking. */
+  readonly allowed: Pair
+}
+
+export const USAGE_SCRIPT: SharedScript = {
+  name: 'gatehouseusage',
+  lua: `
+local node, now, lease, keep = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+if now == 0 then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local whole = function(number) return string.format('%.0f', number) end
+local stored = redis.call('HGETALL', KEYS[1])
+local known = {}
+for at = 1, #stored, 2 do known[stored[at]] = stored[at + 1] end
+local changes = {}
+local set = function(field, value) changes[#changes + 1] = field; changes[#changes + 1] = value end
+local birth = known['birth']
+if not birth then
+  birth = node .. '.' .. whole(now)
+  set('birth', birth)
+end
+local isLost = ARGV[5] ~= '' and ARGV[5] ~= birth
+local sequence, isRepeated = tonumber(ARGV[6]), ARGV[7] == '1'
+local isKnown = tonumber(known['sequence.' .. node] or 0) >= sequence
+local used = {}
+for index, name in ipairs({'tokens', 'microUsd', 'unpriced'}) do
+  local added, floor = tonumber(ARGV[7 + index]), tonumber(ARGV[10 + index])
+  local sum = math.max(tonumber(known[name] or 0), floor)
+  if isLost and isRepeated then
+    sum = math.max(sum, floor + added)
+  elseif not isKnown then
+    sum = sum + added
+  end
+  used[index] = sum
+  set(name, whole(sum))
+end
+set('sequence.' .. node, whole(sequence))
+
+local others = {0, 0}
+for field, value in pairs(known) do
+  if string.sub(field, 1, 5) == 'node.' and field ~= 'node.' .. node then
+    local tokens, microUsd, till = string.match(value, '^(%d+):(%d+):(%d+)$')
+    if not tokens or tonumber(till) <= now then
+      redis.call('HDEL', KEYS[1], field)
+    else
+      others[1] = others[1] + tonumber(tokens)
+      others[2] = others[2] + tonumber(microUsd)
+    end
+  end
+end
+local reserved, room = {}, {}
+local isAdmitted = true
+for index = 1, 2 do
+  local limit = tonumber(ARGV[13 + index])
+  reserved[index] = tonumber(ARGV[15 + index])
+  if limit < 0 then
+    room[index] = -1
+  else
+    room[index] = limit - used[index] - others[index] - reserved[index]
+    isAdmitted = isAdmitted and room[index] > 0
+  end
+end
+if isAdmitted then
+  for index = 1, 2 do
+    local needed = tonumber(ARGV[17 + index])
+    local spare = 0
+    if room[index] >= 0 then
+      spare = math.max(0, math.min(tonumber(ARGV[19 + index]), math.floor((room[index] - needed) / 8)))
+    end
+    reserved[index] = reserved[index] + needed + spare
+  end
+end
+if reserved[1] > 0 or reserved[2] > 0 then
+  set('node.' .. node, whole(reserved[1]) .. ':' .. whole(reserved[2]) .. ':' .. whole(now + lease))
+elseif known['node.' .. node] then
+  redis.call('HDEL', KEYS[1], 'node.' .. node)
+end
+redis.call('HSET', KEYS[1], unpack(changes))
+redis.call('PEXPIRE', KEYS[1], whole(keep))
+return {birth, whole(used[1]), whole(used[2]), whole(used[3]), whole(others[1]), whole(others[2]),
+  whole(reserved[1]), whole(reserved[2])}`,
+}
+
+export function toUsageArguments(demand: UsageDemand): readonly (string | number)[] {
+  const { added, floor, limit } = demand
+  return [
+    ...[demand.nodeId, demand.nowMs, demand.leaseMs, demand.keepMs, demand.birth],
+    ...[demand.sequence, demand.isRepeated ? 1 : 0],
+    ...[added.tokens, added.microUsd, added.unpricedCalls],
+    ...[floor.tokens, floor.microUsd, floor.unpricedCalls],
+    ...[orNone(limit.tokens), orNone(limit.microUsd)],
+    ...[demand.reserved, demand.needed, demand.spare].flatMap(({ tokens, microUsd }) => [
+      tokens,
+      microUsd,
+    ]),
+  ]
+}
+
+function orNone(limit: number): number {
+  return Number.isFinite(limit) ? limit : -1
+}
+
+/** @throws when it is not an answer of the script */
+export function readUsageGrant(answer: readonly unknown[]): UsageGrant {
+  const [birth, ...rest] = answer
+  const numbers = rest.map(Number)
+  if (numbers.length !== 7 || !numbers.every(Number.isFinite))
+    throw new Error('an answer that is not understood')
+  const [tokens = 0, microUsd = 0, unpricedCalls = 0, ...pairs] = numbers
+  const [otherTokens = 0, otherMicroUsd = 0, allowedTokens = 0, allowedMicroUsd = 0] = pairs
+  return {
+    birth: String(birth),
+    used: { tokens, microUsd, unpricedCalls },
+    others: { tokens: otherTokens, microUsd: otherMicroUsd },
+    allowed: { tokens: allowedTokens, microUsd: allowedMicroUsd },
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Which command line is that of a server, whose process is prepared before anything is loaded, and
+ * with what it is started.
+ */
+import { expect, test } from 'bun:test'
+import { isServing, preparedEnvironment } from './prepare-process.ts'
+
+test.each([
+  [['serve'], true],
+  [['--json', 'serve', '--port', '0'], true],
+  [['serve', '--help'], true],
+  [['help', 'serve'], false],
+  [['call', 'serve', 'hello'], false],
+  [['--help'], false],
+  [[], false],
+])('%j: %p', (words, isServer) => {
+  expect(isServing(words)).toBe(isServer)
+})
+
+test('the runtime is told of memory once, and what the operator has said stays', () => {
+  const prepared = preparedEnvironment({
+    PATH: '/bin',
+    MIMALLOC_PURGE_DELAY: '5',
+    NOTHING: undefined,
+  })
+  expect(prepared).toEqual({
+    PATH: '/bin',
+    MIMALLOC_PURGE_DELAY: '5',
+    BUN_JSC_heapGrowthFunctionThresholdInMB: expect.any(String),
+  })
+  expect(preparedEnvironment(prepared ?? {})).toBeUndefined()
+})
+
+test('the runtime takes what it is told of memory: it ends at once with an option that it does not know', () => {
+  const { exitCode, stderr } = Bun.spawnSync([process.execPath, '--version'], {
+    env: preparedEnvironment({}) ?? {},
+  })
+  expect(stderr.toString()).toBe('')
+  expect(exitCode).toBe(0)
+})

@@ -1,0 +1,31 @@
+/** A machine that is busy is waited for, and not for ever. */
+import { expect, test } from 'bun:test'
+import { waitUntilCalm } from './wait-until-calm.ts'
+
+const CALM_MS = 100
+
+/** Holds the whole process up. */
+function block(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+test('the time counts from when nothing was held up any more', async () => {
+  let lastHeldUpAt = 0
+  let blocks = 0
+  const timer = setInterval(() => {
+    block(80)
+    lastHeldUpAt = performance.now()
+    blocks += 1
+    if (blocks === 5) clearInterval(timer)
+  }, 10)
+  await waitUntilCalm(CALM_MS, 60_000)
+  expect(blocks).toBe(5)
+  expect(performance.now() - lastHeldUpAt).toBeGreaterThanOrEqual(CALM_MS)
+})
+
+test('on a machine that stays busy it is over after its limit', async () => {
+  const timer = setInterval(() => block(80), 10)
+  await waitUntilCalm(CALM_MS, 500)
+  clearInterval(timer)
+})

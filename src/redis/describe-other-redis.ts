@@ -1,0 +1,19 @@
+/**
+ * Names another installation's Redis in messages. Must not load a client: a start without a Redis
+ * needs none.
+ */
+import type { RedisSettings } from '../core/redis-settings.ts'
+
+interface Ids {
+  readonly found: string
+  readonly expected: string
+}
+
+/** Never with a password. */
+export function describeOtherRedis(
+  { nodes, database, prefix }: RedisSettings,
+  { found, expected }: Ids,
+): string {
+  const hosts = nodes.map(({ host, port }) => `${host}:${port}`).join(',')
+  return `Redis (${hosts}, database ${database}, prefix ${prefix}) is another installation's: found ${found}, expected ${expected}. Name its own in REDIS_URL, or give each installation a GATEHOUSE_REDIS_PREFIX.`
+}

@@ -1,0 +1,273 @@
+/**
+ * Redis as the store that nodes share: whether it answers, how many nodes there are, and what
+ * counts while it does not answer. Must not know limits.
+ */
+import { randomBytes } from 'node:crypto'
+import type { RedisSettings } from '../core/redis-settings.ts'
+import { retryDelayMs } from '../core/retry-delay.ts'
+import { createRedisClient, type RedisClient } from './redis-client.ts'
+import type { SharedScript, SharedStore, SharingMode } from './shared-store.ts'
+
+const BEAT_MS = 2_000
+/** A node that was not heard of for so long is not counted any more. */
+const NODE_LEASE_MS = 10_000
+const OTHERS = "Redis is another installation's"
+/** Messages name whatever stands where an id should be. */
+const LONGEST_ID = 64
+/** More questions than that at once are a sign that the answers have stopped. */
+const MAX_UNDER_WAY = 5_000
+
+/** Says that a node is alive. @returns those that are */
+const BEAT: SharedScript = {
+  name: 'beat',
+  lua: `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+if ARGV[2] == '0' then
+  redis.call('ZREM', KEYS[1], ARGV[1])
+else
+  redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], ARGV[2] * 2)
+end
+return redis.call('ZRANGE', KEYS[1], 0, -1)`,
+}
+
+/**
+ * Says whose it is, where nothing there says so: it is empty, or nodes of an earlier version filled
+ * it. @returns whose it is
+ */
+const CLAIM: SharedScript = {
+  name: 'claim',
+  lua: `
+local found = redis.call('GET', KEYS[1])
+if found then return {found} end
+redis.call('SET', KEYS[1], ARGV[1])
+return {ARGV[1]}`,
+}
+
+/** Under which key a Redis says whose installation's it is. */
+export function installationKey(prefix: string): string {
+  return `${prefix}:installation`
+}
+
+export interface RedisStoreState {
+  readonly isReady: boolean
+  /**
+   * The id of another installation, whose it is: it is left alone, as if it were away. Undefined:
+   * it is this one's, or nobody can say.
+   */
+  readonly other: string | undefined
+  readonly mode: SharingMode
+  readonly nodes: number
+  /** Of the present state: milliseconds. */
+  readonly sinceMs: number
+  /** Questions so far that had no answer. */
+  readonly failures: number
+  readonly questions: number
+  readonly underWay: number
+}
+
+export interface RedisStoreOptions {
+  readonly settings: RedisSettings
+  /**
+   * The installation that it has to belong to; absent: each node has an id of its own, and nothing
+   * is compared.
+   */
+  readonly installationId?: string | undefined
+  /** Told once of each change; the error is why it is away. */
+  readonly onChange?: (state: RedisStoreState, error?: unknown) => void
+  /** Another node has come since this one looked last. */
+  readonly onNewNode?: () => void
+  /** For tests. */
+  readonly createClient?: typeof createRedisClient
+}
+
+export class RedisStore implements SharedStore {
+  readonly nodeId = randomBytes(6).toString('hex')
+  readonly #settings: RedisSettings
+  readonly #installationId: string | undefined
+  readonly #onChange: NonNullable<RedisStoreOptions['onChange']>
+  readonly #onNewNode: () => void
+  readonly #client: RedisClient
+  readonly #defined = new Set<string>()
+  #isReady = false
+  #isClosed = false
+  #changedAtMs = performance.now()
+  #nodes = 1
+  #knownNodes: ReadonlySet<unknown> = new Set()
+  #failures = 0
+  #questions = 0
+  #underWay = 0
+  #lastError: unknown
+  #other: string | undefined
+  #failedBeats = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(options: RedisStoreOptions) {
+    const {
+      settings,
+      installationId,
+      onChange,
+      onNewNode,
+      createClient = createRedisClient,
+    } = options
+    this.#settings = settings
+    this.#installationId = installationId
+    this.#onNewNode = onNewNode ?? (() => {})
+    this.#onChange = onChange ?? (() => {})
+    this.#client = createClient(settings, (error) => {
+      this.#lastError = error
+    })
+    this.#client.on('ready', () => this.#beatIn(Math.random() * 50))
+    this.#client.on('close', () =>
+      this.#leave(this.#lastError ?? new Error('the connection was closed')),
+    )
+  }
+
+  get mode(): SharingMode {
+    if (this.#isReady) return 'shared'
+    const { choice, graceMs } = this.#settings.outage
+    return performance.now() - this.#changedAtMs > graceMs ? 'closed' : choice
+  }
+
+  get nodes(): number {
+    return this.#nodes
+  }
+
+  state(): RedisStoreState {
+    return {
+      isReady: this.#isReady,
+      other: this.#other,
+      mode: this.mode,
+      nodes: this.#nodes,
+      sinceMs: Math.round(performance.now() - this.#changedAtMs),
+      failures: this.#failures,
+      questions: this.#questions,
+      underWay: this.#underWay,
+    }
+  }
+
+  /** Resolves when it is known whether it answers; it goes on trying in any case. Never rejects. */
+  async open(): Promise<void> {
+    try {
+      await this.#client.connect()
+      await this.#beat()
+    } catch (error) {
+      this.#lastError = error
+      // Of another installation's it has told already.
+      if (this.#other === undefined) this.#onChange(this.state(), error)
+      this.#beatIn(retryDelayMs(1))
+    }
+  }
+
+  async run(
+    script: SharedScript,
+    key: string,
+    args: readonly (string | number)[],
+  ): Promise<readonly unknown[]> {
+    if (!this.#isReady) throw new Error(this.#other === undefined ? 'Redis is away' : OTHERS)
+    if (this.#underWay >= MAX_UNDER_WAY) throw new Error('too many questions wait for Redis')
+    return await this.#ask(script, key, args)
+  }
+
+  /** Says farewell, so that the others need not wait for this node's lease to end. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    if (this.#isReady) await this.#ask(BEAT, this.#nodesKey, [this.nodeId, 0]).catch(() => {})
+    this.#isReady = false
+    this.#client.disconnect()
+  }
+
+  get #nodesKey(): string {
+    return `${this.#settings.prefix}:nodes`
+  }
+
+  async #ask(script: SharedScript, key: string, args: readonly (string | number)[]) {
+    if (!this.#defined.has(script.name)) {
+      this.#client.defineCommand(script.name, { numberOfKeys: 1, lua: script.lua })
+      this.#defined.add(script.name)
+    }
+    // The client gets a method for each script.
+    const commands = this.#client as unknown as Record<
+      string,
+      (...parts: unknown[]) => Promise<unknown>
+    >
+    this.#questions += 1
+    this.#underWay += 1
+    try {
+      const answer = await commands[script.name]?.(key, ...args)
+      if (!Array.isArray(answer)) throw new Error(`an answer of ${script.name} that is no list`)
+      return answer as readonly unknown[]
+    } catch (error) {
+      this.#failures += 1
+      this.#leave(error)
+      throw error
+    } finally {
+      this.#underWay -= 1
+    }
+  }
+
+  /** One failure is enough: those who come next must not wait for an answer too. */
+  #leave(error: unknown): void {
+    if (this.#isClosed) return
+    this.#lastError = error
+    if (!this.#isReady) return
+    this.#isReady = false
+    this.#changedAtMs = performance.now()
+    this.#onChange(this.state(), error)
+    this.#beatIn(retryDelayMs(0))
+  }
+
+  #beatIn(delayMs: number): void {
+    if (this.#isClosed) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.#beat().catch(() => {}), delayMs)
+    this.#timer.unref()
+  }
+
+  /**
+   * Before anything else is asked of a connection, and again and again: another server may answer
+   * at the same address.
+   */
+  async #claim(): Promise<void> {
+    const own = this.#installationId
+    if (own === undefined) return
+    const [found] = await this.#ask(CLAIM, installationKey(this.#settings.prefix), [own])
+    if (found === own) {
+      this.#other = undefined
+      return
+    }
+    const other = String(found).slice(0, LONGEST_ID)
+    const isNews = this.#other !== other
+    this.#other = other
+    const error = new Error(OTHERS)
+    if (this.#isReady) this.#leave(error)
+    else if (isNews && !this.#isClosed) this.#onChange(this.state(), error)
+    throw error
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      await this.#claim()
+      const nodes = await this.#ask(BEAT, this.#nodesKey, [this.nodeId, NODE_LEASE_MS])
+      if (this.#isClosed) return
+      // Shortly after an outage the others may not have been heard of yet.
+      const isNewlyReady = !this.#isReady || performance.now() - this.#changedAtMs < NODE_LEASE_MS
+      this.#nodes = Math.max(isNewlyReady ? this.#nodes : 1, nodes.length)
+      this.#failedBeats = 0
+      if (!this.#isReady) {
+        this.#isReady = true
+        this.#changedAtMs = performance.now()
+        this.#onChange(this.state())
+      } else if (nodes.some((node) => !this.#knownNodes.has(node))) this.#onNewNode()
+      this.#knownNodes = new Set(nodes)
+      this.#beatIn(BEAT_MS * (0.75 + Math.random() / 2))
+    } catch (error) {
+      this.#failedBeats += 1
+      this.#beatIn(retryDelayMs(this.#failedBeats))
+      throw error
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/** Who is told of a change, and what is done about one that cannot be read. */
+import { describe, expect, test } from 'bun:test'
+import type { AccountId } from '../core/ids.ts'
+import { RESOURCE_ENTRIES } from '../core/resource-table.ts'
+import type { FollowedChange } from '../store/changes/change-feed.ts'
+import { ChangeFollowers, type Follower, type Followers } from './change-followers.ts'
+
+const ACME = 'acct_acme' as AccountId
+const OTHER = 'acct_other' as AccountId
+const FOLLOWED_RESOURCES = RESOURCE_ENTRIES.filter(([, { follow }]) => follow !== undefined).map(
+  ([word]) => word,
+)
+
+function start() {
+  const told: string[] = []
+  const steps: number[] = []
+  const follower = (name: string): Follower => ({
+    follow: async (things) => {
+      for (const { accountId, id } of things) told.push(`${name} ${accountId} ${id}`)
+      steps.push(things.length)
+    },
+    followAll: async () => void told.push(`all of ${name}`),
+  })
+  const forget = (accountId: AccountId, id: string) => void told.push(`forget ${accountId} ${id}`)
+  const each = Object.fromEntries(FOLLOWED_RESOURCES.map((name) => [name, follower(name)]))
+  const followers = { ...each, key: { ...follower('key'), forget } } as unknown as Followers
+  return { told, steps, followers: new ChangeFollowers(followers) }
+}
+
+function changeOf(change: Partial<FollowedChange>): FollowedChange {
+  return {
+    seq: 1,
+    accountId: ACME,
+    resourceType: 'gate',
+    resourceId: 'gate_1',
+    operation: 'update',
+    ...change,
+  }
+}
+
+test('each thing that changed is read once, by who holds its kind', async () => {
+  const { told, followers } = start()
+  await followers.follow([
+    changeOf({}),
+    changeOf({ seq: 2, resourceType: 'key', resourceId: 'key_1' }),
+    changeOf({ seq: 3, operation: 'delete' }),
+    changeOf({ seq: 4, accountId: OTHER }),
+    changeOf({ seq: 5, resourceId: 'gate_2' }),
+  ])
+  expect(told.toSorted()).toEqual([
+    'gate acct_acme gate_1',
+    'gate acct_acme gate_2',
+    'gate acct_other gate_1',
+    'key acct_acme key_1',
+  ])
+})
+
+test('what a newer version follows and this one does not hold is passed over', async () => {
+  const { told, followers } = start()
+  await followers.follow([
+    changeOf({ resourceType: 'spaceship' }),
+    changeOf({ resourceType: 'toString' }),
+  ])
+  await followers.follow([changeOf({ resourceType: 'gate' })])
+  expect(told).toEqual(['gate acct_acme gate_1'])
+})
+
+test('however many changed, those are read and nothing else, some with one question', async () => {
+  const { told, steps, followers } = start()
+  const changes = Array.from({ length: 450 }, (_, index) =>
+    changeOf({ seq: index, resourceId: `gate_${index % 225}` }),
+  )
+  await followers.follow([...changes, changeOf({ resourceType: 'key', resourceId: 'key_1' })])
+  expect(told).toHaveLength(226)
+  expect(new Set(told).size).toBe(226)
+  expect(told.filter((name) => name.startsWith('all'))).toEqual([])
+  expect(steps).toEqual([100, 100, 25, 1])
+})
+
+test('it resolves when all is read, and not before', async () => {
+  const { told, followers } = start()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let isDone = false
+  const slow = new ChangeFollowers({ gate: { follow: () => promise } } as unknown as Followers)
+  const following = slow.follow([changeOf({})]).then(() => {
+    isDone = true
+  })
+  await followers.followAll()
+  expect(told).toHaveLength(FOLLOWED_RESOURCES.length)
+  expect(isDone).toBe(false)
+  resolve()
+  await following
+})
+
+describe('without the store', () => {
+  test('a deleted key is gone at once', () => {
+    const { told, followers } = start()
+    const change = changeOf({ resourceType: 'key', resourceId: 'key_1', operation: 'delete' })
+    expect(followers.followBlindly(change)).toBe(true)
+    expect(told).toEqual(['forget acct_acme key_1'])
+  })
+
+  test.each([
+    ['key', 'insert', false],
+    ['key', 'update', false],
+    ['gate', 'delete', false],
+    ['provider-key', 'update', false],
+    ['owned-model', 'insert', false],
+    // They decide neither who may call nor whom a call goes to.
+    ['webhook', 'insert', true],
+    ['budget', 'delete', true],
+  ] as const)('%s %s: whether this process may go on: %p', (resourceType, operation, mayGoOn) => {
+    const { told, followers } = start()
+    expect(followers.followBlindly(changeOf({ resourceType, operation }))).toBe(mayGoOn)
+    expect(told).toEqual([])
+  })
+})

@@ -1,0 +1,144 @@
+/** For whom a change waits, and for whom it does not. */
+import { expect, test } from 'bun:test'
+import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import type { FollowedChange, Laggard } from '../store/changes/change-feed.ts'
+import type { WitnessedNodes } from './change-witness.ts'
+import { ChangeConfirmation } from './confirm-changes.ts'
+
+const SEQ = 7
+const CHANGE: FollowedChange = {
+  seq: SEQ,
+  accountId: DEFAULT_ACCOUNT,
+  resourceType: 'gate',
+  resourceId: 'demo',
+  operation: 'update',
+}
+
+/** What is seen at each look, the last one from then on. */
+function confirm(
+  looks: readonly (readonly Laggard[])[],
+  told?: readonly (WitnessedNodes | undefined)[],
+  seq = SEQ,
+) {
+  let look = 0
+  let asked = 0
+  const pauses: number[] = []
+  /** Where it began to read changes, and how many at most. */
+  const read: [number, number][] = []
+  const published: (readonly FollowedChange[])[] = []
+  const confirmation = new ChangeConfirmation({
+    pause: async (delayMs) => pauses.push(delayMs),
+    feed: {
+      counter: async () => seq,
+      since: async (from, most) => {
+        read.push([from, most])
+        return [CHANGE]
+      },
+      laggards: async () => [...(looks[Math.min(look++, looks.length - 1)] ?? [])],
+    },
+    catchUp: async () => {},
+    witness:
+      told === undefined
+        ? undefined
+        : {
+            publish: async (_, changes) => {
+              published.push(changes)
+              const answer = told[Math.min(asked++, told.length - 1)]
+              if (answer === undefined) throw new Error('away')
+              return answer
+            },
+          },
+  })
+  return { done: confirmation.confirm(), looks: () => look, pauses, read, published }
+}
+
+const laggard = (leaseMs: number, needsRedis: boolean): Laggard => ({
+  id: 'b',
+  leaseMs,
+  graceMs: 9_000,
+  needsRedis,
+})
+const witnessed = (leaseMs: number, knownSeq: number, forgottenMs = 0): WitnessedNodes => ({
+  forgottenMs,
+  byId: new Map([['b', { leaseMs, knownSeq }]]),
+})
+
+test.each([
+  ['nobody, when all others know it', [[]], undefined, 1],
+  ['a node with a lease', [[laggard(500, false)], [laggard(10, false)], []], undefined, 3],
+  [
+    'the grace of a node without one',
+    [[laggard(-500, false)], [laggard(-900, false)], []],
+    undefined,
+    3,
+  ],
+  ['a vouched-for node with a lease', [[laggard(500, true)], []], [witnessed(-1, 0)], 2],
+  [
+    'the lease that the witness gave',
+    [[laggard(-5, true)]],
+    [witnessed(800, 6), witnessed(10, 6), witnessed(-1, 6)],
+    3,
+  ],
+  [
+    'a lease of the witness until its last moment',
+    [[laggard(-5, true)]],
+    [witnessed(0, 6), witnessed(-1, 6)],
+    2,
+  ],
+  [
+    'a lease of the database until its last moment',
+    [[laggard(0, true)], []],
+    [witnessed(-1, 6)],
+    2,
+  ],
+  [
+    'a node that the witness has told',
+    [[laggard(-5, true)]],
+    [witnessed(800, 6), witnessed(800, 7)],
+    2,
+  ],
+  [
+    'a witness that may have forgotten',
+    [[laggard(-5, true)]],
+    [witnessed(-1, 6, 50), witnessed(-1, 6)],
+    2,
+  ],
+  ['a witness that is away', [[laggard(-5, true)], [laggard(-9, true)], []], [undefined], 3],
+  ['the grace, where there is no witness here', [[laggard(-5, true)], []], undefined, 2],
+] as const)('it waits for %s', async (_, looks, told, expected) => {
+  const confirmed = confirm(looks, told)
+  await confirmed.done
+  expect(confirmed.looks()).toBe(expected)
+})
+
+test('it looks again soon, then more and more seldom, and ten times in a second at least', async () => {
+  const confirmed = confirm([...Array.from({ length: 11 }, () => [laggard(500, false)]), []])
+  await confirmed.done
+  expect(confirmed.pauses.slice(0, 4)).toEqual([4, 6, 9, 13.5])
+  expect(confirmed.pauses.slice(8)).toEqual([100, 100, 100])
+})
+
+test.each([
+  ['as many as there are', 7, [0, 200]],
+  ['the last hundred', 100, [0, 200]],
+  ['and those that come meanwhile', 150, [50, 200]],
+] as const)('the witness is told of changes again: %s', async (_, seq, read) => {
+  const confirmed = confirm([[laggard(-5, true)]], [witnessed(-1, 0)], seq)
+  await confirmed.done
+  expect(confirmed.read).toEqual([[...read]])
+  expect(confirmed.published).toEqual([[CHANGE]])
+})
+
+test('when the database is lost meanwhile, whoever asked is told that the change is stored', async () => {
+  const confirmation = new ChangeConfirmation({
+    feed: {
+      counter: async () => SEQ,
+      since: async () => [],
+      laggards: async () => {
+        throw new Error('reset')
+      },
+    },
+    catchUp: async () => {},
+  })
+  await expect(confirmation.confirm()).rejects.toThrow('The change is stored')
+})

@@ -1,0 +1,60 @@
+/** A right that ends by itself. It must not know who grants it, nor for what. */
+
+/** A moment by two clocks: one that no one sets, and one that goes on while the machine sleeps. */
+export interface Moment {
+  readonly steadyMs: number
+  readonly wallMs: number
+}
+
+export interface Clocks {
+  readonly steady: () => number
+  readonly wall: () => number
+}
+
+export const systemClocks: Clocks = { steady: () => performance.now(), wall: () => Date.now() }
+
+export function momentOf({ steady, wall }: Clocks): Moment {
+  return { steadyMs: steady(), wallMs: wall() }
+}
+
+/** Clocks of two machines do not run alike. */
+const SAFE_PART = 0.95
+
+/**
+ * Runs from the moment *before* it was asked for, and a little shorter than was granted, so that it
+ * is over before whoever granted it thinks so. It is over as soon as either clock says so.
+ */
+export class Lease {
+  readonly #clocks: Clocks
+  #endsAtSteadyMs = Number.NEGATIVE_INFINITY
+  #endsAtWallMs = Number.NEGATIVE_INFINITY
+
+  constructor(clocks: Clocks = systemClocks) {
+    this.#clocks = clocks
+  }
+
+  isLive(): boolean {
+    return this.#clocks.steady() < this.#endsAtSteadyMs && this.#clocks.wall() < this.#endsAtWallMs
+  }
+
+  /** Milliseconds; 0: over. */
+  get leftMs(): number {
+    const { steady, wall } = this.#clocks
+    return Math.max(0, Math.min(this.#endsAtSteadyMs - steady(), this.#endsAtWallMs - wall()))
+  }
+
+  /** Milliseconds since it ended; 0: it has not. */
+  get endedMs(): number {
+    const { steady, wall } = this.#clocks
+    return Math.max(0, steady() - this.#endsAtSteadyMs, wall() - this.#endsAtWallMs)
+  }
+
+  grant(asked: Moment, durationMs: number): void {
+    this.#endsAtSteadyMs = asked.steadyMs + durationMs * SAFE_PART
+    this.#endsAtWallMs = asked.wallMs + durationMs * SAFE_PART
+  }
+
+  end(): void {
+    this.#endsAtSteadyMs = Number.NEGATIVE_INFINITY
+  }
+}

@@ -1,0 +1,368 @@
+/**
+ * Whether what this node holds in memory may still be used. It follows the others' changes and
+ * holds a lease for as long as it knows them all; without one, each request waits until it has
+ * caught up, and while that cannot be done the operator's policy decides. Must not know what is
+ * held, HTTP, or SQL.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import { retryDelayMs } from '../core/retry-delay.ts'
+import type { StoreOutagePolicy } from '../core/store-outage.ts'
+import type { Freshness } from '../gateway/ports.ts'
+import type { ChangeFeed, FollowedChange } from '../store/changes/change-feed.ts'
+import type { ChangeFollowers } from './change-followers.ts'
+import type { ChangeWitness } from './change-witness.ts'
+import { type Clocks, Lease, momentOf, systemClocks } from './lease.ts'
+import { SingleFlight } from './single-flight.ts'
+
+/** As many are read, taken over and told at a time. */
+const CHANGES_PER_PAGE = 500
+/** Reading everything anew would be sooner done, and a node that lags serves nobody. */
+export const MOST_FOLLOWED = 5_000
+/** A request does not wait longer for this node to catch up. */
+const PATIENCE_MS = 5_000
+/**
+ * For so long after a lease has ended a request waits for the next one; after that it is refused at
+ * once.
+ */
+const BRIEFLY_MS = 3_000
+const LOOK_AGAIN_MS = 50
+const SWEEP_EVERY_MS = 600_000
+/** What the witness knows is told again, should it have been lost. */
+const TELL_EVERY_MS = 10_000
+
+export interface SnapshotFreshnessOptions {
+  readonly feed: Pick<ChangeFeed, 'counter' | 'renew' | 'register' | 'since' | 'sweep'>
+  readonly followers: Pick<ChangeFollowers, 'follow' | 'followAll' | 'followBlindly'>
+  readonly policy: StoreOutagePolicy
+  readonly leaseMs: number
+  /** Of the last change before what is in memory was read. */
+  readonly appliedSeq: number
+  /** Vouches for this node while the database cannot. */
+  readonly witness?:
+    | Pick<ChangeWitness, 'renew' | 'publish' | 'forget' | 'connectedForMs'>
+    | undefined
+  readonly clocks?: Clocks
+  /** Waits for so many milliseconds, by the same clocks. */
+  readonly pause?: (delayMs: number) => Promise<unknown>
+  /** Told when the database is at an earlier change than this node, which follows it there. */
+  readonly onSetBack?: (from: number, to: number) => void
+  /** Told when the database is lost, with why, and when it is back. */
+  readonly onChange?: (state: FreshnessState, error?: unknown) => void
+}
+
+export interface FreshnessState {
+  /**
+   * `ok`: every change is known. `grace`: the database is away, and calls are served. `away`: it
+   * is, and they are not.
+   */
+  readonly status: 'ok' | 'grace' | 'away'
+  /** Left of the lease, and of the time that may be bridged: milliseconds. */
+  readonly leaseMs: number
+  readonly graceMs: number
+  /** Since this node last knew every change: milliseconds. */
+  readonly contactAgeMs: number
+  readonly appliedSeq: number
+  /** Changes that it knows of and has not read. */
+  readonly behind: number
+  /** Requests so far that had to wait for it to catch up. */
+  readonly refreshes: number
+}
+
+export class SnapshotFreshness implements Freshness {
+  readonly #options: SnapshotFreshnessOptions
+  readonly #clocks: Clocks
+  readonly #lease: Lease
+  readonly #grace: Lease
+  readonly #witnessed: Lease
+  readonly #catchUp = new SingleFlight(() => this.#tryCatchUp())
+  readonly #ask = new SingleFlight(() => this.#askWitness())
+  #applied: number
+  /** As the witness has told: as far as the database, or further. */
+  #known: number
+  #seen: number
+  /** Accounts of which something has changed that this node could not read. */
+  readonly #stale = new Set<AccountId>()
+  #lacksKeys = false
+  #contactAtMs: number
+  #sweptAtMs: number
+  #toldAtMs = Number.NEGATIVE_INFINITY
+  #failures = 0
+  #refreshes = 0
+  #isClosed = false
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #witnessTimer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(options: SnapshotFreshnessOptions) {
+    this.#options = options
+    this.#clocks = options.clocks ?? systemClocks
+    this.#lease = new Lease(this.#clocks)
+    this.#grace = new Lease(this.#clocks)
+    this.#witnessed = new Lease(this.#clocks)
+    this.#applied = options.appliedSeq
+    this.#known = options.appliedSeq
+    this.#seen = options.appliedSeq
+    this.#contactAtMs = this.#clocks.steady()
+    this.#sweptAtMs = this.#contactAtMs
+  }
+
+  get appliedSeq(): number {
+    return this.#applied
+  }
+
+  /**
+   * Resolves when this node is known to the others and holds a lease. @throws when the database
+   * does not answer
+   */
+  async start(): Promise<void> {
+    await this.#catchUp.run()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    clearTimeout(this.#witnessTimer)
+    this.#lease.end()
+    this.#grace.end()
+    this.#witnessed.end()
+  }
+
+  isFresh(): boolean {
+    return this.#lease.isLive() || this.#mayBridge()
+  }
+
+  async refresh(): Promise<void> {
+    const { pause = sleep } = this.#options
+    this.#refreshes += 1
+    // A connection that is just being made again is worth a moment.
+    for (let looks = BRIEFLY_MS / LOOK_AGAIN_MS; !(await this.#tryRefresh()); looks -= 1) {
+      if (looks <= 0 || Math.min(this.#lease.endedMs, this.#witnessed.endedMs) > BRIEFLY_MS)
+        throw unavailable()
+      await pause(LOOK_AGAIN_MS)
+    }
+  }
+
+  async #tryRefresh(): Promise<boolean> {
+    const { policy, witness } = this.#options
+    if (this.#failures === 0 && (await isDoneInTime(this.catchUp()))) return true
+    if (this.isFresh()) return true
+    const canBridge = witness !== undefined && policy.choice === 'grace' && this.#grace.isLive()
+    return canBridge && (await isDoneInTime(this.#ask.run())) && this.isFresh()
+  }
+
+  assertKnown(accountId: AccountId | undefined): void {
+    if (this.#stale.size === 0) return
+    if (accountId === undefined ? this.#lacksKeys : this.#stale.has(accountId)) throw unavailable()
+  }
+
+  /** Resolves when this node works with everything that was committed before this was called. */
+  catchUp(): Promise<void> {
+    return this.#catchUp.run()
+  }
+
+  /** The others have announced something, or the connection is there again. */
+  wake(): void {
+    if (!this.#isClosed) this.catchUp().catch(() => {})
+  }
+
+  /** The connection is lost: nobody need try. */
+  lose(error: unknown): void {
+    this.#fail(error)
+  }
+
+  state(): FreshnessState {
+    const isLost = this.#failures > 0
+    return {
+      status: !isLost ? 'ok' : this.isFresh() ? 'grace' : 'away',
+      leaseMs: Math.round(this.#lease.leftMs),
+      graceMs: Math.round(this.#grace.leftMs),
+      contactAgeMs: Math.round(this.#clocks.steady() - this.#contactAtMs),
+      appliedSeq: this.#applied,
+      behind: Math.max(0, this.#known - this.#applied, this.#seen - this.#applied),
+      refreshes: this.#refreshes,
+    }
+  }
+
+  /** Whether calls may go on without a lease of the database's, at this moment. */
+  #mayBridge(): boolean {
+    const { policy, witness } = this.#options
+    if (policy.choice === 'closed' || !this.#grace.isLive()) return false
+    if (policy.choice === 'grace' && witness !== undefined) return this.#witnessed.isLive()
+    return this.#failures > 0
+  }
+
+  async #tryCatchUp(): Promise<void> {
+    if (this.#isClosed) throw new Error('this node has left')
+    clearTimeout(this.#timer)
+    try {
+      await this.#toNewest()
+    } catch (error) {
+      this.#fail(error)
+      await this.#followByReading()
+      this.#catchUpIn(retryDelayMs(this.#failures))
+      throw error
+    }
+    const wasLost = this.#failures > 0
+    this.#failures = 0
+    clearTimeout(this.#witnessTimer)
+    if (wasLost) this.#options.onChange?.(this.state())
+    this.#catchUpIn((this.#options.leaseMs / 3) * (0.8 + Math.random() / 5))
+    this.#sweepAtTimes()
+    this.#tellAtTimes()
+  }
+
+  async #toNewest(): Promise<void> {
+    const { feed, leaseMs, policy } = this.#options
+    for (;;) {
+      const asked = momentOf(this.#clocks)
+      const counter = await feed.renew(this.#applied)
+      if (counter === undefined) await feed.register(this.#applied)
+      else if (counter !== this.#applied) await this.#follow(counter)
+      else {
+        this.#lease.grant(asked, leaseMs)
+        this.#grace.grant(asked, Math.max(leaseMs, policy.graceMs))
+        this.#contactAtMs = asked.steadyMs
+        this.#known = counter
+        this.#stale.clear()
+        this.#lacksKeys = false
+        return
+      }
+    }
+  }
+
+  async #follow(counter: number): Promise<void> {
+    const { feed, followers } = this.#options
+    this.#seen = counter
+    const changes = await feed.since(this.#applied, CHANGES_PER_PAGE)
+    const isOlder = counter < this.#applied
+    // Too many, too long ago, or a database that was put back to an earlier state.
+    const isWhole =
+      !isOlder && changes[0]?.seq === this.#applied + 1 && counter - this.#applied <= MOST_FOLLOWED
+    if (isOlder) this.#options.onSetBack?.(this.#applied, counter)
+    if (isWhole) await followers.follow(changes)
+    else await followers.followAll(isOlder)
+    if (isOlder) {
+      this.#known = counter
+      // One that is away says so itself.
+      await this.#options.witness?.forget(counter).catch(() => {})
+    }
+    this.#applied = isWhole ? (changes.at(-1)?.seq ?? counter) : counter
+    this.#tellWitness(changes)
+  }
+
+  /**
+   * A database that takes no writes, as while another takes over, gives no lease; but what was
+   * committed before that can be read, and must not be missing for as long as the outage lasts. One
+   * that is away says so at once.
+   */
+  async #followByReading(): Promise<void> {
+    try {
+      for (;;) {
+        const counter = await this.#options.feed.counter()
+        if (counter === this.#applied) break
+        await this.#follow(counter)
+      }
+    } catch {
+      // Why this node has no lease is told in any case.
+      return
+    }
+    if (this.#applied < this.#known) return
+    this.#known = this.#applied
+    this.#stale.clear()
+    this.#lacksKeys = false
+  }
+
+  /** Whoever made the change tells it too; should that node die at it, this one has told it. */
+  #tellWitness(changes: readonly FollowedChange[]): void {
+    const toldAtMs = this.#clocks.steady()
+    const told = () => {
+      this.#toldAtMs = toldAtMs
+    }
+    this.#options.witness?.publish(this.#applied, changes).then(told, () => {})
+  }
+
+  #tellAtTimes(): void {
+    const sinceMs = this.#clocks.steady() - this.#toldAtMs
+    const { witness } = this.#options
+    if (witness !== undefined && (sinceMs > TELL_EVERY_MS || sinceMs > witness.connectedForMs))
+      this.#tellWitness([])
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isClosed) return
+    this.#failures += 1
+    if (this.#failures > 1) return
+    this.#options.onChange?.(this.state(), error)
+    this.#askWitnessIn(0)
+  }
+
+  #catchUpIn(delayMs: number): void {
+    if (this.#isClosed) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.wake(), delayMs)
+    this.#timer.unref()
+  }
+
+  #askWitnessIn(delayMs: number): void {
+    const { witness, policy } = this.#options
+    if (this.#isClosed || witness === undefined || policy.choice !== 'grace') return
+    clearTimeout(this.#witnessTimer)
+    this.#witnessTimer = setTimeout(() => {
+      this.#ask
+        .run()
+        .catch(() => {})
+        .finally(() => {
+          if (this.#failures > 0)
+            this.#askWitnessIn((this.#options.leaseMs / 3) * (0.8 + Math.random() / 5))
+        })
+    }, delayMs)
+    this.#witnessTimer.unref()
+  }
+
+  async #askWitness(): Promise<void> {
+    const { witness, leaseMs } = this.#options
+    if (witness === undefined) return
+    for (;;) {
+      const asked = momentOf(this.#clocks)
+      const answer = await witness.renew(this.#known, leaseMs)
+      if (answer.type === 'granted') return this.#witnessed.grant(asked, leaseMs)
+      if (answer.type === 'refused') throw new Error('nobody vouches for what this node holds')
+      for (const change of answer.changes) this.#note(change)
+      this.#known = answer.changes.at(-1)?.seq ?? this.#known
+    }
+  }
+
+  #note(change: FollowedChange): void {
+    if (this.#options.followers.followBlindly(change)) return
+    this.#stale.add(change.accountId)
+    if (change.resourceType === 'key') this.#lacksKeys = true
+  }
+
+  #sweepAtTimes(): void {
+    const nowMs = this.#clocks.steady()
+    if (nowMs - this.#sweptAtMs < SWEEP_EVERY_MS) return
+    this.#sweptAtMs = nowMs
+    this.#options.feed.sweep().catch(() => {})
+  }
+}
+
+async function isDoneInTime(work: Promise<void>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS, false)
+  })
+  const done = work.then(
+    () => true,
+    () => false,
+  )
+  return await Promise.race([done, late]).finally(() => clearTimeout(timer))
+}
+
+function unavailable(): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    'What this node knows may be out of date, and the database cannot be asked. Try again soon.',
+    { headers: { 'retry-after': '2' } },
+  )
+}

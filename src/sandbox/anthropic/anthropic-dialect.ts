@@ -1,0 +1,183 @@
+/** The Anthropic dialect's answers: the message, its events, the count of tokens. Knows no HTTP. */
+
+import { signThinking } from '../check-thinking.ts'
+import { type Composition, composeAnswer } from '../compose-answer.ts'
+import { splitTokens } from '../count-tokens.ts'
+import {
+  type Answer,
+  answerOnce,
+  type Dialect,
+  type Exchange,
+  encodeBody,
+  modelInAnswer,
+} from '../dialect.ts'
+import { encodeNamedEvent, type NamedEvent } from '../named-event.ts'
+import { composeThoughts } from '../prompt-texts.ts'
+import { type AnthropicRequest, readAnthropicRequest, readPrompt } from './anthropic-request.ts'
+import { anthropicVendor } from './anthropic-vendor.ts'
+
+export const anthropicDialect: Dialect = { vendor: anthropicVendor, answer }
+
+export const anthropicCountDialect: Dialect = {
+  vendor: anthropicVendor,
+  answer: ({ body }) => answerOnce({ input_tokens: readPrompt(body).count.inputTokens }),
+}
+
+interface Scene {
+  readonly exchange: Exchange
+  readonly request: AnthropicRequest
+  readonly composition: Composition
+}
+
+type Block =
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | { readonly type: 'redacted_thinking'; readonly data: string }
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'tool_use'
+      readonly id: string
+      readonly name: string
+      readonly input: unknown
+    }
+
+function answer(exchange: Exchange): Answer {
+  const request = readAnthropicRequest(exchange)
+  const composition = composeAnswer(request.prompt, exchange.model.fault)
+  const scene: Scene = { exchange, request, composition }
+  return {
+    json: () =>
+      encodeBody(
+        (text) =>
+          JSON.stringify({
+            ...buildHead(exchange),
+            content: buildBlocks(scene, text),
+            ...buildEnding(composition),
+            usage: { ...buildStartUsage(request), output_tokens: composition.outputTokens },
+          }),
+        composition,
+      ),
+    frames: () => streamFrames(scene),
+    failureFrames: () => [
+      encodeNamedEvent({
+        type: 'error',
+        error: {
+          type: 'api_error',
+          message: 'The sandbox failed in mid-stream, as it was asked to.',
+        },
+      }),
+    ],
+  }
+}
+
+const buildHead = ({ seed, model }: Exchange) => ({
+  model: modelInAnswer(model),
+  id: `msg_${seed.slice(0, 24)}`,
+  type: 'message',
+  role: 'assistant',
+})
+
+function buildBlocks(scene: Scene, text: string): Block[] {
+  const { exchange, composition } = scene
+  const calls = composition.calls.map(
+    (call, index): Block => ({
+      type: 'tool_use',
+      id: `toolu_${exchange.seed.slice(24, 44)}${index.toString(16).padStart(2, '0')}`,
+      name: call.name,
+      input: JSON.parse(call.arguments),
+    }),
+  )
+  const said: Block[] = text === '' ? [] : [{ type: 'text', text }]
+  return [...buildThinking(scene), ...said, ...calls]
+}
+
+/**
+ * `redacted thinking` in the prompt asks for what Anthropic sends when thoughts may not be shown.
+ */
+function buildThinking({ exchange, request }: Scene): Block[] {
+  if (request.thinking.type === 'off') return []
+  const id = exchange.seed.slice(0, 24)
+  const text = composeThoughts(exchange.seed)
+  if (/\bredacted thinking\b/i.test(request.prompt.lastUserText))
+    return [{ type: 'redacted_thinking', data: signThinking(id, text) }]
+  const thinking = request.thinking.isShown ? text : ''
+  return [{ type: 'thinking', thinking, signature: signThinking(id, thinking) }]
+}
+
+function buildEnding({ finish, stoppedBy }: Composition) {
+  const ended = stoppedBy === null ? 'end_turn' : 'stop_sequence'
+  const stop_reason = { stop: ended, length: 'max_tokens', tool_calls: 'tool_use' }[finish]
+  return { stop_reason, stop_sequence: stoppedBy }
+}
+
+/** What came from the cache or went into it is not among the input tokens. */
+function buildStartUsage({ count, isCacheRead }: AnthropicRequest) {
+  const { inputTokens, cachedTokens } = count
+  const written = isCacheRead ? 0 : cachedTokens
+  return {
+    input_tokens: inputTokens - cachedTokens,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: isCacheRead ? cachedTokens : 0,
+    cache_creation: { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: 0 },
+    output_tokens: 1,
+    service_tier: 'standard',
+  }
+}
+
+const PING = { type: 'ping' }
+
+function* streamFrames(scene: Scene): Generator<string> {
+  for (const event of streamEvents(scene)) yield encodeNamedEvent(event)
+}
+
+function* streamEvents(scene: Scene): Generator<NamedEvent> {
+  const { exchange, request, composition } = scene
+  const usage = buildStartUsage(request)
+  const start = { content: [], stop_reason: null, stop_sequence: null, usage }
+  yield { type: 'message_start', message: { ...buildHead(exchange), ...start } }
+  for (const [index, block] of buildBlocks(scene, composition.text ?? '').entries()) {
+    yield { type: 'content_block_start', index, content_block: emptied(block) }
+    if (index === 0) yield PING
+    for (const delta of streamDeltas(block, composition))
+      yield { type: 'content_block_delta', index, delta }
+    yield { type: 'content_block_stop', index }
+  }
+  const { cache_creation, service_tier, ...counts } = usage
+  yield {
+    type: 'message_delta',
+    delta: buildEnding(composition),
+    usage: { ...counts, output_tokens: composition.outputTokens },
+  }
+  yield { type: 'message_stop' }
+}
+
+/** Redacted thinking comes whole in its start. */
+function emptied(block: Block): Block {
+  switch (block.type) {
+    case 'thinking':
+      return { ...block, thinking: '', signature: '' }
+    case 'text':
+      return { ...block, text: '' }
+    case 'tool_use':
+      return { ...block, input: {} }
+    default:
+      return block
+  }
+}
+
+function* streamDeltas(block: Block, composition: Composition): Generator<object> {
+  switch (block.type) {
+    case 'thinking':
+      for (const thinking of splitTokens(block.thinking)) yield { type: 'thinking_delta', thinking }
+      yield { type: 'signature_delta', signature: block.signature }
+      return
+    case 'text':
+      for (const text of composition.pieces()) yield { type: 'text_delta', text }
+      return
+    case 'tool_use': {
+      // The first piece is empty, and of a tool without arguments the only one.
+      const input = JSON.stringify(block.input)
+      const pieces = input === '{}' ? [] : splitTokens(input)
+      for (const partial_json of ['', ...pieces]) yield { type: 'input_json_delta', partial_json }
+    }
+  }
+}

@@ -1,0 +1,132 @@
+/** Bedrock Converse's answers: the message, and its events in binary frames. Knows no HTTP. */
+
+import { signThinking } from '../check-thinking.ts'
+import { type Composition, composeAnswer } from '../compose-answer.ts'
+import { splitTokens } from '../count-tokens.ts'
+import { type Answer, type Dialect, type Exchange, encodeBody, obfuscationAt } from '../dialect.ts'
+import { EVENT_STREAM, encodeEventFrame, encodeExceptionFrame } from '../event-frames.ts'
+import { composeThoughts } from '../prompt-texts.ts'
+import { type BedrockRequest, readBedrockRequest } from './bedrock-request.ts'
+import { bedrockVendor } from './bedrock-vendor.ts'
+
+export const bedrockDialect: Dialect = { vendor: bedrockVendor, framing: EVENT_STREAM, answer }
+
+interface Scene {
+  readonly exchange: Exchange
+  readonly request: BedrockRequest
+  readonly composition: Composition
+}
+
+function answer(exchange: Exchange): Answer {
+  const request = readBedrockRequest(exchange)
+  const composition = composeAnswer(request.prompt, exchange.model.fault)
+  const scene: Scene = { exchange, request, composition }
+  return {
+    json: () => encodeBody((text) => JSON.stringify(buildAnswer(scene, text)), composition),
+    *frames() {
+      let position = 0
+      // Amazon pads its events so that sizes tell nothing.
+      for (const { type, payload } of streamEvents(scene))
+        yield encodeEventFrame(type, { ...payload, p: obfuscationAt(exchange.seed, position++) })
+    },
+    failureFrames: () => [
+      encodeExceptionFrame('internalServerException', {
+        message: 'The sandbox failed in mid-stream, as it was asked to.',
+      }),
+    ],
+  }
+}
+
+function buildAnswer(scene: Scene, text: string) {
+  const { composition } = scene
+  const thoughts = buildThoughts(scene)
+  const content = [
+    ...(thoughts === undefined ? [] : [{ reasoningContent: { reasoningText: thoughts } }]),
+    ...(text === '' ? [] : [{ text }]),
+    ...buildCalls(scene).map(({ toolUseId, name, input }) => ({
+      toolUse: { toolUseId, name, input: JSON.parse(input) },
+    })),
+  ]
+  return {
+    output: { message: { role: 'assistant', content } },
+    stopReason: stopReason(composition),
+    ...buildMetadata(scene),
+  }
+}
+
+function buildThoughts({ exchange, request }: Scene) {
+  if (request.thinking.type === 'off') return undefined
+  const text = request.thinking.isShown ? composeThoughts(exchange.seed) : ''
+  return { text, signature: signThinking(exchange.seed.slice(0, 24), text) }
+}
+
+function buildCalls({ exchange, composition }: Scene) {
+  return composition.calls.map((call, index) => ({
+    toolUseId: `tooluse_${exchange.seed.slice(24, 44)}${index.toString(16).padStart(2, '0')}`,
+    name: call.name,
+    input: call.arguments,
+  }))
+}
+
+function stopReason({ finish, stoppedBy }: Composition): string {
+  const ended = stoppedBy === null ? 'end_turn' : 'stop_sequence'
+  return { stop: ended, length: 'max_tokens', tool_calls: 'tool_use' }[finish]
+}
+
+/** What came from the cache or went into it is not among the input tokens. */
+function buildMetadata({ request, composition }: Scene) {
+  const { inputTokens, cachedTokens } = request.count
+  return {
+    usage: {
+      inputTokens: inputTokens - cachedTokens,
+      outputTokens: composition.outputTokens,
+      totalTokens: inputTokens + composition.outputTokens,
+      cacheReadInputTokens: request.isCacheRead ? cachedTokens : 0,
+      cacheWriteInputTokens: request.isCacheRead ? 0 : cachedTokens,
+    },
+    // Fixed, so that equal requests get equal answers.
+    metrics: { latencyMs: 1 },
+  }
+}
+
+interface Event {
+  readonly type: string
+  readonly payload: object
+}
+
+/** Only tools have a start; the counts come after the end. */
+function* streamEvents(scene: Scene): Generator<Event> {
+  const { composition } = scene
+  let contentBlockIndex = 0
+  const delta = (members: object): Event => ({
+    type: 'contentBlockDelta',
+    payload: { contentBlockIndex, delta: members },
+  })
+  const stop = (): Event => ({
+    type: 'contentBlockStop',
+    payload: { contentBlockIndex: contentBlockIndex++ },
+  })
+  yield { type: 'messageStart', payload: { role: 'assistant' } }
+  const thoughts = buildThoughts(scene)
+  if (thoughts !== undefined) {
+    for (const text of splitTokens(thoughts.text)) yield delta({ reasoningContent: { text } })
+    yield delta({ reasoningContent: { signature: thoughts.signature } })
+    yield stop()
+  }
+  if (composition.text !== null && composition.text !== '') {
+    for (const text of composition.pieces()) yield delta({ text })
+    yield stop()
+  }
+  for (const { toolUseId, name, input } of buildCalls(scene)) {
+    yield {
+      type: 'contentBlockStart',
+      payload: { contentBlockIndex, start: { toolUse: { toolUseId, name } } },
+    }
+    // A tool without arguments has one empty piece of them.
+    const pieces = input === '{}' ? [''] : splitTokens(input)
+    for (const piece of pieces) yield delta({ toolUse: { input: piece } })
+    yield stop()
+  }
+  yield { type: 'messageStop', payload: { stopReason: stopReason(composition) } }
+  yield { type: 'metadata', payload: buildMetadata(scene) }
+}

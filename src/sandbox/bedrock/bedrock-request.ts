@@ -1,0 +1,199 @@
+/**
+ * Reads a Bedrock Converse request: refuses what Amazon refuses, and turns the rest into a prompt.
+ * Knows no answer.
+ */
+
+import { checkThinking } from '../check-thinking.ts'
+import type { Prompt, ToolChoice, ToolOffer } from '../compose-answer.ts'
+import { countPrompt, type PromptCount } from '../count-tokens.ts'
+import type { Exchange } from '../dialect.ts'
+import { isObject, type JsonObject, objectsOf, stringOf, textOfContent } from '../json.ts'
+import { badField, Refusal } from '../refusal.ts'
+import { readThinking, type ThinkingSettings } from '../thinking-settings.ts'
+import {
+  type BedrockTurn,
+  countedBlocks,
+  hasToolBlocks,
+  readBedrockTurns,
+  resultsAtEnd,
+  textOfBedrockTurn,
+  toAnthropicTurn,
+} from './bedrock-messages.ts'
+
+const FIELDS = new Set([
+  'additionalModelRequestFields',
+  'additionalModelResponseFieldPaths',
+  'guardrailConfig',
+  'inferenceConfig',
+  'messages',
+  'outputConfig',
+  'performanceConfig',
+  'promptVariables',
+  'requestMetadata',
+  'serviceTier',
+  'system',
+  'toolConfig',
+])
+const INFERENCE_FIELDS = new Set(['maxTokens', 'stopSequences', 'temperature', 'topP'])
+
+export interface BedrockRequest {
+  readonly prompt: Prompt
+  readonly thinking: ThinkingSettings
+  readonly count: PromptCount
+  /** The cached tokens were there before; else this request has put them there. */
+  readonly isCacheRead: boolean
+}
+
+/** @throws Refusal 400 in Amazon's words. */
+export function readBedrockRequest({ body, model }: Exchange): BedrockRequest {
+  const inference = isObject(body.inferenceConfig) ? body.inferenceConfig : {}
+  if (model.base !== 'echo-lenient') {
+    checkNames(body, FIELDS)
+    checkNames(inference, INFERENCE_FIELDS)
+  }
+  checkRange(inference, 'temperature')
+  checkRange(inference, 'topP')
+  if (typeof inference.maxTokens === 'number' && inference.maxTokens < 1)
+    throw invalid('inferenceConfig.maxTokens', 'Member must have value greater than or equal to 1')
+  const turns = readBedrockTurns(body.messages)
+  const tools = readTools(body.toolConfig)
+  if (tools.length === 0 && hasToolBlocks(turns))
+    throw badField(
+      'The toolConfig field must be defined when using toolUse and toolResult content blocks.',
+      'toolConfig',
+    )
+  const thinking = readModelFields(body, inference, turns, model.base === 'echo-reasoning')
+  const isCached = JSON.stringify([body.system, body.messages, body.toolConfig]).includes(
+    '"cachePoint":',
+  )
+  const parts = [
+    ...(tools.length > 0 ? [JSON.stringify(body.toolConfig)] : []),
+    ...(body.system === undefined ? [] : [textOfContent(body.system)]),
+    ...turns.map(countedBlocks),
+  ]
+  return {
+    prompt: {
+      lastUserText:
+        turns
+          .filter(({ role }) => role === 'user')
+          .map(textOfBedrockTurn)
+          .findLast((text) => text !== '') ?? '',
+      toolOutputs: resultsAtEnd(turns),
+      tools,
+      toolChoice: readToolChoice(body.toolConfig, tools),
+      isParallel: true,
+      maxOutputTokens: typeof inference.maxTokens === 'number' ? inference.maxTokens : null,
+      stop: Array.isArray(inference.stopSequences)
+        ? inference.stopSequences.filter((stop) => typeof stop === 'string')
+        : [],
+      reasoningTokens: thinking.tokens,
+      ...readFormat(body.outputConfig),
+    },
+    thinking,
+    count: countPrompt(parts, isCached ? 'marked' : undefined),
+    isCacheRead: turns.some(({ role }) => role === 'assistant'),
+  }
+}
+
+function checkNames(value: JsonObject, known: ReadonlySet<string>): void {
+  const unknown = Object.keys(value).find((name) => !known.has(name))
+  if (unknown === undefined) return
+  throw badField(
+    `The model returned the following errors: extraneous key [${unknown}] is not permitted`,
+    unknown,
+  )
+}
+
+function invalid(at: string, constraint: string): Refusal {
+  return badField(
+    `1 validation error detected: Value at '${at}' failed to satisfy constraint: ${constraint}`,
+    at,
+  )
+}
+
+function checkRange(inference: JsonObject, name: 'temperature' | 'topP'): void {
+  const value = inference[name]
+  if (value === undefined) return
+  if (typeof value !== 'number' || value < 0)
+    throw invalid(`inferenceConfig.${name}`, 'Member must have value greater than or equal to 0')
+  if (value > 1)
+    throw invalid(`inferenceConfig.${name}`, 'Member must have value less than or equal to 1')
+}
+
+/** The model's own rules are Claude's; what it refuses, Amazon passes on. */
+function readModelFields(
+  { additionalModelRequestFields: fields, toolConfig }: JsonObject,
+  inference: JsonObject,
+  turns: readonly BedrockTurn[],
+  isNewer: boolean,
+): ThinkingSettings {
+  const { maxTokens, temperature, topP } = inference
+  const choice =
+    isObject(toolConfig) && isObject(toolConfig.toolChoice) ? toolConfig.toolChoice : {}
+  const body = {
+    ...(isObject(fields) ? fields : {}),
+    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    tool_choice: { type: Object.keys(choice)[0] ?? 'auto' },
+  }
+  try {
+    const thinking = readThinking(body, isNewer)
+    checkThinking(turns.map(toAnthropicTurn), thinking.type === 'budget')
+    return thinking
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal)) throw thrown
+    throw badField(`The model returned the following errors: ${thrown.message}`, 'messages')
+  }
+}
+
+function readTools(config: unknown): ToolOffer[] {
+  if (config === undefined) return []
+  const tools = isObject(config) ? objectsOf(config.tools) : []
+  if (tools.length === 0)
+    throw invalid('toolConfig.tools', 'Member must have length greater than or equal to 1')
+  return tools.flatMap(({ toolSpec }, index) => {
+    if (!isObject(toolSpec)) return []
+    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(stringOf(toolSpec.name)))
+      throw invalid(
+        `toolConfig.tools.${index + 1}.member.toolSpec.name`,
+        'Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+',
+      )
+    const schema = isObject(toolSpec.inputSchema) ? toolSpec.inputSchema.json : undefined
+    if (!isObject(schema) || schema.type !== 'object')
+      throw badField(
+        `The value at toolConfig.tools.${index}.toolSpec.inputSchema.json.type must be one of the following: object.`,
+        'toolConfig',
+      )
+    return [{ name: stringOf(toolSpec.name), parameters: schema }]
+  })
+}
+
+/** The schema is written as text. */
+function readFormat(config: unknown): { readonly schema?: unknown } {
+  const format = isObject(config) && isObject(config.textFormat) ? config.textFormat : {}
+  if (format.type !== 'json_schema') return {}
+  const structure = isObject(format.structure) ? format.structure.jsonSchema : undefined
+  const text = isObject(structure) ? stringOf(structure.schema) : ''
+  try {
+    return { schema: JSON.parse(text) }
+  } catch {
+    throw invalid(
+      'outputConfig.textFormat.structure.jsonSchema.schema',
+      'Member must be a JSON schema',
+    )
+  }
+}
+
+/** There is no choice of none. */
+function readToolChoice(config: unknown, tools: readonly ToolOffer[]): ToolChoice {
+  const choice = isObject(config) ? config.toolChoice : undefined
+  if (!isObject(choice) || choice.auto !== undefined) return { type: 'auto' }
+  if (choice.any !== undefined) return { type: 'required' }
+  const name = isObject(choice.tool) ? stringOf(choice.tool.name) : ''
+  if (tools.some((tool) => tool.name === name)) return { type: 'named', name }
+  throw badField(
+    'The value at toolConfig.toolChoice is invalid: it names no tool of toolConfig.tools.',
+    'toolConfig',
+  )
+}

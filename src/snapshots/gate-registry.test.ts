@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { databases, type TestDatabase } from '../../test/support/databases.ts'
+import { type AccountId, DEFAULT_ACCOUNT, GATE_ID_PATTERN, type GateId } from '../core/ids.ts'
+import { openStore, type Store } from '../store/open-store.ts'
+import { GateRegistry } from './gate-registry.ts'
+
+const stranger = 'acct_stranger' as AccountId
+const settings = {
+  description: '',
+  targets: [{ model: 'openai/gpt-5' }],
+  timeoutMs: null,
+  maxRetries: 2,
+}
+
+let now: number
+let store: Store
+let registry: GateRegistry
+let database: TestDatabase
+
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    now = 1000
+    database = await kind.create()
+    store = await openStore(database.location)
+    registry = await GateRegistry.load({ gates: store.gates, clock: { now: () => now } })
+  })
+  afterEach(async () => {
+    await store.close()
+    await database.remove()
+  })
+
+  test('a gate is served as soon as it is made, and after a restart', async () => {
+    const gate = await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
+    expect(gate).toMatchObject({ displayName: 'demo', createdAt: 1000, updatedAt: 1000 })
+    expect(registry.find(DEFAULT_ACCOUNT, 'demo')).toEqual(gate)
+    const next = await GateRegistry.load({ gates: store.gates })
+    expect(next.list(DEFAULT_ACCOUNT)).toEqual([gate])
+  })
+
+  test('what asks first in its turn can refuse a gate, and nothing of it is kept', async () => {
+    const refuse = () => {
+      throw new Error('too many')
+    }
+    await expect(
+      registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId }, refuse),
+    ).rejects.toThrow('too many')
+    expect(registry.list(DEFAULT_ACCOUNT)).toEqual([])
+    expect(await store.gates.loadAll()).toEqual([])
+  })
+
+  test('what is given of how a gate chooses is kept as it is', async () => {
+    const given = { strategy: 'fastest', hedgeAfterMs: 250, overrides: 'reject' } as const
+    await registry.create(DEFAULT_ACCOUNT, { ...settings, ...given, id: 'demo' as GateId })
+    const next = await GateRegistry.load({ gates: store.gates })
+    expect(next.find(DEFAULT_ACCOUNT, 'demo')).toMatchObject(given)
+  })
+
+  test('gates of one moment are listed in one order, whichever came first', async () => {
+    for (const id of ['b', 'c', 'a'])
+      await registry.create(DEFAULT_ACCOUNT, { ...settings, id: id as GateId })
+    const next = await GateRegistry.load({ gates: store.gates })
+    for (const gates of [registry, next])
+      expect(gates.list(DEFAULT_ACCOUNT).map(({ id }) => String(id))).toEqual(['c', 'b', 'a'])
+  })
+
+  test('an id is generated when none is given', async () => {
+    expect((await registry.create(DEFAULT_ACCOUNT, settings)).id).toMatch(GATE_ID_PATTERN)
+  })
+
+  test('an id taken is a conflict, also for two at once; ids differ by case', async () => {
+    const outcomes = await Promise.allSettled(
+      ['demo', 'demo', 'Demo'].map((id) =>
+        registry.create(DEFAULT_ACCOUNT, { ...settings, id: id as GateId }),
+      ),
+    )
+    expect(outcomes.map((outcome) => outcome.status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
+    expect(outcomes[1]).toMatchObject({ reason: { kind: 'conflict' } })
+    expect(registry.find(DEFAULT_ACCOUNT, 'DEMO')).toBeUndefined()
+  })
+
+  test('only what is given changes, and null is a value', async () => {
+    await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId, timeoutMs: 500 })
+    now = 2000
+    const changed = await registry.update(DEFAULT_ACCOUNT, 'demo', {
+      timeoutMs: null,
+      maxRetries: 0,
+    })
+    expect(changed).toMatchObject({
+      timeoutMs: null,
+      maxRetries: 0,
+      displayName: 'demo',
+      createdAt: 1000,
+      updatedAt: 2000,
+    })
+    expect(await store.gates.loadAll()).toEqual([changed])
+  })
+
+  test('two changes at once both count', async () => {
+    await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
+    await Promise.all([
+      registry.update(DEFAULT_ACCOUNT, 'demo', { displayName: 'Demo' }),
+      registry.update(DEFAULT_ACCOUNT, 'demo', { description: 'for show' }),
+    ])
+    expect(registry.find(DEFAULT_ACCOUNT, 'demo')).toMatchObject({
+      displayName: 'Demo',
+      description: 'for show',
+    })
+    expect(await store.gates.loadAll()).toEqual([...registry.list(DEFAULT_ACCOUNT)])
+  })
+
+  test('a deleted gate is gone from memory and store; its id is free again', async () => {
+    await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
+    await registry.delete(DEFAULT_ACCOUNT, 'demo')
+    expect(registry.find(DEFAULT_ACCOUNT, 'demo')).toBeUndefined()
+    expect(await store.gates.loadAll()).toEqual([])
+    expect(registry.delete(DEFAULT_ACCOUNT, 'demo')).rejects.toMatchObject({
+      kind: 'gate_not_found',
+    })
+    await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
+  })
+
+  test("another account's gate can be neither found, listed, changed nor deleted", async () => {
+    await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
+    expect(registry.find(stranger, 'demo')).toBeUndefined()
+    expect(registry.list(stranger)).toEqual([])
+    expect(registry.update(stranger, 'demo', {})).rejects.toMatchObject({ kind: 'gate_not_found' })
+    expect(registry.delete(stranger, 'demo')).rejects.toMatchObject({ kind: 'gate_not_found' })
+  })
+
+  test('a write that fails changes nothing in memory and does not block the next', async () => {
+    let isBroken = true
+    const gates = {
+      loadAll: () => store.gates.loadAll(),
+      findSome: async () => [],
+      insert: async (gate: Parameters<typeof store.gates.insert>[0]) => {
+        if (isBroken) throw new Error('disk on fire')
+        return store.gates.insert(gate)
+      },
+      save: async () => true,
+      delete: async () => true,
+    }
+    const failing = await GateRegistry.load({ gates })
+    expect(failing.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })).rejects.toThrow(
+      'disk on fire',
+    )
+    expect(failing.find(DEFAULT_ACCOUNT, 'demo')).toBeUndefined()
+    isBroken = false
+    await failing.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
+  })
+
+  test('ids that are names of built-in properties find nothing', () => {
+    for (const id of ['__proto__', 'constructor', 'toString', '']) {
+      expect(registry.find(DEFAULT_ACCOUNT, id)).toBeUndefined()
+      expect(registry.find(id as AccountId, 'demo')).toBeUndefined()
+    }
+  })
+
+  test('the newest gate is listed first', async () => {
+    for (const id of ['a', 'b', 'c']) {
+      now += 1
+      await registry.create(DEFAULT_ACCOUNT, { ...settings, id: id as GateId })
+    }
+    expect(registry.list(DEFAULT_ACCOUNT).map((gate) => gate.id as string)).toEqual(['c', 'b', 'a'])
+  })
+})

@@ -1,0 +1,157 @@
+/**
+ * The gates that this node serves, in memory, with the store behind them. Knows nothing of HTTP or
+ * of providers.
+ */
+import { type Clock, systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Gate, GateDefaults, Overrides, Strategy } from '../core/gate.ts'
+import { type AccountId, createGateId, type GateId } from '../core/ids.ts'
+import type { GateStore } from '../gateway/ports.ts'
+import type { NamedThing } from '../store/database/find-some.ts'
+import type { GateTableStore } from '../store/gates.ts'
+import { newestFirst, Snapshot } from './snapshot.ts'
+
+export interface GateRegistryOptions {
+  readonly gates: Pick<GateTableStore, 'loadAll' | 'findSome' | 'insert' | 'save' | 'delete'>
+  readonly clock?: Clock
+}
+
+/** What the customer decides about a gate, but for its id. */
+export type GateSettings = Omit<Gate, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>
+
+export interface NewGate extends Pick<GateSettings, 'targets' | 'timeoutMs' | 'maxRetries'> {
+  /** `fallback` when absent. */
+  readonly strategy?: Strategy | undefined
+  readonly hedgeAfterMs?: number | null | undefined
+  readonly defaults?: GateDefaults | null | undefined
+  /** `ignore` when absent. */
+  readonly overrides?: Overrides | undefined
+  /** Generated when absent. */
+  readonly id?: GateId | undefined
+  /** The id when absent. */
+  readonly displayName?: string | undefined
+  readonly description: string
+}
+
+/** Only what is present changes; null is a value (`timeoutMs`). */
+export type GateChanges = {
+  readonly [Field in keyof GateSettings]?: GateSettings[Field] | undefined
+}
+
+export class GateRegistry extends Snapshot<Gate> implements GateStore {
+  readonly #gates: GateRegistryOptions['gates']
+  readonly #clock: Clock
+
+  private constructor(options: GateRegistryOptions) {
+    super(options.gates)
+    this.#gates = options.gates
+    this.#clock = options.clock ?? systemClock
+  }
+
+  /** Reads every gate from the store. */
+  static async load(options: GateRegistryOptions): Promise<GateRegistry> {
+    const registry = new GateRegistry(options)
+    for (const gate of await options.gates.loadAll()) registry.adopt(gate)
+    return registry
+  }
+
+  find(accountId: AccountId, gateId: string): Gate | undefined {
+    return this.held(accountId, gateId)
+  }
+
+  /** Newest first. */
+  list(accountId: AccountId): readonly Gate[] {
+    return newestFirst(this.heldBy(accountId), ({ id }) => id)
+  }
+
+  /**
+   * @param assertUsable runs when no other write can come between it and this one; what it throws
+   * prevents this one
+   * @throws GatewayError `conflict` when the account has a gate with this id.
+   */
+  create(accountId: AccountId, settings: NewGate, assertUsable?: () => void): Promise<Gate> {
+    return this.inTurn(async () => {
+      assertUsable?.()
+      const now = this.#clock.now()
+      const id = settings.id ?? createGateId()
+      const gate: Gate = {
+        accountId,
+        id,
+        displayName: settings.displayName ?? id,
+        description: settings.description,
+        targets: settings.targets,
+        strategy: settings.strategy ?? 'fallback',
+        hedgeAfterMs: settings.hedgeAfterMs ?? null,
+        defaults: settings.defaults ?? null,
+        overrides: settings.overrides ?? 'ignore',
+        timeoutMs: settings.timeoutMs,
+        maxRetries: settings.maxRetries,
+        createdAt: now,
+        updatedAt: now,
+      }
+      if (!(await this.#gates.insert(gate)))
+        throw new GatewayError('conflict', 'A gate with this id exists already.')
+      this.adopt(gate)
+      return gate
+    })
+  }
+
+  /** @param assertUsable as in `create`. @throws GatewayError `gate_not_found` */
+  update(
+    accountId: AccountId,
+    gateId: string,
+    changes: GateChanges,
+    assertUsable?: () => void,
+  ): Promise<Gate> {
+    return this.inTurn(async () => {
+      const current = this.find(accountId, gateId)
+      if (current === undefined) throw gateNotFound()
+      assertUsable?.()
+      const gate: Gate = {
+        ...current,
+        displayName: changes.displayName ?? current.displayName,
+        description: changes.description ?? current.description,
+        targets: changes.targets ?? current.targets,
+        strategy: changes.strategy ?? current.strategy,
+        hedgeAfterMs:
+          changes.hedgeAfterMs === undefined ? current.hedgeAfterMs : changes.hedgeAfterMs,
+        defaults: changes.defaults === undefined ? current.defaults : changes.defaults,
+        overrides: changes.overrides ?? current.overrides,
+        timeoutMs: changes.timeoutMs === undefined ? current.timeoutMs : changes.timeoutMs,
+        maxRetries: changes.maxRetries ?? current.maxRetries,
+        updatedAt: this.#clock.now(),
+      }
+      if (!(await this.#gates.save(gate))) throw gateNotFound()
+      this.adopt(gate)
+      return gate
+    })
+  }
+
+  /** @throws GatewayError `gate_not_found` */
+  delete(accountId: AccountId, gateId: string): Promise<void> {
+    return this.inTurn(async () => {
+      const gate = this.find(accountId, gateId)
+      if (gate === undefined) throw gateNotFound()
+      await this.#gates.delete(accountId, gate.id)
+      this.forget(accountId, gateId)
+    })
+  }
+
+  /** Runs `work`, which depends on what the gates are, while none of them can change. */
+  whileUnchanged<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.inTurn(work)
+  }
+
+  protected nameOf(gate: Gate): NamedThing {
+    return gate
+  }
+
+  protected adopt(gate: Gate): void {
+    this.hold(gate, gate)
+  }
+}
+
+/** The id is not repeated: what was asked for may be anything, a key pasted by mistake included. */
+export function gateNotFound(): GatewayError {
+  return new GatewayError('gate_not_found', 'There is no gate with this id.')
+}

@@ -1,0 +1,340 @@
+/**
+ * The owned models that this node serves, in memory, with the store behind them. Knows nothing of
+ * HTTP.
+ */
+import { type Clock, systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import {
+  beginProbe,
+  currentProbe,
+  isSameQuestion,
+  type OwnedModel,
+  type OwnedModelPrices,
+  type OwnedModelProbe,
+  ownedModelBinding,
+  ownedSlugOf,
+  type ServerTraits,
+} from '../core/owned-model.ts'
+import { Secret } from '../core/secret.ts'
+import type { Vault } from '../core/vault.ts'
+import { toOwnedUpstream } from '../gateway/plan/owned-upstream.ts'
+import type { OwnedModelStore, OwnedUpstream, TargetCredential } from '../gateway/ports.ts'
+import type { NamedThing } from '../store/database/find-some.ts'
+import type { OwnedModelTableStore, StoredOwnedModel } from '../store/owned-models.ts'
+import { newestFirst, Snapshot } from './snapshot.ts'
+
+export interface OwnedModelRegistryOptions {
+  readonly ownedModels: Pick<
+    OwnedModelTableStore,
+    'loadAll' | 'findSome' | 'insert' | 'save' | 'saveProbe' | 'delete'
+  >
+  readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
+  readonly clock?: Clock
+  /**
+   * Told at start of each credential that cannot be opened: its model answers no call until it can,
+   * or is given a new one.
+   */
+  readonly onUnopened?: (model: OwnedModel, error: unknown) => void
+  /**
+   * Told when calls to a model go out with another credential from now on, or in another header.
+   */
+  readonly onChanged?: (accountId: AccountId, slug: string) => void
+}
+
+export type NewOwnedModel = Omit<
+  OwnedModel,
+  'accountId' | 'hasCredential' | 'probe' | 'credentialSetAt' | 'createdAt' | 'updatedAt'
+> & {
+  /** Undefined: its server takes none. */
+  readonly credential: Secret | undefined
+}
+
+/** Only what is present changes. */
+export type OwnedModelChanges = {
+  readonly [Field in
+    | keyof OwnedModelPrices
+    | 'displayName'
+    | 'upstreamModelId'
+    | 'credentialHeader'
+    | 'fimEndpoint'
+    | 'fimTemplate']?: OwnedModel[Field] | undefined
+} & {
+  /** Null: none is sent from now on. */
+  readonly credential?: Secret | null | undefined
+}
+
+interface Entry {
+  readonly model: OwnedModel
+  sealedCredential: string
+  /** The same object for as long as the model is the same: others remember things of it. */
+  readonly upstream: OwnedUpstream
+  /**
+   * Until then (ms since the epoch, or a clock was set back) one that did not open is not tried
+   * again: opening may mean to read a file.
+   */
+  shutUntil: number
+}
+
+const REOPEN_AFTER_MS = 10_000
+
+/**
+ * Sealed where there is none: rows go through rotations of the master key like any other, and
+ * builds that do not know of models without one send an empty header.
+ */
+const NO_CREDENTIAL = new Secret('')
+
+export class OwnedModelRegistry
+  extends Snapshot<Entry, StoredOwnedModel>
+  implements OwnedModelStore
+{
+  readonly #options: OwnedModelRegistryOptions
+  readonly #store: OwnedModelRegistryOptions['ownedModels']
+  readonly #vault: OwnedModelRegistryOptions['vault']
+  readonly #clock: Clock
+
+  private constructor(options: OwnedModelRegistryOptions) {
+    super(options.ownedModels)
+    this.#options = options
+    this.#store = options.ownedModels
+    this.#vault = options.vault
+    this.#clock = options.clock ?? systemClock
+  }
+
+  /** Reads every owned model from the store and opens its credential. */
+  static async load(options: OwnedModelRegistryOptions): Promise<OwnedModelRegistry> {
+    const registry = new OwnedModelRegistry(options)
+    for (const stored of await options.ownedModels.loadAll())
+      registry.#remember(stored, registry.#tryOpen(stored))
+    return registry
+  }
+
+  find(accountId: AccountId, slug: string): OwnedUpstream | undefined {
+    const entry = this.held(accountId, slug)
+    if (entry === undefined || entry.upstream.credential !== undefined) return entry?.upstream
+    return this.#reopen(entry)
+  }
+
+  /** What was registered, without the credential. */
+  show(accountId: AccountId, slug: string): OwnedModel | undefined {
+    return this.held(accountId, slug)?.model
+  }
+
+  /** The result of its last probe, as far as that still says anything. */
+  probeOf(model: OwnedModel): OwnedModelProbe | null {
+    return currentProbe(model, this.#clock.now())
+  }
+
+  /** Newest first. */
+  list(accountId: AccountId): readonly OwnedModel[] {
+    const models = this.heldBy(accountId).map(({ model }) => model)
+    return newestFirst(models, ({ slug }) => slug)
+  }
+
+  /**
+   * What the customer declared for a target, in US cents per million tokens; undefined unless it is
+   * an owned model.
+   */
+  pricesOf(accountId: AccountId, target: string): OwnedModelPrices | undefined {
+    const slug = ownedSlugOf(target)
+    return slug === undefined ? undefined : this.show(accountId, slug)
+  }
+
+  /** @throws GatewayError `conflict` when the account has an owned model with this slug. */
+  create(accountId: AccountId, { credential, ...settings }: NewOwnedModel): Promise<OwnedModel> {
+    return this.inTurn(async () => {
+      const now = this.#clock.now()
+      const times = { credentialSetAt: now, createdAt: now, updatedAt: now }
+      const hasCredential = credential !== undefined
+      const model = {
+        accountId,
+        ...settings,
+        hasCredential,
+        probe: beginProbe(now, undefined),
+        ...times,
+      }
+      const stored = { model, sealedCredential: this.#seal(model, credential ?? NO_CREDENTIAL) }
+      if (!(await this.#store.insert(stored)))
+        throw new GatewayError('conflict', 'An owned model with this slug exists already.')
+      this.#remember(stored, toCredential(credential))
+      return model
+    })
+  }
+
+  /** @throws GatewayError `not_found` */
+  update(accountId: AccountId, slug: string, changes: OwnedModelChanges): Promise<OwnedModel> {
+    return this.inTurn(async () => {
+      const current = this.held(accountId, slug)
+      if (current === undefined) throw ownedModelNotFound()
+      const { credential, ...settings } = changes
+      if (Object.values(changes).every((change) => change === undefined)) return current.model
+      const now = this.#clock.now()
+      const changed: OwnedModel = {
+        ...current.model,
+        displayName: settings.displayName ?? current.model.displayName,
+        upstreamModelId: settings.upstreamModelId ?? current.model.upstreamModelId,
+        credentialHeader: settings.credentialHeader ?? current.model.credentialHeader,
+        fimEndpoint: settings.fimEndpoint ?? current.model.fimEndpoint,
+        fimTemplate: settings.fimTemplate ?? current.model.fimTemplate,
+        pricingInput: settings.pricingInput ?? current.model.pricingInput,
+        pricingOutput: settings.pricingOutput ?? current.model.pricingOutput,
+        pricingCachedInput: settings.pricingCachedInput ?? current.model.pricingCachedInput,
+        hasCredential: credential === undefined ? current.model.hasCredential : credential !== null,
+        // Never the same again: by it a probe knows which credential it has tried.
+        credentialSetAt:
+          credential === undefined
+            ? current.model.credentialSetAt
+            : Math.max(now, current.model.credentialSetAt + 1),
+        updatedAt: now,
+      }
+      const isKnown = isSameQuestion(current.model, changed)
+      const model = isKnown
+        ? changed
+        : { ...changed, probe: beginProbe(now, learntOf(current.model, changed)) }
+      if (credential === undefined) {
+        if (!(await this.#store.save({ model }))) throw ownedModelNotFound()
+        this.#remember({ ...current, model }, this.find(accountId, slug)?.credential)
+        if (model.credentialHeader !== current.model.credentialHeader)
+          this.#options.onChanged?.(accountId, slug)
+      } else {
+        const stored = { model, sealedCredential: this.#seal(model, credential ?? NO_CREDENTIAL) }
+        if (!(await this.#store.save(stored))) throw ownedModelNotFound()
+        this.#remember(stored, toCredential(credential ?? undefined))
+        this.#options.onChanged?.(accountId, slug)
+      }
+      return model
+    })
+  }
+
+  /**
+   * Keeps what a probe has found.
+   * @param asked the model as it was then: of one that is another by now nothing was found
+   * @returns undefined where it is another, or gone
+   */
+  noteProbe(asked: OwnedModel, probe: OwnedModelProbe): Promise<OwnedModel | undefined> {
+    return this.inTurn(async () => {
+      const { accountId, slug } = asked
+      const entry = this.held(accountId, slug)
+      if (entry === undefined || !isSameQuestion(entry.model, asked)) return undefined
+      const model = { ...entry.model, probe }
+      if (!(await this.#store.saveProbe(model))) return undefined
+      const before = entry.model.probe?.found
+      if (Bun.deepEquals(before, probe.found)) {
+        this.hold({ accountId, id: slug }, { ...entry, model })
+        return model
+      }
+      this.#remember({ ...entry, model }, this.find(accountId, slug)?.credential)
+      if (before?.credentialHeader !== probe.found?.credentialHeader)
+        this.#options.onChanged?.(accountId, slug)
+      return model
+    })
+  }
+
+  /**
+   * @param assertUnused runs when no other write can come between it and the deletion; what it
+   * throws prevents it
+   * @throws GatewayError `not_found`
+   */
+  delete(accountId: AccountId, slug: string, assertUnused: () => void): Promise<void> {
+    return this.inTurn(async () => {
+      if (this.show(accountId, slug) === undefined) throw ownedModelNotFound()
+      assertUnused()
+      await this.#store.delete(accountId, slug)
+      this.forget(accountId, slug)
+    })
+  }
+
+  protected nameOf({ model: { accountId, slug } }: StoredOwnedModel): NamedThing {
+    return { accountId, id: slug }
+  }
+
+  /**
+   * What another node, or a rotation of the master key, has written. The same model with the same
+   * credential stays the same object.
+   */
+  protected adopt(stored: StoredOwnedModel): void {
+    const { accountId, slug } = stored.model
+    const entry = this.held(accountId, slug)
+    const isSameModel = entry !== undefined && Bun.deepEquals(entry.model, stored.model)
+    if (isSameModel && entry.sealedCredential === stored.sealedCredential) return
+    const before = entry?.upstream.credential
+    const opened = this.#tryOpen(stored)
+    const isSameCredential =
+      before !== undefined &&
+      opened !== undefined &&
+      before.secret?.reveal() === opened.secret?.reveal()
+    if (isSameModel && isSameCredential) {
+      entry.sealedCredential = stored.sealedCredential
+      return
+    }
+    this.#remember(stored, isSameCredential ? before : opened)
+    if (!isSameCredential) this.#options.onChanged?.(accountId, slug)
+  }
+
+  #tryOpen(stored: StoredOwnedModel): TargetCredential | undefined {
+    try {
+      return this.#open(stored)
+    } catch (error) {
+      this.#options.onUnopened?.(stored.model, error)
+      return undefined
+    }
+  }
+
+  #seal({ accountId, slug }: OwnedModel, credential: Secret): string {
+    return this.#vault.encrypt(credential, ownedModelBinding(accountId, slug))
+  }
+
+  /** @throws VaultError or MasterKeyError */
+  #open({ model, sealedCredential }: StoredOwnedModel): TargetCredential {
+    // No master key is needed for nothing.
+    if (!model.hasCredential) return toCredential(undefined)
+    return toCredential(
+      this.#vault.decrypt(sealedCredential, ownedModelBinding(model.accountId, model.slug)),
+    )
+  }
+
+  /** The right master key may have come back. */
+  #reopen(entry: Entry): OwnedUpstream {
+    const now = this.#clock.now()
+    if (now < entry.shutUntil && entry.shutUntil - now <= REOPEN_AFTER_MS) return entry.upstream
+    entry.shutUntil = now + REOPEN_AFTER_MS
+    try {
+      return this.#remember(entry, this.#open(entry))
+    } catch {
+      return entry.upstream
+    }
+  }
+
+  #remember(
+    { model, sealedCredential }: StoredOwnedModel,
+    credential: TargetCredential | undefined,
+  ): OwnedUpstream {
+    const { accountId, slug } = model
+    const upstream = toOwnedUpstream(model, credential)
+    const shutUntil = credential === undefined ? this.#clock.now() + REOPEN_AFTER_MS : 0
+    this.hold({ accountId, id: slug }, { model, sealedCredential, upstream, shutUntil })
+    return upstream
+  }
+}
+
+/** The traits that stay true of a server when another of its models is named. */
+function learntOf(
+  { probe, upstreamModelId }: OwnedModel,
+  changed: OwnedModel,
+): ServerTraits | undefined {
+  if (probe?.found === undefined || changed.upstreamModelId === upstreamModelId) return probe?.found
+  const { embeddings: _, ...ofServer } = probe.found
+  return ofServer
+}
+
+/** Its calls are on the account's own bill. */
+function toCredential(secret: Secret | undefined): TargetCredential {
+  return { secret, owner: 'account' }
+}
+
+/**
+ * The slug is not repeated: what was asked for may be anything, a key pasted by mistake included.
+ */
+export function ownedModelNotFound(): GatewayError {
+  return new GatewayError('not_found', 'There is no owned model with this slug.')
+}

@@ -1,0 +1,126 @@
+/**
+ * The things of one plain kind in memory, with the store behind them. Knows nothing of HTTP, and no
+ * kind.
+ */
+import { type Clock, systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import type { NamedThing } from '../store/database/find-some.ts'
+import {
+  PLAIN_ENTRIES,
+  type PlainKind,
+  type PlainStore,
+  type PlainStores,
+  type PlainThing,
+  type PlainWord,
+  type ThingOf,
+} from '../store/plain-kinds.ts'
+import { newestFirst, Snapshot } from './snapshot.ts'
+
+/** What the customer says of one. */
+export type SettingsOf<Thing extends PlainThing> = Omit<Thing, keyof PlainThing>
+
+/** Only what is present changes. */
+export type ChangesOf<Thing extends PlainThing> = {
+  readonly [Field in keyof SettingsOf<Thing>]?: Thing[Field & keyof Thing] | undefined
+}
+
+export class PlainRegistry<Thing extends PlainThing> extends Snapshot<Thing> {
+  readonly #kind: PlainKind<Thing>
+  readonly #store: PlainStore<Thing>
+  readonly #clock: Clock
+
+  private constructor(kind: PlainKind<Thing>, store: PlainStore<Thing>, clock: Clock) {
+    super(store)
+    this.#kind = kind
+    this.#store = store
+    this.#clock = clock
+  }
+
+  static async load<Thing extends PlainThing>(
+    kind: PlainKind<Thing>,
+    store: PlainStore<Thing>,
+    { clock = systemClock }: { readonly clock?: Clock } = {},
+  ): Promise<PlainRegistry<Thing>> {
+    const registry = new PlainRegistry(kind, store, clock)
+    await registry.followAll()
+    return registry
+  }
+
+  /** Newest first. */
+  list(accountId: AccountId): readonly Thing[] {
+    return newestFirst(this.heldBy(accountId), ({ id }) => id)
+  }
+
+  /** @throws GatewayError `not_found` */
+  get(accountId: AccountId, id: string): Thing {
+    const thing = this.held(accountId, id)
+    if (thing === undefined) throw this.#notFound()
+    return thing
+  }
+
+  /** @throws GatewayError `conflict` when the account has too many, or one of this name */
+  create(accountId: AccountId, settings: SettingsOf<Thing>): Promise<Thing> {
+    return this.inTurn(async () => {
+      const id = `${this.#kind.idPrefix}_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
+      // What a thing is, is these three and what is said of it: the compiler cannot put an Omit
+      // together again.
+      const thing = { ...settings, accountId, id, createdAt: this.#clock.now() } as unknown as Thing
+      await this.#store.insert(thing)
+      this.adopt(thing)
+      return thing
+    })
+  }
+
+  /** @throws GatewayError `not_found`; `conflict` when there is another of this name */
+  update(accountId: AccountId, id: string, changes: ChangesOf<Thing>): Promise<Thing> {
+    return this.inTurn(async () => {
+      const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+      const thing: Thing = { ...this.get(accountId, id), ...Object.fromEntries(given) }
+      if (!(await this.#store.save(thing))) throw this.#notFound()
+      this.adopt(thing)
+      return thing
+    })
+  }
+
+  /** @throws GatewayError `not_found` */
+  delete(accountId: AccountId, id: string): Promise<void> {
+    return this.inTurn(async () => {
+      this.get(accountId, id)
+      await this.#store.delete(accountId, id)
+      this.forget(accountId, id)
+    })
+  }
+
+  toPublic(thing: Thing): ReturnType<PlainKind<Thing>['toPublic']> {
+    return this.#kind.toPublic(thing)
+  }
+
+  protected nameOf(thing: Thing): NamedThing {
+    return thing
+  }
+
+  protected adopt(thing: Thing): void {
+    this.hold(thing, thing)
+  }
+
+  #notFound(): GatewayError {
+    return new GatewayError('not_found', `There is no ${this.#kind.word} with this id.`)
+  }
+}
+
+export type PlainRegistries = { readonly [Word in PlainWord]: PlainRegistry<ThingOf<Word>> }
+
+export async function loadPlainRegistries(
+  stores: PlainStores,
+  options?: { readonly clock?: Clock },
+): Promise<PlainRegistries> {
+  const byWord: Readonly<Record<string, PlainStore<PlainThing>>> = stores
+  const loads = PLAIN_ENTRIES.map(async ([word, kind]) => {
+    const store = byWord[word]
+    // Not reachable: the stores are made of the same list.
+    if (store === undefined) throw new Error(`there is no store of ${word}`)
+    return [word, await PlainRegistry.load(kind, store, options)] as const
+  })
+  return Object.fromEntries(await Promise.all(loads)) as PlainRegistries
+}

@@ -1,0 +1,265 @@
+/**
+ * Which credential a call goes out with: the account's own, kept sealed until it is first used, or
+ * the platform's. Fails closed: an own key that cannot be opened is replaced by nothing. Knows
+ * nothing of HTTP.
+ */
+import { type Clock, systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import { maskProviderKey, type ProviderKey, providerKeyBinding } from '../core/provider-key.ts'
+import type { Secret } from '../core/secret.ts'
+import type { Vault } from '../core/vault.ts'
+import type { Credential, Credentials } from '../gateway/ports.ts'
+import type { NamedThing } from '../store/database/find-some.ts'
+import type { ProviderKeyTableStore, SealedProviderKey } from '../store/provider-keys.ts'
+import { newestFirst, Snapshot } from './snapshot.ts'
+import { UnsavedUses } from './unsaved-uses.ts'
+
+export interface ProviderKeyRegistryOptions {
+  readonly keys: Pick<
+    ProviderKeyTableStore,
+    'loadAll' | 'findSome' | 'save' | 'saveActive' | 'delete' | 'saveLastUsed'
+  >
+  readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
+  /** Provider id → the operator's own credential. */
+  readonly platform: ReadonlyMap<string, Secret>
+  readonly clock?: Clock
+  /** How long a last-used time waits in memory. */
+  readonly flushIntervalMs?: number
+  /** Told when last-used times could not be written; they are kept for the next attempt. */
+  readonly onFlushFailure?: (error: unknown) => void
+  /** Told when calls of an account to a provider go out with another credential from now on. */
+  readonly onChanged?: (accountId: AccountId, providerId: string) => void
+  /** Told, once for each reason, that an account's key cannot be opened. */
+  readonly onUnopened?: (key: ProviderKey, error: unknown) => void
+}
+
+interface Entry {
+  key: ProviderKey
+  sealed: string
+  /** The same object for as long as the key is the same: others remember things of it. */
+  opened: Credential | undefined
+  /** Until then (ms since the epoch) it is not tried again: opening may mean to read a file. */
+  shutUntil: number
+  reason: string | undefined
+}
+
+export interface NewProviderKey {
+  readonly accountId: AccountId
+  readonly providerId: string
+  readonly secret: Secret
+  readonly isActive: boolean
+}
+
+const DEFAULT_FLUSH_INTERVAL_MS = 5_000
+const REOPEN_AFTER_MS = 10_000
+
+export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> implements Credentials {
+  readonly #options: ProviderKeyRegistryOptions
+  readonly #clock: Clock
+  readonly #platform: ReadonlyMap<string, Credential>
+  readonly #unsaved = new UnsavedUses<Entry>({
+    save: (entries) =>
+      this.#options.keys.saveLastUsed(
+        entries.map(({ key }) => ({ ...key, lastUsedAt: key.lastUsedAt ?? 0 })),
+      ),
+    isCurrent: (entry) => this.#isCurrent(entry),
+  })
+  readonly #timer: NodeJS.Timeout
+
+  private constructor(options: ProviderKeyRegistryOptions) {
+    super(options.keys)
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#platform = new Map(
+      Array.from(options.platform, ([id, secret]) => [id, { secret, owner: 'platform' }] as const),
+    )
+    this.#timer = setInterval(
+      () => void this.#tryFlush(),
+      options.flushIntervalMs ?? DEFAULT_FLUSH_INTERVAL_MS,
+    )
+    this.#timer.unref()
+  }
+
+  /** Reads every key from the store, and opens none. `close` the registry before the store. */
+  static async load(options: ProviderKeyRegistryOptions): Promise<ProviderKeyRegistry> {
+    const rows = await options.keys.loadAll()
+    const registry = new ProviderKeyRegistry(options)
+    for (const row of rows) registry.#remember(row)
+    return registry
+  }
+
+  find(accountId: AccountId, providerId: string): Credential | undefined {
+    const entry = this.held(accountId, providerId)
+    if (entry === undefined || !entry.key.isActive) return this.#platform.get(providerId)
+    return entry.opened ?? this.#open(entry)
+  }
+
+  touch(accountId: AccountId, providerId: string): void {
+    const entry = this.held(accountId, providerId)
+    if (entry === undefined) return
+    const now = this.#clock.now()
+    if ((entry.key.lastUsedAt ?? 0) >= now) return
+    entry.key = { ...entry.key, lastUsedAt: now }
+    this.#unsaved.add(entry)
+  }
+
+  /** The account's keys, newest first, last-used times up to the moment. */
+  list(accountId: AccountId): readonly ProviderKey[] {
+    const keys = this.heldBy(accountId).map(({ key }) => key)
+    return newestFirst(keys, ({ providerId }) => providerId)
+  }
+
+  /** When this resolves, calls that begin later use the new key. */
+  set(given: NewProviderKey): Promise<{ readonly key: ProviderKey; readonly isNew: boolean }> {
+    return this.inTurn(async () => {
+      const { accountId, providerId, secret, isActive } = given
+      const previous = this.held(accountId, providerId)
+      const now = this.#clock.now()
+      const key: ProviderKey = {
+        accountId,
+        providerId,
+        maskedKey: maskProviderKey(secret.reveal()),
+        isActive,
+        createdAt: previous?.key.createdAt ?? now,
+        updatedAt: now,
+        lastUsedAt: null,
+      }
+      const sealed = this.#options.vault.encrypt(secret, providerKeyBinding(accountId, providerId))
+      await this.#options.keys.save({ key, sealed })
+      if (previous !== undefined) this.#unsaved.delete(previous)
+      this.#remember({ key, sealed }, { secret, owner: 'account' })
+      this.#options.onChanged?.(accountId, providerId)
+      return { key, isNew: previous === undefined }
+    })
+  }
+
+  /** @throws GatewayError `not_found` */
+  setActive(accountId: AccountId, providerId: string, isActive: boolean): Promise<ProviderKey> {
+    return this.inTurn(async () => {
+      const entry = this.held(accountId, providerId)
+      if (entry === undefined) throw providerKeyNotFound()
+      const changed = { ...entry.key, isActive, updatedAt: this.#clock.now() }
+      if (!(await this.#options.keys.saveActive(changed))) throw providerKeyNotFound()
+      // It may have been used while it was written.
+      entry.key = { ...changed, lastUsedAt: entry.key.lastUsedAt }
+      this.#options.onChanged?.(accountId, providerId)
+      return entry.key
+    })
+  }
+
+  /** When this resolves, no call that begins later uses it. @throws GatewayError `not_found` */
+  delete(accountId: AccountId, providerId: string): Promise<void> {
+    return this.inTurn(async () => {
+      const entry = this.held(accountId, providerId)
+      if (entry === undefined) throw providerKeyNotFound()
+      await this.#options.keys.delete(accountId, providerId)
+      this.forget(accountId, providerId)
+    })
+  }
+
+  /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#tryFlush()
+  }
+
+  async #tryFlush(): Promise<void> {
+    try {
+      await this.#unsaved.flush()
+    } catch (error) {
+      this.#options.onFlushFailure?.(error)
+    }
+  }
+
+  #open(entry: Entry): Credential {
+    const { accountId, providerId } = entry.key
+    const now = this.#clock.now()
+    if (now < entry.shutUntil) throw cannotOpen(providerId)
+    try {
+      const secret = this.#options.vault.decrypt(
+        entry.sealed,
+        providerKeyBinding(accountId, providerId),
+      )
+      entry.opened = { secret, owner: 'account' }
+      return entry.opened
+    } catch (cause) {
+      entry.shutUntil = now + REOPEN_AFTER_MS
+      const reason = String(cause)
+      if (reason !== entry.reason) this.#options.onUnopened?.(entry.key, cause)
+      entry.reason = reason
+      throw cannotOpen(providerId, cause)
+    }
+  }
+
+  #isCurrent(entry: Entry): boolean {
+    return this.held(entry.key.accountId, entry.key.providerId) === entry
+  }
+
+  protected nameOf({ key: { accountId, providerId } }: SealedProviderKey): NamedThing {
+    return { accountId, id: providerId }
+  }
+
+  protected override forget(accountId: AccountId, providerId: string): void {
+    const entry = this.held(accountId, providerId)
+    if (entry === undefined) return
+    this.#unsaved.delete(entry)
+    super.forget(accountId, providerId)
+    this.#options.onChanged?.(accountId, providerId)
+  }
+
+  /**
+   * What another node, or a rotation of the master key, has written. The opened key stays the same
+   * object where it is the same.
+   */
+  protected adopt(stored: SealedProviderKey): void {
+    const { accountId, providerId } = stored.key
+    const entry = this.held(accountId, providerId)
+    const hasChanged =
+      entry === undefined ||
+      entry.key.updatedAt !== stored.key.updatedAt ||
+      entry.key.isActive !== stored.key.isActive ||
+      entry.key.maskedKey !== stored.key.maskedKey
+    if (hasChanged || (entry.sealed !== stored.sealed && !this.#isSameKey(entry, stored))) {
+      if (entry !== undefined) this.#unsaved.delete(entry)
+      this.#remember(stored)
+      this.#options.onChanged?.(accountId, providerId)
+      return
+    }
+    entry.sealed = stored.sealed
+    entry.shutUntil = 0
+  }
+
+  #isSameKey(entry: Entry, { key, sealed }: SealedProviderKey): boolean {
+    // One that is not open is opened from the new text.
+    if (entry.opened === undefined) return true
+    try {
+      const secret = this.#options.vault.decrypt(
+        sealed,
+        providerKeyBinding(key.accountId, key.providerId),
+      )
+      return secret.reveal() === entry.opened.secret.reveal()
+    } catch {
+      return false
+    }
+  }
+
+  #remember({ key, sealed }: SealedProviderKey, opened?: Credential): void {
+    const name = { accountId: key.accountId, id: key.providerId }
+    this.hold(name, { key, sealed, opened, shutUntil: 0, reason: undefined })
+  }
+}
+
+/** The cause is for the operator; a caller is told what it can do itself. */
+function cannotOpen(providerId: string, cause?: unknown): GatewayError {
+  return new GatewayError(
+    'provider_auth_failed',
+    `The account's own key for ${providerId} cannot be decrypted, and no other is used in its place. Set it again ` +
+      `(PUT /v1/provider-keys/${providerId}), or deactivate it to use the gateway's own credential.`,
+    { cause },
+  )
+}
+
+function providerKeyNotFound(): GatewayError {
+  return new GatewayError('not_found', 'The account has no key of its own for this provider.')
+}

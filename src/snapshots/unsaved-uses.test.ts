@@ -1,0 +1,115 @@
+/** Last-used times reach the store in steps, and none is lost when a step fails. */
+import { expect, test } from 'bun:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { USES_PER_STATEMENT } from '../store/save-last-used.ts'
+import { UnsavedUses } from './unsaved-uses.ts'
+
+const isCurrent = () => true
+
+function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index)
+}
+
+test('many uses are written in bounded steps, and others have a turn between any two of them', async () => {
+  const steps: number[] = []
+  let turns = 0
+  const turnsBefore: number[] = []
+  const uses = new UnsavedUses<number>({
+    isCurrent,
+    save: async (entries) => {
+      steps.push(entries.length)
+      turnsBefore.push(turns)
+    },
+  })
+  for (const number of numbers(10 * USES_PER_STATEMENT + 1)) uses.add(number)
+  let isOver = false
+  const countTurns = async () => {
+    for (; !isOver; turns += 1) await nextTurn()
+  }
+  const counting = countTurns()
+  await uses.flush()
+  isOver = true
+  await counting
+  expect(Math.max(...steps)).toBe(USES_PER_STATEMENT)
+  expect(steps.reduce((sum, step) => sum + step)).toBe(10 * USES_PER_STATEMENT + 1)
+  expect(new Set(turnsBefore).size).toBe(steps.length)
+})
+
+test('a use that comes while others are written waits for the next flush, so that a flush ends', async () => {
+  const saved: number[][] = []
+  const uses = new UnsavedUses<number>({
+    isCurrent,
+    save: async (entries) => {
+      saved.push([...entries])
+      uses.add(saved.length)
+    },
+  })
+  uses.add(0)
+  await uses.flush()
+  await uses.flush()
+  expect(saved).toEqual([[0], [1]])
+})
+
+test('the steps before a failure are written once, everything else the next time, but for what is gone', async () => {
+  const gone = USES_PER_STATEMENT + 1
+  const all = numbers(3 * USES_PER_STATEMENT)
+  const saved: number[] = []
+  let fails = true
+  const uses = new UnsavedUses<number>({
+    isCurrent: (number) => number !== gone,
+    save: async (entries) => {
+      if (fails && entries.includes(gone)) throw new Error('disk on fire')
+      saved.push(...entries)
+    },
+  })
+  for (const number of all) uses.add(number)
+  await expect(uses.flush()).rejects.toThrow('disk on fire')
+  expect(saved).toEqual(all.slice(0, USES_PER_STATEMENT))
+  fails = false
+  await uses.flush()
+  expect(saved.toSorted((a, b) => a - b)).toEqual(all.filter((number) => number !== gone))
+})
+
+test('what is gone while others are written is not written, and what is used again is, with the next flush', async () => {
+  const all = numbers(3 * USES_PER_STATEMENT)
+  const [again, gone] = [1, 2 * USES_PER_STATEMENT]
+  let isFirst = true
+  const saved: number[][] = []
+  const uses = new UnsavedUses<number>({
+    isCurrent,
+    save: async (entries) => {
+      if (isFirst) {
+        isFirst = false
+        uses.delete(gone)
+        uses.add(again)
+      }
+      saved.push([...entries])
+    },
+  })
+  for (const number of all) uses.add(number)
+  await uses.flush()
+  expect(saved.flat()).toEqual(all.filter((number) => number !== gone))
+  expect([uses.has(again), uses.has(gone), uses.has(0)]).toEqual([true, false, false])
+  saved.length = 0
+  await uses.flush()
+  expect(saved).toEqual([[again]])
+  expect(uses.has(again)).toBeFalse()
+})
+
+test('while a flush fails again and again, what waits is written once it works, each once', async () => {
+  const all = numbers(4 * USES_PER_STATEMENT)
+  const saved: number[] = []
+  let step = 0
+  const uses = new UnsavedUses<number>({
+    isCurrent,
+    save: async (entries) => {
+      step += 1
+      if (step % 2 === 0) throw new Error('disk on fire')
+      saved.push(...entries)
+    },
+  })
+  for (const number of all) uses.add(number)
+  for (let flushes = 0; flushes < 20; flushes += 1) await uses.flush().catch(() => {})
+  expect(saved.toSorted((a, b) => a - b)).toEqual(all)
+  expect(all.filter((number) => uses.has(number))).toEqual([])
+})

@@ -1,0 +1,65 @@
+/**
+ * Each index of `calls` costs every call two microseconds: there is a question for each of them,
+ * and an index for each question.
+ */
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Kysely, sql } from 'kysely'
+import { type CallId, DEFAULT_ACCOUNT } from '../../core/ids.ts'
+import { BunSqliteDialect } from '../database/sqlite-driver.ts'
+import { createTables } from '../migrations/create-tables.ts'
+import type { Schema } from '../schema.ts'
+import { UsageBacklog } from '../usage/usage-backlog.ts'
+import { UsageSums } from '../usage/usage-sums.ts'
+import { CallTableStore } from './calls.ts'
+
+const page = { limit: 50, before: { startedAt: 9, id: 'req_9' } }
+
+test('every question to the calls is answered by an index, and every index has its question', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-indexes-'))
+  const asked: { readonly sql: string; readonly parameters: readonly unknown[] }[] = []
+  const database = new Kysely<Schema>({
+    dialect: new BunSqliteDialect(join(folder, 'gatehouse.db')),
+    log: ({ query }) => void asked.push(query),
+  })
+  await createTables(database)
+  const calls = new CallTableStore(database, new UsageBacklog(database))
+  const sums = new UsageSums(database)
+  asked.length = 0
+  await calls.findPage(DEFAULT_ACCOUNT, {}, page)
+  await calls.findPage(DEFAULT_ACCOUNT, { keyId: 'key_1', target: 'p/m' }, page)
+  await calls.findPage(DEFAULT_ACCOUNT, { gateId: 'a' }, page)
+  await calls.findPage(DEFAULT_ACCOUNT, { statusClass: 5 }, page)
+  await calls.findPage(DEFAULT_ACCOUNT, { target: 'p/m', fromMs: 1, toMs: 9 }, page)
+  await calls.find(DEFAULT_ACCOUNT, 'req_1')
+  await calls.findBounds()
+  await calls.deleteBefore(9, 200)
+  await sums.within({ accountId: DEFAULT_ACCOUNT, fromMs: 1, untilMs: 9 })
+  await sums.findShipped(['req_1' as CallId])
+  const questions = asked.filter((query) => / from "calls"/.test(query.sql))
+  expect(questions.length).toBeGreaterThanOrEqual(9)
+  const steps: string[] = []
+  for (const { sql: text, parameters } of questions) {
+    const { rows } = await database.executeQuery<{ detail: string }>({
+      ...sql`SELECT 1`.compile(database),
+      sql: `EXPLAIN QUERY PLAN ${text}`,
+      parameters,
+    })
+    steps.push(...rows.map(({ detail }) => detail))
+  }
+  expect(steps.filter((step) => /^SCAN calls(?! USING COVERING INDEX)/.test(step))).toEqual([])
+  const { rows: indexes } = await sql<{
+    name: string
+  }>`SELECT name FROM pragma_index_list('calls')`.execute(database)
+  expect(indexes.length).toBeGreaterThan(3)
+  for (const { name } of indexes) {
+    expect({ name, isUsed: steps.some((step) => step.includes(name)) }).toEqual({
+      name,
+      isUsed: true,
+    })
+  }
+  await database.destroy()
+  rmSync(folder, { recursive: true, force: true })
+})

@@ -1,0 +1,170 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type Kysely, sql } from 'kysely'
+import { databases, type TestDatabase } from '../../../test/support/databases.ts'
+import { runsOn } from '../../../test/support/property-runs.ts'
+import type { CallRecord } from '../../core/call.ts'
+import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
+import { createCallRecord } from '../../ledger/call-record.fixture.ts'
+import { openDatabase } from '../database/open-database.ts'
+import { rarely } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
+import { type CallFilter, type CallPosition, findCallPage } from './call-pages.ts'
+import { toRow } from './call-rows.generated.ts'
+
+let created: TestDatabase
+let database: Kysely<Schema>
+
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    created = await kind.create()
+    database = await openDatabase(created.location)
+  })
+  afterEach(async () => {
+    await database.destroy()
+    await created.remove()
+  })
+
+  const anyCall = fc.record({
+    gateId: fc.constantFrom('a', 'b').map((id) => id as GateId),
+    keyId: fc.constantFrom('key_1', 'key_2').map((id) => id as KeyId),
+    stream: fc.boolean(),
+    hasFailed: fc.boolean(),
+    startedAt: fc.integer({ min: 1, max: 12 }),
+  })
+
+  const anyFilter: fc.Arbitrary<CallFilter> = fc.record(
+    {
+      gateId: fc.constantFrom('a', 'b'),
+      keyId: fc.constantFrom('key_1', 'key_2'),
+      stream: fc.boolean(),
+      outcome: fc.constantFrom('succeeded', 'failed'),
+      fromMs: fc.integer({ min: 1, max: 6 }),
+      toMs: fc.integer({ min: 7, max: 12 }),
+    },
+    { requiredKeys: [] },
+  )
+
+  /** Several within a millisecond, those that match rare among those that do not. */
+  const EXAMPLE = Array.from({ length: 24 }, (_, n) => ({
+    gateId: (n % 3 === 0 ? 'a' : 'b') as GateId,
+    keyId: `key_${1 + (n % 2)}` as KeyId,
+    stream: n % 4 === 0,
+    hasFailed: n % 5 < 2,
+    startedAt: 1 + (n % 6),
+  }))
+
+  const EXAMPLE_FILTER: CallFilter = { gateId: 'b', outcome: 'failed', fromMs: 2 }
+
+  test('a call comes back as it was, with what it sent as a gate that there is not', async () => {
+    const sent = createCallRecord({ sentGateId: 'gpt-4o%20…', refusals: 2 })
+    await database.insertInto('calls').values(toRow(sent)).execute()
+    const { calls } = await findCallPage(database, DEFAULT_ACCOUNT, {
+      filter: {},
+      page: { limit: 1 },
+    })
+    expect(calls).toEqual([sent])
+  })
+
+  test('however few rows a page may look at, its places to go on lead to every call once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyCall, { maxLength: 40 }),
+        anyFilter,
+        fc.integer({ min: 1, max: 6 }),
+        async (list, filter, maxCandidates) => {
+          const calls = list.map(({ hasFailed, ...call }, index): CallRecord => {
+            const end = hasFailed ? ({ outcome: 'failed', status: 502 } as const) : SUCCEEDED
+            return {
+              ...BARE,
+              ...call,
+              ...end,
+              id: `req_${String(index).padStart(2, '0')}` as CallId,
+            }
+          })
+          await database.deleteFrom('calls').execute()
+          if (calls.length > 0)
+            await database.insertInto('calls').values(calls.map(toRow)).execute()
+          const seen: string[] = []
+          let before: CallPosition | undefined
+          for (;;) {
+            const page = { limit: 2, ...(before === undefined ? {} : { before }) }
+            const found = await findCallPage(database, DEFAULT_ACCOUNT, {
+              filter,
+              page,
+              maxCandidates,
+            })
+            seen.push(...found.calls.map(({ id }) => id as string))
+            before = found.goOnBefore ?? (found.calls.length < 2 ? undefined : found.calls.at(-1))
+            if (before === undefined) break
+          }
+          const expected = calls.filter(
+            (call) =>
+              call.startedAt >= (filter.fromMs ?? 0) &&
+              call.startedAt < (filter.toMs ?? 99) &&
+              (['gateId', 'keyId', 'stream', 'outcome'] as const).every(
+                (name) => filter[name] === undefined || filter[name] === call[name],
+              ),
+          )
+          expect(seen).toEqual(
+            expected
+              .toSorted(
+                (left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1),
+              )
+              .map(({ id }) => id as string),
+          )
+        },
+      ),
+      runsOn(kind, { numRuns: 150, example: [EXAMPLE, EXAMPLE_FILTER, 3] }),
+    )
+  })
+
+  const SUCCEEDED = { outcome: 'succeeded', status: 200 } as const
+  const BARE = {
+    accountId: DEFAULT_ACCOUNT,
+    dialect: 'openai-chat',
+    target: null,
+    attempts: 1,
+    errorKind: null,
+    firstByteMs: null,
+    durationMs: 1,
+    usage: null,
+    credential: null,
+  } as const
+
+  test('each kind of filter is answered by the index meant for it, without sorting', async () => {
+    const isSqlite = kind.name === 'SQLite'
+    // Postgres decides by its figures of what is there.
+    if (!isSqlite) await fillWithOrdinaryCalls()
+    const plans = [
+      [rarely(database, sql`gate_id = ${'a'}`), 'calls_by_gate_id'],
+      [sql`target = ${'p/1'}`, 'calls_by_account_and_time'],
+      [rarely(database, sql`key_id = ${'a'}`), 'calls_by_key_id'],
+      [
+        sql`(outcome <> 'succeeded' OR status >= 400) AND outcome = ${'failed'}`,
+        'calls_gone_wrong',
+      ],
+    ] as const
+    for (const [condition, index] of plans) {
+      const { rows } = await sql<Record<string, unknown>>`
+        ${sql.raw(isSqlite ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN')} SELECT * FROM calls
+        WHERE account_id = ${'a'} AND ${condition}
+          AND started_at >= ${1} AND (started_at, id) < (${1_000_000}, ${'b'})
+        ORDER BY started_at DESC, id DESC LIMIT ${50}`.execute(database)
+      const plan = JSON.stringify(rows)
+      expect(plan).toContain(index)
+      // Within one millisecond the calls are sorted by their ids.
+      const sorting = isSqlite ? 'TEMP B-TREE' : '"Sort'
+      expect(plan.replace('TEMP B-TREE FOR LAST TERM OF ORDER BY', '')).not.toContain(sorting)
+    }
+  })
+
+  async function fillWithOrdinaryCalls(): Promise<void> {
+    await created.run(`
+      INSERT INTO calls (id, account_id, key_id, gate_id, dialect, stream, target, attempts, outcome, status, started_at, duration_ms)
+      SELECT 'req_' || n, 'a', 'key_' || n % 200, 'gate_' || n % 200, 'openai-chat', 0, 'p/' || n % 3, 1,
+        CASE WHEN n % 100 = 0 THEN 'failed' ELSE 'succeeded' END, CASE WHEN n % 100 = 0 THEN 502 ELSE 200 END, n, 1
+      FROM generate_series(1, 5000) AS n`)
+    await created.run('ANALYZE calls')
+  }
+})

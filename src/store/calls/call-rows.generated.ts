@@ -1,0 +1,154 @@
+/** A call as a row of its table, and back. Runs no query. Made from src/core/call-columns.ts by `make fmt`; edit the list. */
+import type { Selectable } from 'kysely'
+import type { CallRecord } from '../../core/call.ts'
+import type { ErrorKind } from '../../core/errors.ts'
+import type { AccountId, CallId, GateId, KeyId } from '../../core/ids.ts'
+import { decodeAttempts, encodeAttempts, toCost, toUsage } from './row-parts.ts'
+
+export interface CallTable {
+  id: CallId
+  account_id: AccountId
+  key_id: KeyId
+  gate_id: GateId
+  sent_gate_id: string | null
+  dialect: string
+  stream: number
+  target: string | null
+  attempts: number
+  outcome: 'succeeded' | 'failed' | 'cancelled'
+  status: number
+  error_kind: ErrorKind | null
+  started_at: number
+  first_byte_ms: number | null
+  duration_ms: number
+  input_tokens: number | null
+  output_tokens: number | null
+  cached_input_tokens: number | null
+  cache_write_tokens: number | null
+  reasoning_tokens: number | null
+  credential: 'own' | 'platform' | null
+  cost_micro_usd: number | null
+  cost_status: 'exact' | 'estimated' | 'unknown'
+  price_source: string | null
+  refusals: number | null
+  attempt_details: string | null
+}
+
+/** In the order of the values of `toRowValues`. */
+export const CALL_COLUMN_TYPES = {
+  id: 'text',
+  account_id: 'text',
+  key_id: 'text',
+  gate_id: 'text',
+  sent_gate_id: 'text',
+  dialect: 'text',
+  stream: 'bigint',
+  target: 'text',
+  attempts: 'bigint',
+  outcome: 'text',
+  status: 'bigint',
+  error_kind: 'text',
+  started_at: 'bigint',
+  first_byte_ms: 'bigint',
+  duration_ms: 'bigint',
+  input_tokens: 'bigint',
+  output_tokens: 'bigint',
+  cached_input_tokens: 'bigint',
+  cache_write_tokens: 'bigint',
+  reasoning_tokens: 'bigint',
+  credential: 'text',
+  cost_micro_usd: 'bigint',
+  cost_status: 'text',
+  price_source: 'text',
+  refusals: 'bigint',
+  attempt_details: 'text',
+} as const satisfies Readonly<Record<keyof CallTable, 'text' | 'bigint'>>
+
+export function toRow(record: CallRecord): CallTable {
+  return {
+    id: record.id,
+    account_id: record.accountId,
+    key_id: record.keyId,
+    gate_id: record.gateId,
+    sent_gate_id: record.sentGateId ?? null,
+    dialect: record.dialect,
+    stream: record.stream ? 1 : 0,
+    target: record.target,
+    attempts: record.attempts,
+    outcome: record.outcome,
+    status: record.status,
+    error_kind: record.errorKind,
+    started_at: Math.round(record.startedAt),
+    first_byte_ms: record.firstByteMs === null ? null : Math.round(record.firstByteMs),
+    duration_ms: Math.round(record.durationMs),
+    input_tokens: record.usage?.inputTokens ?? null,
+    output_tokens: record.usage?.outputTokens ?? null,
+    cached_input_tokens: record.usage?.cachedInputTokens ?? null,
+    cache_write_tokens: record.usage?.cacheWriteTokens ?? null,
+    reasoning_tokens: record.usage?.reasoningTokens ?? null,
+    credential: record.credential,
+    cost_micro_usd: record.cost?.microUsd ?? null,
+    cost_status: record.cost?.status ?? 'unknown',
+    price_source: record.cost?.source ?? null,
+    refusals: record.refusals ?? null,
+    attempt_details: record.attemptDetails === undefined ? null : encodeAttempts(record.attemptDetails),
+  }
+}
+
+/** What a bulk insert binds. Each by itself, for this is done for every call. */
+export function toRowValues(record: CallRecord): (string | number | null)[] {
+  return [
+    record.id,
+    record.accountId,
+    record.keyId,
+    record.gateId,
+    record.sentGateId ?? null,
+    record.dialect,
+    record.stream ? 1 : 0,
+    record.target,
+    record.attempts,
+    record.outcome,
+    record.status,
+    record.errorKind,
+    Math.round(record.startedAt),
+    record.firstByteMs === null ? null : Math.round(record.firstByteMs),
+    Math.round(record.durationMs),
+    record.usage?.inputTokens ?? null,
+    record.usage?.outputTokens ?? null,
+    record.usage?.cachedInputTokens ?? null,
+    record.usage?.cacheWriteTokens ?? null,
+    record.usage?.reasoningTokens ?? null,
+    record.credential,
+    record.cost?.microUsd ?? null,
+    record.cost?.status ?? 'unknown',
+    record.cost?.source ?? null,
+    record.refusals ?? null,
+    record.attemptDetails === undefined ? null : encodeAttempts(record.attemptDetails),
+  ]
+}
+
+export function toRecord(row: Selectable<CallTable>): CallRecord {
+  const cost = toCost(row)
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    keyId: row.key_id,
+    gateId: row.gate_id,
+    ...(row.sent_gate_id === null ? {} : { sentGateId: row.sent_gate_id }),
+    dialect: row.dialect,
+    stream: row.stream === 1,
+    target: row.target,
+    attempts: row.attempts,
+    outcome: row.outcome,
+    status: row.status,
+    errorKind: row.error_kind,
+    startedAt: row.started_at,
+    firstByteMs: row.first_byte_ms,
+    durationMs: row.duration_ms,
+    usage: toUsage(row),
+    credential: row.credential,
+    ...(cost === undefined ? {} : { cost }),
+    ...(row.refusals === null ? {} : { refusals: row.refusals }),
+    ...(row.attempt_details === null ? {} : { attemptDetails: decodeAttempts(row.attempt_details) }),
+  }
+}

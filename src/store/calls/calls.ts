@@ -1,0 +1,222 @@
+/**
+ * Calls in the database: written in bulk by the ledger, read by the log pages. Never read on the
+ * hot path.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import type { CallRecord } from '../../core/call.ts'
+import type { AccountId, CallId } from '../../core/ids.ts'
+import type { KeptRows } from '../../core/retention-horizon.ts'
+import { takeTurnAtUsage } from '../changes/change-account.ts'
+import { BulkInsert } from '../database/bulk-insert.ts'
+import { isSqlite } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
+import { addRefused, RefusedSums } from '../usage/refused-calls.ts'
+import { CallSums, sumCorrections } from '../usage/sum-calls.ts'
+import type { UsageBacklog } from '../usage/usage-backlog.ts'
+import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
+import { CALL_COLUMN_TYPES, toRecord, toRow, toRowValues } from './call-rows.generated.ts'
+import { CommitSize } from './commit-size.ts'
+import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
+
+/** Rows of which it is asked which are new. */
+const ROWS_PER_STATEMENT = 64
+
+/** More save little of what a commit costs. */
+const ROWS_OF_A_SERVER = 4_096
+
+export class CallTableStore {
+  readonly #database: Kysely<Schema>
+  readonly #backlog: UsageBacklog
+  readonly #insert = new BulkInsert<CallRecord>({
+    table: 'calls',
+    columns: CALL_COLUMN_TYPES,
+    toValues: toRowValues,
+    unlessThere: 'id',
+  })
+  readonly #commitSize = new CommitSize()
+  readonly #deletionSize = new CommitSize()
+  readonly #relieve: (rows: number) => Promise<void>
+
+  /** @param relieve awaited after so many rows */
+  constructor(
+    database: Kysely<Schema>,
+    backlog: UsageBacklog,
+    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
+  ) {
+    this.#database = database
+    this.#relieve = relieve
+    this.#backlog = backlog
+  }
+
+  /**
+   * All of them are in the store and in the hours' sums when this resolves; when it rejects, none
+   * or the first ones, and those in both. Idempotent by call id: what is there already stays as it
+   * is and is not added again, so a batch may be sent again after a crash or a failure. Streams go
+   * on between its statements.
+   * @param pauseMs between statements; 0: the others' turn is enough
+   */
+  async insertMany(records: readonly CallRecord[], pauseMs = 0): Promise<void> {
+    if (records.length === 0) return
+    const between = () => (pauseMs > 0 ? Bun.sleep(pauseMs) : nextTurn())
+    for (let start = 0; start < records.length; ) {
+      const some = this.#inOrder(records.slice(start, start + this.#commitRows()))
+      // Nearly always all of them are new, and to ask SQLite which ones costs as much as an index.
+      if (!(await this.#insertNew(some, between))) await this.#insertMissing(some, between)
+      start += some.length
+      await this.#relieve(some.length)
+      await between()
+    }
+    await this.#backlog.settleMany(between)
+  }
+
+  /**
+   * Two nodes that store the same calls in one order wait for each other; in two orders neither
+   * would ever go on.
+   */
+  #inOrder(records: CallRecord[]): readonly CallRecord[] {
+    return isSqlite(this.#database)
+      ? records
+      : records.sort((one, other) => (one.id < other.id ? -1 : 1))
+  }
+
+  /** A server's commit holds up nobody here, and waits for its disk each time. */
+  #commitRows(): number {
+    return isSqlite(this.#database) ? this.#commitSize.rows : ROWS_OF_A_SERVER
+  }
+
+  /** @returns false, with nothing inserted, when one is there already or comes twice */
+  async #insertNew(
+    records: readonly CallRecord[],
+    between: () => Promise<unknown>,
+  ): Promise<boolean> {
+    const sums = new CallSums()
+    const refused = new RefusedSums()
+    let workedUntilMs = 0
+    try {
+      await this.#database.transaction().execute(async (transaction) => {
+        const inserted = await this.#insert.run(transaction, records, (some) => {
+          sums.add(some)
+          refused.add(some)
+          return between()
+        })
+        if (inserted !== records.length) throw new NotAllNewError()
+        await this.#backlog.note(transaction, sums.toRows(), between)
+        await addRefused(transaction, refused.toRows(), between)
+        workedUntilMs = performance.now()
+      })
+      this.#commitSize.note(records.length, performance.now() - workedUntilMs)
+      return true
+    } catch (error) {
+      if (error instanceof NotAllNewError) return false
+      throw error
+    }
+  }
+
+  async #insertMissing(
+    records: readonly CallRecord[],
+    between: () => Promise<unknown>,
+  ): Promise<void> {
+    await this.#database.transaction().execute(async (transaction) => {
+      const sums = new CallSums()
+      const refused = new RefusedSums()
+      for (let start = 0; start < records.length; start += ROWS_PER_STATEMENT) {
+        const chunk = records.slice(start, start + ROWS_PER_STATEMENT)
+        const rows = await toInsert(transaction, chunk).returning('id').execute()
+        const ids = new Set(rows.map((row) => row.id))
+        const added = chunk.filter((record) => ids.delete(record.id))
+        sums.add(added)
+        refused.add(added)
+        await between()
+      }
+      await this.#backlog.note(transaction, sums.toRows(), between)
+      await addRefused(transaction, refused.toRows(), between)
+    })
+  }
+
+  /**
+   * Newest first; calls of the same millisecond in the order of their ids, so that no page repeats
+   * or skips one.
+   */
+  async list(accountId: AccountId, page: CallPage): Promise<CallRecord[]> {
+    return [...(await this.findPage(accountId, {}, page)).calls]
+  }
+
+  /**
+   * As `list`, of the calls that pass the filter. Looks at a bounded number of rows, so a page may
+   * be short.
+   */
+  findPage(accountId: AccountId, filter: CallFilter, page: CallPage): Promise<CallPageResult> {
+    return findCallPage(this.#database, accountId, { filter, page })
+  }
+
+  async find(accountId: AccountId, id: string): Promise<CallRecord | undefined> {
+    const row = await this.#database
+      .selectFrom('calls')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('id', '=', id as CallId)
+      .executeTakeFirst()
+    return row === undefined ? undefined : toRecord(row)
+  }
+
+  /**
+   * Replaces what the calls cost, in their rows and in the hours' sums. @returns how many were
+   * still there
+   */
+  async correctCosts(accountId: AccountId, corrected: readonly CallRecord[]): Promise<number> {
+    return await this.#database.transaction().execute(async (transaction) => {
+      await takeTurnAtUsage(transaction, accountId)
+      const corrections: { before: CallRecord; after: CallRecord }[] = []
+      for (const after of corrected) {
+        const { cost_micro_usd, cost_status, price_source } = toRow(after)
+        const row = await transaction
+          .selectFrom('calls')
+          .selectAll()
+          .where('account_id', '=', accountId)
+          .where('id', '=', after.id)
+          .executeTakeFirst()
+        if (row === undefined) continue
+        await transaction
+          .updateTable('calls')
+          .set({ cost_micro_usd, cost_status, price_source })
+          .where('account_id', '=', accountId)
+          .where('id', '=', after.id)
+          .execute()
+        const before = toRecord(row)
+        corrections.push({ before, after: { ...before, ...(after.cost && { cost: after.cost }) } })
+      }
+      await this.#backlog.note(transaction, sumCorrections(corrections), nextTurn)
+      return corrections.length
+    })
+  }
+
+  /** When the first and the last of all accounts' calls began; undefined: there are none. */
+  findBounds(): Promise<KeptRows | undefined> {
+    return findBounds(this.#database)
+  }
+
+  /**
+   * One step of deleting what began before this time, of `limit` calls at most; the hours' sums
+   * stay.
+   */
+  async deleteBefore(timeMs: number, limit: number, place?: AccountId): Promise<DeletedStep> {
+    const step = await deleteCallsBefore(this.#database, {
+      timeMs,
+      limit,
+      place,
+      size: this.#deletionSize,
+    })
+    await this.#relieve(step.deleted)
+    return step
+  }
+}
+
+class NotAllNewError extends Error {}
+
+function toInsert(database: Kysely<Schema>, records: readonly CallRecord[]) {
+  return database
+    .insertInto('calls')
+    .values(records.map(toRow))
+    .onConflict((conflict) => conflict.column('id').doNothing())
+}

@@ -1,0 +1,131 @@
+/**
+ * The calls that are old enough to go: when all of them began, and their deletion, account by
+ * account and step by step, so that no step grows with the accounts or the calls. Must not know how
+ * long calls are kept.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
+import type { AccountId } from '../../core/ids.ts'
+import type { KeptRows } from '../../core/retention-horizon.ts'
+import { isSqlite } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
+import type { CommitSize } from './commit-size.ts'
+
+/** Three seeks each: together less than a millisecond of the event loop. */
+const ACCOUNTS_PER_STEP = 100
+
+export interface DeletedStep {
+  readonly deleted: number
+  /** Where the next step begins; undefined: nothing is left. */
+  readonly next: AccountId | undefined
+}
+
+/** When the first and the last of all accounts' calls began; undefined: there are none. */
+export async function findBounds(database: Kysely<Schema>): Promise<KeptRows | undefined> {
+  let bounds: KeptRows | undefined
+  let place: AccountId | undefined = BEFORE_ALL
+  while (place !== undefined) {
+    const { accounts, next } = await listAccounts(database, place)
+    for (const { oldest, newest } of accounts)
+      bounds = {
+        oldestMs: Math.min(bounds?.oldestMs ?? oldest, oldest),
+        newestMs: Math.max(bounds?.newestMs ?? newest, newest),
+      }
+    place = next
+    if (place !== undefined) await nextTurn()
+  }
+  return bounds
+}
+
+export interface Deletion {
+  readonly timeMs: number
+  /** Of calls that go at most. */
+  readonly limit: number
+  /** Where the step before said that this one begins; absent: with the first account. */
+  readonly place?: AccountId | undefined
+  /** How many of them one statement takes of a file, by what those before it took. */
+  readonly size: Pick<CommitSize, 'rows' | 'note'>
+}
+
+/**
+ * One step of deleting calls that began before this time. Others have their turn between its
+ * statements; the hours' sums stay.
+ */
+export async function deleteCallsBefore(
+  database: Kysely<Schema>,
+  { timeMs, limit, place = BEFORE_ALL, size }: Deletion,
+): Promise<DeletedStep> {
+  const { accounts, next } = await listAccounts(database, place)
+  const due = accounts.filter(({ oldest }) => oldest < timeMs).map(({ id }) => id)
+  if (due.length === 0) return { deleted: 0, next }
+  let deleted = 0
+  while (deleted < limit) {
+    await nextTurn()
+    const left = limit - deleted
+    const most = isSqlite(database) ? Math.min(size.rows, left) : left
+    const beganAt = performance.now()
+    const some = await deleteSome(database, { timeMs, accounts: due, limit: most })
+    if (isSqlite(database)) size.note(most, performance.now() - beganAt)
+    deleted += some
+    if (some < most) return { deleted, next }
+  }
+  return { deleted, next: place }
+}
+
+async function deleteSome(
+  database: Kysely<Schema>,
+  {
+    timeMs,
+    accounts,
+    limit,
+  }: { readonly timeMs: number; readonly accounts: readonly AccountId[]; readonly limit: number },
+): Promise<number> {
+  const result = await database
+    .deleteFrom('calls')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('calls')
+        .select('id')
+        .where('account_id', 'in', accounts)
+        .where('started_at', '<', timeMs)
+        // The order of the index, which has to be the way to them in a table of many millions.
+        .orderBy('account_id')
+        .orderBy('started_at')
+        .limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
+
+const BEFORE_ALL = '' as AccountId
+
+interface AccountBounds {
+  readonly id: AccountId
+  readonly oldest: number
+  readonly newest: number
+}
+
+/**
+ * From one account's first row to the next account's: a table of a million rows is not read for it.
+ */
+async function listAccounts(
+  database: Kysely<Schema>,
+  place: AccountId,
+): Promise<{ readonly accounts: readonly AccountBounds[]; readonly next: AccountId | undefined }> {
+  const { rows } = await sql<AccountBounds>`
+    WITH RECURSIVE accounts_with_calls (id, number) AS (
+      SELECT MIN(account_id), 1 FROM calls WHERE account_id > ${place}
+      UNION ALL
+      SELECT (SELECT MIN(account_id) FROM calls WHERE account_id > accounts_with_calls.id), number + 1
+      FROM accounts_with_calls
+      WHERE id IS NOT NULL AND number < ${sql.lit(ACCOUNTS_PER_STEP)}
+    )
+    SELECT id,
+      (SELECT MIN(started_at) FROM calls WHERE account_id = accounts_with_calls.id) AS oldest,
+      (SELECT MAX(started_at) FROM calls WHERE account_id = accounts_with_calls.id) AS newest
+    FROM accounts_with_calls
+    WHERE id IS NOT NULL
+    ORDER BY number
+  `.execute(database)
+  return { accounts: rows, next: rows.length < ACCOUNTS_PER_STEP ? undefined : rows.at(-1)?.id }
+}

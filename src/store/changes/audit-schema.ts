@@ -1,0 +1,22 @@
+/** The audit log's table as Kysely sees it. */
+import type { ChangeActor } from '../../core/audit.ts'
+import type { AccountId, AuditId } from '../../core/ids.ts'
+import type { AuditedAction } from '../../core/resource-table.ts'
+
+export interface AuditLogTable {
+  id: AuditId
+  account_id: AccountId
+  at: number
+  actor_type: ChangeActor['type']
+  actor_id: string
+  actor_name: string | null
+  action: AuditedAction
+  resource_type: string
+  resource_id: string
+  /** JSON of what the interface showed; null: it was not there. */
+  before_json: string | null
+  /** The same afterwards; null: it is gone. */
+  after_json: string | null
+  request_id: string | null
+  client_address: string | null
+}

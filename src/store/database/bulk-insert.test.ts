@@ -1,0 +1,91 @@
+/**
+ * What is inserted in bulk is what was given, whatever is in it: one kind of database is given its
+ * columns as text.
+ */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { databases } from '../../../test/support/databases.ts'
+import type { AccountId } from '../../core/ids.ts'
+import { BulkInsert } from './bulk-insert.ts'
+import { openDatabase } from './open-database.ts'
+
+/** No text of ours holds a NUL, which Postgres takes in none. */
+const text = fc
+  .string({
+    unit: fc.constantFrom('"', '\\', '{', '}', ',', 'NULL', ' ', '\n', '\t', "'", 'é', '🦊', 'a'),
+  })
+  .map((value) => value.slice(0, 40))
+
+/** Of either kind of database. */
+const LARGEST_STEP = 128
+/** From this one on, numbers come a second time. */
+const TAKEN = 4 * LARGEST_STEP
+
+describe.each(databases)('on $name', (kind) => {
+  test('every text comes back as it was, in as many statements as it takes', async () => {
+    const created = await kind.create()
+    const database = await openDatabase(created.location)
+    try {
+      const notes = new BulkInsert<readonly [AccountId, string, string]>({
+        table: 'usage_notes',
+        columns: { account_id: 'text', id: 'text', sums: 'text' },
+        toValues: (values) => values,
+      })
+      await fc.assert(
+        fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 400 }), async (sums) => {
+          const rows = sums.map(
+            (value, index) => ['acct_1' as AccountId, `note_${index}`, value] as const,
+          )
+          await database.deleteFrom('usage_notes').execute()
+          expect(await notes.run(database, rows, async () => {})).toBe(rows.length)
+          const found = await database.selectFrom('usage_notes').select(['id', 'sums']).execute()
+          expect(new Map(found.map((row) => [row.id, row.sums]))).toEqual(
+            new Map(rows.map(([, id, value]) => [id, value])),
+          )
+        }),
+        { numRuns: 10 },
+      )
+    } finally {
+      await database.destroy()
+      await created.remove()
+    }
+  })
+
+  test('a step is prepared while the one before is under way, and a step that fails is the last one', async () => {
+    const created = await kind.create()
+    const database = await openDatabase(created.location)
+    const seen: string[] = []
+    try {
+      const notes = new BulkInsert<number>({
+        table: 'usage_notes',
+        columns: { account_id: 'text', id: 'text', sums: 'text' },
+        toValues: (number) => {
+          if (number % LARGEST_STEP === 0) seen.push(`prepared ${number}`)
+          return ['acct_1', String(number % TAKEN), '']
+        },
+      })
+      const watched = database.withPlugin({
+        transformQuery: ({ node }) => node,
+        async transformResult({ result }) {
+          seen.push('answered')
+          return result
+        },
+      })
+      const numbers = Array.from({ length: 2 * LARGEST_STEP }, (_, number) => number)
+      expect(await notes.run(watched, numbers, async () => {})).toBe(2 * LARGEST_STEP)
+      const between = seen.indexOf('answered')
+      expect(seen[0]).toBe('prepared 0')
+      // SQLite has done a step when it was asked to.
+      if (kind.name === 'Postgres') expect(seen[1]).toBe(`prepared ${LARGEST_STEP}`)
+      expect(between).toBeGreaterThan(0)
+      await database.deleteFrom('usage_notes').execute()
+      seen.length = 0
+      const twice = Array.from({ length: TAKEN + 4 * LARGEST_STEP }, (_, number) => number)
+      await expect(notes.run(watched, twice, async () => {})).rejects.toThrow(/unique/i)
+      expect(seen).not.toContain(`prepared ${TAKEN + 3 * LARGEST_STEP}`)
+    } finally {
+      await database.destroy()
+      await created.remove()
+    }
+  })
+})

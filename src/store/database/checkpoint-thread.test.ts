@@ -1,0 +1,152 @@
+/**
+ * SQLite's log is brought into its file from a thread, and by the writer itself where there is
+ * none.
+ */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Kysely, sql } from 'kysely'
+import { createCallRecord } from '../../ledger/call-record.fixture.ts'
+import { CallTableStore } from '../calls/calls.ts'
+import { openStore } from '../open-store.ts'
+import type { Schema } from '../schema.ts'
+import { UsageStore } from '../usage/usage.ts'
+import { UsageBacklog } from '../usage/usage-backlog.ts'
+import { CheckpointThread } from './checkpoint-thread.ts'
+import { openDatabase } from './open-database.ts'
+
+// A machine with other work takes its time.
+setDefaultTimeout(60_000)
+
+let folder = ''
+let path = ''
+let database: Kysely<Schema>
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-checkpoint-'))
+  path = join(folder, 'gatehouse.db')
+  database = await openDatabase({ path })
+  await sql`CREATE TABLE pages (page TEXT)`.execute(database)
+})
+afterEach(async () => {
+  await database.destroy()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function readLog(): Promise<{ log: number; checkpointed: number }> {
+  const { rows } = await sql<{
+    log: number
+    checkpointed: number
+  }>`PRAGMA wal_checkpoint(NOOP)`.execute(database)
+  const [row] = rows
+  if (row === undefined) throw new Error('nothing was told of the log')
+  return row
+}
+
+/** Fewer than make the writer itself do it. */
+async function writePages(count: number): Promise<void> {
+  await sql`
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
+    INSERT INTO pages SELECT hex(zeroblob(2000)) FROM numbers
+  `.execute(database)
+}
+
+test('a long log is brought into the file, a short one is left', async () => {
+  const thread = new CheckpointThread(database, path)
+  await writePages(200)
+  await thread.relieve(1_000)
+  expect((await readLog()).checkpointed).toBe(0)
+  await writePages(1_500)
+  await thread.relieve(100)
+  expect((await readLog()).checkpointed).toBe(0)
+  await thread.relieve(200)
+  const { log, checkpointed } = await readLog()
+  expect(checkpointed).toBe(log)
+  await thread.close()
+})
+
+test('closed, the thread leaves nothing open: the log is gone with the last connection', async () => {
+  const thread = new CheckpointThread(database, path)
+  await writePages(1_500)
+  await thread.relieve(1_000)
+  await thread.close()
+  await database.destroy()
+  expect(existsSync(`${path}-wal`)).toBe(false)
+  expect(existsSync(path)).toBe(true)
+})
+
+test('where the thread cannot open the file, the writer does it, as SQLite has it by default', async () => {
+  const thread = new CheckpointThread(database, join(folder, 'elsewhere.db'))
+  await writePages(1_500)
+  await thread.relieve(1_000)
+  const { rows } = await sql<{ wal_autocheckpoint: number }>`PRAGMA wal_autocheckpoint`.execute(
+    database,
+  )
+  expect(rows).toEqual([{ wal_autocheckpoint: 1_000 }])
+  expect(existsSync(join(folder, 'elsewhere.db'))).toBe(false)
+  await writePages(1_500)
+  const { log, checkpointed } = await readLog()
+  expect(checkpointed).toBe(log)
+  await thread.relieve(1_000)
+  await thread.close()
+})
+
+test('asked by several at once, it is done once, and all of them wait for its end', async () => {
+  const thread = new CheckpointThread(database, path)
+  await writePages(1_500)
+  await Promise.all([thread.relieve(1_000), thread.relieve(1_000), thread.relieve(1_000)])
+  const { log, checkpointed } = await readLog()
+  expect(checkpointed).toBe(log)
+  await thread.close()
+})
+
+describe('whatever writes many rows has the log brought into the file on its way', () => {
+  let store: Awaited<ReturnType<typeof openStore>>
+  beforeEach(async () => {
+    await database.destroy()
+    path = join(folder, 'store.db')
+    store = await openStore({ path })
+    database = store.database
+  })
+  // `afterEach` closes it once more, which does nothing.
+  afterEach(() => store.close())
+
+  /** Of what is written from now on, nothing is in the file yet. */
+  const unwritten = async () => {
+    const { log, checkpointed } = await readLog()
+    return log - checkpointed
+  }
+
+  test('last uses of keys', async () => {
+    // Their places are not in the order of their ids: each statement writes to as many pages as it
+    // has rows.
+    await sql`
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 4000)
+      INSERT INTO api_keys (id, account_id, name, sha256, masked_prefix, created_at)
+      SELECT hex(randomblob(16)), 'acct_default', hex(zeroblob(200)), hex(randomblob(32)), '', 1 FROM numbers
+    `.execute(database)
+    await store.sync()
+    const keys = (await store.keys.loadAll()).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    for (let start = 0; start < keys.length; start += 64)
+      await store.keys.saveLastUsed(new Map(keys.slice(start, start + 64).map(({ id }) => [id, 2])))
+    expect(await unwritten()).toBeLessThan(1_900)
+  })
+
+  test('days that are summed up, and old calls that are deleted', async () => {
+    const dayMs = 86_400_000
+    let told: number[] = []
+    const relieve = async (rows: number) => void told.push(rows)
+    const backlog = new UsageBacklog(database)
+    const calls = new CallTableStore(database, backlog, relieve)
+    const usage = new UsageStore(database, backlog, relieve)
+    const records = [0, 1, 2].map((day) => createCallRecord({ startedAt: day * dayMs }))
+    await calls.insertMany(records)
+    expect(told).toEqual([3])
+    told = []
+    expect(await usage.rollUpDays(3 * dayMs)).toBe(3)
+    expect(told.length).toBeGreaterThanOrEqual(3)
+    told = []
+    await calls.deleteBefore(2 * dayMs, 200)
+    expect(told).toEqual([2])
+  })
+})

@@ -1,0 +1,123 @@
+/**
+ * Brings SQLite's write-ahead log into its file from a thread of its own: that waits for the disk,
+ * and on the event loop every call would wait with it. Must not know a table.
+ */
+import type { Database } from 'bun:sqlite'
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../schema.ts'
+
+/** As many pages of the log as SQLite itself has it by default: 4 MB. */
+const DUE_PAGES = 1_000
+/**
+ * To look how long the log is costs 40 µs, which few rows should not pay; so many write some 800
+ * pages at worst.
+ */
+const ROWS_BETWEEN_LOOKS = 256
+
+/** The whole of what the thread is told, and says. */
+type Order = { readonly type: 'checkpoint' | 'close'; readonly path: string }
+type Reply = { readonly failure?: string }
+
+/**
+ * A checkpoint from another connection holds up no writer
+ * (https://sqlite.org/c3ref/wal_checkpoint_v2.html, PASSIVE). Who writes much waits for its end,
+ * with the event loop free, or a log that is always written to would never begin anew.
+ */
+export class CheckpointThread {
+  readonly #database: Kysely<Schema>
+  readonly #path: string
+  #worker: Worker | undefined
+  #rows = 0
+  #isBroken = false
+  #underWay: Promise<void> | undefined
+
+  /** @param path of the database's file */
+  constructor(database: Kysely<Schema>, path: string) {
+    this.#database = database
+    this.#path = path
+  }
+
+  /**
+   * Resolves when the log is short enough. @param rows how many were written since it was last
+   * asked
+   */
+  async relieve(rows: number): Promise<void> {
+    this.#rows += rows
+    if (this.#isBroken || this.#rows < ROWS_BETWEEN_LOOKS) return
+    this.#rows = 0
+    this.#underWay ??= this.#shorten().finally(() => {
+      this.#underWay = undefined
+    })
+    await this.#underWay
+  }
+
+  /** The thread's connection is closed then: the last one of a database removes its log. */
+  async close(): Promise<void> {
+    await this.#underWay?.catch(() => {})
+    if (this.#worker !== undefined) await this.#ask('close')
+    this.#worker?.terminate()
+    this.#worker = undefined
+    this.#isBroken = true
+  }
+
+  async #shorten(): Promise<void> {
+    // An SQLite older than 3.51, as macOS may have it, does a checkpoint here and now instead of
+    // telling.
+    const { rows } = await sql<{
+      log: number
+      checkpointed: number
+    }>`PRAGMA wal_checkpoint(NOOP)`.execute(this.#database)
+    const [pages] = rows
+    if (pages === undefined || pages.log - pages.checkpointed < DUE_PAGES) return
+    const { failure } = await this.#ask('checkpoint')
+    if (failure === undefined) return
+    // Then the connection that writes does it, as SQLite has it by default.
+    this.#isBroken = true
+    this.#worker?.terminate()
+    this.#worker = undefined
+    await sql`PRAGMA wal_autocheckpoint = ${sql.lit(DUE_PAGES)}`.execute(this.#database)
+  }
+
+  #ask(type: Order['type']): Promise<Reply> {
+    this.#worker ??= startWorker()
+    const worker = this.#worker
+    const { promise, resolve } = Promise.withResolvers<Reply>()
+    worker.onmessage = ({ data }: MessageEvent<Reply>) => resolve(data)
+    worker.onerror = ({ message }) => resolve({ failure: message })
+    // The process must not end before who waits for it has heard of it, and may end at any other
+    // time.
+    worker.ref()
+    worker.postMessage({ type, path: this.#path } satisfies Order)
+    return promise.finally(() => worker.unref())
+  }
+}
+
+/**
+ * From its own text: a file of its own would have to be an entry of its own in programs that are
+ * one file.
+ */
+function startWorker(): Worker {
+  const script = new Blob([`(${work.toString()})()`], { type: 'application/javascript' })
+  const address = URL.createObjectURL(script)
+  return new Worker(address, { smol: true })
+}
+
+/** Runs in the thread, and so must name nothing outside of itself. */
+function work(): void {
+  const thread = globalThis as unknown as {
+    onmessage: (event: { readonly data: Order }) => void
+    postMessage(reply: Reply): void
+  }
+  let database: Database | undefined
+  thread.onmessage = async ({ data: { type, path } }) => {
+    try {
+      const { Database } = await import('bun:sqlite')
+      database ??= new Database(path, { readwrite: true, create: false })
+      if (type === 'checkpoint') database.run('PRAGMA wal_checkpoint(PASSIVE)')
+      else database.close()
+      thread.postMessage({})
+    } catch (error) {
+      thread.postMessage({ failure: String(error) })
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Gives the space of deleted rows back to the disk, a few pages at a time: SQLite keeps it in its
+ * file for new rows. Postgres does so by itself. Must not know what was deleted.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../schema.ts'
+import { isSqlite } from './sql-differences.ts'
+
+/**
+ * A millisecond of the event loop: each page that is at the end of the file moves to the place of a
+ * free one.
+ */
+const PAGES_PER_STEP = 16
+/**
+ * Such a share of the file stays for new rows, so that nothing moves while as much comes as goes.
+ */
+const KEPT_SHARE = 0.1
+/** https://sqlite.org/pragma.html#pragma_auto_vacuum */
+const INCREMENTAL = 2
+
+/**
+ * Files that a version before this one made have no room for the book-keeping, and stay as they
+ * are: see docs/operations/sizing.md.
+ * @returns how many pages the file is smaller by
+ */
+export async function giveBackSpace(
+  database: Kysely<Schema>,
+  { signal, pauseMs = 0 }: { readonly signal?: AbortSignal; readonly pauseMs?: number } = {},
+): Promise<number> {
+  if (!isSqlite(database) || (await readPragma(database, 'auto_vacuum')) !== INCREMENTAL) return 0
+  const before = await readPragma(database, 'page_count')
+  for (;;) {
+    const pages = await readPragma(database, 'page_count')
+    const free = await readPragma(database, 'freelist_count')
+    if (free <= pages * KEPT_SHARE + PAGES_PER_STEP || signal?.aborted) return before - pages
+    await sql`PRAGMA incremental_vacuum(${sql.lit(PAGES_PER_STEP)})`.execute(database)
+    await (pauseMs > 0 ? Bun.sleep(pauseMs) : nextTurn())
+  }
+}
+
+async function readPragma(
+  database: Kysely<Schema>,
+  name: 'auto_vacuum' | 'page_count' | 'freelist_count',
+): Promise<number> {
+  const { rows } = await sql<Record<string, number>>`PRAGMA ${sql.raw(name)}`.execute(database)
+  return rows[0]?.[name] ?? 0
+}

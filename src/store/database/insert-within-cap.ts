@@ -1,0 +1,60 @@
+/**
+ * Adds something to an account that may have only so many of it, however many nodes add at once.
+ * Knows no cap's size.
+ */
+import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
+import { type AccountCaps, type CappedThing, capOf, capReached } from '../../core/account-caps.ts'
+import { systemClock } from '../../core/clock.ts'
+import type { AccountId } from '../../core/ids.ts'
+import { changeAccount } from '../changes/change-account.ts'
+import type { Schema } from '../schema.ts'
+
+export interface CappedInsert {
+  readonly thing: CappedThing
+  readonly accountId: AccountId
+  readonly caps: AccountCaps
+}
+
+/**
+ * @param insert returns false where it added nothing: then nothing is counted
+ * @throws GatewayError `conflict` when there is one too many; nothing is added then
+ */
+export async function insertWithinCap(
+  database: Kysely<Schema>,
+  capped: CappedInsert,
+  insert: (transaction: Transaction<Schema>) => Promise<boolean>,
+): Promise<boolean> {
+  // One after the other: what is counted here, nobody else adds to before this has ended.
+  return await changeAccount(database, capped.accountId, async (transaction) => {
+    if (!(await insert(transaction))) return false
+    await assertWithinCap(transaction, capped)
+    return true
+  })
+}
+
+/**
+ * After the insert, within its transaction, which has its turn at the account. @throws GatewayError
+ * `conflict`
+ */
+export async function assertWithinCap(
+  transaction: Transaction<Schema>,
+  { thing, accountId, caps }: CappedInsert,
+): Promise<void> {
+  const cap = caps[thing]
+  const condition = CONDITIONS[thing]
+  const counted = transaction
+    .selectFrom(capOf(thing).table)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where(sql.ref('account_id'), '=', accountId)
+  const row = await (condition === undefined
+    ? counted
+    : counted.where(condition())
+  ).executeTakeFirst()
+  const count = Number(row?.count ?? 0)
+  if (count > cap) throw capReached(thing, { cap, count: count - 1 })
+}
+
+/** Which of them count, where not all do. */
+const CONDITIONS: Partial<Record<CappedThing, () => RawBuilder<SqlBool>>> = {
+  invitations: () => sql`accepted_at is null and expires_at > ${systemClock.now()}`,
+}

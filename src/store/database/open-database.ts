@@ -1,0 +1,63 @@
+/** Where the store is, and how its database is opened: a file, or a Postgres. Knows no table. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Kysely } from 'kysely'
+import type { Schema } from '../schema.ts'
+import { describeAddress, type PostgresSettings } from './postgres-address.ts'
+import { BunSqliteDialect } from './sqlite-driver.ts'
+
+export interface SqliteLocation {
+  /**
+   * The SQLite file; created, with mode 0600, when missing. `:memory:` keeps everything in the
+   * process.
+   */
+  readonly path: string
+}
+
+export interface PostgresLocation {
+  readonly postgres: PostgresSettings
+}
+
+export type StoreLocation = SqliteLocation | PostgresLocation
+
+/** Where the operator's settings say that it is. */
+export function locateStore(settings: {
+  readonly dataFolder: string
+  readonly database: PostgresSettings | undefined
+}): StoreLocation {
+  const { database, dataFolder } = settings
+  return database === undefined
+    ? { path: join(dataFolder, 'gatehouse.db') }
+    : { postgres: database }
+}
+
+export async function openDatabase(location: StoreLocation): Promise<Kysely<Schema>> {
+  if ('path' in location)
+    return new Kysely<Schema>({ dialect: new BunSqliteDialect(location.path) })
+  // Who has a file needs no client for Postgres.
+  const { GatehousePostgresDialect } = await import('./postgres-driver.ts')
+  return new Kysely<Schema>({ dialect: new GatehousePostgresDialect(location.postgres) })
+}
+
+/** As `openDatabase`, where a file need not be there. @returns undefined when it is not */
+export async function openExistingDatabase(
+  location: StoreLocation,
+): Promise<Kysely<Schema> | undefined> {
+  return 'path' in location && !existsSync(location.path) ? undefined : await openDatabase(location)
+}
+
+/**
+ * For messages: `SQLite, /var/lib/gatehouse/gatehouse.db` or `Postgres, db.example:5432/gatehouse`;
+ * never a password.
+ */
+export function describeStore(location: StoreLocation): string {
+  if ('path' in location) return `SQLite, ${location.path}`
+  return `Postgres, ${describeAddress(location.postgres.url)}`
+}
+
+/** For what may take longer than any statement of a server may: schema steps, a copy. */
+export function withoutStatementLimit(location: StoreLocation): StoreLocation {
+  return 'path' in location
+    ? location
+    : { postgres: { ...location.postgres, statementTimeoutMs: 0 } }
+}

@@ -1,0 +1,47 @@
+/** The address of a Postgres database, and what it says of encryption. Opens no connection. */
+import { readFileSync } from 'node:fs'
+import type { ConnectionOptions } from 'node:tls'
+import type { Secret } from '../../core/secret.ts'
+
+export interface PostgresSettings {
+  /** `postgres://user:password@host:port/database?sslmode=…` */
+  readonly url: Secret
+  /** How many connections one process opens at most. */
+  readonly poolSize: number
+  /** For a connection to be made, or to become free. */
+  readonly connectTimeoutMs: number
+  /** For one statement; 0: as long as it takes. */
+  readonly statementTimeoutMs: number
+}
+
+const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
+
+/** node-postgres would take `require` for `verify-full`, and say so at every start. */
+export function withoutTls(url: Secret): string {
+  const bare = new URL(url.reveal())
+  for (const name of TLS_PARAMETERS) bare.searchParams.delete(name)
+  return bare.href
+}
+
+/** As libpq means them: https://www.postgresql.org/docs/current/libpq-ssl.html */
+export function toTlsOptions(url: Secret): ConnectionOptions | false {
+  const { searchParams, hostname } = new URL(url.reveal())
+  const mode = searchParams.get('sslmode') ?? 'disable'
+  if (mode === 'disable') return false
+  const read = (name: string) => {
+    const path = searchParams.get(name)
+    return path === null ? undefined : readFileSync(path, 'utf8')
+  }
+  const ca = read('sslrootcert')
+  const files = { ca, cert: read('sslcert'), key: read('sslkey') }
+  const options: ConnectionOptions = { ...files, host: hostname.replace(/^\[(.+)\]$/, '$1') }
+  if (mode === 'verify-full') return options
+  if (ca === undefined) return { ...options, rejectUnauthorized: false }
+  return { ...options, checkServerIdentity: () => undefined }
+}
+
+/** `host:port/database`, for messages: never a user or a password. */
+export function describeAddress(url: Secret): string {
+  const { hostname, port, pathname, searchParams } = new URL(url.reveal())
+  return `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`
+}

@@ -1,0 +1,88 @@
+/**
+ * Connections to Postgres that break: whoever holds one is told, the process lives, and the next
+ * one is a new one.
+ */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sql } from 'kysely'
+import { databases } from '../../../test/support/databases.ts'
+import { pollUntil } from '../../../test/support/poll-until.ts'
+import { testIf } from '../../../test/support/skip-unless.ts'
+import { startTcpProxy } from '../../../test/support/tcp-proxy.ts'
+import { Secret } from '../../core/secret.ts'
+import { openDatabase } from './open-database.ts'
+
+setDefaultTimeout(60_000)
+
+describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (kind) => {
+  // node-postgres tells of it as an event beside the failing statements, and an event that nobody
+  // hears ends the process.
+  test('a connection that breaks between two statements of a transaction fails the transaction and nothing else', async () => {
+    const { location, run, remove } = await kind.create({ empty: true })
+    const database = await openDatabase(location)
+    try {
+      const failure = await database
+        .transaction()
+        .execute(async (transaction) => {
+          const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(
+            transaction,
+          )
+          const [{ pid = 0 } = {}] = rows
+          await run(`select pg_terminate_backend(${pid})`)
+          await pollUntil('the end of the session', async () => {
+            const there = await run<{ pid: number }>(
+              `select pid from pg_stat_activity where pid = ${pid}`,
+            )
+            return there.length === 0
+          })
+          // Time for what arrives while nobody asks anything.
+          await Bun.sleep(50)
+          await sql`select 1`.execute(transaction)
+        })
+        .then(
+          () => undefined,
+          (error: unknown) => error,
+        )
+      expect(failure).toBeInstanceOf(Error)
+      const { rows } = await sql<{ one: number }>`select 1 as one`.execute(database)
+      expect(rows).toEqual([{ one: 1 }])
+    } finally {
+      await database.destroy()
+      await remove()
+    }
+  })
+})
+
+testIf(databases.length > 1, 'needs Postgres')(
+  'a connection that is reset while a statement runs fails the statement, and the next one works',
+  async () => {
+    const created = await databases[1]?.create()
+    if (created === undefined || 'path' in created.location) throw new Error('no Postgres')
+    const url = new URL(created.location.postgres.url.reveal())
+    const proxy = await startTcpProxy(Number(url.port))
+    url.port = String(proxy.port)
+    const database = await openDatabase({
+      postgres: { ...created.location.postgres, url: new Secret(url.href) },
+    })
+    try {
+      const slow = sql`SELECT pg_sleep(30)`.execute(database).then(
+        () => 'answered',
+        (error: unknown) => String(error),
+      )
+      await pollUntil('the statement', async () => {
+        const running = await created.run(
+          "SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%'",
+        )
+        return running.length > 0
+      })
+      proxy.cut()
+      expect(await slow).toContain('ECONNRESET')
+      proxy.restore()
+      const { rows } = await sql<{ one: number }>`SELECT 1 AS one`.execute(database)
+      expect(rows).toEqual([{ one: 1 }])
+    } finally {
+      await database.destroy()
+      await proxy.close()
+      await created.remove()
+    }
+  },
+)

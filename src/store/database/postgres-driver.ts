@@ -1,0 +1,218 @@
+/**
+ * Lets Kysely's Postgres dialect behave as SQLite does: the same values come back, text is compared
+ * alike. Knows no table.
+ */
+import {
+  type DatabaseConnection,
+  type DataTypeNode,
+  type Driver,
+  type PostgresCursor,
+  PostgresDialect,
+  type PostgresDialectConfig,
+  PostgresDriver,
+  type PostgresPool,
+  type PostgresPoolClient,
+  PostgresQueryCompiler,
+  type PostgresQueryResult,
+  type QueryCompiler,
+} from 'kysely'
+import pg from 'pg'
+import { ConnectionGate } from './connection-gate.ts'
+import { DatabaseUnreachableError } from './database-unreachable-error.ts'
+import {
+  describeAddress,
+  type PostgresSettings,
+  toTlsOptions,
+  withoutTls,
+} from './postgres-address.ts'
+
+/**
+ * A node that is stopped inside a transaction must not keep the others from their turn for longer.
+ */
+const IDLE_IN_TRANSACTION_MS = 60_000
+const IDLE_CONNECTION_MS = 30_000
+/**
+ * The server ends a statement that takes too long itself; only a server that is not heard of any
+ * more is given up.
+ */
+const SILENCE_MS = 5_000
+
+/** Kysely's dialect over one database. */
+export class GatehousePostgresDialect extends PostgresDialect {
+  readonly #config: PostgresDialectConfig
+
+  constructor(settings: PostgresSettings) {
+    const config = { pool: async () => openPool(settings) }
+    super(config)
+    this.#config = config
+  }
+
+  override createDriver(): Driver {
+    return new CauseKeepingDriver(this.#config)
+  }
+
+  override createQueryCompiler(): QueryCompiler {
+    return new BytewiseQueryCompiler()
+  }
+}
+
+class CauseKeepingDriver extends PostgresDriver {
+  /**
+   * A rollback that fails must not hide why there had to be one. Nothing is left undone by it: its
+   * connection is given up (`Connection`), and Postgres rolls back whatever loses its connection.
+   */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.rollbackTransaction(connection).catch(() => {})
+  }
+}
+
+/**
+ * Text is in the order of its bytes, as in SQLite, whatever the locale of the database: no page of
+ * a list depends on it, and no index is damaged when a new system orders words in another way.
+ */
+class BytewiseQueryCompiler extends PostgresQueryCompiler {
+  protected override visitDataType(node: DataTypeNode): void {
+    super.visitDataType(node)
+    if (node.dataType === 'text' && this.parentNode?.kind === 'ColumnDefinitionNode')
+      this.append(' collate "C"')
+  }
+}
+
+/** @throws DatabaseUnreachableError when a file that the address names cannot be read */
+function openPool(settings: PostgresSettings): PostgresPool {
+  try {
+    return new ConnectionPool(settings)
+  } catch (error) {
+    throw new DatabaseUnreachableError(describeAddress(settings.url), error)
+  }
+}
+
+/** What they wait for would come after they have been given up. */
+const MAX_WAITING = 500
+/** As pg-pool has it where all connections are in use. */
+const NONE_FREE = 'timeout exceeded when trying to connect'
+
+class ConnectionPool implements PostgresPool {
+  readonly #pool: pg.Pool
+  readonly #gate = new ConnectionGate({
+    maxWaiting: MAX_WAITING,
+    isAway: (error) => !(error instanceof Error && error.message === NONE_FREE),
+  })
+  readonly #where: string
+  readonly #clients = new WeakMap<pg.PoolClient, Connection>()
+
+  constructor({ url, poolSize, connectTimeoutMs, statementTimeoutMs }: PostgresSettings) {
+    this.#where = describeAddress(url)
+    const isBounded = statementTimeoutMs > 0
+    this.#pool = new pg.Pool({
+      application_name: 'gatehouse',
+      connectionString: withoutTls(url),
+      ssl: toTlsOptions(url),
+      max: poolSize,
+      connectionTimeoutMillis: connectTimeoutMs,
+      idleTimeoutMillis: IDLE_CONNECTION_MS,
+      keepAlive: true,
+      ...(isBounded && {
+        statement_timeout: statementTimeoutMs,
+        query_timeout: statementTimeoutMs + SILENCE_MS,
+        idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      }),
+      types: { getTypeParser },
+    })
+    // A connection that breaks while nobody uses it is replaced by the next one that is needed.
+    this.#pool.on('error', () => {})
+    // The pool listens only to those that nobody uses, and an event that nobody listens to ends the
+    // process. Whoever uses one is told by what it asks next.
+    this.#pool.on('connect', (client) => client.on('error', () => {}))
+  }
+
+  async connect(): Promise<PostgresPoolClient> {
+    const hasIdle = this.#pool.idleCount > 0
+    const client = await this.#gate
+      .pass(() => this.#pool.connect(), hasIdle)
+      .catch((error: unknown) => {
+        throw new DatabaseUnreachableError(this.#where, error)
+      })
+    const connection = this.#clients.get(client) ?? new Connection(client, this.#where)
+    this.#clients.set(client, connection)
+    return connection
+  }
+
+  async end(): Promise<void> {
+    await this.#pool.end()
+  }
+}
+
+class Connection implements PostgresPoolClient {
+  readonly #client: pg.PoolClient
+  readonly #where: string
+  #isLost = false
+
+  constructor(client: pg.PoolClient, where: string) {
+    this.#client = client
+    this.#where = where
+  }
+
+  query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>
+  query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>
+  query(text: unknown, parameters: readonly unknown[] = []): never {
+    if (typeof text !== 'string') throw new Error('Rows are not read by cursors here.')
+    return this.#run(text, parameters) as never
+  }
+
+  async #run(text: string, parameters: readonly unknown[]): Promise<pg.QueryResult> {
+    if (this.#isLost) throw new Error('The connection to Postgres was given up.')
+    try {
+      return await this.#client.query(text, [...parameters])
+    } catch (error) {
+      const isEnded = isLast(error)
+      // One that is still within its transaction is nobody else's.
+      this.#isLost = isEnded || text === ROLLBACK
+      throw isEnded ? new DatabaseUnreachableError(this.#where, error) : error
+    }
+  }
+
+  release(): void {
+    // What was asked may still be answered, to whoever asks next; or the server's end of it is on
+    // its way.
+    this.#client.release(this.#isLost)
+  }
+}
+
+/** As Kysely has it. */
+const ROLLBACK = 'rollback'
+
+/**
+ * Of a connection: it broke, nobody was heard of in time, or the server said that it ends it
+ * (admin_shutdown, crash_shutdown, timeouts).
+ */
+function isLast(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const isEnded =
+    'code' in error && /^(?:57P0[1-5]|25P03|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(String(error.code))
+  return isEnded || BROKEN.test(error.message)
+}
+
+/** As node-postgres has it, which gives these no code. */
+const BROKEN =
+  /^(?:Query read timeout|Connection terminated|Client has encountered a connection error)/
+
+/**
+ * What SQLite has numbers and text for: https://github.com/brianc/node-pg-types, by the ids of
+ * Postgres' types.
+ */
+const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<
+  number,
+  (text: string) => unknown
+>([
+  // Times and money stay far below 2^53, and so do their sums.
+  [pg.types.builtins.INT8, Number],
+  [pg.types.builtins.NUMERIC, Number],
+  [pg.types.builtins.BOOL, (text) => (text === 't' ? 1 : 0)],
+  [pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString()],
+])
+
+/** Of whoever asks Postgres: its numbers and truth values come back as SQLite's. */
+export function getTypeParser(id: number, format?: 'text' | 'binary') {
+  return (format !== 'binary' && PARSERS.get(id)) || pg.types.getTypeParser(id, format)
+}

@@ -1,0 +1,130 @@
+/**
+ * One connection to Postgres that is always there when Postgres is, beside the pool: it hears what
+ * other nodes announce, and what it is asked never waits behind the pool's queries. Knows no table.
+ */
+import pg from 'pg'
+import { retryDelayMs } from '../../core/retry-delay.ts'
+import { DatabaseUnreachableError } from './database-unreachable-error.ts'
+import {
+  describeAddress,
+  type PostgresSettings,
+  toTlsOptions,
+  withoutTls,
+} from './postgres-address.ts'
+import { getTypeParser } from './postgres-driver.ts'
+
+export interface PostgresSessionOptions {
+  readonly settings: PostgresSettings
+  /**
+   * For one question, and for the connection itself. Without an answer by then the connection is
+   * given up.
+   */
+  readonly timeoutMs: number
+  /** What is listened to. */
+  readonly channel: string
+  readonly onNotice: () => void
+  readonly onUp: () => void
+  /** Told once of each loss, with why. */
+  readonly onDown: (error: unknown) => void
+}
+
+/** More at once are a sign that the answers have stopped. */
+const MAX_UNDER_WAY = 200
+
+export class PostgresSession {
+  readonly #options: PostgresSessionOptions
+  #client: pg.Client | undefined
+  #isClosed = false
+  #underWay = 0
+  #attempts = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(options: PostgresSessionOptions) {
+    this.#options = options
+  }
+
+  get isUp(): boolean {
+    return this.#client !== undefined
+  }
+
+  /** @throws DatabaseUnreachableError, and does not try again by itself then */
+  async open(): Promise<void> {
+    await this.#connect()
+  }
+
+  /**
+   * @throws Error when there is no connection, none any more, or no answer in time: it was done
+   * then, or it was not
+   */
+  async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const client = this.#client
+    if (client === undefined) throw new Error('Postgres is away')
+    if (this.#underWay >= MAX_UNDER_WAY) throw new Error('too many questions wait for Postgres')
+    this.#underWay += 1
+    try {
+      return (await client.query<Row>(text, [...values])).rows
+    } catch (error) {
+      // What was asked may still be answered, to whoever asks next.
+      if (isSilence(error)) this.#drop(client, error)
+      throw error
+    } finally {
+      this.#underWay -= 1
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    const client = this.#client
+    this.#client = undefined
+    await client?.end().catch(() => {})
+  }
+
+  async #connect(): Promise<void> {
+    const { settings, timeoutMs, channel } = this.#options
+    const client = new pg.Client({
+      application_name: 'gatehouse node',
+      connectionString: withoutTls(settings.url),
+      ssl: toTlsOptions(settings.url),
+      connectionTimeoutMillis: timeoutMs,
+      statement_timeout: timeoutMs,
+      query_timeout: timeoutMs,
+      keepAlive: true,
+      types: { getTypeParser },
+    })
+    client.on('error', (error) => this.#drop(client, error))
+    client.on('end', () => this.#drop(client, new Error('the connection was closed')))
+    client.on('notification', () => this.#options.onNotice())
+    try {
+      await client.connect()
+      await client.query(`LISTEN ${channel}`)
+    } catch (error) {
+      client.end().catch(() => {})
+      throw new DatabaseUnreachableError(describeAddress(settings.url), error)
+    }
+    if (this.#isClosed) return void client.end().catch(() => {})
+    this.#client = client
+    this.#attempts = 0
+    this.#options.onUp()
+  }
+
+  #drop(client: pg.Client, error: unknown): void {
+    if (this.#client !== client) return
+    this.#client = undefined
+    client.end().catch(() => {})
+    this.#options.onDown(error)
+    this.#retry()
+  }
+
+  #retry(): void {
+    if (this.#isClosed) return
+    const again = () => this.#connect().catch(() => this.#retry())
+    this.#timer = setTimeout(again, retryDelayMs(this.#attempts))
+    this.#timer.unref()
+    this.#attempts += 1
+  }
+}
+
+function isSilence(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout'
+}

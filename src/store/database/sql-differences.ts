@@ -1,0 +1,72 @@
+/**
+ * All that the SQL of the two databases does not share, beside their drivers. Must not know any
+ * table: the queries say what they want, and this says how each database is told.
+ */
+import {
+  type CreateTableBuilder,
+  type Kysely,
+  type RawBuilder,
+  type SqlBool,
+  SqliteAdapter,
+  sql,
+  type Transaction,
+} from 'kysely'
+
+export function isSqlite<Tables>(database: Kysely<Tables>): boolean {
+  return database.getExecutor().adapter instanceof SqliteAdapter
+}
+
+/**
+ * SQLite, which keeps no figures of its own, would rather read a range of time than one gate's
+ * calls; Postgres knows.
+ */
+export function rarely<Tables>(
+  database: Kysely<Tables>,
+  condition: RawBuilder<SqlBool>,
+): RawBuilder<SqlBool> {
+  return isSqlite(database) ? sql<SqlBool>`likelihood(${condition}, 0.01)` : condition
+}
+
+/**
+ * Stored in the order of its key, where the database can: a range of the key is then read in one go
+ * (https://sqlite.org/withoutrowid.html).
+ */
+export function storedByKey<Tables, Name extends string, Columns extends string>(
+  database: Kysely<Tables>,
+  table: CreateTableBuilder<Name, Columns>,
+): CreateTableBuilder<Name, Columns> {
+  return isSqlite(database) ? table.modifyEnd(sql`WITHOUT ROWID`) : table
+}
+
+/** Whether this database (of Postgres: the schema in use) has such a table. */
+export async function hasTable<Tables>(database: Kysely<Tables>, name: string): Promise<boolean> {
+  const found = isSqlite(database)
+    ? sql`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ${name}`
+    : sql`SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = ${name}`
+  const { rows } = await found.execute(database)
+  return rows.length > 0
+}
+
+/** The schema that new tables come to, where there is such a thing. */
+export async function currentSchema<Tables>(database: Kysely<Tables>): Promise<string | undefined> {
+  if (isSqlite(database)) return undefined
+  const { rows } = await sql<{ name: string | null }>`SELECT current_schema() AS name`.execute(
+    database,
+  )
+  return rows[0]?.name ?? undefined
+}
+
+/**
+ * Waits until no other transaction has its turn at the same thing, on any node, and has it until
+ * the transaction ends. Whoever reads something in order to write it anew begins with this. SQLite
+ * has one writer at a time in any case.
+ * @param what names it among all things of the database, such as `account acct_…`
+ */
+export async function takeTurn<Tables>(
+  transaction: Transaction<Tables>,
+  what: string,
+): Promise<void> {
+  if (isSqlite(transaction)) return
+  // Two things whose names give the same number wait for each other, and nothing worse.
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${what}, 0))`.execute(transaction)
+}

@@ -1,0 +1,49 @@
+/**
+ * Tells what keeps a database from working at the moment from mistakes of ours, by the databases'
+ * own codes. Knows no table.
+ */
+import { DatabaseUnreachableError } from './database-unreachable-error.ts'
+import { StoreFileGoneError } from './store-file-gone-error.ts'
+
+/**
+ * `away`: it cannot be asked. `read-only`: it takes no change, as a Postgres that another has taken
+ * over from. `gone`: its file is not there.
+ */
+export type StoreFailure = 'away' | 'full' | 'read-only' | 'busy' | 'disk' | 'gone'
+
+/**
+ * By the beginning of the code: https://sqlite.org/rescode.html,
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const FAILURES: readonly (readonly [codes: readonly string[], failure: StoreFailure])[] = [
+  [['SQLITE_FULL', '53100'], 'full'],
+  [['SQLITE_READONLY', '25006'], 'read-only'],
+  // Locks, statements that took too long, and turns that two transactions took from each other.
+  [
+    ['SQLITE_BUSY', 'SQLITE_LOCKED', '55P03', '57014', '40001', '40P01', '53200', '53300', '53400'],
+    'busy',
+  ],
+  [['SQLITE_IOERR', 'SQLITE_CANTOPEN', '58030', '58P01'], 'disk'],
+  [['08', '57P0'], 'away'],
+]
+
+/**
+ * Also of an error whose cause, or whose cause's, is one. @returns undefined: nothing of the kind
+ */
+export function storeFailureOf(thrown: unknown): StoreFailure | undefined {
+  for (
+    let error = thrown, depth = 0;
+    error instanceof Error && depth < 5;
+    error = error.cause, depth += 1
+  ) {
+    if (error instanceof DatabaseUnreachableError) return 'away'
+    if (error instanceof StoreFileGoneError) return 'gone'
+    const { code } = error as { readonly code?: unknown }
+    if (typeof code !== 'string') continue
+    // Codes of Postgres have five characters: those of the system, such as `ECONNRESET`, begin
+    // otherwise.
+    const found = FAILURES.find(([codes]) => codes.some((known) => code.startsWith(known)))
+    if (found !== undefined) return found[1]
+  }
+  return undefined
+}

@@ -1,0 +1,111 @@
+/**
+ * Keeps a data folder to one process at a time, and says which. It must not know what is in the
+ * database.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { lockFile } from '../database/file-lock.ts'
+
+const LOCK_FILE = 'gatehouse.lock'
+const SERVER_FILE = 'server.json'
+const NODE_FILE = 'node-id'
+
+/** Who serves from a data folder, for the command line and for messages. */
+export interface ServerInfo {
+  readonly pid: number
+  /** Where it listens, such as `http://127.0.0.1:4000`. */
+  readonly url: string
+}
+
+export interface DataFolderLock {
+  /** Gives the folder back; more than once does nothing. */
+  release(): void
+}
+
+export class DataFolderInUseError extends Error {
+  override readonly name = 'DataFolderInUseError'
+  readonly folder: string
+  /** The process that has it, when it said so. */
+  readonly holder: ServerInfo | undefined
+
+  constructor(folder: string, holder: ServerInfo | undefined) {
+    const who =
+      holder === undefined
+        ? 'another Gatehouse process'
+        : `the server at ${holder.url} (process ${holder.pid})`
+    super(
+      `The data folder ${folder} is in use by ${who}. Stop it, or give this one another folder.`,
+    )
+    this.folder = folder
+    this.holder = holder
+  }
+}
+
+/**
+ * Takes the folder (created with mode 0700 when missing) for this process until `release` or the
+ * process's end.
+ * @throws DataFolderInUseError when another process, or this one, has it.
+ */
+export function lockDataFolder(folder: string): DataFolderLock {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const lock = lockFile(join(folder, LOCK_FILE))
+  if (lock === undefined) throw new DataFolderInUseError(folder, readServerInfo(folder))
+  // What a killed process left: nobody serves from here now.
+  removeServerInfo(folder)
+  let isHeld = true
+  return {
+    release() {
+      if (!isHeld) return
+      isHeld = false
+      removeServerInfo(folder)
+      lock.release()
+    },
+  }
+}
+
+/** Tells others who serves from this folder; only whoever holds its lock may call this. */
+export function writeServerInfo(folder: string, info: ServerInfo): void {
+  const path = join(folder, SERVER_FILE)
+  const draft = `${path}.new`
+  writeFileSync(draft, `${JSON.stringify({ pid: info.pid, url: info.url })}\n`, { mode: 0o600 })
+  // Renamed, so that a reader never sees half of it.
+  renameSync(draft, path)
+}
+
+/**
+ * Who serves from this folder, as it said itself; undefined when nobody did. Only the lock proves
+ * that it still does.
+ */
+export function readServerInfo(folder: string): ServerInfo | undefined {
+  try {
+    const info: unknown = JSON.parse(readFileSync(join(folder, SERVER_FILE), 'utf8'))
+    if (typeof info !== 'object' || info === null || !('pid' in info) || !('url' in info))
+      return undefined
+    const { pid, url } = info
+    return typeof pid === 'number' && typeof url === 'string' ? { pid, url } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Names whoever serves from this folder among other nodes, the same after every start; made at the
+ * first.
+ */
+export function readNodeId(folder: string): string {
+  const path = join(folder, NODE_FILE)
+  try {
+    const id = readFileSync(path, 'utf8').trim()
+    if (/^node_[0-9a-f]{24}$/.test(id)) return id
+  } catch {
+    // There is none yet.
+  }
+  const id = `node_${randomBytes(12).toString('hex')}`
+  writeFileSync(path, `${id}\n`, { mode: 0o600 })
+  return id
+}
+
+function removeServerInfo(folder: string): void {
+  rmSync(join(folder, SERVER_FILE), { force: true })
+}

@@ -1,0 +1,178 @@
+/**
+ * Whether a data folder, a store and a master key belong together, before anything is served from
+ * them or written to them (docs/decisions/0030). Knows no HTTP and no settings.
+ */
+import {
+  createInstallationId,
+  type Installation,
+  type InstallationTableStore,
+} from './installation.ts'
+import {
+  InstallationFileError,
+  type RememberedInstallation,
+  readInstallationFile,
+  writeInstallationFile,
+} from './installation-file.ts'
+
+/**
+ * They do not: whoever asked must not serve. The message says what was found and expected, and what
+ * says that it is meant.
+ */
+export class InstallationMismatchError extends Error {
+  override readonly name = 'InstallationMismatchError'
+}
+
+export const ACCEPT_COMMAND = 'gatehouse store accept'
+
+/** @param sentences what was found and expected, one for each thing */
+export function mismatch(sentences: readonly string[]): InstallationMismatchError {
+  return new InstallationMismatchError(
+    `${sentences.join(' ')} Nothing was changed. Should this be meant, say so with the same variables: ${ACCEPT_COMMAND}`,
+  )
+}
+
+export interface InstallationParts {
+  /** The folder that all workers of a machine share. */
+  readonly folder: string
+  /** For messages: never a password. */
+  readonly where: string
+  readonly installation: InstallationTableStore
+  /**
+   * The ids of the master keys that are here, the current one first; none: there is no master key
+   * yet; undefined: nobody can say.
+   */
+  readonly masterKeyIds: readonly string[] | undefined
+  /**
+   * A sealed text of each kind: the id of the master key that it names, and whether it could be
+   * opened.
+   */
+  readonly tried: () => Promise<readonly TriedRow[]>
+  readonly sync: () => Promise<void>
+}
+
+export interface TriedRow {
+  readonly keyId: string | undefined
+  readonly isOpened: boolean
+}
+
+/**
+ * Finds out what does not fit, and writes nothing.
+ * @returns a sentence for each thing that does not; none: all belongs together
+ */
+export async function findMismatches(parts: InstallationParts): Promise<readonly string[]> {
+  const remembered = recall(parts.folder)
+  if (remembered instanceof InstallationFileError) return [remembered.message]
+  const found = await parts.installation.read()
+  return [
+    ...compareStores(parts, remembered, found),
+    ...(await compareKeys(parts, remembered, found)),
+  ]
+}
+
+function recall(folder: string): RememberedInstallation | undefined | InstallationFileError {
+  try {
+    return readInstallationFile(folder)
+  } catch (error) {
+    if (error instanceof InstallationFileError) return error
+    throw error
+  }
+}
+
+function compareStores(
+  { folder, where }: InstallationParts,
+  remembered: RememberedInstallation | undefined,
+  found: Installation | undefined,
+): string[] {
+  if (found !== undefined && found.movedTo !== null)
+    return [
+      `Everything in the store (${where}) was copied to ${found.movedTo}: found an old copy, expected that one. Set DATABASE_URL to it.`,
+    ]
+  if (remembered === undefined) return []
+  const expected = `the data folder ${folder} belongs to installation ${remembered.id}`
+  if (found === undefined)
+    return [
+      `The store (${where}) is of no installation: found a new or replaced database, but ${expected}.`,
+    ]
+  if (found.id !== remembered.id)
+    return [`The store (${where}) is another installation's: found ${found.id}, but ${expected}.`]
+  if (found.change < remembered.change)
+    return [
+      `The store (${where}) was set back in time: found it at change ${found.change}, but this data folder has seen change ${remembered.change}. What was revoked in between is in force again.`,
+    ]
+  return []
+}
+
+async function compareKeys(
+  { masterKeyIds, tried }: InstallationParts,
+  remembered: RememberedInstallation | undefined,
+  found: Installation | undefined,
+): Promise<string[]> {
+  if (masterKeyIds === undefined) return []
+  const here = masterKeyIds.length === 0 ? 'none' : masterKeyIds.join(', ')
+  // A store that says nothing has not sealed anything since it was asked, or was never asked.
+  const expected = found?.masterKeyId ?? remembered?.masterKeyId ?? null
+  if (expected !== null)
+    return masterKeyIds.includes(expected) ? [] : [describeKeys(here, expected, 'is recorded')]
+  const rows = await tried()
+  if (rows.length === 0 || rows.some(({ isOpened }) => isOpened)) return []
+  const named = [...new Set(rows.map(({ keyId }) => keyId ?? 'a damaged one'))].join(', ')
+  return [describeKeys(here, named, 'the stored credentials name')]
+}
+
+function describeKeys(here: string, expected: string, how: string): string {
+  return `The master key is not the one that the stored credentials are encrypted under: found ${here}, expected ${expected} (${how}). Restore the key (GATEHOUSE_MASTER_KEY, GATEHOUSE_MASTER_KEY_PREVIOUS, or master.key in the data folder).`
+}
+
+/**
+ * Lets a process work with the store: both know each other from now on.
+ * @throws InstallationMismatchError; nothing was changed then
+ */
+export async function joinInstallation(parts: InstallationParts): Promise<Installation> {
+  const mismatches = await findMismatches(parts)
+  if (mismatches.length > 0) throw mismatch(mismatches)
+  return await settle(parts, readInstallationFile(parts.folder)?.id)
+}
+
+/**
+ * Takes what is there for what is meant: the folder, the store and the master key belong together
+ * from now on.
+ * @returns what did not fit
+ */
+export async function acceptInstallation(parts: InstallationParts): Promise<readonly string[]> {
+  const mismatches = await findMismatches(parts)
+  if (mismatches.length === 0) return mismatches
+  const { installation, masterKeyIds, folder } = parts
+  const remembered = recall(folder)
+  const known = remembered instanceof InstallationFileError ? undefined : remembered
+  if ((await installation.read()) === undefined)
+    await installation.create(known?.id ?? createInstallationId())
+  const found = await installation.read()
+  await installation.noteMove(null)
+  if (masterKeyIds !== undefined) await installation.noteMasterKey(masterKeyIds[0] ?? null)
+  // Ahead of what any node has seen of the same past, so that one that says so is enough for all.
+  if (known !== undefined && found?.id === known.id && found.change <= known.change)
+    await installation.raiseChange(known.change + 1)
+  const accepted = await installation.read()
+  if (accepted === undefined) throw new Error('the row of the installation is gone')
+  await parts.sync()
+  writeInstallationFile(folder, accepted)
+  return mismatches
+}
+
+async function settle(
+  parts: InstallationParts,
+  knownId: string | undefined,
+): Promise<Installation> {
+  const { installation, masterKeyIds, folder, sync } = parts
+  if ((await installation.read()) === undefined)
+    await installation.create(knownId ?? createInstallationId())
+  const [current] = masterKeyIds ?? []
+  if (current !== undefined && (await installation.read())?.masterKeyId !== current)
+    await installation.noteMasterKey(current)
+  const joined = await installation.read()
+  if (joined === undefined) throw new Error('the row of the installation is gone')
+  // Before the folder says how far the store has come, a power cut must not be able to undo it.
+  await sync()
+  writeInstallationFile(folder, joined)
+  return joined
+}

@@ -1,0 +1,128 @@
+/**
+ * Looks at times whether the store is still the one that this process began with, and no older;
+ * what it has come to is remembered in the data folder. Must not know what is done about it.
+ */
+
+import { StoreFileGoneError } from '../database/store-file-gone-error.ts'
+import type { InstallationTableStore } from './installation.ts'
+import {
+  type RememberedInstallation,
+  readInstallationFile,
+  writeInstallationFile,
+} from './installation-file.ts'
+
+const LOOK_EVERY_MS = 2_000
+
+/** `other`: another installation's, or nobody's. `gone`: its file was removed or replaced. */
+export type StoreStanding = 'ok' | 'other' | 'gone'
+
+/** Changes by their numbers: the store was at the first, and is at the second. */
+export interface SetBack {
+  readonly from: number
+  readonly to: number
+  /** Milliseconds since the Unix epoch. */
+  readonly noticedAt: number
+}
+
+export interface WatchInstallationOptions {
+  readonly folder: string
+  readonly installation: Pick<InstallationTableStore, 'read'>
+  /** As it was joined. */
+  readonly joined: RememberedInstallation
+  /** @throws StoreFileGoneError */
+  readonly assertThere: () => void
+  readonly sync: () => Promise<void>
+  /** Told of each change of the standing. */
+  readonly onStanding: (standing: StoreStanding) => void
+  readonly onSetBack: (setBack: SetBack) => void
+  readonly lookEveryMs?: number
+}
+
+export class InstallationWatch {
+  readonly #options: WatchInstallationOptions
+  #remembered: RememberedInstallation
+  #standing: StoreStanding = 'ok'
+  #setBack: SetBack | undefined
+  #setBacks = 0
+  #lowest: number
+  #looking: Promise<void> = Promise.resolve()
+  readonly #timer: ReturnType<typeof setInterval>
+
+  constructor(options: WatchInstallationOptions) {
+    this.#options = options
+    this.#remembered = options.joined
+    this.#lowest = options.joined.change
+    this.#timer = setInterval(() => void this.look(), options.lookEveryMs ?? LOOK_EVERY_MS)
+    this.#timer.unref()
+  }
+
+  get standing(): StoreStanding {
+    return this.#standing
+  }
+
+  /** How often, so far. */
+  get setBacks(): number {
+    return this.#setBacks
+  }
+
+  /** The last that was noticed. */
+  get setBack(): SetBack | undefined {
+    return this.#setBack
+  }
+
+  /** Never rejects: a store that cannot be asked is somebody else's to tell. */
+  look(): Promise<void> {
+    this.#looking = this.#looking.then(() => this.#look()).catch(() => {})
+    return this.#looking
+  }
+
+  /** Whoever follows changes may notice it first. */
+  noteSetBack(from: number, to: number): void {
+    if (to >= this.#lowest && this.#setBack !== undefined && this.#setBack.to === to) return
+    this.#setBacks += 1
+    this.#setBack = { from, to, noticedAt: Date.now() }
+    this.#lowest = to
+    // A start on it is stopped too, also where this was never looked at in between.
+    if (from > this.#remembered.change) this.#remember({ ...this.#remembered, change: from })
+    this.#options.onSetBack(this.#setBack)
+  }
+
+  /** What the store has come to is remembered, if it can be asked. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.look()
+  }
+
+  async #look(): Promise<void> {
+    const { folder, installation, joined, assertThere, sync } = this.#options
+    try {
+      assertThere()
+    } catch (error) {
+      if (!(error instanceof StoreFileGoneError)) throw error
+      return this.#stand('gone')
+    }
+    const found = await installation.read()
+    if (found?.id !== joined.id) return this.#stand('other')
+    this.#stand('ok')
+    if (found.change < this.#lowest) this.noteSetBack(this.#lowest, found.change)
+    this.#lowest = found.change
+    const { change, masterKeyId } = this.#remembered
+    if (found.change <= change && found.masterKeyId === masterKeyId) return
+    // Before the folder says how far the store has come, a power cut must not be able to undo it.
+    await sync()
+    // Another worker may have come further.
+    const other = readInstallationFile(folder)?.change ?? 0
+    this.#remember({ ...found, change: Math.max(change, found.change, other) })
+  }
+
+  #remember(remembered: RememberedInstallation): void {
+    writeInstallationFile(this.#options.folder, remembered)
+    this.#remembered = remembered
+  }
+
+  #stand(standing: StoreStanding): void {
+    if (standing === this.#standing) return
+    this.#standing = standing
+    this.#options.onStanding(standing)
+  }
+}

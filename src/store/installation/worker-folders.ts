@@ -1,0 +1,31 @@
+/**
+ * Where the workers of one machine have their data folders: inside the one that the operator gave.
+ * Knows no file in them.
+ */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** @param index from 0; one that no worker has now may still hold a journal */
+export function workerFolder(dataFolder: string, index: number): string {
+  return join(dataFolder, 'workers', String(index))
+}
+
+/**
+ * The indexes of those that are there, lowest first: of this run's workers and of earlier ones'.
+ */
+export function listWorkerFolders(dataFolder: string): readonly number[] {
+  return namesIn(join(dataFolder, 'workers'))
+    .filter((name) => /^(?:0|[1-9]\d{0,8})$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b)
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOENT' || code === 'ENOTDIR') return []
+    throw error
+  }
+}

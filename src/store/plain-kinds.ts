@@ -1,0 +1,109 @@
+/**
+ * The plain kinds: what a customer says of a thing, kept as it was said, with no secret, no
+ * counting and no part in calls. Such a kind needs no store, no registry and no routes of its own;
+ * one that needs more is written out. Knows no HTTP.
+ */
+import type { Kysely } from 'kysely'
+import type { AccountCaps } from '../core/account-caps.ts'
+import type { PublicForm } from '../core/audit.ts'
+import type { AccountId } from '../core/ids.ts'
+import { RESOURCE_TABLE } from '../core/resource-table.ts'
+import type { NamedThing } from './database/find-some.ts'
+import { ResourceStore, type StoredKind, type StoredWord } from './resource-store.ts'
+import type { Schema } from './schema.ts'
+
+export interface PlainThing {
+  readonly accountId: AccountId
+  readonly id: string
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number
+}
+
+/** What its store does, whatever its columns are. */
+export interface PlainStore<Thing extends PlainThing> {
+  loadAll(): Promise<readonly Thing[]>
+  findSome(things: readonly NamedThing[]): Promise<readonly (Thing | undefined)[]>
+  /** @throws GatewayError `conflict` when there are too many, or one of this name */
+  insert(thing: Thing): Promise<boolean>
+  /** @throws GatewayError `conflict` when there is another of this name */
+  save(thing: Thing): Promise<boolean>
+  delete(accountId: AccountId, id: string): Promise<boolean>
+}
+
+export interface PlainKind<Thing extends PlainThing> {
+  readonly word: StoredWord
+  readonly table: keyof Schema
+  /** Of its ids: `tag` for `tag_…`. */
+  readonly idPrefix: string
+  toPublic(thing: Thing): PublicForm
+  openStore(database: Kysely<Schema>, caps: AccountCaps): PlainStore<Thing>
+}
+
+function definePlainKind<Word extends StoredWord, Thing extends PlainThing>(
+  kind: Omit<StoredKind<Word, Thing, Thing>, 'idColumn' | 'nameOf' | 'mayClash'> & {
+    readonly idPrefix: string
+    readonly idColumn: StoredKind<Word, Thing, Thing>['idColumn']
+  },
+): PlainKind<Thing> {
+  const stored = {
+    ...kind,
+    mayClash: kind.uniqueColumn !== undefined,
+    nameOf: (thing: Thing) => thing,
+  }
+  return {
+    word: kind.word,
+    table: RESOURCE_TABLE[kind.word].cap.table,
+    idPrefix: kind.idPrefix,
+    toPublic: kind.toPublic,
+    openStore: (database, caps) => new ResourceStore(database, stored, caps),
+  }
+}
+
+interface Tag extends PlainThing {
+  readonly name: string
+  readonly description: string
+}
+
+export const PLAIN_KINDS = {
+  tag: definePlainKind<'tag', Tag>({
+    word: 'tag',
+    idPrefix: 'tag',
+    idColumn: 'id',
+    uniqueColumn: 'name',
+    toRow: ({ accountId, id, name, description, createdAt }) => ({
+      id,
+      account_id: accountId,
+      name,
+      description,
+      created_at: createdAt,
+    }),
+    toChanges: ({ name, description }) => ({ name, description }),
+    createReader: () => (row) => ({
+      accountId: row.account_id,
+      id: row.id,
+      name: row.name,
+      description: row.description,
+      createdAt: row.created_at,
+    }),
+    toPublic: ({ id, name, description, createdAt }) => ({
+      id,
+      name,
+      description,
+      createdAt: new Date(createdAt).toISOString(),
+    }),
+  }),
+} as const satisfies Readonly<Record<string, PlainKind<PlainThing>>>
+
+export type PlainWord = keyof typeof PLAIN_KINDS
+
+export type ThingOf<Word extends PlainWord> =
+  (typeof PLAIN_KINDS)[Word] extends PlainKind<infer Thing> ? Thing : never
+
+export type PlainStores = { readonly [Word in PlainWord]: PlainStore<ThingOf<Word>> }
+
+export const PLAIN_ENTRIES = Object.entries<PlainKind<PlainThing>>(PLAIN_KINDS)
+
+export function openPlainStores(database: Kysely<Schema>, caps: AccountCaps): PlainStores {
+  const stores = PLAIN_ENTRIES.map(([word, kind]) => [word, kind.openStore(database, caps)])
+  return Object.fromEntries(stores)
+}

@@ -1,0 +1,217 @@
+/**
+ * Things of one kind in the database, each change of them with its line in the audit log and within
+ * the account's cap. What a row holds is described by its kind, in a file of its own. Trusts what
+ * it is given: the contract has checked it.
+ */
+import type { Insertable, Kysely, Selectable, Transaction, Updateable } from 'kysely'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
+import type { PublicForm } from '../core/audit.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import { type AuditedAction, RESOURCE_TABLE, type ResourceWord } from '../core/resource-table.ts'
+import { recordChange } from './changes/audit-log.ts'
+import { changeAccount } from './changes/change-account.ts'
+import { findSome, type NamedThing } from './database/find-some.ts'
+import { insertWithinCap } from './database/insert-within-cap.ts'
+import type { Schema } from './schema.ts'
+
+type Table = typeof RESOURCE_TABLE
+
+/** What is created, changed and deleted, counted, and followed. */
+export type StoredWord = {
+  [Word in ResourceWord]: Table[Word] extends {
+    readonly actions: Readonly<Record<'create' | 'update' | 'delete', string>>
+    readonly cap: { readonly table: keyof Schema }
+    readonly follow: object
+  }
+    ? Word
+    : never
+}[ResourceWord]
+
+type RowOf<Word extends StoredWord> = Schema[Table[Word]['cap']['table']]
+
+/**
+ * @template Changed what a change is made of: less than a stored one, where a part need not be
+ * written again
+ */
+export interface StoredKind<Word extends StoredWord, Changed, Stored extends Changed> {
+  readonly word: Word
+  readonly idColumn: keyof RowOf<Word> & string
+  /** The account may have one of the same name already, which is told and is no failure. */
+  readonly mayClash: boolean
+  /** What the customer calls one, where no other of the account may be called so. It may change. */
+  readonly uniqueColumn?: keyof RowOf<Word> & string
+  nameOf(thing: Changed): NamedThing
+  toRow(stored: Stored): Insertable<RowOf<Word>>
+  /** Only what may change. */
+  toChanges(changed: Changed, previous: Stored): Updateable<RowOf<Word>>
+  /** Reads many rows: it may share among them what they have in common. */
+  createReader(): (row: Selectable<RowOf<Word>>) => Stored
+  toPublic(thing: Changed): PublicForm
+  /** Deletes what cannot be without it. */
+  deleteBelongings?(transaction: Transaction<Schema>, name: NamedThing): Promise<void>
+}
+
+/**
+ * The tables where it does not matter which one it is: the kind's types hold its rows to its own.
+ */
+type AnyTables = Record<string, Record<string, unknown>>
+
+export class ResourceStore<Word extends StoredWord, Changed, Stored extends Changed = Changed> {
+  protected readonly database: Kysely<Schema>
+  readonly #kind: StoredKind<Word, Changed, Stored>
+  readonly #table: string
+  readonly #idColumn: string
+  readonly #caps: AccountCaps
+
+  constructor(
+    database: Kysely<Schema>,
+    kind: StoredKind<Word, Changed, Stored>,
+    caps: AccountCaps = DEFAULT_ACCOUNT_CAPS,
+  ) {
+    this.database = database
+    this.#kind = kind
+    this.#table = RESOURCE_TABLE[kind.word].cap.table
+    this.#idColumn = kind.idColumn
+    this.#caps = caps
+  }
+
+  /** Every one of every account, for the snapshot at start. */
+  async loadAll(): Promise<Stored[]> {
+    const read = this.#kind.createReader()
+    const rows = await anyTables(this.database).selectFrom(this.#table).selectAll().execute()
+    return rows.map((row) => read(row as Selectable<RowOf<Word>>))
+  }
+
+  /** One for each that is asked for; undefined where there is none. */
+  findSome(things: readonly NamedThing[]): Promise<readonly (Stored | undefined)[]> {
+    const { word, idColumn, createReader } = this.#kind
+    const { table } = RESOURCE_TABLE[word].cap
+    return findSome(this.database, { table, idColumn, toStored: createReader() }, things)
+  }
+
+  /**
+   * @returns false when the account has one of this name already, where the kind has names
+   * @throws GatewayError `conflict` when it has too many, or another in its unique column
+   */
+  async insert(stored: Stored): Promise<boolean> {
+    const { nameOf, toRow, toPublic, mayClash, word } = this.#kind
+    const name = nameOf(stored)
+    const capped = {
+      thing: RESOURCE_TABLE[word].cap.name,
+      accountId: name.accountId,
+      caps: this.#caps,
+    }
+    return await insertWithinCap(this.database, capped, async (transaction) => {
+      const row: Readonly<Record<string, unknown>> = toRow(stored)
+      const insertion = anyTables(transaction).insertInto(this.#table).values(row)
+      const result = await (mayClash
+        ? insertion.onConflict((conflict) => conflict.doNothing())
+        : insertion
+      ).executeTakeFirst()
+      if (Number(result.numInsertedOrUpdatedRows ?? 0) !== 1) {
+        if (this.#kind.uniqueColumn !== undefined) throw this.#isTaken(this.#kind.uniqueColumn)
+        return false
+      }
+      await this.#record(transaction, name, {
+        verb: 'create',
+        before: null,
+        after: toPublic(stored),
+      })
+      return true
+    })
+  }
+
+  /**
+   * Writes everything that may change. @returns false when there is none
+   * @throws GatewayError `conflict` when another has the same in its unique column
+   */
+  async save(changed: Changed): Promise<boolean> {
+    const { nameOf, toChanges, toPublic } = this.#kind
+    const name = nameOf(changed)
+    return await changeAccount(this.database, name.accountId, async (transaction) => {
+      const previous = await this.#find(transaction, name)
+      if (previous === undefined) return false
+      const changes: Readonly<Record<string, unknown>> = toChanges(changed, previous)
+      await this.#assertUnique(transaction, name, changes)
+      await anyTables(transaction)
+        .updateTable(this.#table)
+        .set(changes)
+        .where('account_id', '=', name.accountId)
+        .where(this.#idColumn, '=', name.id)
+        .execute()
+      const [before, after] = [toPublic(previous), toPublic(changed)]
+      await this.#record(transaction, name, { verb: 'update', before, after })
+      return true
+    })
+  }
+
+  /** With what cannot be without it. @returns false when there is none */
+  async delete(accountId: AccountId, id: string): Promise<boolean> {
+    const name = { accountId, id }
+    return await changeAccount(this.database, accountId, async (transaction) => {
+      const previous = await this.#find(transaction, name)
+      if (previous === undefined) return false
+      await this.#kind.deleteBelongings?.(transaction, name)
+      await anyTables(transaction)
+        .deleteFrom(this.#table)
+        .where('account_id', '=', accountId)
+        .where(this.#idColumn, '=', id)
+        .execute()
+      const before = this.#kind.toPublic(previous)
+      await this.#record(transaction, name, { verb: 'delete', before, after: null })
+      return true
+    })
+  }
+
+  async #find(transaction: Transaction<Schema>, name: NamedThing): Promise<Stored | undefined> {
+    const row = await anyTables(transaction)
+      .selectFrom(this.#table)
+      .selectAll()
+      .where('account_id', '=', name.accountId)
+      .where(this.#idColumn, '=', name.id)
+      .executeTakeFirst()
+    return row === undefined ? undefined : this.#kind.createReader()(row as Selectable<RowOf<Word>>)
+  }
+
+  /** Nobody else writes to the account meanwhile. */
+  async #assertUnique(
+    transaction: Transaction<Schema>,
+    { accountId, id }: NamedThing,
+    changes: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const { uniqueColumn } = this.#kind
+    if (uniqueColumn === undefined) return
+    const other = await anyTables(transaction)
+      .selectFrom(this.#table)
+      .select(this.#idColumn)
+      .where('account_id', '=', accountId)
+      .where(uniqueColumn as string, '=', changes[uniqueColumn])
+      .where(this.#idColumn, '!=', id)
+      .executeTakeFirst()
+    if (other !== undefined) throw this.#isTaken(uniqueColumn)
+  }
+
+  #isTaken(column: string): GatewayError {
+    return new GatewayError('conflict', `A ${this.#kind.word} with this ${column} exists already.`)
+  }
+
+  async #record(
+    transaction: Transaction<Schema>,
+    { accountId, id: resourceId }: NamedThing,
+    change: {
+      readonly verb: 'create' | 'update' | 'delete'
+      readonly before: PublicForm | null
+      readonly after: PublicForm | null
+    },
+  ): Promise<void> {
+    const { verb, before, after } = change
+    // The types of the table hold every stored kind to these three.
+    const action = `${this.#kind.word}.${verb}` as AuditedAction
+    await recordChange(transaction, { accountId, action, resourceId, before, after })
+  }
+}
+
+function anyTables(database: Kysely<Schema>): Kysely<AnyTables> {
+  return database as unknown as Kysely<AnyTables>
+}

@@ -1,0 +1,85 @@
+/**
+ * What some of an account's calls used, from their own rows: those that retention has left, of a
+ * part of an hour. A bounded number of rows at a time. Must not read the roll-ups.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Kysely, type SqlBool, sql } from 'kysely'
+import type { AccountId, GateId, KeyId } from '../../core/ids.ts'
+import type { Schema } from '../schema.ts'
+
+export interface UsedAmounts {
+  /** Input and output together. */
+  readonly tokens: number
+  /** Millionths of a US dollar, of the calls whose cost is known. */
+  readonly microUsd: number
+  /** Calls that reported what they used and whose cost is not known. */
+  readonly unpricedCalls: number
+}
+
+/** A stretch of time of one key or one gate: of each, one is given. */
+export interface ScopedRange {
+  readonly fromMs: number
+  /** Exclusive. */
+  readonly untilMs: number
+  readonly keyId?: KeyId
+  readonly gateId?: GateId
+}
+
+export interface CallRange extends ScopedRange {
+  readonly accountId: AccountId
+}
+
+/** A millisecond of the event loop. */
+const CALLS_PER_STEP = 500
+
+const isUnpriced = sql<SqlBool>`cost_micro_usd IS NULL AND input_tokens IS NOT NULL`
+
+export async function sumOfCalls(database: Kysely<Schema>, range: CallRange): Promise<UsedAmounts> {
+  const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+  let startMs = range.fromMs
+  while (startMs < range.untilMs) {
+    const endMs = await findStepEnd(database, { ...range, fromMs: startMs })
+    const row = await sumAtOnce(database, { ...range, fromMs: startMs, untilMs: endMs })
+    sum.tokens += Number(row.tokens ?? 0)
+    sum.microUsd += Number(row.micro_usd ?? 0)
+    sum.unpricedCalls += Number(row.unpriced ?? 0)
+    startMs = endMs
+    await nextTurn()
+  }
+  return sum
+}
+
+/** Calls of the same millisecond stay together. */
+async function findStepEnd(database: Kysely<Schema>, range: CallRange): Promise<number> {
+  const row = await callsOf(database, range)
+    .select('started_at')
+    .orderBy('started_at')
+    .offset(CALLS_PER_STEP)
+    .limit(1)
+    .executeTakeFirst()
+  return row === undefined ? range.untilMs : Math.max(row.started_at, range.fromMs + 1)
+}
+
+async function sumAtOnce(database: Kysely<Schema>, range: CallRange) {
+  return await callsOf(database, range)
+    .select(({ fn }) => [
+      sql<number | null>`SUM(input_tokens + output_tokens)`.as('tokens'),
+      fn.sum<number | null>('cost_micro_usd').as('micro_usd'),
+      sql<number | null>`SUM(CASE WHEN ${isUnpriced} THEN 1 ELSE 0 END)`.as('unpriced'),
+    ])
+    .executeTakeFirstOrThrow()
+}
+
+function callsOf(
+  database: Kysely<Schema>,
+  { accountId, fromMs, untilMs, keyId, gateId }: CallRange,
+) {
+  let calls = database
+    .selectFrom('calls')
+    .where('account_id', '=', accountId)
+    .where('started_at', '>=', fromMs)
+    .where('started_at', '<', untilMs)
+  if (keyId !== undefined) calls = calls.where('key_id', '=', keyId)
+  if (gateId !== undefined) calls = calls.where('gate_id', '=', gateId)
+  return calls
+}

@@ -1,0 +1,150 @@
+/**
+ * Calls summed up to rows of usage: some thousand a second, so one costs a few comparisons where it
+ * follows another of the same place. Must not know tables.
+ */
+import type { CallRecord } from '../../core/call.ts'
+import type { UsageTable } from '../schema.ts'
+import { TimeCounts } from './latency-histogram.ts'
+import { COUNTERS, HOUR_MS, type Place, toPlace } from './usage-hours.ts'
+
+/**
+ * Sums calls up by everything that tells rows of usage apart; those that were turned away used
+ * nothing, and are none of them.
+ */
+export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
+  const sums = new CallSums()
+  sums.add(calls)
+  return sums.toRows()
+}
+
+/** As `sumCalls`, some at a time. */
+export class CallSums {
+  readonly #sums = new Map<string, PlaceSum>()
+  #last: PlaceSum | undefined
+
+  add(calls: readonly CallRecord[]): void {
+    for (const call of calls) {
+      if (call.refusals !== undefined) continue
+      if (this.#last === undefined || !this.#last.takes(call)) this.#last = this.#find(call)
+      this.#last.add(call)
+    }
+  }
+
+  toRows(): UsageTable[] {
+    return Array.from(this.#sums.values(), (sum) => sum.toRow())
+  }
+
+  #find(call: CallRecord): PlaceSum {
+    const place = placeOf(call)
+    const text = toPlace(place)
+    const known = this.#sums.get(text)
+    if (known !== undefined) return known
+    const sum = new PlaceSum(place)
+    this.#sums.set(text, sum)
+    return sum
+  }
+}
+
+class PlaceSum {
+  readonly #row: UsageTable
+  readonly #durations = new TimeCounts()
+  readonly #firstBytes = new TimeCounts()
+
+  constructor(place: Place) {
+    this.#row = emptyRow(place)
+  }
+
+  takes(call: CallRecord): boolean {
+    const row = this.#row
+    const sinceStartMs = call.startedAt - row.starts_at
+    return (
+      sinceStartMs >= 0 &&
+      sinceStartMs < HOUR_MS &&
+      Math.floor(call.status / 100) === row.status_class &&
+      (call.credential ?? '') === row.credential &&
+      call.keyId === row.key_id &&
+      call.gateId === row.gate_id &&
+      (call.target ?? '') === row.target &&
+      call.accountId === row.account_id
+    )
+  }
+
+  add(call: CallRecord): void {
+    addCall(this.#row, call)
+    this.#durations.add(Math.round(call.durationMs))
+    if (call.firstByteMs !== null) this.#firstBytes.add(Math.round(call.firstByteMs))
+  }
+
+  toRow(): UsageTable {
+    return {
+      ...this.#row,
+      durations: this.#durations.encode(),
+      first_bytes: this.#firstBytes.encode(),
+    }
+  }
+}
+
+/**
+ * What corrected costs change, given the calls as they were and as they are: to be added to the
+ * hours like calls.
+ */
+export function sumCorrections(
+  corrections: readonly { readonly before: CallRecord; readonly after: CallRecord }[],
+): UsageTable[] {
+  const counted = corrections.filter(({ before }) => before.refusals === undefined)
+  return counted.map(({ before, after }) => {
+    const row = emptyRow(placeOf(after))
+    const [taken, added] = [emptyRow(placeOf(before)), emptyRow(placeOf(after))]
+    addCall(taken, before)
+    addCall(added, after)
+    for (const name of COUNTERS) row[name] = added[name] - taken[name]
+    return row
+  })
+}
+
+function placeOf(call: CallRecord): Place {
+  return {
+    account_id: call.accountId,
+    starts_at: Math.floor(call.startedAt / HOUR_MS) * HOUR_MS,
+    gate_id: call.gateId,
+    target: call.target ?? '',
+    key_id: call.keyId,
+    status_class: Math.floor(call.status / 100),
+    credential: call.credential ?? '',
+  }
+}
+
+function emptyRow(place: Place): UsageTable {
+  return {
+    ...place,
+    calls: 0,
+    failed: 0,
+    cancelled: 0,
+    unreported: 0,
+    input_tokens: 0,
+    output_tokens: 0,
+    cached_input_tokens: 0,
+    reasoning_tokens: 0,
+    cache_write_tokens: 0,
+    cost_micro_usd: 0,
+    cost_estimated: 0,
+    cost_unknown: 0,
+    durations: '',
+    first_bytes: '',
+  }
+}
+
+function addCall(row: UsageTable, { usage, cost, outcome }: CallRecord): void {
+  row.calls += 1
+  if (outcome === 'failed') row.failed += 1
+  if (outcome === 'cancelled') row.cancelled += 1
+  if (usage === null) row.unreported += 1
+  row.input_tokens += usage?.inputTokens ?? 0
+  row.output_tokens += usage?.outputTokens ?? 0
+  row.cached_input_tokens += usage?.cachedInputTokens ?? 0
+  row.reasoning_tokens += usage?.reasoningTokens ?? 0
+  row.cache_write_tokens += usage?.cacheWriteTokens ?? 0
+  row.cost_micro_usd += cost?.microUsd ?? 0
+  if (cost?.status === 'estimated') row.cost_estimated += 1
+  if (cost === undefined || cost.status === 'unknown') row.cost_unknown += 1
+}

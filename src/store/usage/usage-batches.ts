@@ -1,0 +1,251 @@
+/**
+ * One note for all accounts of a batch of calls, on SQLite: a note for each account touches a page
+ * of its own as it is written and another as it is taken away, and with thousands of accounts cost
+ * as much as the calls. Notes are added to the hours together, account after account, so that each
+ * page is written once. Must not see a call, which could be counted twice; must not be used where
+ * other processes settle notes.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Kysely, type SqlBool, sql } from 'kysely'
+import type { AccountId } from '../../core/ids.ts'
+import { CommitSize } from '../calls/commit-size.ts'
+import type { Schema, UsageTable } from '../schema.ts'
+import { decodeBatch, encodeBatch, findInBatch } from './batch-text.ts'
+import { sortInTurns } from './sort-in-turns.ts'
+import { addRows, addToHours } from './usage-hours.ts'
+
+/** Some twenty thousand rows, of which whoever reads an account's hours looks through the text. */
+const MAX_CHARS = 4_000_000
+/** Some minutes of a quiet gateway's batches. */
+const MAX_NOTES = 256
+/** Read at a time: half a millisecond, and two where they are the largest. */
+const NOTES_PER_STEP = 8
+/** Read out of notes before others get their turn: half a millisecond. */
+const ROWS_PER_TURN = 128
+
+const BEFORE_ALL = '' as AccountId
+
+/** The sums of one account, by place. */
+type AccountSums = Map<string, UsageTable>
+
+interface Settlement {
+  /** The notes up to this one are being added to the hours. */
+  readonly last: number
+  /** Those of the accounts up to this one are in the hours already; null: all are. */
+  readonly done: AccountId | null
+}
+
+export class UsageBatches {
+  readonly #database: Kysely<Schema>
+  readonly #relieve: (rows: number) => Promise<void>
+  readonly #commitSize = new CommitSize()
+  /** What this process noted; what an earlier one left is settled with it. */
+  #notes = 0
+  #chars = 0
+  #settling: Promise<void> = Promise.resolve()
+
+  /** @param relieve awaited after so many rows */
+  constructor(database: Kysely<Schema>, relieve: (rows: number) => Promise<void>) {
+    this.#database = database
+    this.#relieve = relieve
+  }
+
+  get isDue(): boolean {
+    return this.#notes >= MAX_NOTES || this.#chars >= MAX_CHARS
+  }
+
+  /** @param transaction the one that stores the calls */
+  async note(transaction: Kysely<Schema>, rows: readonly UsageTable[]): Promise<void> {
+    if (rows.length === 0) return
+    const sums = encodeBatch(rows)
+    // Above the notes that are being settled, also when those are gone.
+    await sql`INSERT INTO usage_batches (id, sums) SELECT 1 + MAX(
+      COALESCE((SELECT MAX(id) FROM usage_batches), 0),
+      COALESCE((SELECT MAX(last_batch) FROM usage_settlement), 0)
+    ), ${sums}`.execute(transaction)
+    this.#notes += 1
+    this.#chars += sums.length
+  }
+
+  /**
+   * Adds all that was noted before this call to the hours. @param between awaited between the
+   * statements
+   */
+  async settle(between: () => Promise<unknown>): Promise<void> {
+    const settling = this.#settling.catch(() => {}).then(() => this.#settleNow(between))
+    this.#settling = settling
+    await settling
+  }
+
+  async #settleNow(between: () => Promise<unknown>): Promise<void> {
+    const [notes, chars] = [this.#notes, this.#chars]
+    // One that was cut short is ended first.
+    const begun = await findSettlement(this.#database)
+    if (begun !== undefined) await this.#goOn(begun, between)
+    const { last } = await this.#database
+      .selectFrom('usage_batches')
+      .select((eb) => eb.fn.max('id').as('last'))
+      .executeTakeFirstOrThrow()
+    if (last !== null) await this.#goOn({ last, done: BEFORE_ALL }, between)
+    this.#notes -= notes
+    this.#chars -= chars
+  }
+
+  async #goOn({ last, done }: Settlement, between: () => Promise<unknown>): Promise<void> {
+    if (done !== null) await this.#addToHours({ last, done }, between)
+    await this.#deleteUpTo(last, between)
+  }
+
+  /**
+   * Each commit says up to which account it came: whoever goes on after it, or reads meanwhile,
+   * counts no account twice.
+   */
+  async #addToHours(settlement: Settlement, between: () => Promise<unknown>): Promise<void> {
+    const { last } = settlement
+    const sums = await this.#addUp(settlement, between)
+    const accounts = await sortInTurns([...sums.keys()], between)
+    for (let index = 0; index < accounts.length; ) {
+      const rows: UsageTable[] = []
+      let account: AccountId | undefined
+      for (; index < accounts.length && rows.length < this.#commitSize.rows; index += 1) {
+        account = accounts[index]
+        if (account !== undefined) rows.push(...(sums.get(account)?.values() ?? []))
+      }
+      const done = index < accounts.length && account !== undefined ? account : null
+      let workedUntilMs = 0
+      await this.#database.transaction().execute(async (transaction) => {
+        await addToHours(transaction, rows, between)
+        await noteSettlement(transaction, { last, done })
+        workedUntilMs = performance.now()
+      })
+      this.#commitSize.note(rows.length, performance.now() - workedUntilMs)
+      await this.#relieve(rows.length)
+      await between()
+    }
+    if (accounts.length === 0) await noteSettlement(this.#database, { last, done: null })
+  }
+
+  async #addUp(
+    settlement: Settlement,
+    between: () => Promise<unknown>,
+  ): Promise<ReadonlyMap<AccountId, AccountSums>> {
+    const sums = new Map<AccountId, AccountSums>()
+    const { last } = settlement
+    for await (const rows of readAccounts(this.#database, { last, between, settlement })) {
+      const accountId = rows[0]?.account_id
+      if (accountId === undefined) continue
+      const ofAccount = sums.get(accountId) ?? new Map<string, UsageTable>()
+      sums.set(accountId, ofAccount)
+      addRows(ofAccount, rows)
+    }
+    return sums
+  }
+
+  /** They are in the hours. */
+  async #deleteUpTo(last: number, between: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      const { numAffectedRows } = await sql`DELETE FROM usage_batches WHERE id IN (
+        SELECT id FROM usage_batches WHERE id <= ${last} ORDER BY id LIMIT ${NOTES_PER_STEP}
+      )`.execute(this.#database)
+      if (Number(numAffectedRows) < NOTES_PER_STEP) break
+      await between()
+    }
+    await this.#database.deleteFrom('usage_settlement').where('last_batch', '=', last).execute()
+  }
+}
+
+/** What batches add to one account's hours. */
+export async function readBatches(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+): Promise<readonly UsageTable[]> {
+  const rows: UsageTable[] = []
+  const settlement = await findSettlement(database)
+  for await (const notes of readNotes(database)) {
+    for (const { id, sums } of notes)
+      if (!isSettled(settlement, id, accountId)) rows.push(...findInBatch(sums, accountId))
+    await nextTurn()
+  }
+  return rows
+}
+
+/** As `readBatches`, of every account. */
+export async function readAllBatches(
+  database: Kysely<Schema>,
+): Promise<ReadonlyMap<AccountId, readonly UsageTable[]>> {
+  const found = new Map<AccountId, UsageTable[]>()
+  const settlement = await findSettlement(database)
+  for await (const rows of readAccounts(database, { between: nextTurn, settlement })) {
+    const accountId = rows[0]?.account_id
+    if (accountId === undefined) continue
+    const own = found.get(accountId)
+    if (own === undefined) found.set(accountId, [...rows])
+    else own.push(...rows)
+  }
+  return found
+}
+
+function isSettled(settlement: Settlement | undefined, id: number, accountId: AccountId): boolean {
+  if (settlement === undefined || id > settlement.last) return false
+  return settlement.done === null || accountId <= settlement.done
+}
+
+async function findSettlement(database: Kysely<Schema>): Promise<Settlement | undefined> {
+  const row = await database.selectFrom('usage_settlement').selectAll().executeTakeFirst()
+  return row && { last: row.last_batch, done: row.account_id }
+}
+
+async function noteSettlement(database: Kysely<Schema>, { last, done }: Settlement): Promise<void> {
+  await database
+    .insertInto('usage_settlement')
+    .values({ last_batch: last, account_id: done })
+    .onConflict((conflict) => conflict.column('last_batch').doUpdateSet({ account_id: done }))
+    .execute()
+}
+
+/** What each note adds to each of its accounts, but for what is in the hours already. */
+async function* readAccounts(
+  database: Kysely<Schema>,
+  {
+    last,
+    between,
+    settlement,
+  }: {
+    readonly last?: number
+    readonly between: () => Promise<unknown>
+    readonly settlement?: Settlement | undefined
+  },
+): AsyncGenerator<readonly UsageTable[]> {
+  let decoded = 0
+  for await (const notes of readNotes(database, last)) {
+    for (const { id, sums } of notes)
+      for (const rows of decodeBatch(sums)) {
+        const accountId = rows[0]?.account_id
+        if (accountId !== undefined && !isSettled(settlement, id, accountId)) yield rows
+        decoded += rows.length
+        if (decoded < ROWS_PER_TURN) continue
+        decoded = 0
+        await between()
+      }
+    await between()
+  }
+}
+
+/** In their order, some at a time. @param last with which one to end; absent: with the last one */
+async function* readNotes(database: Kysely<Schema>, last?: number) {
+  const upTo = last === undefined ? sql.lit(true) : sql<SqlBool>`id <= ${last}`
+  for (let after = 0; ; ) {
+    const notes = await database
+      .selectFrom('usage_batches')
+      .selectAll()
+      .where('id', '>', after)
+      .where(upTo)
+      .orderBy('id')
+      .limit(NOTES_PER_STEP)
+      .execute()
+    yield notes
+    const end = notes.at(-1)
+    if (end === undefined || notes.length < NOTES_PER_STEP) return
+    after = end.id
+  }
+}

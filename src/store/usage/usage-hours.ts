@@ -1,0 +1,225 @@
+/**
+ * The roll-up of all calls: hour × gate × target × key × class of status × credential. Must not be
+ * given a call twice; what was summed up to a day is marked as changed.
+ */
+import { type CompiledQuery, type DialectAdapter, type Kysely, type RawBuilder, sql } from 'kysely'
+import type { AccountId } from '../../core/ids.ts'
+import type { Schema, UsageTable } from '../schema.ts'
+import { joinEncoded, shortenEncoded } from './latency-histogram.ts'
+
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
+
+/** Some two tenths of a millisecond of the event loop. */
+const ROWS_PER_STATEMENT = 16
+
+/** Everything of a row but its key and its histograms: what is simply added up. */
+export const COUNTERS = [
+  'calls',
+  'failed',
+  'cancelled',
+  'unreported',
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'reasoning_tokens',
+  'cache_write_tokens',
+  'cost_micro_usd',
+  'cost_estimated',
+  'cost_unknown',
+] as const satisfies readonly (keyof UsageTable)[]
+
+/** As `writeHours`; their days are to be summed up anew. */
+export async function addToHours(
+  database: Kysely<Schema>,
+  rows: readonly UsageTable[],
+  between?: () => Promise<unknown>,
+): Promise<void> {
+  await writeHours(database, rows, between)
+  await markDaysDue(database, rows, between)
+}
+
+/**
+ * Each row's place must come once; `database` is the transaction that takes the rows from where
+ * they were.
+ * @param between awaited before each statement, so that others get their turn
+ */
+export async function writeHours(
+  database: Kysely<Schema>,
+  rows: readonly UsageTable[],
+  between?: () => Promise<unknown>,
+): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+    await between?.()
+    const some = rows.slice(start, start + ROWS_PER_STATEMENT)
+    const stored = new Map<string, Histograms>()
+    for (const found of await findHistograms(database, some)) stored.set(toPlace(found), found)
+    const joined = some.map((row) => {
+      const before = stored.get(toPlace(row))
+      return {
+        ...row,
+        durations: shortenEncoded(joinEncoded(before?.durations ?? '', row.durations)),
+        first_bytes: shortenEncoded(joinEncoded(before?.first_bytes ?? '', row.first_bytes)),
+      }
+    })
+    await database.executeQuery(compileUpsert(database, joined))
+  }
+}
+
+/** Adds rows to sums by place. */
+export function addRows(sums: Map<string, UsageTable>, rows: readonly UsageTable[]): void {
+  for (const row of rows) {
+    const place = toPlace(row)
+    const sum = sums.get(place)
+    if (sum === undefined) {
+      sums.set(place, { ...row })
+      continue
+    }
+    for (const name of COUNTERS) sum[name] += row[name]
+    sum.durations = joinShort(sum.durations, row.durations)
+    sum.first_bytes = joinShort(sum.first_bytes, row.first_bytes)
+  }
+}
+
+/**
+ * A histogram of all buckets is about as long; a longer text is read while little else is done, and
+ * not with all others at the end.
+ */
+const LONG_HISTOGRAM_CHARS = 4_096
+
+function joinShort(left: string, right: string): string {
+  const joined = joinEncoded(left, right)
+  return joined.length > LONG_HISTOGRAM_CHARS ? shortenEncoded(joined) : joined
+}
+
+export type Place = Pick<
+  UsageTable,
+  'account_id' | 'starts_at' | 'gate_id' | 'target' | 'key_id' | 'status_class' | 'credential'
+>
+
+/** One text for each row of usage, whatever its ids hold: their lengths tell where each ends. */
+export function toPlace(place: Place): string {
+  const { account_id, starts_at, gate_id, target, key_id, status_class, credential } = place
+  const lengths = `${gate_id.length} ${target.length} ${key_id.length}`
+  return `${starts_at} ${status_class} ${credential} ${lengths} ${gate_id}${target}${key_id}${account_id}`
+}
+
+type Histograms = Place & Pick<UsageTable, 'durations' | 'first_bytes'>
+
+/** Texts of queries are made once: making one costs Kysely more than running it costs SQLite. */
+const texts = new WeakMap<DialectAdapter, QueryTexts>()
+
+interface QueryTexts {
+  /** By the number of rows. */
+  readonly histograms: Map<number, CompiledQuery>
+  readonly upserts: Map<number, CompiledQuery>
+}
+
+/** Each kind of database has its own. */
+function textsFor(database: Kysely<Schema>): QueryTexts {
+  const { adapter } = database.getExecutor()
+  const known = texts.get(adapter) ?? { histograms: new Map(), upserts: new Map() }
+  texts.set(adapter, known)
+  return known
+}
+
+async function findHistograms(
+  database: Kysely<Schema>,
+  places: readonly Place[],
+): Promise<readonly Histograms[]> {
+  const parameters = places.flatMap((place) => [
+    place.account_id,
+    place.starts_at,
+    place.gate_id,
+    place.target,
+    place.key_id,
+    place.status_class,
+    place.credential,
+  ])
+  const { histograms } = textsFor(database)
+  let query = histograms.get(places.length)
+  if (query === undefined) {
+    // Both databases name the columns of such a list column1, column2 and so on.
+    const list = sql.join(
+      places.map(
+        () => sql`(${0}, cast(${0} as bigint), ${0}, ${0}, ${0}, cast(${0} as bigint), ${0})`,
+      ),
+    )
+    query = sql`
+      SELECT hours.account_id, hours.starts_at, hours.gate_id, hours.target, hours.key_id, hours.status_class,
+        hours.credential, hours.durations, hours.first_bytes
+      FROM (VALUES ${list}) AS place
+      CROSS JOIN usage_hours AS hours
+      WHERE hours.account_id = place.column1 AND hours.starts_at = place.column2 AND hours.gate_id = place.column3
+        AND hours.target = place.column4 AND hours.key_id = place.column5 AND hours.status_class = place.column6
+        AND hours.credential = place.column7
+    `.compile(database)
+    histograms.set(places.length, query)
+  }
+  const { rows } = await database.executeQuery<Histograms>({ ...query, parameters })
+  return rows
+}
+
+function compileUpsert(database: Kysely<Schema>, rows: readonly UsageTable[]): CompiledQuery {
+  const { upserts } = textsFor(database)
+  const query =
+    upserts.get(rows.length) ??
+    database
+      .insertInto('usage_hours')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .columns([
+            'account_id',
+            'starts_at',
+            'gate_id',
+            'target',
+            'key_id',
+            'status_class',
+            'credential',
+          ])
+          .doUpdateSet({
+            ...Object.fromEntries(COUNTERS.map((name) => [name, sumOf(name)])),
+            durations: (eb) => eb.ref('excluded.durations'),
+            first_bytes: (eb) => eb.ref('excluded.first_bytes'),
+          }),
+      )
+      .compile()
+  upserts.set(rows.length, query)
+  return { ...query, parameters: rows.flatMap((row) => Object.values(row)) }
+}
+
+function sumOf(name: (typeof COUNTERS)[number]): RawBuilder<number> {
+  return sql<number>`${sql.ref(`usage_hours.${name}`)} + ${sql.ref(`excluded.${name}`)}`
+}
+
+async function markDaysDue(
+  database: Kysely<Schema>,
+  rows: readonly UsageTable[],
+  between?: () => Promise<unknown>,
+): Promise<void> {
+  const days = new Map<string, { accountId: AccountId; day: number }>()
+  for (const { account_id, starts_at } of rows) {
+    const day = Math.floor(starts_at / DAY_MS) * DAY_MS
+    days.set(`${day} ${account_id}`, { accountId: account_id, day })
+  }
+  const due = Array.from(days.values(), ({ accountId, day }) => ({
+    account_id: accountId,
+    starts_at: day,
+  }))
+  for (let start = 0; start < due.length; start += ROWS_PER_STATEMENT) {
+    await between?.()
+    const some = due.slice(start, start + ROWS_PER_STATEMENT)
+    const list = sql.join(
+      some.map((day) => sql`(${day.account_id}, cast(${day.starts_at} as bigint))`),
+    )
+    await sql`DELETE FROM usage_rolled_days WHERE (account_id, starts_at) IN (VALUES ${list})`.execute(
+      database,
+    )
+    await database
+      .insertInto('usage_due_days')
+      .values(some)
+      .onConflict((conflict) => conflict.columns(['starts_at', 'account_id']).doNothing())
+      .execute()
+  }
+}

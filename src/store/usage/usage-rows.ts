@@ -1,0 +1,276 @@
+/**
+ * The rows of the roll-ups that answer a question. Whole months that are past are read from the
+ * months' sums, whole days from the days', everything else from the hours', and to these comes what
+ * waits to be added to them. Must not read single calls, nor add rows up.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
+import type { AccountId } from '../../core/ids.ts'
+import { spanOf } from '../../core/period.ts'
+import { isSqlite } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
+import { readBacklog } from './usage-backlog.ts'
+import { COUNTERS, DAY_MS, HOUR_MS } from './usage-hours.ts'
+
+export type UsageInterval = 'hour' | 'day' | 'month' | 'all'
+export type UsageGroup = 'gate' | 'target' | 'key' | 'status' | 'credential'
+
+export interface UsageQuery {
+  /** Milliseconds since the Unix epoch, at the beginning of an hour; this hour included. */
+  readonly fromMs: number
+  /** At the beginning of an hour, which is left out. */
+  readonly toMs: number
+  readonly interval: UsageInterval
+  readonly groupBy: UsageGroup | null
+  readonly gateId?: string
+  readonly target?: string
+  readonly keyId?: string
+}
+
+export interface Span {
+  readonly table: 'usage_hours' | 'usage_days' | 'usage_months'
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+interface Reading {
+  readonly accountId: AccountId
+  readonly query: UsageQuery
+  readonly span: Span
+}
+
+/**
+ * What rows of usage add up to: their counters, and how many of `failed` were refused before any
+ * upstream was asked.
+ */
+export const SUMMED = [...COUNTERS, 'refused'] as const
+
+export type SummedRow = Readonly<Record<(typeof SUMMED)[number], number>> & {
+  readonly starts_at: number
+  readonly group: string | number | null
+  readonly durations: string | null
+  readonly first_bytes: string | null
+}
+
+const GROUP_COLUMNS = {
+  gate: 'gate_id',
+  target: 'target',
+  key: 'key_id',
+  status: 'status_class',
+  credential: 'credential',
+} as const
+
+/** Of one account, in no order. Rows of the same step and group may be several. */
+export async function readUsageRows(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  query: UsageQuery,
+): Promise<readonly SummedRow[]> {
+  // As of one moment: between two, a note could be added to hours that were read, or had been read,
+  // without it.
+  return await database
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (transaction) => {
+      const found = await readNotes(transaction, accountId, query)
+      for (const span of await planSpans(transaction, accountId, query)) {
+        const slices = { fromMs: span.fromMs, toMs: span.toMs, leastMs: STEP_MS[span.table] }
+        const rows = await readInSlices(transaction, slices, (slice) =>
+          readSpan(transaction, { accountId, query, span: { ...slice, table: span.table } }),
+        )
+        for (const row of rows) found.push(row)
+      }
+      return found
+    })
+}
+
+/**
+ * Of the event loop: a slice that takes more is followed by one of half the days, a quicker one by
+ * one of twice as many.
+ */
+const SLICE_MS = 1
+const QUICK_SLICE_MS = 0.4
+
+const STEP_MS = { usage_hours: HOUR_MS, usage_days: DAY_MS, usage_months: 28 * DAY_MS } as const
+
+interface Slice {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/**
+ * A file is read by this process itself, and calls go on between its slices; a server of Postgres
+ * reads by itself.
+ * @param leastMs what the rows that are read are sums of: no slice is shorter
+ */
+export async function readInSlices<Row>(
+  database: Kysely<Schema>,
+  { fromMs, toMs, leastMs }: Slice & { readonly leastMs: number },
+  read: (slice: Slice) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  if (!isSqlite(database)) return await read({ fromMs, toMs })
+  const rows: Row[] = []
+  let sliceMs = leastMs
+  for (let startMs = fromMs; startMs < toMs; ) {
+    const endMs = Math.min(startMs + sliceMs, toMs)
+    const beganAt = performance.now()
+    for (const row of await read({ fromMs: startMs, toMs: endMs })) rows.push(row)
+    const tookMs = performance.now() - beganAt
+    if (tookMs < QUICK_SLICE_MS) sliceMs *= 2
+    else if (tookMs > SLICE_MS) sliceMs = Math.max(leastMs, sliceMs / 2)
+    startMs = endMs
+    await nextTurn()
+  }
+  return rows
+}
+
+/** Where the step begins that a row belongs to. */
+export function toStart(
+  startsAt: number,
+  { interval, fromMs }: Pick<UsageQuery, 'interval' | 'fromMs'>,
+): number {
+  switch (interval) {
+    case 'all':
+      return fromMs
+    case 'hour':
+      return Math.floor(startsAt / HOUR_MS) * HOUR_MS
+    case 'day':
+      return Math.floor(startsAt / DAY_MS) * DAY_MS
+    case 'month':
+      return spanOf('month', startsAt).startsAtMs
+  }
+}
+
+/** Neighbouring days, or months, of the same kind are one span: one query each. */
+export async function planSpans(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  { fromMs, toMs, interval }: Pick<UsageQuery, 'fromMs' | 'toMs' | 'interval'>,
+): Promise<readonly Span[]> {
+  if (interval === 'hour') return [{ table: 'usage_hours', fromMs, toMs }]
+  const spans = new Spans(fromMs)
+  if (interval !== 'day')
+    for (const month of await listRolled(database, 'usage_rolled_months', {
+      accountId,
+      fromMs,
+      toMs,
+    })) {
+      const { endsAtMs } = spanOf('month', month)
+      if (endsAtMs > toMs) continue
+      await planDays(database, accountId, { spans, toMs: month })
+      spans.add('usage_months', endsAtMs)
+    }
+  await planDays(database, accountId, { spans, toMs })
+  return spans.all
+}
+
+/** From where the spans end. */
+async function planDays(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  { spans, toMs }: { readonly spans: Spans; readonly toMs: number },
+): Promise<void> {
+  const range = { accountId, fromMs: spans.reachedMs, toMs: toMs - DAY_MS + 1 }
+  if (range.fromMs < range.toMs)
+    for (const day of await listRolled(database, 'usage_rolled_days', range)) {
+      spans.add('usage_hours', day)
+      spans.add('usage_days', day + DAY_MS)
+    }
+  spans.add('usage_hours', toMs)
+}
+
+/** Where those begin that begin in this stretch of time, in its order. */
+async function listRolled(
+  database: Kysely<Schema>,
+  table: 'usage_rolled_days' | 'usage_rolled_months',
+  { accountId, fromMs, toMs }: { accountId: AccountId; fromMs: number; toMs: number },
+): Promise<readonly number[]> {
+  const rows = await database
+    .selectFrom(table)
+    .select('starts_at')
+    .where('account_id', '=', accountId)
+    .where('starts_at', '>=', fromMs)
+    .where('starts_at', '<', toMs)
+    .orderBy('starts_at')
+    .execute()
+  return rows.map(({ starts_at }) => starts_at)
+}
+
+/** One after the other, without a gap. */
+class Spans {
+  readonly all: Span[] = []
+  reachedMs: number
+
+  constructor(fromMs: number) {
+    this.reachedMs = fromMs
+  }
+
+  /** Up to there, nothing where that is reached already. */
+  add(table: Span['table'], toMs: number): void {
+    if (toMs <= this.reachedMs) return
+    const last = this.all.at(-1)
+    const fromMs = last?.table === table ? last.fromMs : this.reachedMs
+    if (last?.table === table) this.all.pop()
+    this.all.push({ table, fromMs, toMs })
+    this.reachedMs = toMs
+  }
+}
+
+/**
+ * Histograms come joined as one text for each group: a row for each hour would cost more to hand
+ * over than to read.
+ */
+async function readSpan(
+  database: Kysely<Schema>,
+  { accountId, query, span }: Reading,
+): Promise<readonly SummedRow[]> {
+  const { gateId, target, keyId, groupBy, interval } = query
+  const group = groupBy === null ? sql`NULL` : sql.ref(GROUP_COLUMNS[groupBy])
+  // Days and hours are told apart only where the answer tells them apart.
+  const startsAt = interval === 'all' ? sql`MIN(starts_at)` : sql.ref('starts_at')
+  const counters = [
+    ...COUNTERS.map((name) => sql`SUM(${sql.ref(name)}) AS ${sql.ref(name)}`),
+    sql`SUM(CASE WHEN target = '' AND status_class = 4 THEN failed ELSE 0 END) AS refused`,
+  ]
+  const groupings = [
+    ...(interval === 'all' ? [] : [sql.ref('starts_at')]),
+    ...(groupBy === null ? [] : [sql.ref(GROUP_COLUMNS[groupBy])]),
+  ]
+  const filters = [
+    ...(gateId === undefined ? [] : [sql`AND gate_id = ${gateId}`]),
+    ...(target === undefined ? [] : [sql`AND target = ${target}`]),
+    ...(keyId === undefined ? [] : [sql`AND key_id = ${keyId}`]),
+  ]
+  const { rows } = await sql<SummedRow>`
+    SELECT ${startsAt} AS starts_at, ${group} AS ${sql.ref('group')}, ${sql.join(counters)},
+      STRING_AGG(NULLIF(durations, ''), ',') AS durations, STRING_AGG(NULLIF(first_bytes, ''), ',') AS first_bytes
+    FROM ${sql.table(span.table)}
+    WHERE account_id = ${accountId} AND starts_at >= ${span.fromMs} AND starts_at < ${span.toMs}
+      ${sql.join(filters, sql` `)}
+    ${groupings.length === 0 ? sql`HAVING COUNT(*) > 0` : sql`GROUP BY ${sql.join(groupings)}`}
+  `.execute(database)
+  return rows
+}
+
+/** Those of the account's notes that are asked for. */
+async function readNotes(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  { fromMs, toMs, groupBy, gateId, target, keyId }: UsageQuery,
+): Promise<SummedRow[]> {
+  const rows = await readBacklog(database, accountId)
+  return rows
+    .filter(
+      (row) =>
+        row.starts_at >= fromMs &&
+        row.starts_at < toMs &&
+        (gateId === undefined || row.gate_id === gateId) &&
+        (target === undefined || row.target === target) &&
+        (keyId === undefined || row.key_id === keyId),
+    )
+    .map((row) => ({
+      ...row,
+      refused: row.target === '' && row.status_class === 4 ? row.failed : 0,
+      group: groupBy === null ? null : row[GROUP_COLUMNS[groupBy]],
+    }))
+}

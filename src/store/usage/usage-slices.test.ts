@@ -1,0 +1,121 @@
+/**
+ * A long range of analytics is read and added up in slices, calls go on in between, and the sums
+ * are those of all of it.
+ */
+import { describe, expect, test } from 'bun:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Kysely } from 'kysely'
+import { databases, withTestStore } from '../../../test/support/databases.ts'
+import type { CallRecord } from '../../core/call.ts'
+import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
+import { BunSqliteDialect } from '../database/sqlite-driver.ts'
+import type { Store } from '../open-store.ts'
+import type { Schema } from '../schema.ts'
+import { UsageStore } from './usage.ts'
+import { UsageBacklog } from './usage-backlog.ts'
+import { DAY_MS } from './usage-hours.ts'
+
+const DAYS = 120
+const GATES = 3
+const BEGIN_MS = Date.UTC(2025, 0, 1)
+const ALL = { fromMs: BEGIN_MS, toMs: BEGIN_MS + (DAYS + 1) * DAY_MS } as const
+
+function callOf(day: number, gate: number): CallRecord {
+  return {
+    id: `req_${day}_${gate}` as CallId,
+    accountId: DEFAULT_ACCOUNT,
+    keyId: 'key_1' as KeyId,
+    gateId: `gate_${gate}` as GateId,
+    dialect: 'openai-chat',
+    stream: false,
+    target: 'openai/gpt-5',
+    attempts: 1,
+    outcome: 'succeeded',
+    status: 200,
+    errorKind: null,
+    startedAt: BEGIN_MS + day * DAY_MS,
+    firstByteMs: 10,
+    durationMs: 100 + day,
+    usage: { inputTokens: 1, outputTokens: day, cachedInputTokens: 0, reasoningTokens: 0 },
+    credential: 'platform',
+  }
+}
+
+/** All days but the last are summed up to days. */
+async function fill(store: Store): Promise<void> {
+  for (let day = 0; day <= DAYS; day += 1)
+    await store.calls.insertMany(Array.from({ length: GATES }, (_, gate) => callOf(day, gate)))
+  await store.usage.rollUpDays(BEGIN_MS + DAYS * DAY_MS)
+}
+
+describe.each(databases)('on $name', (kind) => {
+  test('steps come in the order of time with their groups, and one sum of all is the sum of them', async () => {
+    await withTestStore(kind, async (store) => {
+      await fill(store)
+      const byDay = await store.usage.read(DEFAULT_ACCOUNT, {
+        ...ALL,
+        interval: 'day',
+        groupBy: 'gate',
+      })
+      const places = byDay.map(({ startsAt, group }) => [(startsAt - BEGIN_MS) / DAY_MS, group])
+      expect(places).toEqual(
+        Array.from({ length: (DAYS + 1) * GATES }, (_, index) => [
+          Math.floor(index / GATES),
+          `gate_${index % GATES}`,
+        ]),
+      )
+      for (const { startsAt, outputTokens, duration } of byDay) {
+        const day = (startsAt - BEGIN_MS) / DAY_MS
+        expect([day, outputTokens]).toEqual([day, day])
+        expect(Math.abs((duration.p50 ?? 0) - 100 - day)).toBeLessThan(0.02 * (100 + day) + 1)
+      }
+      const [all, ...others] = await store.usage.read(DEFAULT_ACCOUNT, {
+        ...ALL,
+        interval: 'all',
+        groupBy: null,
+      })
+      expect(others).toEqual([])
+      expect(all).toMatchObject({
+        startsAt: BEGIN_MS,
+        calls: (DAYS + 1) * GATES,
+        outputTokens: (GATES * DAYS * (DAYS + 1)) / 2,
+      })
+      const latencies = await store.usage.readLatencies(DEFAULT_ACCOUNT, {
+        ...ALL,
+        interval: 'month',
+      })
+      expect(latencies.map(({ calls }) => calls / GATES)).toEqual([31, 28, 31, 30, 1])
+    })
+  })
+})
+
+const [sqlite] = databases
+
+test('a file is read slice by slice, and others have a turn between any two of them', async () => {
+  if (sqlite === undefined) throw new Error('SQLite is always there')
+  await withTestStore(sqlite, async (store, { location }) => {
+    await fill(store)
+    if (!('path' in location)) throw new Error('not a file')
+    let turns = 0
+    const turnsAt: number[] = []
+    const database = new Kysely<Schema>({
+      dialect: new BunSqliteDialect(location.path),
+      log: ({ query }) => {
+        if (query.sql.includes('STRING_AGG')) turnsAt.push(turns)
+      },
+    })
+    let isOver = false
+    const countTurns = async () => {
+      for (; !isOver; turns += 1) await nextTurn()
+    }
+    const counting = countTurns()
+    const usage = new UsageStore(database, new UsageBacklog(database))
+    await usage.read(DEFAULT_ACCOUNT, { ...ALL, interval: 'all', groupBy: null })
+    isOver = true
+    await counting
+    await database.destroy()
+    // A day, then at most two, four, eight, …: 120 days are seven slices or more.
+    expect(turnsAt.length).toBeGreaterThanOrEqual(7)
+    expect(new Set(turnsAt).size).toBe(turnsAt.length)
+  })
+})

@@ -1,0 +1,223 @@
+/**
+ * What was used, added up: whole hours from the roll-ups, which outlive the calls, and the part of
+ * an hour from the calls. For the start of the process: never asked on the hot path, and this
+ * process may add nothing to the roll-ups meanwhile. What it holds grows with accounts, keys, gates
+ * and targets, and neither with time nor with calls.
+ */
+import type { Kysely } from 'kysely'
+import type { CallCredential } from '../../core/call.ts'
+import type { AccountId, CallId, GateId, KeyId } from '../../core/ids.ts'
+import { isSqlite } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
+import { type CallRange, type ScopedRange, sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
+import { readAllBatches } from './usage-batches.ts'
+import { readNotes, readPages, type UsageRange, type UsageRow } from './usage-pages.ts'
+
+/** Of all calls of one key through one gate to one target with one credential. */
+export interface UsageSum extends UsedAmounts {
+  readonly accountId: AccountId
+  /**
+   * This and the gate are empty where sums of every account were asked for, which do not tell them
+   * apart.
+   */
+  readonly keyId: KeyId
+  readonly gateId: GateId
+  readonly target: string | null
+  readonly credential: CallCredential | null
+}
+
+export interface SummedRange {
+  /**
+   * At the beginning of an hour: of calls that began then or later. Milliseconds since the Unix
+   * epoch.
+   */
+  readonly fromMs: number
+  /** Absent: every account. */
+  readonly accountId?: AccountId | undefined
+  /**
+   * At the beginning of an hour, which is left out; absent: however late they began, on whatever
+   * clock.
+   */
+  readonly untilMs?: number | undefined
+}
+
+const IDS_PER_STATEMENT = 500
+
+export class UsageSums {
+  readonly #database: Kysely<Schema>
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database
+  }
+
+  /** @throws the signal's reason (rejects) */
+  async since(
+    { fromMs, accountId, untilMs = Number.POSITIVE_INFINITY }: SummedRange,
+    signal?: AbortSignal,
+  ): Promise<readonly UsageSum[]> {
+    const accounts = accountId === undefined ? await this.#listAccounts() : [accountId]
+    // To look for each account's among all would take as long as there are accounts.
+    const batches = accountId === undefined ? await readAllBatches(this.#database) : undefined
+    const sums: UsageSum[] = []
+    for (const id of accounts) {
+      signal?.throwIfAborted()
+      const places = new PlaceSums(id, accountId !== undefined)
+      await this.#asOfOneMoment(async (database) => {
+        const range = { accountId: id, fromMs, untilMs }
+        for (const row of await readNotes(database, range, batches && (batches.get(id) ?? [])))
+          places.add(row)
+        for await (const rows of readPages(database, range, signal))
+          for (const row of rows) places.add(row)
+      })
+      sums.push(...places.sums())
+    }
+    return sums
+  }
+
+  /**
+   * What each of these stretches of time used, which begin and end with an hour. All of them
+   * together are one pass over what the account used.
+   * @throws the signal's reason (rejects)
+   */
+  async ofRanges(
+    accountId: AccountId,
+    ranges: readonly ScopedRange[],
+    signal?: AbortSignal,
+  ): Promise<readonly UsedAmounts[]> {
+    const sums = new RangeSums(ranges)
+    await this.#asOfOneMoment(async (database) => {
+      for (const { fromMs, untilMs } of sums.stretches()) {
+        const stretch: UsageRange = { accountId, fromMs, untilMs }
+        for await (const rows of readPages(database, stretch, signal))
+          for (const row of rows) sums.add(row)
+      }
+      const all = { accountId, fromMs: 0, untilMs: Number.POSITIVE_INFINITY }
+      for (const row of await readNotes(database, all)) sums.add(row)
+    })
+    return sums.amounts
+  }
+
+  /**
+   * Other nodes go on adding to the roll-ups. SQLite has one process, whose one connection others
+   * wait for.
+   */
+  async #asOfOneMoment(read: (database: Kysely<Schema>) => Promise<void>): Promise<void> {
+    if (isSqlite(this.#database)) await read(this.#database)
+    else await this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
+  }
+
+  /** Of calls that began within a part of an hour. @param range its end is exclusive */
+  async within(range: CallRange): Promise<UsedAmounts> {
+    return await sumOfCalls(this.#database, range)
+  }
+
+  /** Which of these calls are in the database. */
+  async findShipped(ids: readonly CallId[]): Promise<ReadonlySet<CallId>> {
+    const found = new Set<CallId>()
+    for (let start = 0; start < ids.length; start += IDS_PER_STATEMENT) {
+      const batch = ids.slice(start, start + IDS_PER_STATEMENT)
+      const rows = await this.#database
+        .selectFrom('calls')
+        .select('id')
+        .where('id', 'in', batch)
+        .execute()
+      for (const { id } of rows) found.add(id)
+    }
+    return found
+  }
+
+  async #listAccounts(): Promise<readonly AccountId[]> {
+    const accounts = await this.#database.selectFrom('accounts').select('id').execute()
+    return accounts.map(({ id }) => id)
+  }
+}
+
+type Amounts = { -readonly [Name in keyof UsedAmounts]: UsedAmounts[Name] }
+
+function addRow(sum: Amounts, row: UsageRow): void {
+  sum.tokens += row.tokens
+  sum.microUsd += row.cost_micro_usd
+  sum.unpricedCalls += row.unpriced
+}
+
+/** One account's sums, told apart by everything that says what they count for. */
+class PlaceSums {
+  readonly #accountId: AccountId
+  readonly #tellsKeysApart: boolean
+  readonly #sums = new Map<string, UsageSum & Amounts>()
+
+  constructor(accountId: AccountId, tellsKeysApart: boolean) {
+    this.#accountId = accountId
+    this.#tellsKeysApart = tellsKeysApart
+  }
+
+  add(row: UsageRow): void {
+    const keyId = this.#tellsKeysApart ? row.key_id : ('' as KeyId)
+    const gateId = this.#tellsKeysApart ? row.gate_id : ('' as GateId)
+    const { target, credential } = row
+    const place = `${credential} ${keyId.length} ${gateId.length} ${keyId}${gateId}${target}`
+    let sum = this.#sums.get(place)
+    if (sum === undefined) {
+      sum = {
+        accountId: this.#accountId,
+        keyId,
+        gateId,
+        target: target === '' ? null : target,
+        credential: credential === '' ? null : credential,
+        tokens: 0,
+        microUsd: 0,
+        unpricedCalls: 0,
+      }
+      this.#sums.set(place, sum)
+    }
+    addRow(sum, row)
+  }
+
+  sums(): Iterable<UsageSum> {
+    return this.#sums.values()
+  }
+}
+
+/** The sums of several stretches of time at once. */
+class RangeSums {
+  readonly amounts: readonly Amounts[]
+  readonly #boundaries: readonly number[]
+  readonly #byScope = new Map<string, { readonly range: ScopedRange; readonly sum: Amounts }[]>()
+
+  constructor(ranges: readonly ScopedRange[]) {
+    this.amounts = ranges.map((range) => {
+      const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+      const scope = range.keyId === undefined ? `gate ${range.gateId}` : `key ${range.keyId}`
+      const ofScope = this.#byScope.get(scope)
+      if (ofScope === undefined) this.#byScope.set(scope, [{ range, sum }])
+      else ofScope.push({ range, sum })
+      return sum
+    })
+    const boundaries = new Set(ranges.flatMap(({ fromMs, untilMs }) => [fromMs, untilMs]))
+    this.#boundaries = [...boundaries].sort((one, other) => one - other)
+  }
+
+  /**
+   * Within each of them no range begins or ends, so that a day's sum belongs to a range as a whole,
+   * or not at all.
+   */
+  stretches(): readonly { readonly fromMs: number; readonly untilMs: number }[] {
+    return this.#boundaries
+      .slice(1)
+      .map((untilMs, index) => ({ fromMs: this.#boundaries[index] ?? untilMs, untilMs }))
+  }
+
+  add(row: UsageRow): void {
+    this.#addTo(this.#byScope.get(`key ${row.key_id}`), row)
+    this.#addTo(this.#byScope.get(`gate ${row.gate_id}`), row)
+  }
+
+  #addTo(
+    ofScope: readonly { readonly range: ScopedRange; readonly sum: Amounts }[] | undefined,
+    row: UsageRow,
+  ) {
+    if (ofScope === undefined) return
+    for (const { range, sum } of ofScope)
+      if (row.starts_at >= range.fromMs && row.starts_at < range.untilMs) addRow(sum, row)
+  }
+}

@@ -1,0 +1,52 @@
+/** What the access log owes to those who end the process: every line, in its order, and an end. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AccessLog } from './access-log.ts'
+
+/**
+ * Some 100 KB: more than is written in one piece, so that a write is under way when the log is
+ * closed.
+ */
+const LINES = 800
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-access-log-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function noteMany(log: AccessLog): void {
+  for (let index = 0; index < LINES; index += 1)
+    log.noteControlRequest({
+      requestId: `req_${index}`,
+      method: 'GET',
+      path: '/v1/gates/:id',
+      status: 200,
+      actor: null,
+      durationMs: 1,
+    })
+}
+
+test('every line is written, in its order, when close resolves', async () => {
+  const file = join(folder, 'access.log')
+  const log = new AccessLog(file)
+  noteMany(log)
+  await log.close()
+  const written = readFileSync(file, 'utf8').trimEnd().split('\n')
+  expect(written.map((line) => (JSON.parse(line) as { requestId: string }).requestId)).toEqual(
+    Array.from({ length: LINES }, (_, index) => `req_${index}`),
+  )
+})
+
+test('a reader that has gone does not hold the end up', async () => {
+  const pipe = join(folder, 'pipe')
+  expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
+  const reader = openSync(pipe, 'r+')
+  const writer = openSync(pipe, 'w')
+  closeSync(reader)
+  const log = new AccessLog(writer)
+  noteMany(log)
+  await log.close()
+})

@@ -1,21 +1,34 @@
 /** What the account's menu holds; fetched when it is first opened. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { LogOut, Monitor, Moon, Sun } from 'lucide-react'
+import { Clock, Globe, LogOut, type LucideIcon, Monitor, Moon, Sun } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import { type ReactElement, useState } from 'react'
 import { ask } from '../api/ask.ts'
+import { nameZone, type TimeZone } from '../format/time-zone.ts'
 import { MenuItem, MenuSeparator, OpenMenu } from '../ui/menu.tsx'
 import { describeError } from '../ui/states.tsx'
 import { toast } from '../ui/toast.ts'
+import { chooseTimeZone, useTimeZone } from '../ui/use-time-zone.ts'
 import { forgetSession } from './session-end.ts'
 import { chooseTheme, readThemeChoice, type ThemeChoice } from './theme.ts'
 
-const THEMES = [
+interface Choice<Name> {
+  readonly choice: Name
+  readonly label: string
+  readonly icon: LucideIcon
+}
+
+const THEMES: readonly Choice<ThemeChoice>[] = [
   { choice: 'light', label: 'Light', icon: Sun },
   { choice: 'dark', label: 'Dark', icon: Moon },
   { choice: 'system', label: 'As the system', icon: Monitor },
-] as const
+]
+
+const ZONES: readonly Choice<TimeZone>[] = [
+  { choice: 'local', label: `Times in ${nameZone('local')}`, icon: Clock },
+  { choice: 'utc', label: 'Times in UTC', icon: Globe },
+]
 
 export function AccountMenuItems({
   trigger,
@@ -25,6 +38,7 @@ export function AccountMenuItems({
   readonly email: string | undefined
 }) {
   const [theme, setTheme] = useState(readThemeChoice)
+  const zone = useTimeZone()
   const queryClient = useQueryClient()
   const router = useRouter()
   const signOut = useMutation({
@@ -39,31 +53,51 @@ export function AccountMenuItems({
   return (
     <OpenMenu trigger={trigger} align="start">
       <p className="truncate px-2.5 py-1.5 text-xs text-ink-faint">{email}</p>
-      <DropdownMenu.RadioGroup
-        aria-label="Colours"
-        value={theme}
-        onValueChange={(choice) => {
-          chooseTheme(choice as ThemeChoice)
-          setTheme(choice as ThemeChoice)
+      <Choices
+        label="Colours"
+        choices={THEMES}
+        chosen={theme}
+        onChoose={(choice) => {
+          chooseTheme(choice)
+          setTheme(choice)
         }}
-      >
-        {THEMES.map(({ choice, label, icon: Icon }) => (
-          <DropdownMenu.RadioItem
-            key={choice}
-            value={choice}
-            className="flex cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 text-sm text-ink outline-none data-highlighted:bg-sunken data-[state=checked]:font-medium"
-          >
-            <Icon aria-hidden className="size-4" />
-            {label}
-            {theme === choice && <span className="ml-auto text-xs text-ink-faint">chosen</span>}
-          </DropdownMenu.RadioItem>
-        ))}
-      </DropdownMenu.RadioGroup>
+      />
+      <MenuSeparator />
+      <Choices label="Time zone" choices={ZONES} chosen={zone} onChoose={chooseTimeZone} />
       <MenuSeparator />
       <MenuItem onSelect={() => signOut.mutate()}>
         <LogOut aria-hidden />
         Sign out
       </MenuItem>
     </OpenMenu>
+  )
+}
+
+function Choices<Name extends string>({
+  label,
+  choices,
+  chosen,
+  onChoose,
+}: {
+  readonly label: string
+  readonly choices: readonly Choice<Name>[]
+  readonly chosen: Name
+  readonly onChoose: (choice: Name) => void
+}) {
+  return (
+    <DropdownMenu.RadioGroup aria-label={label} value={chosen}>
+      {choices.map(({ choice, label: name, icon: Icon }) => (
+        <DropdownMenu.RadioItem
+          key={choice}
+          value={choice}
+          onSelect={() => onChoose(choice)}
+          className="flex cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 text-sm text-ink outline-none data-highlighted:bg-sunken data-[state=checked]:font-medium"
+        >
+          <Icon aria-hidden className="size-4" />
+          {name}
+          {chosen === choice && <span className="ml-auto pl-3 text-xs text-ink-faint">chosen</span>}
+        </DropdownMenu.RadioItem>
+      ))}
+    </DropdownMenu.RadioGroup>
   )
 }

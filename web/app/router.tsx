@@ -1,4 +1,7 @@
-/** Which address shows which page. Pages are fetched when they are first visited; none is imported here at start. */
+/**
+ * Which address shows which page. Pages are fetched when they are first visited; none is imported
+ * here at start.
+ */
 import {
   createRootRoute,
   createRoute,
@@ -22,7 +25,10 @@ import { toSignInSearch } from './sign-in-address.ts'
 
 export const BASE_PATH = '/dashboard'
 
-/** A page's file that cannot be fetched is waited for; one that is gone makes the router load all anew, once. */
+/**
+ * A page's file that cannot be fetched is waited for; one that is gone makes the router load all
+ * anew, once.
+ */
 function lazyPage<Part extends Record<string, unknown>, Name extends keyof Part>(
   load: () => Promise<Part>,
   name: Name,
@@ -103,7 +109,10 @@ const shellRoute = createRoute({
   errorComponent: RouteError,
 })
 
-/** Pages whose choices are in their address, so that a view can be shared: they judge by themselves what it says. */
+/**
+ * Pages whose choices are in their address, so that a view can be shared: they judge by themselves
+ * what it says.
+ */
 function textSearch(search: Record<string, unknown>): Record<string, string | undefined> {
   const texts = Object.entries(search).filter(([, value]) =>
     ['string', 'number'].includes(typeof value),
@@ -178,6 +187,11 @@ const settingsRoutes = [
     getParentRoute: () => settingsRoute,
     path: '/webhooks',
     component: lazyPage(() => import('../features/settings/webhooks-page.tsx'), 'WebhooksPage'),
+  }),
+  createRoute({
+    getParentRoute: () => settingsRoute,
+    path: '/tags',
+    component: lazyPage(() => import('../features/settings/tags-page.tsx'), 'TagsPage'),
   }),
   createRoute({
     getParentRoute: () => settingsRoute,

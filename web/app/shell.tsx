@@ -1,7 +1,10 @@
-/** What stands around every page for members: the menu, the account, and a way past both for keyboards. */
+/**
+ * What stands around every page for members: the menu, the account, and a way past both for
+ * keyboards.
+ */
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { Menu as MenuIcon, X } from 'lucide-react'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { Announcer } from '../ui/announcer.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
@@ -9,6 +12,7 @@ import { Logo } from '../ui/logo.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { NAVIGATION } from './navigation.ts'
 import { useHasSessionEnded } from './session-end.ts'
+import { ZoneNote } from './zone-note.tsx'
 
 const SessionEnded = lazy(async () => ({
   default: (await import('./session-ended.tsx')).SessionEnded,
@@ -33,6 +37,7 @@ export function Shell() {
       </a>
       <div className="sticky top-0 z-30 flex h-13 items-center justify-between border-b border-line bg-canvas px-4 lg:hidden">
         <Logo />
+        <ZoneNote className="mr-3 ml-auto min-w-0 truncate" />
         <IconButton
           label="Open the menu"
           aria-expanded={isMenuOpen}
@@ -42,7 +47,9 @@ export function Shell() {
         </IconButton>
       </div>
       <aside className="sticky top-0 hidden h-dvh flex-col border-r border-line bg-canvas lg:flex">
-        <SideMenu />
+        <SideMenu>
+          <ZoneNote isRailed className="px-5 py-2 rail:px-1 rail:text-center" />
+        </SideMenu>
       </aside>
       {isMenuOpen && <MobileMenu onClose={() => setMenuOpen(false)} />}
       <Announcer />
@@ -58,7 +65,10 @@ export function Shell() {
   )
 }
 
-/** The browser's own modal dialog: it keeps the focus inside and closes on Escape, and costs nothing. */
+/**
+ * The browser's own modal dialog: it keeps the focus inside and closes on Escape, and costs
+ * nothing.
+ */
 function MobileMenu({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
@@ -83,7 +93,7 @@ function MobileMenu({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-function SideMenu() {
+function SideMenu({ children }: { readonly children?: ReactNode }) {
   return (
     <>
       <div className="flex h-15 shrink-0 items-center px-5 rail:px-4.5">
@@ -119,6 +129,7 @@ function SideMenu() {
           </div>
         ))}
       </nav>
+      {children}
       <div className="shrink-0 border-t border-line p-2">
         <AccountMenu />
       </div>

@@ -1,5 +1,13 @@
-import { describe, expect, test } from 'bun:test'
-import { listSteps, parseRangeChoice, resolveRange } from './time-range.ts'
+import { afterEach, describe, expect, test } from 'bun:test'
+import {
+  chooseDays,
+  describeUtcDays,
+  listSteps,
+  parseRangeChoice,
+  resolveRange,
+  toDays,
+  zoneOfDays,
+} from './time-range.ts'
 
 const NOW = Date.parse('2026-11-21T10:20:00Z')
 const at = (text: string) => Date.parse(text)
@@ -23,40 +31,134 @@ describe('what an address says', () => {
   })
 })
 
+describe('days of the reader’s own zone', () => {
+  const outside = process.env.TZ
+  afterEach(() => {
+    process.env.TZ = outside ?? 'UTC'
+  })
+  const liveIn = (zone: string) => {
+    process.env.TZ = zone
+  }
+
+  test('are moments in the address, so that it is the same stretch of time for whoever opens it', () => {
+    liveIn('Europe/Zurich')
+    const choice = chooseDays('2026-10-19', '2026-10-25', 'local')
+    expect(choice).toEqual({
+      range: 'custom',
+      from: '2026-10-18T22:00:00.000Z',
+      to: '2026-10-25T23:00:00.000Z',
+    })
+    expect(parseRangeChoice({ ...choice })).toEqual(choice)
+    expect(toDays(choice, 'local')).toEqual(['2026-10-19', '2026-10-25'])
+    const range = resolveRange(choice, NOW)
+    // A week with an hour more is the longest that the interface tells by the hour.
+    expect(listSteps(range.current, range.step)).toHaveLength(7 * 24 + 1)
+    expect(describeUtcDays(range, 'local')).toBe('')
+    liveIn('America/Los_Angeles')
+    expect(resolveRange(parseRangeChoice({ ...choice }), NOW).current).toEqual(range.current)
+    expect(toDays(choice, 'local')).toEqual(['2026-10-18', '2026-10-25'])
+  })
+
+  test('are had for a week; longer ranges, and zones between two hours, have days of UTC, and that is said', () => {
+    liveIn('Europe/Zurich')
+    expect(zoneOfDays('2026-10-19', '2026-10-26', 'local')).toBe('utc')
+    const long = resolveRange(chooseDays('2026-10-19', '2026-10-26', 'local'), NOW)
+    expect(long.current.fromMs).toBe(at('2026-10-19T00:00Z'))
+    expect(describeUtcDays(long, 'local')).toBe('Each step is a day of UTC, as sums are kept.')
+    expect(describeUtcDays(long, 'utc')).toBe('')
+    liveIn('Asia/Kolkata')
+    const near = resolveRange(chooseDays('2026-11-01', '2026-11-02', 'local'), NOW)
+    expect(near.current.fromMs).toBe(at('2026-11-01T00:00Z'))
+    expect(describeUtcDays(near, 'local')).toBe('Its days are those of UTC.')
+  })
+
+  test('a stretch in an address is widened to whole hours, and has to go forwards', () => {
+    const [from, to] = ['2026-11-01T10:20:00Z', '2026-11-01T12:00:01Z']
+    expect(parseRangeChoice({ range: 'custom', from, to })).toEqual({
+      range: 'custom',
+      from: '2026-11-01T10:00:00.000Z',
+      to: '2026-11-01T13:00:00.000Z',
+    })
+    for (const end of [from, '2026-11-01', '2026-11-01T99:00:00Z', '9'.repeat(400)])
+      expect(parseRangeChoice({ range: 'custom', from, to: end })).toEqual({ range: '7d' })
+  })
+})
+
 describe('what a range means', () => {
-  test('24 hours are 24 steps, the running one included, compared with the 24 before', () => {
-    const { current, before, step } = resolveRange({ range: '24h' }, NOW)
+  test('24 hours are 24 steps, the running one included; the 23 that are over are compared with those of the day before', () => {
+    const { current, compared, step, runningFromMs } = resolveRange({ range: '24h' }, NOW)
     expect(listSteps(current, step)).toHaveLength(24)
     expect(current.toMs).toBe(at('2026-11-21T11:00Z'))
-    expect(before).toEqual({ fromMs: at('2026-11-19T11:00Z'), toMs: current.fromMs })
+    expect(runningFromMs).toBe(at('2026-11-21T10:00Z'))
+    expect(compared).toEqual({
+      finished: { fromMs: at('2026-11-20T11:00Z'), toMs: at('2026-11-21T10:00Z') },
+      before: { fromMs: at('2026-11-19T11:00Z'), toMs: at('2026-11-20T10:00Z') },
+    })
   })
 
   test('30 days are whole days but for today, which is compared with as much of its day', () => {
-    const { current, before, step } = resolveRange({ range: '30d' }, NOW)
+    const { current, compared, step, runningFromMs } = resolveRange({ range: '30d' }, NOW)
     expect(listSteps(current, step)).toHaveLength(30)
     expect(current.fromMs).toBe(at('2026-10-23T00:00Z'))
-    expect(before.toMs).toBe(at('2026-10-22T11:00Z'))
-    expect(listSteps(before, step)).toHaveLength(30)
+    expect(runningFromMs).toBe(at('2026-11-21T00:00Z'))
+    expect(compared?.before.toMs).toBe(at('2026-10-22T10:00Z'))
   })
 
-  test('this month is compared with as much of the month before', () => {
-    expect(resolveRange({ range: 'month' }, NOW).before).toEqual({
-      fromMs: at('2026-10-01T00:00Z'),
-      toMs: at('2026-10-21T11:00Z'),
+  test('this month is compared with as much of the month before, never with more than there was of it', () => {
+    expect(resolveRange({ range: 'month' }, NOW).compared).toEqual({
+      finished: { fromMs: at('2026-11-01T00:00Z'), toMs: at('2026-11-21T10:00Z') },
+      before: { fromMs: at('2026-10-01T00:00Z'), toMs: at('2026-10-21T10:00Z') },
     })
-    // March the 31st has no counterpart in February: it is compared with the whole of it.
-    const { before } = resolveRange({ range: 'month' }, at('2026-03-31T12:00Z'))
-    expect(before.toMs).toBe(at('2026-03-01T00:00Z'))
+    // March the 31st has no counterpart in February: 28 days are compared with 28.
+    expect(resolveRange({ range: 'month' }, at('2026-03-31T12:00Z')).compared).toEqual({
+      finished: { fromMs: at('2026-03-01T00:00Z'), toMs: at('2026-03-29T00:00Z') },
+      before: { fromMs: at('2026-02-01T00:00Z'), toMs: at('2026-03-01T00:00Z') },
+    })
   })
 
   test('a custom range includes its last day, and changes only while that lasts', () => {
     const past = resolveRange({ range: 'custom', from: '2026-11-01', to: '2026-11-03' }, NOW)
     expect(past.current).toEqual({ fromMs: at('2026-11-01T00:00Z'), toMs: at('2026-11-04T00:00Z') })
-    expect(past.before.fromMs).toBe(at('2026-10-29T00:00Z'))
-    expect(past.isOngoing).toBe(false)
+    expect(past.compared).toEqual({
+      finished: past.current,
+      before: { fromMs: at('2026-10-29T00:00Z'), toMs: at('2026-11-01T00:00Z') },
+    })
+    expect([past.isOngoing, past.runningFromMs]).toEqual([false, undefined])
     expect(
       resolveRange({ range: 'custom', from: '2026-11-01', to: '2026-11-21' }, NOW).isOngoing,
     ).toBe(true)
+  })
+
+  test('today ends with the running hour, and is compared with yesterday up to the same one', () => {
+    const today = { range: 'custom', from: '2026-11-21', to: '2026-11-21' } as const
+    const range = resolveRange(today, NOW)
+    expect(listSteps(range.current, range.step)).toHaveLength(11)
+    expect(range.compared?.before).toEqual({
+      fromMs: at('2026-11-20T00:00Z'),
+      toMs: at('2026-11-20T10:00Z'),
+    })
+    // In its first hour nothing is over.
+    expect(resolveRange(today, at('2026-11-21T00:59:59Z')).compared).toBeUndefined()
+    expect(resolveRange({ range: 'month' }, at('2026-11-01T00:00:00Z')).compared).toBeUndefined()
+  })
+
+  test('every range compares stretches of the same length, whenever it is looked at', () => {
+    const choices = [
+      { range: '24h' },
+      { range: '7d' },
+      { range: '30d' },
+      { range: 'month' },
+      { range: 'custom', from: '2026-02-20', to: '2026-03-02' },
+    ] as const
+    for (let nowMs = at('2026-02-27T22:10Z'); nowMs < at('2026-04-02'); nowMs += 5 * 3_600_000)
+      for (const choice of choices) {
+        const { compared, current } = resolveRange(choice, nowMs)
+        if (compared === undefined) continue
+        const lengthOf = ({ fromMs, toMs }: { fromMs: number; toMs: number }) => toMs - fromMs
+        expect(lengthOf(compared.before)).toBe(lengthOf(compared.finished))
+        expect(compared.before.toMs).toBeLessThanOrEqual(current.fromMs)
+        expect(compared.finished.toMs).toBeLessThanOrEqual(nowMs)
+      }
   })
 
   test('long ranges have long steps', () => {

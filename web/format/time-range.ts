@@ -1,4 +1,9 @@
-/** Ranges of time that pages offer, and what each means now: from when to when, in which steps, and what came before. Knows no page. */
+/**
+ * Ranges of time that pages offer, and what each means now: from when to when, in which steps, and
+ * what came before. Knows no page.
+ */
+
+import { hasWholeHours, nameOffset, startOfDay, type TimeZone, toDay } from './time-zone.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -10,7 +15,11 @@ export type StepLength = 'hour' | 'day' | 'month'
 /** As it stands in an address. */
 export interface RangeChoice {
   readonly range: RangeName
-  /** Of `custom`: the first and the last day, both included, in UTC as all days of sums are: `2026-11-01`. */
+  /**
+   * Of `custom`: the first and the last day, both included, in UTC as all days of sums are:
+   * `2026-11-01`. Or two moments, the second not included: whoever opens the address in another
+   * zone sees the same calls.
+   */
   readonly from?: string
   readonly to?: string
 }
@@ -24,50 +33,105 @@ export interface Period {
 
 export interface ResolvedRange {
   readonly current: Period
-  /** The same stretch, one range earlier. */
-  readonly before: Period
+  /** Undefined while no hour of it is over: then there is nothing to compare. */
+  readonly compared: ComparedPeriods | undefined
   readonly step: StepLength
+  /** Whether it begins with a day of UTC, whatever zone the reader chose. */
+  readonly hasUtcDays: boolean
+  /** Where the step begins that holds now: it is not over. Undefined: all are. */
+  readonly runningFromMs: number | undefined
   /** Whether it reaches to now: only then can its figures still change. */
   readonly isOngoing: boolean
+}
+
+/**
+ * Of the same length: a part of a day says nothing beside a whole one. The running hour is in
+ * neither.
+ */
+export interface ComparedPeriods {
+  /** As much of the range as is over. */
+  readonly finished: Period
+  /** The same part, one range earlier. */
+  readonly before: Period
 }
 
 const DEFAULT: RangeChoice = { range: '7d' }
 /** More steps than this are thinner than can be told apart. */
 const MAX_DAY_STEPS = 100
-const LONGEST_BY_HOUR_MS = 2 * DAY_MS
-const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
+const LONGEST_MONTH_BY_HOUR_MS = 2 * DAY_MS
+/** Of the interface: a week in which clocks are set back has an hour more. */
+const LONGEST_BY_HOUR_MS = 7 * DAY_MS + HOUR_MS
 
 /** Whatever an address holds; what is no range becomes the default. */
 export function parseRangeChoice(search: Readonly<Record<string, unknown>>): RangeChoice {
   const range = RANGE_NAMES.find((name) => name === search.range)
   if (range === undefined) return DEFAULT
   if (range !== 'custom') return { range }
-  const from = parseDay(search.from)
-  const to = parseDay(search.to)
-  if (from === undefined || to === undefined || from > to) return DEFAULT
-  return { range, from: toDay(from), to: toDay(to) }
+  const [from, to] = [parseDay(search.from), parseDay(search.to)]
+  if (from !== undefined && to !== undefined)
+    return from > to ? DEFAULT : { range, from: toDay(from, 'utc'), to: toDay(to, 'utc') }
+  const [begin, end] = [parseMoment(search.from), parseMoment(search.to)]
+  if (begin === undefined || end === undefined || begin >= end) return DEFAULT
+  return between(floorTo(HOUR_MS, begin), ceilTo(HOUR_MS, end))
+}
+
+/** Whole days, both included, of the zone or, where its days cannot be had, of UTC. */
+export function chooseDays(from: string, to: string, zone: TimeZone): RangeChoice {
+  if (zone === 'utc' || zoneOfDays(from, to, zone) === 'utc') return { range: 'custom', from, to }
+  return between(startOfDay(from, zone), startOfDay(to, zone, 1))
+}
+
+/** Whose days these can be: a week is summed up from its hours, more from days of UTC. */
+export function zoneOfDays(from: string, to: string, zone: TimeZone): TimeZone {
+  const [fromMs, toMs] = [startOfDay(from, zone), startOfDay(to, zone, 1)]
+  const isWhole = hasWholeHours(zone, fromMs) && hasWholeHours(zone, toMs)
+  return isWhole && toMs - fromMs <= LONGEST_BY_HOUR_MS ? zone : 'utc'
+}
+
+/** The first and the last day of a custom range, as fields show them. */
+export function toDays(
+  { from, to }: RangeChoice,
+  zone: TimeZone,
+): readonly [from: string, to: string] | [] {
+  if (from === undefined || to === undefined) return []
+  if (parseDay(from) !== undefined) return [from, to]
+  return [toDay(Date.parse(from), zone), toDay(Date.parse(to) - 1, zone)]
+}
+
+/** What has to be said of a chart's steps where they are not those of the reader's zone. */
+export function describeUtcDays(
+  { step, hasUtcDays, current }: ResolvedRange,
+  zone: TimeZone,
+): string {
+  if (!hasUtcDays || nameOffset(zone, current.fromMs) === 'UTC') return ''
+  return step === 'hour'
+    ? 'Its days are those of UTC.'
+    : `Each step is a ${step} of UTC, as sums are kept.`
 }
 
 /** The steps begin where those of the sums do: on the hour, or at midnight UTC. */
 export function resolveRange(choice: RangeChoice, nowMs: number): ResolvedRange {
-  const nextHour = Math.ceil((nowMs + 1) / HOUR_MS) * HOUR_MS
-  const today = Math.floor(nowMs / DAY_MS) * DAY_MS
+  const thisHourMs = floorTo(HOUR_MS, nowMs)
+  const toMs = thisHourMs + HOUR_MS
+  const today = floorTo(DAY_MS, nowMs)
+  const until = { thisHourMs, toMs }
   switch (choice.range) {
     case '24h':
-      return ongoing({ fromMs: nextHour - DAY_MS, toMs: nextHour }, DAY_MS, 'hour')
+      return resolve({ ...until, fromMs: toMs - DAY_MS, shiftMs: DAY_MS, step: 'hour' })
     case '7d':
-      return ongoing({ fromMs: nextHour - 7 * DAY_MS, toMs: nextHour }, 7 * DAY_MS, 'hour')
+      return resolve({ ...until, fromMs: toMs - 7 * DAY_MS, shiftMs: 7 * DAY_MS, step: 'hour' })
     case '30d':
-      return ongoing({ fromMs: today - 29 * DAY_MS, toMs: nextHour }, 30 * DAY_MS, 'day')
+      return resolve({ ...until, fromMs: today - 29 * DAY_MS, shiftMs: 30 * DAY_MS, step: 'day' })
     case 'month':
-      return resolveMonth(nowMs, nextHour)
+      return resolveMonth(nowMs, until)
     case 'custom':
-      return resolveCustom(choice, nextHour)
+      return resolveCustom(choice, thisHourMs)
   }
 }
 
-export function toDay(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 10)
+/** From where a step begins to where it ends, as far as the range goes. */
+export function periodOfStep({ current, step }: ResolvedRange, startMs: number): Period {
+  return { fromMs: startMs, toMs: Math.min(nextStep(startMs, step), current.toMs) }
 }
 
 /** Where each step of a period begins. */
@@ -83,39 +147,72 @@ function nextStep(startMs: number, step: StepLength): number {
   return monthStart(startMs, 1)
 }
 
-function ongoing(current: Period, shiftMs: number, step: StepLength): ResolvedRange {
+interface Stretch {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly thisHourMs: number
+  /** From the beginning of the range before to that of this one. */
+  readonly shiftMs: number
+  readonly step: StepLength
+  readonly hasUtcDays?: boolean
+}
+
+function resolve(stretch: Stretch): ResolvedRange {
+  const { fromMs, toMs, thisHourMs, shiftMs, step, hasUtcDays = step !== 'hour' } = stretch
+  const current = { fromMs, toMs }
+  // The range before may be shorter, as February is: then as much of this one is compared with all
+  // of it.
+  const overMs = Math.min(thisHourMs, toMs, fromMs + shiftMs)
   return {
     current,
-    before: { fromMs: current.fromMs - shiftMs, toMs: current.toMs - shiftMs },
+    compared:
+      overMs > fromMs
+        ? {
+            finished: { fromMs, toMs: overMs },
+            before: {
+              fromMs: Math.max(0, fromMs - shiftMs),
+              toMs: Math.max(HOUR_MS, overMs - shiftMs),
+            },
+          }
+        : undefined,
     step,
-    isOngoing: true,
+    hasUtcDays,
+    runningFromMs: toMs > thisHourMs ? listSteps(current, step).at(-1) : undefined,
+    isOngoing: toMs > thisHourMs,
   }
 }
 
-/** Compared with as much of the month before: the 5th at noon with the 5th at noon. */
-function resolveMonth(nowMs: number, nextHour: number): ResolvedRange {
+/** The 5th at noon is compared with the 5th at noon of the month before. */
+function resolveMonth(
+  nowMs: number,
+  until: { readonly thisHourMs: number; readonly toMs: number },
+): ResolvedRange {
   const fromMs = monthStart(nowMs, 0)
-  const beforeFromMs = monthStart(nowMs, -1)
-  const length = nextHour - fromMs
-  return {
-    current: { fromMs, toMs: nextHour },
-    before: { fromMs: beforeFromMs, toMs: Math.min(beforeFromMs + length, fromMs) },
-    step: length <= LONGEST_BY_HOUR_MS ? 'hour' : 'day',
-    isOngoing: true,
-  }
+  return resolve({
+    ...until,
+    fromMs,
+    shiftMs: fromMs - monthStart(nowMs, -1),
+    step: until.toMs - fromMs <= LONGEST_MONTH_BY_HOUR_MS ? 'hour' : 'day',
+    hasUtcDays: true,
+  })
 }
 
-function resolveCustom(choice: RangeChoice, nextHour: number): ResolvedRange {
-  const fromMs = parseDay(choice.from) ?? 0
-  const endMs = (parseDay(choice.to) ?? 0) + DAY_MS
+function resolveCustom(choice: RangeChoice, thisHourMs: number): ResolvedRange {
+  const firstDay = parseDay(choice.from)
+  const lastDay = parseDay(choice.to)
+  const fromMs = firstDay ?? parseMoment(choice.from) ?? 0
+  const endMs = lastDay === undefined ? (parseMoment(choice.to) ?? DAY_MS) : lastDay + DAY_MS
   const length = endMs - fromMs
-  return {
-    current: { fromMs, toMs: endMs },
-    before: { fromMs: Math.max(0, fromMs - length), toMs: fromMs },
+  return resolve({
+    fromMs,
+    // What is to come has no figures yet: it would be drawn as if nothing had been called.
+    toMs: fromMs > thisHourMs ? endMs : Math.min(endMs, thisHourMs + HOUR_MS),
+    thisHourMs,
+    shiftMs: length,
     step:
       length <= LONGEST_BY_HOUR_MS ? 'hour' : length <= MAX_DAY_STEPS * DAY_MS ? 'day' : 'month',
-    isOngoing: endMs >= nextHour,
-  }
+    hasUtcDays: firstDay !== undefined || length > LONGEST_BY_HOUR_MS,
+  })
 }
 
 function monthStart(timeMs: number, monthsOn: number): number {
@@ -124,7 +221,25 @@ function monthStart(timeMs: number, monthsOn: number): number {
 }
 
 function parseDay(text: unknown): number | undefined {
-  if (typeof text !== 'string' || !DAY_PATTERN.test(text)) return undefined
-  const timeMs = Date.parse(text)
+  const timeMs = typeof text === 'string' ? startOfDay(text, 'utc') : Number.NaN
   return Number.isFinite(timeMs) && timeMs >= 0 ? timeMs : undefined
+}
+
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z$/
+
+function parseMoment(text: unknown): number | undefined {
+  const timeMs = typeof text === 'string' && MOMENT.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isFinite(timeMs) && timeMs >= 0 ? timeMs : undefined
+}
+
+function between(fromMs: number, toMs: number): RangeChoice {
+  return { range: 'custom', from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
+}
+
+function floorTo(lengthMs: number, timeMs: number): number {
+  return Math.floor(timeMs / lengthMs) * lengthMs
+}
+
+function ceilTo(lengthMs: number, timeMs: number): number {
+  return Math.ceil(timeMs / lengthMs) * lengthMs
 }

@@ -1,10 +1,24 @@
-/** Moments as people read them, in the reader's own zone. Knows no page. */
+/** Moments as people read them, in the zone that is named. Knows no page. */
+import type { StepLength } from './time-range.ts'
+import type { TimeZone } from './time-zone.ts'
 
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-const shortDate = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
-const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
-const dayTime = new Intl.DateTimeFormat(undefined, {
+/** One for each zone, made when it is first asked for: a page needs few of them. */
+function inZones(options: Intl.DateTimeFormatOptions): (timeMs: number, zone: TimeZone) => string {
+  const made: Partial<Record<TimeZone, Intl.DateTimeFormat>> = {}
+  return (timeMs, zone) => {
+    made[zone] ??= new Intl.DateTimeFormat(
+      undefined,
+      zone === 'utc' ? { ...options, timeZone: 'UTC' } : options,
+    )
+    return made[zone].format(timeMs)
+  }
+}
+
+const dateTime = inZones({ dateStyle: 'medium', timeStyle: 'medium' })
+const date = inZones({ dateStyle: 'medium' })
+const dateHour = inZones({ dateStyle: 'medium', timeStyle: 'short' })
+const shortDate = inZones({ month: 'short', day: 'numeric' })
+const dayTime = inZones({
   month: 'short',
   day: 'numeric',
   hour: '2-digit',
@@ -22,24 +36,28 @@ const UNITS = [
   ['minute', 60],
 ] as const
 
-/** The reader's time zone, to be said once where times are shown. */
-export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
+type Moment = string | number | Date
 
-export function formatDateTime(moment: string | number | Date): string {
-  return dateTime.format(new Date(moment))
+export function formatDateTime(moment: Moment, zone: TimeZone): string {
+  return dateTime(new Date(moment).getTime(), zone)
 }
 
-export function formatDate(moment: string | number | Date): string {
-  return date.format(new Date(moment))
+export function formatDate(moment: Moment, zone: TimeZone): string {
+  return date(new Date(moment).getTime(), zone)
+}
+
+/** `Nov 21, 2026, 14:00`. */
+export function formatDateHour(moment: Moment, zone: TimeZone): string {
+  return dateHour(new Date(moment).getTime(), zone)
 }
 
 /** `Nov 21, 14:03:07`, for rows of a log. */
-export function formatDayTime(moment: string | number | Date): string {
-  return dayTime.format(new Date(moment))
+export function formatDayTime(moment: Moment, zone: TimeZone): string {
+  return dayTime(new Date(moment).getTime(), zone)
 }
 
 /** `3 minutes ago`, `in 2 days`, `just now`. */
-export function formatRelative(moment: string | number | Date, now: number = Date.now()): string {
+export function formatRelative(moment: Moment, now: number = Date.now()): string {
   const seconds = (new Date(moment).getTime() - now) / 1_000
   for (const [unit, size] of UNITS) {
     if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit)
@@ -51,9 +69,13 @@ const remaining = new Intl.RelativeTimeFormat(undefined, { numeric: 'always' })
 const MINUTE_S = 60
 const HOUR_S = 3_600
 const DAY_S = 86_400
+const TWO_DAYS_MS = 2 * DAY_S * 1_000
 
-/** `in 9 days`, `in 23 hours`, `in less than a minute`: for what ends, where `next week` says too little. */
-export function formatRemaining(moment: string | number | Date, now: number = Date.now()): string {
+/**
+ * `in 9 days`, `in 23 hours`, `in less than a minute`: for what ends, where `next week` says too
+ * little.
+ */
+export function formatRemaining(moment: Moment, now: number = Date.now()): string {
   const seconds = (new Date(moment).getTime() - now) / 1_000
   if (seconds < MINUTE_S) return 'in less than a minute'
   if (seconds < HOUR_S) return remaining.format(Math.floor(seconds / MINUTE_S), 'minute')
@@ -61,45 +83,43 @@ export function formatRemaining(moment: string | number | Date, now: number = Da
   return remaining.format(Math.round(seconds / DAY_S), 'day')
 }
 
+const LONG_DAY = { weekday: 'short', month: 'short', day: 'numeric' } as const
+const CLOCK = { hour: '2-digit', minute: '2-digit' } as const
+
 const STEP_FORMATS = {
-  hour: {
-    short: hour,
-    long: new Intl.DateTimeFormat(undefined, {
-      weekday: 'short',
-      month: 'short',
-      day: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-    }),
-  },
-  // Sums are kept by days and months of UTC: shown in another zone, they would seem to begin the day before.
-  day: {
-    short: new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' }),
-    long: new Intl.DateTimeFormat(undefined, {
-      weekday: 'short',
-      month: 'short',
-      day: 'numeric',
-      year: 'numeric',
-      timeZone: 'UTC',
-    }),
-  },
+  hour: { short: inZones(CLOCK), long: inZones({ ...LONG_DAY, ...CLOCK }) },
+  day: { short: shortDate, long: inZones({ ...LONG_DAY, year: 'numeric' }) },
   month: {
-    short: new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit', timeZone: 'UTC' }),
-    long: new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' }),
+    short: inZones({ month: 'short', year: '2-digit' }),
+    long: inZones({ month: 'long', year: 'numeric' }),
   },
 } as const
 
-/** The step of a chart that begins then, whole: `Sat, Nov 21, 14:00`, `Sat, Nov 21, 2026`, `November 2026`. */
-export function formatStep(startMs: number, step: 'hour' | 'day' | 'month'): string {
-  return STEP_FORMATS[step].long.format(startMs)
+/**
+ * Sums are kept by days and months of UTC: shown in another zone, they would seem to begin the day
+ * before.
+ */
+export function zoneOfSteps(step: StepLength, zone: TimeZone): TimeZone {
+  return step === 'hour' ? zone : 'utc'
 }
 
-/** The same for an axis. @param spanMs of the whole axis: beyond two days its hours are told by their day */
+/**
+ * The step of a chart that begins then, whole: `Sat, Nov 21, 14:00`, `Sat, Nov 21, 2026`,
+ * `November 2026`.
+ */
+export function formatStep(startMs: number, step: StepLength, zone: TimeZone): string {
+  return STEP_FORMATS[step].long(startMs, zoneOfSteps(step, zone))
+}
+
+/**
+ * The same for an axis. @param spanMs of the whole axis: beyond two days its hours are told by
+ * their day
+ */
 export function formatStepShort(
   startMs: number,
-  step: 'hour' | 'day' | 'month',
-  spanMs: number,
+  step: StepLength,
+  { zone, spanMs }: { readonly zone: TimeZone; readonly spanMs: number },
 ): string {
-  if (step === 'hour' && spanMs > 172_800_000) return shortDate.format(startMs)
-  return STEP_FORMATS[step].short.format(startMs)
+  if (step === 'hour' && spanMs > TWO_DAYS_MS) return shortDate(startMs, zone)
+  return STEP_FORMATS[step].short(startMs, zoneOfSteps(step, zone))
 }

@@ -1,4 +1,7 @@
-/** What a sum of usage tells, one figure at a time: how it is called, read and written. Knows no page and no chart. */
+/**
+ * What a sum of usage tells, one figure at a time: how it is called, read and written. Knows no
+ * page and no chart.
+ */
 import { formatCount, formatDuration, formatShare, formatUsd } from './figures.ts'
 
 interface Percentiles {
@@ -11,6 +14,11 @@ interface Percentiles {
 export interface UsageFigures {
   readonly calls: number
   readonly errors: number
+  /**
+   * Of `errors`: refused before any provider was asked. A gateway of an earlier version does not
+   * say.
+   */
+  readonly refused?: number | undefined
   readonly tokens: { readonly input: number; readonly output: number }
   readonly cost: {
     readonly usd: number
@@ -32,6 +40,25 @@ export interface Measure {
   readonly isSummable: boolean
   /** Whether less of it is better; undefined: neither is. */
   readonly isBetterWhenLess?: true
+}
+
+/**
+ * Calls that a provider was to answer, and those of them that failed: the others are told as
+ * refused.
+ */
+export function readErrors({
+  calls,
+  errors,
+  refused = 0,
+}: Pick<UsageFigures, 'calls' | 'errors' | 'refused'>) {
+  return { asked: calls - refused, errors: errors - refused }
+}
+
+export function readErrorRate(
+  sum: Pick<UsageFigures, 'calls' | 'errors' | 'refused'>,
+): number | null {
+  const { asked, errors } = readErrors(sum)
+  return asked === 0 ? null : errors / asked
 }
 
 export const CALLS: Measure = {
@@ -61,7 +88,7 @@ export const COST: Measure = {
 export const ERRORS: Measure = {
   label: 'Errors',
   unit: 'failed calls',
-  read: (sum) => sum.errors,
+  read: (sum) => readErrors(sum).errors,
   format: formatCount,
   isSummable: true,
   isBetterWhenLess: true,
@@ -70,7 +97,7 @@ export const ERRORS: Measure = {
 export const ERROR_RATE: Measure = {
   label: 'Error rate',
   unit: 'share of calls',
-  read: (sum) => (sum.calls === 0 ? null : sum.errors / sum.calls),
+  read: readErrorRate,
   format: formatShare,
   isSummable: false,
   isBetterWhenLess: true,

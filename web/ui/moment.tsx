@@ -1,6 +1,9 @@
-/** A moment, said relative to now, with the exact time in the reader's zone on hovering. */
-import { formatDateTime, formatRelative, TIME_ZONE } from '../format/times.ts'
+/** Moments in the zone that was chosen for all pages. */
+import { nameZone } from '../format/time-zone.ts'
+import { formatDateTime, formatDayTime, formatRelative } from '../format/times.ts'
+import { useTimeZone } from './use-time-zone.ts'
 
+/** Said relative to now, with the exact time on hovering. */
 export function Moment({
   at,
   never = 'never',
@@ -8,14 +11,25 @@ export function Moment({
   readonly at: string | null | undefined
   readonly never?: string
 }) {
+  const zone = useTimeZone()
   if (at === null || at === undefined) return <span className="text-ink-faint">{never}</span>
   return (
     <time
       dateTime={at}
-      title={`${formatDateTime(at)} (${TIME_ZONE})`}
+      title={`${formatDateTime(at, zone)} (${nameZone(zone)})`}
       className="whitespace-nowrap"
     >
       {formatRelative(at)}
     </time>
   )
+}
+
+/** `21 Nov, 14:03:07`, for rows of a log. */
+export function DayTime({ at }: { readonly at: string }) {
+  return formatDayTime(at, useTimeZone())
+}
+
+/** `21 Nov 2026, 14:03:07`. */
+export function DateTime({ at }: { readonly at: string }) {
+  return formatDateTime(at, useTimeZone())
 }

@@ -1,9 +1,18 @@
 /** Chooses a range of time. Custom days are the browser's own date fields. */
-import { type FormEvent, useState } from 'react'
-import { type RangeChoice, type RangeName, toDay } from '../format/time-range.ts'
+import { useState } from 'react'
+import {
+  chooseDays,
+  type RangeChoice,
+  type RangeName,
+  toDays,
+  zoneOfDays,
+} from '../format/time-range.ts'
+import { nameZone, toDay } from '../format/time-zone.ts'
 import { Button } from './button.tsx'
 import { classNames } from './class-names.ts'
-import { CONTROL_CLASS } from './field.tsx'
+import { TextField } from './field.tsx'
+import { Form } from './form.tsx'
+import { useTimeZone } from './use-time-zone.ts'
 
 const LABELS: readonly (readonly [RangeName, string, string])[] = [
   ['24h', '24 h', 'Last 24 hours'],
@@ -74,52 +83,49 @@ function CustomDays({
   readonly onChoose: (choice: RangeChoice) => void
   readonly onCancel: () => void
 }) {
-  const today = toDay(Date.now())
-  const [from, setFrom] = useState(choice.from ?? toDay(Date.now() - 13 * DAY_MS))
-  const [to, setTo] = useState(choice.to ?? today)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    onChoose({ range: 'custom', from, to })
+  const zone = useTimeZone()
+  const today = toDay(Date.now(), zone)
+  const [firstDay, lastDay] = toDays(choice, zone)
+  const [from, setFrom] = useState(firstDay ?? toDay(Date.now() - 6 * DAY_MS, zone))
+  const [to, setTo] = useState(lastDay ?? today)
+  const zoneOf = from === '' || to === '' ? zone : zoneOfDays(from, to, zone)
+  const submit = () => {
+    onChoose(chooseDays(from, to, zone))
   }
   return (
-    <form
+    <Form
       onSubmit={submit}
       onKeyDown={(event) => event.key === 'Escape' && onCancel()}
-      className="absolute top-full left-0 z-20 mt-2 flex w-72 max-w-[calc(100vw-2rem)] flex-col gap-3 rounded-xl border border-line bg-surface p-4 shadow-high sm:right-0 sm:left-auto"
+      className="absolute top-full left-0 z-20 mt-2 flex w-80 max-w-[calc(100vw-2rem)] flex-col gap-3 rounded-xl border border-line bg-surface p-4 shadow-high sm:right-0 sm:left-auto"
     >
       <div className="grid grid-cols-2 gap-3">
-        <label className="flex flex-col gap-1 text-[13px] font-medium text-ink">
-          From
-          <input
-            type="date"
-            required
-            // biome-ignore lint/a11y/noAutofocus: the reader asked for these fields
-            autoFocus
-            max={to === '' ? today : to}
-            value={from}
-            onChange={(event) => setFrom(event.target.value)}
-            className={classNames(CONTROL_CLASS, 'h-9 !px-2')}
-          />
-        </label>
-        <label className="flex flex-col gap-1 text-[13px] font-medium text-ink">
-          To
-          <input
-            type="date"
-            required
-            min={from}
-            max={today}
-            value={to}
-            onChange={(event) => setTo(event.target.value)}
-            className={classNames(CONTROL_CLASS, 'h-9 !px-2')}
-          />
-        </label>
+        <TextField
+          label="From"
+          type="date"
+          required
+          autoFocus
+          max={to === '' || to > today ? today : to}
+          value={from}
+          onChange={(event) => setFrom(event.target.value)}
+        />
+        <TextField
+          label="To"
+          type="date"
+          required
+          max={today}
+          value={to}
+          onChange={(event) => setTo(event.target.value)}
+        />
       </div>
       <div className="flex items-center justify-between gap-2">
-        <p className="text-xs text-ink-faint">Whole days, in UTC</p>
+        <p className="text-xs text-ink-faint">
+          Whole days of {nameZone(zoneOf)}
+          {zoneOf !== zone && ', as sums are kept'}
+        </p>
         <Button type="submit" size="small" look="primary">
           Show
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -1,4 +1,7 @@
-/** What the calls of the account add up to, told apart by what one asks for. Every choice is in the address. */
+/**
+ * What the calls of the account add up to, told apart by what one asks for. Every choice is in the
+ * address.
+ */
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw } from 'lucide-react'
@@ -8,6 +11,7 @@ import { IconButton } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
+import { RefusedCalls } from '../../ui/refused-calls.tsx'
 import { BreakdownCard } from './breakdown-card.tsx'
 import { type Choices, parseChoices, toSearch } from './choices.ts'
 import { FilterBar } from './filter-bar.tsx'
@@ -36,7 +40,12 @@ export function AnalyticsPage() {
             size="small"
             label="Refresh"
             onClick={() =>
-              void refresh(queryClient, 'GET /v1/analytics', 'GET /v1/analytics/latency')
+              void refresh(
+                queryClient,
+                'GET /v1/analytics',
+                'GET /v1/analytics/latency',
+                'GET /v1/analytics/refused',
+              )
             }
           >
             <RefreshCw
@@ -50,7 +59,18 @@ export function AnalyticsPage() {
     >
       <FilterBar choices={choices} onChange={change} />
       <BreakdownCard choices={choices} range={range} onChange={change} />
+      {/* No target was asked, so none can be asked for. */}
+      {choices.filters.target === undefined && (
+        <RefusedCalls period={range.current} filters={toRefusedFilters(choices.filters)} />
+      )}
       <LatencyCard range={range} filters={choices.filters} />
     </Page>
   )
+}
+
+function toRefusedFilters({ gate, key }: Choices['filters']): {
+  readonly gate?: string
+  readonly key?: string
+} {
+  return { ...(gate === undefined ? {} : { gate }), ...(key === undefined ? {} : { key }) }
 }

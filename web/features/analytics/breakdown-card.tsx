@@ -2,17 +2,22 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ChartColumnStacked, Download } from 'lucide-react'
 import { operationQuery } from '../../api/operation-query.ts'
-import { type ResolvedRange, toDay } from '../../format/time-range.ts'
+import { toLogAddress } from '../../format/calls-behind.ts'
+import { describeUtcDays, periodOfStep, type ResolvedRange } from '../../format/time-range.ts'
+import { toDay } from '../../format/time-zone.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { ChartPanel } from '../../ui/charts/chart-panel.tsx'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { EmptyState, ErrorState, RowSkeletons, Skeleton } from '../../ui/states.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { type Choices, DRAWN, type DrawnName, GROUPS } from './choices.ts'
 import { sortSums } from './columns.ts'
 import { downloadText, toTableCsv } from './download-csv.ts'
 import { useGroupNames } from './group-names.ts'
-import { toStackedData } from './stacked-data.ts'
+import { useGroupPaints } from './group-paints.ts'
+import { toLogFilters } from './log-filters.ts'
+import { groupOfSeries, listLargest, toStackedData } from './stacked-data.ts'
 import { SumsTable } from './sums-table.tsx'
 
 export function BreakdownCard({
@@ -25,8 +30,9 @@ export function BreakdownCard({
   readonly onChange: (change: Partial<Choices>) => void
 }) {
   const { by, show, filters } = choices
-  const { current, step } = range
+  const { current, step, runningFromMs } = range
   const name = useGroupNames(by)
+  const zone = useTimeZone()
   const asked = {
     from: new Date(current.fromMs).toISOString(),
     to: new Date(current.toMs).toISOString(),
@@ -45,6 +51,8 @@ export function BreakdownCard({
     ...operationQuery('GET /v1/analytics', { query: { ...asked, interval: 'all' } }),
     ...kept,
   })
+  const largest = listLargest(totals.data?.data ?? [], DRAWN[show])
+  const paint = useGroupPaints(by, largest)
   const failed = [totals, steps].find((query) => query.isError && query.data === undefined)
   const label = GROUPS.find(([group]) => group === by)?.[1] ?? ''
   if (failed !== undefined)
@@ -54,6 +62,7 @@ export function BreakdownCard({
       </Card>
     )
   const rows = totals.data?.data
+  const zoneOfFile = range.hasUtcDays ? 'utc' : zone
   return (
     <>
       <Card>
@@ -70,10 +79,16 @@ export function BreakdownCard({
           <ChartPanel
             label={`${DRAWN[show].label} by ${label.toLowerCase()} over time`}
             data={toStackedData(
-              { period: current, step },
-              { sums: steps.data.data, totals: rows, measure: DRAWN[show], name },
+              { period: current, step, runningFromMs },
+              { sums: steps.data.data, largest, measure: DRAWN[show], name, paint },
             )}
-            note={step === 'hour' ? undefined : `Each bar is a ${step}, in UTC.`}
+            addressOf={(startMs, key) =>
+              toLogAddress({
+                period: periodOfStep(range, startMs),
+                filters: toLogFilters(choices, groupOfSeries(key, largest)),
+              })
+            }
+            note={describeUtcDays(range, zone)}
           />
         )}
       </Card>
@@ -85,7 +100,7 @@ export function BreakdownCard({
             onClick={() =>
               downloadText(
                 toTableCsv(sortSums(rows ?? [], choices.sort, choices.isAscending), by, name),
-                `gatehouse-${by}-${toDay(current.fromMs)}-${toDay(current.toMs - 1)}.csv`,
+                `gatehouse-${by}-${toDay(current.fromMs, zoneOfFile)}-${toDay(current.toMs - 1, zoneOfFile)}.csv`,
               )
             }
           >

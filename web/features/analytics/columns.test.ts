@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Sum, sortSums } from './columns.ts'
+import { COLUMNS, type Sum, sortSums } from './columns.ts'
 
 const none = { p50: null, p95: null, p99: null }
 
@@ -10,6 +10,7 @@ function sum(group: string, calls: number, p95: number | null): Sum {
     isRest: false,
     calls,
     errors: 0,
+    refused: 0,
     cancelled: 0,
     tokens: {
       input: 0,
@@ -24,6 +25,20 @@ function sum(group: string, calls: number, p95: number | null): Sum {
     firstByteMs: none,
   }
 }
+
+test('calls that were refused before any provider was asked are in no error rate', () => {
+  const read = (id: string, figures: Partial<Sum>) =>
+    COLUMNS.find((column) => column.id === id)?.read({
+      ...sum('a', 10, null),
+      errors: 4,
+      ...figures,
+    })
+  expect([read('errors', {}), read('errorRate', {})]).toEqual([4, 0.4])
+  expect([read('errors', { refused: 2 }), read('errorRate', { refused: 2 })]).toEqual([2, 0.25])
+  expect(read('errorRate', { calls: 4, refused: 4 })).toBeNull()
+  // A gateway of an earlier version, while nodes are upgraded.
+  expect(read('errors', { refused: undefined as never })).toBe(4)
+})
 
 const sums = [sum('b', 2, null), sum('a', 1, 30), sum('c', 3, 10)]
 const order = (sort: string, isAscending: boolean) =>

@@ -1,6 +1,7 @@
 /** The table's columns: what each shows of a sum, how it is sorted, and what stands in the CSV. */
 import type { AnswerOf } from '../../api/ask.ts'
 import { formatCount, formatDuration, formatShare, formatUsd } from '../../format/figures.ts'
+import { readErrorRate, readErrors } from '../../format/usage-measures.ts'
 
 export type Sum = AnswerOf<'GET /v1/analytics'>['data'][number]
 
@@ -25,13 +26,8 @@ function column(
 
 export const COLUMNS: readonly Column[] = [
   column('calls', ['Calls', 'calls'], (sum) => sum.calls),
-  column('errors', ['Errors', 'errors'], (sum) => sum.errors),
-  column(
-    'errorRate',
-    ['Error rate', 'error_rate'],
-    (sum) => (sum.calls === 0 ? null : sum.errors / sum.calls),
-    formatShare,
-  ),
+  column('errors', ['Errors', 'errors'], (sum) => readErrors(sum).errors),
+  column('errorRate', ['Error rate', 'error_rate'], readErrorRate, formatShare),
   column('input', ['Tokens in', 'input_tokens'], (sum) => sum.tokens.input),
   column('cached', ['Cached in', 'cached_input_tokens'], (sum) => sum.tokens.cachedInput),
   column('output', ['Tokens out', 'output_tokens'], (sum) => sum.tokens.output),
@@ -58,6 +54,7 @@ export const COLUMNS: readonly Column[] = [
 const CSV_ONLY: readonly Column[] = [
   column('estimated', ['', 'cost_estimated_calls'], (sum) => sum.cost.estimatedCalls),
   column('unknown', ['', 'cost_unknown_calls'], (sum) => sum.cost.unknownCalls),
+  column('refused', ['', 'refused'], (sum) => sum.refused ?? 0),
   column('cancelled', ['', 'cancelled'], (sum) => sum.cancelled),
 ]
 

@@ -1,18 +1,26 @@
 /** How calls' times are spread, and how that changes: what percentiles alone do not show. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { Grid3x3, Table2 } from 'lucide-react'
 import { useState } from 'react'
 import { operationQuery } from '../../api/operation-query.ts'
+import { LOGS, toLogAddress } from '../../format/calls-behind.ts'
 import { formatCount, formatDuration, formatShare } from '../../format/figures.ts'
-import { listSteps, type ResolvedRange } from '../../format/time-range.ts'
+import {
+  describeUtcDays,
+  listSteps,
+  periodOfStep,
+  type ResolvedRange,
+} from '../../format/time-range.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
-import { type HeatData, toHeatData } from '../../ui/charts/heat-cells.ts'
+import { type HeatData, type HeatRange, toHeatData } from '../../ui/charts/heat-cells.ts'
 import { describeRange, HeatMap } from '../../ui/charts/heat-map.tsx'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 
 const TIMES = { durationMs: 'Duration', firstByteMs: 'Time to first token' } as const
 
@@ -26,6 +34,8 @@ export function LatencyCard({
   const [time, setTime] = useState<keyof typeof TIMES>('durationMs')
   const [isTable, setTable] = useState(false)
   const { current, step } = range
+  const zone = useTimeZone()
+  const navigate = useNavigate()
   const latencies = useQuery({
     ...operationQuery('GET /v1/analytics/latency', {
       query: {
@@ -37,11 +47,19 @@ export function LatencyCard({
     }),
     placeholderData: keepPreviousData,
   })
+  const openCell = (startMs: number, { from, to }: HeatRange) =>
+    void navigate({
+      to: LOGS,
+      search: toLogAddress({
+        period: periodOfStep(range, startMs),
+        filters: { ...filters, ...toLengths(time, from, to) },
+      }),
+    })
   return (
     <Card>
       <CardHeader
         title="Latency"
-        note="The stronger a cell's colour, the more calls took so long. All calls, failed ones too."
+        note={`The stronger a cell's colour, the more calls took so long. All calls, failed ones too. ${describeUtcDays(range, zone)}`}
       >
         <select
           aria-label="Which time"
@@ -92,6 +110,8 @@ export function LatencyCard({
                 label={`${TIMES[time]} of calls over time`}
                 data={heat}
                 step={step}
+                runningFromMs={range.runningFromMs}
+                open={openCell}
                 format={formatDuration}
               />
             </div>
@@ -100,6 +120,16 @@ export function LatencyCard({
       </QueryBoundary>
     </Card>
   )
+}
+
+/** A cell's times by the names of the log's filter. */
+function toLengths(
+  time: keyof typeof TIMES,
+  from: number,
+  to: number | null,
+): Readonly<Record<string, string | undefined>> {
+  const name = time === 'durationMs' ? 'duration' : 'firstByte'
+  return { [`${name}FromMs`]: String(from), [`${name}ToMs`]: to === null ? undefined : String(to) }
 }
 
 /** Of the whole range: a table of every cell would tell less. */

@@ -8,6 +8,9 @@ import { COLUMNS, type Column, type Sum, sortSums } from './columns.ts'
 import type { NameGroup } from './group-names.ts'
 
 const NAME_COLUMN = 'name'
+/** It takes the room that the figures leave, and is cut where that is little. */
+const NAME_CLASS =
+  'sticky left-0 w-full max-w-0 min-w-36 rail:min-w-32 bg-surface pr-3 pl-5 text-left'
 
 export function SumsTable({
   sums,
@@ -41,7 +44,7 @@ export function SumsTable({
       tabIndex={0}
       aria-label={`Figures by ${groupLabel.toLowerCase()}`}
     >
-      <table className="w-full border-collapse text-[13px] [&_td]:px-2 [&_td]:py-2.5 [&_td]:whitespace-nowrap">
+      <table className="w-full border-collapse text-[13px] rail:text-xs [&_td]:px-1 [&_td]:py-2.5 [&_td]:whitespace-nowrap min-[90rem]:[&_td]:px-1.5">
         <thead>
           <tr>
             {head(NAME_COLUMN, groupLabel, false)}
@@ -56,7 +59,7 @@ export function SumsTable({
             >
               <th
                 scope="row"
-                className="sticky left-0 max-w-44 truncate bg-surface py-2.5 pr-3 pl-5 text-left font-medium text-ink sm:max-w-72"
+                className={classNames(NAME_CLASS, 'truncate py-2.5 font-medium text-ink')}
                 title={name(sum)}
               >
                 <GroupLink sum={sum} by={choices.by} choices={choices} name={name(sum)} />
@@ -68,10 +71,7 @@ export function SumsTable({
         {total !== undefined && (
           <tfoot>
             <tr className="border-t border-line-strong font-medium">
-              <th
-                scope="row"
-                className="sticky left-0 bg-surface py-2.5 pr-3 pl-5 text-left text-ink"
-              >
+              <th scope="row" className={classNames(NAME_CLASS, 'py-2.5 text-ink')}>
                 Total
               </th>
               <Figures sum={total} />
@@ -92,25 +92,28 @@ function Figures({ sum }: { readonly sum: Sum }) {
   ))
 }
 
-/** What the cost does not tell by itself: how much of it is estimated, and which calls are not in it. */
+/**
+ * What the cost does not tell by itself: how much of it is estimated, and which calls are not in
+ * it.
+ */
 function CostMarks({ sum }: { readonly sum: Sum }) {
   const { estimatedCalls, unknownCalls } = sum.cost
   return (
     <>
       {estimatedCalls > 0 && (
         <span
-          className="block text-xs whitespace-nowrap text-ink-faint"
+          className="block text-xs text-ink-faint min-w-18 whitespace-normal rail:min-w-0 min-[90rem]:whitespace-nowrap"
           title="Calls whose cost is an estimate: it is in the sum."
         >
-          {formatCount(estimatedCalls)} estimated
+          {formatCount(estimatedCalls)} {estimatedCalls === 1 ? 'call' : 'calls'} estimated
         </span>
       )}
       {unknownCalls > 0 && (
         <span
-          className="block text-xs whitespace-nowrap text-warn"
+          className="block text-xs text-warn min-w-18 whitespace-normal rail:min-w-0 min-[90rem]:whitespace-nowrap"
           title="Calls whose cost is not known: their provider told no tokens, or the price is not known. It is not in the sum."
         >
-          {formatCount(unknownCalls)} not known
+          {formatCount(unknownCalls)} {unknownCalls === 1 ? 'call' : 'calls'} without a price
         </span>
       )}
     </>
@@ -166,8 +169,8 @@ function SortableTh({
       scope="col"
       aria-sort={order}
       className={classNames(
-        'h-11 bg-surface px-2 align-bottom pb-2 text-xs leading-4 font-medium text-ink-faint last:pr-5',
-        isNumber ? 'min-w-16 text-right' : 'sticky left-0 z-1 pl-5 text-left',
+        'h-11 bg-surface align-bottom pb-2 text-xs leading-4 font-medium text-ink-faint last:pr-5 rail:text-[11px]',
+        isNumber ? 'px-1 text-right min-[90rem]:px-1.5' : `z-1 ${NAME_CLASS}`,
       )}
     >
       <button

@@ -1,12 +1,9 @@
 /** One pair of endpoint and target: what becomes of each feature, and which fields are lost. */
+
+import { detailOf, type FeatureResult, resultsOf } from '../../format/conformance-losses.ts'
 import { formatDialect } from '../../format/dialects.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import {
-  type ConformanceEntry,
-  detailOf,
-  type FeatureResult,
-  resultsOf,
-} from './conformance-matrix.ts'
+import type { ConformanceEntry } from './conformance-matrix.ts'
 import { VerdictBadge } from './verdict-badge.tsx'
 
 export function ConformanceDialog({

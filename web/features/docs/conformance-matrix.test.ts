@@ -1,10 +1,6 @@
 import { expect, test } from 'bun:test'
-import {
-  type ConformanceEntry,
-  countVerdicts,
-  describeLosses,
-  toMatrix,
-} from './conformance-matrix.ts'
+import { describeLosses } from '../../format/conformance-losses.ts'
+import { type ConformanceEntry, countVerdicts, toMatrix } from './conformance-matrix.ts'
 
 const chat: ConformanceEntry = {
   endpoint: '/chat',

@@ -1,14 +1,11 @@
-/** The conformance table as a matrix: a row for each kind of target, a column for each endpoint. Pure; knows no provider. */
-import {
-  FEATURE_IDS,
-  FEATURES,
-  type FeatureId,
-} from '../../../src/contract/conformance-features.ts'
+/**
+ * The conformance table as a matrix: a row for each kind of target, a column for each endpoint.
+ * Pure; knows no provider.
+ */
 import type { RowOf } from '../../api/ask.ts'
+import { resultsOf, type Verdict } from '../../format/conformance-losses.ts'
 
 export type ConformanceEntry = RowOf<'GET /v1/conformance'>
-type Result = ConformanceEntry['results'][string]
-export type Verdict = Result['verdict']
 
 /** The worst first: what a summary has to say is what one would stumble over. */
 export const VERDICTS = [
@@ -78,22 +75,10 @@ function findEntry(
   )
 }
 
-export interface FeatureResult {
-  readonly id: FeatureId
-  readonly label: string
-  readonly group: string
-  readonly result: Result
-}
-
-/** In the order of the table; features that have no place in the endpoint's format are left out. */
-export function resultsOf(entry: ConformanceEntry): readonly FeatureResult[] {
-  return FEATURE_IDS.flatMap((id) => {
-    const result = entry.results[id]
-    return result === undefined ? [] : [{ id, ...FEATURES[id], result }]
-  })
-}
-
-/** How many features have each verdict, the worst verdict first; verdicts that none has are left out. */
+/**
+ * How many features have each verdict, the worst verdict first; verdicts that none has are left
+ * out.
+ */
 export function countVerdicts(
   entry: ConformanceEntry,
 ): readonly { readonly verdict: Verdict; readonly count: number }[] {
@@ -102,22 +87,4 @@ export function countVerdicts(
     verdict,
     count: results.filter(({ result }) => result.verdict === verdict).length,
   })).filter(({ count }) => count > 0)
-}
-
-/** What is lost, refused or missing, a line each: `seed: seed`. */
-export function describeLosses(entry: ConformanceEntry): readonly string[] {
-  return resultsOf(entry)
-    .filter(({ result }) => !isWhole(result.verdict))
-    .map(({ label, result }) => `${label}: ${detailOf(result) ?? result.verdict}`)
-}
-
-/** Whether it arrives as it was meant. */
-export function isWhole(verdict: Verdict): boolean {
-  return verdict === 'lossless' || verdict === 'relayed'
-}
-
-/** The fields that are lost, or the words of the refusal. */
-export function detailOf(result: Result): string | undefined {
-  if (result.fields !== undefined && result.fields.length > 0) return result.fields.join(', ')
-  return result.message
 }

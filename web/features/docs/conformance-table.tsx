@@ -1,15 +1,9 @@
 /** The matrix itself: kinds of targets down, endpoints across; each cell opens its details. */
 import type { FeatureId } from '../../../src/contract/conformance-features.ts'
+import { describeLosses, detailOf, isWhole } from '../../format/conformance-losses.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { Table, Th } from '../../ui/table.tsx'
-import {
-  type ConformanceEntry,
-  countVerdicts,
-  describeLosses,
-  detailOf,
-  isWhole,
-  type MatrixRow,
-} from './conformance-matrix.ts'
+import { type ConformanceEntry, countVerdicts, type MatrixRow } from './conformance-matrix.ts'
 import { VerdictBadge } from './verdict-badge.tsx'
 
 export function ConformanceTable({

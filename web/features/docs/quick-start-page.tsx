@@ -1,4 +1,6 @@
-/** From nothing to an answered call, in the reader's own SDK, with this gateway's address filled in. */
+/**
+ * From nothing to an answered call, in the reader's own SDK, with this gateway's address filled in.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
@@ -47,15 +49,15 @@ export function QuickStartPage() {
         <ol className="flex flex-col gap-7 px-5 py-6">
           <Step number={1} title="Put a key into the environment">
             <p className="text-sm text-ink-soft">
-              Make one under <PageLink to="/keys">API Keys</PageLink>. It is shown once.
+              Create one under <PageLink to="/keys">API Keys</PageLink>. It is shown once.
             </p>
             <CodeBlock code={`export ${KEY_VARIABLE}=sk-svc-…`} label="the variable" isWrapped />
           </Step>
           <Step number={2} title="Choose a gate">
             {gates.data?.length === 0 ? (
               <p className="text-sm text-ink-soft">
-                There is none yet. Make one under <PageLink to="/gates">Gates</PageLink>; until then
-                the code below says <code className="font-mono text-[13px]">{NO_GATE}</code>.
+                There is none yet. Create one under <PageLink to="/gates">Gates</PageLink>; until
+                then the code below says <code className="font-mono text-[13px]">{NO_GATE}</code>.
               </p>
             ) : (
               <SelectField

@@ -1,6 +1,7 @@
 /** What becomes of a feature, in a word, with its meaning on hovering. */
+
+import type { Verdict } from '../../format/conformance-losses.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
-import type { Verdict } from './conformance-matrix.ts'
 
 interface VerdictLook {
   readonly tone: Tone

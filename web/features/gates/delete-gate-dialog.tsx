@@ -1,4 +1,7 @@
-/** Asks before a gate is deleted, says what will stop working, and makes it again if that was a mistake. */
+/**
+ * Asks before a gate is deleted, says what will stop working, and makes it again if that was a
+ * mistake.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
@@ -26,9 +29,13 @@ export function DeleteGateDialog({
       const { createdAt: _, updatedAt: __, ...body } = gate
       await ask('POST /v1/gates', { body })
       await refresh(queryClient, 'GET /v1/gates', 'GET /v1/gates/{id}', 'GET /v1/targets/health')
-      toast('success', `“${gate.id}” is back`, { description: 'With everything that was set.' })
+      toast('success', `Gate “${gate.id}” created again`, {
+        description: 'With everything that was set.',
+      })
     } catch (error) {
-      toast('error', `“${gate.id}” could not be made again`, { description: describeError(error) })
+      toast('error', `Gate “${gate.id}” could not be created again`, {
+        description: describeError(error),
+      })
     }
   }
   const remove = useMutation({
@@ -38,7 +45,7 @@ export function DeleteGateDialog({
       // Away first: nobody should be told that the page's gate is missing.
       await navigate({ to: '/gates', ignoreBlocker: true })
       await refresh(queryClient, 'GET /v1/gates', 'GET /v1/targets/health')
-      toast('success', `“${gate.id}” is deleted`, {
+      toast('success', `Gate “${gate.id}” deleted`, {
         description: 'Calls that name it are refused from now on.',
         action: { label: 'Undo', run: () => void restore() },
         durationMs: UNDO_MS,

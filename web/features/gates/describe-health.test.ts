@@ -15,7 +15,13 @@ const health: TargetHealth = {
 const failed = { code: 'upstream_error', status: 502, at: '2026-01-01T11:58:00Z' }
 
 test.each<[Partial<TargetHealth>, string, string]>([
-  [{}, 'not seen yet', 'Not seen since the restart of this node.'],
+  [{}, 'not seen since restart', 'Not seen since the restart of this node.'],
+  [{ seenSince: '2026-01-01T11:55:00Z' }, 'not seen since restart', '(5 minutes ago).'],
+  [
+    { lastFailure: failed },
+    'not seen since the change',
+    'Not called since its credential was changed. Last',
+  ],
   [{ configured: false }, 'no key', 'There is no key for its provider'],
   [{ state: 'healthy', averageFirstByteMs: 120 }, 'healthy', 'First byte after 120 ms on average.'],
   [{ state: 'failing', failuresInARow: 1, lastFailure: failed }, 'failing', 'Failed the last time'],
@@ -36,11 +42,11 @@ test.each<[Partial<TargetHealth>, string, string]>([
   ],
   [{ state: 'probing' }, 'probing', 'one call finds out'],
 ])('%o is told as "%s"', (seen, word, part) => {
-  const told = describeHealth({ ...health, ...seen }, NOW)
+  const told = describeHealth({ ...health, ...seen }, NOW, 'utc')
   expect(told.word).toBe(word)
   expect(told.sentence).toContain(part)
 })
 
 test('a target that the gateway was not told of yet is told as that', () => {
-  expect(describeHealth(undefined, NOW).word).toBe('not saved yet')
+  expect(describeHealth(undefined, NOW, 'utc').word).toBe('not saved yet')
 })

@@ -1,10 +1,16 @@
 /** A target's health in a word with a tone, and in a sentence. Pure. */
 import type { RowOf } from '../../api/ask.ts'
 import { formatDuration } from '../../format/figures.ts'
-import { formatRelative } from '../../format/times.ts'
+import type { TimeZone } from '../../format/time-zone.ts'
+import { formatDayTime, formatRelative } from '../../format/times.ts'
 import type { Tone } from '../../ui/badge.tsx'
 
-export type TargetHealth = RowOf<'GET /v1/targets/health'>
+export type TargetHealth = RowOf<'GET /v1/targets/health'> & {
+  /**
+   * When the node that saw it started; undefined: one of an earlier version, which does not say.
+   */
+  readonly seenSince?: string | undefined
+}
 
 export interface HealthWords {
   readonly tone: Tone
@@ -14,7 +20,11 @@ export interface HealthWords {
 }
 
 /** @param now milliseconds since the Unix epoch */
-export function describeHealth(health: TargetHealth | undefined, now: number): HealthWords {
+export function describeHealth(
+  health: TargetHealth | undefined,
+  now: number,
+  zone: TimeZone,
+): HealthWords {
   if (health === undefined)
     return { tone: 'neutral', word: 'not saved yet', sentence: 'Not saved yet.' }
   if (!health.configured) {
@@ -27,11 +37,7 @@ export function describeHealth(health: TargetHealth | undefined, now: number): H
   const failed = describeFailure(health, now)
   switch (health.state) {
     case 'unknown':
-      return {
-        tone: 'neutral',
-        word: 'not seen yet',
-        sentence: 'Not seen since the restart of this node.',
-      }
+      return describeUnseen(health, now, zone)
     case 'healthy':
       return {
         tone: 'ok',
@@ -60,6 +66,23 @@ export function describeHealth(health: TargetHealth | undefined, now: number): H
         sentence: `It has rested; one call finds out whether it is well again.${failed}`,
       }
   }
+}
+
+function describeUnseen(health: TargetHealth, now: number, zone: TimeZone): HealthWords {
+  // What it failed for was forgotten with the credential that it failed with.
+  if (health.lastFailure !== null) {
+    const sentence = `Not called since its credential was changed.${describeFailure(health, now)}`
+    return { tone: 'neutral', word: 'not seen since the change', sentence }
+  }
+  return {
+    tone: 'neutral',
+    word: 'not seen since restart',
+    sentence: `Not seen since the restart of this node${tellWhen(health.seenSince, now, zone)}.`,
+  }
+}
+
+function tellWhen(time: string | undefined, now: number, zone: TimeZone): string {
+  return time === undefined ? '' : `, ${formatDayTime(time, zone)} (${formatRelative(time, now)})`
 }
 
 function describeFailure({ lastFailure }: TargetHealth, now: number): string {

@@ -96,7 +96,7 @@ function IdField({ form, isNew }: { readonly form: GateForm; readonly isNew: boo
       spellCheck={false}
       value={draft.id}
       onChange={(event) => set('id', event.target.value)}
-      hint="Goes where the model name was, and cannot be changed later. Made up when empty."
+      hint="Goes where the model name was, and cannot be changed later. Generated when empty."
       problem={problem('id')}
     />
   )

@@ -23,7 +23,7 @@ export function GateSnippets({ gate }: { readonly gate: Gate }) {
         title="Snippets"
         note={
           <>
-            They read the key from <code className="font-mono text-xs">{KEY_VARIABLE}</code>; make
+            They read the key from <code className="font-mono text-xs">{KEY_VARIABLE}</code>; create
             one under{' '}
             <Link to="/keys" className="text-accent underline">
               API Keys

@@ -7,15 +7,18 @@ import { LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
+import { Moment } from '../../ui/moment.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import type { Gate } from './gate-draft.ts'
 import { GateTable } from './gate-table.tsx'
+import { useSeenSince } from './use-target-health.ts'
 
 export function GatesPage() {
   const gates = useQuery(wholeListQuery('GET /v1/gates'))
   const [search, setSearch] = useState('')
+  const seenSince = useSeenSince()
   return (
     <Page
       title="Gates"
@@ -23,7 +26,7 @@ export function GatesPage() {
       actions={
         <LinkButton to="/gates/new" look="primary">
           <Plus aria-hidden className="size-4" />
-          New gate
+          Create a gate
         </LinkButton>
       }
     >
@@ -38,12 +41,12 @@ export function GatesPage() {
                 action={
                   <LinkButton to="/gates/new" look="primary">
                     <Plus aria-hidden className="size-4" />
-                    New gate
+                    Create a gate
                   </LinkButton>
                 }
               >
-                A gate is a name that stands for one or more models. Make one, then put its id where
-                the model name is in your code.
+                A gate is a name that stands for one or more models. Create one, then put its id
+                where the model name is in your code.
               </EmptyState>
             ) : (
               <>
@@ -55,8 +58,13 @@ export function GatesPage() {
         </QueryBoundary>
       </Card>
       <p className="-mt-2 text-[13px] text-ink-faint">
-        Health is what this node has seen of each target since it started. Calls and errors are
-        those of the last 24 hours.
+        Health is what this node has seen of each target since it started
+        {seenSince !== undefined && (
+          <>
+            , <Moment at={seenSince} />
+          </>
+        )}
+        . Calls and errors are those of the last 24 hours; refused calls are no errors.
       </p>
     </Page>
   )

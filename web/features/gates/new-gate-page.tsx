@@ -21,7 +21,9 @@ export function NewGatePage() {
     mutationFn: (body: NewGate) => ask('POST /v1/gates', { body }),
     onSuccess: async (gate) => {
       await refresh(queryClient, 'GET /v1/gates', 'GET /v1/targets/health')
-      toast('success', `“${gate.id}” is ready`, { description: 'Calls can name it from now on.' })
+      toast('success', `Gate “${gate.id}” created`, {
+        description: 'Calls can name it from now on.',
+      })
       await navigate({
         to: '/gates/$gateId',
         params: { gateId: gate.id },
@@ -38,7 +40,7 @@ export function NewGatePage() {
   }
   const isDirty = JSON.stringify(form.draft) !== JSON.stringify(EMPTY_DRAFT)
   return (
-    <Page title="New gate" note="Choose who answers; everything else can stay as it is.">
+    <Page title="Create a gate" note="Choose who answers; everything else can stay as it is.">
       <Form onSubmit={submit} error={create.error} className="flex flex-col gap-6">
         <GateFields form={form} isNew />
         <ProblemNote error={form.refusal} />

@@ -6,10 +6,12 @@ import { formatShare } from '../../format/figures.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
+import { Moment } from '../../ui/moment.tsx'
 import type { TargetHealth } from './describe-health.ts'
 import type { TargetDraft } from './gate-draft.ts'
 import { HealthBadge } from './health-badge.tsx'
 import type { ModelOption } from './model-search.ts'
+import { TargetLosses } from './target-losses.tsx'
 import { toPriceText } from './target-picker.tsx'
 
 export interface TargetRowProps {
@@ -110,12 +112,18 @@ export function TargetRow(props: TargetRowProps) {
         </span>
         <div className="order-2 flex min-w-0 flex-1 flex-wrap pl-10 items-center gap-x-3 gap-y-1 text-xs text-ink-faint sm:order-last sm:basis-full sm:pl-10">
           <HealthBadge health={health} />
+          {health?.state === 'unknown' && health.seenSince !== undefined && (
+            <span aria-hidden>
+              this node started <Moment at={health.seenSince} />
+            </span>
+          )}
           {price !== '' && (
             <span className="tabular-nums">
               {price}
               {price === 'free' ? '' : ' / 1M'}
             </span>
           )}
+          <TargetLosses target={target.model} />
         </div>
       </div>
       {problem !== undefined && (

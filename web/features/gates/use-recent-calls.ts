@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { operationQuery } from '../../api/operation-query.ts'
+import { readErrors } from '../../format/usage-measures.ts'
 
 const DAY_MS = 86_400_000
 
@@ -14,7 +15,10 @@ export interface RecentCalls {
 const UNKNOWN: RecentCalls = { calls: undefined, errors: undefined }
 const NONE: RecentCalls = { calls: 0, errors: 0 }
 
-/** The gates with the most calls are told apart; of one that is not among them nothing is known where there are more. */
+/**
+ * The gates with the most calls are told apart; of one that is not among them nothing is known
+ * where there are more.
+ */
 export function useRecentCalls(): (gateId: string) => RecentCalls {
   const from = useMemo(() => new Date(Date.now() - DAY_MS).toISOString(), [])
   const usage = useQuery(
@@ -24,6 +28,7 @@ export function useRecentCalls(): (gateId: string) => RecentCalls {
   return (gateId) => {
     if (rows === undefined) return UNKNOWN
     const found = rows.find(({ group, isRest }) => group === gateId && !isRest)
-    return found ?? (rows.some(({ isRest }) => isRest) ? UNKNOWN : NONE)
+    if (found !== undefined) return { calls: found.calls, errors: readErrors(found).errors }
+    return rows.some(({ isRest }) => isRest) ? UNKNOWN : NONE
   }
 }

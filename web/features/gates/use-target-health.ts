@@ -1,9 +1,17 @@
-/** The health of the account's targets as this node sees it, asked for again and again while somebody looks. */
+/**
+ * The health of the account's targets as this node sees it, asked for again and again while
+ * somebody looks.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
 import type { TargetHealth } from './describe-health.ts'
 
 const AGAIN_AFTER_MS = 5_000
+
+/** When the node that answers started; undefined while that is not known. */
+export function useSeenSince(): string | undefined {
+  return useQuery(operationQuery('GET /v1/targets/health')).data?.seenSince
+}
 
 /** Undefined while it is not known. */
 export function useTargetHealth(): ((target: string) => TargetHealth | undefined) | undefined {
@@ -13,6 +21,7 @@ export function useTargetHealth(): ((target: string) => TargetHealth | undefined
     staleTime: 0,
   })
   if (health.data === undefined) return undefined
-  const byTarget = new Map(health.data.data.map((row) => [row.target, row]))
+  const { data, seenSince } = health.data
+  const byTarget = new Map(data.map((row) => [row.target, { ...row, seenSince }]))
   return (target) => byTarget.get(target)
 }

@@ -1,4 +1,7 @@
-/** Renames a key, or sets when it ends. It sends only what was changed: an expired key takes a name and nothing else. */
+/**
+ * Renames a key, or sets when it ends. It sends only what was changed: an expired key takes a name
+ * and nothing else.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
@@ -9,6 +12,7 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { type Expiry, hasExpired, NEVER, toExpiresAt } from './expiry.ts'
 import { ExpiryField } from './expiry-field.tsx'
 import { KeyNameField } from './key-name-field.tsx'
@@ -22,6 +26,7 @@ export function ChangeKeyDialog({
   readonly onClose: () => void
 }) {
   const queryClient = useQueryClient()
+  const zone = useTimeZone()
   const before: Expiry = apiKey.expiresAt === null ? NEVER : { choice: 'keep', day: '' }
   const [name, setName] = useState(apiKey.name)
   const [expiry, setExpiry] = useState<Expiry>(before)
@@ -30,7 +35,7 @@ export function ChangeKeyDialog({
   const isOtherEnd = expiry.choice !== before.choice
   const save = useMutation({
     mutationFn: () => {
-      const expiresAt = toExpiresAt(expiry, { now: Date.now(), kept: apiKey.expiresAt })
+      const expiresAt = toExpiresAt(expiry, { now: Date.now(), kept: apiKey.expiresAt, zone })
       return ask('PATCH /v1/keys/{id}', {
         path: { id: apiKey.id },
         body: {
@@ -43,7 +48,7 @@ export function ChangeKeyDialog({
     },
     onSuccess: async (changed) => {
       await refresh(queryClient, 'GET /v1/keys')
-      toast('success', `“${changed.name}” is changed`)
+      toast('success', `Key “${changed.name}” saved`)
       onClose()
     },
   })
@@ -55,12 +60,12 @@ export function ChangeKeyDialog({
     expiresAt: problemWith(save.error, 'expiresAt'),
   }
   return (
-    <Dialog isOpen onClose={onClose} title={`Change “${apiKey.name}”`}>
+    <Dialog isOpen onClose={onClose} title={`Edit “${apiKey.name}”`}>
       <Form onSubmit={submit} error={save.error} className="flex flex-col gap-4">
         <KeyNameField takesFocus name={name} onChange={setName} problem={problems.name} />
         {isOver ? (
           <p className="text-[13px] text-ink-soft">
-            This key has expired, and stays so. Make a new one in its place.
+            This key has expired, and stays so. Create a new one in its place.
           </p>
         ) : (
           <ExpiryField

@@ -8,7 +8,7 @@ import { type CreatedKey, NewKeyForm } from './new-key-form.tsx'
 import { NewKeyShown, SHOWN_ONCE } from './new-key-shown.tsx'
 
 const WAYS = [
-  { way: 'create', label: 'Make a new key' },
+  { way: 'create', label: 'Create a new key' },
   { way: 'import', label: 'Import an existing key' },
 ] as const
 type Way = (typeof WAYS)[number]['way']
@@ -35,7 +35,7 @@ function OpenDialog({ onClose }: { readonly onClose: () => void }) {
       <Dialog
         isOpen
         onClose={onClose}
-        title={`“${created.name}” is ready`}
+        title={`Key “${created.name}” created`}
         note={SHOWN_ONCE}
         width="wide"
       >

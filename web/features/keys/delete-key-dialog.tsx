@@ -18,7 +18,7 @@ export function DeleteKeyDialog({
     mutationFn: (id: string) => ask('DELETE /v1/keys/{id}', { path: { id } }),
     onSuccess: async () => {
       await refresh(queryClient, 'GET /v1/keys')
-      toast('success', `“${doomed?.name}” is deleted`, {
+      toast('success', `Key “${doomed?.name}” deleted`, {
         description: 'Requests with it are refused from now on.',
       })
       onClose()

@@ -1,8 +1,10 @@
 /** When a key ends: never, after a while, or with a day. It says which moment that is. */
 import { useState } from 'react'
-import { formatDateTime, TIME_ZONE } from '../../format/times.ts'
+import { nameZone, type TimeZone, toDay } from '../../format/time-zone.ts'
+import { formatDateTime } from '../../format/times.ts'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { EXPIRY_CHOICES, type Expiry, toExpiresAt, toLocalDay } from './expiry.ts'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
+import { EXPIRY_CHOICES, type Expiry, toExpiresAt } from './expiry.ts'
 
 /** Years have four digits in the interface. */
 const LAST_DAY = '9998-12-31'
@@ -20,8 +22,9 @@ export function ExpiryField({
   readonly problem?: string | undefined
 }) {
   const [now] = useState(() => Date.now())
+  const zone = useTimeZone()
   const isDate = expiry.choice === 'date'
-  const hint = <Consequence expiresAt={toExpiresAt(expiry, { now, kept })} />
+  const hint = <Consequence expiresAt={toExpiresAt(expiry, { now, kept, zone })} zone={zone} />
   return (
     <div className="flex flex-col gap-3">
       <SelectField
@@ -30,12 +33,12 @@ export function ExpiryField({
         onChange={(event) =>
           onChange({
             choice: event.target.value as Expiry['choice'],
-            day: expiry.day || toLocalDay(now),
+            day: expiry.day || toDay(now, zone),
           })
         }
         {...(isDate ? {} : { hint, problem })}
       >
-        {kept !== null && <option value="keep">As now: {formatDateTime(kept)}</option>}
+        {kept !== null && <option value="keep">As now: {formatDateTime(kept, zone)}</option>}
         {EXPIRY_CHOICES.map(({ choice, label }) => (
           <option key={choice} value={choice}>
             {label}
@@ -47,7 +50,7 @@ export function ExpiryField({
           label="Last day"
           type="date"
           required
-          min={toLocalDay(now)}
+          min={toDay(now, zone)}
           max={LAST_DAY}
           value={expiry.day}
           onChange={(event) => onChange({ choice: 'date', day: event.target.value })}
@@ -59,8 +62,14 @@ export function ExpiryField({
   )
 }
 
-function Consequence({ expiresAt }: { readonly expiresAt: number | null | undefined }) {
+function Consequence({
+  expiresAt,
+  zone,
+}: {
+  readonly expiresAt: number | null | undefined
+  readonly zone: TimeZone
+}) {
   if (expiresAt === undefined) return 'The last day on which it works.'
   if (expiresAt === null) return 'It works until it is deleted or rotated.'
-  return `Refused from ${formatDateTime(expiresAt)} on (${TIME_ZONE}), for good.`
+  return `Refused from ${formatDateTime(expiresAt, zone)} on (${nameZone(zone)}), for good.`
 }

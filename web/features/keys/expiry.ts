@@ -1,4 +1,8 @@
-/** When a key ends: what may be chosen, as the interface takes it, and what a row says of it. Knows no page. */
+/**
+ * When a key ends: what may be chosen, as the interface takes it, and what a row says of it. Knows
+ * no page.
+ */
+import { startOfDay, type TimeZone } from '../../format/time-zone.ts'
 
 const DAY_MS = 86_400_000
 
@@ -13,7 +17,7 @@ export const EXPIRY_CHOICES = [
 export interface Expiry {
   /** `keep`: as the key has it; for keys that are there already. */
   readonly choice: (typeof EXPIRY_CHOICES)[number]['choice'] | 'keep'
-  /** Of `date`: the last day on which it works, in the reader's zone, such as `2026-12-31`. */
+  /** Of `date`: the last day on which it works, in the pages' zone, such as `2026-12-31`. */
   readonly day: string
 }
 
@@ -21,30 +25,27 @@ export const NEVER: Expiry = { choice: 'never', day: '' }
 
 const PRESET_DAYS = { '30d': 30, '90d': 90, '1y': 365 } as const
 
-/** @returns milliseconds since the Unix epoch; null: it does not expire; undefined: there is no such day */
+/**
+ * @returns milliseconds since the Unix epoch; null: it does not expire; undefined: there is no such
+ * day
+ */
 export function toExpiresAt(
   { choice, day }: Expiry,
-  { now, kept }: { readonly now: number; readonly kept: string | null },
+  {
+    now,
+    kept,
+    zone,
+  }: { readonly now: number; readonly kept: string | null; readonly zone: TimeZone },
 ): number | null | undefined {
   if (choice === 'never') return null
   if (choice === 'keep') return kept === null ? null : Date.parse(kept)
-  if (choice === 'date') return endOfDay(day)
+  if (choice === 'date') return endOfDay(day, zone)
   return now + PRESET_DAYS[choice] * DAY_MS
 }
 
-function endOfDay(day: string): number | undefined {
-  const end = new Date(`${day}T00:00:00`)
-  // A day may have 23 or 25 hours.
-  end.setDate(end.getDate() + 1)
-  const ms = end.getTime()
+function endOfDay(day: string, zone: TimeZone): number | undefined {
+  const ms = startOfDay(day, zone, 1)
   return Number.isNaN(ms) ? undefined : ms
-}
-
-/** The reader's own day, as date fields want it. */
-export function toLocalDay(ms: number): string {
-  const at = new Date(ms)
-  const two = (part: number) => String(part).padStart(2, '0')
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
 }
 
 /** Time enough to put a new key where this one is used. */
@@ -68,7 +69,10 @@ export interface PreviousKey {
   readonly endsAt: string
 }
 
-/** The text that the key had before its rotation, while that is still accepted: never longer than the key itself. */
+/**
+ * The text that the key had before its rotation, while that is still accepted: never longer than
+ * the key itself.
+ */
 export function previousOf(
   {
     previous,

@@ -1,4 +1,7 @@
-/** Takes over a key that was made elsewhere: whoever holds it need not change anything. It is in no state and no cache of the page. */
+/**
+ * Takes over a key that was made elsewhere: whoever holds it need not change anything. It is in no
+ * state and no cache of the page.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { problemWith } from '../../api/api-error.ts'
@@ -10,6 +13,7 @@ import { Form } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { ExpiryField } from './expiry-field.tsx'
 import { type KeyDraft, toLabel } from './key-draft.ts'
 import { KeyNameField } from './key-name-field.tsx'
@@ -26,16 +30,20 @@ export function ImportKeyForm({
   readonly onDone: () => void
 }) {
   const queryClient = useQueryClient()
+  const zone = useTimeZone()
   const field = useRef<HTMLInputElement>(null)
   const take = useMutation({
     mutationFn: () =>
       ask('POST /v1/keys/import', {
-        body: { ...toLabel(draft, Date.now()), key: field.current?.value.trim() ?? '' },
+        body: {
+          ...toLabel(draft, { now: Date.now(), zone }),
+          key: field.current?.value.trim() ?? '',
+        },
       }),
     gcTime: 0,
     onSuccess: async (taken) => {
       await refresh(queryClient, 'GET /v1/keys')
-      toast('success', `“${taken.name}” is imported`, {
+      toast('success', `Key “${taken.name}” imported`, {
         description: `${taken.maskedPrefix} is accepted from now on.`,
       })
       onDone()

@@ -36,7 +36,7 @@ export function KeyMenu({
     >
       <MenuItem onSelect={choose('change')}>
         <CalendarClock aria-hidden />
-        {hasExpired ? 'Rename' : 'Rename or set expiry'}
+        Edit
       </MenuItem>
       <MenuItem onSelect={choose('rotate')} disabled={hasExpired}>
         <RefreshCw aria-hidden />

@@ -2,7 +2,8 @@
 import { useState } from 'react'
 import type { RowOf } from '../../api/ask.ts'
 import { formatWhole, NOT_KNOWN } from '../../format/figures.ts'
-import { formatDate, formatDateTime, formatRemaining, TIME_ZONE } from '../../format/times.ts'
+import { nameZone, type TimeZone } from '../../format/time-zone.ts'
+import { formatDate, formatDateTime, formatRemaining } from '../../format/times.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { ExhaustedBadge, useExhausted } from '../../ui/limit-notices.tsx'
 import { PageLink } from '../../ui/links.tsx'
@@ -10,6 +11,7 @@ import { Moment } from '../../ui/moment.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { useCreatorNames } from './creator-names.ts'
 import { hasExpired, previousOf, stateOfExpiry } from './expiry.ts'
 import { KeyMenu, type KeyStep } from './key-menu.tsx'
@@ -135,16 +137,20 @@ function Calls({ apiKey, use }: { readonly apiKey: ApiKey; readonly use: RecentU
   )
 }
 
-/** In a column of its own, or on phones below the name; with what it was before, while that is accepted. */
+/**
+ * In a column of its own, or on phones below the name; with what it was before, while that is
+ * accepted.
+ */
 function MaskedKey({ apiKey, now }: { readonly apiKey: ApiKey; readonly now: number }) {
   const previous = previousOf(apiKey, now)
+  const zone = useTimeZone()
   return (
     <>
       <code className="block font-mono text-[13px] whitespace-nowrap text-ink-soft">
         {apiKey.maskedPrefix}
       </code>
       {previous !== undefined && (
-        <span className="block text-xs whitespace-nowrap" title={exactly(previous.endsAt)}>
+        <span className="block text-xs whitespace-nowrap" title={exactly(previous.endsAt, zone)}>
           <span className="block text-ink-faint">
             old: <code className="font-mono">{previous.maskedPrefix}</code>
           </span>
@@ -166,14 +172,15 @@ function Expiry({
   readonly verb?: string
 }) {
   const state = stateOfExpiry(at, now)
+  const zone = useTimeZone()
   return (
-    <span className="flex flex-wrap items-center gap-x-2 gap-y-1" title={exactly(at)}>
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-1" title={exactly(at, zone)}>
       {state === 'expired' && <Badge tone="danger">Expired</Badge>}
       {state === 'soon' && <Badge tone="warn">Ends soon</Badge>}
       <time dateTime={at} className="whitespace-nowrap">
         {state === 'expired'
-          ? formatDate(at)
-          : `${verb}${state === 'soon' ? formatRemaining(at, now) : formatDate(at)}`}
+          ? formatDate(at, zone)
+          : `${verb}${state === 'soon' ? formatRemaining(at, now) : formatDate(at, zone)}`}
       </time>
     </span>
   )
@@ -185,6 +192,6 @@ function Creator({ name }: { readonly name: string | undefined }) {
   )
 }
 
-function exactly(moment: string): string {
-  return `${formatDateTime(moment)} (${TIME_ZONE})`
+function exactly(moment: string, zone: TimeZone): string {
+  return `${formatDateTime(moment, zone)} (${nameZone(zone)})`
 }

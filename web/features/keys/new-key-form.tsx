@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { DialogActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { ExpiryField } from './expiry-field.tsx'
 import { type KeyDraft, toLabel } from './key-draft.ts'
 import { KeyNameField } from './key-name-field.tsx'
@@ -28,8 +29,9 @@ export function NewKeyForm({
   readonly onCancel: () => void
 }) {
   const queryClient = useQueryClient()
+  const zone = useTimeZone()
   const create = useMutation({
-    mutationFn: () => ask('POST /v1/keys', { body: toLabel(draft, Date.now()) }),
+    mutationFn: () => ask('POST /v1/keys', { body: toLabel(draft, { now: Date.now(), zone }) }),
     // The answer holds the key: it is kept no longer than the window is open.
     gcTime: 0,
     onSuccess: (created) => {

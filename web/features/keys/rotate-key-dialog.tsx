@@ -3,12 +3,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
-import { formatDateTime, TIME_ZONE } from '../../format/times.ts'
+import { nameZone } from '../../format/time-zone.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
+import { DateTime } from '../../ui/moment.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { type PreviousKey, previousOf } from './expiry.ts'
 import type { ApiKey } from './key-table.tsx'
 import { NewKeyShown, SHOWN_ONCE } from './new-key-shown.tsx'
@@ -52,7 +54,7 @@ export function RotateKeyDialog({
       <Dialog
         isOpen
         onClose={onClose}
-        title={`“${rotated.name}” has a new key`}
+        title={`Key “${rotated.name}” rotated`}
         note={SHOWN_ONCE}
         width="wide"
       >
@@ -79,7 +81,7 @@ export function RotateKeyDialog({
         {older !== undefined && (
           <p className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
             It was rotated before: <OldKey masked={older.maskedPrefix} /> is accepted until{' '}
-            {formatDateTime(older.endsAt)}. Until then it can only be rotated so that both end now.
+            <DateTime at={older.endsAt} />. Until then it can only be rotated so that both end now.
           </p>
         )}
         <SelectField
@@ -130,6 +132,7 @@ function WhenOldOneEnds({
   readonly masked: string
   readonly previous: PreviousKey | undefined
 }) {
+  const zone = useTimeZone()
   return (
     <p className="mt-4 text-sm text-ink-soft">
       {previous === undefined ? (
@@ -139,8 +142,10 @@ function WhenOldOneEnds({
       ) : (
         <>
           <OldKey masked={masked} /> is accepted until{' '}
-          <strong className="font-medium text-ink">{formatDateTime(previous.endsAt)}</strong> (
-          {TIME_ZONE}). Put the new one in its place before that.
+          <strong className="font-medium text-ink">
+            <DateTime at={previous.endsAt} />
+          </strong>{' '}
+          ({nameZone(zone)}). Put the new one in its place before that.
         </>
       )}
     </p>

@@ -34,7 +34,7 @@ export function CallIdSearch({
     if (openFrom(event.clipboardData.getData('text'))) event.preventDefault()
   }
   return (
-    <form onSubmit={submit} className="relative w-full min-w-0 sm:w-80">
+    <form noValidate onSubmit={submit} className="relative w-full min-w-0 sm:w-80">
       <Search aria-hidden className="absolute top-2 left-2.5 size-4 text-ink-faint" />
       <input
         ref={ref}

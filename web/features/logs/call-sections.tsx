@@ -5,13 +5,16 @@ import type { ReactNode } from 'react'
 import type { AnswerOf } from '../../api/ask.ts'
 import { useCallerNames } from '../../api/caller-names.ts'
 import { formatDuration } from '../../format/figures.ts'
-import { formatDateTime } from '../../format/times.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { DateTime } from '../../ui/moment.tsx'
 import { CallCost, CallUsage } from './call-cost.tsx'
+import { CallFacts } from './call-facts.tsx'
 import { CallTiming } from './call-timing.tsx'
 import { explainError } from './explain-error.ts'
+import { Fact } from './fact.tsx'
 import { type Log, NO_GATE } from './log-filter.ts'
+import { readSentGate } from './sent-gate.ts'
 
 export function CallSections({
   log,
@@ -34,7 +37,9 @@ export function CallSections({
               <CopyButton text={log.id} label="Copy the id" />
             </span>
           </Fact>
-          <Fact name="Started">{formatDateTime(log.startedAt)}</Fact>
+          <Fact name="Started">
+            <DateTime at={log.startedAt} />
+          </Fact>
           <Fact name="Duration">
             {formatDuration(log.durationMs)}
             {log.firstByteMs !== null && `, first token after ${formatDuration(log.firstByteMs)}`}
@@ -45,23 +50,16 @@ export function CallSections({
                 {log.gateId}
               </Link>
             ) : (
-              'none that there is'
+              <MissingGate log={log} />
             )}
           </Fact>
-          <Fact name="Target">{log.target ?? 'none was asked'}</Fact>
+          <CallFacts log={log} />
           <Fact name="Key">
             <span title={log.keyId}>{nameCaller(log.keyId)}</span>
           </Fact>
           <Fact name="Format">
             {log.dialect}, {log.stream ? 'stream' : 'whole answer'}
           </Fact>
-          {log.credential !== null && (
-            <Fact name="Paid with">
-              {log.credential === 'own'
-                ? 'the account’s own credential'
-                : 'the platform’s credential'}
-            </Fact>
-          )}
         </dl>
         {isGate && (
           <LinkButton
@@ -108,12 +106,16 @@ function Section({
   )
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+/** There is nowhere to go: whoever reads it looks for the mistake in the id. */
+function MissingGate({ log }: { readonly log: Log }) {
+  const sent = readSentGate(log)
+  if (sent === undefined) return 'none that there is'
+  if (sent.id === undefined) return `none; sent was ${sent.words}`
   return (
-    <div className="grid grid-cols-[5.5rem_minmax(0,1fr)] items-center gap-2">
-      <dt className="text-ink-soft">{name}</dt>
-      <dd className="min-w-0 break-words text-ink">{children}</dd>
-    </div>
+    <>
+      none has the id <code className="font-mono text-[12px] break-all">{sent.id}</code> that was
+      sent
+    </>
   )
 }
 

@@ -2,8 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { wholeListQuery } from '../../api/operation-query.ts'
+import { formatDuration } from '../../format/figures.ts'
+import type { TimeZone } from '../../format/time-zone.ts'
 import { formatDayTime } from '../../format/times.ts'
 import { Button } from '../../ui/button.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { nameError } from './explain-error.ts'
 import { type FilterName, isFiltered, type LogSearch, RANGES, without } from './log-filter.ts'
 
@@ -20,8 +23,9 @@ export function FilterChips({
   readonly onChange: (search: LogSearch) => void
 }) {
   const keys = useQuery(wholeListQuery('GET /v1/keys')).data ?? []
+  const zone = useTimeZone()
   if (!isFiltered(search)) return null
-  const chips = listChips(search, (id) => keys.find((key) => key.id === id)?.name ?? id)
+  const chips = listChips(search, zone, (id) => keys.find((key) => key.id === id)?.name ?? id)
   return (
     <ul aria-label="Filters that are set" className="flex flex-wrap items-center gap-1.5">
       {chips.map(({ text, names }) => (
@@ -49,14 +53,19 @@ export function FilterChips({
   )
 }
 
-function listChips(search: LogSearch, nameKey: (id: string) => string): readonly Chip[] {
+function listChips(
+  search: LogSearch,
+  zone: TimeZone,
+  nameKey: (id: string) => string,
+): readonly Chip[] {
+  const { durationFromMs, durationToMs, firstByteFromMs, firstByteToMs } = search
   const { range, from, to, gate, key, target, outcome, status, errorKind, stream } = search
   const chip = (text: string | undefined, ...names: readonly FilterName[]): readonly Chip[] =>
     text === undefined ? [] : [{ text, names }]
   return [
     ...chip(range && RANGES[range].label, 'range'),
-    ...chip(from && `from ${formatDayTime(from)}`, 'from'),
-    ...chip(to && `to ${formatDayTime(to)}`, 'to'),
+    ...chip(from && `from ${formatDayTime(from, zone)}`, 'from'),
+    ...chip(to && `to ${formatDayTime(to, zone)}`, 'to'),
     ...chip(outcome, 'outcome'),
     ...chip(status && `status ${status}`, 'status'),
     ...chip(gate && `gate ${gate}`, 'gate'),
@@ -64,5 +73,27 @@ function listChips(search: LogSearch, nameKey: (id: string) => string): readonly
     ...chip(target && `target ${target}`, 'target'),
     ...chip(errorKind && nameError(errorKind), 'errorKind'),
     ...chip(stream === undefined ? undefined : stream ? 'streams' : 'whole answers', 'stream'),
+    ...chip(
+      describeLengths('duration', durationFromMs, durationToMs),
+      'durationFromMs',
+      'durationToMs',
+    ),
+    ...chip(
+      describeLengths('first token', firstByteFromMs, firstByteToMs),
+      'firstByteFromMs',
+      'firstByteToMs',
+    ),
   ]
+}
+
+function describeLengths(
+  what: string,
+  from: number | undefined,
+  to: number | undefined,
+): string | undefined {
+  if (to === undefined)
+    return from === undefined ? undefined : `${what} ${formatDuration(from)} and more`
+  return from === undefined || from === 0
+    ? `${what} below ${formatDuration(to)}`
+    : `${what} ${formatDuration(from)} – ${formatDuration(to)}`
 }

@@ -43,7 +43,10 @@ export function Choice({
   )
 }
 
-/** What is chosen is there also when it is not among the values: a gate that was deleted has calls still. */
+/**
+ * What is chosen is there also when it is not among the values: a gate that was deleted has calls
+ * still.
+ */
 export function Options({
   values,
   chosen,
@@ -76,6 +79,7 @@ export function TargetField({
   return (
     <form
       className="contents"
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
         onChoose(text.trim())

@@ -1,8 +1,12 @@
-/** The columns of the log: all of them where there is room, and what matters most in two lines where there is not. */
+/**
+ * The columns of the log: all of them where there is room, and what matters most in two lines where
+ * there is not.
+ */
 import type { ReactNode } from 'react'
 import { formatCount, formatDuration, formatUsd, NOT_KNOWN } from '../../format/figures.ts'
-import { formatDayTime } from '../../format/times.ts'
+import { DayTime } from '../../ui/moment.tsx'
 import { type Log, NO_GATE } from './log-filter.ts'
+import { readSentGate } from './sent-gate.ts'
 import { StatusBadge } from './status-badge.tsx'
 
 export interface LogColumn {
@@ -31,7 +35,11 @@ const WIDE: LogLayout = {
   columns: [
     {
       name: 'Time',
-      show: (log) => <span className="tabular-nums">{formatDayTime(log.startedAt)}</span>,
+      show: (log) => (
+        <span className="tabular-nums">
+          <DayTime at={log.startedAt} />
+        </span>
+      ),
     },
     { name: 'Status', show: (log) => <StatusBadge log={log} /> },
     { name: 'Gate', show: (log) => <Gate log={log} /> },
@@ -57,7 +65,9 @@ const NARROW: LogLayout = {
       show: (log) => (
         <Lines>
           <StatusBadge log={log} />
-          <span className="tabular-nums text-ink-soft">{formatDayTime(log.startedAt)}</span>
+          <span className="tabular-nums text-ink-soft">
+            <DayTime at={log.startedAt} />
+          </span>
         </Lines>
       ),
     },
@@ -101,10 +111,15 @@ function Name({ text, isSoft = false }: { readonly text: string; readonly isSoft
   )
 }
 
-/** Escaped as every text of React is: whoever calls writes it. */
-function Gate({ log: { gateId } }: { readonly log: Log }) {
-  if (gateId !== NO_GATE) return <Name text={gateId} />
-  return <span className="truncate text-ink-soft italic">no such gate</span>
+function Gate({ log }: { readonly log: Log }) {
+  if (log.gateId !== NO_GATE) return <Name text={log.gateId} />
+  const sent = readSentGate(log)
+  const title = sent === undefined ? undefined : `No gate has the id that was sent: ${sent.words}`
+  return (
+    <span title={title} className="truncate text-ink-soft italic">
+      no such gate{sent?.id !== undefined && `: ${sent.id}`}
+    </span>
+  )
 }
 
 /** More than one means that somebody waited for a retry or a fallback. */

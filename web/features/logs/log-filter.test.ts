@@ -55,3 +55,18 @@ describe('what is asked', () => {
 test('removing a filter leaves the others', () => {
   expect(without({ gate: 'a', from: 'x', to: 'y' }, 'from', 'to')).toEqual({ gate: 'a' })
 })
+
+test('lengths of time are whole milliseconds that go forwards, and what else an address says of them is left', () => {
+  expect(readLogSearch({ durationFromMs: 700, durationToMs: '1000', firstByteFromMs: 0 })).toEqual({
+    durationFromMs: 700,
+    durationToMs: 1_000,
+    firstByteFromMs: 0,
+  })
+  for (const [from, to] of [
+    [5, 5],
+    ['1e3', '-1'],
+    [null, '9'.repeat(11)],
+    [[1], {}],
+  ])
+    expect(readLogSearch({ durationFromMs: from, durationToMs: to })).toEqual({})
+})

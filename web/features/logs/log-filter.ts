@@ -1,4 +1,7 @@
-/** What the log is filtered by, as it stands in the page's address and as the interface is asked. Pure; knows no page. */
+/**
+ * What the log is filtered by, as it stands in the page's address and as the interface is asked.
+ * Pure; knows no page.
+ */
 import type { QuestionOf, RowOf } from '../../api/ask.ts'
 
 export type Log = RowOf<'GET /v1/logs'>
@@ -38,6 +41,11 @@ export interface LogSearch {
   readonly status?: string
   readonly errorKind?: string
   readonly stream?: boolean
+  /** Milliseconds; the end is not included. As cells of the heat map are. */
+  readonly durationFromMs?: number
+  readonly durationToMs?: number
+  readonly firstByteFromMs?: number
+  readonly firstByteToMs?: number
 }
 
 export type FilterName = keyof LogSearch
@@ -69,6 +77,11 @@ export function readLogSearch(search: Readonly<Record<string, unknown>>): LogSea
     status: text('status', STATUS),
     errorKind: text('errorKind', ERROR_KIND),
     stream: readBoolean(search.stream),
+    ...readLengths(search.durationFromMs, search.durationToMs, ['durationFromMs', 'durationToMs']),
+    ...readLengths(search.firstByteFromMs, search.firstByteToMs, [
+      'firstByteFromMs',
+      'firstByteToMs',
+    ]),
   })
 }
 
@@ -106,6 +119,22 @@ function readTime(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   const time = Date.parse(value)
   return Number.isFinite(time) && time >= 0 ? new Date(time).toISOString() : undefined
+}
+
+/** Both or one of them, where they go forwards. */
+function readLengths<Name extends string>(
+  from: unknown,
+  to: unknown,
+  [fromName, toName]: readonly [Name, Name],
+): Partial<Record<Name, number>> {
+  const [begin, end] = [readLength(from), readLength(to)]
+  if (begin !== undefined && end !== undefined && begin >= end) return {}
+  return omitAbsent({ [fromName]: begin, [toName]: end } as Partial<Record<Name, number>>)
+}
+
+function readLength(value: unknown): number | undefined {
+  const isText = typeof value === 'string' || typeof value === 'number'
+  return isText && /^\d{1,10}$/.test(String(value)) ? Number(value) : undefined
 }
 
 function readBoolean(value: unknown): boolean | undefined {

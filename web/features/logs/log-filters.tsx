@@ -13,7 +13,7 @@ import {
   readLogSearch,
   without,
 } from './log-filter.ts'
-import { TimeRange } from './time-range.tsx'
+import { TimeRange, type TimeRangeProps } from './time-range.tsx'
 
 const STATUSES = [
   '2xx',
@@ -121,7 +121,7 @@ export function LogFilters({ search, onChange }: LogFiltersProps) {
         <option value="false">Whole answers</option>
       </Choice>
       {(isCustom || isBetween) && (
-        <TimeRange
+        <CheckedTimeRange
           from={search.from}
           to={search.to}
           onChange={(range) =>
@@ -135,4 +135,27 @@ export function LogFilters({ search, onChange }: LogFiltersProps) {
 
 function capitalise(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
+/**
+ * A range whose end comes before its beginning is told, and filters nothing until it is mended:
+ * both fields keep what was typed.
+ */
+function CheckedTimeRange({ from, to, onChange }: TimeRangeProps) {
+  const [reversed, setReversed] = useState<{ readonly from?: string; readonly to?: string }>()
+  const choose = (range: { readonly from?: string; readonly to?: string }) => {
+    const isReversed = range.from !== undefined && range.to !== undefined && range.from >= range.to
+    setReversed(isReversed ? range : undefined)
+    if (!isReversed) onChange(range)
+  }
+  return (
+    <>
+      <TimeRange from={reversed?.from ?? from} to={reversed?.to ?? to} onChange={choose} />
+      {reversed !== undefined && (
+        <p role="alert" className="col-span-full text-[13px] text-danger">
+          The beginning has to be before the end. The list shows the range from before.
+        </p>
+      )}
+    </>
+  )
 }

@@ -1,9 +1,10 @@
-/** The log of calls: filtered by the address, one call opened by the address, all of it by keyboard. */
+/**
+ * The log of calls: filtered by the address, one call opened by the address, all of it by keyboard.
+ */
 import { getRouteApi, useParams, useRouter } from '@tanstack/react-router'
 import { CircleHelp, ListFilter } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { formatWhole } from '../../format/figures.ts'
-import { TIME_ZONE } from '../../format/times.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { useDocumentTitle } from '../../ui/page.tsx'
@@ -48,7 +49,10 @@ export function LogsPage() {
   const searchField = useRef<HTMLInputElement>(null)
 
   const filter = (next: LogSearch) => void router.navigate({ to: '/logs', search: next })
-  /** The call that a key went to and that the page does not show yet: the next press goes on from it. */
+  /**
+   * The call that a key went to and that the page does not show yet: the next press goes on from
+   * it.
+   */
   const movedTo = useRef<string>(undefined)
   useEffect(() => {
     if (activeId === movedTo.current) movedTo.current = undefined
@@ -183,7 +187,6 @@ export function LogsPage() {
               {formatWhole(rows.length)} {rows.length === 1 ? 'call' : 'calls'}
               {log.hasMore ? ' loaded, more as you scroll' : ''}
             </span>
-            <span>Times in {TIME_ZONE}</span>
           </p>
         </section>
         {callId !== undefined && (

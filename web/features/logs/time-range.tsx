@@ -1,8 +1,9 @@
-/** A range of one's own, in the reader's zone. */
+/** A range of one's own, in the zone of all pages. */
 import { useId } from 'react'
-import { TIME_ZONE } from '../../format/times.ts'
+import { parseFieldTime, toFieldTime } from '../../format/time-zone.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 
 export interface TimeRangeProps {
   /** ISO 8601, in UTC. */
@@ -12,12 +13,22 @@ export interface TimeRangeProps {
 }
 
 export function TimeRange({ from, to, onChange }: TimeRangeProps) {
+  const zone = useTimeZone()
   const given = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
   return (
     <div className="col-span-full flex flex-wrap items-center gap-2 text-[13px] text-ink-soft">
-      <Moment label="From" at={from} onChange={(next) => onChange({ ...given, from: next })} />
-      <Moment label="to" at={to} onChange={(next) => onChange({ ...given, to: next })} />
-      <span className="text-ink-faint">{TIME_ZONE}</span>
+      <Moment
+        key={`from-${zone}`}
+        label="From"
+        at={from}
+        onChange={(next) => onChange({ ...given, from: next })}
+      />
+      <Moment
+        key={`to-${zone}`}
+        label="to"
+        at={to}
+        onChange={(next) => onChange({ ...given, to: next })}
+      />
     </div>
   )
 }
@@ -32,25 +43,20 @@ function Moment({
   readonly onChange: (at: string | undefined) => void
 }) {
   const id = useId()
+  const zone = useTimeZone()
   return (
     <span className="flex items-center gap-2">
       <label htmlFor={id}>{label}</label>
       <input
         id={id}
         type="datetime-local"
-        defaultValue={at === undefined ? '' : toLocal(at)}
+        defaultValue={at === undefined ? '' : toFieldTime(Date.parse(at), zone)}
         onChange={(event) => {
-          const time = new Date(event.target.value)
-          onChange(Number.isNaN(time.getTime()) ? undefined : time.toISOString())
+          const timeMs = parseFieldTime(event.target.value, zone)
+          onChange(Number.isNaN(timeMs) ? undefined : new Date(timeMs).toISOString())
         }}
         className={classNames(CONTROL_CLASS, 'h-8 w-auto px-2 text-[13px]')}
       />
     </span>
   )
-}
-
-/** As the browser's field takes it: in the reader's zone, without saying so. */
-function toLocal(at: string): string {
-  const moment = new Date(at)
-  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

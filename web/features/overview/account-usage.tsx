@@ -2,6 +2,7 @@
 import { useCallerNames } from '../../api/caller-names.ts'
 import type { RangeChoice, ResolvedRange } from '../../format/time-range.ts'
 import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
+import { RefusedCalls } from '../../ui/refused-calls.tsx'
 import { QuotaCard } from './quota-card.tsx'
 import { TopList } from './top-list.tsx'
 import { UsageBoard } from './usage-board.tsx'
@@ -26,6 +27,7 @@ export function AccountUsage({
         <TopList title="Top targets" groupBy="target" {...shared} />
         <TopList title="Top keys" groupBy="key" {...shared} nameOf={nameKey} />
       </div>
+      <RefusedCalls period={range.current} everyMs={everyMs} />
       <QuotaCard everyMs={everyMs} />
     </>
   )

@@ -33,7 +33,7 @@ export function FirstSteps({
       <header className="flex items-start justify-between gap-4 border-b border-line px-5 py-4">
         <div>
           <h2 className="text-sm font-semibold text-ink">
-            {hasCalled === true ? 'The first call has arrived' : 'Make the first call'}
+            {hasCalled === true ? 'The first call has arrived' : 'Send the first call'}
           </h2>
           <p className="mt-0.5 text-[13px] text-ink-faint">
             {hasCalled === true
@@ -53,10 +53,10 @@ export function FirstSteps({
       </header>
       <ol aria-label="First steps" className="divide-y divide-line">
         <Step
-          title="Give a provider key"
+          title="Set a provider key"
           isDone={hasProvider}
           isNext={next === 0}
-          action={{ to: PROVIDER_KEYS, label: 'Add a key' }}
+          action={{ to: PROVIDER_KEYS, label: 'Set a key' }}
           note={
             hasProvider
               ? `Can be called: ${nameSome(state.providerNames)}.`
@@ -64,10 +64,10 @@ export function FirstSteps({
           }
         />
         <Step
-          title="Make a gate"
+          title="Create a gate"
           isDone={gateId !== undefined}
           isNext={next === 1}
-          action={{ to: NEW_GATE, label: 'Make a gate' }}
+          action={{ to: NEW_GATE, label: 'Create a gate' }}
           note={
             gateId === undefined ? (
               'A name that applications call. Behind it stand the models that answer, in your order.'
@@ -79,13 +79,13 @@ export function FirstSteps({
           }
         />
         <Step
-          title="Make an API key"
+          title="Create an API key"
           isDone={hasKey}
           isNext={next === 2}
-          action={{ to: KEYS, label: 'Make a key' }}
+          action={{ to: KEYS, label: 'Create a key' }}
           note={
             hasKey
-              ? 'Put it into GATEHOUSE_API_KEY. A key is shown once; make another when you do not have it.'
+              ? 'Put it into GATEHOUSE_API_KEY. A key is shown once; create another when you do not have it.'
               : 'Applications send it with every request.'
           }
         />

@@ -1,7 +1,7 @@
 /** The account's figures in one row; the one that is chosen is drawn below. */
 import { type KeyboardEvent, useRef } from 'react'
 import { formatChange, formatCount } from '../../format/figures.ts'
-import type { Measure, UsageFigures } from '../../format/usage-measures.ts'
+import { type Measure, readErrors, type UsageFigures } from '../../format/usage-measures.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { moveAmongTabs } from '../../ui/move-among-tabs.ts'
 import { Skeleton } from '../../ui/states.tsx'
@@ -12,7 +12,10 @@ export const PANEL_ID = 'overview-chart'
 export const tabId = (id: string) => `overview-tab-${id}`
 
 export interface Compared {
+  /** Of the whole range. */
   readonly now: UsageFigures | undefined
+  /** Of as much of it as is over: this is what is compared. */
+  readonly over: UsageFigures | undefined
   readonly before: UsageFigures | undefined
   readonly isLoading: boolean
 }
@@ -74,7 +77,7 @@ function Tile({
   readonly metric: OverviewMetric
   readonly compared: Compared
 }) {
-  const { now, before, isLoading } = compared
+  const { now, over, before, isLoading } = compared
   const read = (measure: Measure) =>
     measure.format(now === undefined ? empty(measure) : measure.read(now))
   return (
@@ -88,7 +91,7 @@ function Tile({
         </span>
       )}
       <span className="flex min-h-4 flex-wrap items-baseline gap-x-2 text-xs text-ink-faint tabular-nums">
-        {!isLoading && <Change measure={metric.main} now={now} before={before} />}
+        {!isLoading && <Change measure={metric.main} now={over} before={before} />}
         {!isLoading &&
           now !== undefined &&
           metric.besides.map(([name, measure]) => (
@@ -100,8 +103,8 @@ function Tile({
           ))}
         {!isLoading && metric.id === 'cost' && now !== undefined && now.cost.unknownCalls > 0 && (
           <span title="Calls whose cost is not known: their provider told no tokens, or the price is not known.">
-            without{' '}
-            {now.cost.unknownCalls === 1 ? '1 call' : `${formatCount(now.cost.unknownCalls)} calls`}
+            {formatCount(now.cost.unknownCalls)} {now.cost.unknownCalls === 1 ? 'call' : 'calls'}{' '}
+            without a price
           </span>
         )}
       </span>
@@ -109,7 +112,7 @@ function Tile({
   )
 }
 
-const CALLS_OF = (now: UsageFigures) => now.calls.toLocaleString()
+const CALLS_OF = (now: UsageFigures) => readErrors(now).asked.toLocaleString()
 
 /** Nothing was called: what adds up is zero, everything else is not known. */
 function empty(measure: Measure): number | null {
@@ -143,7 +146,7 @@ function Change({
   return (
     <span
       className={classNames('whitespace-nowrap', tone)}
-      title={`${measure.format(earlier)} in the period before`}
+      title={`${measure.format(value)} in the hours that are over, ${measure.format(earlier)} in those of the period before`}
     >
       {change}
     </span>

@@ -11,9 +11,14 @@ import {
   type Measure,
   TOKENS,
 } from '../../format/usage-measures.ts'
-import type { ChartRow, ChartSeries, TimeChartData } from '../../ui/charts/chart-series.ts'
+import {
+  BEFORE_KEY,
+  type ChartRow,
+  type ChartSeries,
+  type TimeChartData,
+} from '../../ui/charts/chart-series.ts'
 import { type FilledPeriod, fillSteps } from '../../ui/charts/fill-steps.ts'
-import { FAINT, seriesColor } from '../../ui/charts/palette.ts'
+import { FAINT, lineColor, lineDashes } from '../../ui/charts/palette.ts'
 
 export interface OverviewMetric {
   readonly id: string
@@ -52,11 +57,17 @@ export const OVERVIEW_METRICS: readonly OverviewMetric[] = [
   },
 ]
 
+export interface DrawnPeriods {
+  readonly current: FilledPeriod
+  readonly before: FilledPeriod | undefined
+  /** Where the step begins that holds now. */
+  readonly runningFromMs: number | undefined
+}
+
 /** The period before is laid under the current one, step by step. */
 export function toChartData(
   { drawn }: OverviewMetric,
-  current: FilledPeriod,
-  before: FilledPeriod | undefined,
+  { current, before, runningFromMs }: DrawnPeriods,
 ): TimeChartData {
   const [first] = drawn
   const columns = drawn.map((measure) => fillSteps(current, measure))
@@ -68,22 +79,24 @@ export function toChartData(
     )
     return {
       startMs,
-      values: hasEarlier ? { ...values, before: earlier[index]?.value ?? null } : values,
+      values: hasEarlier ? { ...values, [BEFORE_KEY]: earlier[index]?.value ?? null } : values,
     }
   })
   const series = drawn.map(
     (measure, index): ChartSeries => ({
       key: measure.label,
       label: measure.label,
-      color: seriesColor(index),
+      color: lineColor(index),
+      dashes: lineDashes(index),
       look: drawn.length === 1 ? 'area' : 'line',
       isSum: measure.isSummable,
     }),
   )
   const earlierSeries: ChartSeries = {
-    key: 'before',
+    key: BEFORE_KEY,
     label: drawn.length === 1 ? 'Period before' : `${first?.label}, period before`,
     color: FAINT,
+    dashes: '4 4',
     look: 'before',
     isSum: first?.isSummable === true,
   }
@@ -91,6 +104,7 @@ export function toChartData(
     rows,
     series: hasEarlier ? [earlierSeries, ...series] : series,
     step: current.step,
+    runningFromMs,
     unit: first?.unit ?? '',
     format: first?.format ?? String,
   }

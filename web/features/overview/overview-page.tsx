@@ -1,4 +1,7 @@
-/** The account at a glance: what is used, how it goes, who uses most; for a new account, what to do first. */
+/**
+ * The account at a glance: what is used, how it goes, who uses most; for a new account, what to do
+ * first.
+ */
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -46,7 +49,14 @@ export function OverviewPage() {
               live={live}
               isOngoing={range.isOngoing}
               isFetching={isFetching}
-              onRefresh={() => void refresh(queryClient, 'GET /v1/analytics', 'GET /v1/account')}
+              onRefresh={() =>
+                void refresh(
+                  queryClient,
+                  'GET /v1/analytics',
+                  'GET /v1/analytics/refused',
+                  'GET /v1/account',
+                )
+              }
             />
             <RangePicker
               choice={choice}

@@ -46,7 +46,9 @@ export function QuotaCard({ everyMs }: { readonly everyMs: number | false }) {
             {quota.spend.unpricedCalls > 0 && (
               <p className="text-xs text-ink-faint sm:col-span-2">
                 {formatCount(quota.spend.unpricedCalls)}{' '}
-                {quota.spend.unpricedCalls === 1 ? 'call has' : 'calls have'} no known cost and are
+                {quota.spend.unpricedCalls === 1
+                  ? 'call without a price is'
+                  : 'calls without a price are'}{' '}
                 not in the spend.
               </p>
             )}

@@ -1,10 +1,16 @@
-/** Who used most: gates, targets or keys, each with its share of the calls, leading on to their analytics and logs. */
+/**
+ * Who used most: gates, targets or keys, each with its share of the calls, leading on to their
+ * analytics and logs.
+ */
 import { Link } from '@tanstack/react-router'
 import { ScrollText } from 'lucide-react'
 import type { AnswerOf } from '../../api/ask.ts'
 import { formatCount, formatShare, formatUsd } from '../../format/figures.ts'
 import type { RangeChoice, ResolvedRange } from '../../format/time-range.ts'
 import { Card, CardHeader } from '../../ui/card.tsx'
+import { PaintSample } from '../../ui/charts/paint-pattern.tsx'
+import { NOTHING_PAINT, type Paint } from '../../ui/charts/palette.ts'
+import { usePaints } from '../../ui/charts/use-paints.ts'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { useSums } from './use-overview.ts'
 
@@ -31,6 +37,11 @@ export function TopList({
   readonly nameOf?: (id: string) => string
 }) {
   const sums = useSums(range.current, 'all', { groupBy, everyMs })
+  const top = listTop(sums.data?.data ?? [])
+  const paints = usePaints(
+    groupBy,
+    top.map(({ group }) => group ?? ''),
+  )
   return (
     <Card className="flex min-w-0 flex-col">
       <CardHeader title={title}>
@@ -45,10 +56,6 @@ export function TopList({
       <QueryBoundary query={sums}>
         {({ data }) => {
           const total = data.reduce((sum, { calls }) => sum + calls, 0)
-          const top = data
-            .filter((sum) => sum.group !== null)
-            .toSorted((left, right) => right.calls - left.calls)
-            .slice(0, SHOWN)
           if (top.length === 0)
             return (
               <p className="px-5 py-8 text-center text-[13px] text-ink-faint">
@@ -63,6 +70,7 @@ export function TopList({
                   sum={sum}
                   total={total}
                   name={nameOf(sum.group ?? '')}
+                  paint={paints.get(sum.group ?? '') ?? NOTHING_PAINT}
                   search={{
                     ...choice,
                     [groupBy]: sum.group ?? '',
@@ -78,15 +86,24 @@ export function TopList({
   )
 }
 
+function listTop(sums: readonly Sum[]): readonly Sum[] {
+  return sums
+    .filter((sum) => sum.group !== null)
+    .toSorted((left, right) => right.calls - left.calls)
+    .slice(0, SHOWN)
+}
+
 function Row({
   sum,
   total,
   name,
+  paint,
   search,
 }: {
   readonly sum: Sum
   readonly total: number
   readonly name: string
+  readonly paint: Paint
   readonly search: Readonly<Record<string, string>>
 }) {
   const share = total === 0 ? 0 : sum.calls / total
@@ -113,13 +130,12 @@ function Row({
         </div>
         <div
           aria-hidden
-          className="mt-1.5 h-1 overflow-hidden rounded-full bg-sunken"
+          className="mt-1.5 h-1.5 overflow-hidden rounded-full bg-sunken"
           title={formatShare(share)}
         >
-          <div
-            className="h-full rounded-full bg-accent/70"
-            style={{ width: `${Math.max(share * 100, 1)}%` }}
-          />
+          <div style={{ width: `${Math.max(share * 100, 1)}%` }}>
+            <PaintSample paint={paint} className="h-1.5 w-full" />
+          </div>
         </div>
       </div>
       <Link

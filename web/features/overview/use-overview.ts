@@ -1,4 +1,7 @@
-/** What the overview asks for: sums of a range and of the one before, over time and as a whole, and who used most. */
+/**
+ * What the overview asks for: sums of a range and of the one before, over time and as a whole, and
+ * who used most.
+ */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
 import type { Period, ResolvedRange } from '../../format/time-range.ts'
@@ -7,21 +10,23 @@ type Group = 'gate' | 'target' | 'key'
 type Interval = ResolvedRange['step'] | 'all'
 
 export function useSums(
-  period: Period,
+  /** Undefined: nothing is asked. */
+  period: Period | undefined,
   interval: Interval,
   options: { readonly everyMs: number | false; readonly groupBy?: Group },
 ) {
   return useQuery({
     ...operationQuery('GET /v1/analytics', {
       query: {
-        from: new Date(period.fromMs).toISOString(),
-        to: new Date(period.toMs).toISOString(),
+        from: new Date(period?.fromMs ?? 0).toISOString(),
+        to: new Date(period?.toMs ?? 0).toISOString(),
         interval,
         group_by: options.groupBy,
       },
     }),
+    enabled: period !== undefined,
     refetchInterval: options.everyMs,
     // The figures of the range before stay until the new ones are there: nothing jumps.
-    placeholderData: keepPreviousData,
+    placeholderData: period === undefined ? undefined : keepPreviousData,
   })
 }

@@ -26,7 +26,7 @@ export function DeleteOwnedModelDialog({
   const remove = useMutation({
     mutationFn: () => ask('DELETE /v1/owned-models/{slug}', { path: { slug: model.slug } }),
     onSuccess: async () => {
-      toast('success', `${model.slug} is deleted`)
+      toast('success', `Model “${model.slug}” deleted`)
       await navigate({ to: '/owned-models' })
       queryClient.removeQueries({ queryKey: ['GET /v1/owned-models/{slug}'] })
       await refresh(queryClient, 'GET /v1/owned-models')
@@ -55,15 +55,15 @@ export function DeleteOwnedModelDialog({
     <ConfirmDialog
       isOpen={isOpen}
       onClose={close}
-      title={`Delete ${model.slug}?`}
+      title={`Delete “${model.slug}”?`}
       confirmLabel="Delete the model"
       isBusy={remove.isPending}
       error={remove.error}
       onConfirm={() => remove.mutate()}
     >
       <p>
-        No gate uses it. Its credential goes with it and cannot be brought back; calls that were
-        made stay in the log.
+        No gate uses it. Its credential goes with it and cannot be brought back; its calls stay in
+        the log.
       </p>
     </ConfirmDialog>
   )

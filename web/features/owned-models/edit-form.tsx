@@ -56,7 +56,9 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
         saved,
       )
       begin(saved)
-      toast('success', 'Saved', { description: 'Calls that begin now use it.' })
+      toast('success', `Model “${model.slug}” saved`, {
+        description: 'Calls that begin now use it.',
+      })
       await refresh(queryClient, 'GET /v1/owned-models')
     },
   })
@@ -124,7 +126,7 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
           </Button>
         )}
         <Button look="primary" type="submit" isBusy={save.isPending} disabled={!canSave}>
-          Save changes
+          Save
         </Button>
       </div>
     </Form>

@@ -224,7 +224,7 @@ function Registered({
 }) {
   return (
     <Page
-      title={`${saved.displayName} is registered`}
+      title={`Model “${saved.slug}” registered`}
       actions={
         <>
           <Button onClick={onAnother}>Register another</Button>

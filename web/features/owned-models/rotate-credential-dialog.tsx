@@ -1,4 +1,7 @@
-/** Replaces a model's credential, sets its first or takes it away, and shows what trying it has found. The credential itself is in no state and no cache. */
+/**
+ * Replaces a model's credential, sets its first or takes it away, and shows what trying it has
+ * found. The credential itself is in no state and no cache.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
@@ -72,9 +75,9 @@ function CredentialForm({
   const queryClient = useQueryClient()
   const field = useRef<HTMLInputElement>(null)
   const save = useMutation({
-    mutationFn: (act: 'set' | 'remove') => {
+    mutationFn: (act: 'set' | 'delete') => {
       const path = { slug: model.slug }
-      return act === 'remove'
+      return act === 'delete'
         ? ask('DELETE /v1/owned-models/{slug}/credential', { path })
         : ask('PATCH /v1/owned-models/{slug}', {
             path,
@@ -105,8 +108,8 @@ function CredentialForm({
       {problem === undefined && <ProblemNote error={save.error} className="mt-4" />}
       <DialogActions>
         {model.credentialSetAt !== null && (
-          <Button look="danger" disabled={save.isPending} onClick={() => save.mutate('remove')}>
-            Remove: its server takes none
+          <Button look="danger" disabled={save.isPending} onClick={() => save.mutate('delete')}>
+            Delete: its server takes none
           </Button>
         )}
         <Button onClick={onCancel}>Cancel</Button>

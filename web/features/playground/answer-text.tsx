@@ -1,4 +1,7 @@
-/** What a model wrote, as text: lines are kept, fenced code is set apart, and nothing of it becomes HTML. */
+/**
+ * What a model wrote, as text: lines are kept, fenced code is set apart, and nothing of it becomes
+ * HTML.
+ */
 import { memo } from 'react'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { splitFences } from './split-fences.ts'
@@ -8,8 +11,8 @@ export const AnswerText = memo(function AnswerText({ text }: { readonly text: st
     <div className="flex flex-col gap-3">
       {splitFences(text).map((segment, index) =>
         segment.type === 'code' ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text only grow at its end
           <CodeBlock
+            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text only grow at its end
             key={index}
             code={segment.text}
             label={`${segment.language || 'code'} ${index + 1}`}

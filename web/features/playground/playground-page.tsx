@@ -31,7 +31,7 @@ export function PlaygroundPage() {
               title="No gates"
               action={<LinkButton to="/">To the overview</LinkButton>}
             >
-              A conversation is with a gate, which leads to a model. Make one first.
+              A conversation is with a gate, which leads to a model. Create one first.
             </EmptyState>
           ) : (
             <Conversations gates={rows} />
@@ -87,7 +87,7 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
   }
   const clear = () => {
     const undo = playground.clear()
-    toast('message', 'The conversation is gone', {
+    toast('message', 'Conversation cleared', {
       action: { label: 'Undo', run: undo },
       durationMs: UNDO_MS,
     })

@@ -22,7 +22,7 @@ export function ToolCalls({
     )
   }
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
+    <form noValidate onSubmit={submit} className="flex flex-col gap-3">
       {calls.map((call, index) => (
         <div
           // biome-ignore lint/suspicious/noArrayIndexKey: calls only grow at their end, and ids may be alike

@@ -23,7 +23,7 @@ export function DeleteProviderKeyDialog({
       ask('DELETE /v1/provider-keys/{provider}', { path: { provider: provider.id } }),
     onSuccess: async (_, { provider }) => {
       await refresh(queryClient, 'GET /v1/provider-keys')
-      toast('success', `Your key for ${provider.name} is deleted`)
+      toast('success', `Key for ${provider.name} deleted`)
       onClose()
     },
   })

@@ -1,4 +1,7 @@
-/** Takes an own key for a provider and hands it to the gateway: no state, no cache and no answer of the page ever holds it. */
+/**
+ * Takes an own key for a provider and hands it to the gateway: no state, no cache and no answer of
+ * the page ever holds it.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { problemWith } from '../../api/api-error.ts'
@@ -66,15 +69,11 @@ function SetKeyForm({
     gcTime: 0,
     onSuccess: async ({ maskedKey }) => {
       await refresh(queryClient, 'GET /v1/provider-keys')
-      toast(
-        'success',
-        `Your key for ${provider.name} is ${ownKey === undefined ? 'set' : 'replaced'}`,
-        {
-          description: isActive
-            ? `Calls that begin now use ${maskedKey}.`
-            : 'It is inactive, as the one before was.',
-        },
-      )
+      toast('success', `Key for ${provider.name} ${ownKey === undefined ? 'set' : 'replaced'}`, {
+        description: isActive
+          ? `Calls that begin now use ${maskedKey}.`
+          : 'It is inactive, as the one before was.',
+      })
       onClose()
     },
   })

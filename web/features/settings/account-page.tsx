@@ -45,7 +45,7 @@ function NameForm({ account }: { readonly account: Account }) {
     onSuccess: async (saved) => {
       setName(saved.name)
       await refresh(queryClient, 'GET /v1/account', 'GET /v1/session')
-      toast('success', 'The account is renamed')
+      toast('success', 'Account saved')
     },
   })
   const submit = () => {

@@ -39,6 +39,7 @@ export function AuditFilter({
   return (
     <form
       aria-label="Filter"
+      noValidate
       onSubmit={(event) => event.preventDefault()}
       className="grid grid-cols-2 items-end gap-3 border-b border-line px-5 py-4 xl:grid-cols-[repeat(5,minmax(0,1fr))_auto]"
     >

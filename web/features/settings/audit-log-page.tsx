@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { EmptyState, ErrorState, RowSkeletons } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { AuditFilter } from './audit-filter.tsx'
 import { AuditRow } from './audit-row.tsx'
 import { type AuditSearch, readAuditSearch, toAuditQuery } from './audit-search.ts'
@@ -16,14 +17,15 @@ const PAGE_SIZE = 50
 export function AuditLogPage() {
   const search = readAuditSearch(useSearch({ strict: false }))
   const navigate = useNavigate()
+  const zone = useTimeZone()
   const log = useInfiniteQuery({
-    queryKey: ['GET /v1/audit-log', search],
+    queryKey: ['GET /v1/audit-log', search, zone],
     queryFn: ({ signal, pageParam }) =>
       askWith(
         'GET /v1/audit-log',
         { signal },
         {
-          query: { ...toAuditQuery(search), limit: PAGE_SIZE, cursor: pageParam },
+          query: { ...toAuditQuery(search, zone), limit: PAGE_SIZE, cursor: pageParam },
         },
       ),
     initialPageParam: undefined as string | undefined,

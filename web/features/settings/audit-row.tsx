@@ -2,9 +2,11 @@
 import { ChevronRight } from 'lucide-react'
 import { useId, useState } from 'react'
 import type { RowOf } from '../../api/ask.ts'
-import { formatDateTime, TIME_ZONE } from '../../format/times.ts'
+import { nameZone } from '../../format/time-zone.ts'
+import { formatDateTime } from '../../format/times.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { Moment } from '../../ui/moment.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { describeChange } from './audit-words.ts'
 import { type FieldChange, listChanges } from './list-changes.ts'
 
@@ -55,10 +57,11 @@ export function AuditRow({ entry }: { readonly entry: AuditEntry }) {
 
 function AuditDetails({ entry }: { readonly entry: AuditEntry }) {
   const changes = listChanges(entry.before, entry.after)
+  const zone = useTimeZone()
   const facts: readonly (readonly [what: string, fact: string | null])[] = [
     ['Action', entry.action],
     ['Id', entry.resourceId],
-    ['At', `${formatDateTime(entry.at)} (${TIME_ZONE})`],
+    ['At', `${formatDateTime(entry.at, zone)} (${nameZone(zone)})`],
     ['From', entry.clientAddress],
     ['Request', entry.requestId],
   ]

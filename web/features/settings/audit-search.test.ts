@@ -15,11 +15,16 @@ test('what an address does not say rightly is dropped', () => {
   })
 })
 
-test('days are the reader’s own, and the last one is included', () => {
-  const query = toAuditQuery({ action: 'gate.update', from: '2026-11-20', to: '2026-11-21' })
+test('days are those of the pages’ zone, and the last one is included', () => {
+  const search = { action: 'gate.update', from: '2026-11-20', to: '2026-11-21' } as const
+  const query = toAuditQuery(search, 'local')
   expect(query).toEqual({
     action: 'gate.update',
     from: new Date('2026-11-20T00:00:00').toISOString(),
     to: new Date('2026-11-22T00:00:00').toISOString(),
+  })
+  expect(toAuditQuery(search, 'utc')).toMatchObject({
+    from: '2026-11-20T00:00:00.000Z',
+    to: '2026-11-22T00:00:00.000Z',
   })
 })

@@ -1,4 +1,5 @@
 /** The audit log's filter as the address holds it, and as the interface is asked. */
+import { startOfDay, type TimeZone } from '../../format/time-zone.ts'
 import { type AuditAction, type AuditResource, isAction, isResource } from './audit-words.ts'
 
 export interface AuditSearch {
@@ -6,7 +7,7 @@ export interface AuditSearch {
   readonly action?: AuditAction
   readonly resourceType?: AuditResource
   readonly resourceId?: string
-  /** Days in the reader's zone, `2026-11-21`, both included. */
+  /** Days in the pages' zone, `2026-11-21`, both included. */
   readonly from?: string
   readonly to?: string
 }
@@ -27,19 +28,12 @@ export function readAuditSearch(search: Readonly<Record<string, unknown>>): Audi
 }
 
 /** @returns the query of `GET /v1/audit-log`, in moments */
-export function toAuditQuery({ from, to, ...rest }: AuditSearch) {
+export function toAuditQuery({ from, to, ...rest }: AuditSearch, zone: TimeZone) {
   return {
     ...rest,
-    ...(from === undefined ? {} : { from: startOf(from, 0).toISOString() }),
-    ...(to === undefined ? {} : { to: startOf(to, 1).toISOString() }),
+    ...(from === undefined ? {} : { from: new Date(startOfDay(from, zone)).toISOString() }),
+    ...(to === undefined ? {} : { to: new Date(startOfDay(to, zone, 1)).toISOString() }),
   }
-}
-
-/** Days later are counted by the calendar: some have 23 hours, some 25. */
-function startOf(day: string, daysLater: number): Date {
-  const start = new Date(`${day}T00:00:00`)
-  start.setDate(start.getDate() + daysLater)
-  return start
 }
 
 function isText(value: unknown): value is string {

@@ -1,4 +1,7 @@
-/** Makes a budget, or changes one. Whom it limits, in what unit and for how long is decided when it is made. */
+/**
+ * Makes a budget, or changes one. Whom it limits, in what unit and for how long is decided when it
+ * is made.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
@@ -77,7 +80,7 @@ export function BudgetDialog({
     },
     onSuccess: async () => {
       await refresh(queryClient, 'GET /v1/budgets')
-      toast('success', budget === undefined ? 'The budget is made' : 'The budget is changed')
+      toast('success', budget === undefined ? 'Budget created' : 'Budget saved')
       onClose()
     },
   })
@@ -93,7 +96,7 @@ export function BudgetDialog({
     <Dialog
       isOpen
       onClose={onClose}
-      title={budget === undefined ? 'Create a budget' : `Change “${budget.name}”`}
+      title={budget === undefined ? 'Create a budget' : `Edit “${budget.name}”`}
     >
       <Form onSubmit={submit} error={save.error}>
         <div className="flex flex-col gap-4">

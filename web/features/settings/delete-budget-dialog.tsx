@@ -18,7 +18,7 @@ export function DeleteBudgetDialog({
     mutationFn: () => ask('DELETE /v1/budgets/{id}', { path: { id: budget.id } }),
     onSuccess: async () => {
       await refresh(queryClient, 'GET /v1/budgets')
-      toast('success', `“${budget.name}” is deleted`)
+      toast('success', `Budget “${budget.name}” deleted`)
       onClose()
     },
   })
@@ -34,8 +34,8 @@ export function DeleteBudgetDialog({
       onConfirm={() => remove.mutate()}
     >
       <p>
-        Calls are no longer limited by it, at once. A budget that you make later does not count the{' '}
-        {format(used)} that this one has counted.
+        Calls are no longer limited by it, at once. A budget that you create later does not count
+        the {format(used)} that this one has counted.
       </p>
     </ConfirmDialog>
   )

@@ -18,7 +18,7 @@ export function DeleteWebhookDialog({
     mutationFn: () => ask('DELETE /v1/webhooks/{id}', { path: { id: webhook.id } }),
     onSuccess: async () => {
       await refresh(queryClient, 'GET /v1/webhooks')
-      toast('success', 'The webhook is deleted')
+      toast('success', 'Webhook deleted')
       onClose()
     },
   })

@@ -48,7 +48,7 @@ export function InvitationsCard({
                 <>
                   <Th>Email</Th>
                   <Th>Invited by</Th>
-                  <Th>Made</Th>
+                  <Th>Created</Th>
                   <Th>Ends</Th>
                   <Th isHidden>Revoke</Th>
                 </>
@@ -103,7 +103,7 @@ function RevokeDialog({
     mutationFn: () => ask('DELETE /v1/invitations/{id}', { path: { id: invitation.id } }),
     onSuccess: async () => {
       await refresh(queryClient, 'GET /v1/invitations')
-      toast('success', `The invitation of ${invitation.email} is revoked`)
+      toast('success', `Invitation of ${invitation.email} revoked`)
       onClose()
     },
   })
@@ -112,7 +112,7 @@ function RevokeDialog({
       isOpen
       onClose={onClose}
       title={`Revoke the invitation of ${invitation.email}?`}
-      confirmLabel="Revoke"
+      confirmLabel="Revoke the invitation"
       isBusy={revoke.isPending}
       error={revoke.error}
       onConfirm={() => revoke.mutate()}

@@ -1,4 +1,6 @@
-/** Makes an invitation and shows its link, this once: after closing, it is in no memory of the page. */
+/**
+ * Makes an invitation and shows its link, this once: after closing, it is in no memory of the page.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
@@ -41,7 +43,7 @@ export function InviteDialog({
       <Dialog
         isOpen={isOpen}
         onClose={close}
-        title={`The invitation for ${invite.data.email}`}
+        title={`Invitation of ${invite.data.email} created`}
         note="No mail is sent: hand the link on yourself. It is not shown again."
         width="wide"
       >
@@ -86,7 +88,7 @@ export function InviteDialog({
         <DialogActions>
           <Button onClick={close}>Cancel</Button>
           <Button look="primary" type="submit" isBusy={invite.isPending}>
-            Make the invitation
+            Create the invitation
           </Button>
         </DialogActions>
       </Form>

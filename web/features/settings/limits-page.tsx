@@ -1,4 +1,7 @@
-/** The plan: what each key, and all of them together, may do a minute, and what is used of the month. */
+/**
+ * The plan: what each key, and all of them together, may do a minute, and what is used of the
+ * month.
+ */
 import { useQuery } from '@tanstack/react-query'
 import type { AnswerOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
@@ -9,6 +12,7 @@ import { Card, CardHeader } from '../../ui/card.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { Meter } from './meter.tsx'
 
 type Account = AnswerOf<'GET /v1/account'>
@@ -60,9 +64,9 @@ function Quota({ quota: { tokens, spend } }: { readonly quota: Account['quota'] 
         {spend.unpricedCalls > 0 && (
           <p className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
             {spend.unpricedCalls === 1
-              ? '1 call has'
-              : `${formatWhole(spend.unpricedCalls)} calls have`}{' '}
-            no known price and {spend.unpricedCalls === 1 ? 'is' : 'are'} not in this figure.
+              ? '1 call without a price is'
+              : `${formatWhole(spend.unpricedCalls)} calls without a price are`}{' '}
+            not in this figure.
           </p>
         )}
       </Window>
@@ -81,6 +85,7 @@ function Window({
   readonly format: (amount: number) => string
   readonly children?: React.ReactNode
 }) {
+  const zone = useTimeZone()
   return (
     <section className="flex flex-col gap-2" aria-label={title}>
       <h3 className="text-[13px] font-medium text-ink-soft">{title}</h3>
@@ -95,7 +100,7 @@ function Window({
         <Meter label={`${title} used this month`} used={used} reserved={reserved} limit={limit} />
       )}
       <p className="text-[13px] text-ink-faint">
-        Starts again on {formatDate(resetsAt)}, <Moment at={resetsAt} />
+        Starts again on {formatDate(resetsAt, zone)}, <Moment at={resetsAt} />
         {reserved > 0 && ` · ${format(reserved)} set aside for calls under way`}
       </p>
       {children}

@@ -23,22 +23,22 @@ const TEXTS: Readonly<Record<MemberStep['type'], StepTexts>> = {
     title: (name) => `Remove ${name}?`,
     confirm: 'Remove',
     consequences:
-      'Their sessions end at once, and the invitations they left open are withdrawn. API keys belong to the account and stay: delete those that they knew.',
-    done: (name) => `${name} is removed`,
+      'Their sessions end at once, and the invitations they left open are revoked. API keys belong to the account and stay: delete those that they knew.',
+    done: (name) => `${name} removed`,
   },
   'hand-on': {
     title: (name) => `Hand the account on to ${name}?`,
     confirm: 'Hand the account on',
     consequences:
       'They become the owner and you a member. Only they can give it back to you, and they can remove you.',
-    done: (name) => `${name} owns the account now`,
+    done: (name) => `Account handed on to ${name}`,
   },
   leave: {
     title: () => 'Leave this account?',
     confirm: 'Leave',
     consequences:
       'Your user is deleted and all your sessions end. To come back, you have to be invited again. API keys stay: they belong to the account.',
-    done: () => 'You have left',
+    done: () => 'Account left',
   },
 }
 
@@ -67,7 +67,8 @@ export function MemberStepDialog({
       toast('success', texts.done(member.name))
       onClose()
     },
-    // Somebody else may have changed the members meanwhile: what is behind the dialog is then stale.
+    // Somebody else may have changed the members meanwhile: what is behind the dialog is then
+    // stale.
     onError: () => refresh(queryClient, 'GET /v1/members', 'GET /v1/session'),
   })
   return (

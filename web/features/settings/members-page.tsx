@@ -99,10 +99,10 @@ function MemberTable({
                 <>
                   <Button
                     size="small"
-                    aria-label={`Make owner: ${member.name}`}
+                    aria-label={`Hand on the account to ${member.name}`}
                     onClick={() => onStep({ type: 'hand-on', member })}
                   >
-                    Make owner
+                    Hand on
                   </Button>
                   <Button
                     look="danger"

@@ -24,9 +24,7 @@ export function PasswordForm({ email }: { readonly email: string }) {
       setCurrent('')
       setNew('')
       await refresh(queryClient, 'GET /v1/sessions', 'GET /v1/session')
-      toast('success', 'The password is changed', {
-        description: 'Your other sessions have ended.',
-      })
+      toast('success', 'Password changed', { description: 'Your other sessions have ended.' })
     },
   })
   const submit = () => {

@@ -23,7 +23,7 @@ export function SessionsCard() {
       return ended.length
     },
     onSuccess: (count) =>
-      toast('success', count === 1 ? 'The session has ended' : `${count} sessions have ended`),
+      toast('success', count === 1 ? 'Session ended' : `${count} sessions ended`),
     onError: (error) => toast('error', describeError(error)),
     onSettled: () => refresh(queryClient, 'GET /v1/sessions'),
   })

@@ -9,6 +9,7 @@ const TABS: readonly SectionTab[] = [
   { to: '/settings/limits', label: 'Limits' },
   { to: '/settings/budgets', label: 'Budgets' },
   { to: '/settings/webhooks', label: 'Webhooks' },
+  { to: '/settings/tags', label: 'Tags' },
   { to: '/settings/audit-log', label: 'Audit log' },
   { to: '/settings/security', label: 'Security' },
 ]

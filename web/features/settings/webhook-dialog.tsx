@@ -1,4 +1,7 @@
-/** Adds a webhook and shows its generated secret, this once; or changes one, whose secret is never shown. */
+/**
+ * Adds a webhook and shows its generated secret, this once; or changes one, whose secret is never
+ * shown.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
@@ -38,7 +41,7 @@ export function WebhookDialog({
     onSuccess: async (generated) => {
       await refresh(queryClient, 'GET /v1/webhooks')
       if (generated !== undefined) return
-      toast('success', webhook === undefined ? 'The webhook is added' : 'The webhook is changed')
+      toast('success', webhook === undefined ? 'Webhook created' : 'Webhook saved')
       close()
     },
   })
@@ -55,7 +58,7 @@ export function WebhookDialog({
       <Dialog
         isOpen
         onClose={close}
-        title="The webhook is added"
+        title="Webhook created"
         note="This is its secret. Copy it now: it is not shown again."
         width="wide"
       >
@@ -67,7 +70,7 @@ export function WebhookDialog({
     <Dialog
       isOpen
       onClose={close}
-      title={webhook === undefined ? 'Add a webhook' : 'Change the webhook'}
+      title={webhook === undefined ? 'Create a webhook' : 'Edit the webhook'}
     >
       <Form onSubmit={submit} error={save.error}>
         <div className="flex flex-col gap-4">
@@ -113,7 +116,7 @@ export function WebhookDialog({
             isBusy={save.isPending}
             disabled={events.length === 0}
           >
-            {webhook === undefined ? 'Add' : 'Save'}
+            {webhook === undefined ? 'Create' : 'Save'}
           </Button>
         </DialogActions>
       </Form>

@@ -19,7 +19,7 @@ export function WebhooksPage() {
   const createButton = (
     <Button look="primary" onClick={() => setEdited('new')}>
       <Plus aria-hidden className="size-4" />
-      Add a webhook
+      Create a webhook
     </Button>
   )
   return (

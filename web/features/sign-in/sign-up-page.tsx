@@ -1,15 +1,17 @@
 /**
- * Signing up: with the invitation that a link carries, whose account and inviter it names first, or freely where the
- * operator allows it.
+ * Signing up: with the invitation that a link carries, whose account and inviter it names first, or
+ * freely where the operator allows it.
  */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
+import { nameZone } from '../../format/time-zone.ts'
 import { formatDateTime } from '../../format/times.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { enter } from './enter.ts'
 import { type NewUser, NewUserForm } from './new-user-form.tsx'
 import { OidcButton } from './oidc-button.tsx'
@@ -29,6 +31,7 @@ export function SignUpPage() {
       ask('POST /v1/auth/sign-up', { body: { ...user, ...(invitation && { invitation }) } }),
     onSuccess: () => enter(undefined),
   })
+  const zone = useTimeZone()
   const [hasDeclined, setDeclined] = useState(false)
   if (invitation === undefined && options !== undefined && options.signUp !== 'open') {
     return (
@@ -57,7 +60,7 @@ export function SignUpPage() {
     return (
       <SignInFrame
         title="You have not joined"
-        note={`Nothing was changed. Until ${formatDateTime(offer.data.expiresAt)}, the link opens this invitation to “${offer.data.accountName}” again.`}
+        note={`Nothing was changed. Until ${formatDateTime(offer.data.expiresAt, zone)} (${nameZone(zone)}), the link opens this invitation to “${offer.data.accountName}” again.`}
       >
         <Link to="/sign-in" className="text-sm font-medium text-accent-strong hover:underline">
           To the sign-in page

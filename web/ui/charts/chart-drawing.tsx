@@ -1,11 +1,17 @@
-/** The drawing of a chart, fetched once its place comes into view: it is the largest part of the pages. Draws nothing itself. */
+/**
+ * The drawing of a chart, fetched once its place comes into view: it is the largest part of the
+ * pages. Draws nothing itself.
+ */
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
+import { LOGS } from '../../format/calls-behind.ts'
 import { ErrorState, Skeleton } from '../states.tsx'
 import { useIsPrinting } from '../use-is-printing.ts'
 import { useWasSeen } from '../use-was-seen.ts'
 import type { TimeChartData } from './chart-series.ts'
 import { ChartTable } from './chart-table.tsx'
+import type { AddressOf } from './step-links.ts'
 
 const HEIGHT_PX = 260
 /** The drawing and the line above it that names the unit. */
@@ -19,10 +25,17 @@ const DRAWINGS = {
 export function ChartDrawing({
   label,
   data,
+  addressOf,
 }: {
   readonly label: string
   readonly data: TimeChartData
+  readonly addressOf: AddressOf | undefined
 }) {
+  const navigate = useNavigate()
+  const open =
+    addressOf &&
+    ((startMs: number, key: string | undefined) =>
+      void navigate({ to: LOGS, search: addressOf(startMs, key) }))
   const place = useRef<HTMLDivElement>(null)
   const wasSeen = useWasSeen(place)
   const isPrinting = useIsPrinting()
@@ -38,12 +51,12 @@ export function ChartDrawing({
     <div ref={place}>
       {isPrinting && drawing.data === undefined ? (
         // Paper does not wait: a chart that is not here yet is printed as its figures.
-        <ChartTable label={label} data={data} />
+        <ChartTable label={label} data={data} addressOf={undefined} />
       ) : (
         <div className="px-3 pb-3 sm:px-4">
           <div style={{ minHeight: PLACE_HEIGHT_PX }}>
             {drawing.data !== undefined ? (
-              <drawing.data.Chart label={label} data={data} heightPx={HEIGHT_PX} />
+              <drawing.data.Chart label={label} data={data} heightPx={HEIGHT_PX} open={open} />
             ) : drawing.isError ? (
               <ErrorState
                 error={drawing.error}

@@ -1,20 +1,24 @@
 /** A chart with its legend, and a switch between the drawing and its figures. */
 import { ChartLine, Table2 } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { IconButton } from '../button.tsx'
-import { classNames } from '../class-names.ts'
 import { ChartDrawing } from './chart-drawing.tsx'
 import type { TimeChartData } from './chart-series.ts'
 import { ChartTable } from './chart-table.tsx'
+import { SeriesSample } from './series-sample.tsx'
+import type { AddressOf } from './step-links.ts'
 
 export function ChartPanel({
   label,
   data,
+  addressOf,
   note,
 }: {
   readonly label: string
   readonly data: TimeChartData
-  readonly note?: ReactNode
+  /** Where the log shows the calls of a step. Undefined: nothing leads on. */
+  readonly addressOf?: AddressOf
+  readonly note?: string
 }) {
   const [isTable, setTable] = useState(false)
   return (
@@ -24,23 +28,21 @@ export function ChartPanel({
           aria-label="Legend"
           className="flex min-w-0 flex-wrap gap-x-4 gap-y-1 py-1.5 text-xs text-ink-soft"
         >
-          {data.series.map(({ key, label: name, color, look }) => (
-            <li key={key} className="flex min-w-0 items-center gap-1.5">
-              <span
-                aria-hidden
-                className={classNames(
-                  'shrink-0',
-                  look === 'stack' ? 'size-2.5 rounded-xs' : 'h-0 w-3.5 border-t-2',
-                )}
-                style={
-                  look === 'stack'
-                    ? { background: color }
-                    : { borderColor: color, borderStyle: look === 'before' ? 'dashed' : 'solid' }
-                }
-              />
-              <span className="truncate">{name}</span>
+          {data.series.map((series) => (
+            <li key={series.key} className="flex min-w-0 items-center gap-1.5">
+              <SeriesSample series={series} />
+              <span className="truncate">{series.label}</span>
             </li>
           ))}
+          {data.runningFromMs !== undefined && (
+            <li className="flex items-center gap-1.5">
+              <span
+                aria-hidden
+                className="size-2.5 shrink-0 border border-dashed border-ink-soft"
+              />
+              Not over yet
+            </li>
+          )}
         </ul>
         <IconButton
           size="small"
@@ -56,11 +58,11 @@ export function ChartPanel({
         </IconButton>
       </div>
       {isTable ? (
-        <ChartTable label={label} data={data} />
+        <ChartTable label={label} data={data} addressOf={addressOf} />
       ) : (
-        <ChartDrawing label={label} data={data} />
+        <ChartDrawing label={label} data={data} addressOf={addressOf} />
       )}
-      {note !== undefined && (
+      {note !== undefined && note.trim() !== '' && (
         <figcaption className="px-5 pb-3 text-xs text-ink-faint">{note}</figcaption>
       )}
     </figure>

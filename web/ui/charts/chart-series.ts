@@ -1,14 +1,27 @@
 /** What a chart over time is given. Knows neither how it is drawn nor what is measured. */
 import type { StepLength } from '../../format/time-range.ts'
+import type { PatternName } from './palette.ts'
+
+/** How what is not over is drawn, in every chart. */
+export const RUNNING_DASHES = '2 3'
+
+/** Of the series with the period before. */
+export const BEFORE_KEY = 'before'
 
 export interface ChartSeries {
   /** Where its values are in the rows. */
   readonly key: string
   readonly label: string
   readonly color: string
+  /** Of `stack`: what its colour is filled with, the second signal. */
+  readonly pattern?: PatternName
+  /** Of the others: how the line is broken; undefined: not at all. */
+  readonly dashes?: string | undefined
   /** `before`: a faint, broken line without a filling. */
   readonly look: 'line' | 'area' | 'stack' | 'before'
-  /** A sum of each step, which holds for all of it; else a value that lies between those beside it. */
+  /**
+   * A sum of each step, which holds for all of it; else a value that lies between those beside it.
+   */
   readonly isSum?: boolean
 }
 
@@ -23,14 +36,29 @@ export interface TimeChartData {
   readonly rows: readonly ChartRow[]
   readonly series: readonly ChartSeries[]
   readonly step: StepLength
+  /**
+   * Where the step begins that holds now, the last one: it is drawn broken. Undefined: all are
+   * over.
+   */
+  readonly runningFromMs: number | undefined
   /** What the axis counts: `calls`, `US dollars`. */
   readonly unit: string
   readonly format: (value: number | null | undefined) => string
 }
 
-/** What a reader who does not see the chart is told of it: of each series its highest value and when that was. */
+/** Where nothing was measured, nothing stands behind it. The period before is of other calls. */
+export function hasCalls(values: ChartRow['values']): boolean {
+  return Object.entries(values).some(
+    ([key, value]) => key !== BEFORE_KEY && value !== null && value !== 0,
+  )
+}
+
+/**
+ * What a reader who does not see the chart is told of it: of each series its highest value and when
+ * that was.
+ */
 export function describeChart(
-  { rows, series, format }: TimeChartData,
+  { rows, series, format, runningFromMs }: TimeChartData,
   formatMoment: (startMs: number) => string,
 ): string {
   const [first, last] = [rows[0], rows.at(-1)]
@@ -45,5 +73,6 @@ export function describeChart(
     if (highest === undefined || highest.value === 0) return `${label}: none.`
     return `${label}: at most ${format(highest.value)}, ${formatMoment(highest.startMs)}.`
   })
-  return `From ${formatMoment(first.startMs)} to ${formatMoment(last.startMs)}. ${parts.join(' ')}`
+  const running = runningFromMs === undefined ? '' : ' The last step is not over yet.'
+  return `From ${formatMoment(first.startMs)} to ${formatMoment(last.startMs)}. ${parts.join(' ')}${running}`
 }

@@ -39,7 +39,11 @@ test('a chart is told by the highest of each series', () => {
     { key: 'a', label: 'Calls', color: '', look: 'line' },
     { key: 'b', label: 'Errors', color: '', look: 'line' },
   ] as const
-  const data = { rows, series, step: 'hour', unit: 'calls', format: String } as const
+  const shown = { step: 'hour', unit: 'calls', format: String, runningFromMs: undefined } as const
+  const data = { rows, series, ...shown }
   expect(describeChart(data, String)).toBe('From 1 to 2. Calls: at most 5, 2. Errors: none.')
+  expect(describeChart({ ...data, runningFromMs: 2 }, String)).toEndWith(
+    ' The last step is not over yet.',
+  )
   expect(describeChart({ ...data, rows: [] }, String)).toBe('No data.')
 })

@@ -1,9 +1,16 @@
-/** Counts as colours, steps from left to right and values from below. Drawn by hand: it costs nothing to load. */
-import { type KeyboardEvent, type PointerEvent, useId, useState } from 'react'
+/**
+ * Counts as colours, steps from left to right and values from below. Drawn by hand: it costs
+ * nothing to load.
+ */
+import { type KeyboardEvent, type MouseEvent, useId, useState } from 'react'
 import { formatCount, formatShare } from '../../format/figures.ts'
 import type { StepLength } from '../../format/time-range.ts'
+import type { TimeZone } from '../../format/time-zone.ts'
 import { formatStep, formatStepShort } from '../../format/times.ts'
+import { useTimeZone } from '../use-time-zone.ts'
+import { RUNNING_DASHES } from './chart-series.ts'
 import { type HeatData, type HeatRange, heatOf } from './heat-cells.ts'
+import { useSecondTap } from './step-links.ts'
 
 const HEIGHT_PX = 260
 const LABELS = 7
@@ -18,26 +25,45 @@ export function HeatMap({
   label,
   data,
   step,
+  runningFromMs,
   format,
+  open,
 }: {
   readonly label: string
   readonly data: HeatData
+  /** Where the step begins that holds now, the last one. Undefined: all are over. */
+  readonly runningFromMs: number | undefined
   readonly step: StepLength
   readonly format: (value: number) => string
+  /** Shows the calls of a cell. */
+  readonly open: (startMs: number, range: HeatRange) => void
 }) {
   const readoutId = useId()
+  const zone = useTimeZone()
   const [cell, setCell] = useState<Cell>()
   const { steps, highest } = data
   const ranges = data.ranges.toReversed()
   const spanMs = (steps.at(-1)?.startMs ?? 0) - (steps[0]?.startMs ?? 0)
 
-  const point = (event: PointerEvent<HTMLDivElement>) => {
+  const shouldOpen = useSecondTap()
+  const toCell = (event: MouseEvent<HTMLDivElement>): Cell => {
     const box = event.currentTarget.getBoundingClientRect()
     const column = Math.floor(((event.clientX - box.left) / box.width) * steps.length)
     const row = Math.floor(((event.clientY - box.top) / box.height) * ranges.length)
-    setCell({ column: clamp(column, steps.length), row: clamp(row, ranges.length) })
+    return { column: clamp(column, steps.length), row: clamp(row, ranges.length) }
+  }
+  const openCell = ({ column, row }: Cell) => {
+    const [at, range] = [steps[column], ranges[row]]
+    if (at !== undefined && range !== undefined && (at.counts[range.index] ?? 0) > 0)
+      open(at.startMs, range)
+  }
+  const click = (event: MouseEvent<HTMLDivElement>) => {
+    const clicked = toCell(event)
+    setCell(clicked)
+    if (shouldOpen(event, `${clicked.column} ${clicked.row}`)) openCell(clicked)
   }
   const press = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && cell !== undefined) openCell(cell)
     const move = MOVES[event.key]
     if (move === undefined) return
     event.preventDefault()
@@ -59,12 +85,13 @@ export function HeatMap({
             role="application"
             // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move along its cells
             tabIndex={0}
-            aria-label={`${label}. ${formatCount(data.total)} calls in ${steps.length} steps. Arrow keys move from cell to cell.`}
+            aria-label={`${label}. ${formatCount(data.total)} calls in ${steps.length} steps. Arrow keys move from cell to cell, Enter shows the calls of one.`}
             aria-describedby={readoutId}
-            onPointerMove={point}
-            onPointerLeave={() => setCell(undefined)}
+            onClick={click}
+            onPointerMove={(event) => setCell(toCell(event))}
+            onPointerLeave={({ pointerType }) => pointerType !== 'touch' && setCell(undefined)}
             onKeyDown={press}
-            className="relative rounded-sm bg-sunken"
+            className="relative cursor-pointer rounded-sm bg-sunken"
             style={{ height: HEIGHT_PX }}
           >
             <svg
@@ -89,6 +116,19 @@ export function HeatMap({
                   )
                 }),
               )}
+              {runningFromMs !== undefined && (
+                <rect
+                  className="running"
+                  x={steps.length - 1}
+                  y={0}
+                  width={1}
+                  height={ranges.length}
+                  fill="none"
+                  stroke="var(--ink-soft)"
+                  strokeDasharray={RUNNING_DASHES}
+                  vectorEffect="non-scaling-stroke"
+                />
+              )}
               {cell !== undefined && (
                 <rect
                   x={cell.column}
@@ -106,7 +146,7 @@ export function HeatMap({
           <div aria-hidden className="mt-2 flex justify-between text-xs text-ink-faint">
             {pickEvenly(steps, LABELS).map(({ startMs }) => (
               <span key={startMs} className="whitespace-nowrap max-sm:nth-[even]:hidden">
-                {formatStepShort(startMs, step, spanMs)}
+                {formatStepShort(startMs, step, { zone, spanMs })}
               </span>
             ))}
           </div>
@@ -118,9 +158,9 @@ export function HeatMap({
         className="mt-2 min-h-5 pl-14 text-[13px] tabular-nums text-ink-soft"
       >
         {cell === undefined ? (
-          <Scale highest={highest} />
+          <Scale highest={highest} isRunning={runningFromMs !== undefined} />
         ) : (
-          describeCell(data, cell, { ranges, format, step })
+          describeCell(data, cell, { ranges, format, step, zone, runningFromMs })
         )}
       </p>
     </div>
@@ -145,6 +185,8 @@ function describeCell(
     readonly ranges: readonly HeatRange[]
     readonly format: (value: number) => string
     readonly step: StepLength
+    readonly zone: TimeZone
+    readonly runningFromMs: number | undefined
   },
 ): string {
   const [step, range] = [steps[column], shown.ranges[row]]
@@ -152,7 +194,8 @@ function describeCell(
   const count = step.counts[range.index] ?? 0
   const all = step.counts.reduce((sum, one) => sum + one, 0)
   const share = all === 0 ? '' : `, ${formatShare(count / all)} of this step`
-  return `${formatStep(step.startMs, shown.step)} · ${describeRange(range, shown.format)}: ${formatCount(count)} ${count === 1 ? 'call' : 'calls'}${share}`
+  const soFar = step.startMs === shown.runningFromMs ? ', so far' : ''
+  return `${formatStep(step.startMs, shown.step, shown.zone)}${soFar} · ${describeRange(range, shown.format)}: ${formatCount(count)} ${count === 1 ? 'call' : 'calls'}${share}`
 }
 
 export function describeRange(
@@ -193,7 +236,7 @@ function ValueAxis({
   )
 }
 
-function Scale({ highest }: { readonly highest: number }) {
+function Scale({ highest, isRunning }: { readonly highest: number; readonly isRunning: boolean }) {
   return (
     <span className="flex items-center gap-2 text-xs text-ink-faint">
       1
@@ -207,6 +250,12 @@ function Scale({ highest }: { readonly highest: number }) {
         ))}
       </span>
       {formatCount(highest)} calls
+      {isRunning && (
+        <>
+          <span aria-hidden className="ml-3 h-3 w-2 border border-dashed border-ink-soft" />
+          Not over yet
+        </>
+      )}
     </span>
   )
 }

@@ -1,56 +1,130 @@
-/** Series over time as lines, filled or faint. */
-import { Area, Line } from 'recharts'
-import type { ChartSeries, TimeChartData } from './chart-series.ts'
+/** Series over time as lines, filled or faint; broken where a step is not over. */
+import { type ReactElement, useId } from 'react'
+import { Area, Line, usePlotArea, useXAxisScale } from 'recharts'
+import { type ChartSeries, RUNNING_DASHES, type TimeChartData } from './chart-series.ts'
 import { TimeChart, type TimeChartProps } from './time-chart.tsx'
 
 export function LineChart(props: TimeChartProps) {
-  return <TimeChart {...props} draw={drawLine} />
+  const { rows, runningFromMs, series } = props.data
+  const clipId = useId()
+  const parts: Parts = runningFromMs === undefined ? { whole: undefined } : toParts(clipId)
+  return (
+    <TimeChart {...props} draw={(one, fillId) => drawLine(one, fillId, { rows, parts })}>
+      {runningFromMs !== undefined && (
+        <PartClips
+          ids={[`${clipId}-over`, `${clipId}-running`]}
+          runningFromMs={runningFromMs}
+          previousMs={rows.at(-2)?.startMs}
+          isSum={series.every(({ isSum }) => isSum === true)}
+        />
+      )}
+    </TimeChart>
+  )
+}
+
+/** Of each line: what is drawn of it, by the clip that cuts it out; undefined: all of it. */
+type Parts = Readonly<Record<string, string | undefined>>
+
+function toParts(clipId: string): Parts {
+  return { over: `url(#${clipId}-over)`, running: `url(#${clipId}-running)` }
+}
+
+/** Further than any line is thick. */
+const BEYOND_PX = 8
+
+/**
+ * A sum's step begins half-way between its point and the one before; a measure's line leaves the
+ * point before.
+ */
+function PartClips({
+  ids: [overId, runningId],
+  runningFromMs,
+  previousMs,
+  isSum,
+}: {
+  readonly ids: readonly [over: string, running: string]
+  readonly runningFromMs: number
+  readonly previousMs: number | undefined
+  readonly isSum: boolean
+}) {
+  const plot = usePlotArea()
+  const scale = useXAxisScale()
+  if (plot === undefined || scale === undefined) return null
+  const last = scale(runningFromMs) ?? plot.x
+  const previous = previousMs === undefined ? plot.x : (scale(previousMs) ?? plot.x)
+  const border = isSum && previousMs !== undefined ? (previous + last) / 2 : previous
+  const [y, height] = [plot.y - BEYOND_PX, plot.height + 2 * BEYOND_PX]
+  const endX = plot.x + plot.width + BEYOND_PX
+  return (
+    <defs>
+      <clipPath id={overId}>
+        <rect x={plot.x - BEYOND_PX} y={y} width={border - plot.x + BEYOND_PX} height={height} />
+      </clipPath>
+      <clipPath id={runningId}>
+        <rect x={border} y={y} width={endX - border} height={height} />
+      </clipPath>
+    </defs>
+  )
 }
 
 /** Nothing moves: a chart that is renewed every few seconds would never come to rest. */
 function drawLine(
-  { key, label, color, look, isSum = false }: ChartSeries,
-  gradientId: string,
-  rows: TimeChartData['rows'],
-) {
-  const shared = {
-    key,
-    name: label,
-    dataKey: (row: TimeChartData['rows'][number]) => row.values[key] ?? null,
-    isAnimationActive: false,
-  } as const
-  const { key: reactKey, ...props } = shared
+  series: ChartSeries,
+  fillId: string,
+  { rows, parts }: { readonly rows: TimeChartData['rows']; readonly parts: Parts },
+): ReactElement {
+  // The period before has no step that is not over.
+  if (series.look === 'before')
+    return drawPart(series, fillId, { rows, part: 'whole', clip: undefined })
+  return (
+    <g key={series.key}>
+      {Object.entries(parts).map(([part, clip]) => drawPart(series, fillId, { rows, part, clip }))}
+    </g>
+  )
+}
+
+function drawPart(
+  { key, label, color, dashes, look, isSum = false }: ChartSeries,
+  fillId: string,
+  {
+    rows,
+    part,
+    clip,
+  }: {
+    readonly rows: TimeChartData['rows']
+    readonly part: string
+    readonly clip: string | undefined
+  },
+): ReactElement {
+  const reactKey = `${key}-${part}`
   const lonely = (dot: { readonly cx?: number; readonly cy?: number; readonly index?: number }) => (
     <LonelyDot
-      key={`${key}-${dot.index}`}
+      key={`${reactKey}-${dot.index}`}
       {...dot}
       isLonely={isLonely(rows, key, dot.index ?? 0)}
       color={color}
     />
   )
   const line = {
-    ...props, // Between two steps nothing is known: a curve would draw what was not measured.
+    name: label,
+    dataKey: (row: TimeChartData['rows'][number]) => row.values[key] ?? null,
+    isAnimationActive: false,
+    // Between two steps nothing is known: a curve would draw what was not measured.
     type: isSum ? ('step' as const) : ('linear' as const),
     stroke: color,
+    strokeWidth: 1.75,
+    strokeDasharray: part === 'running' ? RUNNING_DASHES : dashes,
     dot: lonely,
+    activeDot: part !== 'running' && { r: 3.5 },
+    ...(clip === undefined ? {} : { style: { clipPath: clip } }),
+    ...(part === 'running' ? { className: 'running' } : {}),
   }
-  if (look === 'area')
-    return (
-      <Area
-        key={reactKey}
-        {...line}
-        strokeWidth={1.75}
-        fill={`url(#${gradientId})`}
-        activeDot={{ r: 3.5 }}
-      />
-    )
+  if (look === 'area') return <Area key={reactKey} {...line} fill={`url(#${fillId})`} />
   return (
     <Line
       key={reactKey}
       {...line}
-      {...(look === 'before'
-        ? { strokeWidth: 1.25, strokeDasharray: '3 3', strokeOpacity: 0.75, activeDot: false }
-        : { strokeWidth: 1.75, activeDot: { r: 3.5 } })}
+      {...(look === 'before' ? { strokeWidth: 1.25, activeDot: false } : {})}
     />
   )
 }

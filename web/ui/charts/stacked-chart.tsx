@@ -1,22 +1,85 @@
-/** Series on top of each other, as bars over time. Apart from lines: the first page has none, and bars are a twentieth of the library. */
+/**
+ * Series on top of each other, as bars over time. Apart from lines: the first page has none, and
+ * bars are a twentieth of the library.
+ */
+import type { MouseEvent } from 'react'
 import { Bar } from 'recharts'
+import { type ChartRow, RUNNING_DASHES } from './chart-series.ts'
 import { TimeChart, type TimeChartProps } from './time-chart.tsx'
 
 export function StackedChart(props: TimeChartProps) {
+  const { open } = props
+  const { runningFromMs } = props.data
   return (
     <TimeChart
       {...props}
-      draw={({ key, label, color }) => (
+      draw={({ key, label, color }, fillId, links) => (
         <Bar
           key={key}
           name={label}
-          dataKey={(row: TimeChartProps['data']['rows'][number]) => row.values[key] ?? null}
+          dataKey={(row: ChartRow) => row.values[key] ?? null}
           isAnimationActive={false}
           stackId="all"
           fill={color}
           maxBarSize={48}
+          {...(open === undefined
+            ? {}
+            : {
+                cursor: 'pointer',
+                onClick: ({ payload }: Place, _index: number, event: MouseEvent) => {
+                  if (payload !== undefined) links.click(event, payload.startMs, key)
+                },
+              })}
+          shape={(place: Place) => (
+            <Segment
+              place={place}
+              color={color}
+              fill={`url(#${fillId})`}
+              isRunning={place.payload?.startMs === runningFromMs}
+            />
+          )}
         />
       )}
+    />
+  )
+}
+
+/** What the library tells of each bar. */
+interface Place {
+  readonly x?: number
+  readonly y?: number
+  readonly width?: number
+  readonly height?: number
+  readonly payload?: ChartRow
+}
+
+/** Inside of its place, so that the broken line of one is not covered by the next. */
+const EDGE_PX = 0.5
+
+function Segment({
+  place: { x = 0, y = 0, width = 0, height = 0 },
+  color,
+  fill,
+  isRunning,
+}: {
+  readonly place: Place
+  readonly color: string
+  readonly fill: string
+  readonly isRunning: boolean
+}) {
+  if (height <= 0 || width <= 0) return <g />
+  if (!isRunning) return <rect x={x} y={y} width={width} height={height} fill={fill} />
+  return (
+    <rect
+      className="running"
+      x={x + EDGE_PX}
+      y={y + EDGE_PX}
+      width={Math.max(0, width - 2 * EDGE_PX)}
+      height={Math.max(0, height - 2 * EDGE_PX)}
+      fill={fill}
+      fillOpacity={0.35}
+      stroke={color}
+      strokeDasharray={RUNNING_DASHES}
     />
   )
 }

@@ -1,10 +1,17 @@
-/** The frame that series over time are drawn in, by Recharts, in the style sheet's colours. Large: import it only from what is fetched later. */
-import { type ReactElement, useId } from 'react'
+/**
+ * The frame that series over time are drawn in, by Recharts, in the style sheet's colours. Large:
+ * import it only from what is fetched later.
+ */
+import { type ReactElement, type ReactNode, useId } from 'react'
 import { CartesianGrid, ComposedChart, Tooltip, XAxis, YAxis } from 'recharts'
+import { isMidnight, type TimeZone } from '../../format/time-zone.ts'
 import { formatStep, formatStepShort } from '../../format/times.ts'
+import { useTimeZone } from '../use-time-zone.ts'
 import type { ChartSeries, TimeChartData } from './chart-series.ts'
 import { describeChart } from './chart-series.ts'
 import { ChartTooltip } from './chart-tooltip.tsx'
+import { PaintPattern } from './paint-pattern.tsx'
+import { type StepLinks, useStepLinks } from './step-links.ts'
 
 const TICK = { fill: 'var(--ink-faint)', fontSize: 12 }
 const MARGIN = { top: 8, right: 8, bottom: 0, left: 0 }
@@ -12,12 +19,14 @@ const MARGIN = { top: 8, right: 8, bottom: 0, left: 0 }
 /** Beyond this, hours are told by their day, and each day once. */
 const DAYS_TOLD_MS = 172_800_000
 
-/** In the reader's zone. */
-function listMidnights(rows: TimeChartData['rows']): number[] {
-  return rows.map(({ startMs }) => startMs).filter((startMs) => new Date(startMs).getHours() === 0)
+function listMidnights(rows: TimeChartData['rows'], zone: TimeZone): number[] {
+  return rows.map(({ startMs }) => startMs).filter((startMs) => isMidnight(startMs, zone))
 }
 
-/** Between whole values there is nothing to tell: a step of a half would be written as the number above it. */
+/**
+ * Between whole values there is nothing to tell: a step of a half would be written as the number
+ * above it.
+ */
 function isWhole({ rows, series }: TimeChartData): boolean {
   return rows.every(({ values }) => series.every(({ key }) => Number.isInteger(values[key] ?? 0)))
 }
@@ -26,6 +35,8 @@ export interface TimeChartProps {
   readonly label: string
   readonly data: TimeChartData
   readonly heightPx: number
+  /** Shows the calls of a step. Undefined: nothing leads on. */
+  readonly open: ((startMs: number, seriesKey: string | undefined) => void) | undefined
 }
 
 /** Arrow keys move the tooltip along once the chart has the focus. */
@@ -33,23 +44,28 @@ export function TimeChart({
   label,
   data,
   heightPx,
+  open,
   draw,
+  children,
 }: TimeChartProps & {
-  /** One series. `gradientId` names a gradient of its colour. */
-  readonly draw: (
-    series: ChartSeries,
-    gradientId: string,
-    rows: TimeChartData['rows'],
-  ) => ReactElement
+  /**
+   * One series. `fillId` names what it is filled with: a gradient of its colour, or its pattern.
+   */
+  readonly draw: (series: ChartSeries, fillId: string, links: StepLinks) => ReactElement
+  /** Inside of the drawing, where its scales are known. */
+  readonly children?: ReactNode
 }) {
-  const gradientId = useId()
+  const fillId = useId()
+  const zone = useTimeZone()
+  const links = useStepLinks(data.series, open)
   const { rows, series, step, format, unit } = data
   const spanMs = (rows.at(-1)?.startMs ?? 0) - (rows[0]?.startMs ?? 0)
-  const moment = (startMs: number) => formatStep(startMs, step)
-  const midnights = step === 'hour' && spanMs > DAYS_TOLD_MS ? listMidnights(rows) : []
+  const moment = (startMs: number) => formatStep(startMs, step, zone)
+  const midnights = step === 'hour' && spanMs > DAYS_TOLD_MS ? listMidnights(rows, zone) : []
   const isStacked = series.some(({ look }) => look === 'stack')
   return (
-    <div>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the drawing inside has the focus, and its keys come up to here
+    <div onKeyDown={links.press} onClick={isStacked ? undefined : links.clickHere}>
       <p className="px-1 pb-1 text-xs text-ink-faint">{unit}</p>
       <ComposedChart
         responsive
@@ -57,13 +73,16 @@ export function TimeChart({
         data={rows as TimeChartData['rows'][number][]}
         margin={MARGIN}
         accessibilityLayer
-        aria-label={`${label}. ${describeChart(data, moment)} Arrow keys move along it.`}
+        aria-label={`${label}. ${describeChart(data, moment)} Arrow keys move along it.${open === undefined ? '' : ' Enter shows the calls of a step.'}`}
+        {...(isStacked || open === undefined ? {} : { cursor: 'pointer' })}
         barCategoryGap="18%"
       >
         <defs>
-          {series.map(({ key, color, look }, index) =>
-            look === 'area' ? (
-              <linearGradient key={key} id={`${gradientId}-${index}`} x1="0" y1="0" x2="0" y2="1">
+          {series.map(({ key, color, look, pattern = 'solid' }, index) =>
+            look === 'stack' ? (
+              <PaintPattern key={key} id={`${fillId}-${index}`} paint={{ color, pattern }} />
+            ) : look === 'area' ? (
+              <linearGradient key={key} id={`${fillId}-${index}`} x1="0" y1="0" x2="0" y2="1">
                 <stop offset="0%" stopColor={color} stopOpacity={0.22} />
                 <stop offset="100%" stopColor={color} stopOpacity={0} />
               </linearGradient>
@@ -73,7 +92,7 @@ export function TimeChart({
         <CartesianGrid vertical={false} stroke="var(--line)" />
         <XAxis
           dataKey="startMs"
-          tickFormatter={(startMs: number) => formatStepShort(startMs, step, spanMs)}
+          tickFormatter={(startMs: number) => formatStepShort(startMs, step, { zone, spanMs })}
           tick={TICK}
           tickLine={false}
           axisLine={{ stroke: 'var(--line-strong)' }}
@@ -93,12 +112,13 @@ export function TimeChart({
           allowDecimals={!isWhole(data)}
         />
         <Tooltip
-          content={<ChartTooltip data={data} />}
+          content={<ChartTooltip data={data} links={links} leadsOn={open !== undefined} />}
           isAnimationActive={false}
           cursor={isStacked ? { fill: 'var(--sunken)' } : { stroke: 'var(--line-strong)' }}
           wrapperStyle={{ outline: 'none', zIndex: 10 }}
         />
-        {series.map((one, index) => draw(one, `${gradientId}-${index}`, rows))}
+        {series.map((one, index) => draw(one, `${fillId}-${index}`, links))}
+        {children}
       </ComposedChart>
     </div>
   )

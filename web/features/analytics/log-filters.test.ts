@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import { toLogFilters } from './log-filters.ts'
+
+const filters = { key: 'key_1' }
+
+test('a segment of a bar is picked out by its group, beside the filters of the page', () => {
+  const asked = (
+    by: 'gate' | 'target' | 'status' | 'credential',
+    group: string | null | undefined,
+  ) => toLogFilters({ by, show: 'calls', filters }, group)
+  expect(asked('gate', 'demo')).toEqual({ key: 'key_1', gate: 'demo' })
+  expect(asked('target', 'openai/gpt-5')).toEqual({ key: 'key_1', target: 'openai/gpt-5' })
+  expect(asked('status', '5xx')).toEqual({ key: 'key_1', status: '5xx' })
+  expect(asked('target', null)).toEqual({ key: 'key_1' })
+  expect(asked('gate', undefined)).toEqual({ key: 'key_1' })
+})
+
+test('of failed calls it is failed calls that are shown', () => {
+  expect(toLogFilters({ by: 'gate', show: 'errors', filters: {} }, 'demo')).toEqual({
+    gate: 'demo',
+    outcome: 'failed',
+  })
+})

@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test'
+import { formatDuration, formatWhole } from '../../format/figures.ts'
+import { tellFact } from './call-facts.tsx'
+
+test.each([
+  ['a text', { type: 'text' }, 'openai/gpt-5', 'openai/gpt-5'],
+  ['a choice in words', { type: 'choice', words: { own: 'your own' } }, 'own', 'your own'],
+  ['a choice of a later gateway', { type: 'choice', words: { own: 'your own' } }, 'other', 'other'],
+  ['a flag', { type: 'flag' }, true, 'yes'],
+  ['a flag that is not set', { type: 'flag' }, false, 'no'],
+  ['a flag in words', { type: 'flag', words: { false: 'never' } }, false, 'never'],
+  ['a count', { type: 'count' }, 12_345, formatWhole(12_345)],
+  ['none', { type: 'count' }, 0, formatWhole(0)],
+  ['a duration', { type: 'durationMs' }, 61_000, formatDuration(61_000)],
+  ['a status', { type: 'httpStatus' }, 1_000, '1000'],
+  ['what there is not', { type: 'text', without: 'nothing' }, null, 'nothing'],
+  ['what there is not, untold', { type: 'text' }, null, undefined],
+  [
+    'what an earlier gateway does not say',
+    { type: 'text', without: 'nothing' },
+    undefined,
+    undefined,
+  ],
+] as const)('%s is told', (_what, fact, value, told) => {
+  expect(tellFact({ title: 'Fact', ...fact }, value)).toBe(told)
+})

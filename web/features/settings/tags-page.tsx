@@ -1,0 +1,175 @@
+/** The account's tags: made and deleted. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Plus, Tag as TagIcon } from 'lucide-react'
+import { useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { ask, type RowOf } from '../../api/ask.ts'
+import { refresh, wholeListQuery } from '../../api/operation-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { ConfirmDialog, Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { EmptyState, ProblemNote } from '../../ui/states.tsx'
+import { Table, Th } from '../../ui/table.tsx'
+import { toast } from '../../ui/toast.ts'
+
+type Tag = RowOf<'GET /v1/tags'>
+
+export function TagsPage() {
+  const tags = useQuery(wholeListQuery('GET /v1/tags'))
+  const [isNew, setNew] = useState(false)
+  const [doomed, setDoomed] = useState<Tag>()
+  const createButton = (
+    <Button look="primary" onClick={() => setNew(true)}>
+      <Plus aria-hidden className="size-4" />
+      Create a tag
+    </Button>
+  )
+  return (
+    <>
+      <Card>
+        <CardHeader title="Tags" note="Labels of the account.">
+          {(tags.data?.length ?? 0) > 0 && createButton}
+        </CardHeader>
+        <QueryBoundary query={tags}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <EmptyState icon={<TagIcon />} title="No tags" action={createButton}>
+                A tag is a name that this account gives to a team, a customer or a place.
+              </EmptyState>
+            ) : (
+              <TagTable rows={rows} onDelete={setDoomed} />
+            )
+          }
+        </QueryBoundary>
+      </Card>
+      {isNew && <NewTagDialog onClose={() => setNew(false)} />}
+      {doomed !== undefined && (
+        <DeleteTagDialog tag={doomed} onClose={() => setDoomed(undefined)} />
+      )}
+    </>
+  )
+}
+
+function TagTable({
+  rows,
+  onDelete,
+}: {
+  readonly rows: readonly Tag[]
+  readonly onDelete: (tag: Tag) => void
+}) {
+  return (
+    <Table
+      label="Tags"
+      head={
+        <>
+          <Th>Name</Th>
+          <Th>Description</Th>
+          <Th isWideOnly>Created</Th>
+          <Th isHidden>Actions</Th>
+        </>
+      }
+    >
+      {rows.map((tag) => (
+        <tr key={tag.id}>
+          <td className="font-mono text-[13px] font-medium break-all text-ink">{tag.name}</td>
+          <td className="break-words text-ink-soft">{tag.description}</td>
+          <td className="whitespace-nowrap text-ink-soft max-sm:hidden">
+            <Moment at={tag.createdAt} />
+          </td>
+          <td className="text-right">
+            <Button
+              look="danger"
+              size="small"
+              aria-label={`Delete ${tag.name}`}
+              onClick={() => onDelete(tag)}
+            >
+              Delete
+            </Button>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+function NewTagDialog({ onClose }: { readonly onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const [name, setName] = useState('')
+  const [description, setDescription] = useState('')
+  const save = useMutation({
+    mutationFn: () => ask('POST /v1/tags', { body: { name: name.trim(), description } }),
+    onSuccess: async () => {
+      await refresh(queryClient, 'GET /v1/tags')
+      toast('success', 'Tag created')
+      onClose()
+    },
+  })
+  const problem = (field: string) => problemWith(save.error, field)
+  return (
+    <Dialog isOpen onClose={onClose} title="Create a tag">
+      <Form onSubmit={() => save.mutate()} error={save.error}>
+        <div className="flex flex-col gap-4">
+          <TextField
+            label="Name"
+            isCode
+            required
+            autoFocus
+            autoComplete="off"
+            maxLength={64}
+            hint="Letters, digits, hyphens, underscores and dots."
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            problem={problem('name')}
+          />
+          <TextField
+            label="Description"
+            isOptional
+            autoComplete="off"
+            maxLength={500}
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+            problem={problem('description')}
+          />
+          {['name', 'description'].every((field) => problem(field) === undefined) && (
+            <ProblemNote error={save.error} />
+          )}
+        </div>
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" isBusy={save.isPending}>
+            Create
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  )
+}
+
+function DeleteTagDialog({ tag, onClose }: { readonly tag: Tag; readonly onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const remove = useMutation({
+    mutationFn: () => ask('DELETE /v1/tags/{id}', { path: { id: tag.id } }),
+    onSuccess: async () => {
+      await refresh(queryClient, 'GET /v1/tags')
+      toast('success', `“${tag.name}” deleted`)
+      onClose()
+    },
+  })
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={`Delete “${tag.name}”?`}
+      confirmLabel="Delete the tag"
+      isBusy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+    >
+      <p>A tag that you make later may have its name, and is another one.</p>
+    </ConfirmDialog>
+  )
+}

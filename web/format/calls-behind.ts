@@ -1,0 +1,27 @@
+/**
+ * Where the log shows the calls that a figure is made of, as its address wants it. It must not know
+ * who drew the figure.
+ */
+import type { Period } from './time-range.ts'
+
+/** As text: the page belongs to another feature. */
+export const LOGS: string = '/logs'
+
+export type LogAddress = Readonly<Record<string, string>>
+
+export interface CallsBehind {
+  readonly period: Period
+  /** By the log's own names; what is undefined does not filter. */
+  readonly filters?: Readonly<Record<string, string | undefined>>
+}
+
+export function toLogAddress({ period: { fromMs, toMs }, filters = {} }: CallsBehind): LogAddress {
+  const given = Object.entries(filters).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  )
+  return {
+    ...Object.fromEntries(given),
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+  }
+}

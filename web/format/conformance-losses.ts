@@ -1,0 +1,111 @@
+/**
+ * What of a caller's format is lost on the way to a target, from the conformance table. Pure; knows
+ * no provider and no page.
+ */
+import { FEATURE_IDS, FEATURES, type FeatureId } from '../../src/contract/conformance-features.ts'
+
+export type Verdict = 'relayed' | 'lossless' | 'lossy' | 'refused' | 'absent'
+
+interface Result {
+  readonly verdict: Verdict
+  readonly fields?: readonly string[] | undefined
+  readonly message?: string | undefined
+}
+
+/** As much of the table's entries as losses are read from. */
+export interface ConformanceResults {
+  readonly results: Readonly<Record<string, Result>>
+}
+
+interface Entry extends ConformanceResults {
+  readonly endpoint: string
+  readonly targets: readonly { readonly provider: string; readonly models: readonly string[] }[]
+}
+
+export interface FeatureResult {
+  readonly id: FeatureId
+  readonly label: string
+  readonly group: string
+  readonly result: Result
+}
+
+/** In the order of the table; features that have no place in the endpoint's format are left out. */
+export function resultsOf(entry: ConformanceResults): readonly FeatureResult[] {
+  return FEATURE_IDS.flatMap((id) => {
+    const result = entry.results[id]
+    return result === undefined ? [] : [{ id, ...FEATURES[id], result }]
+  })
+}
+
+/** What is lost, refused or missing, a line each: `seed: seed`. */
+export function describeLosses(entry: ConformanceResults): readonly string[] {
+  return resultsOf(entry)
+    .filter(({ result }) => !isWhole(result.verdict))
+    .map(({ label, result }) => `${label}: ${detailOf(result) ?? result.verdict}`)
+}
+
+/** Whether it arrives as it was meant. */
+export function isWhole(verdict: Verdict): boolean {
+  return verdict === 'lossless' || verdict === 'relayed'
+}
+
+/** The fields that are lost, or the words of the refusal. */
+export function detailOf(result: Result): string | undefined {
+  if (result.fields !== undefined && result.fields.length > 0) return result.fields.join(', ')
+  return result.message
+}
+
+export interface Loss {
+  readonly id: FeatureId
+  readonly label: string
+  /** The fields, or the words of the refusal. */
+  readonly detail: string
+  /**
+   * The table does not say of which kind the target's model is, and not all kinds of the provider's
+   * models lose it.
+   */
+  readonly isOfSomeModels: boolean
+}
+
+export interface EndpointLosses {
+  readonly endpoint: string
+  /** Undefined: the endpoint does not reach the target, as far as the table says. */
+  readonly losses: readonly Loss[] | undefined
+}
+
+/**
+ * @param target `provider/model` @returns for each endpoint of the table; none where it says
+ * nothing of the provider, as of owned models
+ */
+export function findLosses(table: readonly Entry[], target: string): readonly EndpointLosses[] {
+  const slash = target.indexOf('/')
+  const [provider, model] = [target.slice(0, slash), target.slice(slash + 1)]
+  const isKnown = table.some(({ targets }) => targets.some((each) => each.provider === provider))
+  if (!isKnown) return []
+  return [...new Set(table.map(({ endpoint }) => endpoint))].map((endpoint) => {
+    const entries = table.filter(
+      (entry) =>
+        entry.endpoint === endpoint && entry.targets.some((each) => each.provider === provider),
+    )
+    const ownKind = entries.filter((entry) =>
+      entry.targets.some(
+        ({ provider: id, models }) =>
+          id === provider && (models.length === 0 || models.includes(model)),
+      ),
+    )
+    const kinds = ownKind.length > 0 ? ownKind : entries
+    return { endpoint, losses: kinds.length === 0 ? undefined : joinLosses(kinds) }
+  })
+}
+
+function joinLosses(kinds: readonly Entry[]): readonly Loss[] {
+  return FEATURE_IDS.flatMap((id) => {
+    const lost = kinds.flatMap(({ results: { [id]: result } }) =>
+      result === undefined || isWhole(result.verdict) ? [] : [result],
+    )
+    const [first] = lost
+    if (first === undefined) return []
+    const detail = detailOf(first) ?? first.verdict
+    return [{ id, label: FEATURES[id].label, detail, isOfSomeModels: lost.length < kinds.length }]
+  })
+}

@@ -1,0 +1,12 @@
+/** How a series is drawn, small: for the legend and the tooltip. */
+import type { ChartSeries } from './chart-series.ts'
+import { LineSample, PaintSample } from './paint-pattern.tsx'
+
+export function SeriesSample({
+  series: { look, color, pattern = 'solid', dashes },
+}: {
+  readonly series: ChartSeries
+}) {
+  if (look !== 'stack') return <LineSample color={color} dashes={dashes} />
+  return <PaintSample paint={{ color, pattern }} className="size-3.5" />
+}

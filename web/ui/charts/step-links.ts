@@ -1,0 +1,71 @@
+/** What stands behind the steps of a chart, and which click or key leads there. Knows no page. */
+import { type KeyboardEvent, type MouseEvent, useRef, useState } from 'react'
+import type { LogAddress } from '../../format/calls-behind.ts'
+import type { ChartSeries } from './chart-series.ts'
+
+/** @param seriesKey undefined: of all series together */
+export type AddressOf = (startMs: number, seriesKey: string | undefined) => LogAddress
+
+export interface StepLinks {
+  /** The series that arrow keys chose; undefined: all together. */
+  readonly chosenKey: string | undefined
+  /** Told by the tooltip: where the arrow keys or the pointer are. */
+  readonly stand: (startMs: number | undefined) => void
+  readonly press: (event: KeyboardEvent) => void
+  readonly click: (event: MouseEvent, startMs: number, seriesKey?: string) => void
+  /** Where the tooltip is, for drawings without shapes of their own for each step. */
+  readonly clickHere: (event: MouseEvent) => void
+}
+
+/**
+ * Left and right belong to the library; up and down choose a series, Enter opens what is behind it.
+ */
+export function useStepLinks(
+  series: readonly ChartSeries[],
+  open: ((startMs: number, seriesKey: string | undefined) => void) | undefined,
+): StepLinks {
+  const at = useRef<number>(undefined)
+  const shouldOpen = useSecondTap()
+  const [wantedKey, setWantedKey] = useState<string>()
+  const keys = series.filter(({ look }) => look === 'stack').map(({ key }) => key)
+  const chosenKey = wantedKey !== undefined && keys.includes(wantedKey) ? wantedKey : undefined
+  const press = (event: KeyboardEvent) => {
+    if (open === undefined) return
+    if (event.key === 'Enter' && at.current !== undefined) open(at.current, chosenKey)
+    else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
+      // From below, as they are stacked; past the last one are all together.
+      const choices = [undefined, ...keys]
+      const by = event.key === 'ArrowUp' ? 1 : choices.length - 1
+      setWantedKey(choices[(choices.indexOf(chosenKey) + by) % choices.length])
+    } else return
+    event.preventDefault()
+  }
+  const click = (event: MouseEvent, startMs: number, seriesKey?: string) => {
+    if (shouldOpen(event, `${startMs} ${seriesKey}`)) open?.(startMs, seriesKey)
+  }
+  return {
+    chosenKey,
+    stand: (startMs) => {
+      at.current = startMs
+    },
+    press,
+    click,
+    clickHere: (event) => {
+      if (at.current !== undefined) click(event, at.current)
+    },
+  }
+}
+
+/**
+ * A finger's first tap shows the figures, as a mouse does before it clicks; the second one at the
+ * same place leads on.
+ */
+export function useSecondTap(): (event: MouseEvent, place: string) => boolean {
+  const tapped = useRef<string>(undefined)
+  return ({ nativeEvent }, place) => {
+    const isFinger = 'pointerType' in nativeEvent && nativeEvent.pointerType === 'touch'
+    const isSecond = tapped.current === place
+    tapped.current = place
+    return !isFinger || isSecond
+  }
+}

@@ -1,14 +1,17 @@
-/** A whole gateway that answers a number of calls one after the other, for files-of-a-call.ts, which runs it under coverage. */
+/**
+ * A whole gateway that answers a number of calls one after the other, for files-of-a-call.ts, which
+ * runs it under coverage.
+ */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { composeGatehouse } from '../src/compose.ts'
+import { composeGatehouse } from '../src/compose/compose.ts'
+import { listen } from '../src/compose/server.ts'
 import { readSettings } from '../src/config/settings.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../src/core/ids.ts'
 import { Secret } from '../src/core/secret.ts'
 import { boundByAddress } from '../src/doors/bound-by-address.ts'
-import { listen } from '../src/server.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { chatBody } from './measure-throughput.ts'
 import { ANSWER } from './upstream.ts'

@@ -1,8 +1,11 @@
-/** `make profile`: where the processor time of a call goes, by function, as text that can be kept and compared. */
+/**
+ * `make profile`: where the processor time of a call goes, by function, as text that can be kept
+ * and compared.
+ */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { preparedEnvironment } from '../src/prepare-process.ts'
+import { preparedEnvironment } from '../src/process/prepare-process.ts'
 import type { RunningContender } from './contender.ts'
 import { gatehouseWith } from './contenders/gatehouse.ts'
 import { measureStreams } from './measure-streams.ts'
@@ -51,7 +54,10 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ]
 
-/** The parts used here of what `--cpu-prof` writes (https://chromedevtools.github.io/devtools-protocol/tot/Profiler). */
+/**
+ * The parts used here of what `--cpu-prof` writes
+ * (https://chromedevtools.github.io/devtools-protocol/tot/Profiler).
+ */
 interface CpuProfile {
   readonly nodes: readonly ProfileNode[]
   readonly samples: readonly number[]
@@ -69,12 +75,16 @@ interface ProfileNode {
 }
 
 /**
- * What a start sets before it replaces its process (src/prepare-process.ts); given these, it does not. The profiler stops the
- * thread by SIGPWR, and one that is on its way then ends the new process, which does not know of it yet: 1 start of 8.
+ * What a start sets before it replaces its process (src/process/prepare-process.ts); given these,
+ * it does not. The profiler stops the thread by SIGPWR, and one that is on its way then ends the
+ * new process, which does not know of it yet: 1 start of 8.
  */
 const SECOND_START_DONE = preparedEnvironment({}) ?? {}
 
-/** A sample stands for no more than this, in microseconds: what is longer was a pause in which nothing ran. */
+/**
+ * A sample stands for no more than this, in microseconds: what is longer was a pause in which
+ * nothing ran.
+ */
 const LONGEST_SAMPLE_MICROS = 3000
 
 async function profile(scenario: Scenario): Promise<void> {

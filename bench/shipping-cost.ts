@@ -1,7 +1,8 @@
 /**
- * What it costs to write calls down and to bring them into the store, without the gateway before it: processor time of this
- * process for each record, and how long the event loop was held. SQLite and Postgres, one account and ten thousand.
- * `bun bench/shipping-cost.ts [RECORDS]`; Postgres as Debian packages it.
+ * What it costs to write calls down and to bring them into the store, without the gateway before
+ * it: processor time of this process for each record, and how long the event loop was held. SQLite
+ * and Postgres, one account and ten thousand. `bun bench/shipping-cost.ts [RECORDS]`; Postgres as
+ * Debian packages it.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +12,7 @@ import { type AccountId, createCallId, type GateId, type KeyId } from '../src/co
 import { Secret } from '../src/core/secret.ts'
 import { Journal } from '../src/ledger/journal.ts'
 import { Shipper } from '../src/ledger/shipper.ts'
-import type { StoreLocation } from '../src/store/open-database.ts'
+import type { StoreLocation } from '../src/store/database/open-database.ts'
 import { openStore } from '../src/store/open-store.ts'
 import { startPostgres } from '../test/support/postgres-server.ts'
 import { threadCpuMicros } from './cpu-clock.ts'
@@ -58,7 +59,10 @@ function cpuMicros(): number {
   return user + system
 }
 
-/** Milliseconds of processor time that this thread had for each turn of the loop: other programs on the machine do not count. */
+/**
+ * Milliseconds of processor time that this thread had for each turn of the loop: other programs on
+ * the machine do not count.
+ */
 interface Turns {
   longestMs: number
   count: number
@@ -67,7 +71,10 @@ interface Turns {
   overTwo: number
 }
 
-/** Counts turns of the loop while `work` runs; it keeps the loop turning, which costs time of its own. */
+/**
+ * Counts turns of the loop while `work` runs; it keeps the loop turning, which costs time of its
+ * own.
+ */
 async function watchTurns(turns: Turns, work: () => Promise<void>): Promise<void> {
   let isRunning = true
   let last = threadCpuMs()

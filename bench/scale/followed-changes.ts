@@ -1,7 +1,10 @@
-/** `size` of 100,000 keys were changed elsewhere: how long following that holds the loop. Files have one process: Postgres alone. */
-import { ChangeFollowers, type Followers } from '../../src/cluster/change-followers.ts'
-import { KeyRegistry } from '../../src/cluster/key-registry.ts'
-import type { FollowedChange } from '../../src/store/change-feed.ts'
+/**
+ * `size` of 100,000 keys were changed elsewhere: how long following that holds the loop. Files have
+ * one process: Postgres alone.
+ */
+import { ChangeFollowers, type Followers } from '../../src/revocation/change-followers.ts'
+import { KeyRegistry } from '../../src/snapshots/key-registry.ts'
+import type { FollowedChange } from '../../src/store/changes/change-feed.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { measureHold } from './longest-hold.ts'
 import { ofTurns, type Scenario, TURN_BAR } from './scenario.ts'

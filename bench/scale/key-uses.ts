@@ -1,5 +1,5 @@
 /** `size` keys were used since the last flush: how long writing that holds the loop. */
-import { KeyRegistry } from '../../src/cluster/key-registry.ts'
+import { KeyRegistry } from '../../src/snapshots/key-registry.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { measureHold } from './longest-hold.ts'
 import { BOTH, ofTurns, type Scenario, TURN_BAR } from './scenario.ts'

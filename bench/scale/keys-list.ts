@@ -1,5 +1,5 @@
 /** An account lists its ten keys, of `size` keys of all accounts. */
-import { KeyRegistry } from '../../src/cluster/key-registry.ts'
+import { KeyRegistry } from '../../src/snapshots/key-registry.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { measureHold } from './longest-hold.ts'
 import { BOTH, type Scenario } from './scenario.ts'

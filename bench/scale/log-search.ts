@@ -1,7 +1,7 @@
 /** Pages of the log of an account with `size` calls, and the export of all of them. */
 
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
-import type { CallPosition } from '../../src/store/call-pages.ts'
+import type { CallPosition } from '../../src/store/calls/call-pages.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { measureHold } from './longest-hold.ts'
 import { BOTH, type Figures, ofTurns, type Scenario, TURN_BAR } from './scenario.ts'

@@ -1,10 +1,11 @@
 /**
- * For a node's `--preload`, so that a measurement need not wait for the hour: SIGUSR1 begins a clean-up, SIGUSR2 takes every
- * key for used and writes that down. Says on standard output when each is over. Changes nothing of what they do.
+ * For a node's `--preload`, so that a measurement need not wait for the hour: SIGUSR1 begins a
+ * clean-up, SIGUSR2 takes every key for used and writes that down. Says on standard output when
+ * each is over. Changes nothing of what they do.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { KeyRegistry } from '../../src/cluster/key-registry.ts'
 import { Retention } from '../../src/ledger/retention.ts'
+import { KeyRegistry } from '../../src/snapshots/key-registry.ts'
 
 /** As many keys are taken for used before others have a turn. */
 const KEYS_PER_TURN = 200

@@ -1,4 +1,7 @@
-/** Every scenario of `make bench-scale`, by the name of its file: loaded when it is run, for each has a process of its own. */
+/**
+ * Every scenario of `make bench-scale`, by the name of its file: loaded when it is run, for each
+ * has a process of its own.
+ */
 import type { Scenario } from './scenario.ts'
 
 export const SCENARIO_NAMES = [
@@ -7,7 +10,6 @@ export const SCENARIO_NAMES = [
   'old-calls',
   'total-budgets',
   'after-outage',
-  'catch-up',
   'analytics',
   'log-search',
   'store-copy',

@@ -1,10 +1,11 @@
 /** A start counts what a hundred total budgets have used of `size` calls. */
-import { loadUsage } from '../../src/cluster/load-usage.ts'
-import { UsageLimits } from '../../src/cluster/usage-limits.ts'
+
 import type { Budget } from '../../src/core/budget.ts'
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
 import { createPlans } from '../../src/core/plan.ts'
 import { PastUsage } from '../../src/ledger/past-usage.ts'
+import { loadUsage } from '../../src/limits/load-usage.ts'
+import { UsageLimits } from '../../src/limits/usage-limits.ts'
 import { measureHold } from './longest-hold.ts'
 import { BOTH, ofTurns, type Scenario, TURN_BAR } from './scenario.ts'
 import { DAY_MS, keyOf, NOW_MS, seedCalls } from './seed-calls.ts'

@@ -1,9 +1,12 @@
-/** A new database, SQLite's or Postgres', and a store in it, both gone after the work. Knows nothing of what is put into it. */
+/**
+ * A new database, SQLite's or Postgres', and a store in it, both gone after the work. Knows nothing
+ * of what is put into it.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Secret } from '../../src/core/secret.ts'
-import type { StoreLocation } from '../../src/store/open-database.ts'
+import type { StoreLocation } from '../../src/store/database/open-database.ts'
 import { openStore, type Store } from '../../src/store/open-store.ts'
 import { startPostgres } from '../../test/support/postgres-server.ts'
 
@@ -17,7 +20,10 @@ export interface Place {
 }
 
 export interface PlaceOptions {
-  /** Postgres waits for its disk at every commit. Default true; many small inserts before a measurement take long then. */
+  /**
+   * Postgres waits for its disk at every commit. Default true; many small inserts before a
+   * measurement take long then.
+   */
   readonly isDurable?: boolean
 }
 

@@ -5,10 +5,10 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { composeGatehouse, type Gatehouse } from '../../src/compose.ts'
+import { composeGatehouse, type Gatehouse } from '../../src/compose/compose.ts'
+import { type Listener, listen } from '../../src/compose/server.ts'
 import { readSettings } from '../../src/config/settings.ts'
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
-import { type Listener, listen } from '../../src/server.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { Browser } from '../support/browser.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'

@@ -1,15 +1,16 @@
 /**
- * Nobody makes the process hold more bodies than they may have calls, nor all callers together more bytes than there is room for.
- * The data plane in process, with the limits of one node and of several.
+ * Nobody makes the process hold more bodies than they may have calls, nor all callers together more
+ * bytes than there is room for. The data plane in process, with the limits of one node and of
+ * several.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { MemoryLimits } from '../../src/cluster/memory-limits.ts'
-import { SharedLimits } from '../../src/cluster/shared-limits.ts'
-import type { SharedStore } from '../../src/cluster/shared-store.ts'
-import { UsageLimits } from '../../src/cluster/usage-limits.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import { createPlans } from '../../src/core/plan.ts'
 import type { Caller, Limits, Place } from '../../src/gateway/ports.ts'
+import { MemoryLimits } from '../../src/limits/memory-limits.ts'
+import { SharedLimits } from '../../src/limits/shared-limits.ts'
+import { UsageLimits } from '../../src/limits/usage-limits.ts'
+import type { SharedStore } from '../../src/redis/shared-store.ts'
 import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
 import { CHAT, CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
 

@@ -1,4 +1,7 @@
-/** Gates in the dashboard, in a real browser on the real server: built, called, tested, reordered, refused, deleted and brought back. */
+/**
+ * Gates in the dashboard, in a real browser on the real server: built, called, tested, reordered,
+ * refused, deleted and brought back.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import {
@@ -10,6 +13,7 @@ import {
   type Visit,
 } from '../support/chromium.ts'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
+import { findPageFaults } from '../support/page-checks.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { untilItHolds } from '../support/until-it-holds.ts'
@@ -69,10 +73,62 @@ const SHOWN = 40
 const modelOf = (page: Page, place: number) =>
   page.getByLabel(`Model of target ${place}`, { exact: true })
 
+test('a target without calls since the gateway started is neither well nor unwell, and says since when', async () => {
+  const { page } = visit
+  const sentence = /^ ?Not seen since the restart of this node, .*\(.*\)\.$/
+  await page.goto('/dashboard/gates/demo')
+  const target = page.getByRole('list', { name: 'Targets' }).getByRole('listitem').first()
+  await target.getByText('not seen since restart', { exact: true }).waitFor()
+  await target.locator('time').waitFor()
+  await page.goto('/dashboard/gates')
+  const row = page.getByRole('row', { name: /demo/ })
+  await row.getByText('not seen since restart', { exact: true }).waitFor()
+  await row.getByText(sentence).waitFor({ state: 'attached' })
+  await page.getByText('Health is what this node has seen').locator('time').waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+})
+
+test('beside each target stands what of the callers’ formats is lost there', async () => {
+  const { page } = visit
+  await createGate(gatehouse, 'lossy', ['anthropic/claude-sonnet-4-5', 'groq/llama-3.3-70b'])
+  await page.goto('/dashboard/gates/lossy')
+  const row = (place: number) =>
+    page
+      .getByRole('list', { name: 'Targets' })
+      .locator(':scope > li')
+      .nth(place - 1)
+  const { data } = (await (await controlPlaneCall(gatehouse, 'GET', '/v1/conformance')).json()) as {
+    data: {
+      endpoint: string
+      targets: { provider: string; models: string[] }[]
+      results: Record<string, { verdict: string }>
+    }[]
+  }
+  const chat = data.find(
+    ({ endpoint, targets }) =>
+      endpoint === '/v1/chat/completions' &&
+      targets.some(
+        ({ provider, models }) => provider === 'anthropic' && models.includes('claude-sonnet-4-5'),
+      ),
+  )
+  const lost = Object.values(chat?.results ?? {}).filter(
+    ({ verdict }) => !['relayed', 'lossless'].includes(verdict),
+  )
+  expect(lost.length).toBeGreaterThan(0)
+  const summary = row(1).getByText(`lossy from /v1/chat/completions (${lost.length}), /v3/chat`)
+  await summary.press('Enter')
+  await row(1).getByRole('definition').filter({ hasText: 'nothing is lost' }).waitFor()
+  await row(1).getByRole('listitem').filter({ hasText: 'log probabilities: ' }).first().waitFor()
+  await row(2)
+    .getByText(/^lossy from \/v1\/messages/)
+    .waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+})
+
 test('a gate with a fallback is built, answers from the second target, and health and test say so', async () => {
   const { page } = visit
-  await page.getByRole('navigation').getByRole('link', { name: 'Gates' }).click()
-  await page.getByRole('link', { name: 'New gate' }).first().click()
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Gates' }).click()
+  await page.getByRole('link', { name: 'Create a gate' }).first().click()
 
   await page.getByRole('textbox', { name: 'Id' }).fill('.support')
   await page.getByText('must be 1 to 64 letters').waitFor()
@@ -110,6 +166,10 @@ test('a gate with a fallback is built, answers from the second target, and healt
   const [first, second] = [row.getByRole('listitem').nth(0), row.getByRole('listitem').nth(1)]
   await first.getByText('failing').waitFor()
   await second.getByText('healthy').waitFor()
+  await page
+    .getByText('Health is what this node has seen of each target since it started')
+    .locator('time')
+    .waitFor()
   expect(await findAccessibilityFaults(page)).toEqual([])
 })
 
@@ -135,7 +195,8 @@ test('the second and third model of the list are hovered, clicked and reached by
   const isActive = (index: number) =>
     models.nth(index).and(page.locator('[aria-selected=true]')).waitFor()
   await open()
-  // The list changes until all of the catalog is in it: then the first are those that can be called.
+  // The list changes until all of the catalog is in it: then the first are those that can be
+  // called.
   await models.nth(SHOWN - 1).waitFor({ state: 'attached' })
   await models.first().getByText('no key').waitFor({ state: 'detached' })
   const [second, third] = [await nameOf(1), await nameOf(2)]
@@ -192,7 +253,8 @@ test('targets are reordered by keyboard and with buttons; what is not saved is g
   await page.getByRole('button', { name: 'Move target 1', exact: true }).focus()
   await page.keyboard.press('Space')
   await page.getByText('Lifted sandbox/echo, at place 1 of 3.').waitFor()
-  // It listens for arrows a moment after it has been lifted; a press that was one too many is taken back.
+  // It listens for arrows a moment after it has been lifted; a press that was one too many is taken
+  // back.
   await pollUntil(
     'the target to have moved',
     async () => {
@@ -267,11 +329,11 @@ test('a deletion says what it breaks, and undo brings the gate back as it was', 
   await asked.getByText('No calls were made through it').waitFor()
   await asked.getByRole('button', { name: 'Delete the gate' }).click()
   // It stays as long as it is pointed at.
-  await page.getByText('“doomed” is deleted').hover()
+  await page.getByText('Gate “doomed” deleted').hover()
   expect((await call('doomed')).status).toBe(404)
 
   await page.getByRole('button', { name: 'Undo' }).click()
-  await page.getByText('“doomed” is back').waitFor()
+  await page.getByText('Gate “doomed” created again').waitFor()
   await page.getByRole('link', { name: 'doomed', exact: true }).waitFor()
   expect((await call('doomed')).status).toBe(200)
   const after = (await (

@@ -1,4 +1,7 @@
-/** API keys in the dashboard, in a real browser on the real server: made, shown once, used, changed, rotated, deleted, refused. */
+/**
+ * API keys in the dashboard, in a real browser on the real server: made, shown once, used, changed,
+ * rotated, deleted, refused.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   BROWSER_TEST_TIMEOUT_MS,
@@ -95,7 +98,8 @@ test('a key is made, shown once, works, is deleted, and the next call is refused
   const asked = page.getByRole('alertdialog')
   await asked.getByText('1 call', { exact: true }).or(asked.getByText('No calls')).waitFor()
   await asked.getByRole('button', { name: 'Delete the key' }).click()
-  // What is behind a dialog has no roles: only without it does the missing row say that the key is gone.
+  // What is behind a dialog has no roles: only without it does the missing row say that the key is
+  // gone.
   await asked.waitFor({ state: 'detached' })
   await page
     .getByRole('cell', { name: 'billing service', exact: true })
@@ -114,8 +118,8 @@ test('a name that is refused is told at its field', async () => {
 test('arrow keys go from one way of getting a key to the other and back', async () => {
   const { page } = visit
   const way = (name: string) => page.getByRole('dialog').getByRole('radio', { name })
-  await way('Make a new key').focus()
-  for (const name of ['Import an existing key', 'Make a new key', 'Import an existing key']) {
+  await way('Create a new key').focus()
+  for (const name of ['Import an existing key', 'Create a new key', 'Import an existing key']) {
     await page.keyboard.press('ArrowDown')
     await way(name)
       .and(page.locator(':checked'))
@@ -127,10 +131,10 @@ test('arrow keys go from one way of getting a key to the other and back', async 
 test('what was typed of a key stays when it is to be imported instead, and back', async () => {
   const { page } = visit
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('Make a new key').click()
+  await dialog.getByText('Create a new key').click()
   await dialog.getByLabel('Name').fill('kept name')
   await dialog.getByLabel('Expires').selectOption('In 90 days')
-  for (const way of ['Import an existing key', 'Make a new key']) {
+  for (const way of ['Import an existing key', 'Create a new key']) {
     await dialog.getByText(way).click()
     await dialog
       .getByRole('radio', { name: way })
@@ -221,10 +225,7 @@ test('a key is renamed and kept longer by keyboard alone, and the focus comes ba
   const { page } = visit
   await actionsOf('contractor').focus()
   await page.keyboard.press('Enter')
-  await page
-    .getByRole('menuitem', { name: 'Rename or set expiry' })
-    .and(page.locator(':focus'))
-    .waitFor()
+  await page.getByRole('menuitem', { name: 'Edit' }).and(page.locator(':focus')).waitFor()
   await page.keyboard.press('Enter')
   const name = page.getByRole('dialog').getByLabel('Name')
   await name.and(page.locator(':focus')).waitFor()
@@ -244,7 +245,7 @@ test('a key is renamed and kept longer by keyboard alone, and the focus comes ba
   const DAY_MS = 86_400_000
   expect(Math.round((Date.parse(expiresAt ?? '') - Date.now()) / DAY_MS)).toBe(365)
 
-  await chooseAction('contractor in Basel', 'Rename or set expiry')
+  await chooseAction('contractor in Basel', 'Edit')
   await page.getByLabel('Expires').selectOption('Never')
   await page.getByRole('button', { name: 'Save' }).click()
   await rowOf('contractor in Basel').getByRole('cell', { name: 'never' }).nth(1).waitFor()
@@ -308,7 +309,7 @@ test('an expired key is marked by the word, and can be renamed or deleted, not r
   expect(await page.getByRole('menuitem', { name: 'Rotate' }).getAttribute('aria-disabled')).toBe(
     'true',
   )
-  await page.getByRole('menuitem', { name: 'Rename' }).click()
+  await page.getByRole('menuitem', { name: 'Edit' }).click()
   await page.getByText('This key has expired, and stays so.').waitFor()
   await page.getByLabel('Name').fill('over and done')
   await page.keyboard.press('Enter')

@@ -1,4 +1,7 @@
-/** Every list of the dashboard, in a real browser on the real server: its second and third option are chosen by mouse and by keyboard. */
+/**
+ * Every list of the dashboard, in a real browser on the real server: its second and third option
+ * are chosen by mouse and by keyboard.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { resolve } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
@@ -536,7 +539,7 @@ test('the columns that the analytics are sorted by', async () => {
 
 test('the events of a webhook', async () => {
   await follow(page, '/settings/webhooks')
-  await page.getByRole('button', { name: 'Add a webhook' }).first().click()
+  await page.getByRole('button', { name: 'Create a webhook' }).first().click()
   const events = page.getByRole('dialog').getByRole('checkbox')
   await events.nth(2).waitFor()
   const areChecked = async () => [await events.nth(1).isChecked(), await events.nth(2).isChecked()]
@@ -581,7 +584,7 @@ test('lists of gates say that there is none', async () => {
   await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/third')
   await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/demo')
   await page.goto('/dashboard/docs')
-  await page.getByText('There is none yet. Make one under').waitFor()
+  await page.getByText('There is none yet. Create one under').waitFor()
   await page.goto('/dashboard/playground?gate=demo')
   await page.getByRole('heading', { name: 'No gates' }).waitFor()
   await follow(page, '/logs')
@@ -601,7 +604,10 @@ test('lists of gates say that there is none', async () => {
   await page.getByRole('combobox', { name: 'Gate', exact: true }).press('ArrowDown')
 })
 
-/** What makes a list, wherever it is written. The parts of web/ui are tried on the pages that use them. */
+/**
+ * What makes a list, wherever it is written. The parts of web/ui are tried on the pages that use
+ * them.
+ */
 const MAKES_A_LIST =
   /<(?:select|SelectField|Choice|SnippetTabs|SectionTabs|RangePicker|datalist|MenuItem|MenuLink|DropdownMenu\.RadioGroup)\b|type="(?:radio|checkbox)"|role="(?:combobox|listbox|tablist|radiogroup|menu|grid)"|aria-pressed=\{\w+(?:\.\w+)? ===|aria-(?:current|selected)=|aria-sort=|<nav\b/
 

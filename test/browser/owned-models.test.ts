@@ -1,4 +1,7 @@
-/** Owned models in the dashboard, in a real browser on the real server: registered, edited, rotated with a warning, deleted. */
+/**
+ * Owned models in the dashboard, in a real browser on the real server: registered, edited, rotated
+ * with a warning, deleted.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   BROWSER_TEST_TIMEOUT_MS,
@@ -159,7 +162,7 @@ test('a credential is taken away, and set again', async () => {
   const { page } = visit
   await page.getByRole('button', { name: 'Rotate' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('button', { name: 'Remove: its server takes none' }).click()
+  await dialog.getByRole('button', { name: 'Delete: its server takes none' }).click()
   await dialog.getByText('Saved, and the model answers').waitFor()
   expect(upstream.last().headers).not.toHaveProperty('authorization')
   expect(await stored()).toMatchObject({ credentialSetAt: null })
@@ -219,9 +222,9 @@ test('what was found stays to be seen, and is asked for again', async () => {
 test('only what was changed is sent', async () => {
   const { page } = visit
   const sent = page.waitForRequest((request) => request.method() === 'PATCH')
-  expect(await page.getByRole('button', { name: 'Save changes' }).isDisabled()).toBe(true)
+  expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
   await page.getByLabel('Output').fill('80')
-  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
   expect((await sent).postDataJSON()).toEqual({ pricingOutput: 80 })
   await page.getByText('Calls that begin now use it.').waitFor()
   expect(await stored()).toMatchObject({ pricingOutput: 80, pricingInput: 25 })
@@ -230,11 +233,11 @@ test('only what was changed is sent', async () => {
 test('a refusal stands at its field until the field is changed', async () => {
   const { page } = visit
   await page.getByLabel('Display name').fill('a\u0007b')
-  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('must not hold control characters').waitFor()
   await page.getByLabel('Display name').fill('Llama in the basement')
   await page.getByText('must not hold control characters').waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'Llama in the basement' }).waitFor()
 })
 
@@ -252,10 +255,10 @@ test('how a model fills in the middle is shown and can be set by hand', async ()
   await page.goto('/dashboard/owned-models/house-coder')
   await page.getByText(`${upstream.url}/v1/fim/completions`).waitFor()
   await page.getByLabel('Filling in the middle').selectOption('completions-template')
-  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('does not tell whose tokens').waitFor()
   await page.getByLabel('Tokens of the model').selectOption('codestral')
-  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText(`${upstream.url}/v1/completions`).waitFor()
   expect(await findAccessibilityFaults(page)).toEqual([])
   const saved = await controlPlaneCall(gatehouse, 'GET', '/v1/owned-models/house-coder')

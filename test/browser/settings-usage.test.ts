@@ -1,4 +1,7 @@
-/** Limits, budgets, webhooks and the audit log in the dashboard, in a real browser on the real server. */
+/**
+ * Limits, budgets, webhooks and the audit log in the dashboard, in a real browser on the real
+ * server.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -72,13 +75,13 @@ test('the plan and what is used of it', async () => {
 
 test('a webhook is added, shows its secret once, is tried, switched off, changed and deleted', async () => {
   await openSection('Webhooks')
-  await page.getByRole('button', { name: 'Add a webhook' }).click()
+  await page.getByRole('button', { name: 'Create a webhook' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Address').fill('http://10.0.0.1/hook')
-  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click()
   await dialog.getByLabel('Address').and(page.locator('[aria-invalid=true]')).waitFor()
   await dialog.getByLabel('Address').fill(receiver.url)
-  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click()
   const secret = (await dialog.getByRole('region', { name: 'the secret' }).textContent()) ?? ''
   expect(secret.length).toBeGreaterThan(20)
   await dialog.getByRole('button', { name: 'Copy the secret', exact: true }).click()
@@ -100,7 +103,8 @@ test('a webhook is added, shows its secret once, is tried, switched off, changed
   ])
   expect(await findPageFaults(page)).toEqual([])
 
-  // The page says so at once; to load it anew before the gateway has heard of it would take the change back.
+  // The page says so at once; to load it anew before the gateway has heard of it would take the
+  // change back.
   const heard = page.waitForResponse((response) => response.request().method() === 'PATCH')
   await item.getByRole('switch').click()
   await item.getByText('Off', { exact: true }).waitFor()
@@ -108,6 +112,30 @@ test('a webhook is added, shows its secret once, is tried, switched off, changed
   await page.reload()
   await item.getByRole('switch', { checked: false }).click()
   await item.getByRole('switch', { checked: true }).waitFor()
+})
+
+test('a tag is made, its name is had once, and it is deleted', async () => {
+  await openSection('Tags')
+  const dialog = page.getByRole('dialog')
+  const create = async (name: string) => {
+    await page.getByRole('button', { name: 'Create a tag' }).click()
+    await dialog.getByLabel('Name').fill(name)
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click()
+  }
+  await create('two words')
+  await dialog.getByLabel('Name').and(page.locator('[aria-invalid=true]')).waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await dialog.getByLabel('Name').fill('production')
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('cell', { name: 'production', exact: true }).waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+
+  await create('production')
+  await dialog.getByText('A tag with this name exists already.').waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Delete production' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the tag' }).click()
+  await page.getByText('No tags').waitFor()
 })
 
 test('a budget is made, used up, shown as exhausted, told to the webhook, raised and deleted', async () => {
@@ -154,7 +182,7 @@ test('the audit log shows these changes, filters them, and says what was differe
   await openSection('Audit log')
   await page.getByRole('button', { name: 'Deleted a budget' }).waitFor()
   await page.getByLabel('Of', { exact: true }).selectOption('budget')
-  await page.getByRole('button', { name: 'Added a webhook' }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Created a webhook' }).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Changed a budget' }).focus()
   await page.keyboard.press('Enter')
   const change = page.getByRole('row', { name: 'limitTokens 1 1000000', exact: true })
@@ -169,11 +197,11 @@ test('the audit log shows these changes, filters them, and says what was differe
   await page.getByLabel('By', { exact: true }).selectOption({ label: 'The operator' })
   await page.getByText('Nothing matches').waitFor()
   await page.getByRole('button', { name: 'Show all changes' }).click()
-  await page.getByRole('button', { name: 'Added a webhook' }).waitFor()
+  await page.getByRole('button', { name: 'Created a webhook' }).waitFor()
   await page.getByLabel('Until').fill('2020-01-01')
   await page.getByText('Nothing matches').waitFor()
   await page.getByRole('button', { name: 'Reset' }).click()
-  await page.getByRole('button', { name: 'Added a webhook' }).waitFor()
+  await page.getByRole('button', { name: 'Created a webhook' }).waitFor()
   expect(await page.content()).not.toContain(SECRET)
 })
 

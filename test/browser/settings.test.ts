@@ -1,4 +1,7 @@
-/** The account, its members and one's own security in the dashboard, in a real browser on the real server. */
+/**
+ * The account, its members and one's own security in the dashboard, in a real browser on the real
+ * server.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   BROWSER_TEST_TIMEOUT_MS,
@@ -89,7 +92,7 @@ test('whoever is invited signs up by the link, once shown, and appears', async (
   await page.goto('/dashboard/settings/members')
   await page.getByRole('button', { name: 'Invite' }).click()
   await page.getByLabel('Email').fill(GUEST.email)
-  await page.getByRole('button', { name: 'Make the invitation' }).click()
+  await page.getByRole('button', { name: 'Create the invitation' }).click()
   const link = (await page.getByRole('region', { name: 'the link' }).textContent()) ?? ''
   token = link.slice(link.indexOf('=') + 1)
   expect(link).toBe(`${gatehouse.url}/dashboard/sign-up#invitation=${token}`)
@@ -182,7 +185,7 @@ test('an invitation is revoked', async () => {
   const { page } = visit
   await page.getByRole('button', { name: 'Invite' }).click()
   await page.getByLabel('Email').fill('mistaken@example.com')
-  await page.getByRole('button', { name: 'Make the invitation' }).click()
+  await page.getByRole('button', { name: 'Create the invitation' }).click()
   await page.getByRole('button', { name: 'Copy the link', exact: true }).click()
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('button', { name: 'Revoke the invitation of mistaken@example.com' }).click()
@@ -251,7 +254,7 @@ test('the account is handed on; what only the owner may do is then refused in wo
   await page.getByRole('button', { name: `Remove ${GUEST.name}` }).waitFor()
   const elsewhere = await visit.context.newPage()
   await elsewhere.goto('/dashboard/settings/members')
-  await elsewhere.getByRole('button', { name: `Make owner: ${GUEST.name}` }).click()
+  await elsewhere.getByRole('button', { name: `Hand on the account to ${GUEST.name}` }).click()
   await elsewhere
     .getByRole('alertdialog')
     .getByRole('button', { name: 'Hand the account on' })

@@ -1,4 +1,7 @@
-/** Mistakes that people make at the dashboard, and what keeps their work safe, in a real browser on the real server. */
+/**
+ * Mistakes that people make at the dashboard, and what keeps their work safe, in a real browser on
+ * the real server.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page, Route } from 'playwright-core'
 import {
@@ -79,9 +82,9 @@ describe('a secret that is shown once', () => {
 
   test('may be given up, on purpose', async () => {
     await follow(page, '/settings/webhooks')
-    await page.getByRole('button', { name: 'Add a webhook' }).click()
+    await page.getByRole('button', { name: 'Create a webhook' }).click()
     await dialog().getByLabel('Address').fill('https://example.com/hook')
-    await button('Add').click()
+    await button('Create').click()
     await hasFocus('Copy the secret')
     await button('Done').click()
     await question().waitFor()
@@ -94,7 +97,7 @@ describe('a secret that is shown once', () => {
     const invite = async (name: string) => {
       await page.getByRole('button', { name: 'Invite' }).click()
       await dialog().getByLabel('Email').fill(`${name}@example.com`)
-      await button('Make the invitation').click()
+      await button('Create the invitation').click()
       await hasFocus('Copy the link')
     }
     await invite('selected')
@@ -239,19 +242,41 @@ test('which page has come is told to those who do not see it', async () => {
   await told.getByText('Account · Settings').waitFor({ state: 'attached' })
 })
 
-test('a call that named no gate is in the log without a way to one', async () => {
-  const refused = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', {
-    model: 'dmeo',
-    input: 'x',
-  })
-  expect(refused.status).toBe(404)
-  const id = refused.headers.get('x-request-id') ?? ''
-  await waitForLogRow(gatehouse, id)
-  await page.goto(`/dashboard/logs/${id}`)
-  const call = page.getByRole('complementary', { name: 'Call' })
-  await call.getByText('There is no gate with the id that was sent').waitFor()
-  expect(await call.getByRole('link').count()).toBe(0)
-  await page.getByRole('grid', { name: 'Calls' }).getByText('no such gate').first().waitFor()
+describe('a call that named no gate', () => {
+  test.each([
+    ['a name', 'dmeo', 'no such gate: dmeo', 'none has the id dmeo that was sent'],
+    [
+      'a tag, and more than there is room for',
+      `<b>${'gpt-'.repeat(50)}`,
+      'no such gate: %3Cb%3Egpt-',
+      /^none has the id %3Cb%3E(?:gpt-){31}g… that was sent$/,
+    ],
+    [
+      'a key',
+      `sk-svc-${'0123456789abcdef'.repeat(4)}`,
+      'no such gate',
+      'none; sent was something that looks like an API key, which was not kept',
+    ],
+  ])(
+    'is in the log with what it sent, and without a way to one: %s',
+    async (_, model, row, said) => {
+      const refused = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', {
+        model,
+        input: 'x',
+      })
+      expect(refused.status).toBe(404)
+      const id = refused.headers.get('x-request-id') ?? ''
+      await waitForLogRow(gatehouse, id)
+      await page.goto(`/dashboard/logs/${id}`)
+      const call = page.getByRole('complementary', { name: 'Call' })
+      await call.getByText('There is no gate with the id that was sent').waitFor()
+      await call.getByRole('definition').filter({ hasText: said }).waitFor()
+      expect(await call.getByRole('link').count()).toBe(0)
+      await page.getByRole('grid', { name: 'Calls' }).getByText(row).first().waitFor()
+      expect(await page.content()).not.toContain('sk-svc-0123')
+      expect(await findPageFaults(page)).toEqual([])
+    },
+  )
 })
 
 test('code for a gate begins with what its targets speak, and says what they do not take', async () => {
@@ -294,6 +319,99 @@ test('a budget that is used up is told where its calls are looked for, with what
     .click()
   await page.getByRole('table').waitFor()
   expect(await notice.count()).toBe(0)
+})
+
+test('calls that were refused are counted by their reason, lead to the log, and are in no error rate', async () => {
+  for (const body of [
+    { model: 'demo', input: 'x' },
+    { model: 'nobody', input: 'x' },
+    { model: 'demo', input: 'x', stream: 'x' },
+  ])
+    await (await controlPlaneCall(gatehouse, 'POST', '/v1/responses', body)).text()
+  const from = new Date(Date.now() - 86_400_000).toISOString()
+  const counted = await pollUntil('all reasons', async () => {
+    const path = `/v1/analytics/refused?interval=all&from=${from}`
+    const { data } = (await (await controlPlaneCall(gatehouse, 'GET', path)).json()) as {
+      data: { status: number; errorKind: string; calls: number }[]
+    }
+    return data.length >= 3 ? data : undefined
+  })
+  await page.goto('/dashboard/')
+  const reasons = page.getByRole('list', { name: 'Reasons' })
+  for (const { status, errorKind, calls } of counted)
+    await reasons
+      .getByRole('listitem')
+      .filter({ hasText: `${status} ${errorKind.replaceAll('_', ' ')}${calls} calls` })
+      .waitFor()
+  const total = counted.reduce((sum, { calls }) => sum + calls, 0)
+  await page.getByRole('heading', { name: `Refused calls: ${total}` }).waitFor()
+  await page.getByRole('tab', { name: /^Errors\s*0%/ }).waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await reasons.getByRole('link', { name: '404 gate not found' }).click()
+  await page
+    .getByRole('grid', { name: 'Calls' })
+    .getByText('no such gate: nobody')
+    .first()
+    .waitFor()
+
+  await page.goto('/dashboard/analytics?gate=demo')
+  await reasons.getByRole('link', { name: '429 quota exceeded' }).waitFor()
+  expect(await reasons.getByRole('link', { name: '404' }).count()).toBe(0)
+  expect(await findPageFaults(page)).toEqual([])
+  await page.goto('/dashboard/analytics?target=sandbox%2Fecho')
+  await page
+    .getByRole('region', { name: 'Figures by gate' })
+    .or(page.getByText('No calls in this range'))
+    .first()
+    .waitFor()
+  expect(await reasons.count()).toBe(0)
+})
+
+describe('a range of days', () => {
+  const range = () =>
+    page.getByRole('group', { name: 'Range of time' }).locator('..').locator('form')
+
+  test.each(['/dashboard/', '/dashboard/analytics'])(
+    'is refused in words of the page, at its first wrong field: %s',
+    async (path) => {
+      await page.goto(path)
+      await page.getByRole('button', { name: 'Custom' }).click()
+      await focused('From')
+      await page.getByLabel('From', { exact: true }).fill('2026-03-05')
+      await page.getByLabel('To', { exact: true }).fill('2026-03-01')
+      await range().getByRole('button', { name: 'Show' }).click()
+      await range().getByText('Not after 2026-03-01.').waitFor()
+      await focused('From')
+      await page.getByLabel('From', { exact: true }).fill('')
+      await page.getByLabel('To', { exact: true }).fill('')
+      await page.keyboard.press('Enter')
+      await focused('From')
+      expect(await range().getByText('This is needed.').count()).toBe(2)
+      expect(await findPageFaults(page)).toEqual([])
+      await page.getByLabel('From', { exact: true }).fill('2026-02-01')
+      await page.getByLabel('To', { exact: true }).fill('2026-02-02')
+      await page.keyboard.press('Enter')
+      await page.waitForURL('**range=custom**')
+      await range().waitFor({ state: 'detached' })
+    },
+  )
+
+  test('of the log whose end comes first filters nothing, and keeps what was typed', async () => {
+    await page.goto('/dashboard/logs?from=2026-02-01T10:00:00.000Z&to=2026-02-02T10:00:00.000Z')
+    const [from, to] = [
+      page.getByLabel('From', { exact: true }),
+      page.getByLabel('to', { exact: true }),
+    ]
+    await from.fill('2026-02-05T10:00')
+    await page.getByRole('alert').getByText('The beginning has to be before the end.').waitFor()
+    expect(await from.inputValue()).toStartWith('2026-02-05T10:00')
+    expect(new URL(page.url()).searchParams.get('from')).toBe('2026-02-01T10:00:00.000Z')
+    expect(await findPageFaults(page)).toEqual([])
+    await to.fill('2026-02-06T10:00')
+    await page.waitForURL((url) => url.searchParams.get('from')?.startsWith('2026-02-05') === true)
+    expect(new URL(page.url()).searchParams.get('to')).toStartWith('2026-02-06')
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
 })
 
 describe('a gateway that does not answer', () => {

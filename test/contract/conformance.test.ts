@@ -1,4 +1,7 @@
-/** The conformance table holds every endpoint, provider and dialect, is what is published, and says what is known to be so. */
+/**
+ * The conformance table holds every endpoint, provider and dialect, is what is published, and says
+ * what is known to be so.
+ */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import {
@@ -56,7 +59,7 @@ test('what is published is what was found, and keeps to its contract', async () 
   for (const [path, text] of conformanceTexts(found).files)
     expect(await Bun.file(join(import.meta.dir, '../..', path)).text()).toBe(text)
   const json = await Bun.file(
-    join(import.meta.dir, '../../src/admin/conformance.generated.json'),
+    join(import.meta.dir, '../../src/admin/openapi/conformance.generated.json'),
   ).json()
   expect(conformanceList.parse({ data: json, nextCursor: null })).toEqual({
     data: json,

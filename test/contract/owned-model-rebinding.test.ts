@@ -1,7 +1,10 @@
-/** A whole gateway whose names lead where the test says: an owned model's name that turns inwards is not followed. */
+/**
+ * A whole gateway whose names lead where the test says: an owned model's name that turns inwards is
+ * not followed.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:net'
-import { composeGatehouse, type Gatehouse } from '../../src/compose.ts'
+import { composeGatehouse, type Gatehouse } from '../../src/compose/compose.ts'
 import { readSettings } from '../../src/config/settings.ts'
 import { generateApiKey } from '../../src/core/api-key.ts'
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
@@ -144,7 +147,8 @@ test('what was checked is what is connected to, however the name is answered a m
   const { body } = await register('rebound', `http://${NAME}:${trusted.port}/v1`)
   expect(body).toMatchObject({ probe: { status: 'reachable' } })
   expect((await chat('rebound')).status).toBe(200)
-  // All went to the one that was checked, under the name that was registered: the probe's two questions, and the call.
+  // All went to the one that was checked, under the name that was registered: the probe's two
+  // questions, and the call.
   expect(trusted.heads).toHaveLength(3)
   for (const head of trusted.heads)
     expect(head.toLowerCase()).toContain(`host: ${NAME}:${trusted.port}`)

@@ -1,9 +1,9 @@
 /**
- * A whole gateway in front of the servers that people run models on, each played as it answers: what its registration finds
- * out, and what calls through a gate make of that.
+ * A whole gateway in front of the servers that people run models on, each played as it answers:
+ * what its registration finds out, and what calls through a gate make of that.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { composeGatehouse, type Gatehouse } from '../../src/compose.ts'
+import { composeGatehouse, type Gatehouse } from '../../src/compose/compose.ts'
 import { readSettings } from '../../src/config/settings.ts'
 import { generateApiKey } from '../../src/core/api-key.ts'
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
@@ -33,8 +33,9 @@ const chatOr =
     path === '/v1/chat/completions' ? jsonAnswer(200, CHAT_JSON) : (others[path] ?? nothing)
 
 /**
- * `vllm serve MODEL --api-key KEY`: one middleware for all paths, which looks at one header (vllm#51572), and errors of the
- * Messages endpoint in its envelope with types that nobody there knows.
+ * `vllm serve MODEL --api-key KEY`: one middleware for all paths, which looks at one header
+ * (vllm#51572), and errors of the Messages endpoint in its envelope with types that nobody there
+ * knows.
  */
 const vllm: Server = ({ path, headers }, { model }) => {
   if (headers.authorization !== `Bearer ${KEY}`) return jsonAnswer(401, { error: 'Unauthorized' })
@@ -54,7 +55,9 @@ const vllm: Server = ({ path, headers }, { model }) => {
   return chatOr({}, jsonAnswer(404, { detail: 'Not Found' }))({ path } as CapturedRequest, {})
 }
 
-/** Ollama: loads in silence, asks nobody for a key, embeds with every model, and counts no tokens. */
+/**
+ * Ollama: loads in silence, asks nobody for a key, embeds with every model, and counts no tokens.
+ */
 const ollama: Server = ({ path }, { model }) => {
   const unknown = {
     message: `model "${model}" not found, try pulling it first`,

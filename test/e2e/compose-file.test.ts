@@ -1,9 +1,13 @@
-/** compose.yaml: what it mounts and names is there, secrets have no defaults, and nothing but nginx is open to the world. */
+/**
+ * compose.yaml: what it mounts and names is there, secrets have no defaults, and nothing but nginx
+ * is open to the world.
+ */
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
-import { readSettings, VARIABLES } from '../../src/config/settings.ts'
+import { SETTINGS } from '../../src/config/setting-table.ts'
+import { readSettings } from '../../src/config/settings.ts'
 import { AddressGuard } from '../../src/upstream/address-guard.ts'
 import { TrustedHosts } from '../../src/upstream/trusted-hosts.ts'
 
@@ -79,7 +83,7 @@ test('no secret has a default, and each that is needed stands empty in .env.exam
 test('what it sets are settings, and they are right once the secrets are filled in', () => {
   for (const [, node] of nodes) {
     for (const name of Object.keys(node.environment ?? {}))
-      expect(Object.keys(VARIABLES)).toContain(name)
+      expect(Object.keys(SETTINGS)).toContain(name)
     const filled = Object.fromEntries(
       Object.entries(node.environment ?? {}).map(([name, value]) => [name, fill(value)]),
     )

@@ -1,4 +1,7 @@
-/** The whole gateway on a disk that fills up and is freed again: refused clearly, nothing lost, no restart. */
+/**
+ * The whole gateway on a disk that fills up and is freed again: refused clearly, nothing lost, no
+ * restart.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -69,7 +72,9 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
     })
     expect(unchanged.status).toBe(503)
     expect(await unchanged.json()).toMatchObject({ error: 'unavailable' })
-    expect(gatehouse.output()).toMatch(/SQLITE_FULL|SQLITE_IOERR/)
+    await pollUntil('the reason in the log', () =>
+      /SQLITE_FULL|SQLITE_IOERR/.test(gatehouse.output()),
+    )
     expect(gatehouse.output()).not.toContain('cannot rollback')
 
     rmSync(ballast)

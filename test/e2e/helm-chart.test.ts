@@ -1,10 +1,16 @@
-/** The Helm chart: its values, schema and templates belong together and to the settings; rendered for real where helm is. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+/**
+ * The Helm chart: its values, schema and templates belong together and to the settings; rendered
+ * for real where helm is.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import Ajv from 'ajv'
 import { parse } from 'yaml'
-import { VARIABLES } from '../../src/config/settings.ts'
+import { parseSetting } from '../../src/config/read-setting.ts'
+import { SERVER_SUBJECTS, SETTINGS } from '../../src/config/setting-table.ts'
+import type { Setting } from '../../src/config/setting-type.ts'
+import { readSettings } from '../../src/config/settings.ts'
 import { CHART, findHelm, type Manifest, renderChart, runHelm } from '../support/helm.ts'
 import { describeIf } from '../support/skip-unless.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -77,6 +83,66 @@ test('every value that a template uses is there, and every value is used', () =>
     })
 })
 
+describe('its schema knows each setting as the gateway does', () => {
+  const schema = JSON.parse(read('values.schema.json')) as object
+  const validate = new Ajv({ strict: false }).compile(schema)
+  const takes = (name: string, value: unknown) =>
+    validate({ ...values, settings: { [name]: value } })
+  const entries: readonly (readonly [string, Setting])[] = SERVER_SUBJECTS.flatMap(({ settings }) =>
+    Object.entries(settings),
+  )
+
+  test.each(entries)('%s', (name, { type, default: fallback }) => {
+    if (type.type === 'secret') {
+      expect(takes(name, 'planted')).toBeFalse()
+      return
+    }
+    for (const value of [fallback ?? '', String(fallback ?? ''), ''])
+      expect(takes(name, value)).toBeTrue()
+    if (type.type === 'choice') {
+      for (const choice of type.choices) expect(takes(name, choice)).toBeTrue()
+      for (const wrong of ['planted', true, 1]) expect(takes(name, wrong)).toBeFalse()
+    }
+    if (!('min' in type)) return
+    for (const value of [type.min, type.max, String(type.max)])
+      expect(takes(name, value)).toBeTrue()
+    for (const wrong of [type.min - 1, type.max + 2, 1.5, '1e3', 'planted', true])
+      expect(takes(name, wrong)).toBeFalse()
+  })
+
+  test('a misspelt one, and the key of a command, are refused; what others read is not', () => {
+    for (const name of ['GATEHOUSE_PROT', 'GATEHOUSE_API_KEY', 'gatehouse_port'])
+      expect(takes(name, '1')).toBeFalse()
+    for (const name of ['OPENAI_BASE_URL', 'ACME_BASE_URL', 'NODE_EXTRA_CA_CERTS'])
+      expect(takes(name, 'https://x')).toBeTrue()
+  })
+})
+
+test('the values that stand for settings have their limits, and are taken by them', () => {
+  const { properties } = JSON.parse(read('values.schema.json')) as {
+    properties: Record<string, { minimum: number; maximum: number }>
+  }
+  const seconds = {
+    drainDelaySeconds: 'GATEHOUSE_DRAIN_DELAY_MS',
+    shutdownTimeoutSeconds: 'GATEHOUSE_SHUTDOWN_TIMEOUT_MS',
+  } as const
+  for (const [value, name] of Object.entries(seconds)) {
+    const { min, max } = SETTINGS[name].type
+    expect({ value, ...properties[value] }).toMatchObject({
+      value,
+      minimum: Math.ceil(min / 1_000),
+      maximum: max / 1_000,
+    })
+    const given = String(Number(values[value]) * 1_000)
+    expect(parseSetting(name, SETTINGS[name], given)).toBe(Number(given))
+  }
+  const port = valueAt('metrics.port')
+  expect(
+    parseSetting('GATEHOUSE_METRICS_PORT', SETTINGS.GATEHOUSE_METRICS_PORT, String(port)),
+  ).toBe(port)
+  expect(readSettings(values.settings as Record<string, string>).unknownVariables).toEqual([])
+})
+
 test('every variable that it sets is one of the settings', () => {
   const set = templates.flatMap(({ text }) =>
     [...text.matchAll(/(?:name|key): ((?:GATEHOUSE|DATABASE|REDIS)_\w+)/g)].map(
@@ -84,9 +150,9 @@ test('every variable that it sets is one of the settings', () => {
     ),
   )
   expect(set.length).toBeGreaterThan(10)
-  for (const name of set) expect(Object.keys(VARIABLES)).toContain(name)
+  for (const name of set) expect(Object.keys(SETTINGS)).toContain(name)
   for (const name of Object.keys(values.settings as object))
-    expect(Object.keys(VARIABLES)).toContain(name)
+    expect(Object.keys(SETTINGS)).toContain(name)
 })
 
 describeIf(findHelm() !== undefined, 'needs helm (GATEHOUSE_TEST_HELM)')('helm', () => {
@@ -186,6 +252,38 @@ describeIf(findHelm() !== undefined, 'needs helm (GATEHOUSE_TEST_HELM)')('helm',
     expect(rules?.spec).toEqual(
       parse(readFileSync(join(REPOSITORY, 'deploy/prometheus/alerts.yaml'), 'utf8')),
     )
+  })
+
+  test('hands numbers on as they were written, however large', async () => {
+    const settings = {
+      GATEHOUSE_MAX_BODY_BYTES: 67_108_864,
+      GATEHOUSE_UPSTREAM_MAX_IDLE: 0,
+      ACME_FLAG: true,
+    }
+    const manifests = await render({
+      settings: { ...settings, OTEL_TRACES_SAMPLER_ARG: 0.25, ACME_NAME: 'x' },
+    })
+    expect(find(manifests, 'StatefulSet')).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            containers: [
+              {
+                env: expect.arrayContaining([
+                  { name: 'GATEHOUSE_MAX_BODY_BYTES', value: '67108864' },
+                  { name: 'GATEHOUSE_UPSTREAM_MAX_IDLE', value: '0' },
+                  { name: 'OTEL_TRACES_SAMPLER_ARG', value: '0.25' },
+                  { name: 'ACME_FLAG', value: 'true' },
+                  { name: 'ACME_NAME', value: 'x' },
+                ]),
+              },
+            ],
+          },
+        },
+      },
+    })
+    await expect(render({ settings: { GATEHOUSE_PROT: 1 } })).rejects.toThrow('GATEHOUSE_PROT')
+    await expect(render({ settings: { GATEHOUSE_PORT: 70_000 } })).rejects.toThrow('GATEHOUSE_PORT')
   })
 
   test('makes one node on a file of its own, without a budget for disruptions that would let nobody drain its machine', async () => {

@@ -1,6 +1,7 @@
 /**
- * Nobody reaches another account: made from the OpenAPI document, so that a new route is tested by being there. Each one is
- * asked for the things of one account by another, with a key and with a session, and must answer as if there were no such thing.
+ * Nobody reaches another account: made from the OpenAPI document, so that a new route is tested by
+ * being there. Each one is asked for the things of one account by another, with a key and with a
+ * session, and must answer as if there were no such thing.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { Browser } from '../support/browser.ts'
@@ -241,6 +242,14 @@ test.each(['key', 'session'] as const)(
   },
 )
 
+/**
+ * Bob called Alice's gate above, and his log shows him what he sent: as the last column of the CSV,
+ * or as this member.
+ */
+function withoutOwnMistakes(text: string): string {
+  return text.replaceAll(/,alice-gate\r\n/g, ',\r\n').replaceAll('"sentGateId":"alice-gate"', '')
+}
+
 test('what is asked without naming a thing holds nothing of another account, and changes nothing there', async () => {
   const before = await snapshot(alice)
   const order = operations.filter((operation) => !hasParameter(operation) && !operation.isPublic)
@@ -257,7 +266,7 @@ test('what is asked without naming a thing holds nothing of another account, and
         id: operation.id,
         isFine: true,
       })
-      const leaked = alice.marks.filter((mark) => text.includes(mark))
+      const leaked = alice.marks.filter((mark) => withoutOwnMistakes(text).includes(mark))
       expect({ id: operation.id, leaked }).toEqual({ id: operation.id, leaked: [] })
     }
   }

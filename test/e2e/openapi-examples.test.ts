@@ -1,6 +1,7 @@
 /**
- * Every example of the OpenAPI document, run as it stands against a server with the sandbox: its answer's status, headers and body
- * are what the document says. The document alone says what there is to run, so a new route is tested as soon as it is there.
+ * Every example of the OpenAPI document, run as it stands against a server with the sandbox: its
+ * answer's status, headers and body are what the document says. The document alone says what there
+ * is to run, so a new route is tested as soon as it is there.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
@@ -21,7 +22,8 @@ import {
 import { parseEvents } from '../support/server-sent-events.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
-// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+// A test that outlasts its time has its server killed by the runner, and with it every test that
+// follows.
 setDefaultTimeout(180_000)
 
 // Bun makes its tests before it runs any hook, and the document says which tests there are.
@@ -160,7 +162,9 @@ function expectDocumented(
   const undocumented = [...headers.keys()].filter(
     (name) => OWN_HEADER.test(name) && !named.includes(name),
   )
-  expect({ undocumented, cure: 'src/admin/openapi-headers.ts' }).toMatchObject({ undocumented: [] })
+  expect({ undocumented, cure: 'src/admin/openapi/openapi-headers.ts' }).toMatchObject({
+    undocumented: [],
+  })
   if (documented?.content === undefined) {
     expect(text).toBe('')
     return

@@ -1,4 +1,7 @@
-/** Three gateways, one Redis: a key's limits hold across all of them, also when Redis is killed and comes back empty. */
+/**
+ * Three gateways, one Redis: a key's limits hold across all of them, also when Redis is killed and
+ * comes back empty.
+ */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -156,7 +159,8 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
     for (const node of gateways) expect(node.output()).not.toContain('unhandled')
   })
 
-  // Ten seconds of waiting; src/cluster/shared-limits.test.ts says the same of a clock that is moved on.
+  // Ten seconds of waiting; src/limits/shared-limits.test.ts says the same of a clock that is moved
+  // on.
   if (IS_LONG)
     test('places of a node that is killed with its calls come back when its lease has ended', async () => {
       const gateways = await start({ GATEHOUSE_CONCURRENT_CALLS: '2' })

@@ -1,4 +1,7 @@
-/** What the log, the analytics and the command line say was used is what was called, also after the process was killed. */
+/**
+ * What the log, the analytics and the command line say was used is what was called, also after the
+ * process was killed.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { boundToTest } from '../support/bound-to-test.ts'
 import { IS_LONG } from '../support/chaos-form.ts'
@@ -142,11 +145,15 @@ test('the command line shows sums and calls, verifies costs, and follows', async
     expect(JSON.parse(logs.output)).toHaveLength(
       rows.filter((row) => row.gateId === 'failing').length,
     )
+    const mistaken = await call(gatehouse, 'gpt-4o')
+    await waitForLogRow(gatehouse, mistaken)
+    const mistakes = await run(gatehouse, 'logs', '--error-kind', 'gate_not_found')
+    expect(mistakes.output).toContain(' gpt-4o (no gate) ')
     expect(await run(gatehouse, 'logs', '--from', 'soon')).toMatchObject({ exitCode: 1 })
 
     const verified = await run(gatehouse, 'costs', 'verify')
     expect(verified).toMatchObject({ exitCode: 0 })
-    expect(verified.output).toContain(`Checked ${rows.length} calls`)
+    expect(verified.output).toContain(`Checked ${rows.length + 1} calls`)
 
     const follower = Bun.spawn(
       boundToTest([...PROGRAM, 'logs', '--follow', '--json', '--limit', '1']),

@@ -1,4 +1,7 @@
-/** Stage 5 at the border, one attempt: what is sent, under which deadlines, what counts as an answer, and whose words a refusal has. */
+/**
+ * Stage 5 at the border, one attempt: what is sent, under which deadlines, what counts as an
+ * answer, and whose words a refusal has.
+ */
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
 import type { CallObserver, CallTrace } from '../../src/gateway/call-observer.ts'
@@ -696,6 +699,31 @@ describe('what is no answer', () => {
       sent: [{ state: 'whole' }],
       settled: { outcome: 'failed' },
     },
+  ])
+})
+
+describe('the encoding of an answer', () => {
+  const encoded = (name: string) => json(200, { choices: [] }, { 'content-encoding': name })
+  const refused = { outcome: 'failed', status: 502 } as const
+
+  runRows([
+    ...['identity', ' IDENTITY ', ''].map(
+      (name): StageRow => ({
+        ...passed,
+        name: `"${name}" says that there is none`,
+        upstream: [encoded(name)],
+        sent: [{}],
+      }),
+    ),
+    ...['gzip', 'br', 'identity, gzip', 'x'.repeat(500)].map(
+      (name): StageRow => ({
+        name: `"${name.slice(0, 20)}" is refused, and not inflated`,
+        upstream: [encoded(name)],
+        sent: [{}],
+        seen: { status: 502 },
+        settled: refused,
+      }),
+    ),
   ])
 })
 

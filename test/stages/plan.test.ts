@@ -1,4 +1,7 @@
-/** Stage 4 at the border: from a gate's name to who is asked and in what words; and what is refused before anyone is. */
+/**
+ * Stage 4 at the border: from a gate's name to who is asked and in what words; and what is refused
+ * before anyone is.
+ */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { OwnedModel } from '../../src/core/owned-model.ts'
@@ -145,6 +148,7 @@ describe('refused, and nobody is asked', () => {
         status: 404,
         errorKind: 'gate_not_found',
         gateId: '(unknown)' as never,
+        sentGateId: 'nobody',
       },
     },
     {

@@ -1,8 +1,10 @@
-/** Limits in money and targets whose price nobody knows; and what makes a known price an estimate. */
+/**
+ * Limits in money and targets whose price nobody knows; and what makes a known price an estimate.
+ */
 import { describe, expect, test } from 'bun:test'
-import { budgetOf } from '../../src/cluster/usage-limits.fixture.ts'
-import { UsageLimits } from '../../src/cluster/usage-limits.ts'
 import { createPlans, type PlansSection } from '../../src/core/plan.ts'
+import { budgetOf } from '../../src/limits/usage-limits.fixture.ts'
+import { UsageLimits } from '../../src/limits/usage-limits.ts'
 import { CALLER } from '../support/in-process-gateway.ts'
 import { CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
 

@@ -1,9 +1,13 @@
-/** Calls that are turned away before they are admitted, at the border: what is kept of them, and of which. */
+/**
+ * Calls that are turned away before they are admitted, at the border: what is kept of them, and of
+ * which.
+ */
 import { describe, expect, test } from 'bun:test'
 import type { CallRecord } from '../../src/core/call.ts'
 import { GatewayError, invalidRequest } from '../../src/core/errors.ts'
 import {
   CALLER,
+  CALLER_KEY,
   type ClientRequest,
   type GatewayScript,
   InProcessGateway,
@@ -60,7 +64,7 @@ describe('is noted under the id that its caller was given', () => {
       'a budget that is used up',
       limitedBy(new GatewayError('quota_exceeded', 'Used up.')),
       {},
-      { status: 429, errorKind: 'quota_exceeded', gateId: GATE as never },
+      { status: 429, errorKind: 'quota_exceeded', gateId: GATE as never, sentGateId: undefined },
     ],
     [
       'a 400 of a field',
@@ -73,7 +77,13 @@ describe('is noted under the id that its caller was given', () => {
       'a gate that there is not, on top of its limit',
       limitedBy(new GatewayError('rate_limited', 'Too many.')),
       { body: chatBody({ model: 'nobody' }) },
-      { status: 429, gateId: '(unknown)' as never },
+      { status: 429, gateId: '(unknown)' as never, sentGateId: 'nobody' },
+    ],
+    [
+      'a key in place of a gate, on top of its limit',
+      limitedBy(new GatewayError('rate_limited', 'Too many.')),
+      { body: chatBody({ model: CALLER_KEY }) },
+      { status: 429, gateId: '(unknown)' as never, sentGateId: '(looks like a key)' },
     ],
   ])('%s', async (_, script, request, expected) => {
     const { seen, noted } = await refusedBy(script, request)

@@ -1,6 +1,6 @@
 /**
- * A walk through everything that a key may do in its account, area by area. What it makes it also deletes, so that it can
- * be walked again. Speaks HTTP only.
+ * A walk through everything that a key may do in its account, area by area. What it makes it also
+ * deletes, so that it can be walked again. Speaks HTTP only.
  */
 import { type ControlPlane, controlPlaneCall, waitForLogRow } from './control-plane.ts'
 import { DIALECTS } from './dialect-table.ts'
@@ -64,6 +64,7 @@ export function areasOfAnAccount(upstreamUrl: string): readonly (readonly [strin
         ['PATCH', '/v1/account', 200, { name: 'Walked' }],
         ['GET', '/v1/budgets', 200],
         ['GET', '/v1/webhooks', 200],
+        ['GET', '/v1/tags', 200],
         ['GET', '/v1/members', 200],
         ['GET', '/v1/invitations', 200],
       ]),

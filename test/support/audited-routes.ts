@@ -1,6 +1,7 @@
 /**
- * For the test that walks every route of the OpenAPI document: what a change by each operation that may make one leaves in the
- * audit log, or why it leaves nothing. An operation without its entry here fails that test. Bodies are those of route-examples.ts.
+ * For the test that walks every route of the OpenAPI document: what a change by each operation that
+ * may make one leaves in the audit log, or why it leaves nothing. An operation without its entry
+ * here fails that test. Bodies are those of route-examples.ts.
  */
 import { Browser } from './browser.ts'
 import { type ControlPlane, controlPlaneCall, createGate, createKey } from './control-plane.ts'
@@ -74,6 +75,9 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
   createWebhook: { action: 'webhook.create' },
   updateWebhook: { action: 'webhook.update', prepare: makeWebhook },
   deleteWebhook: { action: 'webhook.delete', prepare: makeWebhook },
+  createTag: { action: 'tag.create' },
+  updateTag: { action: 'tag.update', prepare: makeTag },
+  deleteTag: { action: 'tag.delete', prepare: makeTag },
   createInvitation: { action: 'invitation.create' },
   deleteInvitation: {
     action: 'invitation.delete',
@@ -134,6 +138,10 @@ function makeBudget({ server, gateId }: Scene): Promise<string> {
 
 function makeWebhook({ server, gateId }: Scene): Promise<string> {
   return make(server, '/v1/webhooks', exampleBodies.createWebhook?.(gateId) ?? {})
+}
+
+function makeTag({ server, gateId }: Scene): Promise<string> {
+  return make(server, '/v1/tags', exampleBodies.createTag?.(gateId) ?? {})
 }
 
 async function makeOwnedModel({ server, gateId }: Scene): Promise<string> {

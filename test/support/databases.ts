@@ -1,8 +1,11 @@
-/** Both kinds of database, for `describe.each(databases)`: what a store promises, it promises on each. */
+/**
+ * Both kinds of database, for `describe.each(databases)`: what a store promises, it promises on
+ * each.
+ */
 import { afterAll, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { Secret } from '../../src/core/secret.ts'
-import { openDatabase, type StoreLocation } from '../../src/store/open-database.ts'
+import { openDatabase, type StoreLocation } from '../../src/store/database/open-database.ts'
 import { openStore, type Store } from '../../src/store/open-store.ts'
 import { IS_LONG } from './chaos-form.ts'
 import { LentDatabases } from './lent-databases.ts'
@@ -16,8 +19,8 @@ import {
 import { testIf } from './skip-unless.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
-// The first test that needs it waits for a server to be made and started, on a machine that has other work; in the long form
-// properties are tried on Postgres at random.
+// The first test that needs it waits for a server to be made and started, on a machine that has
+// other work; in the long form properties are tried on Postgres at random.
 setDefaultTimeout(IS_LONG ? 1_800_000 : 60_000)
 
 export interface TestDatabase {
@@ -36,7 +39,10 @@ export interface DatabaseOptions {
 
 export interface DatabaseKind {
   readonly name: 'SQLite' | 'Postgres'
-  /** With our tables as they are in a new one. While one is in use there is another for whoever asks. */
+  /**
+   * With our tables as they are in a new one. While one is in use there is another for whoever
+   * asks.
+   */
   create(options?: DatabaseOptions): Promise<TestDatabase>
 }
 
@@ -110,7 +116,10 @@ async function runAt<Row extends object>(location: StoreLocation, text: string):
   }
 }
 
-/** Without Postgres only SQLite, and a skipped test that says so; where `CI` is set, that is a failure unless it is asked for. */
+/**
+ * Without Postgres only SQLite, and a skipped test that says so; where `CI` is set, that is a
+ * failure unless it is asked for.
+ */
 export const databases: readonly DatabaseKind[] =
   findPostgres() === undefined ? onlySqlite() : [sqlite, postgres]
 
@@ -145,6 +154,8 @@ export async function forgetCalls({ database }: Store): Promise<void> {
   for (const table of [
     'calls',
     'usage_notes',
+    'usage_batches',
+    'usage_settlement',
     'usage_hours',
     'usage_days',
     'usage_rolled_days',

@@ -1,6 +1,7 @@
 /**
- * A version to come: the sources as they are, with one more step in the schema's history and one more version of the
- * journal's lines, in a folder of its own. Must not import anything from src/.
+ * A version to come: the sources as they are, with one more step in the schema's history and more
+ * columns of a call, and so more versions of the journal's lines, in a folder of its own. Must not
+ * import anything from src/.
  */
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -23,43 +24,99 @@ export const nextVersion: Step = {
       .alterTable('calls')
       .addColumn('next_region', 'text', (column) => column.notNull().defaultTo('here'))
       .execute()
+    for (const name of ['next_place', 'next_way'])
+      await database.schema.alterTable('calls').addColumn(name, 'text').execute()
+    for (const name of ['next_wait_ms', 'next_at', 'next_is_near', 'next_hops'])
+      await database.schema.alterTable('calls').addColumn(name, 'bigint').execute()
     await database.schema.createTable('next_things').addColumn('id', 'text').execute()
     await database.schema.createIndex('next_calls').on('calls').column('next_region').execute()
   },
 }
 `
 
+/**
+ * What stands in the list, and what each call says: one of every kind that differs in a line, a row
+ * or an answer.
+ */
+const COLUMNS = [
+  [
+    "nextPlace: { type: 'text', column: 'next_place', fact: { title: 'Place' }",
+    "{ description: 'Where it was answered.', example: 'here' }",
+    "nextPlace: 'here'",
+  ],
+  ["nextWaitMs: { type: 'durationMs', column: 'next_wait_ms'", '{}', 'nextWaitMs: 1.6'],
+  ["nextAt: { type: 'moment', column: 'next_at'", '{}', 'nextAt: 0'],
+  ["nextIsNear: { type: 'flag', column: 'next_is_near'", '{}', 'nextIsNear: false'],
+  [
+    "nextWay: { type: 'choice', values: ['land', 'sea'], column: 'next_way'",
+    '{}',
+    "nextWay: request.stream ? 'land' : 'sea'",
+  ],
+  ["nextHops: { type: 'count', column: 'next_hops'", 'null', 'nextHops: 0'],
+] as const
+
+/** In the places that come next. */
+function withColumns(list: string): string {
+  const after = (place: RegExp): number =>
+    Math.max(...[...list.matchAll(place)].map(([, number]) => Number(number))) + 1
+  const line = after(/\bline: (\d+)/g)
+  const since = after(/\bsince: (\d+)/g)
+  const csv = after(/\bcsv: (\d+)/g)
+  const columns = COLUMNS.map(
+    ([beginning, body], index) =>
+      `${beginning}, presence: 'optional', line: ${line + index}, since: ${since + index}, csv: ${body === 'null' ? null : csv + index}, body: ${body} },`,
+  )
+  return list.replace(/export const CALL_COLUMNS = \{/, `$&\n${columns.join('\n')}`)
+}
+
 /** File, what is in it, what stands there instead. */
-const CHANGES = [
+const CHANGES: readonly (readonly [string, RegExp, string | ((text: string) => string)])[] = [
   ['package.json', /"version": "[^"]+"/, '"version": "99.0.0"'],
   [
-    'src/store/migrations.ts',
+    'src/store/migrations/migrations.ts',
     /export const migrations: Steps = \{/,
     `import { nextVersion } from './next-version.ts'\n$&\n  '${NEXT_STEP}': nextVersion,`,
   ],
-  ['src/ledger/record-line.ts', /const VERSION = 5\b/, 'const VERSION = 6'],
-  ['src/ledger/record-line.ts', /\? PRICED_VERSION : REFUSED_VERSION/, '? VERSION : VERSION'],
-  ['src/ledger/record-line.ts', /(const MEMBERS: .*)\]\n/, '$1, [18, 19, 20]]\n'],
-  ['src/ledger/record-line.ts', /(const COUNTS: .*)\]\n/, '$1, [4, 5]]\n'],
-] as const
+  ['src/core/call-columns.ts', /export const CALL_COLUMNS = \{/, withColumns],
+  [
+    'src/gateway/settle/settle.ts',
+    /const record: CallRecord = \{/,
+    `$&\n${COLUMNS.map(([, , said]) => `${said},`).join('\n')}`,
+  ],
+]
 
-/** Its folder is what `startGatehouse` takes as `source`. @throws where the sources are no longer as they are expected */
+/**
+ * Its folder is what `startGatehouse` takes as `source`. @throws where the sources are no longer as
+ * they are expected
+ */
 export async function createNextVersion(): Promise<TemporaryFolder> {
   const folder = await createTemporaryFolder()
   try {
-    for (const part of ['package.json', 'tsconfig.json', 'src'])
+    for (const part of ['package.json', 'tsconfig.json', 'src', 'scripts/call-code'])
       await cp(join(REPOSITORY, part), join(folder.path, part), { recursive: true })
     await symlink(join(REPOSITORY, 'node_modules'), join(folder.path, 'node_modules'))
-    await writeFile(join(folder.path, 'src/store/next-version.ts'), STEP)
+    await writeFile(join(folder.path, 'src/store/migrations/next-version.ts'), STEP)
     for (const [file, before, after] of CHANGES) {
       const path = join(folder.path, file)
       const text = await readFile(path, 'utf8')
       if (!before.test(text)) throw new Error(`${file} does not hold ${before}`)
-      await writeFile(path, text.replace(before, after))
+      await writeFile(path, typeof after === 'string' ? text.replace(before, after) : after(text))
     }
+    await renewCallCode(folder.path)
     return folder
   } catch (error) {
     await folder.remove()
     throw error
   }
+}
+
+/** As `make fmt` does. */
+async function renewCallCode(folder: string): Promise<void> {
+  const { callCode }: typeof import('../../scripts/call-code/call-code.ts') = await import(
+    join(folder, 'scripts/call-code/call-code.ts')
+  )
+  const { CALL_COLUMNS } = await import(join(folder, 'src/core/call-columns.ts'))
+  const { faults, files } = callCode(CALL_COLUMNS)
+  if (faults.length > 0) throw new Error(`the next version's columns: ${faults.join('; ')}`)
+  for (const [path, text] of files) await writeFile(join(folder, path), text)
 }

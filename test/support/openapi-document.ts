@@ -1,4 +1,7 @@
-/** The OpenAPI document as tests read it: operations in the order in which their examples can run, and schemas to check with. */
+/**
+ * The OpenAPI document as tests read it: operations in the order in which their examples can run,
+ * and schemas to check with.
+ */
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
@@ -60,7 +63,10 @@ export interface OpenApiDocument {
   readonly security: Operation['security']
 }
 
-/** Makers before readers, readers before changers, changers before removers; a link's source always before its end. */
+/**
+ * Makers before readers, readers before changers, changers before removers; a link's source always
+ * before its end.
+ */
 export function orderOperations(document: OpenApiDocument): readonly Operation[] {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, raw]) => toOperation(document, { path, method, raw })),
@@ -136,10 +142,13 @@ function rank({ method, path, security }: Operation): number {
   }
 }
 
-/** What keeps an operation's examples from being run, in words that say what to add; empty when nothing does. */
+/**
+ * What keeps an operation's examples from being run, in words that say what to add; empty when
+ * nothing does.
+ */
 export function findGaps(operation: Operation): readonly string[] {
   const { operationId, parameters, takesBody, bodies } = operation
-  const where = `add it to '${operationId}' in src/admin/openapi-examples.ts`
+  const where = `add it to '${operationId}' in src/admin/openapi/openapi-examples.ts`
   const gaps = parameters
     .filter((parameter) => parameter.required === true && exampleOf(parameter) === undefined)
     .map(
@@ -169,7 +178,10 @@ export class DocumentSchemas {
     this.#ajv.addSchema({ $id: 'gatehouse', ...document })
   }
 
-  /** @param pointer a schema's place in the document, step by step. @returns what is wrong; empty when nothing is */
+  /**
+   * @param pointer a schema's place in the document, step by step. @returns what is wrong; empty
+   * when nothing is
+   */
   check(pointer: readonly string[], value: unknown): readonly string[] {
     const steps = pointer.map((step) =>
       encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')),

@@ -1,11 +1,15 @@
 /**
- * For tests that walk every route of the OpenAPI document: a valid body for each operation that takes one, by operation id,
- * and how to make a thing for each path that names one. A new route without its entry here fails those tests.
+ * For tests that walk every route of the OpenAPI document: a valid body for each operation that
+ * takes one, by operation id, and how to make a thing for each path that names one. A new route
+ * without its entry here fails those tests.
  */
 import { Browser } from './browser.ts'
 import { controlPlaneCall, createGate, waitForLogRow } from './control-plane.ts'
 
-/** An account as seen from outside: its key, its owner's browser, and one of each thing that it can have. */
+/**
+ * An account as seen from outside: its key, its owner's browser, and one of each thing that it can
+ * have.
+ */
 export interface Tenant {
   readonly url: string
   readonly key: string
@@ -46,6 +50,8 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   createWebhook: () => ({ url: 'https://hooks.example.com/x', events: ['budget.exhausted'] }),
   updateWebhook: () => ({ active: false }),
   testWebhook: () => ({}),
+  createTag: () => ({ name: `made-${crypto.randomUUID()}` }),
+  updateTag: () => ({ description: 'Changed by a stranger' }),
   createOwnedModel: () => ownedModel(`made-${crypto.randomUUID()}`),
   updateOwnedModel: () => ({ displayName: 'Changed by a stranger' }),
   updateAccount: () => ({ name: 'Example' }),
@@ -76,8 +82,8 @@ export const exampleQueries: Readonly<Record<string, string>> = {
 }
 
 /**
- * Path templates whose parameter is a name that every account may use for a thing of its own: one that `fillTenant` has
- * used, and one that nobody has.
+ * Path templates whose parameter is a name that every account may use for a thing of its own: one
+ * that `fillTenant` has used, and one that nobody has.
  */
 export const sharedNames: ReadonlyMap<string, { readonly taken: string; readonly free: string }> =
   new Map([
@@ -87,7 +93,10 @@ export const sharedNames: ReadonlyMap<string, { readonly taken: string; readonly
     ['/v1/owned-models/{slug}/probe', { taken: 'model-of-many', free: 'model-of-nobody' }],
   ])
 
-/** Fills an account with one of everything. `headers`: such as its key, for the first user of an account. */
+/**
+ * Fills an account with one of everything. `headers`: such as its key, for the first user of an
+ * account.
+ */
 export async function fillTenant(
   url: string,
   name: string,
@@ -114,6 +123,10 @@ export async function fillTenant(
   const { id: webhookId } = (await browser.json('/v1/webhooks', 201, {
     method: 'POST',
     body: { url: `https://hooks.example.com/${name}`, events: ['budget.exhausted'], active: false },
+  })) as { id: string }
+  const { id: tagId } = (await browser.json('/v1/tags', 201, {
+    method: 'POST',
+    body: { name: `${name}-tag` },
   })) as { id: string }
   await browser.json('/v1/owned-models', 201, {
     method: 'POST',
@@ -152,6 +165,7 @@ export async function fillTenant(
     ['/v1/budgets/{id}', budgetId],
     ['/v1/webhooks/{id}', webhookId],
     ['/v1/webhooks/{id}/test', webhookId],
+    ['/v1/tags/{id}', tagId],
     ['/v1/members/{id}', joined.user.id],
     ['/v1/invitations/{id}', invitation.id],
     ['/v1/sessions/{id}', sessions.data[0]?.id ?? ''],
@@ -164,6 +178,7 @@ export async function fillTenant(
     email,
     `${name} key`,
     `${name} budget`,
+    `${name}-tag`,
     `hooks.example.com/${name}`,
     `${name} model`,
     `${name}-guest`,

@@ -1,15 +1,19 @@
 /**
- * Runs one command of the program to its end in the test's own process, for tests of what it does and says. Nothing of that
- * process reaches the command: streams, environment and folder are the test's. It must not know any command. What needs a
- * process (a shell, signals, pipes, locks between processes, ending by itself) is tried with `run-cli.ts`, which starts one.
+ * Runs one command of the program to its end in the test's own process, for tests of what it does
+ * and says. Nothing of that process reaches the command: streams, environment and folder are the
+ * test's. It must not know any command. What needs a process (a shell, signals, pipes, locks
+ * between processes, ending by itself) is tried with `run-cli.ts`, which starts one.
  */
 import { resolve } from 'node:path'
 import { runProgram } from '../../src/cli/program.ts'
 import { DEFAULT_WIDTH, type Terminal } from '../../src/cli/terminal.ts'
-import { createCliContext } from '../../src/create-cli-context.ts'
+import { createCliContext } from '../../src/commands/create-cli-context.ts'
 import type { Ran, RunOptions } from './run-cli.ts'
 
-/** As `runCli`, and commands may run beside each other. @throws for `serve`, which would take the test's signals */
+/**
+ * As `runCli`, and commands may run beside each other. @throws for `serve`, which would take the
+ * test's signals
+ */
 export async function runCliInProcess(
   words: readonly string[],
   { environment, input = '', folder }: RunOptions,

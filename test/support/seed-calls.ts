@@ -1,6 +1,6 @@
 /**
- * Puts past calls into a data folder before a server opens it, through the store's own code: a hundred thousand calls over
- * HTTP would take minutes. What is tested must not be asked of it.
+ * Puts past calls into a data folder before a server opens it, through the store's own code: a
+ * hundred thousand calls over HTTP would take minutes. What is tested must not be asked of it.
  */
 import { join } from 'node:path'
 import type { CallRecord } from '../../src/core/call.ts'
@@ -18,22 +18,71 @@ export const FAILED_EVERY = 25
 
 /** The newest ended a minute before now; each is of the next gate in turn. */
 export async function seedCalls(dataFolder: string, count: number): Promise<void> {
-  const store = await openStore({ path: join(dataFolder, 'gatehouse.db') })
   const endMs = Date.now() - 60_000
+  await insert(dataFolder, count, (number) =>
+    createCall(number, endMs - Math.floor((number * RANGE_MS) / count)),
+  )
+}
+
+export interface PlannedCall {
+  readonly startedAt: number
+  readonly gate: string
+  readonly target?: string
+  readonly durationMs?: number
+  readonly hasFailed?: boolean
+}
+
+/** For tests whose figures depend on when, through which gate, and how it went. */
+export async function seedPlannedCalls(
+  dataFolder: string,
+  plan: readonly PlannedCall[],
+): Promise<void> {
+  await insert(dataFolder, plan.length, (number) => {
+    const {
+      startedAt,
+      gate,
+      target,
+      durationMs,
+      hasFailed = false,
+    } = plan[number] ?? raiseNoPlan(number)
+    const call = createCall(
+      hasFailed ? FAILED_EVERY - 1 + number * FAILED_EVERY : number * FAILED_EVERY,
+      startedAt,
+    )
+    return {
+      ...call,
+      gateId: gate as GateId,
+      ...(target === undefined ? {} : { target }),
+      ...(durationMs === undefined
+        ? {}
+        : { durationMs, firstByteMs: hasFailed ? null : durationMs }),
+    }
+  })
+}
+
+function raiseNoPlan(number: number): never {
+  throw new Error(`no call ${number} was planned`)
+}
+
+async function insert(
+  dataFolder: string,
+  count: number,
+  create: (number: number) => CallRecord,
+): Promise<void> {
+  const store = await openStore({ path: join(dataFolder, 'gatehouse.db') })
   try {
     for (let first = 0; first < count; first += BATCH) {
       const length = Math.min(BATCH, count - first)
-      const calls = Array.from({ length }, (_, index) =>
-        createCall(first + index, endMs - Math.floor(((first + index) * RANGE_MS) / count)),
-      )
-      await store.calls.insertMany(calls)
+      await store.calls.insertMany(Array.from({ length }, (_, index) => create(first + index)))
     }
   } finally {
     await store.close()
   }
 }
 
-/** Its price is that of an owned model which the account no longer has. @param number 0: the newest */
+/**
+ * Its price is that of an owned model which the account no longer has. @param number 0: the newest
+ */
 function createCall(number: number, startedAt: number): CallRecord {
   const hasFailed = number % FAILED_EVERY === FAILED_EVERY - 1
   const durationMs = 200 + ((number * 7_919) % 9_000)

@@ -129,16 +129,66 @@ test.each([
   expect(confirmed.published).toEqual([[CHANGE]])
 })
 
-test('when the database is lost meanwhile, whoever asked is told that the change is stored', async () => {
+/** The database gives no answer from one moment to another; each look takes a tenth of a second. */
+function confirmThroughLoss(question: 'counter' | 'catchUp' | 'laggards', lostForMs: number) {
+  let nowMs = 0
+  const ask = async <Answer>(asked: string, answer: Answer): Promise<Answer> => {
+    if (asked === question && nowMs < lostForMs) throw new Error('reset')
+    return answer
+  }
   const confirmation = new ChangeConfirmation({
+    steadyMs: () => nowMs,
+    pause: async () => {
+      nowMs += 100
+    },
+    feed: {
+      counter: () => ask('counter', SEQ),
+      since: async () => [],
+      laggards: () => ask('laggards', []),
+    },
+    catchUp: () => ask('catchUp', undefined),
+  })
+  return { done: confirmation.confirm(), waitedMs: () => nowMs }
+}
+
+const QUESTIONS = ['counter', 'catchUp', 'laggards'] as const
+
+test.each(QUESTIONS)(
+  'a database that answers again within three seconds confirms: %s',
+  async (question) => {
+    const confirmed = confirmThroughLoss(question, 2_900)
+    await confirmed.done
+    expect(confirmed.waitedMs()).toBe(2_900)
+  },
+)
+
+test.each(QUESTIONS)(
+  'when the database stays away, whoever asked is told that the change is stored: %s',
+  async (question) => {
+    const confirmed = confirmThroughLoss(question, Number.POSITIVE_INFINITY)
+    await expect(confirmed.done).rejects.toThrow('The change is stored')
+    expect(confirmed.waitedMs()).toBe(3_000)
+  },
+)
+
+test('patience begins anew with each answer', async () => {
+  let nowMs = 0
+  const confirmation = new ChangeConfirmation({
+    steadyMs: () => nowMs,
+    pause: async () => {
+      nowMs += 100
+    },
     feed: {
       counter: async () => SEQ,
       since: async () => [],
       laggards: async () => {
-        throw new Error('reset')
+        // Away for two and a half seconds of each five.
+        if (nowMs % 5_000 >= 2_500) throw new Error('reset')
+        return nowMs < 20_000 ? [laggard(500, false)] : []
       },
     },
     catchUp: async () => {},
   })
-  await expect(confirmation.confirm()).rejects.toThrow('The change is stored')
+  await confirmation.confirm()
+  expect(nowMs).toBe(20_000)
 })

@@ -4,13 +4,15 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../core/errors.ts'
-import type { ChangeFeed, Laggard } from '../store/changes/change-feed.ts'
+import type { ChangeFeed } from '../store/changes/change-feed.ts'
 import type { ChangeWitness, WitnessedNodes } from './change-witness.ts'
 
 const FIRST_LOOK_MS = 4
 const LONGEST_LOOK_MS = 100
 /** What was told to the witness before is told again, should it have been lost. */
 const TOLD_AGAIN = 100
+/** A connection that is made again within this time is no loss to whoever made the change. */
+const PATIENCE_MS = 3_000
 
 export interface ConfirmChangesOptions {
   readonly feed: Pick<ChangeFeed, 'counter' | 'laggards' | 'since'>
@@ -19,6 +21,8 @@ export interface ConfirmChangesOptions {
   readonly witness?: Pick<ChangeWitness, 'publish'> | undefined
   /** Waits for so many milliseconds. */
   readonly pause?: (delayMs: number) => Promise<unknown>
+  /** Milliseconds of a clock that never goes back. */
+  readonly steadyMs?: () => number
   /** Told of each wait. */
   readonly onConfirmed?: (durationMs: number) => void
 }
@@ -31,32 +35,39 @@ export class ChangeConfirmation {
   }
 
   /**
-   * Of whatever was committed before this is called.
-   * @throws GatewayError `unavailable` when the database was lost meanwhile: then the change is
-   * stored, and may not be known everywhere
+   * Of whatever was committed before this is called. A database that answers nothing for a moment
+   * is asked again.
+   * @throws GatewayError `unavailable` when the database stays away: then the change is stored, and
+   * may not be known everywhere
    */
   async confirm(): Promise<void> {
-    const { feed, catchUp, pause = sleep, onConfirmed } = this.#options
-    const startedAtMs = performance.now()
-    try {
-      const seq = await feed.counter()
-      await catchUp()
-      for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.5)) {
-        const laggards = await feed.laggards(seq)
-        if (laggards.length === 0 || !(await this.#mustWait(seq, laggards))) break
-        await pause(lookMs)
+    const { pause = sleep, steadyMs = () => performance.now(), onConfirmed } = this.#options
+    const startedAtMs = steadyMs()
+    let answeredAtMs = startedAtMs
+    let seq: number | undefined
+    for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.5)) {
+      try {
+        seq ??= await this.#knownHere()
+        if (!(await this.#mustWait(seq))) break
+        answeredAtMs = steadyMs()
+      } catch (cause) {
+        if (steadyMs() - answeredAtMs >= PATIENCE_MS) throw unconfirmed(cause)
       }
-    } catch (cause) {
-      throw new GatewayError(
-        'unavailable',
-        'The change is stored, but the database was lost before every node had confirmed it: some may not know it yet.',
-        { cause },
-      )
+      await pause(lookMs)
     }
-    onConfirmed?.(performance.now() - startedAtMs)
+    onConfirmed?.(steadyMs() - startedAtMs)
   }
 
-  async #mustWait(seq: number, laggards: readonly Laggard[]): Promise<boolean> {
+  /** @returns the newest change, once this node works with it */
+  async #knownHere(): Promise<number> {
+    const seq = await this.#options.feed.counter()
+    await this.#options.catchUp()
+    return seq
+  }
+
+  async #mustWait(seq: number): Promise<boolean> {
+    const laggards = await this.#options.feed.laggards(seq)
+    if (laggards.length === 0) return false
     if (laggards.some(({ leaseMs, needsRedis }) => leaseMs >= 0 || !needsRedis)) {
       // Those that are cut off from the database have to be told in any case.
       if (laggards.some(({ needsRedis }) => needsRedis)) await this.#tell(seq)
@@ -77,4 +88,12 @@ export class ChangeConfirmation {
     const changes = await feed.since(Math.max(0, seq - TOLD_AGAIN), 2 * TOLD_AGAIN)
     return await witness.publish(seq, changes).catch(() => undefined)
   }
+}
+
+function unconfirmed(cause: unknown): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    'The change is stored, but the database was lost before every node had confirmed it: some may not know it yet.',
+    { cause },
+  )
 }

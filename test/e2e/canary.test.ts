@@ -3,8 +3,7 @@
  * or stay on disk.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
@@ -12,6 +11,7 @@ import { PROGRAM } from '../support/program.ts'
 import { sendRaw } from '../support/raw-client.ts'
 import type { Exchange } from '../support/raw-upstream.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { readFolder } from '../support/read-folder.ts'
 import { bodyAnswer, jsonAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
@@ -230,11 +230,8 @@ test('every document, list, export, metric and command is read', async () => {
 
 test('nothing planted came out, was logged or is on disk', () => {
   seen.push({ where: 'log', text: gatehouse.output() })
-  for (const path of filesOf(gatehouse.dataFolder))
-    seen.push({
-      where: path.slice(gatehouse.dataFolder.length),
-      text: readFileSync(path, 'latin1'),
-    })
+  for (const { path, text } of readFolder(gatehouse.dataFolder))
+    seen.push({ where: path.slice(gatehouse.dataFolder.length), text })
   const session = browser.cookies.values().next().value
   const secrets = {
     ...PLANTED,
@@ -262,10 +259,3 @@ test('nothing planted came out, was logged or is on disk', () => {
     expect([sign, whole.includes(sign)]).toEqual([sign, true])
   expect(session).toBeDefined()
 })
-
-function filesOf(folder: string): string[] {
-  return readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name)
-    return statSync(path).isDirectory() ? filesOf(path) : [path]
-  })
-}

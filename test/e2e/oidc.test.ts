@@ -1,10 +1,9 @@
 /** Signing in with an identity provider, over real HTTP to a provider of the test's own. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall } from '../support/control-plane.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
+import { readFolder } from '../support/read-folder.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 setDefaultTimeout(180_000)
@@ -239,9 +238,7 @@ test.each(['//evil.test', 'https://evil.test', '/\\evil.test', 'javascript:alert
 )
 
 test('no token of the provider is kept, and its secret is nowhere', () => {
-  const texts = readdirSync(server.dataFolder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+  const texts = readFolder(server.dataFolder).map((file) => file.text)
   for (const text of [...texts, server.output()]) {
     for (const canary of ['at-canary', 'rt-canary', provider.clientSecret])
       expect(text).not.toContain(canary)

@@ -3,14 +3,13 @@
  * refusals, and what stays behind.
  */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { readFlatError } from '../support/envelopes.ts'
 import { chunk, LAST_CHUNK } from '../support/http-bytes.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Exchange, type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { readFolder } from '../support/read-folder.ts'
 import { beginStream, jsonAnswer, silence } from '../support/scripted-answers.ts'
 import { parseEvents } from '../support/server-sent-events.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -245,9 +244,7 @@ test('one id names the call to its maker, in the log and in the access log; noth
   expect(await response.text()).toContain(PROMPT)
   await waitForLogRow(gatehouse, id)
   await pollUntil('the lines of the access log', () => gatehouse.output().split(id).length > 2)
-  const places = readdirSync(gatehouse.dataFolder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+  const places = readFolder(gatehouse.dataFolder).map((file) => file.text)
   for (const text of [...places, gatehouse.output()]) {
     expect({ prompt: text.includes(PROMPT), answer: text.includes(ANSWER) }).toEqual({
       prompt: false,

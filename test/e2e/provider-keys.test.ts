@@ -5,12 +5,13 @@
 
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { CHAT, PLANTED_MISTRAL_KEY, PLANTED_OPENAI_KEY } from '../support/raw-scene.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { readFolder } from '../support/read-folder.ts'
 import { runCli } from '../support/run-cli.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -326,36 +327,19 @@ test('a malformed master key refuses the start by its name, and is not repeated'
   await start()
 })
 
-/**
- * Nothing for a folder, and for a part of the journal that has just gone into the database: that is
- * read too.
- */
-function readFile(path: string): readonly { readonly path: string; readonly text: string }[] {
-  try {
-    return statSync(path).isFile() ? [{ path, text: readFileSync(path).toString('latin1') }] : []
-  } catch (error) {
-    if ((error as { readonly code?: unknown }).code === 'ENOENT') return []
-    throw error
-  }
-}
-
 test('no key shows in anything that was written: output, database, its log, the journal', async () => {
   await setKey(OWN)
   await setKey(ANOTHER, {}, 'mistral')
   upstream.answer(jsonAnswer(200, ANSWER))
   await call('one')
-  const read = () =>
-    readdirSync(folder.path, { recursive: true, encoding: 'utf8' }).flatMap((name) =>
-      readFile(join(folder.path, name)),
-    )
-  const whileRunning = read()
+  const whileRunning = readFolder(folder.path)
   expect(whileRunning.map(({ path }) => path)).toContain(join(folder.path, 'gatehouse.db-wal'))
   const masterKey =
     /^[0-9a-f]{64}$/m.exec(readFileSync(join(folder.path, 'master.key'), 'utf8'))?.[0] ?? ''
   expect(masterKey).toHaveLength(64)
   await gatehouse.stop()
   everything += gatehouse.output()
-  const files = [...whileRunning, ...read()]
+  const files = [...whileRunning, ...readFolder(folder.path)]
   for (const secret of [OWN, ANOTHER, OWN.slice(4, -4), masterKey]) {
     expect(everything.includes(secret)).toBeFalse()
     const holding = files.filter(({ text }) => text.includes(secret)).map(({ path }) => path)

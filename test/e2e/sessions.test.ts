@@ -3,10 +3,9 @@
  * from outside.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall } from '../support/control-plane.ts'
+import { readFolder } from '../support/read-folder.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 // Every password that is tried costs a tenth of a second of a free core.
@@ -155,11 +154,7 @@ test('sessions outlive a restart; no secret of a user is in a file or in the log
     const [sessionToken = '', signature = ''] = decodeURIComponent(cookie).split('.')
     expect(sessionToken.length).toBeGreaterThan(20)
     const secrets = { secret, wrong, token, sessionToken, signature, key: first.key }
-    const places = new Map(
-      readdirSync(first.dataFolder, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name), 'latin1')]),
-    )
+    const places = new Map(readFolder(first.dataFolder).map(({ path, text }) => [path, text]))
     places.set('the log', first.output() + again.output())
     expect(places.size).toBeGreaterThan(3)
     for (const [place, text] of places) {

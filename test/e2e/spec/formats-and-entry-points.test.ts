@@ -11,8 +11,6 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { Mistral } from '@mistralai/mistralai'
 import OpenAI from 'openai'
 import { controlPlaneCall, createGate, waitForLogRow } from '../../support/control-plane.ts'
@@ -23,6 +21,7 @@ import {
   PLANTED_OPENAI_KEY,
   type RawScene,
 } from '../../support/raw-scene.ts'
+import { readFolder } from '../../support/read-folder.ts'
 import { jsonAnswer } from '../../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that
@@ -220,11 +219,7 @@ describe('What the service does', () => {
       const id = answer.headers['x-request-id']
       await waitForLogRow(scene.gatehouse, id)
       const row = await (await controlPlaneCall(scene.gatehouse, 'GET', `/v1/logs/${id}`)).text()
-      const folder = scene.gatehouse.dataFolder
-      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .map((name) => join(folder, name))
-        .filter((path) => statSync(path).isFile())
-        .map((path) => readFileSync(path).toString('latin1'))
+      const files = readFolder(scene.gatehouse.dataFolder).map(({ text }) => text)
       expect(files.some((text) => text.includes(String(id)))).toBeTrue()
       for (const kept of [row, scene.gatehouse.output(), ...files]) {
         for (const planted of [asked, answered]) expect(kept.includes(planted)).toBeFalse()

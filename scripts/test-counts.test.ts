@@ -28,12 +28,16 @@ test('passed, failed and skipped tests are told apart', () => {
 
 test('a failed test is told by file, group and name, with its message', () => {
   expect(readJunit(report).failures).toEqual([
-    { name: 'a.test.ts: g & h > bad <x>', message: '<skipped /> -> "b"\n\n- 1' },
+    {
+      name: 'a.test.ts: g & h > bad <x>',
+      message: '<skipped /> -> "b"\n\n- 1',
+      file: 'a.test.ts',
+    },
   ])
   const timedOut =
     '<testcase name="late" classname="" file="c.test.ts"><failure type="TimeoutError" message="test timed out" /></testcase>'
   expect(readJunit(timedOut).failures).toEqual([
-    { name: 'c.test.ts: late', message: 'test timed out' },
+    { name: 'c.test.ts: late', message: 'test timed out', file: 'c.test.ts' },
   ])
 })
 

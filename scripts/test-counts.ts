@@ -38,6 +38,8 @@ export interface Failure {
   readonly name: string
   /** What went wrong, as the runner tells it: of many lines, or empty. */
   readonly message: string
+  /** The test's file; undefined: it is no test's. */
+  readonly file?: string | undefined
 }
 
 export interface SkippedTest {
@@ -68,7 +70,8 @@ export function readJunit(xml: string): TestReport {
     const group = attribute(attributes, 'classname')
     const name = `${group === '' ? '' : `${group} > `}${attribute(attributes, 'name')}`
     if (failure !== null) {
-      failures.push({ name: `${file}: ${name}`, message: attribute(failure[1] ?? '', 'message') })
+      const message = attribute(failure[1] ?? '', 'message')
+      failures.push({ name: `${file}: ${name}`, message, file })
     } else if (/<skipped\b/.test(content)) {
       skipped.push({ name: `${file}: ${name.replace(REASON, '')}`, reason: REASON.exec(name)?.[1] })
     }

@@ -10,6 +10,7 @@ import { runChecks } from './checks.ts'
 import { describeFailures } from './failed-tests.ts'
 import { runUntilStopped } from './run-command.ts'
 import { runInFolder } from './run-in-folder.ts'
+import { afterSecondRun, describeUnsteady, filesToRunAgain } from './second-run.ts'
 import { toTimings } from './slow-tests.ts'
 import {
   addCounts,
@@ -36,7 +37,8 @@ const HELP = `bun scripts/test.ts [--only checks|unit|e2e|browser|live]
   live    test/live, against the real providers whose keys are in the environment
 
 Without --only: checks and e2e, and beside them unit and browser, one after the other; what a run of tests
-prints comes when it has ended. One file: bun test path/to/file.test.ts`
+prints comes when it has ended. With CI set, files of failed tests are run once more by themselves, three at most:
+what passes then counts as passed and is listed as unsteady. One file: bun test path/to/file.test.ts`
 
 // Each file gets a fresh global object either way: `--parallel` isolates too.
 const ONE_AT_A_TIME = ['--isolate', '--timeout=180000']
@@ -180,9 +182,42 @@ async function runPart(part: Part, options: RunOptions): Promise<PartResult> {
   return total
 }
 
+/**
+ * In CI: the files of a part's failed tests once more, by themselves, when everything else has
+ * ended.
+ */
+async function runFailedAgain(ended: EndedPart): Promise<EndedPart> {
+  const { part, failures } = ended
+  const files = filesToRunAgain(failures)
+  if (process.env.CI === undefined || part === 'checks' || files.length === 0) return ended
+  console.log(
+    [
+      `== ${part}, again, alone: ${files.join(', ')}`,
+      ...describeFailures([ended].flatMap(toFailures)),
+    ].join('\n'),
+  )
+  const run = { name: 'again, alone', how: ONE_AT_A_TIME, files }
+  const again = await runTests(part, run, { isBesideOthers: true })
+  const after = afterSecondRun(ended, again)
+  const failed = new Set(after.failures.map(({ name }) => name))
+  const unsteady = failures.filter(({ name }) => !failed.has(name))
+  const [{ durationMs } = { durationMs: 0 }] = again.runs
+  return {
+    ...ended,
+    ...after,
+    unsteady: describeUnsteady(unsteady, durationMs),
+    durationMs: ended.durationMs + durationMs,
+  }
+}
+
+const toFailures = ({ part, failures }: EndedPart) =>
+  failures.map((failure) => ({ ...failure, part }))
+
 interface EndedPart extends PartResult {
   readonly part: Part
   readonly durationMs: number
+  /** Lines about the tests that passed only when they ran alone. */
+  readonly unsteady?: readonly string[]
 }
 
 async function runLane(lane: readonly Part[], options: RunOptions): Promise<readonly EndedPart[]> {
@@ -226,9 +261,9 @@ async function main(): Promise<void> {
   const ended = await Promise.all(
     lanes.map((lane) => runLane(lane, { isBesideOthers: lanes.length > 1 })),
   )
-  const results = ended
-    .flat()
-    .sort((left, right) => asked.indexOf(left.part) - asked.indexOf(right.part))
+  const results: EndedPart[] = []
+  for (const part of asked)
+    for (const one of ended.flat()) if (one.part === part) results.push(await runFailedAgain(one))
 
   const total = results.reduce((sum, { counts }) => addCounts(sum, counts), NO_TESTS)
   const skipped = results.flatMap((result) => result.skipped)
@@ -238,10 +273,9 @@ async function main(): Promise<void> {
   if (skipped.length > 0) console.log(`== skipped: ${skipped.length}`)
   for (const { name, reason } of skipped)
     console.log(`  ${name}: ${reason ?? 'it does not say why'}`)
-  const failures = results.flatMap(({ part, failures }) =>
-    failures.map((failure) => ({ ...failure, part })),
-  )
-  console.log([...describeFailures(failures), '== how long it took', ...durations].join('\n'))
+  const notes = results.flatMap(({ unsteady = [] }) => unsteady)
+  notes.push(...describeFailures(results.flatMap(toFailures)))
+  console.log([...notes, '== how long it took', ...durations].join('\n'))
   const ran = total.passed + total.failed
   // Live tests are all skipped where there are no keys; anywhere else a run of nothing is a fault.
   if (total.failed > 0 || (ran === 0 && values.only !== 'live')) process.exitCode = 1

@@ -1,7 +1,7 @@
 /**
  * A budget: the most that one key, or one gate, may use in a period. Knows nothing of who counts.
  */
-import type { AccountId, GateId, KeyId } from './ids.ts'
+import { type AccountId, createId, type GateId, type KeyId } from './ids.ts'
 import type { Period } from './period.ts'
 
 /** What is limited: tokens (input and output together), or money. */
@@ -40,7 +40,7 @@ export interface Budget {
 }
 
 export function createBudgetId(): string {
-  return `bud_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
+  return createId('bud')
 }
 
 /** What of an amount counts against a limit. */

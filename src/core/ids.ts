@@ -28,36 +28,45 @@ export const DEFAULT_ACCOUNT = 'acct_default' as AccountId
 export const GATE_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /**
- * Time-ordered, so that rows written together lie together: an index on it stays cheap as it grows.
+ * A new id's digits, time-ordered: rows written together lie together, so an index on them stays
+ * cheap as it grows. Ids of one millisecond keep their order.
  */
-export function createCallId(): CallId {
+export function createDigits(): string {
   // From its bytes: half as long as taking the dashes out, and this is done for every call.
-  return `req_${Bun.randomUUIDv7('buffer').toString('hex')}` as CallId
+  return Bun.randomUUIDv7('buffer').toString('hex')
+}
+
+/** @param prefix says what the id is of */
+export function createId(prefix: string): string {
+  return `${prefix}_${createDigits()}`
+}
+
+export function createCallId(): CallId {
+  return createId('req') as CallId
 }
 
 export function createKeyId(): KeyId {
-  return `key_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as KeyId
+  return createId('key') as KeyId
 }
 
-/** Time-ordered: changes of one millisecond keep their order. */
 export function createAuditId(): AuditId {
-  return `audit_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as AuditId
+  return createId('audit') as AuditId
 }
 
 export function createAccountId(): AccountId {
-  return `acct_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as AccountId
+  return createId('acct') as AccountId
 }
 
 export function createUserId(): UserId {
-  return `user_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as UserId
+  return createId('user') as UserId
 }
 
 export function createInvitationId(): InvitationId {
-  return `inv_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as InvitationId
+  return createId('inv') as InvitationId
 }
 
 export function createSessionId(): SessionId {
-  return `sess_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as SessionId
+  return createId('sess') as SessionId
 }
 
 export function createGateId(): GateId {

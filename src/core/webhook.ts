@@ -1,5 +1,5 @@
 /** Webhooks: where an account wants to be told of what happens. Knows neither HTTP nor tables. */
-import type { AccountId } from './ids.ts'
+import { type AccountId, createId } from './ids.ts'
 
 export const WEBHOOK_EVENTS = [
   'budget.threshold',
@@ -40,11 +40,11 @@ export interface WebhookDelivery {
 }
 
 export function createWebhookId(): string {
-  return `wh_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
+  return createId('wh')
 }
 
 export function createDeliveryId(): string {
-  return `evt_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
+  return createId('evt')
 }
 
 /** What a webhook's secret is bound to in the vault. */

@@ -10,7 +10,7 @@ import { hashPassword, verifyPassword } from 'better-auth/crypto'
 import { betterAuth } from 'better-auth/minimal'
 import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import type { Kysely } from 'kysely'
-import { createSessionId, createUserId } from '../core/ids.ts'
+import { createDigits, createSessionId, createUserId } from '../core/ids.ts'
 import { isHttps } from '../core/is-https.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Schema } from '../store/schema.ts'
@@ -205,5 +205,5 @@ function openIdConnect({ issuer, clientId, clientSecret }: OidcProvider) {
 function createId(model: string): string {
   if (model === 'user') return createUserId()
   if (model === 'session') return createSessionId()
-  return Bun.randomUUIDv7('hex').replaceAll('-', '')
+  return createDigits()
 }

@@ -4,7 +4,7 @@
  */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { AccountId } from '../core/ids.ts'
+import { type AccountId, createId } from '../core/ids.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import {
   PLAIN_ENTRIES,
@@ -62,7 +62,7 @@ export class PlainRegistry<Thing extends PlainThing> extends Snapshot<Thing> {
   /** @throws GatewayError `conflict` when the account has too many, or one of this name */
   create(accountId: AccountId, settings: SettingsOf<Thing>): Promise<Thing> {
     return this.inTurn(async () => {
-      const id = `${this.#kind.idPrefix}_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
+      const id = createId(this.#kind.idPrefix)
       // What a thing is, is these three and what is said of it: the compiler cannot put an Omit
       // together again.
       const thing = { ...settings, accountId, id, createdAt: this.#clock.now() } as unknown as Thing

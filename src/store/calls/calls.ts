@@ -11,9 +11,9 @@ import { takeTurnAtUsage } from '../changes/change-account.ts'
 import { BulkInsert } from '../database/bulk-insert.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import { addRefused, RefusedSums } from '../usage/refused-calls.ts'
-import { CallSums, sumCorrections } from '../usage/sum-calls.ts'
+import { sumCorrections } from '../usage/sum-calls.ts'
 import type { UsageBacklog } from '../usage/usage-backlog.ts'
+import { BatchSums } from './batch-sums.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
 import { CALL_COLUMN_TYPES, toRecord, toRow, toRowValues } from './call-rows.generated.ts'
 import { CommitSize } from './commit-size.ts'
@@ -90,19 +90,16 @@ export class CallTableStore {
     records: readonly CallRecord[],
     between: () => Promise<unknown>,
   ): Promise<boolean> {
-    const sums = new CallSums()
-    const refused = new RefusedSums()
+    const sums = new BatchSums()
     let workedUntilMs = 0
     try {
       await this.#database.transaction().execute(async (transaction) => {
         const inserted = await this.#insert.run(transaction, records, (some) => {
           sums.add(some)
-          refused.add(some)
           return between()
         })
         if (inserted !== records.length) throw new NotAllNewError()
-        await this.#backlog.note(transaction, sums.toRows(), between)
-        await addRefused(transaction, refused.toRows(), between)
+        await sums.write(transaction, this.#backlog, between)
         workedUntilMs = performance.now()
       })
       this.#commitSize.note(records.length, performance.now() - workedUntilMs)
@@ -118,19 +115,15 @@ export class CallTableStore {
     between: () => Promise<unknown>,
   ): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
-      const sums = new CallSums()
-      const refused = new RefusedSums()
+      const sums = new BatchSums()
       for (let start = 0; start < records.length; start += ROWS_PER_STATEMENT) {
         const chunk = records.slice(start, start + ROWS_PER_STATEMENT)
         const rows = await toInsert(transaction, chunk).returning('id').execute()
         const ids = new Set(rows.map((row) => row.id))
-        const added = chunk.filter((record) => ids.delete(record.id))
-        sums.add(added)
-        refused.add(added)
+        sums.add(chunk.filter((record) => ids.delete(record.id)))
         await between()
       }
-      await this.#backlog.note(transaction, sums.toRows(), between)
-      await addRefused(transaction, refused.toRows(), between)
+      await sums.write(transaction, this.#backlog, between)
     })
   }
 

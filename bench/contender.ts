@@ -40,8 +40,8 @@ export interface Contender {
   /** Leaves out what it cannot do in a time that anybody would wait, and what nobody asks of it. */
   readonly narrow?: (plan: Plan) => Plan
   /**
-   * Installs what is missing, before anything is measured. @throws NotMeasured when it cannot be
-   * had here
+   * Installs what is missing, before anything is measured.
+   * @throws NotMeasured when it cannot be had here
    */
   prepare?(): void
   /** @returns undefined when nobody asked for it */

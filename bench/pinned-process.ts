@@ -54,7 +54,8 @@ export function startPinned(
 }
 
 /**
- * Waits until the address answers at all. @returns milliseconds from the call to the answer
+ * Waits until the address answers at all.
+ * @returns milliseconds from the call to the answer
  * @throws as soon as the process that should answer has ended, or when nothing answered for
  * `limitMs`
  */

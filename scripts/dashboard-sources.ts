@@ -14,8 +14,8 @@ const SOURCES = [
 ]
 
 /**
- * Paths from `folder`, sorted. @throws when a part of it is missing: nothing found must not pass
- * for nothing changed
+ * Paths from `folder`, sorted.
+ * @throws when a part of it is missing: nothing found must not pass for nothing changed
  */
 export function findDashboardSources(folder: string): string[] {
   return SOURCES.flatMap((pattern) => {

@@ -51,8 +51,8 @@ export interface ControlPlaneDependencies {
     'show' | 'list' | 'create' | 'update' | 'delete' | 'probeOf'
   >
   /**
-   * Resolves when an owned model may have this address. @throws GatewayError `invalid_request`
-   * naming `baseUrl`
+   * Resolves when an owned model may have this address.
+   * @throws GatewayError `invalid_request` naming `baseUrl`
    */
   readonly checkAddress: (baseUrl: string) => Promise<void>
   /** Asks the model whether it answers. @returns it with what is known within a few seconds */
@@ -111,8 +111,8 @@ export interface ControlPlaneDependencies {
   /** @throws GatewayError `unauthorized` (rejects) */
   readonly authenticate: (headers: Headers) => Caller | Promise<Caller>
   /**
-   * Resolves when what was changed is in force on every node; absent: there are no others. @throws
-   * GatewayError `unavailable`
+   * Resolves when what was changed is in force on every node; absent: there are no others.
+   * @throws GatewayError `unavailable`
    */
   readonly confirmChanges?: (() => Promise<void>) | undefined
   /** Absent: nobody counts requests. */

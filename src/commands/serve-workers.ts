@@ -38,8 +38,8 @@ export interface ServeWorkersOptions {
 }
 
 /**
- * Returns when all workers listen. @throws SettingsError where there can be no workers, and the
- * reason of one that does not start
+ * Returns when all workers listen.
+ * @throws SettingsError where there can be no workers, and the reason of one that does not start
  */
 export async function serveWorkers({
   settings,

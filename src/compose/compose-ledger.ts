@@ -66,8 +66,8 @@ export interface ComposedLedger {
   readonly refusals: Refusals
   /**
    * Resolves when who looks can be told what was used: here up to now, on other nodes up to a
-   * second ago, or up to their last shipping where nodes share no Redis. @throws GatewayError
-   * `unavailable` or what the store throws
+   * second ago, or up to their last shipping where nodes share no Redis.
+   * @throws GatewayError `unavailable` or what the store throws
    */
   show(accountId: AccountId, budgets: readonly Budget[]): Promise<void>
   /** What a call costs as it ends; what cannot be priced does not keep a call from its end. */
@@ -248,7 +248,8 @@ export function composeLedger({
 }
 
 /**
- * A table that does not load is told with the next calls that are stored. @returns undefined then
+ * A table that does not load is told with the next calls that are stored.
+ * @returns undefined then
  */
 function tryPrices<Result>(ask: () => Result): Result | undefined {
   try {

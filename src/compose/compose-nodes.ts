@@ -40,8 +40,8 @@ export interface JoinedNode {
   /** Resolves when this node has read whatever was committed before. */
   catchUp(): Promise<void>
   /**
-   * Resolves when whatever was committed before is in force on every node. @throws GatewayError
-   * `unavailable`
+   * Resolves when whatever was committed before is in force on every node.
+   * @throws GatewayError `unavailable`
    */
   confirm(): Promise<void>
   state(): NodeState
@@ -56,8 +56,8 @@ export interface NodeOptions {
 }
 
 /**
- * @returns undefined where the store is a file, which no other process reads @throws
- * DatabaseUnreachableError
+ * @returns undefined where the store is a file, which no other process reads
+ * @throws DatabaseUnreachableError
  */
 export async function composeNode(
   settings: Settings,

@@ -147,7 +147,8 @@ export interface Listener {
   beginDraining(): void
   /**
    * Takes no new connection, waits until open calls have ended and none follows on the connections
-   * that are there, or until `timeoutMs` is over. @returns whether all had ended
+   * that are there, or until `timeoutMs` is over.
+   * @returns whether all had ended
    */
   drain(timeoutMs: number): Promise<boolean>
   /** Cuts what is left. */
@@ -173,7 +174,8 @@ const QUIET_MS = 200
 const MOST_QUIET_MS = 2_000
 
 /**
- * @param address `isShared`: other workers listen there as well @throws when the address is taken
+ * @param address `isShared`: other workers listen there as well
+ * @throws when the address is taken
  */
 export function listen(
   address: { readonly host: string; readonly port: number; readonly isShared?: boolean },

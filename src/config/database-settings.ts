@@ -26,8 +26,8 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 const SSL_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 
 /**
- * @returns undefined: the store is a file of the data folder @throws SettingsError naming what is
- * wrong
+ * @returns undefined: the store is a file of the data folder
+ * @throws SettingsError naming what is wrong
  */
 export function readDatabaseSettings(environment: Environment): DatabaseSettings | undefined {
   const limits = {

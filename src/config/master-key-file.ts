@@ -32,8 +32,8 @@ export interface MasterKeyFile {
 }
 
 /**
- * @returns undefined when there is none @throws MasterKeyError when others may read it, or it holds
- * no key
+ * @returns undefined when there is none
+ * @throws MasterKeyError when others may read it, or it holds no key
  */
 export function readMasterKeyFile(path: string): MasterKeyFile | undefined {
   const descriptor = openIfThere(path)

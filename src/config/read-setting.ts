@@ -28,7 +28,8 @@ function defaultOf(environment: Environment, { defaultWith, default: fallback }:
 }
 
 /**
- * @returns undefined where it was not given, or is empty @throws SettingsError naming the variable
+ * @returns undefined where it was not given, or is empty
+ * @throws SettingsError naming the variable
  */
 export function readGiven<Name extends SettingName>(
   environment: Environment,

@@ -37,7 +37,8 @@ const BEYOND_ASCII = /[^\x20-\x7e]/g
 
 /**
  * The form in which a key is kept: itself when it can stand in a header, or a JSON document (a
- * service account) on one line. @returns undefined for anything else
+ * service account) on one line.
+ * @returns undefined for anything else
  */
 export function normaliseProviderKey(given: string): string | undefined {
   if (HEADER_TEXT.test(given) && !given.startsWith('{')) return given

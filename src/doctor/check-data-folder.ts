@@ -115,8 +115,8 @@ function checkSpace(folder: string): Finding[] {
 }
 
 /**
- * @param folders of every node that keeps its journal here @param isServing whether a server has
- * the data folder now
+ * @param folders of every node that keeps its journal here
+ * @param isServing whether a server has the data folder now
  */
 export function checkJournal(
   folders: readonly string[],

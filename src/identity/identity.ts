@@ -155,8 +155,8 @@ export class Identity {
   }
 
   /**
-   * Ends every other session; this one goes on under a new cookie. @throws GatewayError
-   * `invalid_request`, `rate_limited`
+   * Ends every other session; this one goes on under a new cookie.
+   * @throws GatewayError `invalid_request`, `rate_limited`
    */
   async changePassword(
     given: { readonly currentPassword: string; readonly newPassword: string },
@@ -219,8 +219,9 @@ export class Identity {
   }
 
   /**
-   * What the identity provider sent the browser back with. @returns a redirect to where the sign-in
-   * began. @throws GatewayError `not_found`, `unavailable`, `unauthorized`
+   * What the identity provider sent the browser back with.
+   * @returns a redirect to where the sign-in began.
+   * @throws GatewayError `not_found`, `unavailable`, `unauthorized`
    */
   async endOidc(query: string, visitor: Visitor): Promise<Response> {
     const library = await this.#libraries.loadOidc()

@@ -12,7 +12,8 @@ export class PasswordWork {
   readonly #waiting: (() => void)[] = []
 
   /**
-   * Runs `work` when there is room. @throws GatewayError `rate_limited` when too many wait already
+   * Runs `work` when there is room.
+   * @throws GatewayError `rate_limited` when too many wait already
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= AT_ONCE) {

@@ -55,8 +55,8 @@ export class SignInAttempts {
   }
 
   /**
-   * Before the body is read, whatever it asks for. @throws GatewayError `rate_limited` with
-   * `retry-after`
+   * Before the body is read, whatever it asks for.
+   * @throws GatewayError `rate_limited` with `retry-after`
    */
   beginRequest(address: string | undefined): void {
     const waitMs = this.#requests.take(networkOf(address ?? 'unknown'))
@@ -104,8 +104,8 @@ export class SignInAttempts {
   }
 
   /**
-   * Counts against the network address alone, and for good: each one may make a user. @throws
-   * GatewayError `rate_limited`
+   * Counts against the network address alone, and for good: each one may make a user.
+   * @throws GatewayError `rate_limited`
    */
   beginSignUp(address: string | undefined): void {
     const waitMs = this.#byAddress.take(networkOf(address ?? 'unknown'))

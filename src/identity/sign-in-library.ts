@@ -49,7 +49,8 @@ export interface SignInLibraryOptions {
     invitation: string | undefined,
   ) => Promise<void>
   /**
-   * Before any session: the user has to belong to an account by now. @throws what `refuse` makes
+   * Before any session: the user has to belong to an account by now.
+   * @throws what `refuse` makes
    */
   readonly beforeSession: (userId: string, invitation: string | undefined) => Promise<void>
   readonly report: (message: string, cause: unknown) => void

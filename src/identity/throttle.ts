@@ -37,8 +37,8 @@ export class Throttle {
   }
 
   /**
-   * Counts an attempt before it is made, so that attempts side by side count too. @returns 0, or
-   * for how many ms the name has to wait
+   * Counts an attempt before it is made, so that attempts side by side count too.
+   * @returns 0, or for how many ms the name has to wait
    */
   take(name: string): number {
     const now = this.#now()

@@ -186,8 +186,8 @@ export class UsageLimits {
   }
 
   /**
-   * Resolves when past usage is counted; undefined: it is. @throws GatewayError `unavailable`
-   * (rejects)
+   * Resolves when past usage is counted; undefined: it is.
+   * @throws GatewayError `unavailable` (rejects)
    */
   whenCounted(): Promise<void> | undefined {
     return this.#pastBudgets

@@ -15,7 +15,8 @@ const WITHIN_MS = 10_000
 /**
  * Takes a Redis for this installation's. If it was another's, it forgets what nodes have counted
  * there: it is filled again from the database.
- * @returns whose it was; undefined: nobody's, or this one's @throws when it does not answer
+ * @returns whose it was; undefined: nobody's, or this one's
+ * @throws when it does not answer
  */
 export async function takeRedis(
   settings: RedisSettings,

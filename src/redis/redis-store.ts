@@ -35,7 +35,8 @@ return redis.call('ZRANGE', KEYS[1], 0, -1)`,
 
 /**
  * Says whose it is, where nothing there says so: it is empty, or nodes of an earlier version filled
- * it. @returns whose it is
+ * it.
+ * @returns whose it is
  */
 const CLAIM: SharedScript = {
   name: 'claim',

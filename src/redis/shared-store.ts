@@ -17,8 +17,8 @@ export interface SharedStore {
   /** Nodes that were alive when last asked, this one included. */
   readonly nodes: number
   /**
-   * @returns the script's answer, a flat list @throws when there was none: then the step was taken,
-   * or it was not
+   * @returns the script's answer, a flat list
+   * @throws when there was none: then the step was taken, or it was not
    */
   run(
     script: SharedScript,

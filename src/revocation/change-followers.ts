@@ -14,8 +14,8 @@ export interface Follower {
    */
   follow(things: readonly NamedThing[]): Promise<void>
   /**
-   * The same for all there are. @param isOlder the store has been set back: what is missing need
-   * not have been deleted
+   * The same for all there are.
+   * @param isOlder the store has been set back: what is missing need not have been deleted
    */
   followAll(isOlder?: boolean): Promise<void>
 }

@@ -16,8 +16,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `
 
 /**
- * Adds changes, each once. ARGV: the newest number, then number and text of each. @returns now,
- * born, and node, lease, ack of each
+ * Adds changes, each once. ARGV: the newest number, then number and text of each.
+ * @returns now, born, and node, lease, ack of each
  */
 const PUBLISH: SharedScript = {
   name: 'tellChanges',
@@ -48,8 +48,8 @@ return answer`,
 }
 
 /**
- * ARGV: node, what it knows, lease in ms. @returns granted {1}, refused {0}, or {2, number, text,
- * …} of what it lacks
+ * ARGV: node, what it knows, lease in ms.
+ * @returns granted {1}, refused {0}, or {2, number, text, …} of what it lacks
  */
 const RENEW: SharedScript = {
   name: 'vouchFor',

@@ -112,8 +112,8 @@ export class SnapshotFreshness implements Freshness {
   }
 
   /**
-   * Resolves when this node is known to the others and holds a lease. @throws when the database
-   * does not answer
+   * Resolves when this node is known to the others and holds a lease.
+   * @throws when the database does not answer
    */
   async start(): Promise<void> {
     await this.#catchUp.run()

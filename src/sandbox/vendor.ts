@@ -13,8 +13,8 @@ export interface ErrorReply {
 
 export interface Vendor {
   /**
-   * @returns the key, or '' when none came in a form that the vendor takes. @throws Refusal for a
-   * malformed one
+   * @returns the key, or '' when none came in a form that the vendor takes.
+   * @throws Refusal for a malformed one
    */
   findKey(request: Request): string
   /**

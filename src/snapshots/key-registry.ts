@@ -259,8 +259,8 @@ export class KeyRegistry implements KeyStore, Follower {
   }
 
   /**
-   * When this resolves, no call that begins later is accepted here with the key. @returns false
-   * when there is none.
+   * When this resolves, no call that begins later is accepted here with the key.
+   * @returns false when there is none.
    */
   delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
     return this.#steps.run(async () => {

@@ -31,8 +31,8 @@ export class Refused extends Error {
 }
 
 /**
- * Within a transaction. @throws Refused; GatewayError `conflict` when the account has too many
- * members
+ * Within a transaction.
+ * @throws Refused; GatewayError `conflict` when the account has too many members
  */
 export async function joinAccount(
   transaction: Transaction<Schema>,

@@ -117,8 +117,8 @@ export class MemberTableStore {
   }
 
   /**
-   * Makes a member the owner and the owner a member. @returns false when `from` is not the owner or
-   * `to` no member
+   * Makes a member the owner and the owner a member.
+   * @returns false when `from` is not the owner or `to` no member
    */
   async transferOwnership(
     accountId: AccountId,

@@ -85,8 +85,8 @@ export class ProviderKeyTableStore {
   }
 
   /**
-   * Leaves the sealed key alone: another process may be sealing it anew. @returns false when there
-   * is none
+   * Leaves the sealed key alone: another process may be sealing it anew.
+   * @returns false when there is none
    */
   async saveActive(key: ProviderKey): Promise<boolean> {
     return await changeAccount(this.#database, key.accountId, async (transaction) => {

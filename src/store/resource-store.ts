@@ -123,7 +123,8 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
   }
 
   /**
-   * Writes everything that may change. @returns false when there is none
+   * Writes everything that may change.
+   * @returns false when there is none
    * @throws GatewayError `conflict` when another has the same in its unique column
    */
   async save(changed: Changed): Promise<boolean> {

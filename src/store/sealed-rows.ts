@@ -88,8 +88,8 @@ export class SealedRows {
   }
 
   /**
-   * Tries one sealed text of each kind. @param vault undefined: there is no master key, and nothing
-   * opens
+   * Tries one sealed text of each kind.
+   * @param vault undefined: there is no master key, and nothing opens
    */
   async tryOneOfEach(
     vault: Vault | undefined,

@@ -56,8 +56,8 @@ export class UserTableStore {
   }
 
   /**
-   * All of it or nothing. `now`: milliseconds since the Unix epoch. @returns why it was refused, or
-   * undefined
+   * All of it or nothing. `now`: milliseconds since the Unix epoch.
+   * @returns why it was refused, or undefined
    */
   async create(user: NewUser, joining: Joining, now: number): Promise<JoiningRefusal | undefined> {
     return await this.#refusable(async (transaction) => {
@@ -127,8 +127,8 @@ export class UserTableStore {
   }
 
   /**
-   * Sets the password (better-auth's hash) and ends every session of the user. @returns false when
-   * there is no such user
+   * Sets the password (better-auth's hash) and ends every session of the user.
+   * @returns false when there is no such user
    */
   async resetPassword(email: string, passwordHash: string, now: number): Promise<boolean> {
     const isDone = await this.#database.transaction().execute(async (transaction) => {
@@ -196,8 +196,8 @@ export class UserTableStore {
   }
 
   /**
-   * Gone for good when this resolves, even if the power fails. @returns false when the user has no
-   * such session
+   * Gone for good when this resolves, even if the power fails.
+   * @returns false when the user has no such session
    */
   async deleteSession(userId: UserId, sessionId: string): Promise<boolean> {
     const result = await this.#database

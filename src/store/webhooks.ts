@@ -59,8 +59,8 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
   }
 
   /**
-   * Puts deliveries into the queue, all or none. @param mark when it is there already, nothing is
-   * put: it was told before
+   * Puts deliveries into the queue, all or none.
+   * @param mark when it is there already, nothing is put: it was told before
    * @returns whether they were put
    */
   async enqueue(deliveries: readonly WebhookDelivery[], mark?: AlertMark): Promise<boolean> {
@@ -116,7 +116,8 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
    * Takes a delivery out of the others' sight for a while, so that of several nodes that see it due
    * one sends it. Whoever ends before it is sent or rescheduled leaves it to all of them after that
    * time.
-   * @param delivery as `listNext` gave it @param untilMs since the Unix epoch
+   * @param delivery as `listNext` gave it
+   * @param untilMs since the Unix epoch
    * @returns false when somebody else has taken it, put it off or removed it meanwhile
    */
   async claim(delivery: WebhookDelivery, untilMs: number): Promise<boolean> {

@@ -46,7 +46,8 @@ const targets = dashboard.panels.flatMap(({ title, targets: own = [] }) =>
 /**
  * GATEHOUSE_TEST_PROMTOOL names it, else it is `promtool` of the `PATH` (Debian's package
  * prometheus).
- * @returns undefined when it is nowhere @throws where `CI` is set and it is nowhere
+ * @returns undefined when it is nowhere
+ * @throws where `CI` is set and it is nowhere
  */
 function findPromtool(): string | undefined {
   const found = process.env.GATEHOUSE_TEST_PROMTOOL ?? Bun.which('promtool') ?? undefined

@@ -93,7 +93,8 @@ export function findMissing(
 /**
  * Waits until the sums by hour, the quota and the budget say what the rows say, on every node: what
  * nobody was told is read from the ledger a few seconds after something happened, and some seconds
- * later once more. @throws with what they say, when they never do
+ * later once more.
+ * @throws with what they say, when they never do
  */
 export async function expectCountedOnce(
   cluster: Pick<Cluster, 'nodes'>,

@@ -15,8 +15,9 @@ const TEMPLATE = 'gatehouse_template'
 export interface LentDatabase {
   readonly name: string
   /**
-   * Ends every connection to it and puts its rows back. @throws when its schema is not what it was,
-   * which the next test would find: the test that changes it asks for a database of its own
+   * Ends every connection to it and puts its rows back.
+   * @throws when its schema is not what it was, which the next test would find: the test that
+   * changes it asks for a database of its own
    */
   giveBack(): Promise<void>
 }

@@ -86,8 +86,8 @@ const CHANGES: readonly (readonly [string, RegExp, string | ((text: string) => s
 ]
 
 /**
- * Its folder is what `startGatehouse` takes as `source`. @throws where the sources are no longer as
- * they are expected
+ * Its folder is what `startGatehouse` takes as `source`.
+ * @throws where the sources are no longer as they are expected
  */
 export async function createNextVersion(): Promise<TemporaryFolder> {
   const folder = await createTemporaryFolder()

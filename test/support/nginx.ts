@@ -23,7 +23,8 @@ export interface Nginx {
 /**
  * The program: GATEHOUSE_TEST_NGINX names it, else it is `nginx` of the `PATH` or where Debian's
  * package puts it.
- * @returns undefined when it is nowhere @throws where `CI` is set and it is nowhere
+ * @returns undefined when it is nowhere
+ * @throws where `CI` is set and it is nowhere
  */
 export function findNginx(): string | undefined {
   const debian = '/usr/sbin/nginx'

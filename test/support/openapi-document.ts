@@ -179,8 +179,8 @@ export class DocumentSchemas {
   }
 
   /**
-   * @param pointer a schema's place in the document, step by step. @returns what is wrong; empty
-   * when nothing is
+   * @param pointer a schema's place in the document, step by step.
+   * @returns what is wrong; empty when nothing is
    */
   check(pointer: readonly string[], value: unknown): readonly string[] {
     const steps = pointer.map((step) =>

@@ -76,8 +76,8 @@ export function isPostgresLeftOut(): boolean {
 /**
  * Where the server's programs are: a folder that GATEHOUSE_TEST_POSTGRES names, the `PATH`,
  * Debian's package.
- * @returns undefined when they are nowhere, or left out @throws where `CI` is set and they are
- * nowhere
+ * @returns undefined when they are nowhere, or left out
+ * @throws where `CI` is set and they are nowhere
  */
 export function findPostgres(): string | undefined {
   if (isPostgresLeftOut()) return undefined

@@ -3,8 +3,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Memory that is this process's alone, in bytes. @throws when the process is gone or there is no
- * /proc
+ * Memory that is this process's alone, in bytes.
+ * @throws when the process is gone or there is no /proc
  */
 export async function privateBytes(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')

@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises'
 
 /**
- * In user and system mode together, in ticks of ten milliseconds (proc(5)). @throws when the
- * process is gone
+ * In user and system mode together, in ticks of ten milliseconds (proc(5)).
+ * @throws when the process is gone
  */
 export async function processorTicks(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8')

@@ -30,8 +30,9 @@ export interface RedisServer {
 
 /**
  * The program: GATEHOUSE_TEST_REDIS names it, else it is `redis-server` or `valkey-server` of the
- * `PATH` (Debian's package redis-server). @returns undefined when it is nowhere @throws where `CI`
- * is set and it is nowhere
+ * `PATH` (Debian's package redis-server).
+ * @returns undefined when it is nowhere
+ * @throws where `CI` is set and it is nowhere
  */
 export function findRedis(): string | undefined {
   const found =

@@ -11,8 +11,8 @@ import { createCliContext } from '../../src/commands/create-cli-context.ts'
 import type { Ran, RunOptions } from './run-cli.ts'
 
 /**
- * As `runCli`, and commands may run beside each other. @throws for `serve`, which would take the
- * test's signals
+ * As `runCli`, and commands may run beside each other.
+ * @throws for `serve`, which would take the test's signals
  */
 export async function runCliInProcess(
   words: readonly string[],

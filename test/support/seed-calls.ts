@@ -81,7 +81,8 @@ async function insert(
 }
 
 /**
- * Its price is that of an owned model which the account no longer has. @param number 0: the newest
+ * Its price is that of an owned model which the account no longer has.
+ * @param number 0: the newest
  */
 function createCall(number: number, startedAt: number): CallRecord {
   const hasFailed = number % FAILED_EVERY === FAILED_EVERY - 1

@@ -23,8 +23,8 @@ export function canSlowDisk(): boolean {
 }
 
 /**
- * Over what is in `folder`, which is seen again once it is removed. @throws where the system does
- * not let a disk be made
+ * Over what is in `folder`, which is seen again once it is removed.
+ * @throws where the system does not let a disk be made
  */
 export async function mountSlowDisk(folder: string): Promise<SlowDisk> {
   const own = await createTemporaryFolder()

@@ -74,8 +74,9 @@ export interface EndpointLosses {
 }
 
 /**
- * @param target `provider/model` @returns for each endpoint of the table; none where it says
- * nothing of the provider, as of owned models
+ * @param target `provider/model`
+ * @returns for each endpoint of the table; none where it says nothing of the provider, as of owned
+ * models
  */
 export function findLosses(table: readonly Entry[], target: string): readonly EndpointLosses[] {
   const slash = target.indexOf('/')

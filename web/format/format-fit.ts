@@ -23,7 +23,8 @@ const DIALECTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Of the target that fits best: one that does not is passed over. @param targets `provider/model`
+ * Of the target that fits best: one that does not is passed over.
+ * @param targets `provider/model`
  */
 export function findFit(known: Known, endpoint: string, targets: readonly string[]): Fit {
   const fits = targets.map((target) => fitOfTarget(known, endpoint, target))

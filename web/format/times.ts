@@ -112,8 +112,8 @@ export function formatStep(startMs: number, step: StepLength, zone: TimeZone): s
 }
 
 /**
- * The same for an axis. @param spanMs of the whole axis: beyond two days its hours are told by
- * their day
+ * The same for an axis.
+ * @param spanMs of the whole axis: beyond two days its hours are told by their day
  */
 export function formatStepShort(
   startMs: number,

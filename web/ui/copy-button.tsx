@@ -61,7 +61,8 @@ export function CopyButton({
 
 /**
  * Pages that were not served over https have no clipboard of their own, and some browsers refuse
- * theirs: there the old way still works. @returns whether the text is on the clipboard
+ * theirs: there the old way still works.
+ * @returns whether the text is on the clipboard
  */
 async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {

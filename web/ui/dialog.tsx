@@ -41,7 +41,8 @@ const OpenWindowContext = createContext<OpenWindow | undefined>(undefined)
 
 /**
  * Keeps the window open that the caller is in: Escape and the cross ask `guard` first, and clicks
- * beside the window do nothing. @returns the window; undefined outside of any
+ * beside the window do nothing.
+ * @returns the window; undefined outside of any
  */
 export function useCloseGuard(guard: CloseGuard): OpenWindow | undefined {
   const around = use(OpenWindowContext)

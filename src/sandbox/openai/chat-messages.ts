@@ -95,8 +95,8 @@ export function readChatTools(tools: unknown): ToolOffer[] {
 }
 
 /**
- * Mistral's `any` means OpenAI's `required`. @throws Refusal 400 for a named function that was not
- * offered.
+ * Mistral's `any` means OpenAI's `required`.
+ * @throws Refusal 400 for a named function that was not offered.
  */
 export function readChatToolChoice(choice: unknown, tools: readonly ToolOffer[]): ToolChoice {
   if (choice === 'none') return { type: 'none' }

@@ -16,8 +16,9 @@ export type FieldKind =
 export type FieldTable = Readonly<Record<string, FieldKind>>
 
 /**
- * Null always passes. @throws Refusal 400 `unknown_parameter`, `invalid_type`,
- * `integer_below_min_value`, `decimal_below_min_value` or their `_above_max_` siblings.
+ * Null always passes.
+ * @throws Refusal 400 `unknown_parameter`, `invalid_type`, `integer_below_min_value`,
+ * `decimal_below_min_value` or their `_above_max_` siblings.
  */
 export function checkFields(body: JsonObject, table: FieldTable): void {
   for (const [name, value] of Object.entries(body)) {

@@ -154,8 +154,8 @@ export class CallTableStore {
   }
 
   /**
-   * Replaces what the calls cost, in their rows and in the hours' sums. @returns how many were
-   * still there
+   * Replaces what the calls cost, in their rows and in the hours' sums.
+   * @returns how many were still there
    */
   async correctCosts(accountId: AccountId, corrected: readonly CallRecord[]): Promise<number> {
     return await this.#database.transaction().execute(async (transaction) => {

@@ -38,8 +38,8 @@ export class CheckpointThread {
   }
 
   /**
-   * Resolves when the log is short enough. @param rows how many were written since it was last
-   * asked
+   * Resolves when the log is short enough.
+   * @param rows how many were written since it was last asked
    */
   async relieve(rows: number): Promise<void> {
     this.#rows += rows

@@ -33,8 +33,8 @@ export async function insertWithinCap(
 }
 
 /**
- * After the insert, within its transaction, which has its turn at the account. @throws GatewayError
- * `conflict`
+ * After the insert, within its transaction, which has its turn at the account.
+ * @throws GatewayError `conflict`
  */
 export async function assertWithinCap(
   transaction: Transaction<Schema>,

@@ -28,7 +28,8 @@ const FAILURES: readonly (readonly [codes: readonly string[], failure: StoreFail
 ]
 
 /**
- * Also of an error whose cause, or whose cause's, is one. @returns undefined: nothing of the kind
+ * Also of an error whose cause, or whose cause's, is one.
+ * @returns undefined: nothing of the kind
  */
 export function storeFailureOf(thrown: unknown): StoreFailure | undefined {
   for (

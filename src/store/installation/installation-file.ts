@@ -16,8 +16,8 @@ export class InstallationFileError extends Error {
 }
 
 /**
- * @returns undefined when the folder has served no store yet @throws InstallationFileError when it
- * cannot be read
+ * @returns undefined when the folder has served no store yet
+ * @throws InstallationFileError when it cannot be read
  */
 export function readInstallationFile(folder: string): RememberedInstallation | undefined {
   const path = join(folder, FILE)

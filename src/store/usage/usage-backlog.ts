@@ -73,8 +73,8 @@ export class UsageBacklog {
   }
 
   /**
-   * Where there are many notes, or an account has many, it adds them to the hours. @param between
-   * awaited between the statements
+   * Where there are many notes, or an account has many, it adds them to the hours.
+   * @param between awaited between the statements
    */
   async settleMany(between: () => Promise<unknown>): Promise<void> {
     if (this.#batches.isDue) await this.#batches.settle(between)

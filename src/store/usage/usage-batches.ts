@@ -68,8 +68,8 @@ export class UsageBatches {
   }
 
   /**
-   * Adds all that was noted before this call to the hours. @param between awaited between the
-   * statements
+   * Adds all that was noted before this call to the hours.
+   * @param between awaited between the statements
    */
   async settle(between: () => Promise<unknown>): Promise<void> {
     const settling = this.#settling.catch(() => {}).then(() => this.#settleNow(between))

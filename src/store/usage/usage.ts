@@ -115,8 +115,8 @@ export class UsageStore {
   }
 
   /**
-   * Sums up the hours of every day that ended before this time and is not summed up yet. @returns
-   * how many days
+   * Sums up the hours of every day that ended before this time and is not summed up yet.
+   * @returns how many days
    */
   async rollUpDays(nowMs: number, options?: RollUpOptions): Promise<number> {
     await this.#backlog.settleAll()

@@ -31,8 +31,8 @@ export interface Prices {
 }
 
 /**
- * Says which character is wrong: "does not match a pattern" helps nobody. @returns undefined while
- * it is empty or right
+ * Says which character is wrong: "does not match a pattern" helps nobody.
+ * @returns undefined while it is empty or right
  */
 export function slugProblem(slug: string): string | undefined {
   const wrong = /[^a-z0-9-]/u.exec(slug)?.[0]

@@ -11,6 +11,9 @@ const NAME_COLUMN = 'name'
 /** It takes the room that the figures leave, and is cut where that is little. */
 const NAME_CLASS =
   'sticky left-0 w-full max-w-0 min-w-36 rail:min-w-32 bg-surface pr-3 pl-5 text-left'
+/** Under a cost: in two lines where the table is narrow. */
+const COST_MARK =
+  'block text-xs min-w-18 whitespace-normal rail:min-w-0 min-[90rem]:whitespace-nowrap'
 
 export function SumsTable({
   sums,
@@ -102,7 +105,7 @@ function CostMarks({ sum }: { readonly sum: Sum }) {
     <>
       {estimatedCalls > 0 && (
         <span
-          className="block text-xs text-ink-faint min-w-18 whitespace-normal rail:min-w-0 min-[90rem]:whitespace-nowrap"
+          className={classNames(COST_MARK, 'text-ink-faint')}
           title="Calls whose cost is an estimate: it is in the sum."
         >
           {formatCount(estimatedCalls)} {estimatedCalls === 1 ? 'call' : 'calls'} estimated
@@ -110,7 +113,7 @@ function CostMarks({ sum }: { readonly sum: Sum }) {
       )}
       {unknownCalls > 0 && (
         <span
-          className="block text-xs text-warn min-w-18 whitespace-normal rail:min-w-0 min-[90rem]:whitespace-nowrap"
+          className={classNames(COST_MARK, 'text-warn')}
           title="Calls whose cost is not known: their provider told no tokens, or the price is not known. It is not in the sum."
         >
           {formatCount(unknownCalls)} {unknownCalls === 1 ? 'call' : 'calls'} without a price

@@ -1,7 +1,7 @@
 /**
- * Who calls the control plane: an API key in `Authorization`, or else a session's cookie. A key
- * wins: a browser never sends one by itself. What changes something and comes by cookie has to come
- * from the gateway's own pages.
+ * Finds the caller of the control plane: an API key in `Authorization`, or else a session's cookie.
+ * A key wins: a browser never sends one by itself. A request that changes something and carries a
+ * cookie has to come from the gateway's own pages.
  */
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId, KeyId, SessionId, UserId } from '../core/ids.ts'
@@ -18,7 +18,7 @@ export interface ControlPlaneCaller extends Caller {
   readonly actor: Actor
 }
 
-/** Who did it, for what only some may do and for whoever writes it down. */
+/** Who acted: some acts are for some kinds of callers only, and the audit log names the caller. */
 export type Actor =
   | { readonly type: 'key'; readonly keyId: KeyId }
   | {

@@ -13,7 +13,7 @@ export function noteActor(request: Request, caller: { readonly keyId: KeyId } | 
 }
 
 /**
- * @returns what is to be told the answer's status and the app that has the address, if one has;
+ * @returns a function that takes the answer's status and the app that has the address, if one has;
  * undefined when nobody watches
  */
 export function observeRequest(

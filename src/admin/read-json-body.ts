@@ -1,6 +1,6 @@
 /**
- * Reads a request's body and makes sure that it is one JSON object. What the object must hold is
- * not known here.
+ * Reads a request's body and makes sure that it is one JSON object. Must not know what the object
+ * holds.
  */
 import type { Timekeeper } from '../core/clock.ts'
 import { GatewayError, invalidRequest } from '../core/errors.ts'

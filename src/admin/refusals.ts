@@ -7,15 +7,12 @@ import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { encodeError } from '../wire/envelope.ts'
 
 /**
- * What looks like one of our keys, wherever a caller may have pasted it: into a field's name, a
- * parameter's, a path.
+ * Finds text that looks like one of our keys, wherever a caller may have pasted it: into a field's
+ * name, a parameter's, a path.
  */
 const KEY_LIKE = /\b(sk-svc-|svc_|legacy_)[\x21\x23-\x5b\x5d-\x7e]{8,}(?<!:)/g
 
-/**
- * How many are told; whoever has more has seen enough, and the answer stays smaller than the
- * request.
- */
+/** The answer names this many at most, which is enough and keeps it smaller than the request. */
 const MAX_PROBLEMS = 100
 
 /**

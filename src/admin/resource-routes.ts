@@ -1,6 +1,6 @@
 /**
- * The five routes of a resource that is described: list, create, show, change, delete. What stands
- * behind them is handed in; what a resource has besides, its own file binds. Knows no resource.
+ * The five routes of a resource that is described: list, create, show, change, delete. The handlers
+ * are handed in; a resource's own file binds its other routes. Knows no resource.
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery, pageQuery } from '../contract/lists.ts'

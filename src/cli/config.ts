@@ -1,6 +1,6 @@
 /**
- * `gatehouse config`: gates and what belongs to them as a file for version control. What it does is
- * loaded when it runs.
+ * `gatehouse config`: gates and what belongs to them as a file for version control. Loads its work
+ * when it runs.
  */
 import type { Command } from 'commander'
 import type { FileFlags, PushFlags } from './account-configuration/commands.ts'

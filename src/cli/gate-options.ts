@@ -130,7 +130,7 @@ function toDefaults(flags: GateFlags, current: Current): GateBody['defaults'] {
 }
 
 /**
- * What was not given is undefined, so that a PATCH changes nothing else.
+ * An option that was not given is undefined, so that a PATCH changes nothing else.
  * @param current the gate as it is, where some of its defaults change
  */
 export function toGateBody(flags: GateFlags, current: Current = {}): GateBody {

@@ -96,7 +96,7 @@ async function follow(client: Client, { filters, flags, isJson }: Followed): Pro
     const from = filters.from ?? new Date(Date.now() - FOLLOWED_MS).toISOString()
     const { rows } = await client.listAll('GET /v1/logs', MAX_FOLLOWED, { ...filters, from })
     const fresh = rows.filter((row) => !seen.has(row.id))
-    // What is out of the window will not be asked for again.
+    // Later questions begin at the window: no call before it can come again.
     seen.clear()
     for (const row of rows) seen.add(row.id)
     const shown = isFirst ? fresh.slice(0, flags.limit) : fresh

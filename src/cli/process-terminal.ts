@@ -26,7 +26,7 @@ export const processTerminal: Terminal = {
   },
   onReaderGone(leave) {
     process.stdout.once('error', (error) => {
-      // What is still written after the first failure fails too.
+      // Every write after the first failure fails too.
       process.stdout.on('error', () => {})
       leave(error)
     })

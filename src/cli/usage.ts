@@ -62,7 +62,7 @@ function toQuery({
   target,
 }: UsageFlags): QueryOf<'GET /v1/analytics'> {
   const end = to === undefined ? Date.now() : Date.parse(to)
-  // What is no time is sent as it is: the gateway says what is wrong with it.
+  // Sends text that is no time as it is: the gateway says what is wrong with it.
   const begin = Number.isFinite(end) ? new Date(end - days * DAY_MS).toISOString() : ''
   const picked = { from: from ?? begin, to, gate, key, target }
   return by === 'day' || by === 'month'

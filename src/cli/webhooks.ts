@@ -1,5 +1,5 @@
 /**
- * `gatehouse webhooks`: addresses that are told of events. A secret comes from standard input or a
+ * `gatehouse webhooks`: addresses that receive events. A secret comes from standard input or a
  * prompt, never from the command line.
  */
 import type { Command } from 'commander'
@@ -26,7 +26,7 @@ const EVENTS = 'budget.threshold, budget.exhausted, provider.degraded, store.set
 export function bindWebhooks(program: Command, context: CliContext): void {
   const webhooks = program
     .command('webhooks')
-    .description('webhooks: addresses that are told of events')
+    .description('webhooks: addresses that receive events')
 
   webhooks
     .command('create <url>')

@@ -27,8 +27,8 @@ export async function openLocalUsers(environment: Environment): Promise<LocalUse
   const settings = readSettings(environment)
   const { dataFolder } = settings
   const lock = lockUnlessServed(dataFolder)
-  // Whoever holds the lock may change the schema under nobody's feet; beside a server it has to be
-  // as it is.
+  // The holder of the lock may bring the schema up to date, since nobody else uses it; beside a
+  // server the schema stays.
   const migrate = lock === undefined ? 'refuse' : 'run'
   const store = await openStore(locateStore(settings), {
     migrate,

@@ -1,7 +1,6 @@
 /**
- * What a running server takes of its configuration file when it is told to read it again: plans and
- * the log level. Everything else says that it waits for a restart. It must not know how a server is
- * told.
+ * Rereads a running server's configuration file: it takes over plans and the log level. Everything
+ * else says that it waits for a restart. It must not know what triggers that.
  */
 import type { Gatehouse } from '../compose/compose.ts'
 import type { Settings } from '../config/settings.ts'

@@ -38,7 +38,7 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
   await serve({ settings, readSettings, withSandbox })
 }
 
-/** What keeps it from serving is said by the supervisor, once. */
+/** The supervisor says once what keeps it from serving. */
 async function serveAsWorker(
   environment: Environment,
   seat: WorkerSeat,

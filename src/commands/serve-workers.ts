@@ -91,7 +91,7 @@ export async function serveWorkers({
     parts.metrics = listenForMetrics(group, settings, log)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url })
     const reload = createReload({ log, settings, read: readSettings, gatehouse: undefined })
-    // A file that cannot be read is told once, and no worker is bothered.
+    // The log names a file that cannot be read once, and no worker is bothered.
     obeySignals({
       end: endOnSignal(parts),
       reload: () => void reload().then((isRead) => isRead && group.reload()),

@@ -33,7 +33,7 @@ export interface ServeOptions {
   readonly seat?: WorkerSeat | undefined
 }
 
-/** Returns when the gateway listens; the process then lives until it is told to end. */
+/** Returns when the gateway listens; the process then lives until a signal ends it. */
 export async function serve({
   settings,
   readSettings,

@@ -42,8 +42,8 @@ export function installationParts(
 }
 
 /**
- * @returns undefined where nobody can say: others may read the file, and whoever needs the key is
- * told so
+ * @returns undefined where nobody can say: others may read the file, and the part that needs the
+ * key reports it
  */
 function readMasterKeys({
   homeFolder,
@@ -65,7 +65,7 @@ interface WatchParts {
   readonly onSetBack: (setBack: SetBack) => void
 }
 
-/** The log says what it finds; who else is to be told says the caller. */
+/** Logs what it finds; the caller says who else hears of it. */
 export function watchInstallation({
   settings,
   store,

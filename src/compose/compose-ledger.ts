@@ -65,12 +65,12 @@ export interface ComposedLedger {
   /** What is kept of calls that were turned away. */
   readonly refusals: Refusals
   /**
-   * Resolves when who looks can be told what was used: here up to now, on other nodes up to a
-   * second ago, or up to their last shipping where nodes share no Redis.
+   * Resolves when a reader can see what was used: here up to now, on other nodes up to a second
+   * ago, or up to their last shipping where nodes share no Redis.
    * @throws GatewayError `unavailable` or what the store throws
    */
   show(accountId: AccountId, budgets: readonly Budget[]): Promise<void>
-  /** What a call costs as it ends; what cannot be priced does not keep a call from its end. */
+  /** Prices a call as it ends; a call that cannot be priced ends all the same. */
   readonly callPrices: Prices
   /** Writes what waits into the store, if it can; the rest is kept for the next start. */
   close(): Promise<void>
@@ -117,7 +117,8 @@ export function composeLedger({
   const shipper = new Shipper(
     journal,
     async (records, pauseMs) => {
-      // Who reads the ledger takes what it holds for told: what is told after it would count twice.
+      // Usage goes to the other nodes first: they take what the ledger holds as reported, and would
+      // count a later report twice.
       await limits.tell()
       return await store.calls.insertMany(priceRecords(prices, records, reportPricing), pauseMs)
     },
@@ -204,8 +205,8 @@ export function composeLedger({
   limits.recountWith(async () => {
     const { signal } = closing
     const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
-    // What is in these sums and was not told yet is told meanwhile, and not added to them once
-    // more.
+    // Meanwhile the limits report what is in these sums and was not reported, without adding it
+    // again.
     const beforeCounting = () => sleep(TOLD_WITHIN_MS, undefined, { signal, ref: false })
     await loadUsage(usage, budgets, { sums, nowMs: clock.now(), beforeCounting })
   })
@@ -248,7 +249,7 @@ export function composeLedger({
 }
 
 /**
- * A table that does not load is told with the next calls that are stored.
+ * A table that does not load is reported with the next calls that are stored.
  * @returns undefined then
  */
 function tryPrices<Result>(ask: () => Result): Result | undefined {

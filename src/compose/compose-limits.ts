@@ -27,7 +27,7 @@ export interface ComposedLimits {
   /** The same as a store, for what else nodes share. */
   readonly store: Pick<SharedStore, 'run'> | undefined
   /**
-   * Resolves when who looks can be told what all nodes used; false: they cannot tell each other
+   * Resolves when a reader can see what all nodes used; false: the nodes cannot reach each other
    * now. Never rejects.
    */
   refresh(accountId: AccountId, budgetIds: readonly string[]): Promise<boolean>
@@ -75,7 +75,7 @@ export async function composeLimits(
       tell: async () => {},
       close: async () => {},
     }
-  // Whoever has one node does not load the client.
+  // A single node does not load the client.
   const { RedisStore } = await import('../redis/redis-store.ts')
   let recount = async () => {}
   const recounting = new Recounting({

@@ -65,7 +65,7 @@ export async function composeNode(
 ): Promise<ComposedNode | undefined> {
   const { database, redis, nodes, dataFolder } = settings
   if (database === undefined) return undefined
-  // Who has a file needs no client for Postgres.
+  // A store in a file needs no client for Postgres.
   const { PostgresSession } = await import('../store/database/postgres-session.ts')
   const { leaseMs, storeOutage } = nodes
   let freshness: SnapshotFreshness | undefined

@@ -26,7 +26,9 @@ export interface Webhooks {
   publishSetBack(setBack: { readonly from: number; readonly to: number }): void
   /** Ids of installations. */
   publishOtherRedis(ids: { readonly found: string; readonly expected: string }): void
-  /** What was published is in the queue, and what is under way is cut: the next start sends it. */
+  /**
+   * The queue keeps published events, and deliveries under way are cut: the next start sends them.
+   */
   close(): Promise<void>
 }
 

@@ -33,10 +33,7 @@ export interface Routes {
   /** The pages under /dashboard. */
   readonly dashboard: (request: Request, path: string) => Promise<Response>
   readonly readiness: () => Promise<{ readonly isReady: boolean; readonly checks: object }>
-  /**
-   * The process was told to end: whoever asks whether it is ready is told so, and everything else
-   * is served.
-   */
+  /** The process is about to end: /readyz says so, and everything else is served. */
   readonly isDraining: () => boolean
   readonly version: string
 }
@@ -118,7 +115,7 @@ const ONE_YEAR = 'max-age=31536000'
 
 const DASHBOARD_PATH = '/dashboard'
 
-/** People are led to the pages; programs that ask for the root are told what this is. */
+/** People are led to the pages; programs that ask for the root learn what this is. */
 function toDashboard(): Response {
   const headers = { location: DASHBOARD_PATH, vary: 'accept', 'cache-control': 'no-store' }
   return new Response(null, { status: 302, headers })

@@ -87,7 +87,7 @@ export function openVault(
   try {
     latest(false)
   } catch {
-    // There is no file yet, or a bad one: whoever needs it is told.
+    // There is no file yet, or a bad one: the part that needs it reports that.
   }
 
   return {

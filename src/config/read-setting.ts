@@ -37,7 +37,7 @@ export function readGiven<Name extends SettingName>(
 ): SettingValue<Name> | undefined {
   const given = environment[name]
   if (given === undefined || given === '') return undefined
-  // What `parseSetting` makes of each type is what `ValueOf` says of it.
+  // `ValueOf` names the type that `parseSetting` returns for each setting.
   return parseSetting(name, SETTINGS[name], given) as SettingValue<Name>
 }
 

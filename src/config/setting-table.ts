@@ -1,7 +1,7 @@
 /**
- * The one table of settings: each is one entry with its type, its default and a sentence. What
- * reads them, `--help`, the page of settings, the schema of the Helm values and `doctor` come from
- * it (docs/decisions/0031). Reads no environment itself.
+ * The one table of settings: each is one entry with its type, its default and a sentence. The
+ * reader, `--help`, the page of settings, the schema of the Helm values and `doctor` come from it
+ * (docs/decisions/0031). Reads no environment itself.
  */
 import type { Environment } from './environment.ts'
 import { clientSettings } from './setting-table/clients.ts'

@@ -61,8 +61,8 @@ function readOidc(
     const missing = OIDC_NAMES.find((name) => !environment[name])
     throw new SettingsError(`${missing} is missing: OpenID Connect needs all three.`)
   }
-  // Where the provider sends the browser back to is agreed with it beforehand: it cannot follow a
-  // request.
+  // The provider and the operator agree beforehand on the address for the way back: it cannot
+  // follow a request.
   if (publicOrigin === undefined)
     throw new SettingsError(
       'GATEHOUSE_PUBLIC_URL is missing: OpenID Connect sends browsers back to it.',

@@ -1,4 +1,4 @@
-/** Budgets as the control plane reads and writes them. What uses them up is not known here. */
+/** Budgets as the control plane reads and writes them. Must not know what uses them up. */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'

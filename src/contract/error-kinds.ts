@@ -1,6 +1,6 @@
 /**
- * Why a call failed, as the log names it: the closed list. What each looks like from outside is
- * decided elsewhere.
+ * Why a call failed, as the log names it: the closed list. Must not decide what each looks like
+ * from outside.
  */
 
 export const ERROR_KINDS = [

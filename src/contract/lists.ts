@@ -1,4 +1,6 @@
-/** How every list is asked for and answered. What a cursor holds is not part of the contract. */
+/**
+ * How every list is asked for and answered. The content of a cursor is not part of the contract.
+ */
 import { z } from 'zod'
 
 const MAX_PAGE_SIZE = 200

@@ -1,6 +1,5 @@
 /**
- * The section `plans` of the operator's configuration file. What a plan's limits do is not known
- * here.
+ * The section `plans` of the operator's configuration file. Must not know what a plan's limits do.
  */
 import { z } from 'zod'
 

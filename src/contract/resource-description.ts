@@ -31,7 +31,7 @@ export interface ResourceDescription<
   readonly created: Created
   readonly create: Create
   readonly update: Update
-  /** What is said of members that a body must not have. */
+  /** The message about members that a body must not have. */
   readonly notes: Readonly<Record<'create' | 'update', FieldNotes>>
   /** Bodies by title, which run as they are against a server with the sandbox. */
   readonly examples: {
@@ -64,7 +64,7 @@ export interface PlainDescription<
     readonly columns: Readonly<Record<string, string>>
     /** An id for examples: `tag_…`. */
     readonly id: string
-    /** What `create` is tried with. */
+    /** Example body for `create`. */
     readonly example: string
   }
 }

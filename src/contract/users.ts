@@ -67,8 +67,8 @@ export const changePasswordBody = z
   .meta({ id: 'ChangePassword' })
 
 /**
- * What a browser resolves against our origin must not lead to another one: `//host`, `/\host`, and
- * what becomes one of them.
+ * A path that a browser resolves against our origin must not lead to another one: `//host`,
+ * `/\host`, and what becomes one of them.
  */
 const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/
 

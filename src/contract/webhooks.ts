@@ -51,7 +51,7 @@ const webhookFields = {
 
 const webhookBody = z.object(webhookFields).meta({
   id: 'Webhook',
-  description: 'An address that is told of events. Its secret is never shown.',
+  description: 'An address that receives events. Its secret is never shown.',
 })
 
 const createdWebhookBody = z
@@ -97,10 +97,10 @@ export const webhookResource = {
   many: 'webhooks',
   path: '/v1/webhooks',
   group: 'Webhooks',
-  groupDescription: 'Addresses that are told of what happens in the account.',
+  groupDescription: 'Addresses that receive events of the account.',
   summaries: {
     list: 'List webhooks, newest first',
-    create: 'Have an address told of events',
+    create: 'Send events to an address',
     show: 'Show a webhook',
     update: 'Change a webhook',
     delete: 'Delete a webhook, with what is on its way to it',

@@ -6,8 +6,8 @@ import type { AccountId, AuditId } from './ids.ts'
 import { type AuditedAction, RESOURCE_ENTRIES } from './resource-table.ts'
 
 /**
- * Every change that is written down, `resource.verb`. What is not here cannot be written, nor asked
- * for.
+ * Every change that is written down, `resource.verb`. The audit log can neither hold nor be asked
+ * for anything else.
  */
 export const AUDITED_ACTIONS: readonly AuditedAction[] = RESOURCE_ENTRIES.flatMap(
   ([word, { actions }]) => Object.keys(actions).map((verb) => `${word}.${verb}` as AuditedAction),

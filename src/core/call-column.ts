@@ -49,7 +49,7 @@ export interface Fact {
   readonly title: string
   /** What stands for a value. */
   readonly words?: Readonly<Record<string, string>>
-  /** What stands for null; absent: nothing is told then. */
+  /** Text for null; absent: the fact is left out then. */
   readonly without?: string
 }
 

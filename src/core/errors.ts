@@ -15,8 +15,7 @@ export interface ErrorPolicy {
   /** Default `code` of the nested envelope; a reason given with the error replaces it. */
   readonly code: string | null
   /**
-   * Whether the same request may succeed later; SDKs are told by `x-should-retry` where their own
-   * rule differs.
+   * Whether the same request may succeed later; `x-should-retry` tells SDKs whose own rule differs.
    */
   readonly retryable: boolean
 }
@@ -144,8 +143,8 @@ export const ERROR_POLICY = {
 } as const satisfies Record<string, ErrorPolicy>
 
 /**
- * `type` of the nested envelope where an upstream's refusal of the caller's own request is told in
- * our words.
+ * `type` of the nested envelope where our own words report an upstream's refusal of the caller's
+ * request.
  */
 const CALLERS_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',

@@ -55,7 +55,7 @@ export type PlanDefinition = {
   readonly unpriced?: UnpricedRule | undefined
 }
 
-/** What the operator may say of plans; contract/plans.ts checks it. */
+/** The operator's definition of a plan; contract/plans.ts checks it. */
 export interface PlansSection {
   /** For every account that is not named below. */
   readonly default?: string | undefined

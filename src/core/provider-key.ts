@@ -23,7 +23,7 @@ export function providerKeyBinding(accountId: string, providerId: string): strin
   return `provider-key/${accountId}/${providerId}`
 }
 
-/** What is shown of a key must be a small part of it. */
+/** The shown part of a key must be a small one. */
 const SHORTEST_SHOWN = 24
 
 /** The first three and last four characters; of a short one, and of a document, nothing. */

@@ -26,7 +26,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** So much falls due between two passes, one of which may have failed. */
 const USUAL_MS = 2 * HOUR_MS
-/** A day without calls, or a process that did not run for a while, is nothing to be told of. */
+/** A day without calls, or a process that did not run for a while, is nothing to report. */
 const UNREMARKABLE_MS = DAY_MS
 /**
  * Time that passed on a scale that does not jump. A process that is started anew each day gets
@@ -56,9 +56,9 @@ export class RetentionHorizon {
   }
 
   /**
-   * For one pass, an hour after the last one. What is due is counted back from the newest row, or
-   * from now where that is ahead. More than became due since the last pass waits, and goes a day's
-   * worth at a time.
+   * For one pass, an hour after the last one. A row's age counts back from the newest row, or from
+   * now where that row is ahead of now. More than became due since the last pass waits, and goes a
+   * day's worth at a time.
    * @returns the moment; undefined: nothing may be deleted in this pass
    */
   cut(rows: KeptRows): number | undefined {

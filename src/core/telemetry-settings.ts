@@ -1,6 +1,6 @@
 /**
- * What the operator wants to be told of the gateway's work, and where. Knows nothing of how it is
- * told.
+ * The operator's choice of what the gateway reports of its work, and where. Must not know how
+ * reports are sent.
  */
 import type { Secret } from './secret.ts'
 

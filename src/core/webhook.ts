@@ -1,4 +1,6 @@
-/** Webhooks: where an account wants to be told of what happens. Knows neither HTTP nor tables. */
+/**
+ * Webhooks: addresses at which an account wants to hear of events. Knows neither HTTP nor tables.
+ */
 import { type AccountId, createId } from './ids.ts'
 
 export const WEBHOOK_EVENTS = [

@@ -20,7 +20,7 @@ import { toFilter, toLogDetailsBody } from './log-body.ts'
 const tags = ['Logs']
 
 /**
- * What no call can be named after is not asked of the database: Postgres refuses a NUL in text, for
+ * The database is not asked for what cannot be a call's id: Postgres refuses a NUL in text, for
  * one.
  */
 const CALL_ID = /^[\w-]{1,100}$/

@@ -94,7 +94,7 @@ interface PlacedOperation {
 
 interface DescribedOperation extends PlacedOperation, RouteDescription {}
 
-/** What the route says of itself is for this file alone. */
+/** Only this file reads what a route says of itself. */
 function takeDescription({ operation }: PlacedOperation): RouteDescription {
   const { [ROUTE_DESCRIPTION]: described = {} } = operation as {
     [ROUTE_DESCRIPTION]?: RouteDescription

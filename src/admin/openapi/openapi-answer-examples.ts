@@ -1,7 +1,6 @@
 /**
  * What calls answer, for readers of the OpenAPI document: whole, and as the events of a stream.
- * Tests hold each against its schema. Where nothing is said here, readers see what the schema alone
- * tells.
+ * Tests hold each against its schema. Readers see the schema alone where there is no example here.
  */
 
 export interface AnswerExample {

@@ -67,7 +67,7 @@ export interface AnswerPlace {
   readonly isCall: boolean
 }
 
-/** Asked for by machines, every few seconds: no number is made up for them. */
+/** Machines ask for these every few seconds, so their answers carry no id. */
 const WITHOUT_ID: ReadonlySet<string> = new Set(['/', '/healthz', '/readyz'])
 
 /** Names of the headers that such an answer may carry. */

@@ -18,7 +18,7 @@ const text = z.string()
 const stop = z.union([text, z.array(text)]).nullish()
 const messages = z.array(z.looseObject({ role: text })).min(1)
 
-/** What a target of another format is told too, in its own words. */
+/** A target of another format gets these too, in its own words. */
 const sampling = {
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),

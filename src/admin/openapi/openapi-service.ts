@@ -1,6 +1,6 @@
 /**
- * Describes the addresses that are about the service itself, for OpenAPI readers. Who answers them
- * is not known here.
+ * Describes the addresses that are about the service itself, for OpenAPI readers. Must not know who
+ * answers them.
  */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
@@ -54,7 +54,7 @@ function page(contentType: string, description: string) {
   return { description, content: { [contentType]: { schema: z.string() } } }
 }
 
-/** Whatever else answers without a key of the account joins this list. */
+/** Add any other route that answers without a key of the account. */
 export function registerService(registry: Registry): void {
   registry.registerPath({
     method: 'get',

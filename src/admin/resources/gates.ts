@@ -1,4 +1,4 @@
-/** `/v1/gates`: reads and writes gates. What a gate is for is not known here. */
+/** `/v1/gates`: reads and writes gates. Must not know what a gate is for. */
 import type { z } from 'zod'
 import type { defaultsBody } from '../../contract/gate-defaults.ts'
 import { gateResource } from '../../contract/gates.ts'

@@ -95,7 +95,7 @@ function stateOf({
 }: SeenTarget): TargetHealthBody['state'] {
   if (condition !== 'well') return condition === 'probe' ? 'probing' : 'resting'
   if (failuresInARow > 0) return 'failing'
-  // What it failed for was forgotten with the credential that it failed with.
+  // The gateway forgot the reason with the credential that failed.
   return lastAnsweredAtMs === 0 ? 'unknown' : 'healthy'
 }
 

@@ -1,6 +1,5 @@
 /**
- * `PATCH /v1/account`: the name of the account of whoever asks. What its plan allows is not known
- * here.
+ * `PATCH /v1/account`: the name of the account of whoever asks. Must not know what the plan allows.
  */
 import { createRoute } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'

@@ -7,14 +7,14 @@ import type { Schemas } from '../../contract/api.generated.ts'
 import type { OperationName } from '../../contract/api-call.ts'
 import type { Client, JsonObject, Listing } from '../client.ts'
 
-/** What is told of a creation or a change. */
+/** What the command line reports of a creation or a change. */
 export type Saved = Partial<
   Pick<Schemas['Webhook'], 'id'> & Pick<Schemas['SavedOwnedModel'], 'warnings'>
 >
 
 /**
- * Bodies and rows are any section's here. Where one is sent, the type of its section is claimed for
- * it: it was parsed by the schema of the contract that the interface's description is made of.
+ * Bodies and rows are any section's here. Sending one claims its section's type: the contract's
+ * schema, from which the interface's description is made, has parsed it.
  */
 export interface Operations {
   readonly path: CollectionPath

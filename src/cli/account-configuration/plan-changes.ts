@@ -162,8 +162,8 @@ function refuseUnknownNames(file: ConfigurationFile, server: ServerState): YamlF
   const namesOf = (section: Kind['section']) => {
     const kind = KINDS.find((candidate) => candidate.section === section)
     if (kind === undefined) return new Set<string>()
-    // What only the server has counts as gone once the file speaks of its section: a deletion may
-    // follow at any time.
+    // An entry that only the server has counts as gone once the file has its section: a deletion
+    // may follow at any time.
     const entries = file.entries.get(kind) ?? server.entries.get(kind) ?? []
     return new Set(entries.map(({ entry }) => kind.identityOf(entry)))
   }

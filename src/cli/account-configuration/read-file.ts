@@ -60,7 +60,7 @@ export function readFile(path: string, text: string): ConfigurationFile {
   return file
 }
 
-/** What has an id of the customer's own can be there once; of the others there may be two alike. */
+/** An entry with an id of the customer's own may stand once; of the others, two may be alike. */
 function findRepeated({ entries }: ConfigurationFile): YamlFault[] {
   return [...entries].flatMap(([kind, list]) => {
     const { handle } = kind

@@ -31,7 +31,7 @@ export function toFileText(
 function toYaml(value: object): string {
   const document = new Document(value, { aliasDuplicateObjects: false })
   visit(document, {
-    // As a block, space at either end would be lost.
+    // A block would lose the space at either end.
     Scalar(_, node) {
       if (typeof node.value === 'string' && node.value !== node.value.trim())
         node.type = 'QUOTE_DOUBLE'

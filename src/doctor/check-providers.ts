@@ -49,7 +49,8 @@ export async function checkProviders(
 
 async function askProvider({ provider, baseUrl, key }: Configured): Promise<Finding> {
   const isSigned = provider.signing !== undefined
-  // What is signed or exchanged is not sent as it is, so only the address is tried.
+  // Credentials that are signed with or exchanged never go out as they are, so only the address is
+  // tried.
   const url = isSigned ? new URL('/', baseUrl).href : toModelsUrl(provider, baseUrl)
   const header = provider.keyHeader ?? 'authorization'
   const value = provider.keyHeader === undefined ? `Bearer ${key.reveal()}` : key.reveal()

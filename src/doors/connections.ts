@@ -57,7 +57,7 @@ export class Connections {
     this.#server.timeout(request, 0)
   }
 
-  /** To be told before the answer goes out: what is said to the runtime later is said in vain. */
+  /** Call this before the answer goes out: the runtime ignores it later. */
   answered(request: Request, answer: Response): void {
     if (answer instanceof StreamedAnswer) this.#watch(request, answer.progress)
     else this.#rest(request)

@@ -1,7 +1,7 @@
 /**
  * Keeps session tokens out of the database: what better-auth would write there is replaced by its
- * SHA-256, and what it looks for likewise. Whoever reads the database, or a backup of it, cannot
- * make a cookie of it, with or without the secret.
+ * SHA-256, and what it looks for likewise. A reader of the database, or of a backup, cannot make a
+ * cookie of it, with or without the secret.
  */
 import { hash } from 'node:crypto'
 import type { DBAdapter, Where } from '@better-auth/core/db/adapter'
@@ -60,7 +60,7 @@ function hashed<Call extends ByWhere>(call: Call): Call {
   return { ...call, ...(where && { where }), ...(update && { update }) }
 }
 
-/** Whoever asked by a token is given that token back; any other row keeps the hash. */
+/** A question by a token gets that token back; any other row keeps the hash. */
 function restore<Row>(row: Row, call: ByWhere): Row {
   if (call.model !== MODEL || typeof row !== 'object' || row === null) return row
   const held = tokenOf(row)

@@ -26,7 +26,7 @@ export class PasswordWork {
           },
         )
       }
-      // Whoever leaves hands its place over, so that nobody comes in between.
+      // The one that leaves hands its place over, so that nobody comes in between.
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     } else {
       this.#running += 1

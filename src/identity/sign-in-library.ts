@@ -1,8 +1,8 @@
 /**
  * better-auth over our tables: the only file that imports it (its types apart), and the one to load
- * late, because it takes a tenth of a second and tens of megabytes. What is left out of it on
- * purpose: its sign-up (ours is one transaction with the account), its limiter (whose memory is not
- * bounded), and its check of origins (ours is stricter and comes first).
+ * late, because it takes a tenth of a second and tens of megabytes. It leaves out on purpose: its
+ * sign-up (ours is one transaction with the account), its limiter (whose memory is not bounded),
+ * and its check of origins (ours is stricter and comes first).
  */
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { getOAuthState } from 'better-auth/api'

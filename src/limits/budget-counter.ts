@@ -1,4 +1,6 @@
-/** One budget's count and its alerts. Must not know where budgets are kept nor who is told. */
+/**
+ * One budget's count and its alerts. Must not know where budgets are kept nor who hears of them.
+ */
 import { amountOf, type Budget, ceilingOf } from '../core/budget.ts'
 import type { Shortage } from './limit-refusals.ts'
 import {
@@ -52,7 +54,7 @@ export class BudgetCounter {
   /** Takes over a changed budget of the same scope and period; what was counted stays. */
   update(budget: Budget): void {
     this.#budget = budget
-    // Whoever is told knows what it was told of already.
+    // The listener knows which alerts it has had already.
     this.#alerted = undefined
   }
 

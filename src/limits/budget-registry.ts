@@ -31,7 +31,7 @@ export type BudgetChanges = {
   readonly [Field in 'name' | 'limit' | 'unpriced' | 'alertAt']?: Budget[Field] | undefined
 }
 
-/** What a budget has counted stays when another node changes it. */
+/** A budget keeps its count when another node changes it. */
 export class BudgetRegistry extends Snapshot<Budget> {
   readonly #store: BudgetRegistryOptions['budgets']
   readonly #usage: UsageLimits

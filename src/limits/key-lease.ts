@@ -18,11 +18,11 @@ const PLACES_TRUSTED_MS = 10_000
 const RENEW_MS = 5_000
 /** A node holds at most this part of all places beyond the calls that run. */
 const LARGEST_SPARE = 1 / 16
-/** What is held and was not used for so long goes back. */
+/** Held tokens that stay unused for this long go back. */
 const UNUSED_MS = 400
-/** What the store said so recently is not asked again. */
+/** The lease does not ask the store again within this time. */
 const FRESH_MS = 50
-/** Who was granted nothing so often is refused. */
+/** A call is refused after this many grants of nothing. */
 const MAX_ROUNDS = 3
 
 export type LimitName = 'requests' | 'concurrent' | 'tokens'
@@ -309,7 +309,7 @@ export class KeyLease {
     }
   }
 
-  /** First come, first served. Who is left out asks again, a few times. */
+  /** First come, first served. A call that got nothing asks again, a few times. */
   #serveWaiting(): void {
     const waiting = this.#waiting
     this.#waiting = []

@@ -11,7 +11,7 @@ export interface BucketDemand {
   readonly limit: number
   /** Units used beyond what was granted; negative: granted ones that come back. */
   readonly charge: number
-  /** What is missing in this node's share, where the store has lost what it knew. */
+  /** The part that this node's share lacks, where the store has lost what it knew. */
   readonly missing: number
   readonly wanted: number
   /** Fewer are of no use. */

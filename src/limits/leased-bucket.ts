@@ -2,7 +2,7 @@
  * A node's part of a bucket that all nodes share: units that were granted to it, and what it knows
  * of the rest. Must not know how the store is asked, nor what the units are.
  *
- * What a node holds was charged to the shared bucket before. So all nodes together never take more
+ * The shared bucket has already paid for what a node holds. So all nodes together never take more
  * than the bucket gave, and what was given to a node that is gone is refilled with time.
  */
 import type { BucketDemand, BucketGrant } from './key-script.ts'
@@ -18,8 +18,8 @@ const LEASE_MS = 100
 /** Over less time than this nothing is known of how much is used. */
 const SHORTEST_LOOK_MS = 20
 /**
- * What the store said so recently is not asked again: a flood of refused calls costs one question
- * in that time.
+ * A node does not ask the store again within this time: a flood of refused calls costs one
+ * question.
  */
 const FRESH_MS = 50
 
@@ -95,7 +95,7 @@ export class LeasedBucket {
   }
 
   /**
-   * What to ask the store for. What is given back or owed counts as told from now on.
+   * What to ask the store for. From now on, what the node gave back or owes counts as reported.
    * @param needed units that calls wait for, all together and the first alone
    */
   demand(
@@ -131,8 +131,7 @@ export class LeasedBucket {
   }
 
   /**
-   * There was no answer. What was owed is owed still; what was given back may have arrived, and is
-   * not used again.
+   * There was no answer. Debts remain; what was given back may have arrived, and is not used again.
    */
   fail({ charge }: BucketDemand): void {
     if (charge <= 0) return

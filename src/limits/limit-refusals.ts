@@ -1,4 +1,4 @@
-/** How limits are told: the refusals and the `x-ratelimit-*` headers. Decides nothing. */
+/** How limits show: the refusals and the `x-ratelimit-*` headers. Decides nothing. */
 import { type Budget, ceilingOf } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { TokenBucket } from './token-bucket.ts'
@@ -101,7 +101,7 @@ export function limitsUnavailable(): GatewayError {
   return new GatewayError('unavailable', 'Limits cannot be checked at the moment. Try again soon.')
 }
 
-/** What is left was promised to calls on other nodes. */
+/** The rest is promised to calls on other nodes. */
 export function reservedElsewhere(): GatewayError {
   return allReserved('a quota or budget of this account')
 }

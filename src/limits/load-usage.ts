@@ -88,7 +88,7 @@ export async function loadQuotas(
 
 /**
  * All or nothing, so that it can be tried again. Alerts that are due, because the process ended
- * before it could tell, are told now.
+ * before it could send them, go out now.
  */
 export async function loadBudgets(
   usage: UsageLimits,
@@ -152,7 +152,7 @@ function toPast(sum: Awaited<ReturnType<LedgerSums['since']>>[number]): PastUsag
   return { ...sum, countsForQuota: countsForQuota(sum.target, sum.credential) }
 }
 
-/** As usage within the budget, and of nothing else. */
+/** A stand-in for usage within the budget, and of nothing else. */
 function toPastOf({ accountId, scope }: Budget, amounts: Used): PastUsage {
   const place =
     scope.type === 'key'

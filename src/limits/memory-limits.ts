@@ -104,7 +104,8 @@ export class MemoryLimits implements Limits {
     if (!key.requests.holds(1)) throw tooManyRequests('key', { key, account })
     if (key.running >= limits.concurrentCalls)
       throw tooManyConcurrent('key', { key, account }, limits.concurrentCalls)
-    // What is larger than a whole minute's tokens could never go: it waits for a full bucket.
+    // A call that needs more than a whole minute's tokens could never go: it waits for a full
+    // bucket.
     const tokens = Math.min(call.estimatedTokens, limits.tokensPerMinute)
     if (!key.tokens.holds(Math.max(1, tokens))) throw tooManyTokens({ key, account }, tokens)
     if (account !== undefined && limits.account !== undefined) {

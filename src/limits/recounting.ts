@@ -44,7 +44,7 @@ export class Recounting {
 
   /** Something happened: not all nodes in the same moment, and from then on again and again. */
   begin(): void {
-    // Where things keep happening, none of them may put it off.
+    // A steady run of events must not put it off.
     if (this.#isFirst) {
       this.#beginsAgain = true
       return

@@ -13,7 +13,7 @@ import { UsageLease } from './usage-lease.ts'
 import type { BudgetReservations, LimitedWindow, UsageLimits } from './usage-limits.ts'
 import type { Pair, Used } from './usage-script.ts'
 
-/** Who was told so often that all is reserved is refused. */
+/** A call is refused after this many answers that all is reserved. */
 const SHORT_ROUNDS = 3
 /**
  * Calls that end meanwhile may use more than was thought, out of what was granted to those who
@@ -68,7 +68,7 @@ export class SharedUsage {
     })
   }
 
-  /** As UsageLimits has it, though perhaps only once the store has answered. */
+  /** Like that of UsageLimits, but it may wait for the store's answer. */
   reserveQuota(
     caller: Caller,
     call: CallAhead,
@@ -131,8 +131,8 @@ export class SharedUsage {
   }
 
   /**
-   * What a busy account's calls come to: this node holds enough, and nobody is asked. Undefined:
-   * `#reserve` decides.
+   * The usual case of a busy account: this node holds enough and asks nobody. Undefined: `#reserve`
+   * decides.
    */
   #reserveQuotaHere(caller: Caller, call: CallAhead): Reservation | undefined {
     const window = this.#usage.quotaAt(caller.accountId, call.startedAtMs)
@@ -182,8 +182,8 @@ export class SharedUsage {
       const wanted = windows.map(({ window }) => wantedOf(window, call))
       const uncovered = leases.flatMap((lease, index) => {
         const pair = wanted[index]
-        // What was granted is this call's, also when calls that ended meanwhile have used more than
-        // was thought.
+        // The grant belongs to this call, also when calls that ended meanwhile used more than was
+        // thought.
         const isCovered = mode === 'open' || granted.has(lease) || lease.covers(pair ?? NONE, nowMs)
         return pair === undefined || isCovered ? [] : [{ lease, pair }]
       })

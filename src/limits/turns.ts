@@ -1,5 +1,5 @@
 /**
- * Who of many is next, round and round, so that nobody has to wait for those before it. Must not
+ * Picks the next of many, round and round, so that nobody has to wait for those before it. Must not
  * know what is done in a turn.
  */
 

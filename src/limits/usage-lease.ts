@@ -20,9 +20,9 @@ import {
 const RESERVED_LEASE_MS = 15_000
 const TRUSTED_MS = 10_000
 const RENEW_MS = 5_000
-/** What was used in so long is kept up to date, for those who look at it. */
+/** Usage of the last minute is kept up to date, for those who look at it. */
 const USED_MS = 60_000
-/** What the store said so recently is not asked again. */
+/** The lease does not ask the store again within this time. */
 const FRESH_MS = 50
 /** A node sets aside in advance what it took in so long, and at most this part of the limit. */
 const LEASE_MS = 100
@@ -33,7 +33,7 @@ const SHORTEST_LOOK_MS = 20
  * for so long altogether.
  */
 const KEPT_AFTER_MS = 7 * 86_400_000
-/** What a call used is shipped after a second, and read by others some seconds later. */
+/** A call's usage ships after a second, and others read it some seconds later. */
 const IN_LEDGER_MS = 3_000
 const KEPT_ENDLESS_MS = 400 * 86_400_000
 
@@ -64,7 +64,7 @@ export class UsageLease {
    * least yet.
    */
   #isInLedger = false
-  /** What the ledger said is more than the store knows. */
+  /** The ledger has more than the store knows. */
   #knowsMore = false
   /** Of the window: what others have set aside. */
   #others: Pair = NOTHING

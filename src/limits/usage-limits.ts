@@ -54,7 +54,7 @@ export interface LimitedWindow {
 }
 
 /**
- * Who counts together with other nodes is told of what was used before, and adds it where it
+ * A counter that is shared with other nodes gets what was used before, and adds it where it
  * belongs.
  */
 export interface UsageSharing {

@@ -13,7 +13,7 @@ const CONNECT_TIMEOUT_MS = 2_000
 /**
  * Nothing waits in it: a command without a connection fails at once, one that a connection took
  * along fails with it. It connects when `connect` is called, and again for as long as it is not
- * closed. Who makes one listens to its `error`.
+ * closed. The maker listens to its `error`.
  */
 export function createRedisClient(
   settings: RedisSettings,

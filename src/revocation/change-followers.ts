@@ -1,6 +1,6 @@
 /**
- * Who in this process holds what others may have changed, and how each is told. Knows no store and
- * no resource's content.
+ * The parts of this process that hold what others may have changed, and how each hears of it. Knows
+ * no store and no resource's content.
  */
 import type { AccountId } from '../core/ids.ts'
 import { type FollowedResource, RESOURCE_ENTRIES } from '../core/resource-table.ts'
@@ -29,7 +29,7 @@ const INERT: ReadonlySet<string> = new Set(
   RESOURCE_ENTRIES.flatMap(([word, { follow }]) => (follow?.decidesCalls === false ? [word] : [])),
 )
 
-/** As many are read with one statement, and taken over in one turn of the event loop. */
+/** One statement reads this many, and one turn of the event loop takes them over. */
 const THINGS_PER_STEP = 100
 
 export class ChangeFollowers {

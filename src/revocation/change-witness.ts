@@ -72,7 +72,7 @@ end
 return answer`,
 }
 
-/** What is known beyond a number was never so. ARGV: the number */
+/** Anything known beyond that number never happened. ARGV: the number */
 const FORGET: SharedScript = {
   name: 'forgetChanges',
   lua: `local seq = tonumber(redis.call('HGET', KEYS[1], 'seq') or '-1')

@@ -9,7 +9,7 @@ import type { ChangeWitness, WitnessedNodes } from './change-witness.ts'
 
 const FIRST_LOOK_MS = 4
 const LONGEST_LOOK_MS = 100
-/** What was told to the witness before is told again, should it have been lost. */
+/** It repeats what it wrote before, should it have been lost. */
 const TOLD_AGAIN = 100
 /** A connection that is made again within this time is no loss to whoever made the change. */
 const PATIENCE_MS = 3_000
@@ -69,7 +69,7 @@ export class ChangeConfirmation {
     const laggards = await this.#options.feed.laggards(seq)
     if (laggards.length === 0) return false
     if (laggards.some(({ leaseMs, needsRedis }) => leaseMs >= 0 || !needsRedis)) {
-      // Those that are cut off from the database have to be told in any case.
+      // Nodes that are cut off from the database need it in any case.
       if (laggards.some(({ needsRedis }) => needsRedis)) await this.#tell(seq)
       return true
     }

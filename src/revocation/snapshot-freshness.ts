@@ -16,7 +16,7 @@ import type { ChangeWitness } from './change-witness.ts'
 import { type Clocks, Lease, momentOf, systemClocks } from './lease.ts'
 import { SingleFlight } from './single-flight.ts'
 
-/** As many are read, taken over and told at a time. */
+/** This many are read, taken over and reported at a time. */
 const CHANGES_PER_PAGE = 500
 /** Reading everything anew would be sooner done, and a node that lags serves nobody. */
 export const MOST_FOLLOWED = 5_000
@@ -29,7 +29,7 @@ const PATIENCE_MS = 5_000
 const BRIEFLY_MS = 3_000
 const LOOK_AGAIN_MS = 50
 const SWEEP_EVERY_MS = 600_000
-/** What the witness knows is told again, should it have been lost. */
+/** It repeats what it wrote before, should it have been lost. */
 const TELL_EVERY_MS = 10_000
 
 export interface SnapshotFreshnessOptions {
@@ -264,7 +264,7 @@ export class SnapshotFreshness implements Freshness {
         await this.#follow(counter)
       }
     } catch {
-      // Why this node has no lease is told in any case.
+      // The log says in any case why this node has no lease.
       return
     }
     if (this.#applied < this.#known) return

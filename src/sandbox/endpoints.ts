@@ -25,7 +25,7 @@ export type Endpoint =
       readonly type: 'generate'
       readonly method: 'POST'
       readonly dialect: Dialect
-      /** Where the path says it; else the body's `stream` does. */
+      /** Whether the path asks for a stream; else the body's `stream` does. */
       readonly isStream?: boolean
     }
   | { readonly type: 'models'; readonly method: 'GET' }
@@ -33,7 +33,7 @@ export type Endpoint =
 export interface Route {
   readonly vendor: Vendor
   readonly endpoint: Endpoint | undefined
-  /** Where the path names the model; else the body does. */
+  /** The model, where the path names it; else the body does. */
   readonly model?: string
 }
 

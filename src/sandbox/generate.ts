@@ -13,9 +13,9 @@ import { writeJson, writeStream } from './write-body.ts'
 export interface Generation {
   readonly request: Request
   readonly dialect: Dialect
-  /** Where the path names the model; else the body does. */
+  /** The model, where the path names it; else the body does. */
   readonly model: string | undefined
-  /** Where the path says it; else the body does. */
+  /** Whether the path asks for a stream; else the body does. */
   readonly isStream: boolean | undefined
   readonly apiKey: string
   /** Also sent with a refusal, so that what arrived can be checked either way. */

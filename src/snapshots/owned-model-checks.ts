@@ -36,7 +36,7 @@ interface Check {
   readonly calledOff: AbortController
   /** Resolves with the first that is known, if only for now. */
   readonly first: PromiseWithResolvers<OwnedModel | undefined>
-  /** The result that was told last, without its times. */
+  /** The result that was reported last, without its times. */
   told: string
 }
 

@@ -63,8 +63,7 @@ export class PlainRegistry<Thing extends PlainThing> extends Snapshot<Thing> {
   create(accountId: AccountId, settings: SettingsOf<Thing>): Promise<Thing> {
     return this.inTurn(async () => {
       const id = createId(this.#kind.idPrefix)
-      // What a thing is, is these three and what is said of it: the compiler cannot put an Omit
-      // together again.
+      // A thing is these three and its settings: the compiler cannot put an Omit together again.
       const thing = { ...settings, accountId, id, createdAt: this.#clock.now() } as unknown as Thing
       await this.#store.insert(thing)
       this.adopt(thing)

@@ -250,7 +250,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
   }
 }
 
-/** The cause is for the operator; a caller is told what it can do itself. */
+/** The cause is for the operator; the message says what a caller can do itself. */
 function cannotOpen(providerId: string, cause?: unknown): GatewayError {
   return new GatewayError(
     'provider_auth_failed',

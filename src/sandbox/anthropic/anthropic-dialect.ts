@@ -109,7 +109,7 @@ function buildEnding({ finish, stoppedBy }: Composition) {
   return { stop_reason, stop_sequence: stoppedBy }
 }
 
-/** What came from the cache or went into it is not among the input tokens. */
+/** The input tokens leave out what came from the cache or went into it. */
 function buildStartUsage({ count, isCacheRead }: AnthropicRequest) {
   const { inputTokens, cachedTokens } = count
   const written = isCacheRead ? 0 : cachedTokens

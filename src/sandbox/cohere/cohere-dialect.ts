@@ -90,7 +90,7 @@ function buildMessage(scene: Scene, text: string) {
   }
 }
 
-/** What is billed leaves out what Cohere itself puts around a prompt. */
+/** The bill leaves out what Cohere itself puts around a prompt. */
 const FRAME_TOKENS = 495
 
 function buildUsage({ request, composition }: Scene) {

@@ -91,7 +91,7 @@ function buildResponse(scene: Scene, text: string) {
   const said: Part[] = text === '' ? [] : [{ text, ...textSignature(scene) }]
   const parts = [...buildThoughts(scene), ...said, ...buildCalls(scene)]
   const candidates = Array.from({ length: request.choices }, (_, index) => ({
-    // Where the limit left no room, there are no parts.
+    // There are no parts where the limit left no room.
     content: { ...(parts.length > 0 ? { parts } : {}), role: 'model' },
     finishReason: reasonFor(composition),
     index,

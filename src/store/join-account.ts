@@ -53,8 +53,8 @@ export async function joinAccount(
     .values({ user_id: user.id, account_id: accountId, role, created_at: now })
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .executeTakeFirst()
-  // Whoever accepts two invitations at once belongs to one account, and the other invitation stays
-  // open.
+  // A user who accepts two invitations at once belongs to one account, and the other invitation
+  // stays open.
   if (Number(joined.numInsertedOrUpdatedRows ?? 0) !== 1) throw new Refused('not-invited')
   await assertWithinCap(transaction, { thing: 'members', accountId, caps })
   const member = await findMember(transaction, user.id)

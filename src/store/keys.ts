@@ -40,7 +40,7 @@ export class KeyTableStore {
 
   /**
    * Every key of every account, for the snapshot at start: some at a time, so that there is never
-   * much of it twice. What changes meanwhile may be in it as it was before or after.
+   * much of it twice. Keys that change meanwhile may be in it as before or as after.
    */
   async loadAll(): Promise<ApiKey[]> {
     const keys: ApiKey[] = []
@@ -92,7 +92,7 @@ export class KeyTableStore {
   }
 
   /**
-   * As `insert`, of several nodes that ask at once for one only.
+   * Like `insert`, but for one only of several nodes that ask at once.
    * @returns false also when the account has a key already
    */
   async insertFirst(
@@ -112,9 +112,9 @@ export class KeyTableStore {
   }
 
   /**
-   * Changes a key to what `change` makes of it; nobody else changes it meanwhile. What `change`
-   * throws leaves it as it was. Durable when this resolves: a text that is replaced is in force no
-   * more, even if the power fails.
+   * Changes a key to what `change` makes of it; nobody else changes it meanwhile. An error that
+   * `change` throws leaves it as it was. Durable when this resolves: a text that is replaced is in
+   * force no more, even if the power fails.
    * @returns the key as it is now; undefined when the account has none with this id
    */
   async change(

@@ -63,7 +63,7 @@ export class OwnedModelTableStore extends ResourceStore<
   }
 
   /**
-   * Writes what a probe has found, which nobody has set and no log is told of.
+   * Writes what a probe has found: nobody has set it, so the audit log leaves it out.
    * @returns false when there is no such model, or it is not the one any more that was asked
    */
   async saveProbe(model: OwnedModel): Promise<boolean> {

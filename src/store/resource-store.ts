@@ -1,7 +1,7 @@
 /**
  * Things of one kind in the database, each change of them with its line in the audit log and within
- * the account's cap. What a row holds is described by its kind, in a file of its own. Trusts what
- * it is given: the contract has checked it.
+ * the account's cap. A kind describes its rows in a file of its own. Trusts what it is given: the
+ * contract has checked it.
  */
 import type { Insertable, Kysely, Selectable, Transaction, Updateable } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
@@ -37,7 +37,9 @@ type RowOf<Word extends StoredWord> = Schema[Table[Word]['cap']['table']]
 export interface StoredKind<Word extends StoredWord, Changed, Stored extends Changed> {
   readonly word: Word
   readonly idColumn: keyof RowOf<Word> & string
-  /** The account may have one of the same name already, which is told and is no failure. */
+  /**
+   * The account may have one of the same name already: the result says so, and it is no failure.
+   */
   readonly mayClash: boolean
   /** What the customer calls one, where no other of the account may be called so. It may change. */
   readonly uniqueColumn?: keyof RowOf<Word> & string

@@ -11,7 +11,7 @@ import {
 import { ResourceStore, type StoredKind } from './resource-store.ts'
 import type { Schema, WebhookDeliveryTable, WebhookTable } from './schema.ts'
 
-/** That a budget's share was reached: kept, so that it is told once a period. */
+/** That a budget's share was reached: kept, so that its event goes out once a period. */
 export interface AlertMark {
   readonly accountId: AccountId
   readonly budgetId: string
@@ -60,7 +60,7 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
 
   /**
    * Puts deliveries into the queue, all or none.
-   * @param mark when it is there already, nothing is put: it was told before
+   * @param mark when it is there already, nothing is put: the event went out before
    * @returns whether they were put
    */
   async enqueue(deliveries: readonly WebhookDelivery[], mark?: AlertMark): Promise<boolean> {
@@ -114,8 +114,8 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
 
   /**
    * Takes a delivery out of the others' sight for a while, so that of several nodes that see it due
-   * one sends it. Whoever ends before it is sent or rescheduled leaves it to all of them after that
-   * time.
+   * one sends it. A process that ends before it is sent or rescheduled leaves it to all of them
+   * after that time.
    * @param delivery as `listNext` gave it
    * @param untilMs since the Unix epoch
    * @returns false when somebody else has taken it, put it off or removed it meanwhile

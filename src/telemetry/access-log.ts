@@ -10,11 +10,11 @@ import type { CallObserver, CallTrace, Refusal } from '../gateway/call-observer.
 const FLUSH_MS = 250
 const WRITE_BYTES = 8 * 1024
 /**
- * What is written to a pipe in one piece stays in one piece (PIPE_BUF), whoever else writes to it:
- * workers share one.
+ * A piece of this size that is written to a pipe at once stays in one piece (PIPE_BUF), whoever
+ * else writes to it: workers share one.
  */
 const SHARED_WRITE_BYTES = 4096
-/** What a reader that does not read may make the process hold; beyond, lines are lost. */
+/** The process holds this much for a reader that does not read; beyond, lines are lost. */
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024
 
 /** How long the end of the process waits for a reader that is behind. */

@@ -1,6 +1,5 @@
 /**
- * Counts calls as they end, in plain memory: what Prometheus will be told when it asks. Must not
- * know Prometheus.
+ * Counts calls as they end, in plain memory, for Prometheus' next scrape. Must not know Prometheus.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Usage } from '../core/usage.ts'

@@ -41,7 +41,7 @@ export function targetAttributes(
   }
 }
 
-/** Of a whole call. What is not known is left out. */
+/** Of a whole call. Unknown values are left out. */
 export function callAttributes(record: CallRecord, names: ProviderNames): Attributes {
   const { target, firstByteMs, usage } = record
   return {

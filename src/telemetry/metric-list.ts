@@ -1,6 +1,6 @@
 /**
  * Every metric at `/metrics`: its name, labels and meaning, for Prometheus and for
- * docs/generated/metrics.md. Where the figures come from is said in read-metrics.ts.
+ * docs/generated/metrics.md. read-metrics.ts says where the figures come from.
  */
 
 export interface Metric {
@@ -8,7 +8,7 @@ export interface Metric {
   readonly labels: readonly string[]
   /** One line, without a full stop. */
   readonly help: string
-  /** What to know before one counts on it; only in the documentation. */
+  /** A caveat for the reader; only in the documentation. */
   readonly note?: string
 }
 

@@ -77,10 +77,7 @@ export function startOtlp(settings: OtlpSettings, options: OtlpOptions): Otlp {
   }
 }
 
-/**
- * What the operator says of the service (OTEL_RESOURCE_ATTRIBUTES) counts before what we know of
- * it.
- */
+/** The operator's attributes of the service (OTEL_RESOURCE_ATTRIBUTES) count before ours. */
 function toResource(serviceName: string, version: string): Resource {
   const own = resourceFromAttributes({ 'service.name': 'gatehouse', 'service.version': version })
   const told = detectResources({ detectors: [envDetector] })
@@ -144,7 +141,7 @@ interface Exporter<Items> {
   ): void
 }
 
-/** Its failures are told; everything else about it stays as it is. */
+/** Reports its failures; everything else about it stays as it is. */
 function watch<Items, E extends Exporter<Items>>(
   exporter: E & Exporter<Items>,
   onFailure: (error: Error | undefined) => void,

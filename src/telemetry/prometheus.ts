@@ -49,7 +49,7 @@ function register(
   }
 }
 
-/** A counter is set, too: it begins anew at each scrape and is told the whole sum. */
+/** A counter is set, too: it begins anew at each scrape and gets the whole sum. */
 function fill(metric: Counter | Gauge, names: readonly string[], read: ReadMetric): void {
   metric.reset()
   // Without labels, reset leaves a zero, and what follows adds to it.
@@ -59,8 +59,7 @@ function fill(metric: Counter | Gauge, names: readonly string[], read: ReadMetri
 }
 
 /**
- * prom-client's own takes one observation at a time; this one is told how many fell into each
- * bucket.
+ * prom-client's own takes one observation at a time; this one takes how many fell into each bucket.
  */
 class CountedHistogram extends Histogram {
   readonly #configuration: {

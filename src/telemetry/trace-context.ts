@@ -23,8 +23,8 @@ import type { CallTrace } from '../gateway/call-observer.ts'
 const random = new RandomIdGenerator()
 
 /**
- * Ids are made when a call comes in, because upstreams are told of them; spans only when it is
- * over, of what is sampled.
+ * Ids are made when a call comes in, because upstreams receive them; spans only when it is over, of
+ * what is sampled.
  */
 export class TracedCall implements CallTrace {
   readonly traceId: string

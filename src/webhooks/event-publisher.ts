@@ -35,7 +35,7 @@ export interface PublishedEvent {
   readonly accountId: AccountId
   readonly type: WebhookEvent
   readonly data: Readonly<Record<string, unknown>>
-  /** What must be told only once. */
+  /** The mark of an event that must go out only once. */
   readonly mark?: AlertMark
 }
 

@@ -13,7 +13,7 @@ const DEGRADED_PAUSE_MS = 600_000
 const MAX_REMEMBERED = 10_000
 const MICRO_USD = 1_000_000
 
-/** What limits/budget-counter.ts tells. */
+/** The alert that limits/budget-counter.ts sends. */
 export interface ReachedShare {
   readonly budget: Budget
   readonly threshold: number
@@ -88,7 +88,7 @@ export class DegradedTargets {
     const key = `${accountId}\n${target}`
     const toldAtMs = this.#toldAtMs.get(key)
     if (toldAtMs !== undefined && nowMs - toldAtMs < DEGRADED_PAUSE_MS) return
-    // Anew at the end: what was told longest ago is in front.
+    // Put at the end anew: the one told longest ago is in front.
     this.#toldAtMs.delete(key)
     this.#toldAtMs.set(key, nowMs)
     const [oldest] = this.#toldAtMs.keys()

@@ -1,6 +1,6 @@
 /**
  * Empties the queue of deliveries: at least once each, those that fail again and again over about a
- * day. What is in the queue outlives the process. Must not know what the events mean.
+ * day. The queue outlives the process. Must not know what the events mean.
  */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { withJitter } from '../core/retry-delay.ts'

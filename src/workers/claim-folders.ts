@@ -19,8 +19,8 @@ export interface AdoptionReport {
 
 /**
  * The lowest indexes whose folders are free: a worker whose supervisor was killed keeps its own
- * until it has ended. What waits in all other journals, the data folder's own too, goes to the
- * first of them, which ships it.
+ * until it has ended. The first of them takes over what waits in all other journals, the data
+ * folder's own too, and ships it.
  */
 export function claimWorkerFolders(
   dataFolder: string,

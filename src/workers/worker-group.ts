@@ -1,5 +1,5 @@
 /**
- * Keeps a number of workers running until it is told to end them. Must not know what they serve.
+ * Keeps a number of workers running until it is asked to end them. Must not know what they serve.
  */
 import { mergeExpositions } from './merge-expositions.ts'
 import { RestartSchedule } from './restart-schedule.ts'
@@ -31,7 +31,7 @@ interface Member {
   isReady: boolean
   startedAtMs: number
   restarts: number
-  /** Of an end that was told, and is not told again. */
+  /** Of an end that was logged, and is not logged again. */
   toldReason: string | undefined
   timer: ReturnType<typeof setTimeout> | undefined
 }
@@ -143,7 +143,7 @@ export class WorkerGroup {
     const wasReady = member.isReady
     member.process = undefined
     member.isReady = false
-    // Who was never ready at the first start is told by `open`.
+    // `open` reports a worker that was never ready at the first start.
     if (this.#isClosing || !(this.#isOpen || wasReady)) return
     const restartInMs = this.#schedule.ended(member.index, performance.now() - member.startedAtMs)
     if (this.#schedule.isHopeless && !this.#members.some(({ isReady }) => isReady)) {

@@ -25,7 +25,7 @@ export type ToWorker =
   /** The operator has changed the configuration. */
   | { readonly type: 'reload' }
 
-/** What another version says and this one does not know is passed over. */
+/** Messages of another version that this one does not know are passed over. */
 export function readFromWorker(message: unknown): FromWorker | undefined {
   return isTyped(message, ['ready', 'refused', 'rendered', 'collect'])
     ? (message as FromWorker)

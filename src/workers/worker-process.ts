@@ -63,7 +63,7 @@ export function startWorkerProcess({
     ready.reject(new Error(reason))
     return { reason, isClean: code === 0 }
   })
-  // Whoever starts it awaits one of the two.
+  // The caller that starts it awaits one of the two.
   ready.promise.catch(() => {})
 
   function hear(message: FromWorker): void {
@@ -86,7 +86,7 @@ export function startWorkerProcess({
     try {
       child.send(message)
     } catch {
-      // It has ended, which is told by itself.
+      // It has ended, and its end is reported by itself.
     }
   }
 

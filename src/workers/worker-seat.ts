@@ -1,6 +1,6 @@
 /**
- * A worker's end of the line to its supervisor, and how it is told to end. Must not know what a
- * worker does.
+ * A worker's end of the line to its supervisor, and how it hears that it has to end. Must not know
+ * what a worker does.
  */
 import { type FromWorker, Questions, readToWorker, type WorkerReady } from './worker-messages.ts'
 
@@ -25,7 +25,7 @@ export interface WorkerSeat {
   onEnd(end: (reason: string) => void): void
 }
 
-/** As long as the supervisor may wait for each worker, and some more. */
+/** The time that the supervisor may wait for each worker, and some more. */
 const COLLECT_TIMEOUT_MS = 5_000
 
 /** @returns undefined when no supervisor has started this process */
@@ -84,6 +84,6 @@ function send(message: FromWorker): void {
   try {
     process.send?.(message)
   } catch {
-    // The supervisor has gone; that is told by itself.
+    // The supervisor has gone, which is reported by itself.
   }
 }

@@ -1,7 +1,6 @@
 /**
- * Pages of the log under any filter, newest first. What a page may cost is bounded by the rows it
- * looks at, whatever is asked for: where few calls pass a filter, a page comes short, with the
- * place to go on from.
+ * Pages of the log under any filter, newest first. The rows that a page looks at bound its cost,
+ * whatever the filter: where few calls pass, a page comes short, with the place to go on from.
  */
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
 import type { CallOutcome, CallRecord } from '../../core/call.ts'

@@ -4,7 +4,7 @@ import type { AccountId } from '../../core/ids.ts'
 import { takeTurn } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 
-/** What `work` reads of the account's own things, nobody else changes before it has ended. */
+/** Nobody else changes the account's own things, as `work` reads them, before it has ended. */
 export async function changeAccount<Result>(
   database: Kysely<Schema>,
   accountId: AccountId,

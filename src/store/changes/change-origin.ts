@@ -1,7 +1,7 @@
 /**
- * Who is at work, carried along with the work itself: a change is written down with its actor
- * wherever in the house it is made, and nothing on the way has to hand it on. Must not know any
- * table, nor HTTP.
+ * Carries the actor along with the work itself: the audit log names the actor of a change wherever
+ * in the house it happens, and nothing on the way has to hand it on. Must not know any table, nor
+ * HTTP.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ChangeOrigin } from '../../core/audit.ts'

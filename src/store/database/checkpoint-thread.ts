@@ -6,7 +6,7 @@ import type { Database } from 'bun:sqlite'
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 
-/** As many pages of the log as SQLite itself has it by default: 4 MB. */
+/** Pages of the log, the same as SQLite's own default: 4 MB. */
 const DUE_PAGES = 1_000
 /**
  * To look how long the log is costs 40 µs, which few rows should not pay; so many write some 800
@@ -14,14 +14,14 @@ const DUE_PAGES = 1_000
  */
 const ROWS_BETWEEN_LOOKS = 256
 
-/** The whole of what the thread is told, and says. */
+/** All messages to the thread and from it. */
 type Order = { readonly type: 'checkpoint' | 'close'; readonly path: string }
 type Reply = { readonly failure?: string }
 
 /**
  * A checkpoint from another connection holds up no writer
- * (https://sqlite.org/c3ref/wal_checkpoint_v2.html, PASSIVE). Who writes much waits for its end,
- * with the event loop free, or a log that is always written to would never begin anew.
+ * (https://sqlite.org/c3ref/wal_checkpoint_v2.html, PASSIVE). A writer of many rows waits for its
+ * end, with the event loop free: a log that is always written to would never begin anew.
  */
 export class CheckpointThread {
   readonly #database: Kysely<Schema>

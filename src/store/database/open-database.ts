@@ -34,7 +34,7 @@ export function locateStore(settings: {
 export async function openDatabase(location: StoreLocation): Promise<Kysely<Schema>> {
   if ('path' in location)
     return new Kysely<Schema>({ dialect: new BunSqliteDialect(location.path) })
-  // Who has a file needs no client for Postgres.
+  // A store in a file needs no client for Postgres.
   const { GatehousePostgresDialect } = await import('./postgres-driver.ts')
   return new Kysely<Schema>({ dialect: new GatehousePostgresDialect(location.postgres) })
 }

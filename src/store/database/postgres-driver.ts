@@ -87,9 +87,9 @@ function openPool(settings: PostgresSettings): PostgresPool {
   }
 }
 
-/** What they wait for would come after they have been given up. */
+/** Their answers would come after they have been given up. */
 const MAX_WAITING = 500
-/** As pg-pool has it where all connections are in use. */
+/** pg-pool's message where all connections are in use. */
 const NONE_FREE = 'timeout exceeded when trying to connect'
 
 class ConnectionPool implements PostgresPool {
@@ -122,7 +122,7 @@ class ConnectionPool implements PostgresPool {
     // A connection that breaks while nobody uses it is replaced by the next one that is needed.
     this.#pool.on('error', () => {})
     // The pool listens only to those that nobody uses, and an event that nobody listens to ends the
-    // process. Whoever uses one is told by what it asks next.
+    // process. A user of one learns of it with its next question.
     this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 

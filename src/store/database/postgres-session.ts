@@ -64,7 +64,7 @@ export class PostgresSession {
     try {
       return (await client.query<Row>(text, [...values])).rows
     } catch (error) {
-      // What was asked may still be answered, to whoever asks next.
+      // The question may still be answered, to the one who asks next.
       if (isSilence(error)) this.#drop(client, error)
       throw error
     } finally {

@@ -1,6 +1,6 @@
 /**
  * All that the SQL of the two databases does not share, beside their drivers. Must not know any
- * table: the queries say what they want, and this says how each database is told.
+ * table: the queries say what they want, and this has the words for each database.
  */
 import {
   type CreateTableBuilder,
@@ -58,7 +58,7 @@ export async function currentSchema<Tables>(database: Kysely<Tables>): Promise<s
 
 /**
  * Waits until no other transaction has its turn at the same thing, on any node, and has it until
- * the transaction ends. Whoever reads something in order to write it anew begins with this. SQLite
+ * the transaction ends. Begin with this before reading something in order to write it anew. SQLite
  * has one writer at a time in any case.
  * @param what names it among all things of the database, such as `account acct_…`
  */

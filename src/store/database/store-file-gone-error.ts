@@ -3,7 +3,7 @@
  * Knows no driver.
  */
 
-/** Whatever was written to it now would be gone with the process. */
+/** Anything written to it now would be gone with the process. */
 export class StoreFileGoneError extends Error {
   override readonly name = 'StoreFileGoneError'
 

@@ -51,7 +51,7 @@ export function lockDataFolder(folder: string): DataFolderLock {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const lock = lockFile(join(folder, LOCK_FILE))
   if (lock === undefined) throw new DataFolderInUseError(folder, readServerInfo(folder))
-  // What a killed process left: nobody serves from here now.
+  // A killed process left it: nobody serves from here now.
   removeServerInfo(folder)
   let isHeld = true
   return {

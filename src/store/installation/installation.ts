@@ -90,10 +90,7 @@ export class InstallationTableStore {
   }
 }
 
-/**
- * Where one process has the file, the change itself counts; Postgres' triggers do it for whoever
- * makes one.
- */
+/** The change itself counts where one process has the file; on Postgres triggers do. */
 export async function countChange(transaction: Kysely<Schema>): Promise<void> {
   // A command that works beside a server of an older version migrates nothing.
   if (!isSqlite(transaction) || !(await hasTable(transaction, 'installation'))) return

@@ -76,7 +76,7 @@ export class InstallationWatch {
     return this.#looking
   }
 
-  /** Whoever follows changes may notice it first. */
+  /** The follower of changes may notice it first. */
   noteSetBack(from: number, to: number): void {
     if (to >= this.#lowest && this.#setBack !== undefined && this.#setBack.to === to) return
     this.#setBacks += 1

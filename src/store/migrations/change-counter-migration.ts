@@ -15,8 +15,8 @@ export const changeCounter: Step = {
     if (isSqlite(database)) return
     const schema = sql.id((await currentSchema(database)) ?? 'public')
     // The first change of a transaction takes the counter's row with a write that changes nothing.
-    // Its trigger comes after all that wait for the commit, and writes the last number. Where
-    // constraints are immediate it comes at once, and so each time.
+    // Its trigger comes after all that wait for the commit, and writes the last number. It comes at
+    // once, each time, where constraints are immediate.
     await sql`
       CREATE OR REPLACE FUNCTION note_change() RETURNS trigger LANGUAGE plpgsql
       SET search_path = ${schema}, pg_temp AS $$

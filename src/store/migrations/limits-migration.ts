@@ -24,7 +24,7 @@ export const limitsAndWebhooks: Migration = {
       .columns(['account_id'])
       .execute()
 
-    // What was told, so that it is told once a period, restarts included.
+    // Alerts that were sent, so that each goes out once a period, restarts included.
     await database.schema
       .createTable('budget_alerts')
       .addColumn('budget_id', 'text', (column) => column.notNull())

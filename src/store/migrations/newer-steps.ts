@@ -18,7 +18,7 @@ export interface Step extends Migration {
 
 export type Steps = Readonly<Record<string, Step>>
 
-/** What a later version wrote down of a step; where it wrote nothing, no older build may serve. */
+/** A later version's note on a step; without one, no older build may serve. */
 export interface StepNote {
   readonly name: string
   /** The step that a build has to know; null: none. */

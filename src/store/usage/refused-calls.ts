@@ -13,7 +13,7 @@ import { readInSlices, toStart, type UsageQuery } from './usage-rows.ts'
 /** Some two tenths of a millisecond of the event loop. */
 const ROWS_PER_STATEMENT = 32
 
-/** What has no target cannot be asked for by target. */
+/** A refused call has no target, so nobody can ask for it by target. */
 export type RefusedQuery = Omit<UsageQuery, 'groupBy' | 'target'>
 
 export interface RefusedSum {

@@ -17,7 +17,7 @@ export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
   return sums.toRows()
 }
 
-/** As `sumCalls`, some at a time. */
+/** Like `sumCalls`, some at a time. */
 export class CallSums {
   readonly #sums = new Map<string, PlaceSum>()
   #last: PlaceSum | undefined

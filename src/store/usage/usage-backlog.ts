@@ -2,7 +2,7 @@
  * Sums of stored calls that are not in the hours yet. A batch of calls leaves a note of them in its
  * own transaction: one for each account on Postgres, where several processes settle them, and one
  * for all on SQLite (usage-batches.ts). The notes of a minute or so are then added to the hours
- * together, each hour's row written once. Whoever reads the hours adds the notes to them. Must not
+ * together, each hour's row written once. A reader of the hours adds the notes to them. Must not
  * see a call, which could be counted twice.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -73,7 +73,7 @@ export class UsageBacklog {
   }
 
   /**
-   * Where there are many notes, or an account has many, it adds them to the hours.
+   * Adds the notes to the hours where there are many, or an account has many.
    * @param between awaited between the statements
    */
   async settleMany(between: () => Promise<unknown>): Promise<void> {

@@ -1,9 +1,8 @@
 /**
  * Sums hours up to days, so that a month is read as thirty days and not as seven hundred hours,
- * then days to months. The days can always be made again from the hours. Whoever adds to hours
- * notes that their day is due, so days that are done with are not asked for. Must not run while
- * somebody waits: it holds the database's only connection for as long as one day of one account
- * takes.
+ * then days to months. The days can always be made again from the hours. A writer of hours notes
+ * that their day is due, so nobody asks for days that are done with. Must not run while somebody
+ * waits: it holds the database's only connection for as long as one day of one account takes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'

@@ -29,7 +29,7 @@ export const COUNTERS = [
   'cost_unknown',
 ] as const satisfies readonly (keyof UsageTable)[]
 
-/** As `writeHours`; their days are to be summed up anew. */
+/** Like `writeHours`, and marks their days to be summed up anew. */
 export async function addToHours(
   database: Kysely<Schema>,
   rows: readonly UsageTable[],

@@ -32,7 +32,7 @@ const COLUMNS = [
   'first_bytes',
 ] as const satisfies readonly (keyof UsageTable)[]
 
-/** What is over at a moment is summed up, step by step. */
+/** Sums up periods that are over at a moment, step by step. */
 export interface RollUpPass {
   readonly nowMs: number
   /** Ends it after the step that it is at. */

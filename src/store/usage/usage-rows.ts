@@ -66,8 +66,8 @@ export async function readUsageRows(
   accountId: AccountId,
   query: UsageQuery,
 ): Promise<readonly SummedRow[]> {
-  // As of one moment: between two, a note could be added to hours that were read, or had been read,
-  // without it.
+  // Reads as of one moment: between two, a note could be added to hours that were read, or had been
+  // read, without it.
   return await database
     .transaction()
     .setIsolationLevel('repeatable read')

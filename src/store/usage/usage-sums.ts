@@ -1,7 +1,7 @@
 /**
  * What was used, added up: whole hours from the roll-ups, which outlive the calls, and the part of
  * an hour from the calls. For the start of the process: never asked on the hot path, and this
- * process may add nothing to the roll-ups meanwhile. What it holds grows with accounts, keys, gates
+ * process may add nothing to the roll-ups meanwhile. Its memory grows with accounts, keys, gates
  * and targets, and neither with time nor with calls.
  */
 import type { Kysely } from 'kysely'

@@ -31,8 +31,8 @@ export interface UsageSum {
   /** Where the hour, day or month (UTC) begins; the range's own beginning under `all`. */
   readonly startsAt: number
   /**
-   * The gate, target, key, class of status (`2xx`) or credential; null where nothing is told apart,
-   * or no upstream was asked.
+   * The gate, target, key, class of status (`2xx`) or credential; null where nothing is grouped, or
+   * no upstream was asked.
    */
   readonly group: string | null
   /** It stands for all groups beyond the fifty with the most calls. */
@@ -127,7 +127,7 @@ export class UsageStore {
 interface PlacedRows {
   /** By where their step begins. */
   readonly steps: ReadonlyMap<number, readonly PlacedRow[]>
-  /** Those that are told apart. */
+  /** The values that the sums are grouped by. */
   readonly groups: ReadonlySet<string | null>
 }
 
@@ -157,7 +157,7 @@ function findGroups(calls: ReadonlyMap<string | null, number>): ReadonlySet<stri
 async function sumUp({ steps, groups }: PlacedRows): Promise<UsageSum[]> {
   const sums: UsageSum[] = []
   const turns = new SummingTurns()
-  // What belongs together lies together, so that one pair of histograms at a time is enough.
+  // Rows that belong together lie together, so that one pair of histograms at a time is enough.
   const current = new UsageAccumulator()
   // Step by step: to sort all rows at once would hold the event loop.
   for (const [, ofStep] of [...steps].sort(([left], [right]) => left - right)) {

@@ -10,7 +10,7 @@ export interface ServerSentEvent {
 }
 
 /**
- * A step of a stream: bytes in, the events that they complete out. What is incomplete at the end is
+ * A step of a stream: bytes in, the events that they complete out. An incomplete rest at the end is
  * no event.
  */
 export function createEventReader(): (bytes: Uint8Array) => ServerSentEvent[] {

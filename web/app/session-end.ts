@@ -4,7 +4,7 @@
 import { holdQueries, releaseQueries } from './hold-queries.ts'
 import { createSignal, useSignal } from './signal.ts'
 
-/** This browser had a session the last time: whoever has none now is told why. */
+/** This browser had a session the last time: a user who has none now learns why. */
 const STORED_AS = 'gatehouse-had-session'
 
 export function rememberSession(): void {

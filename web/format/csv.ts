@@ -3,8 +3,8 @@
 export type CsvCell = string | number | null
 
 /**
- * What spreadsheets take for a formula, whoever chose the text: it gets an apostrophe in front,
- * which they do not show.
+ * Text that spreadsheets take for a formula. It gets an apostrophe in front, which they do not
+ * show.
  */
 const FORMULA = /^[=+\-@\t\r]/
 const NEEDS_QUOTES = /[",\r\n]/

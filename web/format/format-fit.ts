@@ -43,7 +43,7 @@ function fitOfTarget({ providers, table }: Known, endpoint: string, target: stri
   return endpoint === FIM ? 'none' : 'unknown'
 }
 
-/** What fits best comes first; the rest stays in its order. */
+/** The best fit comes first; the rest stays in its order. */
 export function arrangeByFit<Item extends { readonly endpoint: string }>(
   items: readonly Item[],
   fitOf: (endpoint: string) => Fit,

@@ -49,7 +49,7 @@ export interface ResolvedRange {
  * neither.
  */
 export interface ComparedPeriods {
-  /** As much of the range as is over. */
+  /** The part of the range that is over. */
   readonly finished: Period
   /** The same part, one range earlier. */
   readonly before: Period
@@ -62,7 +62,7 @@ const LONGEST_MONTH_BY_HOUR_MS = 2 * DAY_MS
 /** Of the interface: a week in which clocks are set back has an hour more. */
 const LONGEST_BY_HOUR_MS = 7 * DAY_MS + HOUR_MS
 
-/** Whatever an address holds; what is no range becomes the default. */
+/** Takes anything that an address holds; the default stands in for what is no range. */
 export function parseRangeChoice(search: Readonly<Record<string, unknown>>): RangeChoice {
   const range = RANGE_NAMES.find((name) => name === search.range)
   if (range === undefined) return DEFAULT

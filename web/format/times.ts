@@ -113,7 +113,7 @@ export function formatStep(startMs: number, step: StepLength, zone: TimeZone): s
 
 /**
  * The same for an axis.
- * @param spanMs of the whole axis: beyond two days its hours are told by their day
+ * @param spanMs of the whole axis: beyond two days its hours carry their day
  */
 export function formatStepShort(
   startMs: number,

@@ -1,6 +1,5 @@
 /**
- * What a sum of usage tells, one figure at a time: how it is called, read and written. Knows no
- * page and no chart.
+ * The figures of a sum of usage: how each is called, read and written. Knows no page and no chart.
  */
 import { formatCount, formatDuration, formatShare, formatUsd } from './figures.ts'
 
@@ -10,7 +9,7 @@ interface Percentiles {
   readonly p99: number | null
 }
 
-/** As much of `/v1/analytics`' sums as figures are made of. */
+/** The part of `/v1/analytics`' sums that figures are made of. */
 export interface UsageFigures {
   readonly calls: number
   readonly errors: number
@@ -43,8 +42,7 @@ export interface Measure {
 }
 
 /**
- * Calls that a provider was to answer, and those of them that failed: the others are told as
- * refused.
+ * Calls that a provider was to answer, and those of them that failed: the others count as refused.
  */
 export function readErrors({
   calls,

@@ -1,6 +1,6 @@
 /**
- * A window that covers the whole page, and cannot be closed before what it asks for is done. What
- * is on the page stays as it is.
+ * A window that covers the whole page, and cannot be closed before what it asks for is done. The
+ * page keeps what is on it.
  */
 import { Dialog as RadixDialog } from 'radix-ui'
 import type { ReactNode } from 'react'

@@ -32,7 +32,7 @@ type CloseGuard = () => boolean
 
 interface OpenWindow {
   readonly guard: RefObject<CloseGuard | undefined>
-  /** As Escape does. */
+  /** The same as Escape. */
   readonly close: () => void
   readonly closeUnasked: () => void
 }

@@ -20,7 +20,7 @@ export function OneTimeSecret({
   readonly name: string
   /** For screen readers, the place where it stands: `the new key`. */
   readonly region?: string
-  /** More about it. The function is to be told when the same secret was copied there. */
+  /** More about it. Call the function when the same secret was copied there. */
   readonly children?: (onCopied: () => void) => ReactNode
 }) {
   const [wasCopied, setCopied] = useState(false)

@@ -6,7 +6,7 @@
 export interface SnippetPlace {
   /** Of the gateway, without a path: `location.origin`. */
   readonly baseUrl: string
-  /** As the rule of gate ids lets it be: no character that code would have to escape. */
+  /** A gate id by its rule: no character that code would have to escape. */
   readonly gateId: string
 }
 
@@ -49,7 +49,7 @@ type Draft = Omit<CallSnippet, 'endpoint'>
 function endpointOf({ id, variant, family }: Draft): string {
   if (id.includes('fim')) return '/alt/v1/fim/completions'
   if (family === 'Anthropic' || variant === 'Messages') return '/v1/messages'
-  // The Vercel AI SDK asks OpenAI's newer endpoint unless it is told otherwise.
+  // The Vercel AI SDK asks OpenAI's newer endpoint by default.
   if (family === 'Vercel AI SDK' || variant.endsWith('Responses')) return '/v1/responses'
   return '/v1/chat/completions'
 }

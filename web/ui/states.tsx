@@ -40,7 +40,7 @@ export function ErrorState({
   retry,
 }: {
   readonly error: unknown
-  /** Where more is known than the error tells. */
+  /** For pages that know more than the error says. */
   readonly message?: string
   readonly retry?: () => void
 }) {

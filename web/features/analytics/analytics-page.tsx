@@ -1,7 +1,4 @@
-/**
- * What the calls of the account add up to, told apart by what one asks for. Every choice is in the
- * address.
- */
+/** Sums of the account's calls, grouped as the reader chooses. Every choice is in the address. */
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw } from 'lucide-react'

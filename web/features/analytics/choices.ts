@@ -15,7 +15,7 @@ export const GROUPS = [
 
 export type GroupName = (typeof GROUPS)[number][0]
 
-/** What is drawn: only what adds up can be stacked. */
+/** The measures to draw: only those that add up can be stacked. */
 export const DRAWN = {
   calls: CALLS,
   errors: ERRORS,
@@ -56,7 +56,7 @@ export function parseChoices(search: Search): Choices {
   }
 }
 
-/** What is as it would be anyway is left out: addresses stay short. */
+/** Leaves out defaults: addresses stay short. */
 export function toSearch(choices: Choices): Record<string, string> {
   return {
     ...choices.range,

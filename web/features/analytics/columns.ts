@@ -60,7 +60,7 @@ const CSV_ONLY: readonly Column[] = [
 
 export const CSV_COLUMNS: readonly Column[] = [...COLUMNS, ...CSV_ONLY]
 
-/** What has no figure stands last, whichever way. */
+/** Rows without a figure stand last, whichever way. */
 export function sortSums(sums: readonly Sum[], sort: string, isAscending: boolean): readonly Sum[] {
   const read = COLUMNS.find(({ id }) => id === sort)?.read
   if (read === undefined)

@@ -1,4 +1,4 @@
-/** What is told apart, and what is picked out. */
+/** How the sums are grouped, and which calls are picked out. */
 import { Link } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { classNames } from '../../ui/class-names.ts'

@@ -111,7 +111,7 @@ function Cell({
   )
 }
 
-/** What is lost, of how many; the one word where all are alike. */
+/** How many are lost, of how many; the one word where all are alike. */
 function Summary({ counts }: { readonly counts: ReturnType<typeof countVerdicts> }) {
   const [only, ...rest] = counts
   if (only !== undefined && rest.length === 0) return <VerdictBadge verdict={only.verdict} />

@@ -42,7 +42,7 @@ export function DeleteGateDialog({
     mutationFn: () => ask('DELETE /v1/gates/{id}', { path: { id: gate.id } }),
     onSuccess: async () => {
       onClose()
-      // Away first: nobody should be told that the page's gate is missing.
+      // Leaves first: nobody should read that the page's gate is missing.
       await navigate({ to: '/gates', ignoreBlocker: true })
       await refresh(queryClient, 'GET /v1/gates', 'GET /v1/targets/health')
       toast('success', `Gate “${gate.id}” deleted`, {

@@ -20,7 +20,7 @@ export function nameChanges(changes: Partial<GateSettings>): string {
     .join(', ')
 }
 
-/** As the gateway answered, so that what is told is what is in effect. */
+/** The gateway's answer, so that the message names what is in effect. */
 export function describeChanges(before: Gate, after: Gate): readonly string[] {
   const told: string[] = []
   const note = (field: keyof GateSettings, from: string, to: string) => {

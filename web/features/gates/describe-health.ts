@@ -69,7 +69,7 @@ export function describeHealth(
 }
 
 function describeUnseen(health: TargetHealth, now: number, zone: TimeZone): HealthWords {
-  // What it failed for was forgotten with the credential that it failed with.
+  // The gateway forgot the reason with the credential that failed.
   if (health.lastFailure !== null) {
     const sentence = `Not called since its credential was changed.${describeFailure(health, now)}`
     return { tone: 'neutral', word: 'not seen since the change', sentence }

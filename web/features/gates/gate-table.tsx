@@ -39,7 +39,7 @@ interface GateRowsProps {
   readonly exhausted: readonly Exhausted[]
 }
 
-/** Where a table would hide the targets behind its edge. */
+/** For screens where a table would hide the targets behind its edge. */
 function GateCards({ gates, healthOf, recentOf, exhausted }: GateRowsProps) {
   return (
     <ul aria-label="Gates" className="divide-y divide-line md:hidden">

@@ -5,7 +5,7 @@ export interface ModelOption {
   /** `provider/model`. */
   readonly target: string
   readonly providerName: string
-  /** As people call the model; undefined: as its id. */
+  /** The name that people use for the model; undefined: its id. */
   readonly name: string | undefined
   readonly isConfigured: boolean
   /** US dollars per million tokens. */
@@ -84,7 +84,7 @@ function rankOf({ target, isConfigured }: ModelOption, wanted: string): number {
   return match + (isConfigured ? 0 : 3)
 }
 
-/** What was typed as a target of its own; undefined while it is none. */
+/** The typed text as a target of its own; undefined while it is none. */
 export function toTypedTarget(text: string): string | undefined {
   const typed = text.trim()
   return /^[^\s/]+\/\S+$/.test(typed) ? typed : undefined

@@ -1,6 +1,6 @@
 /**
- * What targets are chosen from, asked for when an editor opens, and kept: it changes with versions
- * of the gateway.
+ * The catalog that targets are chosen from. An editor asks for it when it opens, and it is kept: it
+ * changes with versions of the gateway.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'

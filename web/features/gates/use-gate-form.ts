@@ -12,7 +12,7 @@ export interface GateForm {
   readonly set: <Field extends keyof GateDraft>(field: Field, value: GateDraft[Field]) => void
   /** What to show at a field, by the interface's name of it: `targets[1].model`. */
   readonly problem: (field: string) => string | undefined
-  /** What was refused and belongs to no field that the form has. */
+  /** A refusal that belongs to no field of the form. */
   readonly refusal: unknown
   /** Shows everything that is wrong. @returns whether nothing is */
   readonly check: () => boolean

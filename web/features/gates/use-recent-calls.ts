@@ -16,8 +16,8 @@ const UNKNOWN: RecentCalls = { calls: undefined, errors: undefined }
 const NONE: RecentCalls = { calls: 0, errors: 0 }
 
 /**
- * The gates with the most calls are told apart; of one that is not among them nothing is known
- * where there are more.
+ * The answer names the gates with the most calls; where there are more, nothing is known of the
+ * others.
  */
 export function useRecentCalls(): (gateId: string) => RecentCalls {
   const from = useMemo(() => new Date(Date.now() - DAY_MS).toISOString(), [])

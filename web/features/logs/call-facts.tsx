@@ -1,4 +1,4 @@
-/** What is told of a call as plain facts, as the list of a call's columns says. Knows no column. */
+/** The plain facts of a call, from the list of a call's columns. Knows no column. */
 import type { ReactNode } from 'react'
 import { CALL_FACTS, type CallFact } from '../../../src/contract/call-facts.generated.ts'
 import { formatDuration, formatWhole } from '../../format/figures.ts'

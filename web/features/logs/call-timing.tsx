@@ -12,7 +12,7 @@ export interface TimedAttempt {
   readonly hasAnswered: boolean
 }
 
-/** Where the first attempt was enough, the log holds no more of it than the call itself says. */
+/** The log holds no more of a first attempt that was enough than the call itself says. */
 export function listAttempts(log: Log): readonly TimedAttempt[] {
   if (log.attemptDetails !== null) {
     return log.attemptDetails.map((attempt) => ({

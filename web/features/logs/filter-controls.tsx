@@ -44,7 +44,7 @@ export function Choice({
 }
 
 /**
- * What is chosen is there also when it is not among the values: a gate that was deleted has calls
+ * The chosen value is there also when it is not among the values: a gate that was deleted has calls
  * still.
  */
 export function Options({

@@ -1,6 +1,6 @@
 /**
- * What the log is filtered by, as it stands in the page's address and as the interface is asked.
- * Pure; knows no page.
+ * The log's filter, as it stands in the page's address and as the interface takes it. Pure; knows
+ * no page.
  */
 import type { QuestionOf, RowOf } from '../../api/ask.ts'
 
@@ -26,7 +26,7 @@ export type Range = keyof typeof RANGES
 export const OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
-/** In the page's address. What is absent does not filter. */
+/** In the page's address. Absent members do not filter. */
 export interface LogSearch {
   /** Until now; not together with `from` and `to`. */
   readonly range?: Range
@@ -41,7 +41,7 @@ export interface LogSearch {
   readonly status?: string
   readonly errorKind?: string
   readonly stream?: boolean
-  /** Milliseconds; the end is not included. As cells of the heat map are. */
+  /** Milliseconds; the end is not included. Like the cells of the heat map. */
   readonly durationFromMs?: number
   readonly durationToMs?: number
   readonly firstByteFromMs?: number

@@ -138,8 +138,8 @@ function capitalise(text: string): string {
 }
 
 /**
- * A range whose end comes before its beginning is told, and filters nothing until it is mended:
- * both fields keep what was typed.
+ * A range whose end comes before its beginning shows a message, and filters nothing until it is
+ * mended: both fields keep what was typed.
  */
 function CheckedTimeRange({ from, to, onChange }: TimeRangeProps) {
   const [reversed, setReversed] = useState<{ readonly from?: string; readonly to?: string }>()

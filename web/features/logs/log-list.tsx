@@ -1,6 +1,6 @@
 /**
- * The list of calls: of a hundred thousand rows, those that are seen are in the page. What one
- * reads stays where it is while rows come.
+ * The list of calls: of a hundred thousand rows, those that are seen are in the page. The rows that
+ * one reads stay where they are while others come.
  */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowUp } from 'lucide-react'

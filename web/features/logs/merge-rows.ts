@@ -22,7 +22,7 @@ export function mergeRows(
     if (fresh[next]?.id === row.id) next += 1
     rows.push(row)
   }
-  // Where older pages are still to come, they will bring it.
+  // Older pages will bring it where some are still to come.
   if (isWhole) rows.push(...fresh.slice(next))
   return rows
 }

@@ -3,7 +3,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { nameError } from './explain-error.ts'
 import type { Log } from './log-filter.ts'
 
-/** What went well is said quietly, so that the eye finds the rest. */
+/** Success looks quiet, so that the eye finds the rest. */
 export function StatusBadge({ log }: { readonly log: Log }) {
   const { outcome, errorKind, refusals } = log
   const status = <span className="tabular-nums">{log.status}</span>

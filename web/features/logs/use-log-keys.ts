@@ -49,7 +49,7 @@ function choose(actions: LogKeyActions, key: string, element: Element): (() => v
   if (element.closest(FIELDS) !== null) return undefined
   const isInList = element.closest('[role="grid"]') !== null
   const isOnControl = !isInList && element.closest(CONTROLS) !== null
-  // What scrolls by these keys goes on to.
+  // Boxes that scroll by these keys keep doing so.
   const canMoveByArrows = isInList || element === document.body
   switch (key) {
     case 'j':

@@ -23,7 +23,7 @@ export interface LogRows {
   readonly rows: readonly Log[]
   /** There is nothing to show yet. */
   readonly isLoading: boolean
-  /** What is shown is of the filter before. */
+  /** The rows shown are of the filter before. */
   readonly isReplacing: boolean
   readonly error: unknown
   readonly hasMore: boolean
@@ -43,8 +43,8 @@ export function useLogRows(query: LogQuery, isLive: boolean): LogRows {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     placeholderData: keepPreviousData,
-    // What has ended does not change: to ask for hundreds of pages again, or to compare them, would
-    // be for nothing.
+    // Ended calls do not change: to ask for hundreds of pages again, or to compare them, would be
+    // for nothing.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnReconnect: false,
     refetchOnWindowFocus: false,

@@ -1,5 +1,5 @@
 /**
- * How far a new account has come, read from what exists, and whether its reader wants to be told.
+ * How far a new account has come, read from what exists, and whether its reader wants to see it.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

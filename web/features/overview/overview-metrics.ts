@@ -26,7 +26,7 @@ export interface OverviewMetric {
   /** The large figure, and the ones beside it. */
   readonly main: Measure
   readonly besides: readonly (readonly [name: string, measure: Measure])[]
-  /** What is drawn; the first one with the period before. */
+  /** The measures drawn; the first one with the period before. */
   readonly drawn: readonly Measure[]
 }
 

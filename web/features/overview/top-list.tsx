@@ -1,5 +1,5 @@
 /**
- * Who used most: gates, targets or keys, each with its share of the calls, leading on to their
+ * The gates, targets or keys that used most, each with its share of the calls, leading on to their
  * analytics and logs.
  */
 import { Link } from '@tanstack/react-router'

@@ -1,6 +1,6 @@
 /**
- * What is typed into the forms of owned models: checked as one types, and turned into what is sent.
- * The gateway checks all of it again.
+ * The typed text of the forms of owned models: checked as one types, and turned into a request. The
+ * gateway checks all of it again.
  */
 import type { QuestionOf, RowOf } from '../../api/ask.ts'
 

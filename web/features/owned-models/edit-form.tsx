@@ -1,4 +1,4 @@
-/** What may be changed of an owned model; only what was changed is sent. */
+/** The changeable fields of an owned model; sends only those that changed. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
@@ -34,7 +34,8 @@ const FIELDS = [
 
 export function EditForm({ model }: { readonly model: OwnedModel }) {
   const queryClient = useQueryClient()
-  // What the form began with: what another has changed meanwhile is not sent back as it was.
+  // The values that the form began with, so that it does not undo what another has changed
+  // meanwhile.
   const [before, setBefore] = useState(model)
   const [typed, setTyped] = useState(() => toDetails(model))
   const [sent, setSent] = useState<Details>()
@@ -96,7 +97,7 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
         onChange={(event) => change({ upstreamModelId: event.target.value })}
         problem={
           typed.upstreamModelId.trim() === ''
-            ? 'Its server has to be told a name.'
+            ? 'Its server needs a name.'
             : refusedAs('upstreamModelId')
         }
       />

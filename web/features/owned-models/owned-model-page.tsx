@@ -114,7 +114,7 @@ function CredentialCard({ model }: { readonly model: OwnedModel }) {
   )
 }
 
-/** As set, else as found. */
+/** The one that was set, else the one that was found. */
 function fimEndpointOf({ fimEndpoint, probe }: OwnedModel): FimEndpoint {
   return fimEndpoint === 'auto' ? (probe?.found?.fimEndpoint ?? fimEndpoint) : fimEndpoint
 }

@@ -30,7 +30,7 @@ import { UseInGate } from './use-in-gate.tsx'
 
 type Saved = AnswerOf<'POST /v1/owned-models'>
 
-/** Those at which a problem is told. */
+/** The fields that show a problem. */
 const FIELDS = [
   'slug',
   'displayName',
@@ -63,7 +63,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
   const [draft, setDraft] = useState(NOTHING_TYPED)
   const [dialect, setDialect] = useState<Dialect>('openai-chat')
   const credential = useRef<HTMLInputElement>(null)
-  /** What was sent last: a refusal stands at a field until the field is changed. */
+  /** The last request: a refusal stands at a field until the field is changed. */
   const [sent, setSent] = useState<NewDetails>()
   const change = (changed: Partial<NewDetails>) => setDraft((before) => ({ ...before, ...changed }))
   const choose = (next: Dialect) => {

@@ -1,4 +1,4 @@
-/** Where the next message is typed: Enter sends, Shift+Enter makes a line. */
+/** The field for the next message: Enter sends, Shift+Enter makes a line. */
 import { ArrowUp, Square } from 'lucide-react'
 import { type KeyboardEvent, type Ref, useId } from 'react'
 import { Button } from '../../ui/button.tsx'
@@ -41,7 +41,7 @@ export function Composer({
     <div className="flex flex-col gap-2">
       {onCancelEdit !== undefined && (
         <p className="flex items-center justify-between gap-2 rounded-lg bg-accent-soft px-3 py-1.5 text-[13px] text-accent-strong">
-          Your last message, to be sent anew. What came after it is dropped then.
+          Your last message, to be sent anew. Sending it drops what came after it.
           <Button size="small" look="quiet" onClick={onCancelEdit}>
             Cancel
           </Button>

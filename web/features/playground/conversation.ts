@@ -48,7 +48,7 @@ export interface Answer {
   readonly firstTokenMs?: number
   /** From sending to the end; measured here. */
   readonly totalMs?: number
-  /** As the gateway told it at the end. */
+  /** The gateway's own figures, from the end of the answer. */
   readonly figures?: Pick<ChatAnswer, 'usage' | 'cost' | 'attempts' | 'finish_reason'>
   readonly failure?: Failure
 }
@@ -63,7 +63,7 @@ export function beginAnswer(id: string, gateId: string): Answer {
 }
 
 /**
- * What the model is told of the conversation so far. An answer that failed was none; one that was
+ * The conversation so far, as the model gets it. An answer that failed was none; one that was
  * stopped was said as far as it came.
  */
 export function toMessages(entries: readonly Entry[]): ChatMessage[] {

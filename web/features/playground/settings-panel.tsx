@@ -1,4 +1,4 @@
-/** What goes along with every message: system prompt, parameters, tools. */
+/** The settings that every message carries: system prompt, parameters, tools. */
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
 import { EXAMPLE_TOOLS } from './parse-tools.ts'

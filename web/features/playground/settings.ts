@@ -1,11 +1,11 @@
 /**
- * What is said with every message: the settings as they are typed, what is wrong with them, and
- * what becomes of them. Pure.
+ * The settings that every message carries: as they are typed, what is wrong with them, and what
+ * becomes of them. Pure.
  */
 import type { ChatMessage, ChatRequest } from './conversation.ts'
 import { parseTools } from './parse-tools.ts'
 
-/** As typed: what is empty is left to the gate. */
+/** As typed; the gate decides about empty ones. */
 export interface Settings {
   readonly system: string
   readonly temperature: string

@@ -41,7 +41,7 @@ export async function streamAnswer(
     }
     if (answer.state === 'running') tell(fail(answer, CUT_OFF, elapsedMs()))
   } catch (thrown) {
-    // An answer that was told whole, or failed, is followed by nothing that counts.
+    // Nothing that counts follows an answer that was complete, or failed.
     if (answer.state !== 'running') return
     if (signal.aborted) tell({ ...answer, state: 'stopped', totalMs: elapsedMs() })
     else if (thrown instanceof ApiError) tell(refuse(answer, thrown, elapsedMs()))

@@ -160,7 +160,7 @@ function describeActor({ type, id, name }: AuditEntry['actor']): string {
   return type === 'key' ? `Key “${name ?? id}”` : (name ?? id)
 }
 
-/** As people know it: by its name where it has one, and by its id otherwise. */
+/** The name that people know it by, where it has one, and its id otherwise. */
 function nameOf({ before, after, resourceId }: AuditEntry): string {
   const form = after ?? before
   for (const field of ['displayName', 'name', 'email', 'url']) {

@@ -1,4 +1,4 @@
-/** What webhooks are told of, in words. */
+/** The events of webhooks, in words. */
 import type { RowOf } from '../../api/ask.ts'
 
 export type Webhook = RowOf<'GET /v1/webhooks'>

@@ -1,4 +1,4 @@
-/** One webhook: where it leads, what it is told, whether it is on, and what became of a test. */
+/** One webhook: its address, its events, whether it is on, and what became of a test. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'

@@ -1,4 +1,4 @@
-/** Addresses that are told of events: made, tried, switched off, changed, deleted. */
+/** Addresses that receive events: created, tried, switched off, changed, deleted. */
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Webhook as WebhookIcon } from 'lucide-react'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** Name, email and password of somebody new. What entitles them to sign up is the page's to say. */
+/** Name, email and password of somebody new. The page says what entitles them to sign up. */
 import { type ReactNode, useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { Button } from '../../ui/button.tsx'

@@ -46,7 +46,7 @@ export interface TimeChartData {
   readonly format: (value: number | null | undefined) => string
 }
 
-/** Where nothing was measured, nothing stands behind it. The period before is of other calls. */
+/** No call stands behind a step where nothing was measured. The period before is of other calls. */
 export function hasCalls(values: ChartRow['values']): boolean {
   return Object.entries(values).some(
     ([key, value]) => key !== BEFORE_KEY && value !== null && value !== 0,
@@ -54,7 +54,7 @@ export function hasCalls(values: ChartRow['values']): boolean {
 }
 
 /**
- * What a reader who does not see the chart is told of it: of each series its highest value and when
+ * The chart in words, for a reader who does not see it: of each series its highest value and when
  * that was.
  */
 export function describeChart(

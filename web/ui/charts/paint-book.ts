@@ -24,7 +24,7 @@ export function takePaints(book: string | null, ids: readonly string[]): Painted
   const drawn = new Map(entries.filter(([mark]) => marks.has(mark)))
   const others = entries.filter(([mark]) => !marks.has(mark))
   const missing = wanted.filter(({ mark }) => !drawn.has(mark))
-  // Whoever was not drawn for longest gives its paint away when all are taken.
+  // The series that was not drawn for longest gives its paint away when all are taken.
   const kept = others.slice(Math.max(0, others.length + drawn.size + missing.length - PAINT_COUNT))
   const taken = new Set([...kept, ...drawn].map(([, slot]) => slot))
   for (const { mark } of missing) {

@@ -40,7 +40,7 @@ export function PaintPattern({
   )
 }
 
-/** As large as its class says. */
+/** Its class sets its size. */
 export function PaintSample({
   paint,
   className,

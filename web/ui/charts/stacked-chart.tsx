@@ -44,7 +44,7 @@ export function StackedChart(props: TimeChartProps) {
   )
 }
 
-/** What the library tells of each bar. */
+/** The library's description of each bar. */
 interface Place {
   readonly x?: number
   readonly y?: number

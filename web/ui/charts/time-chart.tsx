@@ -16,7 +16,7 @@ import { type StepLinks, useStepLinks } from './step-links.ts'
 const TICK = { fill: 'var(--ink-faint)', fontSize: 12 }
 const MARGIN = { top: 8, right: 8, bottom: 0, left: 0 }
 
-/** Beyond this, hours are told by their day, and each day once. */
+/** Beyond this, hours carry their day, and each day stands once. */
 const DAYS_TOLD_MS = 172_800_000
 
 function listMidnights(rows: TimeChartData['rows'], zone: TimeZone): number[] {

@@ -280,6 +280,31 @@ test('on a phone a call has the page to itself, and nothing scrolls sideways', a
   expect(await findAccessibilityFaults(page)).toEqual([])
 })
 
+test('where no call passes, the page says which calls are never in the log: those of unknown keys', async () => {
+  const { page } = visit
+  const askNobody = (key: string) =>
+    fetch(`${gatehouse.url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'nobodys-gate', input: 'hello' }),
+    })
+  const refused = await askNobody(gatehouse.key)
+  expect(refused.status).toBe(404)
+  const unknown = await askNobody(`sk-svc-${'0'.repeat(64)}`)
+  expect(unknown.status).toBe(401)
+  await waitForLogRow(gatehouse, refused.headers.get('x-request-id') ?? '')
+
+  await openLogs(page, '?status=404')
+  await rowsOf(page).filter({ hasText: 'nobodys-gate' }).first().waitFor()
+  await page.goto('/dashboard/logs?status=401')
+  await page.getByText('No call passes these filters').waitFor()
+  await page
+    .getByText(
+      'Refused calls are in the log like all others. Only calls with a key that Gatehouse does not know are not.',
+    )
+    .waitFor()
+})
+
 test('nothing on these pages complains or leaves the gateway', () => {
   expect(visit.complaints).toEqual([])
 })

@@ -34,8 +34,8 @@ export function EmptyLog({
       title="No call passes these filters"
       action={<Button onClick={onClear}>Clear the filters</Button>}
     >
-      Calls that were refused before they were admitted, by a wrong key or a limit, are not in the
-      log.
+      Refused calls are in the log like all others. Only calls with a key that Gatehouse does not
+      know are not.
     </EmptyState>,
   )
 }

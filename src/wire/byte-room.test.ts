@@ -2,6 +2,7 @@
  * Memory that is lent: always as much as was asked for, the same again and again, and no more kept
  * than the limit.
  */
+import { ptr } from 'bun:ffi'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ByteRoom } from './byte-room.ts'
@@ -47,3 +48,15 @@ test('memory that grows bit by bit is seldom new, and never more than the limit'
   expect(buffers.size).toBeLessThanOrEqual(8)
   expect(Math.max(...Array.from(buffers, (buffer) => buffer.byteLength))).toBe(4 * MIB)
 })
+
+test.each([
+  ['a kept room', 300 * KIB],
+  ['memory of its own', 5 * MIB],
+])(
+  'large memory does not begin where a page does, as what is copied into it does: %s',
+  (_name, length) => {
+    const intoPage = ptr(new ByteRoom().take(length)) % 4096
+    expect(intoPage).toBeGreaterThan(512)
+    expect(intoPage).toBeLessThan(4096 - 512)
+  },
+)

@@ -71,7 +71,7 @@ export const layers = {
   },
   webhooks: {
     may: ['core', 'store', 'snapshots'],
-    does: 'events for customers: what is told, the queue, signed deliveries',
+    does: 'events for customers: their queue, signed deliveries',
   },
   config: {
     may: ['core', 'contract', 'providers'],

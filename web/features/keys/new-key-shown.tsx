@@ -19,8 +19,8 @@ export function NewKeyShown({
         <>
           {children}
           <p className="mt-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
-            Whoever has it can do everything in this account. Do not put it into code that runs in
-            browsers, or into version control.
+            Anyone who has it can do everything in this account. Do not put it into code that runs
+            in browsers, or into version control.
           </p>
         </>
       )}

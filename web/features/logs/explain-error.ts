@@ -82,7 +82,7 @@ export const ERROR_EXPLANATIONS: Readonly<Record<LoggedErrorKind, ErrorExplanati
 }
 
 export const CANCELLED: ErrorExplanation = {
-  means: 'The caller left before the answer was whole, and the provider was told to stop.',
+  means: 'The caller left before the answer was whole, and the gateway stopped the provider.',
   cure: 'Nothing is wrong here. If callers leave often, compare their timeouts with the durations in this log.',
 }
 

@@ -102,7 +102,7 @@ function Tile({
             </span>
           ))}
         {!isLoading && metric.id === 'cost' && now !== undefined && now.cost.unknownCalls > 0 && (
-          <span title="Calls whose cost is not known: their provider told no tokens, or the price is not known.">
+          <span title="Calls whose cost is not known: their provider reported no tokens, or the price is not known.">
             {formatCount(now.cost.unknownCalls)} {now.cost.unknownCalls === 1 ? 'call' : 'calls'}{' '}
             without a price
           </span>

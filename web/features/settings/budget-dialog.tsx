@@ -158,7 +158,7 @@ export function BudgetDialog({
           <TextField
             label="Tell webhooks at"
             isOptional
-            hint="Percents of the limit, each told once a period."
+            hint="Percents of the limit. Each sends one event a period."
             autoComplete="off"
             value={alerts}
             onChange={(event) => setAlerts(event.target.value)}

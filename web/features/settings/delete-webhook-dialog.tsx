@@ -33,8 +33,8 @@ export function DeleteWebhookDialog({
       onConfirm={() => remove.mutate()}
     >
       <p>
-        <code className="font-mono text-[13px] break-all text-ink">{webhook.url}</code> is told
-        nothing more, what is on its way included. To pause it, switch it off instead.
+        <code className="font-mono text-[13px] break-all text-ink">{webhook.url}</code> gets no more
+        events, not even those on their way. To pause it, switch it off instead.
       </p>
     </ConfirmDialog>
   )

@@ -59,8 +59,8 @@ export function InviteDialog({
                 </div>
               </details>
               <p className="mt-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
-                It works once, within seven days, and only for this email address. Whoever uses it
-                gets full access to the account.
+                It works once, within seven days, and only for this email address. Anyone who uses
+                it gets full access to the account.
               </p>
             </>
           )}

@@ -33,7 +33,7 @@ export function LimitsPage() {
       <Card>
         <CardHeader
           title="Each key"
-          note="A call above one of these is refused with status 429 and told when to try again."
+          note="The gateway refuses a call above one of these with status 429 and says when to try again."
         />
         <QueryBoundary query={account}>
           {({ limits }) => <Rates rows={ofEachKey(limits)} />}
@@ -42,7 +42,7 @@ export function LimitsPage() {
       <Card>
         <CardHeader
           title="All keys together"
-          note="Of the whole account, whichever keys and sessions the calls are made with."
+          note="For the whole account: the calls of all keys and sessions together."
         />
         <QueryBoundary query={account}>
           {({ limits }) => <Rates rows={ofAllKeys(limits)} />}

@@ -8,8 +8,8 @@ export const EVENT_WORDS = {
   'budget.threshold': 'A budget has reached one of its percents',
   'budget.exhausted': 'A budget is used up: calls are refused',
   'provider.degraded': 'A provider keeps failing: calls are sent elsewhere',
-  'store.set-back': 'The database was set back in time (told to the account of the operator)',
-  'redis.other': 'Redis is another installation’s (told to the account of the operator)',
+  'store.set-back': 'The database was set back in time (sent to the account of the operator)',
+  'redis.other': 'Redis is another installation’s (sent to the account of the operator)',
 } as const satisfies Record<WebhookEvent, string>
 
 export const EVENTS = Object.keys(EVENT_WORDS) as readonly WebhookEvent[]

@@ -9,8 +9,8 @@ import type { Freshness } from '../gateway/ports.ts'
 import type { RedisStoreState } from '../redis/redis-store.ts'
 import type { SharedStore } from '../redis/shared-store.ts'
 import type { ChangeFollowers } from '../revocation/change-followers.ts'
-import { ChangeWitness } from '../revocation/change-witness.ts'
 import { ChangeConfirmation } from '../revocation/confirm-changes.ts'
+import { FallbackFeed } from '../revocation/fallback-feed.ts'
 import { type FreshnessState, SnapshotFreshness } from '../revocation/snapshot-freshness.ts'
 import { CHANGES_CHANNEL, ChangeFeed, type NodeRow } from '../store/changes/change-feed.ts'
 import { readNodeId } from '../store/installation/data-folder.ts'
@@ -24,12 +24,12 @@ export interface NodeState extends FreshnessState {
 /** One node among others, before it has read what is in the store. */
 export interface ComposedNode {
   /** Joins the others. To be called with who holds what was read since this was made. */
-  follow(followers: ChangeFollowers, witness: Witnessed | undefined): Promise<JoinedNode>
+  follow(followers: ChangeFollowers, fallback: FallbackStore | undefined): Promise<JoinedNode>
   close(): Promise<void>
 }
 
 /** Where there is a Redis. */
-export interface Witnessed {
+export interface FallbackStore {
   readonly store: Pick<SharedStore, 'run'>
   readonly state: () => RedisStoreState
   readonly prefix: string
@@ -99,15 +99,15 @@ export async function composeNode(
   }
   const confirmations = { count: 0, seconds: 0 }
   return {
-    async follow(followers, witnessed) {
-      const witness =
-        witnessed === undefined
+    async follow(followers, fallbackStore) {
+      const fallback =
+        fallbackStore === undefined
           ? undefined
-          : new ChangeWitness({
-              store: witnessed.store,
-              prefix: witnessed.prefix,
+          : new FallbackFeed({
+              store: fallbackStore.store,
+              prefix: fallbackStore.prefix,
               nodeId: () => feed.nodeId,
-              connectedForMs: () => witnessed.state().sinceMs,
+              connectedForMs: () => fallbackStore.state().sinceMs,
               leaseMs,
             })
       const joined = new SnapshotFreshness({
@@ -116,7 +116,7 @@ export async function composeNode(
         policy: storeOutage,
         leaseMs,
         appliedSeq,
-        witness,
+        fallback,
         onSetBack,
         onChange: (state, error) => reportChange(log, state, error),
       })
@@ -124,7 +124,7 @@ export async function composeNode(
       await joined.start()
       const confirmation = new ChangeConfirmation({
         feed,
-        witness,
+        fallback,
         catchUp: () => joined.catchUp(),
         onConfirmed(durationMs) {
           confirmations.count += 1

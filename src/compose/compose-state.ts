@@ -189,9 +189,11 @@ export async function joinNodes(
     ...state.plain,
   })
   const isShared = store !== undefined && redis !== undefined && settings.redis !== undefined
-  const witness = isShared ? { store, state: redis, prefix: settings.redis.prefix } : undefined
+  const fallbackStore = isShared
+    ? { store, state: redis, prefix: settings.redis.prefix }
+    : undefined
   try {
-    return await state.node?.follow(followers, witness)
+    return await state.node?.follow(followers, fallbackStore)
   } catch (error) {
     await shared.close()
     await abandonState(state)

@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { FollowedChange, Laggard } from '../store/changes/change-feed.ts'
-import type { WitnessedNodes } from './change-witness.ts'
 import { ChangeConfirmation } from './confirm-changes.ts'
+import type { FallbackNodes } from './fallback-feed.ts'
 
 const SEQ = 7
 const CHANGE: FollowedChange = {
@@ -17,7 +17,7 @@ const CHANGE: FollowedChange = {
 /** What is seen at each look, the last one from then on. */
 function confirm(
   looks: readonly (readonly Laggard[])[],
-  told?: readonly (WitnessedNodes | undefined)[],
+  told?: readonly (FallbackNodes | undefined)[],
   seq = SEQ,
 ) {
   let look = 0
@@ -37,7 +37,7 @@ function confirm(
       laggards: async () => [...(looks[Math.min(look++, looks.length - 1)] ?? [])],
     },
     catchUp: async () => {},
-    witness:
+    fallback:
       told === undefined
         ? undefined
         : {
@@ -58,7 +58,7 @@ const laggard = (leaseMs: number, needsRedis: boolean): Laggard => ({
   graceMs: 9_000,
   needsRedis,
 })
-const witnessed = (leaseMs: number, knownSeq: number, forgottenMs = 0): WitnessedNodes => ({
+const knownNodes = (leaseMs: number, knownSeq: number, forgottenMs = 0): FallbackNodes => ({
   forgottenMs,
   byId: new Map([['b', { leaseMs, knownSeq }]]),
 })
@@ -72,39 +72,39 @@ test.each([
     undefined,
     3,
   ],
-  ['a vouched-for node with a lease', [[laggard(500, true)], []], [witnessed(-1, 0)], 2],
+  ['a vouched-for node with a lease', [[laggard(500, true)], []], [knownNodes(-1, 0)], 2],
   [
-    'the lease that the witness gave',
+    'the lease that the fallback feed gave',
     [[laggard(-5, true)]],
-    [witnessed(800, 6), witnessed(10, 6), witnessed(-1, 6)],
+    [knownNodes(800, 6), knownNodes(10, 6), knownNodes(-1, 6)],
     3,
   ],
   [
-    'a lease of the witness until its last moment',
+    'a lease of the fallback feed until its last moment',
     [[laggard(-5, true)]],
-    [witnessed(0, 6), witnessed(-1, 6)],
+    [knownNodes(0, 6), knownNodes(-1, 6)],
     2,
   ],
   [
     'a lease of the database until its last moment',
     [[laggard(0, true)], []],
-    [witnessed(-1, 6)],
+    [knownNodes(-1, 6)],
     2,
   ],
   [
-    'a node that the witness has told',
+    'a node that the fallback feed has told',
     [[laggard(-5, true)]],
-    [witnessed(800, 6), witnessed(800, 7)],
+    [knownNodes(800, 6), knownNodes(800, 7)],
     2,
   ],
   [
-    'a witness that may have forgotten',
+    'a fallback feed that may have forgotten',
     [[laggard(-5, true)]],
-    [witnessed(-1, 6, 50), witnessed(-1, 6)],
+    [knownNodes(-1, 6, 50), knownNodes(-1, 6)],
     2,
   ],
-  ['a witness that is away', [[laggard(-5, true)], [laggard(-9, true)], []], [undefined], 3],
-  ['the grace, where there is no witness here', [[laggard(-5, true)], []], undefined, 2],
+  ['a fallback feed that is away', [[laggard(-5, true)], [laggard(-9, true)], []], [undefined], 3],
+  ['the grace, where there is no fallback feed here', [[laggard(-5, true)], []], undefined, 2],
 ] as const)('it waits for %s', async (_, looks, told, expected) => {
   const confirmed = confirm(looks, told)
   await confirmed.done
@@ -122,8 +122,8 @@ test.each([
   ['as many as there are', 7, [0, 200]],
   ['the last hundred', 100, [0, 200]],
   ['and those that come meanwhile', 150, [50, 200]],
-] as const)('the witness is told of changes again: %s', async (_, seq, read) => {
-  const confirmed = confirm([[laggard(-5, true)]], [witnessed(-1, 0)], seq)
+] as const)('the fallback feed is told of changes again: %s', async (_, seq, read) => {
+  const confirmed = confirm([[laggard(-5, true)]], [knownNodes(-1, 0)], seq)
   await confirmed.done
   expect(confirmed.read).toEqual([[...read]])
   expect(confirmed.published).toEqual([[CHANGE]])

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../core/errors.ts'
 import type { ChangeFeed } from '../store/changes/change-feed.ts'
-import type { ChangeWitness, WitnessedNodes } from './change-witness.ts'
+import type { FallbackFeed, FallbackNodes } from './fallback-feed.ts'
 
 const FIRST_LOOK_MS = 4
 const LONGEST_LOOK_MS = 100
@@ -18,7 +18,7 @@ export interface ConfirmChangesOptions {
   readonly feed: Pick<ChangeFeed, 'counter' | 'laggards' | 'since'>
   /** Resolves when this node itself works with what is committed. */
   readonly catchUp: () => Promise<void>
-  readonly witness?: Pick<ChangeWitness, 'publish'> | undefined
+  readonly fallback?: Pick<FallbackFeed, 'publish'> | undefined
   /** Waits for so many milliseconds. */
   readonly pause?: (delayMs: number) => Promise<unknown>
   /** Milliseconds of a clock that never goes back. */
@@ -82,11 +82,11 @@ export class ChangeConfirmation {
     })
   }
 
-  async #tell(seq: number): Promise<WitnessedNodes | undefined> {
-    const { witness, feed } = this.#options
-    if (witness === undefined) return undefined
+  async #tell(seq: number): Promise<FallbackNodes | undefined> {
+    const { fallback, feed } = this.#options
+    if (fallback === undefined) return undefined
     const changes = await feed.since(Math.max(0, seq - TOLD_AGAIN), 2 * TOLD_AGAIN)
-    return await witness.publish(seq, changes).catch(() => undefined)
+    return await fallback.publish(seq, changes).catch(() => undefined)
   }
 }
 

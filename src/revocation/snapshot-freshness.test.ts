@@ -1,6 +1,6 @@
 /**
  * When a node may serve from memory: with a lease, without one, cut off from the database, vouched
- * for by a witness.
+ * for by a fallback feed.
  */
 import { afterEach, beforeEach, describe, expect, jest, spyOn, test } from 'bun:test'
 import { pollUntil } from '../../test/support/poll-until.ts'
@@ -8,7 +8,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { StoreOutagePolicy } from '../core/store-outage.ts'
 import type { FollowedChange } from '../store/changes/change-feed.ts'
-import type { WitnessAnswer } from './change-witness.ts'
+import type { FallbackAnswer } from './fallback-feed.ts'
 import { type FreshnessState, MOST_FOLLOWED, SnapshotFreshness } from './snapshot-freshness.ts'
 
 const LEASE_MS = 3_000
@@ -26,7 +26,7 @@ const changeOf = (
   operation: text.slice(text.indexOf('.') + 1) as FollowedChange['operation'],
 })
 
-/** A database, a witness, and a node between them, on a clock of their own. */
+/** A database, a fallback feed, and a node between them, on a clock of their own. */
 class Scene {
   nowMs = 1_000
   changes: FollowedChange[] = []
@@ -37,17 +37,17 @@ class Scene {
   pauses = 0
   meanwhile: () => Promise<void> | void = () => {}
   /** Undefined: nobody answers. */
-  witnessed: ((knownSeq: number) => WitnessAnswer) | undefined
-  /** How often the witness was asked. */
+  fallbackAnswer: ((knownSeq: number) => FallbackAnswer) | undefined
+  /** How often the fallback feed was asked. */
   asked = 0
   /** How often the database was asked for a lease, and to let go of old changes. */
   renewals = 0
   sweeps = 0
-  /** Of the witness's connection: milliseconds. */
+  /** Of the fallback feed's connection: milliseconds. */
   connectedForMs = Number.POSITIVE_INFINITY
   /** What is read anew waits for it. */
   reading: Promise<void> = Promise.resolve()
-  /** Changes that the witness was told, as this node knows them: the number of the last. */
+  /** Changes that the fallback feed was told, as this node knows them: the number of the last. */
   readonly told: number[] = []
   readonly forgotten: number[] = []
   /** How often all was read of a database that was set back. */
@@ -59,7 +59,7 @@ class Scene {
 
   constructor(
     policy: Partial<StoreOutagePolicy> = {},
-    options: { readonly hasWitness?: boolean; readonly leaseMs?: number } = {},
+    options: { readonly hasFallback?: boolean; readonly leaseMs?: number } = {},
   ) {
     const connectedForMs = () => this.connectedForMs
     this.#freshness = new SnapshotFreshness({
@@ -97,8 +97,8 @@ class Scene {
       policy: { choice: 'grace', graceMs: 60_000, ...policy },
       leaseMs: options.leaseMs ?? LEASE_MS,
       appliedSeq: 0,
-      witness:
-        options.hasWitness === true
+      fallback:
+        options.hasFallback === true
           ? {
               get connectedForMs() {
                 return connectedForMs()
@@ -112,8 +112,8 @@ class Scene {
               },
               renew: async (knownSeq) => {
                 this.asked += 1
-                if (this.witnessed === undefined) throw new Error('away')
-                return this.witnessed(knownSeq)
+                if (this.fallbackAnswer === undefined) throw new Error('away')
+                return this.fallbackAnswer(knownSeq)
               },
             }
           : undefined,
@@ -181,8 +181,8 @@ describe('with the database', () => {
     })
   })
 
-  test('a database that was set back in time is told and followed there, and the witness forgets what never was', async () => {
-    const scene = new Scene({}, { hasWitness: true })
+  test('a database that was set back in time is told and followed there, and the fallback feed forgets what never was', async () => {
+    const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.changes = [
       changeOf(1, 'key.delete'),
@@ -209,7 +209,7 @@ describe('with the database', () => {
   })
 
   test('many changes at once are followed page by page, in their order, and nothing else is read', async () => {
-    const scene = new Scene({}, { hasWitness: true })
+    const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.changes = Array.from({ length: 1_200 }, (_, index) => changeOf(index + 1, 'gate.update'))
     await scene.node.catchUp()
@@ -284,26 +284,26 @@ describe('the loss of the database', () => {
     expect(scene.states[1]?.error).toBeUndefined()
   })
 
-  test('makes a node ask its witness again and again, until the database is back', async () => {
-    const scene = new Scene({}, { hasWitness: true, leaseMs: 30 })
+  test('makes a node ask its fallback feed again and again, until the database is back', async () => {
+    const scene = new Scene({}, { hasFallback: true, leaseMs: 30 })
     await scene.node.start()
     expect(scene.asked).toBe(0)
-    scene.witnessed = () => ({ type: 'granted' })
+    scene.fallbackAnswer = () => ({ type: 'granted' })
     await scene.lose()
-    await pollUntil('the witness to be asked three times', () => scene.asked >= 3)
+    await pollUntil('the fallback feed to be asked three times', () => scene.asked >= 3)
   })
 
-  test.each(['open', 'closed'] as const)('%s: no witness is asked', async (choice) => {
-    const scene = new Scene({ choice }, { hasWitness: true, leaseMs: 30 })
+  test.each(['open', 'closed'] as const)('%s: no fallback feed is asked', async (choice) => {
+    const scene = new Scene({ choice }, { hasFallback: true, leaseMs: 30 })
     await scene.node.start()
     await scene.lose()
     expect(scene.asked).toBe(0)
   })
 })
 
-describe('the witness is told', () => {
+describe('the fallback feed is told', () => {
   test('of each change that was read, by its number', async () => {
-    const scene = new Scene({}, { hasWitness: true })
+    const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     const before = scene.told.length
     scene.changes = [changeOf(1, 'key.delete'), changeOf(2, 'gate.update')]
@@ -312,7 +312,7 @@ describe('the witness is told', () => {
   })
 
   test('the same again after ten seconds, should it have lost it, and not before', async () => {
-    const scene = new Scene({}, { hasWitness: true })
+    const scene = new Scene({}, { hasFallback: true })
     scene.changes = [changeOf(1, 'key.delete')]
     await scene.node.start()
     await Bun.sleep(0)
@@ -326,7 +326,7 @@ describe('the witness is told', () => {
   })
 
   test('again where another server may answer than the one that was told', async () => {
-    const scene = new Scene({}, { hasWitness: true })
+    const scene = new Scene({}, { hasFallback: true })
     scene.changes = [changeOf(1, 'key.delete')]
     await scene.node.start()
     await Bun.sleep(0)
@@ -390,8 +390,8 @@ describe('by itself', () => {
     expect(scene.node.state().status).toBe('ok')
   })
 
-  test('it asks its witness at once, and then thrice in each lease, until the database is back', async () => {
-    const scene = new Scene({}, { hasWitness: true })
+  test('it asks its fallback feed at once, and then thrice in each lease, until the database is back', async () => {
+    const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.isAway = true
     scene.node.lose(new Error('reset'))
@@ -406,7 +406,7 @@ describe('by itself', () => {
   })
 
   test('one that has left asks nobody any more', async () => {
-    const scene = new Scene({}, { hasWitness: true })
+    const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.node.lose(new Error('reset'))
     scene.node.close()
@@ -470,11 +470,11 @@ test.each([0, 50])(
 )
 
 test('who is not known to a node that never had the database is a stranger, until a key is told of', async () => {
-  const scene = new Scene({}, { hasWitness: true })
-  scene.witnessed = (knownSeq) =>
+  const scene = new Scene({}, { hasFallback: true })
+  scene.fallbackAnswer = (knownSeq) =>
     knownSeq >= 1 ? { type: 'granted' } : { type: 'behind', changes: [changeOf(1, 'gate.update')] }
   scene.lose()
-  await pollUntil('the witness to tell', () => scene.followed.length === 1)
+  await pollUntil('the fallback feed to tell', () => scene.followed.length === 1)
   expect(() => scene.node.assertKnown(ACME)).toThrow('out of date')
   scene.node.assertKnown(undefined)
 })
@@ -539,33 +539,33 @@ describe('without the database', () => {
     expect(scene.node.isFresh()).toBe(true)
   })
 
-  test('where a witness is needed, nothing is served that it does not vouch for', async () => {
-    const scene = new Scene({}, { hasWitness: true })
+  test('where a fallback feed is needed, nothing is served that it does not vouch for', async () => {
+    const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.lose()
     expect(scene.node.isFresh()).toBe(false)
     expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
-    scene.witnessed = () => ({ type: 'refused' })
+    scene.fallbackAnswer = () => ({ type: 'refused' })
     expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
-    scene.witnessed = () => ({ type: 'granted' })
+    scene.fallbackAnswer = () => ({ type: 'granted' })
     await scene.node.refresh()
     expect(scene.node.isFresh()).toBe(true)
     scene.nowMs += LEASE_MS
     expect(scene.node.isFresh()).toBe(false)
   })
 
-  test('a request waits for what the witness says, and not for the next look', async () => {
-    const scene = new Scene({}, { hasWitness: true })
+  test('a request waits for what the fallback feed says, and not for the next look', async () => {
+    const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.lose()
-    scene.witnessed = () => ({ type: 'granted' })
+    scene.fallbackAnswer = () => ({ type: 'granted' })
     await scene.node.refresh()
     expect(scene.node.isFresh()).toBe(true)
     expect(scene.pauses).toBe(0)
   })
 
-  test.each(['open', 'closed'] as const)('%s asks no witness', async (choice) => {
-    const scene = new Scene({ choice }, { hasWitness: true, leaseMs: 30 })
+  test.each(['open', 'closed'] as const)('%s asks no fallback feed', async (choice) => {
+    const scene = new Scene({ choice }, { hasFallback: true, leaseMs: 30 })
     await scene.node.start()
     scene.lose()
     expect(scene.node.isFresh()).toBe(choice === 'open')
@@ -573,10 +573,10 @@ describe('without the database', () => {
     expect(scene.asked).toBe(0)
   })
 
-  test('a database that can be read but lacks what the witness told does not clear an account', async () => {
-    const scene = new Scene({}, { hasWitness: true })
+  test('a database that can be read but lacks what the fallback feed told does not clear an account', async () => {
+    const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
-    scene.witnessed = (knownSeq) =>
+    scene.fallbackAnswer = (knownSeq) =>
       knownSeq >= 2 ? { type: 'granted' } : { type: 'behind', changes: [changeOf(2, 'key.insert')] }
     scene.lose()
     await scene.node.refresh()
@@ -595,7 +595,7 @@ describe('without the database', () => {
     await scene.node.catchUp().catch(() => {})
     scene.node.assertKnown(ACME)
     // Once every account is known again, so is each key.
-    scene.witnessed = (knownSeq) =>
+    scene.fallbackAnswer = (knownSeq) =>
       knownSeq >= 3
         ? { type: 'granted' }
         : { type: 'behind', changes: [changeOf(3, 'gate.update')] }
@@ -605,19 +605,19 @@ describe('without the database', () => {
     scene.node.assertKnown(undefined)
   })
 
-  test('open serves without the witness', async () => {
-    const scene = new Scene({ choice: 'open' }, { hasWitness: true })
+  test('open serves without the fallback feed', async () => {
+    const scene = new Scene({ choice: 'open' }, { hasFallback: true })
     await scene.node.start()
     scene.lose()
     expect(scene.node.isFresh()).toBe(true)
   })
 
   test('a change that commits just as the database stops taking writes is read, and refuses nobody', async () => {
-    const scene = new Scene({}, { hasWitness: true })
+    const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.isReadOnly = true
     scene.changes = [changeOf(1, 'gate.update')]
-    scene.witnessed = (knownSeq) =>
+    scene.fallbackAnswer = (knownSeq) =>
       knownSeq >= 1 ? { type: 'granted' } : { type: 'behind', changes: scene.changes }
     scene.nowMs += LEASE_MS
     await scene.node.refresh()
@@ -633,11 +633,11 @@ describe('without the database', () => {
     expect(scene.node.isFresh()).toBe(false)
   })
 
-  test('of a change that the witness tells, a deleted key is gone at once, and an account with any other is refused', async () => {
-    const scene = new Scene({}, { hasWitness: true })
+  test('of a change that the fallback feed tells, a deleted key is gone at once, and an account with any other is refused', async () => {
+    const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     const tell = (change: FollowedChange) => {
-      scene.witnessed = (knownSeq) =>
+      scene.fallbackAnswer = (knownSeq) =>
         knownSeq >= change.seq ? { type: 'granted' } : { type: 'behind', changes: [change] }
     }
     tell(changeOf(1, 'key.delete'))

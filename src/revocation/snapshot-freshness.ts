@@ -12,7 +12,7 @@ import type { StoreOutagePolicy } from '../core/store-outage.ts'
 import type { Freshness } from '../gateway/ports.ts'
 import type { ChangeFeed, FollowedChange } from '../store/changes/change-feed.ts'
 import type { ChangeFollowers } from './change-followers.ts'
-import type { ChangeWitness } from './change-witness.ts'
+import type { FallbackFeed } from './fallback-feed.ts'
 import { type Clocks, Lease, momentOf, systemClocks } from './lease.ts'
 import { SingleFlight } from './single-flight.ts'
 
@@ -40,8 +40,8 @@ export interface SnapshotFreshnessOptions {
   /** Of the last change before what is in memory was read. */
   readonly appliedSeq: number
   /** Vouches for this node while the database cannot. */
-  readonly witness?:
-    | Pick<ChangeWitness, 'renew' | 'publish' | 'forget' | 'connectedForMs'>
+  readonly fallback?:
+    | Pick<FallbackFeed, 'renew' | 'publish' | 'forget' | 'connectedForMs'>
     | undefined
   readonly clocks?: Clocks
   /** Waits for so many milliseconds, by the same clocks. */
@@ -75,11 +75,11 @@ export class SnapshotFreshness implements Freshness {
   readonly #clocks: Clocks
   readonly #lease: Lease
   readonly #grace: Lease
-  readonly #witnessed: Lease
+  readonly #fallbackLease: Lease
   readonly #catchUp = new SingleFlight(() => this.#tryCatchUp())
-  readonly #ask = new SingleFlight(() => this.#askWitness())
+  readonly #ask = new SingleFlight(() => this.#askFallback())
   #applied: number
-  /** As the witness has told: as far as the database, or further. */
+  /** As the fallback feed has told: as far as the database, or further. */
   #known: number
   #seen: number
   /** Accounts of which something has changed that this node could not read. */
@@ -92,14 +92,14 @@ export class SnapshotFreshness implements Freshness {
   #refreshes = 0
   #isClosed = false
   #timer: ReturnType<typeof setTimeout> | undefined
-  #witnessTimer: ReturnType<typeof setTimeout> | undefined
+  #fallbackTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: SnapshotFreshnessOptions) {
     this.#options = options
     this.#clocks = options.clocks ?? systemClocks
     this.#lease = new Lease(this.#clocks)
     this.#grace = new Lease(this.#clocks)
-    this.#witnessed = new Lease(this.#clocks)
+    this.#fallbackLease = new Lease(this.#clocks)
     this.#applied = options.appliedSeq
     this.#known = options.appliedSeq
     this.#seen = options.appliedSeq
@@ -122,10 +122,10 @@ export class SnapshotFreshness implements Freshness {
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    clearTimeout(this.#witnessTimer)
+    clearTimeout(this.#fallbackTimer)
     this.#lease.end()
     this.#grace.end()
-    this.#witnessed.end()
+    this.#fallbackLease.end()
   }
 
   isFresh(): boolean {
@@ -137,17 +137,17 @@ export class SnapshotFreshness implements Freshness {
     this.#refreshes += 1
     // A connection that is just being made again is worth a moment.
     for (let looks = BRIEFLY_MS / LOOK_AGAIN_MS; !(await this.#tryRefresh()); looks -= 1) {
-      if (looks <= 0 || Math.min(this.#lease.endedMs, this.#witnessed.endedMs) > BRIEFLY_MS)
+      if (looks <= 0 || Math.min(this.#lease.endedMs, this.#fallbackLease.endedMs) > BRIEFLY_MS)
         throw unavailable()
       await pause(LOOK_AGAIN_MS)
     }
   }
 
   async #tryRefresh(): Promise<boolean> {
-    const { policy, witness } = this.#options
+    const { policy, fallback } = this.#options
     if (this.#failures === 0 && (await isDoneInTime(this.catchUp()))) return true
     if (this.isFresh()) return true
-    const canBridge = witness !== undefined && policy.choice === 'grace' && this.#grace.isLive()
+    const canBridge = fallback !== undefined && policy.choice === 'grace' && this.#grace.isLive()
     return canBridge && (await isDoneInTime(this.#ask.run())) && this.isFresh()
   }
 
@@ -186,9 +186,9 @@ export class SnapshotFreshness implements Freshness {
 
   /** Whether calls may go on without a lease of the database's, at this moment. */
   #mayBridge(): boolean {
-    const { policy, witness } = this.#options
+    const { policy, fallback } = this.#options
     if (policy.choice === 'closed' || !this.#grace.isLive()) return false
-    if (policy.choice === 'grace' && witness !== undefined) return this.#witnessed.isLive()
+    if (policy.choice === 'grace' && fallback !== undefined) return this.#fallbackLease.isLive()
     return this.#failures > 0
   }
 
@@ -205,7 +205,7 @@ export class SnapshotFreshness implements Freshness {
     }
     const wasLost = this.#failures > 0
     this.#failures = 0
-    clearTimeout(this.#witnessTimer)
+    clearTimeout(this.#fallbackTimer)
     if (wasLost) this.#options.onChange?.(this.state())
     this.#catchUpIn((this.#options.leaseMs / 3) * (0.8 + Math.random() / 5))
     this.#sweepAtTimes()
@@ -245,10 +245,10 @@ export class SnapshotFreshness implements Freshness {
     if (isOlder) {
       this.#known = counter
       // One that is away says so itself.
-      await this.#options.witness?.forget(counter).catch(() => {})
+      await this.#options.fallback?.forget(counter).catch(() => {})
     }
     this.#applied = isWhole ? (changes.at(-1)?.seq ?? counter) : counter
-    this.#tellWitness(changes)
+    this.#tellFallback(changes)
   }
 
   /**
@@ -274,19 +274,19 @@ export class SnapshotFreshness implements Freshness {
   }
 
   /** Whoever made the change tells it too; should that node die at it, this one has told it. */
-  #tellWitness(changes: readonly FollowedChange[]): void {
+  #tellFallback(changes: readonly FollowedChange[]): void {
     const toldAtMs = this.#clocks.steady()
     const told = () => {
       this.#toldAtMs = toldAtMs
     }
-    this.#options.witness?.publish(this.#applied, changes).then(told, () => {})
+    this.#options.fallback?.publish(this.#applied, changes).then(told, () => {})
   }
 
   #tellAtTimes(): void {
     const sinceMs = this.#clocks.steady() - this.#toldAtMs
-    const { witness } = this.#options
-    if (witness !== undefined && (sinceMs > TELL_EVERY_MS || sinceMs > witness.connectedForMs))
-      this.#tellWitness([])
+    const { fallback } = this.#options
+    if (fallback !== undefined && (sinceMs > TELL_EVERY_MS || sinceMs > fallback.connectedForMs))
+      this.#tellFallback([])
   }
 
   #fail(error: unknown): void {
@@ -294,7 +294,7 @@ export class SnapshotFreshness implements Freshness {
     this.#failures += 1
     if (this.#failures > 1) return
     this.#options.onChange?.(this.state(), error)
-    this.#askWitnessIn(0)
+    this.#askFallbackIn(0)
   }
 
   #catchUpIn(delayMs: number): void {
@@ -304,29 +304,29 @@ export class SnapshotFreshness implements Freshness {
     this.#timer.unref()
   }
 
-  #askWitnessIn(delayMs: number): void {
-    const { witness, policy } = this.#options
-    if (this.#isClosed || witness === undefined || policy.choice !== 'grace') return
-    clearTimeout(this.#witnessTimer)
-    this.#witnessTimer = setTimeout(() => {
+  #askFallbackIn(delayMs: number): void {
+    const { fallback, policy } = this.#options
+    if (this.#isClosed || fallback === undefined || policy.choice !== 'grace') return
+    clearTimeout(this.#fallbackTimer)
+    this.#fallbackTimer = setTimeout(() => {
       this.#ask
         .run()
         .catch(() => {})
         .finally(() => {
           if (this.#failures > 0)
-            this.#askWitnessIn((this.#options.leaseMs / 3) * (0.8 + Math.random() / 5))
+            this.#askFallbackIn((this.#options.leaseMs / 3) * (0.8 + Math.random() / 5))
         })
     }, delayMs)
-    this.#witnessTimer.unref()
+    this.#fallbackTimer.unref()
   }
 
-  async #askWitness(): Promise<void> {
-    const { witness, leaseMs } = this.#options
-    if (witness === undefined) return
+  async #askFallback(): Promise<void> {
+    const { fallback, leaseMs } = this.#options
+    if (fallback === undefined) return
     for (;;) {
       const asked = momentOf(this.#clocks)
-      const answer = await witness.renew(this.#known, leaseMs)
-      if (answer.type === 'granted') return this.#witnessed.grant(asked, leaseMs)
+      const answer = await fallback.renew(this.#known, leaseMs)
+      if (answer.type === 'granted') return this.#fallbackLease.grant(asked, leaseMs)
       if (answer.type === 'refused') throw new Error('nobody vouches for what this node holds')
       for (const change of answer.changes) this.#note(change)
       this.#known = answer.changes.at(-1)?.seq ?? this.#known

@@ -1,7 +1,7 @@
 /**
  * The provider sandbox's HTTP server: a provider that needs no account, answers deterministically
  * and misbehaves on request (README.md has the table). It keeps nothing, and shares no code with
- * the gateway, to be an independent witness.
+ * the gateway, to be an independent check.
  */
 import { checkKey } from './check-key.ts'
 import { findRoute } from './endpoints.ts'

@@ -62,7 +62,7 @@ const beginnings: Record<string, () => Promise<void>> = {
       policy: { choice: 'grace', graceMs: 1 },
       leaseMs: 3_000,
       appliedSeq: 0,
-      witness: {
+      fallback: {
         connectedForMs: 0,
         forget: nothing,
         publish: async () => ({ forgottenMs: 0, byId: new Map() }),

@@ -6,7 +6,7 @@ import { readRedisSettings } from '../config/redis-settings.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { RedisStore } from '../redis/redis-store.ts'
 import type { FollowedChange } from '../store/changes/change-feed.ts'
-import { ChangeWitness } from './change-witness.ts'
+import { FallbackFeed } from './fallback-feed.ts'
 
 setDefaultTimeout(30_000)
 
@@ -23,7 +23,7 @@ const changeOf = (seq: number): FollowedChange => ({
 test('what the store answers is read, of however many nodes and changes', async () => {
   const asked: { name: string; key: string; args: readonly unknown[] }[] = []
   let answer: readonly unknown[] = []
-  const witness = new ChangeWitness({
+  const fallback = new FallbackFeed({
     store: {
       run: async ({ name }, key, args) => {
         asked.push({ name, key, args })
@@ -36,7 +36,7 @@ test('what the store answers is read, of however many nodes and changes', async 
     connectedForMs: () => LEASE_MS,
   })
   answer = [50_000, 40_000, 'a', 50_500, 10, 'b', 49_000, 9, 'c', 50_000, 8]
-  const told = await witness.publish(10, [changeOf(10)])
+  const told = await fallback.publish(10, [changeOf(10)])
   expect(told.forgottenMs).toBe(20_000)
   expect([...told.byId]).toEqual([
     ['a', { leaseMs: 500, knownSeq: 10 }],
@@ -45,7 +45,7 @@ test('what the store answers is read, of however many nodes and changes', async 
   ])
   const [published] = asked
   answer = [2, ...[9, 10].flatMap((seq) => [seq, published?.args[2]])]
-  expect(await witness.renew(8, 3_000)).toEqual({
+  expect(await fallback.renew(8, 3_000)).toEqual({
     type: 'behind',
     changes: [{ ...changeOf(10), seq: 9 }, changeOf(10)],
   })
@@ -56,14 +56,14 @@ test('what the store answers is read, of however many nodes and changes', async 
 
 test('to forget is done when the store has done it, and its failure is told', async () => {
   const done = Promise.withResolvers<readonly unknown[]>()
-  const witness = new ChangeWitness({
+  const fallback = new FallbackFeed({
     store: { run: () => done.promise },
     prefix: 'test',
     nodeId: () => 'a',
     leaseMs: LEASE_MS,
     connectedForMs: () => LEASE_MS,
   })
-  const forgetting = witness.forget(3)
+  const forgetting = fallback.forget(3)
   done.reject(new Error('away'))
   await expect(forgetting).rejects.toThrow('away')
 })
@@ -92,7 +92,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('on Redis', () => {
   })
 
   const open = (nodeId: string) =>
-    new ChangeWitness({
+    new FallbackFeed({
       store,
       prefix: 'test',
       nodeId: () => nodeId,

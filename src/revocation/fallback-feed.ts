@@ -80,13 +80,13 @@ if seq > tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
 return {seq}`,
 }
 
-export type WitnessAnswer =
+export type FallbackAnswer =
   | { readonly type: 'granted' }
   /** It knows less than who asks, or not enough to tell what is lacking. */
   | { readonly type: 'refused' }
   | { readonly type: 'behind'; readonly changes: readonly FollowedChange[] }
 
-export interface WitnessedNodes {
+export interface FallbackNodes {
   /**
    * Milliseconds that every lease may still have that this store may have forgotten; 0: it has
    * forgotten none.
@@ -95,7 +95,7 @@ export interface WitnessedNodes {
   readonly byId: ReadonlyMap<string, { readonly leaseMs: number; readonly knownSeq: number }>
 }
 
-export interface ChangeWitnessOptions {
+export interface FallbackFeedOptions {
   readonly store: Pick<SharedStore, 'run'>
   /**
    * For how long this node has had its connection: milliseconds; another server may answer since.
@@ -107,10 +107,10 @@ export interface ChangeWitnessOptions {
   readonly leaseMs: number
 }
 
-export class ChangeWitness {
-  readonly #options: ChangeWitnessOptions
+export class FallbackFeed {
+  readonly #options: FallbackFeedOptions
 
-  constructor(options: ChangeWitnessOptions) {
+  constructor(options: FallbackFeedOptions) {
     this.#options = options
   }
 
@@ -120,7 +120,7 @@ export class ChangeWitness {
   }
 
   /** @param knownSeq up to which this node knows every change @throws when there is no answer */
-  async renew(knownSeq: number, leaseMs: number): Promise<WitnessAnswer> {
+  async renew(knownSeq: number, leaseMs: number): Promise<FallbackAnswer> {
     const { store, nodeId, connectedForMs } = this.#options
     // Another server may have taken over, and lost the latest: those who know it have to tell it
     // first.
@@ -138,7 +138,7 @@ export class ChangeWitness {
    * When it resolves, no lease is given to a node that does not know everything up to `seq`.
    * @param changes some that were committed, in any case those that nobody may have told before
    */
-  async publish(seq: number, changes: readonly FollowedChange[]): Promise<WitnessedNodes> {
+  async publish(seq: number, changes: readonly FollowedChange[]): Promise<FallbackNodes> {
     const { store, leaseMs, connectedForMs } = this.#options
     const told = changes.flatMap((change) => [change.seq, toText(change)])
     const [now, born, ...rows] = await store.run(PUBLISH, this.#key, [seq, ...told])

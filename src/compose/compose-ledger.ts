@@ -55,7 +55,7 @@ export interface LedgerOptions {
   readonly settings: Settings
   readonly log: Log
   readonly state: Pick<State, 'store' | 'usage' | 'budgets' | 'ownedModels'>
-  readonly limits: Pick<ComposedLimits, 'recountWith' | 'refresh' | 'tell'>
+  readonly limits: Pick<ComposedLimits, 'reconcileWith' | 'refresh' | 'tell'>
   readonly clock: Timekeeper
 }
 
@@ -202,7 +202,7 @@ export function composeLedger({
     const isOtherDay = spanOf('day', step.fromMs).startsAtMs !== spanOf('day', step.toMs).startsAtMs
     if (isOtherDay) loading = loading.then(countAgain)
   })
-  limits.recountWith(async () => {
+  limits.reconcileWith(async () => {
     const { signal } = closing
     const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
     // Meanwhile the limits report what is in these sums and was not reported, without adding it

@@ -8,7 +8,7 @@ import type { AccountId } from '../core/ids.ts'
 import type { RedisSettings } from '../core/redis-settings.ts'
 import type { Limits } from '../gateway/ports.ts'
 import { MemoryLimits } from '../limits/memory-limits.ts'
-import { Recounting } from '../limits/recounting.ts'
+import { Reconciliation } from '../limits/reconciliation.ts'
 import { SharedLimits } from '../limits/shared-limits.ts'
 import type { UsageLimits } from '../limits/usage-limits.ts'
 import { describeOtherRedis } from '../redis/describe-other-redis.ts'
@@ -35,7 +35,7 @@ export interface ComposedLimits {
    * How the ledger is read anew: it knows what Redis has lost, and what nodes that were killed had
    * not told.
    */
-  recountWith(recount: () => Promise<void>): void
+  reconcileWith(reconcile: () => Promise<void>): void
   /**
    * Resolves when the nodes' common counters hold what calls that have ended here used, as far as
    * they can be reached.
@@ -71,15 +71,15 @@ export async function composeLimits(
       redis: undefined,
       store: undefined,
       refresh: async () => false,
-      recountWith: () => {},
+      reconcileWith: () => {},
       tell: async () => {},
       close: async () => {},
     }
   // A single node does not load the client.
   const { RedisStore } = await import('../redis/redis-store.ts')
-  let recount = async () => {}
-  const recounting = new Recounting({
-    recount: () => recount(),
+  let reconcile = async () => {}
+  const reconciliation = new Reconciliation({
+    reconcile: () => reconcile(),
     onFailure: (error) => log.warn({ err: error }, 'redis: the ledger could not be read anew'),
   })
   let isServing = false
@@ -89,10 +89,10 @@ export async function composeLimits(
     onChange: (state, error) => {
       reportChange(log, state, { error, expected: installationId })
       if (state.other !== undefined && isServing) onOther(state.other)
-      if (state.isReady) recounting.begin()
+      if (state.isReady) reconciliation.begin()
     },
     // One that was killed comes back as another, and ships what it had written down.
-    onNewNode: () => recounting.begin(),
+    onNewNode: () => reconciliation.begin(),
   })
   await Promise.race([store.open(), Bun.sleep(START_WITHOUT_AFTER_MS)])
   const { other } = store.state()
@@ -111,12 +111,12 @@ export async function composeLimits(
       await limits.refresh(accountId, budgetIds)
       return store.mode === 'shared'
     },
-    recountWith: (given) => {
-      recount = given
+    reconcileWith: (given) => {
+      reconcile = given
     },
     tell: () => limits.tell(),
     close: async () => {
-      recounting.stop()
+      reconciliation.stop()
       await limits.close()
       await store.close()
     },

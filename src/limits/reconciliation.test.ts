@@ -1,15 +1,15 @@
 import { afterEach, expect, test } from 'bun:test'
 import { pollUntil } from '../../test/support/poll-until.ts'
-import { Recounting } from './recounting.ts'
+import { Reconciliation } from './reconciliation.ts'
 
-let recounting: Recounting | undefined
-afterEach(() => recounting?.stop())
+let reconciliation: Reconciliation | undefined
+afterEach(() => reconciliation?.stop())
 
 test('it goes on reading, also after a failure, and begins anew when something happened', async () => {
   let reads = 0
   const failures: unknown[] = []
-  recounting = new Recounting({
-    recount: async () => {
+  reconciliation = new Reconciliation({
+    reconcile: async () => {
       reads += 1
       if (reads === 2) throw new Error('away')
     },
@@ -17,41 +17,41 @@ test('it goes on reading, also after a failure, and begins anew when something h
     // The last one is never reached within a test.
     delaysMs: [1, 1, 1, 3_600_000],
   })
-  recounting.begin()
+  reconciliation.begin()
   await pollUntil('three', () => reads === 3)
   await Bun.sleep(20)
   expect([reads, failures.length]).toEqual([3, 1])
-  recounting.begin()
+  reconciliation.begin()
   await pollUntil('three more', () => reads === 6)
 })
 
 test('things that keep happening do not put it off', async () => {
   let reads = 0
-  recounting = new Recounting({
-    recount: async () => {
+  reconciliation = new Reconciliation({
+    reconcile: async () => {
       reads += 1
     },
     onFailure: () => {},
     delaysMs: [100, 3_600_000],
   })
   await pollUntil('two', () => {
-    recounting?.begin()
+    reconciliation?.begin()
     return reads === 2
   })
 })
 
 test('what happens while a reading is due is read for once more after it, and no oftener', async () => {
   let reads = 0
-  recounting = new Recounting({
-    recount: async () => {
+  reconciliation = new Reconciliation({
+    reconcile: async () => {
       reads += 1
     },
     onFailure: () => {},
     delaysMs: [10, 3_600_000],
   })
-  recounting.begin()
-  recounting.begin()
-  recounting.begin()
+  reconciliation.begin()
+  reconciliation.begin()
+  reconciliation.begin()
   await pollUntil('two', () => reads === 2)
   await Bun.sleep(30)
   expect(reads).toBe(2)
@@ -59,30 +59,30 @@ test('what happens while a reading is due is read for once more after it, and no
 
 test('it begins anew after it was stopped, though the first reading was not done yet', async () => {
   let reads = 0
-  recounting = new Recounting({
-    recount: async () => {
+  reconciliation = new Reconciliation({
+    reconcile: async () => {
       reads += 1
     },
     onFailure: () => {},
     delaysMs: [10, 3_600_000],
   })
-  recounting.begin()
-  recounting.stop()
-  recounting.begin()
+  reconciliation.begin()
+  reconciliation.stop()
+  reconciliation.begin()
   await pollUntil('one', () => reads === 1)
 })
 
 test('a reading that takes long is not done again soon: a hundredth of the time goes into it', async () => {
   let reads = 0
-  recounting = new Recounting({
-    recount: async () => {
+  reconciliation = new Reconciliation({
+    reconcile: async () => {
       await Bun.sleep(50)
       reads += 1
     },
     onFailure: () => {},
     delaysMs: [1],
   })
-  recounting.begin()
+  reconciliation.begin()
   await pollUntil('the first', () => reads === 1)
   await Bun.sleep(100)
   expect(reads).toBe(1)
@@ -92,17 +92,17 @@ test('once stopped it reads nothing more, and one that is under way fails unhear
   let reads = 0
   const failures: unknown[] = []
   const { promise, reject } = Promise.withResolvers<void>()
-  recounting = new Recounting({
-    recount: () => {
+  reconciliation = new Reconciliation({
+    reconcile: () => {
       reads += 1
       return promise
     },
     onFailure: (error) => failures.push(error),
     delaysMs: [1],
   })
-  recounting.begin()
+  reconciliation.begin()
   await pollUntil('the first', () => reads === 1)
-  recounting.stop()
+  reconciliation.stop()
   reject(new Error('closed'))
   await Bun.sleep(20)
   expect([reads, failures.length]).toEqual([1, 0])

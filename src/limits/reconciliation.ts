@@ -19,16 +19,16 @@ const DELAYS_MS = [6_000, 12_000, 60_000, 300_000]
  */
 const LARGEST_SHARE = 0.01
 
-export interface RecountingOptions {
-  readonly recount: () => Promise<void>
+export interface ReconciliationOptions {
+  readonly reconcile: () => Promise<void>
   readonly onFailure: (error: unknown) => void
   readonly delaysMs?: readonly [number, ...number[]]
   /** Uniform in [0, 1). */
   readonly random?: () => number
 }
 
-export class Recounting {
-  readonly #options: RecountingOptions
+export class Reconciliation {
+  readonly #options: ReconciliationOptions
   readonly #delaysMs: readonly number[]
   readonly #random: () => number
   #waiting: AbortController | undefined
@@ -36,7 +36,7 @@ export class Recounting {
   #isFirst = false
   #beginsAgain = false
 
-  constructor(options: RecountingOptions) {
+  constructor(options: ReconciliationOptions) {
     this.#options = options
     this.#delaysMs = options.delaysMs ?? DELAYS_MS
     this.#random = options.random ?? Math.random
@@ -74,7 +74,7 @@ export class Recounting {
       if (signal.aborted) return
       this.#isFirst = false
       const startedAtMs = performance.now()
-      await this.#options.recount().catch((error) => {
+      await this.#options.reconcile().catch((error) => {
         if (!this.#isStopped) this.#options.onFailure(error)
       })
       leastMs = (performance.now() - startedAtMs) / LARGEST_SHARE

@@ -9,7 +9,7 @@ import type { Environment } from '../config/environment.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import { hearSignals } from '../process/hear-signals.ts'
 import { workerFolder } from '../store/installation/worker-folders.ts'
-import { takeWorkerSeat, type WorkerSeat } from '../workers/worker-seat.ts'
+import { openWorkerChannel, type WorkerChannel } from '../workers/worker-channel.ts'
 
 /** Options of the command line stand in for the variables they are named after. */
 export async function serveFromFlags(environment: Environment, flags: ServeFlags): Promise<void> {
@@ -23,10 +23,10 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
   hearSignals()
   const withSandbox = flags.sandbox === true
   if (flags.worker !== undefined) {
-    const seat = takeWorkerSeat(flags.worker, flags.firstWorker === true)
-    if (seat === undefined)
+    const channel = openWorkerChannel(flags.worker, flags.firstWorker === true)
+    if (channel === undefined)
       throw new CliError('usage', 'A worker is started by its supervisor: use --workers.')
-    return await serveAsWorker(given, seat, withSandbox)
+    return await serveAsWorker(given, channel, withSandbox)
   }
   const readSettings = () => loadSettings(given)
   const settings = await readSettings()
@@ -41,19 +41,19 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
 /** The supervisor says once what keeps it from serving. */
 async function serveAsWorker(
   environment: Environment,
-  seat: WorkerSeat,
+  channel: WorkerChannel,
   withSandbox: boolean,
 ): Promise<void> {
   try {
     const readSettings = async () => {
       const settings = await loadSettings(environment)
-      return { ...settings, dataFolder: workerFolder(settings.homeFolder, seat.index) }
+      return { ...settings, dataFolder: workerFolder(settings.homeFolder, channel.index) }
     }
     const settings = await readSettings()
     const { serve } = await import('./serve.ts')
-    await serve({ settings, readSettings, withSandbox, seat })
+    await serve({ settings, readSettings, withSandbox, channel })
   } catch (error) {
-    seat.refuse(explainError(error instanceof Error ? error : new Error(String(error))))
+    channel.refuse(explainError(error instanceof Error ? error : new Error(String(error))))
     process.exit(1)
   }
 }

@@ -20,7 +20,7 @@ import type { NewGate } from '../snapshots/gate-registry.ts'
 import { describeStore, locateStore } from '../store/database/open-database.ts'
 import { writeServerInfo } from '../store/installation/data-folder.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import type { WorkerSeat } from '../workers/worker-seat.ts'
+import type { WorkerChannel } from '../workers/worker-channel.ts'
 import { createReload } from './reload-configuration.ts'
 import { welcome } from './welcome.ts'
 
@@ -30,7 +30,7 @@ export interface ServeOptions {
   readonly readSettings: () => Promise<Settings>
   readonly withSandbox: boolean
   /** Undefined: this process is no worker. */
-  readonly seat?: WorkerSeat | undefined
+  readonly channel?: WorkerChannel | undefined
 }
 
 /** Returns when the gateway listens; the process then lives until a signal ends it. */
@@ -38,17 +38,19 @@ export async function serve({
   settings,
   readSettings,
   withSandbox,
-  seat,
+  channel,
 }: ServeOptions): Promise<void> {
-  const log = createLog(settings.logLevel, seat === undefined ? null : { worker: seat.index })
-  if (seat === undefined) warnOfUnknown(settings, log)
+  const log = createLog(settings.logLevel, channel === undefined ? null : { worker: channel.index })
+  if (channel === undefined) warnOfUnknown(settings, log)
   // One for all workers, which their supervisor has and tells them of by SANDBOX_BASE_URL.
-  const sandbox = withSandbox && seat === undefined ? await loadSandbox() : undefined
+  const sandbox = withSandbox && channel === undefined ? await loadSandbox() : undefined
   const knownAddresses = sandboxAddresses(
     settings.providerBaseUrls.get(sandboxProvider.id) ?? sandbox?.url,
   )
   const worker =
-    seat === undefined ? undefined : { index: seat.index, collectMetrics: () => seat.collect() }
+    channel === undefined
+      ? undefined
+      : { index: channel.index, collectMetrics: () => channel.collect() }
   const composed = {
     settings,
     log,
@@ -67,20 +69,21 @@ export async function serve({
   try {
     // Listening comes first: a key made for a start that then fails would be in the store and never
     // be shown.
-    const address = { host: settings.host, port: settings.port, isShared: seat !== undefined }
+    const address = { host: settings.host, port: settings.port, isShared: channel !== undefined }
     listener = listen(address, doorOf(gatehouse, settings), {
       connections: connectionLimits(settings),
       room: watchHandles({ clock: systemClock, onChange: tellHandles(log) }),
     })
-    if (seat === undefined) metrics = listenForMetrics(gatehouse, settings, log)
-    const isFirst = seat === undefined || seat.isFirst
+    if (channel === undefined) metrics = listenForMetrics(gatehouse, settings, log)
+    const isFirst = channel === undefined || channel.isFirst
     const firstKey = isFirst ? await ensureFirstKey(gatehouse, settings, log) : undefined
     if (withSandbox && isFirst) await ensureDemoGate(gatehouse)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url: listener.url })
     const running = { gatehouse, listener, metrics, sandbox, settings, log }
     const reload = createReload({ log, settings, read: readSettings, gatehouse })
-    if (seat === undefined) obeySignals({ end: endOnSignal(running), reload: () => void reload() })
-    else takeOrders(running, seat, () => void reload())
+    if (channel === undefined)
+      obeySignals({ end: endOnSignal(running), reload: () => void reload() })
+    else takeOrders(running, channel, () => void reload())
     log.info(
       {
         url: listener.url,
@@ -90,8 +93,9 @@ export async function serve({
       },
       'ready',
     )
-    if (seat === undefined) process.stdout.write(welcome(listener.url, { firstKey, withSandbox }))
-    else seat.ready({ url: listener.url, firstKey: firstKey?.reveal() ?? null })
+    if (channel === undefined)
+      process.stdout.write(welcome(listener.url, { firstKey, withSandbox }))
+    else channel.ready({ url: listener.url, firstKey: firstKey?.reveal() ?? null })
   } catch (error) {
     await listener?.stop()
     await metrics?.stop()
@@ -203,10 +207,11 @@ interface Running {
 }
 
 /** A worker ends when its supervisor says so, or has gone. */
-function takeOrders(running: Running, seat: WorkerSeat, reload: () => void): void {
-  if (running.gatehouse.renderMetrics !== undefined) seat.onRender(running.gatehouse.renderMetrics)
-  seat.onReload(reload)
-  seat.onEnd((reason) => {
+function takeOrders(running: Running, channel: WorkerChannel, reload: () => void): void {
+  if (running.gatehouse.renderMetrics !== undefined)
+    channel.onRender(running.gatehouse.renderMetrics)
+  channel.onReload(reload)
+  channel.onEnd((reason) => {
     running.log.info({ reason }, 'ending: open calls are finished first')
     endAndExit(running)
   })

@@ -4,7 +4,7 @@
  */
 import { type FromWorker, Questions, readToWorker, type WorkerReady } from './worker-messages.ts'
 
-export interface WorkerSeat {
+export interface WorkerChannel {
   /** Which of the workers; its data folder is named after it. */
   readonly index: number
   /** The first to start in this run, alone: what is done once for all is done by this one. */
@@ -29,7 +29,7 @@ export interface WorkerSeat {
 const COLLECT_TIMEOUT_MS = 5_000
 
 /** @returns undefined when no supervisor has started this process */
-export function takeWorkerSeat(index: number, isFirst: boolean): WorkerSeat | undefined {
+export function openWorkerChannel(index: number, isFirst: boolean): WorkerChannel | undefined {
   if (process.send === undefined || !process.connected) return undefined
   const questions = new Questions()
   let render: (() => Promise<string>) | undefined

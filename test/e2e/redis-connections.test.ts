@@ -34,6 +34,14 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches',
     return answer.checks.redis
   }
 
+  /** A node on a busy machine may be up before its Redis has answered. */
+  async function whenShared(gatehouse: Gatehouse): Promise<void> {
+    await pollUntil('limits that are shared', async () => {
+      const { status, limits } = await redisOf(gatehouse)
+      return status === 'ok' && limits === 'shared'
+    })
+  }
+
   async function call(gatehouse: Gatehouse): Promise<number> {
     const answer = await fetch(`${gatehouse.url}/v1/responses`, {
       method: 'POST',
@@ -58,7 +66,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches',
     cleanups.push(() => redis.remove())
     const url = `rediss://localhost:${port}`
     const trusting = await start({ REDIS_URL: url, NODE_EXTRA_CA_CERTS: cert })
-    expect(await redisOf(trusting)).toMatchObject({ status: 'ok', limits: 'shared' })
+    await whenShared(trusting)
     const doubting = await start({ REDIS_URL: url })
     expect(await redisOf(doubting)).toMatchObject({ status: 'away', limits: 'share' })
     expect(await call(doubting)).toBe(200)
@@ -85,7 +93,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches',
       await folder.remove()
     })
     const gatehouse = await start({ REDIS_URL: `redis+sentinel://127.0.0.1:${port}/main` })
-    await pollUntil('the master', async () => (await redisOf(gatehouse)).status === 'ok')
+    await whenShared(gatehouse)
     expect(await call(gatehouse)).toBe(200)
     expect(await redis.client.keys('gatehouse:key:*')).toHaveLength(1)
   })
@@ -98,7 +106,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches',
       GATEHOUSE_REQUESTS_PER_MINUTE: '5',
       GATEHOUSE_CONCURRENT_CALLS: '2',
     })
-    expect(await redisOf(gatehouse)).toMatchObject({ status: 'ok', limits: 'shared' })
+    await whenShared(gatehouse)
     const statuses: number[] = []
     for (let sent = 0; sent < 8; sent++) statuses.push(await call(gatehouse))
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429])
@@ -111,6 +119,6 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches',
       )
       return all.flat().length > 0
     })
-    expect(await redisOf(gatehouse)).toMatchObject({ status: 'ok' })
+    await whenShared(gatehouse)
   })
 })

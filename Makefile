@@ -1,6 +1,6 @@
 # Every target installs what is missing first. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run dashboard binary screenshots test test-live mutate chaos soak bench bench-quick bench-scale profile check fmt install
+.PHONY: help run dashboard binary screenshots browser-widths test test-live mutate chaos soak bench bench-quick bench-scale profile check fmt install
 
 BUN := node_modules/.bin/bun
 
@@ -27,6 +27,11 @@ test: dashboard ## every check and every test (a part of it: ONLY=checks, unit, 
 
 screenshots: dashboard ## pictures of every page, light and dark; writes docs/screenshots/
 	@scripts/require-programs.sh chromium pngquant && exec $(BUN) test/screenshots/take-screenshots.ts
+
+browser-widths: dashboard ## what keeps people's work safe in the dashboard, in Chromium at 1440, 1024 and 390 px
+	@scripts/require-programs.sh chromium && for width in 1440 1024 390; do \
+	  GATEHOUSE_TEST_WIDTH=$$width $(BUN) test --isolate --timeout=180000 ./test/browser/traps.test.ts ./test/browser/charts.test.ts || exit 1; \
+	done
 
 test-live: node_modules/.installed ## tests against the real providers whose keys are in the environment
 	@exec $(BUN) scripts/test.ts --only live

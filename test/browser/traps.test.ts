@@ -47,7 +47,7 @@ describe('a secret that is shown once', () => {
   const copied = () => page.evaluate('navigator.clipboard.readText()')
 
   test('has the focus at Copy, and is not lost by a click beside it, Escape, the cross, Done or the way back', async () => {
-    await page.getByRole('navigation').getByRole('link', { name: 'API Keys' }).click()
+    await follow(page, '/keys')
     await page.getByRole('button', { name: 'Create New Key' }).click()
     await dialog().getByLabel('Name').fill('once')
     await button('Create').click()

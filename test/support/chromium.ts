@@ -23,6 +23,9 @@ const TIMEOUT_MS = 60_000
 /** For a test of many steps. */
 export const BROWSER_TEST_TIMEOUT_MS = 180_000
 
+/** Of a page where a test says nothing else; `make browser-widths` says others. */
+const WIDTH = Number(process.env.GATEHOUSE_TEST_WIDTH ?? 1280)
+
 export const OWNER = {
   name: 'Ada Owner',
   email: 'ada@example.com',
@@ -60,7 +63,7 @@ export async function openBrowser(): Promise<{
     visit: async (baseUrl, options = {}) => {
       const context = await browser.newContext({
         baseURL: baseUrl,
-        viewport: options.viewport ?? { width: 1280, height: 900 },
+        viewport: options.viewport ?? { width: WIDTH, height: 900 },
         colorScheme: options.colorScheme ?? 'light',
         locale: 'en-GB',
         timezoneId: 'Europe/Zurich',

@@ -17,6 +17,7 @@ import { findPageFaults } from '../support/page-checks.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { routePage } from '../support/route-page.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
 
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
@@ -469,6 +470,30 @@ test('there is something to see before any script or style has come', async () =
   held.resolve()
   await slow.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
   await slow.getByText('Loading the dashboard').waitFor({ state: 'hidden' })
+  await slow.close()
+})
+
+test('who is there and what most pages are made of is asked for while the first script is on its way, and once', async () => {
+  const slow = await visit.context.newPage()
+  const html = await (await slow.request.get('/dashboard/')).text()
+  const entry = /<script type="module"[^>]* src="([^"]+)"/.exec(html)?.[1] ?? ''
+  const held = Promise.withResolvers<void>()
+  await slow.route(`**${entry}`, async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  const asked: string[] = []
+  slow.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  const scripts = () => asked.filter((path) => path.endsWith('.js'))
+  await slow.goto('/dashboard/gates', { waitUntil: 'commit' })
+  await untilItHolds(async () => {
+    expect(asked).toContain('/v1/session')
+    expect(scripts().length).toBeGreaterThan(10)
+  })
+  held.resolve()
+  await slow.getByRole('heading', { name: 'Gates', level: 1 }).waitFor()
+  expect(asked.filter((path) => path === '/v1/session')).toEqual(['/v1/session'])
+  expect(scripts()).toEqual([...new Set(scripts())])
   await slow.close()
 })
 

@@ -1,6 +1,7 @@
 /**
  * Reads a request's body and makes sure that it is one JSON object. Must not know what the object
- * holds.
+ * holds. The data plane reads bodies in a way of its own: it keeps their bytes, and bounds them by a
+ * budget.
  */
 import type { Timekeeper } from '../core/clock.ts'
 import { GatewayError, invalidRequest } from '../core/errors.ts'

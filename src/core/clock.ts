@@ -24,7 +24,11 @@ export interface Stopwatch {
 export interface Timekeeper extends Clock, Stopwatch {
   /** Calls `run` once, so many milliseconds from now. @returns what calls it off */
   after(ms: number, run: () => void): () => void
-  /** Calls `run` every so many milliseconds; keeps no process alive. @returns what ends it */
+  /**
+   * Calls `run` every so many milliseconds, and keeps no process alive: the one way to repeat a job
+   * at an even pace. A job whose pause depends on its outcome sets its own timer.
+   * @returns what ends it
+   */
   every(ms: number, run: () => void): () => void
 }
 

@@ -1,19 +1,33 @@
-/** How long to wait before a server that went away is asked again. Knows no server. */
+/** How long to wait before something that failed is tried again. Must not know what failed. */
 
-const FIRST_RETRY_MS = 50
-const LONGEST_RETRY_MS = 2_000
+/** A server that nodes share, which went away. */
+const SERVER: Backoff = { firstMs: 50, longestMs: 2_000 }
+
+export interface Backoff {
+  readonly firstMs: number
+  readonly longestMs: number
+}
 
 /**
- * Milliseconds: twice as long each time, and never the same for two nodes, which lost their
- * connection in the same moment.
+ * Twice as long each time, and never the same for two who failed in the same moment.
  * @param attempt 0 for the first
+ * @param random uniform in [0, 1)
+ * @returns milliseconds
  */
+export function backoffMs(
+  attempt: number,
+  { firstMs, longestMs }: Backoff,
+  random = Math.random,
+): number {
+  return withJitter(Math.min(longestMs, firstMs * 2 ** Math.min(attempt, 16)), random)
+}
+
+/** @param attempt 0 for the first */
 export function retryDelayMs(attempt: number): number {
-  const fullMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 16))
-  return withJitter(fullMs)
+  return backoffMs(attempt, SERVER)
 }
 
 /** Between half of it and all. */
-export function withJitter(fullMs: number): number {
-  return Math.round(fullMs * (0.5 + Math.random() / 2))
+export function withJitter(fullMs: number, random = Math.random): number {
+  return Math.round(fullMs * (0.5 + random() / 2))
 }

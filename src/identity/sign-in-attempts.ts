@@ -127,6 +127,7 @@ function waitOf(held: SignInTries | undefined, now: number): number {
 
 function countTry(held: SignInTries | undefined, now: number): SignInTries {
   const wrong = (held?.wrong ?? 0) + 1
+  // No jitter: the refusal says exactly when the next try may come.
   const waitMs =
     wrong < FREE_TRIES ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (wrong - FREE_TRIES), LONGEST_WAIT_MS)
   const isProven = held?.isProven === true

@@ -61,7 +61,7 @@ export class SharedLimits implements Limits {
   readonly #sharedNow: () => number
   readonly #leases = new Map<string, KeyLease>()
   readonly #tended = new Turns(this.#leases)
-  #timer: ReturnType<typeof setInterval> | undefined
+  #endTending: (() => void) | undefined
 
   constructor({ store, prefix, usage, clock = systemClock, sharedClock }: SharedLimitsOptions) {
     this.#store = store
@@ -87,13 +87,12 @@ export class SharedLimits implements Limits {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => this.tend(), TEND_MS)
-    this.#timer.unref()
+    this.#endTending ??= systemClock.every(TEND_MS, () => this.tend())
   }
 
   /** Gives back what this node holds. */
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#endTending?.()
     const laterMs = this.#clock.elapsed() + 60_000
     for (const lease of this.#leases.values()) lease.tend(laterMs)
     this.#shared.tend(laterMs, Number.POSITIVE_INFINITY)

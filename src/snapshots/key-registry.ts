@@ -106,7 +106,7 @@ export class KeyRegistry implements KeyStore, Follower {
    * refused.
    */
   readonly #buried = new Set<KeyId>()
-  readonly #timer: NodeJS.Timeout
+  readonly #endFlushing: () => void
   /**
    * Deleting and following, one after the other: what was read before a deletion must not come
    * back.
@@ -118,11 +118,10 @@ export class KeyRegistry implements KeyStore, Follower {
     this.#limitsOf = options.limitsOf
     this.#clock = options.clock ?? systemClock
     this.#onFlushFailure = options.onFlushFailure ?? (() => {})
-    this.#timer = setInterval(
-      () => void this.#tryFlush(),
+    this.#endFlushing = systemClock.every(
       options.flushIntervalMs ?? DEFAULT_FLUSH_INTERVAL_MS,
+      () => void this.#tryFlush(),
     )
-    this.#timer.unref()
   }
 
   /** Reads every key from the store. `close` the registry before the store. */
@@ -327,7 +326,7 @@ export class KeyRegistry implements KeyStore, Follower {
 
   /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#endFlushing()
     await this.#tryFlush()
   }
 

@@ -65,7 +65,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
       ),
     isCurrent: (entry) => this.#isCurrent(entry),
   })
-  readonly #timer: NodeJS.Timeout
+  readonly #endFlushing: () => void
 
   private constructor(options: ProviderKeyRegistryOptions) {
     super(options.keys)
@@ -74,11 +74,10 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     this.#platform = new Map(
       Array.from(options.platform, ([id, secret]) => [id, { secret, owner: 'platform' }] as const),
     )
-    this.#timer = setInterval(
-      () => void this.#tryFlush(),
+    this.#endFlushing = systemClock.every(
       options.flushIntervalMs ?? DEFAULT_FLUSH_INTERVAL_MS,
+      () => void this.#tryFlush(),
     )
-    this.#timer.unref()
   }
 
   /** Reads every key from the store, and opens none. `close` the registry before the store. */
@@ -160,7 +159,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
 
   /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#endFlushing()
     await this.#tryFlush()
   }
 

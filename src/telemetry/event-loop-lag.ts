@@ -1,18 +1,17 @@
 /** How late the event loop was, looked at twice a second and remembered for a minute. */
+import { systemClock } from '../core/clock.ts'
 
 const INTERVAL_MS = 500
 const REMEMBERED = 120
 
 export class EventLoopLag {
   readonly #lags = new Float64Array(REMEMBERED)
-  readonly #timer: ReturnType<typeof setInterval>
+  readonly #endLooking: () => void
   #index = 0
   #expectedAt = performance.now() + INTERVAL_MS
 
   constructor() {
-    this.#timer = setInterval(() => this.#look(), INTERVAL_MS)
-    // Nobody waits for it: it must not keep a process alive.
-    this.#timer.unref()
+    this.#endLooking = systemClock.every(INTERVAL_MS, () => this.#look())
   }
 
   /** Of the last minute, in milliseconds. */
@@ -21,7 +20,7 @@ export class EventLoopLag {
   }
 
   stop(): void {
-    clearInterval(this.#timer)
+    this.#endLooking()
   }
 
   #look(): void {

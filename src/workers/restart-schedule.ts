@@ -2,14 +2,14 @@
  * How soon a worker that ended has a successor, and when there is no point in another. Knows no
  * process.
  */
+import { backoffMs } from '../core/retry-delay.ts'
 
 /**
  * A worker that ends sooner than this after its start has failed quickly: whatever ended it is
  * still there, most likely.
  */
 const QUICK_MS = 10_000
-const FIRST_DELAY_MS = 200
-const LONGEST_DELAY_MS = 10_000
+const DELAYS = { firstMs: 200, longestMs: 10_000 }
 /** So many quick failures in a row of every worker are some seconds of trying. */
 const MOST_QUICK_FAILURES = 5
 
@@ -32,8 +32,7 @@ export class RestartSchedule {
   ended(worker: number, livedMs: number): number {
     const failures = livedMs < QUICK_MS ? (this.#quickFailures.get(worker) ?? 0) + 1 : 0
     this.#quickFailures.set(worker, failures)
-    const ceilingMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.max(0, failures - 1))
-    return Math.round(ceilingMs * (0.5 + this.#random() / 2))
+    return backoffMs(Math.max(0, failures - 1), DELAYS, this.#random)
   }
 
   /** Whether every worker has only failed quickly, again and again. */

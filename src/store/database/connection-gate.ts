@@ -3,9 +3,9 @@
  * a time, after pauses that grow, so that nodes do not fall over it together when it comes back.
  * Must not know which database it is.
  */
+import { backoffMs } from '../../core/retry-delay.ts'
 
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 1_000
+const PAUSES = { firstMs: 100, longestMs: 1_000 }
 
 export interface ConnectionGateOptions {
   /** More than that wait for a connection: what comes then is refused at once. */
@@ -75,7 +75,7 @@ export class ConnectionGate {
 
   #fail(error: unknown): void {
     const failures = (this.#away?.failures ?? 0) + 1
-    const fullMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10))
-    this.#away = { error, failures, retryAtMs: this.#now() + fullMs * (0.5 + this.#random() / 2) }
+    const pauseMs = backoffMs(failures - 1, PAUSES, this.#random)
+    this.#away = { error, failures, retryAtMs: this.#now() + pauseMs }
   }
 }

@@ -2,7 +2,7 @@
  * Looks at times whether the store is still the one that this process began with, and no older;
  * what it has come to is remembered in the data folder. Must not know what is done about it.
  */
-
+import { systemClock } from '../../core/clock.ts'
 import { StoreFileGoneError } from '../database/store-file-gone-error.ts'
 import type { InstallationTableStore } from './installation.ts'
 import {
@@ -46,14 +46,16 @@ export class InstallationWatch {
   #setBacks = 0
   #lowest: number
   #looking: Promise<void> = Promise.resolve()
-  readonly #timer: ReturnType<typeof setInterval>
+  readonly #endLooking: () => void
 
   constructor(options: WatchInstallationOptions) {
     this.#options = options
     this.#remembered = options.joined
     this.#lowest = options.joined.change
-    this.#timer = setInterval(() => void this.look(), options.lookEveryMs ?? LOOK_EVERY_MS)
-    this.#timer.unref()
+    this.#endLooking = systemClock.every(
+      options.lookEveryMs ?? LOOK_EVERY_MS,
+      () => void this.look(),
+    )
   }
 
   get standing(): StoreStanding {
@@ -89,7 +91,7 @@ export class InstallationWatch {
 
   /** What the store has come to is remembered, if it can be asked. */
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#endLooking()
     await this.look()
   }
 

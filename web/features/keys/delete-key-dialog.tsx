@@ -1,9 +1,8 @@
 /** Asks before a key is deleted, and says what will stop working. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+
 import { ask, type RowOf } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import { RecentUseNote } from './recent-use-note.tsx'
 
 export function DeleteKeyDialog({
@@ -13,16 +12,14 @@ export function DeleteKeyDialog({
   readonly doomed: RowOf<'GET /v1/keys'> | undefined
   readonly onClose: () => void
 }) {
-  const queryClient = useQueryClient()
-  const remove = useMutation({
-    mutationFn: (id: string) => ask('DELETE /v1/keys/{id}', { path: { id } }),
-    onSuccess: async () => {
-      await refresh(queryClient, 'GET /v1/keys')
-      toast('success', `Key “${doomed?.name}” deleted`, {
-        description: 'Requests with it are refused from now on.',
-      })
-      onClose()
-    },
+  const remove = useChange({
+    send: (id: string) => ask('DELETE /v1/keys/{id}', { path: { id } }),
+    makesStale: ['GET /v1/keys'],
+    done: () => [
+      `Key “${doomed?.name}” deleted`,
+      { description: 'Requests with it are refused from now on.' },
+    ],
+    onDone: onClose,
   })
   return (
     <ConfirmDialog

@@ -1,12 +1,13 @@
 /** Asks before an own key is deleted, and says which gates will be without it. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+
+import { useQuery } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
-import { refresh, wholeListQuery } from '../../api/operation-query.ts'
+import { wholeListQuery } from '../../api/operation-query.ts'
 import { gatesOfProvider } from '../../format/gate-targets.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { GateLinks } from '../../ui/gate-links.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import type { ProviderRow } from './provider-rows.ts'
 
 export function DeleteProviderKeyDialog({
@@ -17,15 +18,12 @@ export function DeleteProviderKeyDialog({
   readonly row: ProviderRow | undefined
   readonly onClose: () => void
 }) {
-  const queryClient = useQueryClient()
-  const remove = useMutation({
-    mutationFn: ({ provider }: ProviderRow) =>
+  const remove = useChange({
+    send: ({ provider }: ProviderRow) =>
       ask('DELETE /v1/provider-keys/{provider}', { path: { provider: provider.id } }),
-    onSuccess: async (_, { provider }) => {
-      await refresh(queryClient, 'GET /v1/provider-keys')
-      toast('success', `Key for ${provider.name} deleted`)
-      onClose()
-    },
+    makesStale: ['GET /v1/provider-keys'],
+    done: (_, { provider }) => `Key for ${provider.name} deleted`,
+    onDone: onClose,
   })
   return (
     <ConfirmDialog

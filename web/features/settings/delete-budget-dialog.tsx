@@ -1,9 +1,8 @@
 /** Asks before a budget is deleted: what it counted is lost with it. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+
 import { ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import { type Budget, toUse } from './budget-figures.ts'
 
 export function DeleteBudgetDialog({
@@ -13,14 +12,11 @@ export function DeleteBudgetDialog({
   readonly budget: Budget
   readonly onClose: () => void
 }) {
-  const queryClient = useQueryClient()
-  const remove = useMutation({
-    mutationFn: () => ask('DELETE /v1/budgets/{id}', { path: { id: budget.id } }),
-    onSuccess: async () => {
-      await refresh(queryClient, 'GET /v1/budgets')
-      toast('success', `Budget “${budget.name}” deleted`)
-      onClose()
-    },
+  const remove = useChange({
+    send: () => ask('DELETE /v1/budgets/{id}', { path: { id: budget.id } }),
+    makesStale: ['GET /v1/budgets'],
+    done: `Budget “${budget.name}” deleted`,
+    onDone: onClose,
   })
   const { used, format } = toUse(budget)
   return (

@@ -1,9 +1,8 @@
 /** Asks before a webhook is deleted: its secret cannot be brought back. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+
 import { ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import type { Webhook } from './webhook-events.ts'
 
 export function DeleteWebhookDialog({
@@ -13,14 +12,11 @@ export function DeleteWebhookDialog({
   readonly webhook: Webhook
   readonly onClose: () => void
 }) {
-  const queryClient = useQueryClient()
-  const remove = useMutation({
-    mutationFn: () => ask('DELETE /v1/webhooks/{id}', { path: { id: webhook.id } }),
-    onSuccess: async () => {
-      await refresh(queryClient, 'GET /v1/webhooks')
-      toast('success', 'Webhook deleted')
-      onClose()
-    },
+  const remove = useChange({
+    send: () => ask('DELETE /v1/webhooks/{id}', { path: { id: webhook.id } }),
+    makesStale: ['GET /v1/webhooks'],
+    done: 'Webhook deleted',
+    onDone: onClose,
   })
   return (
     <ConfirmDialog

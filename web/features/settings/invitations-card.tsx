@@ -1,8 +1,9 @@
 /** Invitations that nobody has used yet, and the way to withdraw one. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask, type RowOf } from '../../api/ask.ts'
-import { refresh, wholeListQuery } from '../../api/operation-query.ts'
+import { wholeListQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
@@ -10,7 +11,7 @@ import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { Table, Th } from '../../ui/table.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 
 type Invitation = RowOf<'GET /v1/invitations'>
 
@@ -98,14 +99,11 @@ function RevokeDialog({
   readonly invitation: Invitation
   readonly onClose: () => void
 }) {
-  const queryClient = useQueryClient()
-  const revoke = useMutation({
-    mutationFn: () => ask('DELETE /v1/invitations/{id}', { path: { id: invitation.id } }),
-    onSuccess: async () => {
-      await refresh(queryClient, 'GET /v1/invitations')
-      toast('success', `Invitation of ${invitation.email} revoked`)
-      onClose()
-    },
+  const revoke = useChange({
+    send: () => ask('DELETE /v1/invitations/{id}', { path: { id: invitation.id } }),
+    makesStale: ['GET /v1/invitations'],
+    done: `Invitation of ${invitation.email} revoked`,
+    onDone: onClose,
   })
   return (
     <ConfirmDialog

@@ -1,10 +1,11 @@
 /** Asks before somebody is removed, leaves, or takes the account over, and says what follows. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+
+import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ask, type RowOf } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 
 export interface MemberStep {
   readonly type: 'remove' | 'hand-on' | 'leave'
@@ -52,24 +53,24 @@ export function MemberStepDialog({
   const queryClient = useQueryClient()
   const texts = TEXTS[type]
   const path = { id: member.id }
-  const take = useMutation({
-    mutationFn: async () => {
+  const take = useChange({
+    send: async () => {
       if (type === 'hand-on') await ask('PATCH /v1/members/{id}', { path, body: { role: 'owner' } })
       else await ask('DELETE /v1/members/{id}', { path })
     },
-    onSuccess: async () => {
-      if (type === 'leave') {
-        // A whole new page load: nothing of the account stays in memory.
-        location.assign('/dashboard/sign-in?reason=left')
-        return
-      }
-      await refresh(queryClient, 'GET /v1/members', 'GET /v1/invitations', 'GET /v1/session')
-      toast('success', texts.done(member.name))
-      onClose()
-    },
+    ...(type === 'leave'
+      ? {
+          // A whole new page load: nothing of the account stays in memory.
+          onDone: () => location.assign('/dashboard/sign-in?reason=left'),
+        }
+      : {
+          makesStale: ['GET /v1/members', 'GET /v1/invitations', 'GET /v1/session'] as const,
+          done: texts.done(member.name),
+          onDone: onClose,
+        }),
     // Somebody else may have changed the members meanwhile: what is behind the dialog is then
     // stale.
-    onError: () => refresh(queryClient, 'GET /v1/members', 'GET /v1/session'),
+    onFailure: () => refresh(queryClient, 'GET /v1/members', 'GET /v1/session'),
   })
   return (
     <ConfirmDialog

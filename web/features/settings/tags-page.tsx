@@ -1,10 +1,11 @@
 /** The account's tags: made and deleted. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+
+import { useQuery } from '@tanstack/react-query'
 import { Plus, Tag as TagIcon } from 'lucide-react'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask, type RowOf } from '../../api/ask.ts'
-import { refresh, wholeListQuery } from '../../api/operation-query.ts'
+import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { ConfirmDialog, Dialog, DialogActions } from '../../ui/dialog.tsx'
@@ -14,7 +15,7 @@ import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState, ProblemNote } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 
 type Tag = RowOf<'GET /v1/tags'>
 
@@ -97,16 +98,13 @@ function TagTable({
 }
 
 function NewTagDialog({ onClose }: { readonly onClose: () => void }) {
-  const queryClient = useQueryClient()
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
-  const save = useMutation({
-    mutationFn: () => ask('POST /v1/tags', { body: { name: name.trim(), description } }),
-    onSuccess: async () => {
-      await refresh(queryClient, 'GET /v1/tags')
-      toast('success', 'Tag created')
-      onClose()
-    },
+  const save = useChange({
+    send: () => ask('POST /v1/tags', { body: { name: name.trim(), description } }),
+    makesStale: ['GET /v1/tags'],
+    done: 'Tag created',
+    onDone: onClose,
   })
   const problem = (field: string) => problemWith(save.error, field)
   return (
@@ -150,14 +148,11 @@ function NewTagDialog({ onClose }: { readonly onClose: () => void }) {
 }
 
 function DeleteTagDialog({ tag, onClose }: { readonly tag: Tag; readonly onClose: () => void }) {
-  const queryClient = useQueryClient()
-  const remove = useMutation({
-    mutationFn: () => ask('DELETE /v1/tags/{id}', { path: { id: tag.id } }),
-    onSuccess: async () => {
-      await refresh(queryClient, 'GET /v1/tags')
-      toast('success', `“${tag.name}” deleted`)
-      onClose()
-    },
+  const remove = useChange({
+    send: () => ask('DELETE /v1/tags/{id}', { path: { id: tag.id } }),
+    makesStale: ['GET /v1/tags'],
+    done: `“${tag.name}” deleted`,
+    onDone: onClose,
   })
   return (
     <ConfirmDialog

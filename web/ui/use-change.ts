@@ -1,0 +1,55 @@
+/**
+ * A change that the reader asks the gateway for: it is sent, the answers that it makes stale are
+ * asked for again, and a message says that it is done. Must not know what changes.
+ */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { OperationName } from '../api/ask.ts'
+import { refresh } from '../api/operation-query.ts'
+import { describeError } from './states.tsx'
+import { type ToastOptions, toast } from './toast.ts'
+
+type Said = string | readonly [message: string, options: ToastOptions]
+
+interface Change<Answer, Given> {
+  readonly send: (given: Given) => Promise<Answer>
+  /** Before anything is asked for again. */
+  readonly onAnswer?: (answer: Answer, given: Given) => unknown
+  readonly makesStale?: readonly OperationName[]
+  readonly done?: Said | ((answer: Answer, given: Given) => Said)
+  /** After all that. */
+  readonly onDone?: (answer: Answer, given: Given) => unknown
+  readonly onFailure?: (error: Error) => unknown
+  /** Where nothing else on the page shows a failure. */
+  readonly saysFailure?: boolean
+  /** What is sent or answered holds a secret: it is kept no longer than the page shows it. */
+  readonly isSecret?: boolean
+}
+
+export function useChange<Answer, Given = void>({
+  send,
+  onAnswer,
+  makesStale = [],
+  done,
+  onDone,
+  onFailure,
+  saysFailure = false,
+  isSecret = false,
+}: Change<Answer, Given>) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: send,
+    ...(isSecret ? { gcTime: 0 } : {}),
+    onSuccess: async (answer, given) => {
+      await onAnswer?.(answer, given)
+      await refresh(queryClient, ...makesStale)
+      const said = typeof done === 'function' ? done(answer, given) : done
+      if (typeof said === 'string') toast('success', said)
+      else if (said !== undefined) toast('success', ...said)
+      await onDone?.(answer, given)
+    },
+    onError: async (error) => {
+      if (saysFailure) toast('error', describeError(error))
+      await onFailure?.(error)
+    },
+  })
+}

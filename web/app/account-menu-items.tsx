@@ -1,5 +1,5 @@
 /** What the account's menu holds; fetched when it is first opened. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { Clock, Globe, LogOut, type LucideIcon, Monitor, Moon, Sun } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
@@ -7,8 +7,7 @@ import { type ReactElement, useState } from 'react'
 import { ask } from '../api/ask.ts'
 import { nameZone, type TimeZone } from '../format/time-zone.ts'
 import { MenuItem, MenuSeparator, OpenMenu } from '../ui/menu.tsx'
-import { describeError } from '../ui/states.tsx'
-import { toast } from '../ui/toast.ts'
+import { useChange } from '../ui/use-change.ts'
 import { chooseTimeZone, useTimeZone } from '../ui/use-time-zone.ts'
 import { forgetSession } from './session-end.ts'
 import { chooseTheme, readThemeChoice, type ThemeChoice } from './theme.ts'
@@ -41,14 +40,14 @@ export function AccountMenuItems({
   const zone = useTimeZone()
   const queryClient = useQueryClient()
   const router = useRouter()
-  const signOut = useMutation({
-    mutationFn: () => ask('DELETE /v1/session'),
-    onSuccess: () => {
+  const signOut = useChange({
+    send: () => ask('DELETE /v1/session'),
+    onDone: () => {
       forgetSession()
       queryClient.clear()
       return router.navigate({ to: '/sign-in', search: { reason: 'signed-out' } })
     },
-    onError: (error) => toast('error', describeError(error)),
+    saysFailure: true,
   })
   return (
     <OpenMenu trigger={trigger} align="start">

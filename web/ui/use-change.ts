@@ -18,6 +18,8 @@ interface Change<Answer, Given> {
   readonly done?: Said | ((answer: Answer, given: Given) => Said)
   /** After all that. */
   readonly onDone?: (answer: Answer, given: Given) => unknown
+  /** Where somebody else may have changed the same thing meanwhile. */
+  readonly failureMakesStale?: readonly OperationName[]
   readonly onFailure?: (error: Error) => unknown
   /** Where nothing else on the page shows a failure. */
   readonly saysFailure?: boolean
@@ -31,6 +33,7 @@ export function useChange<Answer, Given = void>({
   makesStale = [],
   done,
   onDone,
+  failureMakesStale = [],
   onFailure,
   saysFailure = false,
   isSecret = false,
@@ -50,6 +53,7 @@ export function useChange<Answer, Given = void>({
     onError: async (error) => {
       if (saysFailure) toast('error', describeError(error))
       await onFailure?.(error)
+      await refresh(queryClient, ...failureMakesStale)
     },
   })
 }

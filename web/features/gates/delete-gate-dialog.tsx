@@ -2,7 +2,7 @@
  * Asks before a gate is deleted, says what will stop working, and makes it again if that was a
  * mistake.
  */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
@@ -10,6 +10,7 @@ import { formatWhole } from '../../format/figures.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { describeError } from '../../ui/states.tsx'
 import { toast, UNDO_MS } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import type { Gate } from './gate-draft.ts'
 import { useRecentCalls } from './use-recent-calls.ts'
 
@@ -38,19 +39,22 @@ export function DeleteGateDialog({
       })
     }
   }
-  const remove = useMutation({
-    mutationFn: () => ask('DELETE /v1/gates/{id}', { path: { id: gate.id } }),
-    onSuccess: async () => {
+  const remove = useChange({
+    send: () => ask('DELETE /v1/gates/{id}', { path: { id: gate.id } }),
+    onAnswer: async () => {
       onClose()
       // Leaves first: nobody should read that the page's gate is missing.
       await navigate({ to: '/gates', ignoreBlocker: true })
-      await refresh(queryClient, 'GET /v1/gates', 'GET /v1/targets/health')
-      toast('success', `Gate “${gate.id}” deleted`, {
+    },
+    makesStale: ['GET /v1/gates', 'GET /v1/targets/health'],
+    done: [
+      `Gate “${gate.id}” deleted`,
+      {
         description: 'Calls that name it are refused from now on.',
         action: { label: 'Undo', run: () => void restore() },
         durationMs: UNDO_MS,
-      })
-    },
+      },
+    ],
   })
   return (
     <ConfirmDialog

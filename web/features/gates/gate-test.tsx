@@ -1,15 +1,14 @@
 /** Asks every target of the saved gate once, and shows how each did beside the others. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { LoaderCircle, Play } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { formatDuration, formatWhole, NOT_KNOWN } from '../../format/figures.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { ErrorState } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import type { Gate } from './gate-draft.ts'
 
 type Result = AnswerOf<'POST /v1/gates/{id}/test'>['results'][number]
@@ -23,10 +22,9 @@ export function GateTest({
   readonly gate: Gate
   readonly hasUnsaved: boolean
 }) {
-  const queryClient = useQueryClient()
-  const test = useMutation({
-    mutationFn: () => ask('POST /v1/gates/{id}/test', { path: { id: gate.id } }),
-    onSuccess: () => refresh(queryClient, 'GET /v1/targets/health', 'GET /v1/analytics'),
+  const test = useChange({
+    send: () => ask('POST /v1/gates/{id}/test', { path: { id: gate.id } }),
+    makesStale: ['GET /v1/targets/health', 'GET /v1/analytics'],
   })
   const results = test.data?.results
   return (

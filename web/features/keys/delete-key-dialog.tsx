@@ -1,5 +1,4 @@
 /** Asks before a key is deleted, and says what will stop working. */
-
 import { ask, type RowOf } from '../../api/ask.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { useChange } from '../../ui/use-change.ts'

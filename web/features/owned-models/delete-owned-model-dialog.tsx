@@ -1,12 +1,12 @@
 /** Deletes an owned model, or says which gates have to let go of it first. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog, Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { GateLinks } from '../../ui/gate-links.tsx'
 import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import type { OwnedModel } from './draft.ts'
 
 export function DeleteOwnedModelDialog({
@@ -23,16 +23,16 @@ export function DeleteOwnedModelDialog({
 }) {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const remove = useMutation({
-    mutationFn: () => ask('DELETE /v1/owned-models/{slug}', { path: { slug: model.slug } }),
-    onSuccess: async () => {
+  const remove = useChange({
+    send: () => ask('DELETE /v1/owned-models/{slug}', { path: { slug: model.slug } }),
+    onAnswer: async () => {
       toast('success', `Model “${model.slug}” deleted`)
       await navigate({ to: '/owned-models' })
       queryClient.removeQueries({ queryKey: ['GET /v1/owned-models/{slug}'] })
-      await refresh(queryClient, 'GET /v1/owned-models')
     },
+    makesStale: ['GET /v1/owned-models'],
     // A gate has begun to use it since the list was read.
-    onError: () => refresh(queryClient, 'GET /v1/gates'),
+    failureMakesStale: ['GET /v1/gates'],
   })
   const close = () => {
     remove.reset()

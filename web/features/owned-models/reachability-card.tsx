@@ -1,25 +1,26 @@
 /** Whether the model answers, as it was found the last time, and asking it again. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
-import { operationQuery, refresh } from '../../api/operation-query.ts'
+import { operationQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import type { OwnedModel } from './draft.ts'
 import { isUnderWay, ProbeNote } from './probe-note.tsx'
 
 export function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
   const queryClient = useQueryClient()
   const { slug, probe } = model
-  const check = useMutation({
-    mutationFn: () => ask('POST /v1/owned-models/{slug}/probe', { path: { slug } }),
-    onSuccess: async (found) => {
+  const check = useChange({
+    send: () => ask('POST /v1/owned-models/{slug}/probe', { path: { slug } }),
+    onAnswer: (found) => {
       queryClient.setQueryData(
         operationQuery('GET /v1/owned-models/{slug}', { path: { slug } }).queryKey,
         found,
       )
-      await refresh(queryClient, 'GET /v1/owned-models')
     },
+    makesStale: ['GET /v1/owned-models'],
   })
   return (
     <Card>

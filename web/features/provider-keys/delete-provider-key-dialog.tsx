@@ -1,5 +1,4 @@
 /** Asks before an own key is deleted, and says which gates will be without it. */
-
 import { useQuery } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'

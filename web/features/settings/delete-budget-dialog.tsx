@@ -1,5 +1,4 @@
 /** Asks before a budget is deleted: what it counted is lost with it. */
-
 import { ask } from '../../api/ask.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { useChange } from '../../ui/use-change.ts'

@@ -1,5 +1,4 @@
 /** Asks before a webhook is deleted: its secret cannot be brought back. */
-
 import { ask } from '../../api/ask.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { useChange } from '../../ui/use-change.ts'

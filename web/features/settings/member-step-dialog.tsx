@@ -1,9 +1,6 @@
 /** Asks before somebody is removed, leaves, or takes the account over, and says what follows. */
-
-import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ask, type RowOf } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { useChange } from '../../ui/use-change.ts'
 
@@ -50,7 +47,6 @@ export function MemberStepDialog({
   readonly step: MemberStep
   readonly onClose: () => void
 }) {
-  const queryClient = useQueryClient()
   const texts = TEXTS[type]
   const path = { id: member.id }
   const take = useChange({
@@ -70,7 +66,7 @@ export function MemberStepDialog({
         }),
     // Somebody else may have changed the members meanwhile: what is behind the dialog is then
     // stale.
-    onFailure: () => refresh(queryClient, 'GET /v1/members', 'GET /v1/session'),
+    failureMakesStale: ['GET /v1/members', 'GET /v1/session'],
   })
   return (
     <ConfirmDialog

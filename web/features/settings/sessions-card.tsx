@@ -1,31 +1,29 @@
 /** Where one is signed in, and the way to end a session that is not this one. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { ask, type RowOf } from '../../api/ask.ts'
-import { operationQuery, refresh } from '../../api/operation-query.ts'
+import { operationQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { describeError } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import { describeUserAgent } from './describe-user-agent.ts'
 
 type Session = RowOf<'GET /v1/sessions'>
 
 export function SessionsCard() {
-  const queryClient = useQueryClient()
   const sessions = useQuery(operationQuery('GET /v1/sessions'))
-  const end = useMutation({
-    mutationFn: async (ended: readonly Session[]) => {
+  const end = useChange({
+    send: async (ended: readonly Session[]) => {
       for (const { id } of ended) await ask('DELETE /v1/sessions/{id}', { path: { id } })
       return ended.length
     },
-    onSuccess: (count) =>
-      toast('success', count === 1 ? 'Session ended' : `${count} sessions ended`),
-    onError: (error) => toast('error', describeError(error)),
-    onSettled: () => refresh(queryClient, 'GET /v1/sessions'),
+    done: (count) => (count === 1 ? 'Session ended' : `${count} sessions ended`),
+    saysFailure: true,
+    makesStale: ['GET /v1/sessions'],
+    failureMakesStale: ['GET /v1/sessions'],
   })
   const others = sessions.data?.data.filter(({ current }) => !current) ?? []
   return (

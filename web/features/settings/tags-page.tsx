@@ -1,5 +1,4 @@
 /** The account's tags: made and deleted. */
-
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Tag as TagIcon } from 'lucide-react'
 import { useState } from 'react'

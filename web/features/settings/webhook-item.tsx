@@ -1,13 +1,11 @@
 /** One webhook: its address, its events, whether it is on, and what became of a test. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { describeError, ProblemNote } from '../../ui/states.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
 import { Switch } from '../../ui/switch.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import { EVENT_WORDS, type Webhook } from './webhook-events.ts'
 
 export function WebhookItem({
@@ -19,14 +17,14 @@ export function WebhookItem({
   readonly onEdit: (webhook: Webhook) => void
   readonly onDelete: (webhook: Webhook) => void
 }) {
-  const queryClient = useQueryClient()
   const path = { id: webhook.id }
-  const turn = useMutation({
-    mutationFn: (active: boolean) => ask('PATCH /v1/webhooks/{id}', { path, body: { active } }),
-    onError: (error) => toast('error', describeError(error)),
-    onSettled: () => refresh(queryClient, 'GET /v1/webhooks'),
+  const turn = useChange({
+    send: (active: boolean) => ask('PATCH /v1/webhooks/{id}', { path, body: { active } }),
+    saysFailure: true,
+    makesStale: ['GET /v1/webhooks'],
+    failureMakesStale: ['GET /v1/webhooks'],
   })
-  const test = useMutation({ mutationFn: () => ask('POST /v1/webhooks/{id}/test', { path }) })
+  const test = useChange({ send: () => ask('POST /v1/webhooks/{id}/test', { path }) })
   const isActive = turn.isPending ? turn.variables : webhook.active
   return (
     <li aria-label={webhook.url} className="flex flex-col gap-3 px-5 py-4">

@@ -1,8 +1,8 @@
 /** Goes on at the operator's identity provider. Whether there is one is the page's to know. */
-import { useMutation } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { useChange } from '../../ui/use-change.ts'
 
 export function OidcButton({
   label,
@@ -14,12 +14,12 @@ export function OidcButton({
   /** The token of an invitation that is accepted by this. */
   readonly invitation?: string | undefined
 }) {
-  const begin = useMutation({
-    mutationFn: () =>
+  const begin = useChange({
+    send: () =>
       ask('POST /v1/auth/oidc', {
         body: { returnTo, ...(invitation === undefined ? {} : { invitation }) },
       }),
-    onSuccess: ({ url }) => location.assign(url),
+    onDone: ({ url }) => location.assign(url),
   })
   return (
     <div className="mt-4 flex flex-col gap-3 border-t border-line pt-4">

@@ -1,11 +1,12 @@
 /** Changes a gate: sends only what changed, and says what of it took effect. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { ask } from '../../api/ask.ts'
-import { operationQuery, refresh } from '../../api/operation-query.ts'
+import { operationQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { describeChanges, nameChanges } from './describe-changes.ts'
 import { type Gate, type GateSettings, toChanges, toDraft } from './gate-draft.ts'
 import { GateFields } from './gate-form.tsx'
@@ -27,18 +28,18 @@ export function GateEditor({
   const changes = toChanges(base, form.draft)
   const isDirty = Object.keys(changes).length > 0
 
-  const save = useMutation({
-    mutationFn: (body: Partial<GateSettings>) =>
+  const save = useChange({
+    send: (body: Partial<GateSettings>) =>
       ask('PATCH /v1/gates/{id}', { path: { id: gate.id }, body }),
-    onSuccess: async (after) => {
+    onAnswer: (after) => {
       setSaved(describeChanges(base, after))
       setBase(after)
       form.reset(toDraft(after))
       const { queryKey } = operationQuery('GET /v1/gates/{id}', { path: { id: gate.id } })
       queryClient.setQueryData(queryKey, after)
-      await refresh(queryClient, 'GET /v1/gates', 'GET /v1/targets/health')
     },
-    onError: form.refuse,
+    makesStale: ['GET /v1/gates', 'GET /v1/targets/health'],
+    onFailure: form.refuse,
   })
   useEffect(() => {
     onDirty(isDirty)

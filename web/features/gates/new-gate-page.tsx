@@ -1,13 +1,11 @@
 /** Makes a gate. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import { EMPTY_DRAFT, type NewGate, toNewGate } from './gate-draft.ts'
 import { GateFields } from './gate-form.tsx'
 import { LeaveGuard } from './leave-guard.tsx'
@@ -15,23 +13,22 @@ import { useGateForm } from './use-gate-form.ts'
 
 export function NewGatePage() {
   const form = useGateForm(EMPTY_DRAFT)
-  const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const create = useMutation({
-    mutationFn: (body: NewGate) => ask('POST /v1/gates', { body }),
-    onSuccess: async (gate) => {
-      await refresh(queryClient, 'GET /v1/gates', 'GET /v1/targets/health')
-      toast('success', `Gate “${gate.id}” created`, {
-        description: 'Calls can name it from now on.',
-      })
-      await navigate({
+  const create = useChange({
+    send: (body: NewGate) => ask('POST /v1/gates', { body }),
+    makesStale: ['GET /v1/gates', 'GET /v1/targets/health'],
+    done: (gate) => [
+      `Gate “${gate.id}” created`,
+      { description: 'Calls can name it from now on.' },
+    ],
+    onDone: (gate) =>
+      navigate({
         to: '/gates/$gateId',
         params: { gateId: gate.id },
         search: { tab: 'test' },
         ignoreBlocker: true,
-      })
-    },
-    onError: form.refuse,
+      }),
+    onFailure: form.refuse,
   })
   const submit = () => {
     if (!form.check()) return false

@@ -2,16 +2,14 @@
  * Renames a key, or sets when it ends. It sends only what was changed: an expired key takes a name
  * and nothing else.
  */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { type Expiry, hasExpired, NEVER, toExpiresAt } from './expiry.ts'
 import { ExpiryField } from './expiry-field.tsx'
@@ -25,7 +23,6 @@ export function ChangeKeyDialog({
   readonly apiKey: ApiKey
   readonly onClose: () => void
 }) {
-  const queryClient = useQueryClient()
   const zone = useTimeZone()
   const before: Expiry = apiKey.expiresAt === null ? NEVER : { choice: 'keep', day: '' }
   const [name, setName] = useState(apiKey.name)
@@ -33,8 +30,8 @@ export function ChangeKeyDialog({
   const [isOver] = useState(() => hasExpired(apiKey, Date.now()))
   const isRenamed = name.trim() !== apiKey.name
   const isOtherEnd = expiry.choice !== before.choice
-  const save = useMutation({
-    mutationFn: () => {
+  const save = useChange({
+    send: () => {
       const expiresAt = toExpiresAt(expiry, { now: Date.now(), kept: apiKey.expiresAt, zone })
       return ask('PATCH /v1/keys/{id}', {
         path: { id: apiKey.id },
@@ -46,11 +43,9 @@ export function ChangeKeyDialog({
         },
       })
     },
-    onSuccess: async (changed) => {
-      await refresh(queryClient, 'GET /v1/keys')
-      toast('success', `Key “${changed.name}” saved`)
-      onClose()
-    },
+    makesStale: ['GET /v1/keys'],
+    done: (changed) => `Key “${changed.name}” saved`,
+    onDone: onClose,
   })
   const submit = () => {
     save.mutate()

@@ -2,17 +2,15 @@
  * Takes over a key that was made elsewhere: whoever holds it need not change anything. It is in no
  * state and no cache of the page.
  */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ApiError, ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { DialogActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { ExpiryField } from './expiry-field.tsx'
 import { type KeyDraft, toLabel } from './key-draft.ts'
@@ -29,25 +27,23 @@ export function ImportKeyForm({
   readonly onChange: (draft: KeyDraft) => void
   readonly onDone: () => void
 }) {
-  const queryClient = useQueryClient()
   const zone = useTimeZone()
   const field = useRef<HTMLInputElement>(null)
-  const take = useMutation({
-    mutationFn: () =>
+  const take = useChange({
+    send: () =>
       ask('POST /v1/keys/import', {
         body: {
           ...toLabel(draft, { now: Date.now(), zone }),
           key: field.current?.value.trim() ?? '',
         },
       }),
-    gcTime: 0,
-    onSuccess: async (taken) => {
-      await refresh(queryClient, 'GET /v1/keys')
-      toast('success', `Key “${taken.name}” imported`, {
-        description: `${taken.maskedPrefix} is accepted from now on.`,
-      })
-      onDone()
-    },
+    isSecret: true,
+    makesStale: ['GET /v1/keys'],
+    done: (taken) => [
+      `Key “${taken.name}” imported`,
+      { description: `${taken.maskedPrefix} is accepted from now on.` },
+    ],
+    onDone,
   })
   const submit = () => {
     take.mutate()

@@ -1,12 +1,11 @@
 /** Makes a key under a name. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { problemWith } from '../../api/api-error.ts'
 import { type AnswerOf, ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { DialogActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { ExpiryField } from './expiry-field.tsx'
 import { type KeyDraft, toLabel } from './key-draft.ts'
@@ -28,16 +27,13 @@ export function NewKeyForm({
   readonly onCreated: (created: CreatedKey) => void
   readonly onCancel: () => void
 }) {
-  const queryClient = useQueryClient()
   const zone = useTimeZone()
-  const create = useMutation({
-    mutationFn: () => ask('POST /v1/keys', { body: toLabel(draft, { now: Date.now(), zone }) }),
-    // The answer holds the key: it is kept no longer than the window is open.
-    gcTime: 0,
-    onSuccess: (created) => {
-      onCreated(created)
-      return refresh(queryClient, 'GET /v1/keys')
-    },
+  const create = useChange({
+    send: () => ask('POST /v1/keys', { body: toLabel(draft, { now: Date.now(), zone }) }),
+    // The answer holds the key.
+    isSecret: true,
+    onAnswer: onCreated,
+    makesStale: ['GET /v1/keys'],
   })
   const submit = () => {
     create.mutate()

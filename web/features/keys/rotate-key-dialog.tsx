@@ -1,8 +1,6 @@
 /** Gives a key a new text, shows that once, and says until when the old one is accepted. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { nameZone } from '../../format/time-zone.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
@@ -10,6 +8,7 @@ import { SelectField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { DateTime } from '../../ui/moment.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { type PreviousKey, previousOf } from './expiry.ts'
 import type { ApiKey } from './key-table.tsx'
@@ -32,22 +31,19 @@ export function RotateKeyDialog({
   readonly apiKey: ApiKey
   readonly onClose: () => void
 }) {
-  const queryClient = useQueryClient()
   const [rotated, setRotated] = useState<AnswerOf<'POST /v1/keys/{id}/rotate'>>()
   const [older] = useState(() => previousOf(apiKey, Date.now()))
   const [endsIn, setEndsIn] = useState<number>(older === undefined ? DAY_S : 0)
-  const rotate = useMutation({
-    mutationFn: () =>
+  const rotate = useChange({
+    send: () =>
       ask('POST /v1/keys/{id}/rotate', {
         path: { id: apiKey.id },
         body: { oldEndsInSeconds: endsIn },
       }),
-    // The answer holds the key: it is kept no longer than the window is open.
-    gcTime: 0,
-    onSuccess: (answer) => {
-      setRotated(answer)
-      return refresh(queryClient, 'GET /v1/keys')
-    },
+    // The answer holds the key.
+    isSecret: true,
+    onAnswer: setRotated,
+    makesStale: ['GET /v1/keys'],
   })
   if (rotated !== undefined)
     return (

@@ -1,14 +1,15 @@
 /** The changeable fields of an owned model; sends only those that changed. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
-import { operationQuery, refresh } from '../../api/operation-query.ts'
+import { operationQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
 import {
   type Details,
@@ -48,10 +49,9 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
   const change = (changed: Partial<Details>) => setTyped((last) => ({ ...last, ...changed }))
   const changes = toChanges(before, typed)
   const canSave = isComplete(typed) && Object.keys(changes).length > 0
-  const save = useMutation({
-    mutationFn: () =>
-      ask('PATCH /v1/owned-models/{slug}', { path: { slug: model.slug }, body: changes }),
-    onSuccess: async (saved) => {
+  const save = useChange({
+    send: () => ask('PATCH /v1/owned-models/{slug}', { path: { slug: model.slug }, body: changes }),
+    onAnswer: (saved) => {
       queryClient.setQueryData(
         operationQuery('GET /v1/owned-models/{slug}', { path: { slug: model.slug } }).queryKey,
         saved,
@@ -60,8 +60,8 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
       toast('success', `Model “${model.slug}” saved`, {
         description: 'Calls that begin now use it.',
       })
-      await refresh(queryClient, 'GET /v1/owned-models')
     },
+    makesStale: ['GET /v1/owned-models'],
   })
   const { error } = save
   const refusedAs = (field: keyof Details) =>

@@ -1,9 +1,7 @@
 /** Registers an owned model, and shows whether it answers to its credential. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { type AnswerOf, ApiError, ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -11,6 +9,7 @@ import { Form } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
 import { callAddress, DIALECTS, DialectField } from './dialect-field.tsx'
 import {
@@ -59,7 +58,6 @@ export function RegisterOwnedModelPage() {
 }
 
 function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void }) {
-  const queryClient = useQueryClient()
   const [draft, setDraft] = useState(NOTHING_TYPED)
   const [dialect, setDialect] = useState<Dialect>('openai-chat')
   const credential = useRef<HTMLInputElement>(null)
@@ -71,8 +69,8 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
     // They mean nothing elsewhere, and would be refused.
     if (next !== 'mistral-fim') change({ fimEndpoint: 'auto', fimTemplate: 'auto' })
   }
-  const register = useMutation({
-    mutationFn: () =>
+  const register = useChange({
+    send: () =>
       ask('POST /v1/owned-models', {
         body: {
           ...toRegistration(draft),
@@ -81,11 +79,9 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
           credential: credential.current?.value.trim() || undefined,
         },
       }),
-    gcTime: 0,
-    onSuccess: async (saved) => {
-      await refresh(queryClient, 'GET /v1/owned-models')
-      onSaved(saved)
-    },
+    isSecret: true,
+    makesStale: ['GET /v1/owned-models'],
+    onDone: onSaved,
   })
   const { error } = register
   // The slug is what two models could have in common.

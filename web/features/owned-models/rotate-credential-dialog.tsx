@@ -2,16 +2,15 @@
  * Replaces a model's credential, sets its first or takes it away, and shows what trying it has
  * found. The credential itself is in no state and no cache.
  */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { MAX_LENGTH, type OwnedModel } from './draft.ts'
 import { type Probe, ProbeNote } from './probe-note.tsx'
 
@@ -72,10 +71,9 @@ function CredentialForm({
   readonly onCancel: () => void
   readonly onTried: (probe: Probe) => void
 }) {
-  const queryClient = useQueryClient()
   const field = useRef<HTMLInputElement>(null)
-  const save = useMutation({
-    mutationFn: (act: 'set' | 'delete') => {
+  const save = useChange({
+    send: (act: 'set' | 'delete') => {
       const path = { slug: model.slug }
       return act === 'delete'
         ? ask('DELETE /v1/owned-models/{slug}/credential', { path })
@@ -84,12 +82,9 @@ function CredentialForm({
             body: { credential: field.current?.value.trim() ?? '' },
           })
     },
-    gcTime: 0,
-    onSuccess: ({ probe }) => {
-      if (probe === null) onCancel()
-      else onTried(probe)
-      return refresh(queryClient, 'GET /v1/owned-models', 'GET /v1/owned-models/{slug}')
-    },
+    isSecret: true,
+    onAnswer: ({ probe }) => (probe === null ? onCancel() : onTried(probe)),
+    makesStale: ['GET /v1/owned-models', 'GET /v1/owned-models/{slug}'],
   })
   const submit = () => {
     save.mutate('set')

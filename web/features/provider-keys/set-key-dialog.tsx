@@ -2,17 +2,15 @@
  * Takes an own key for a provider and hands it to the gateway: no state, no cache and no answer of
  * the page ever holds it.
  */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import type { ProviderRow } from './provider-rows.ts'
 
 const MAX_KEY_LENGTH = 20_000
@@ -56,26 +54,26 @@ function SetKeyForm({
   readonly row: ProviderRow
   readonly onClose: () => void
 }) {
-  const queryClient = useQueryClient()
   const field = useRef<HTMLInputElement>(null)
   const isActive = ownKey?.active ?? true
-  const save = useMutation({
+  const save = useChange({
     // Takes no argument: what a mutation was called with stays in the cache of mutations.
-    mutationFn: () =>
+    send: () =>
       ask('PUT /v1/provider-keys/{provider}', {
         path: { provider: provider.id },
         body: { key: field.current?.value.trim() ?? '', active: isActive },
       }),
-    gcTime: 0,
-    onSuccess: async ({ maskedKey }) => {
-      await refresh(queryClient, 'GET /v1/provider-keys')
-      toast('success', `Key for ${provider.name} ${ownKey === undefined ? 'set' : 'replaced'}`, {
+    isSecret: true,
+    makesStale: ['GET /v1/provider-keys'],
+    done: ({ maskedKey }) => [
+      `Key for ${provider.name} ${ownKey === undefined ? 'set' : 'replaced'}`,
+      {
         description: isActive
           ? `Calls that begin now use ${maskedKey}.`
           : 'It is inactive, as the one before was.',
-      })
-      onClose()
-    },
+      },
+    ],
+    onDone: onClose,
   })
   const submit = () => {
     save.mutate()

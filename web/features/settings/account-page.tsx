@@ -1,9 +1,9 @@
 /** The account's name, and what is kept of its calls. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { type AnswerOf, ask } from '../../api/ask.ts'
-import { operationQuery, refresh } from '../../api/operation-query.ts'
+import { operationQuery } from '../../api/operation-query.ts'
 import { formatWhole } from '../../format/figures.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
@@ -12,7 +12,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 
 type Account = AnswerOf<'GET /v1/account'>
 
@@ -38,15 +38,12 @@ export function AccountPage() {
 }
 
 function NameForm({ account }: { readonly account: Account }) {
-  const queryClient = useQueryClient()
   const [name, setName] = useState(account.name)
-  const rename = useMutation({
-    mutationFn: () => ask('PATCH /v1/account', { body: { name: name.trim() } }),
-    onSuccess: async (saved) => {
-      setName(saved.name)
-      await refresh(queryClient, 'GET /v1/account', 'GET /v1/session')
-      toast('success', 'Account saved')
-    },
+  const rename = useChange({
+    send: () => ask('PATCH /v1/account', { body: { name: name.trim() } }),
+    onAnswer: (saved) => setName(saved.name),
+    makesStale: ['GET /v1/account', 'GET /v1/session'],
+    done: 'Account saved',
   })
   const submit = () => {
     rename.mutate()

@@ -2,17 +2,15 @@
  * Makes a budget, or changes one. Whom it limits, in what unit and for how long is decided when it
  * is made.
  */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import {
   type Budget,
   parseAlerts,
@@ -44,7 +42,6 @@ export function BudgetDialog({
   readonly budget: Budget | undefined
   readonly onClose: () => void
 }) {
-  const queryClient = useQueryClient()
   const [name, setName] = useState(budget?.name ?? '')
   const [scope, setScope] = useState<BudgetScope>({ type: 'key', id: '' })
   const [unit, setUnit] = useState<'usd' | 'tokens'>(
@@ -59,8 +56,8 @@ export function BudgetDialog({
   const alertAt = parseAlerts(alerts)
   const limitField = unit === 'usd' ? 'limitUsd' : 'limitTokens'
 
-  const save = useMutation({
-    mutationFn: async () => {
+  const save = useChange({
+    send: async () => {
       if (!('value' in limit) || !('value' in alertAt)) return
       const inMoney = unit === 'usd' ? { unpriced } : {}
       const changes = { [limitField]: limit.value, alertAt: alertAt.value, ...inMoney }
@@ -78,11 +75,9 @@ export function BudgetDialog({
       }
       await ask('POST /v1/budgets', { body })
     },
-    onSuccess: async () => {
-      await refresh(queryClient, 'GET /v1/budgets')
-      toast('success', budget === undefined ? 'Budget created' : 'Budget saved')
-      onClose()
-    },
+    makesStale: ['GET /v1/budgets'],
+    done: budget === undefined ? 'Budget created' : 'Budget saved',
+    onDone: onClose,
   })
   const submit = () => {
     save.mutate()

@@ -1,11 +1,9 @@
 /**
  * Makes an invitation and shows its link, this once: after closing, it is in no memory of the page.
  */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
@@ -13,6 +11,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { useChange } from '../../ui/use-change.ts'
 
 export function InviteDialog({
   isOpen,
@@ -21,13 +20,12 @@ export function InviteDialog({
   readonly isOpen: boolean
   readonly onClose: () => void
 }) {
-  const queryClient = useQueryClient()
   const [email, setEmail] = useState('')
-  const invite = useMutation({
-    mutationFn: () => ask('POST /v1/invitations', { body: { email: email.trim() } }),
-    // The answer holds the token: it is kept no longer than the window is open.
-    gcTime: 0,
-    onSuccess: () => refresh(queryClient, 'GET /v1/invitations'),
+  const invite = useChange({
+    send: () => ask('POST /v1/invitations', { body: { email: email.trim() } }),
+    // The answer holds the token.
+    isSecret: true,
+    makesStale: ['GET /v1/invitations'],
   })
   const close = () => {
     setEmail('')

@@ -1,31 +1,28 @@
 /** Changes one's own password. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Form } from '../../ui/form.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
-import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 
 const SHORTEST = 12
 const LONGEST = 128
 
 export function PasswordForm({ email }: { readonly email: string }) {
-  const queryClient = useQueryClient()
   const [currentPassword, setCurrent] = useState('')
   const [newPassword, setNew] = useState('')
-  const change = useMutation({
-    mutationFn: () => ask('POST /v1/auth/password', { body: { currentPassword, newPassword } }),
-    gcTime: 0,
-    onSuccess: async () => {
+  const change = useChange({
+    send: () => ask('POST /v1/auth/password', { body: { currentPassword, newPassword } }),
+    isSecret: true,
+    onAnswer: () => {
       setCurrent('')
       setNew('')
-      await refresh(queryClient, 'GET /v1/sessions', 'GET /v1/session')
-      toast('success', 'Password changed', { description: 'Your other sessions have ended.' })
     },
+    makesStale: ['GET /v1/sessions', 'GET /v1/session'],
+    done: ['Password changed', { description: 'Your other sessions have ended.' }],
   })
   const submit = () => {
     change.mutate()

@@ -2,11 +2,9 @@
  * Adds a webhook and shows its generated secret, this once; or changes one, whose secret is never
  * shown.
  */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
-import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -15,6 +13,7 @@ import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import { EVENT_WORDS, EVENTS, type Webhook, type WebhookEvent } from './webhook-events.ts'
 
 export function WebhookDialog({
@@ -25,21 +24,20 @@ export function WebhookDialog({
   readonly webhook: Webhook | undefined
   readonly onClose: () => void
 }) {
-  const queryClient = useQueryClient()
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [events, setEvents] = useState<readonly WebhookEvent[]>(webhook?.events ?? EVENTS)
   const [secret, setSecret] = useState('')
-  const save = useMutation({
-    mutationFn: async (): Promise<string | undefined> => {
+  const save = useChange({
+    send: async (): Promise<string | undefined> => {
       const body = { url: url.trim(), events, ...(secret === '' ? {} : { secret }) }
       if (webhook === undefined) return (await ask('POST /v1/webhooks', { body })).secret
       await ask('PATCH /v1/webhooks/{id}', { path: { id: webhook.id }, body })
       return undefined
     },
-    // The answer may hold the secret: it is kept no longer than the window is open.
-    gcTime: 0,
-    onSuccess: async (generated) => {
-      await refresh(queryClient, 'GET /v1/webhooks')
+    // The answer may hold the secret.
+    isSecret: true,
+    makesStale: ['GET /v1/webhooks'],
+    onDone: (generated) => {
       if (generated !== undefined) return
       toast('success', webhook === undefined ? 'Webhook created' : 'Webhook saved')
       close()

@@ -2,7 +2,7 @@
  * Signing up: with the invitation that a link carries, whose account and inviter it names first, or
  * freely where the operator allows it.
  */
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
@@ -11,6 +11,7 @@ import { nameZone } from '../../format/time-zone.ts'
 import { formatDateTime } from '../../format/times.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { enter } from './enter.ts'
 import { type NewUser, NewUserForm } from './new-user-form.tsx'
@@ -26,10 +27,10 @@ export function SignUpPage() {
     queryFn: () => ask('POST /v1/auth/invitation', { body: { invitation: invitation ?? '' } }),
     enabled: invitation !== undefined,
   })
-  const signUp = useMutation({
-    mutationFn: (user: NewUser) =>
+  const signUp = useChange({
+    send: (user: NewUser) =>
       ask('POST /v1/auth/sign-up', { body: { ...user, ...(invitation && { invitation }) } }),
-    onSuccess: () => enter(undefined),
+    onDone: () => enter(undefined),
   })
   const zone = useTimeZone()
   const [hasDeclined, setDeclined] = useState(false)

@@ -2,10 +2,10 @@
  * The first run: whoever holds the key that the gateway showed at its first start becomes the
  * owner.
  */
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askWith } from '../../api/ask.ts'
 import { PasswordField } from '../../ui/password-field.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { enter } from './enter.ts'
 import { type NewUser, NewUserForm } from './new-user-form.tsx'
 import { SignInFrame } from './sign-in-frame.tsx'
@@ -14,10 +14,10 @@ import { takeFromAddress } from './take-from-address.ts'
 export function WelcomePage() {
   const [keyOfLink] = useState(() => takeFromAddress('key'))
   const [apiKey, setApiKey] = useState(keyOfLink ?? '')
-  const signUp = useMutation({
-    mutationFn: (user: NewUser) =>
+  const signUp = useChange({
+    send: (user: NewUser) =>
       askWith('POST /v1/auth/sign-up', { apiKey: apiKey.trim() }, { body: user }),
-    onSuccess: () => enter(undefined),
+    onDone: () => enter(undefined),
   })
   return (
     <SignInFrame

@@ -45,7 +45,11 @@ const ID_MEMBERS = [
 /** What the model or the caller's own tools say: nothing in it means anything to the vendor. */
 const FREE_MEMBERS = new Set(['input_schema', 'parameters', 'schema', 'metadata', 'arguments'])
 const MAX_DEPTH = 64
-const NEEDLES = ID_MEMBERS.map((name) => Buffer.from(`"${name}"`))
+/** Most of them hold it, and most prompts do not: one search of a large body in place of five. */
+const SHARED_PART = '_id'
+const SHARED_NEEDLE = Buffer.from(SHARED_PART)
+const SHARING_NEEDLES = toNeedles(ID_MEMBERS.filter((name) => name.includes(SHARED_PART)))
+const OTHER_NEEDLES = toNeedles(ID_MEMBERS.filter((name) => !name.includes(SHARED_PART)))
 const decoder = new TextDecoder()
 
 /**
@@ -54,9 +58,8 @@ const decoder = new TextDecoder()
 function keepOwnIds(request: AcceptedRequest, targets: readonly Target[]): readonly Target[] {
   if (!targets.some(isShared)) return targets
   const { bytes } = request.body
-  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   // In text their quotes are escaped: nearly every call ends here.
-  if (!NEEDLES.some((needle) => body.includes(needle))) return targets
+  if (!mayHoldId(bytes)) return targets
   const path = findId(JSON.parse(decoder.decode(bytes)), 0)
   if (path === undefined) return targets
   const member = path.slice(1)
@@ -69,6 +72,25 @@ function keepOwnIds(request: AcceptedRequest, targets: readonly Target[]): reado
     { code: 'provider_account_id', param: member },
   )
 }
+
+function toNeedles(names: readonly string[]): readonly Buffer[] {
+  return names.map((name) => Buffer.from(`"${name}"`))
+}
+
+function mayHoldId(body: Uint8Array): boolean {
+  return (
+    hasOneOf(body, OTHER_NEEDLES) ||
+    (hasNeedle.call(body, SHARED_NEEDLE) && hasOneOf(body, SHARING_NEEDLES))
+  )
+}
+
+function hasOneOf(body: Uint8Array, needles: readonly Buffer[]): boolean {
+  for (const needle of needles) if (hasNeedle.call(body, needle)) return true
+  return false
+}
+
+/** Called on the bytes themselves: a view of them would cost more than a search. */
+const hasNeedle = Buffer.prototype.includes
 
 function isShared({ owner }: Target): boolean {
   return owner === 'platform'

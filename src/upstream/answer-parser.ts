@@ -56,6 +56,9 @@ export class AnswerParser {
   /** The beginning of a head or a line whose end has not come yet. */
   #held: Buffer = NOTHING
   #heldLength = 0
+  /** Where the part lies that was found last. */
+  #partFrom = 0
+  #partTo = 0
   #trailerBytes = 0
   #interimAnswers = 0
   #isPersistent = false
@@ -131,15 +134,17 @@ export class AnswerParser {
   }
 
   #readHead(bytes: Buffer): void {
-    const head = this.#partUntil(bytes, BLANK_LINE, MAX_HEAD_BYTES)
-    if (head === undefined) return
-    const crlf = head.indexOf(CRLF)
-    const lineEnd = crlf === -1 ? head.length : crlf
-    const first = head.toString('latin1', 0, lineEnd)
+    const all = this.#partUntil(bytes, BLANK_LINE, MAX_HEAD_BYTES)
+    if (all === undefined) return
+    const from = this.#partFrom
+    const to = this.#partTo
+    // There is one: the part ends before another.
+    const lineEnd = Math.min(all.indexOf(CRLF, from), to)
+    const first = all.toString('latin1', from, lineEnd)
     if (!STATUS_LINE.test(first))
       throw new MalformedAnswer('Its first line is no status line of HTTP/1.1.')
     const isOld = first.charCodeAt(MINOR_VERSION_AT) === ZERO
-    const headers = readFields(head, lineEnd + CRLF.length, head.length)
+    const headers = readFields(all, lineEnd + CRLF.length, to)
     if (headers === undefined) throw new MalformedAnswer('A line of its head is no header.')
     const status = Number(first.slice(STATUS_AT, STATUS_AT + 3))
     const framing = readFraming(headers, isOld)
@@ -186,8 +191,9 @@ export class AnswerParser {
 
   #readChunkSize(bytes: Buffer): void {
     if (this.#readBareSize(bytes)) return
-    const line = this.#partUntil(bytes, CRLF, MAX_LINE_BYTES)?.toString('latin1')
-    if (line === undefined) return
+    const all = this.#partUntil(bytes, CRLF, MAX_LINE_BYTES)
+    if (all === undefined) return
+    const line = all.toString('latin1', this.#partFrom, this.#partTo)
     const size = CHUNK_SIZE.exec(line)?.[0] ?? ''
     if (size === '' || !isChunkExtension(line, size.length))
       throw new MalformedAnswer('A chunk begins without a size.')
@@ -230,14 +236,16 @@ export class AnswerParser {
 
   /** Read and dropped: nobody waits for them any more (RFC 9112 §7.1.2). */
   #readTrailer(bytes: Buffer): void {
-    const line = this.#partUntil(bytes, CRLF, MAX_HEAD_BYTES - this.#trailerBytes)
-    if (line === undefined) return
-    if (line.length === 0) {
+    const all = this.#partUntil(bytes, CRLF, MAX_HEAD_BYTES - this.#trailerBytes)
+    if (all === undefined) return
+    const from = this.#partFrom
+    const to = this.#partTo
+    if (from === to) {
       this.#end(bytes)
       return
     }
-    this.#trailerBytes += line.length + CRLF.length
-    if (readFields(line, 0, line.length) === undefined)
+    this.#trailerBytes += to - from + CRLF.length
+    if (readFields(all, from, to) === undefined)
       throw new MalformedAnswer('A line after its body is no header.')
   }
 
@@ -275,7 +283,9 @@ export class AnswerParser {
   }
 
   /**
-   * What comes before `end`, which is read too; undefined while it has not come.
+   * Finds what comes before `end`, which is read too; undefined while it has not come.
+   * @returns the bytes in which it lies, from `#partFrom` to `#partTo`: a view costs more than all
+   * that is read of most
    * @throws MalformedAnswer where it would have more than `limit` bytes
    */
   #partUntil(bytes: Buffer, end: Buffer, limit: number): Buffer | undefined {
@@ -293,11 +303,12 @@ export class AnswerParser {
       this.#at = bytes.length
       return undefined
     }
-    const part = all.subarray(from, to)
+    this.#partFrom = from
+    this.#partTo = to
     this.#at = isHeld ? this.#at + to + end.length - before : to + end.length
     this.#held = NOTHING
     this.#heldLength = 0
-    return part
+    return all
   }
 
   /**

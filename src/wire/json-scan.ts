@@ -65,6 +65,17 @@ export function toJsonText(bytes: Uint8Array): JsonText {
   return { bytes, words: new Int32Array(buffer, 0, buffer.byteLength >> 2), offset: byteOffset }
 }
 
+/** What is scanned is copied there where it is small: words over memory of its own cost more. */
+const SCAN_ROOM = new Uint8Array(32 * 1024)
+const SCAN_WORDS = new Int32Array(SCAN_ROOM.buffer)
+
+/** The same for a walk that ends before another one begins. */
+export function toLentText(bytes: Uint8Array): JsonText {
+  if (bytes.length > SCAN_ROOM.length) return toJsonText(bytes)
+  SCAN_ROOM.set(bytes)
+  return { bytes, words: SCAN_WORDS, offset: 0 }
+}
+
 export function unexpected(bytes: Uint8Array, at: number, wanted: string): JsonSyntaxError {
   return new JsonSyntaxError(
     `unexpected ${at >= bytes.length ? 'end' : 'character'}, ${wanted} is wanted`,

@@ -22,6 +22,7 @@ import {
   skipString,
   skipValue,
   toJsonText,
+  toLentText,
   unexpected,
 } from './json-scan.ts'
 
@@ -107,7 +108,17 @@ export class JsonObject {
 
   /** The parsed value: meant for small ones, since it builds the whole tree. */
   value(member: JsonMember): unknown {
-    return JSON.parse(decoder.decode(this.raw(member)))
+    const { valueStart, valueEnd } = member
+    switch (this.type(member)) {
+      case 'string':
+        return decodeString(this.bytes, valueStart, valueEnd)
+      case 'boolean':
+        return this.bytes[valueStart] === LETTER_T
+      case 'null':
+        return null
+      default:
+        return JSON.parse(decoder.decode(this.raw(member)))
+    }
   }
 
   /** The value's bytes as written; a view, not a copy. */
@@ -124,7 +135,7 @@ export class JsonObject {
  */
 export function scanJsonObject(bytes: Uint8Array): JsonObject {
   if (!isUtf8(bytes)) throw new JsonSyntaxError('invalid UTF-8', firstInvalidUtf8(bytes))
-  const text = toJsonText(bytes)
+  const text = toLentText(bytes)
   const members = new Map<string, JsonMember>()
   const open = skipSpace(bytes, 0)
   if (bytes[open] !== OPEN_BRACE) throw unexpected(bytes, open, 'an object')
@@ -136,7 +147,7 @@ export function scanJsonObject(bytes: Uint8Array): JsonObject {
     const keyEnd = skipString(text, start)
     if (members.size === MAX_MEMBERS)
       throw new JsonSyntaxError(`more than ${MAX_MEMBERS} members in the object`, start)
-    const key = decodeKey(bytes, start, keyEnd)
+    const key = decodeString(bytes, start, keyEnd)
     const valueStart = skipColon(bytes, keyEnd)
     const valueEnd = skipValue(text, valueStart, 1)
     const before = members.size
@@ -289,8 +300,8 @@ function checkEdits(object: JsonObject, edits: readonly JsonEdit[]) {
 }
 
 /** @param start of the opening quote; `end` lies behind the closing one */
-function decodeKey(text: Uint8Array, start: number, end: number): string {
-  // Called on bytes that are no Buffer: to make one of them costs as much as the rest of the key.
+function decodeString(text: Uint8Array, start: number, end: number): string {
+  // Called on bytes that are no Buffer: to make one of them costs as much as all the rest.
   const inner = Buffer.prototype.utf8Slice.call(text, start + 1, end - 1)
   return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner
 }

@@ -359,7 +359,6 @@ describe.each(databases)('on $name', (kind) => {
       onUnreadable: () => {},
     })
     await loadUsage(usage, { all: () => budgets }, { sums, nowMs: NOW })
-    watched.stop()
     const used = new Set(budgets.map(({ id }) => usage.budgetWindow(id, NOW)?.tokens))
     expect([...used]).toEqual([5 * 17])
     expect(watched.mostRows).toBeLessThanOrEqual(400)

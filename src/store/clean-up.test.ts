@@ -32,7 +32,6 @@ describe.each(databases)('on $name', (kind) => {
     watched = watchStatements(store.database)
   })
   afterEach(async () => {
-    watched.stop()
     await store.close()
     await database.remove()
   })

@@ -173,17 +173,13 @@ describe.each(databases.filter(({ name }) => name === 'SQLite'))('on $name', (ki
 
   test('others have their turn between few statements of a settlement, and a commit is of a bounded number of rows', async () => {
     const watched = watchStatements(database)
-    try {
-      const { calls, backlog } = open(watched.database)
-      for (let batch = 0; batch < 4; batch += 1)
-        await calls.insertMany(accounts.map((account) => callOf(account, batch)))
-      await backlog.settleAll()
-      expect(await count('usage_hours')).toBe(2 * ACCOUNTS)
-      expect(watched.mostInOneTurn).toBeLessThanOrEqual(8)
-      expect(watched.mostRows).toBeLessThanOrEqual(64)
-    } finally {
-      watched.stop()
-    }
+    const { calls, backlog } = open(watched.database)
+    for (let batch = 0; batch < 4; batch += 1)
+      await calls.insertMany(accounts.map((account) => callOf(account, batch)))
+    await backlog.settleAll()
+    expect(await count('usage_hours')).toBe(2 * ACCOUNTS)
+    expect(watched.mostInOneTurn).toBeLessThanOrEqual(8)
+    expect(watched.mostRows).toBeLessThanOrEqual(64)
   })
 
   test('what waits is bounded by its size too, and settled where it is large', async () => {

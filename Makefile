@@ -7,7 +7,7 @@ BUN := node_modules/.bin/bun
 # Debian's packages with what the tests of each part start, besides what every Debian has.
 unit_needs := postgresql redis-server procps python3
 e2e_needs := postgresql redis-server procps nginx prometheus curl
-browser_needs := chromium
+browser_needs := chromium-headless-shell
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -26,7 +26,7 @@ test: dashboard ## every check and every test (a part of it: ONLY=checks, unit, 
 	@exec $(BUN) scripts/test.ts $(if $(ONLY),--only $(ONLY))
 
 screenshots: dashboard ## pictures of every page, light and dark; writes docs/screenshots/
-	@scripts/require-programs.sh chromium pngquant && exec $(BUN) test/screenshots/take-screenshots.ts
+	@scripts/require-programs.sh chromium-headless-shell pngquant && exec $(BUN) test/screenshots/take-screenshots.ts
 
 browser-widths: dashboard ## what keeps people's work safe in the dashboard, in Chromium at 1440, 1024 and 390 px
 	@scripts/require-programs.sh chromium && for width in 1440 1024 390; do \

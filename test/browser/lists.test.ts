@@ -410,6 +410,24 @@ test('the colours in the account’s menu', async () => {
   await isTheme('light')
 })
 
+test('a figure that comes while its tile is pressed does not take the press away', async () => {
+  const figures = '**/v1/analytics?*'
+  const asked = Promise.withResolvers<void>()
+  await page.route(figures, async (route) => {
+    await asked.promise
+    await route.continue()
+  })
+  await page.goto('/dashboard/')
+  const tile = page.getByRole('tablist', { name: 'Figures' }).getByRole('tab').nth(2)
+  await tile.hover()
+  await page.mouse.down()
+  asked.resolve()
+  await tile.getByText(/\d/).first().waitFor()
+  await page.mouse.up()
+  await tile.and(page.locator('[aria-selected=true]')).waitFor()
+  await page.unroute(figures)
+})
+
 test('the actions of a key', async () => {
   await follow(page, '/keys')
   const trigger = page.getByRole('button', { name: 'Actions for key 1', exact: true })

@@ -94,9 +94,17 @@ export function ProblemNote({
   )
 }
 
-/** A grey bar where text will be; give it a height and a width. */
+/**
+ * A grey bar where text will be; give it a height and a width. What stands behind it is pressed in
+ * its place: browsers forget a press on something that is gone before the button is let go.
+ */
 export function Skeleton({ className }: { readonly className?: string }) {
-  return <div aria-hidden className={classNames('animate-pulse rounded-md bg-sunken', className)} />
+  return (
+    <div
+      aria-hidden
+      className={classNames('pointer-events-none animate-pulse rounded-md bg-sunken', className)}
+    />
+  )
 }
 
 export function RowSkeletons({ count = 4 }: { readonly count?: number }) {

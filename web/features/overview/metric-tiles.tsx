@@ -83,13 +83,9 @@ function Tile({
   return (
     <>
       <span className="text-[13px] text-ink-soft">{metric.label}</span>
-      {isLoading ? (
-        <Skeleton className="my-1 h-6 w-20" />
-      ) : (
-        <span className="text-[22px] leading-7 font-semibold tracking-tight tabular-nums text-ink">
-          {read(metric.main)}
-        </span>
-      )}
+      <span className="flex h-7 items-center text-[22px] leading-7 font-semibold tracking-tight tabular-nums text-ink">
+        {isLoading ? <Skeleton className="h-6 w-20" /> : read(metric.main)}
+      </span>
       <span className="flex min-h-4 flex-wrap items-baseline gap-x-2 text-xs text-ink-faint tabular-nums">
         {!isLoading && <Change measure={metric.main} now={over} before={before} />}
         {!isLoading &&

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   BROWSER_TEST_TIMEOUT_MS,
+  copyShownOnce,
   enterAsOwner,
   findAccessibilityFaults,
   openBrowser,
@@ -88,7 +89,7 @@ test('a key is made, shown once, works, is deleted, and the next call is refused
   expect(await findAccessibilityFaults(page)).toEqual([])
   expect(await callWith(key)).toBe(200)
 
-  await page.getByRole('button', { name: 'Copy the key', exact: true }).click()
+  await copyShownOnce(page, 'key')
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('cell', { name: 'billing service', exact: true }).waitFor()
   expect(await page.content()).not.toContain(key)
@@ -212,7 +213,7 @@ test('a key that is made to expire ends with its day; its row says who made it a
   await page.getByText(/^Refused from .*00:00:00 on \(Europe\/Zurich\), for good\.$/).waitFor()
   expect(await findAccessibilityFaults(page)).toEqual([])
   await page.getByRole('button', { name: 'Create', exact: true }).click()
-  await page.getByRole('button', { name: 'Copy the key', exact: true }).click()
+  await copyShownOnce(page, 'key')
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('button', { name: 'Create New Key' }).and(page.locator(':focus')).waitFor()
   await noteOf('contractor', 'Ends soon').waitFor()
@@ -269,7 +270,7 @@ test('a rotated key is shown once, the old one works beside it and says for how 
   const second = await rotate()
   await page.getByRole('dialog').getByText('Put the new one in its place before that.').waitFor()
   expect(await findAccessibilityFaults(page)).toEqual([])
-  await page.getByRole('button', { name: 'Copy the key', exact: true }).click()
+  await copyShownOnce(page, 'key')
   await page.getByRole('button', { name: 'Done' }).click()
   await noteOf('rotated', /ends in (?:59 minutes|1 hour)$/).waitFor()
   expect([await callWith(first), await callWith(second)]).toEqual([200, 200])
@@ -284,7 +285,7 @@ test('a rotated key is shown once, the old one works beside it and says for how 
   ).toEqual(['Now'])
   const third = await rotate()
   await page.getByRole('dialog').getByText('has ended.').waitFor()
-  await page.getByRole('button', { name: 'Copy the key', exact: true }).click()
+  await copyShownOnce(page, 'key')
   await page.getByRole('button', { name: 'Done' }).press('Enter')
   await actionsOf('rotated').and(page.locator(':focus')).waitFor()
   await rowOf('rotated')

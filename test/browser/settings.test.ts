@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   BROWSER_TEST_TIMEOUT_MS,
+  copyShownOnce,
   enterAsOwner,
   OWNER,
   openBrowser,
@@ -96,7 +97,7 @@ test('whoever is invited signs up by the link, once shown, and appears', async (
   const link = (await page.getByRole('region', { name: 'the link' }).textContent()) ?? ''
   token = link.slice(link.indexOf('=') + 1)
   expect(link).toBe(`${gatehouse.url}/dashboard/sign-up#invitation=${token}`)
-  await page.getByRole('button', { name: 'Copy the link', exact: true }).click()
+  await copyShownOnce(page, 'link')
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('cell', { name: GUEST.email, exact: true }).waitFor()
   expect(await page.content()).not.toContain(token)
@@ -186,7 +187,7 @@ test('an invitation is revoked', async () => {
   await page.getByRole('button', { name: 'Invite' }).click()
   await page.getByLabel('Email').fill('mistaken@example.com')
   await page.getByRole('button', { name: 'Create the invitation' }).click()
-  await page.getByRole('button', { name: 'Copy the link', exact: true }).click()
+  await copyShownOnce(page, 'link')
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('button', { name: 'Revoke the invitation of mistaken@example.com' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()

@@ -136,6 +136,16 @@ export async function follow(page: Page, path: string): Promise<void> {
   await page.evaluate(`history.pushState(null, '', ${JSON.stringify(`/dashboard${path}`)})`)
 }
 
+/**
+ * Copies what is shown this once, and waits until the page knows that it was: the window asks whoever
+ * closes it earlier.
+ */
+export async function copyShownOnce(page: Page, name: string): Promise<void> {
+  const shown = page.getByRole('dialog')
+  await shown.getByRole('button', { name: `Copy the ${name}`, exact: true }).click()
+  await shown.getByText('Copied.').waitFor()
+}
+
 /** Makes the owner on the welcome page, with the gateway's first key; ends on the overview. */
 export async function signUpOwner(page: Page, apiKey: string): Promise<void> {
   await page.goto(`/dashboard/welcome#key=${apiKey}`)

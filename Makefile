@@ -29,7 +29,7 @@ screenshots: dashboard ## pictures of every page, light and dark; writes docs/sc
 	@scripts/require-programs.sh chromium-headless-shell pngquant && exec $(BUN) test/screenshots/take-screenshots.ts
 
 browser-widths: dashboard ## what keeps people's work safe in the dashboard, in Chromium at 1440, 1024 and 390 px
-	@scripts/require-programs.sh chromium && for width in 1440 1024 390; do \
+	@scripts/require-programs.sh chromium-headless-shell && for width in 1440 1024 390; do \
 	  GATEHOUSE_TEST_WIDTH=$$width $(BUN) test --isolate --timeout=180000 ./test/browser/traps.test.ts ./test/browser/charts.test.ts || exit 1; \
 	done
 

@@ -41,9 +41,11 @@ describe('acts are called', () => {
     const told = pages.flatMap((path) => [
       ...linesOf(path)
         .join('\n')
-        .matchAll(/toast\(\s*'(?:success|message)',\s*([^\n]+)/g),
+        .matchAll(
+          /(?:toast\(\s*'(?:success|message)',|\bdone:(?: \([^)]*\) =>)?(?: \[)?)\s*([^\n]*['"`][^\n]+)/g,
+        ),
     ])
-    expect(told.length).toBeGreaterThan(15)
+    expect(told.length).toBeGreaterThan(20)
     const sentences = told
       .map(([, text = '']) => text.replace(/, \{.*/, ''))
       .filter((text) => /\b(?:is|are|has|have) /.test(text))

@@ -536,6 +536,37 @@ test('at 1024 px the menu makes room, and no table hides a column or a button', 
   await page.setViewportSize({ width: 1280, height: 900 })
 })
 
+/** What one presses in a table's row, or is told of a target, beyond the page's edges. */
+const OUT_OF_SIGHT = `[...document.querySelectorAll('main td button, main li span[title]')]
+  .filter((each) => each.checkVisibility())
+  .map((each) => ({ text: each.textContent, box: each.getBoundingClientRect() }))
+  .filter(({ box }) => box.left < 0 || box.right > innerWidth)
+  .map(({ text, box }) => text + ': ' + Math.round(box.left) + ' to ' + Math.round(box.right))`
+
+test('on a phone the buttons of every row and the state of every target are in sight', async () => {
+  await createGate(gatehouse, 'long-names', 'anthropic/claude-sonnet-4-5-with-a-long-name')
+  expect((await controlPlaneCall(gatehouse, 'POST', '/v1/tags', { name: 'team' })).status).toBe(201)
+  await page.setViewportSize({ width: 390, height: 844 })
+  const unseen: Record<string, unknown> = {}
+  for (const [path, shown] of [
+    ['/gates', 'li span[title]'],
+    ['/settings/members', 'td button'],
+    ['/settings/budgets', 'td button'],
+    ['/settings/tags', 'td button'],
+  ] as const) {
+    await page.goto(`/dashboard${path}`)
+    await page.locator('main').locator(shown).first().waitFor()
+    unseen[path] = await page.evaluate(OUT_OF_SIGHT)
+  }
+  expect(unseen).toEqual({
+    '/gates': [],
+    '/settings/members': [],
+    '/settings/budgets': [],
+    '/settings/tags': [],
+  })
+  await page.setViewportSize({ width: 1280, height: 900 })
+})
+
 test('nothing on these pages complains or leaves the gateway', () => {
   expect(visit.complaints).toEqual([])
 })

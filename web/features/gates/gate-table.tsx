@@ -129,16 +129,20 @@ function GateTargets({
     <ol className="flex flex-col gap-1.5">
       {gate.targets.slice(0, SHOWN_TARGETS).map(({ model }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a gate may name a target twice, and nothing moves here
-        <li key={index} className="flex items-center gap-2">
+        <li key={index} className="flex items-baseline gap-2">
           <span className="w-9 shrink-0 text-right text-xs text-ink-faint tabular-nums">
             {shares === undefined ? `${index + 1}` : formatShare(shares[index])}
           </span>
-          <code className="font-mono text-[13px] whitespace-nowrap text-ink">{model}</code>
-          {healthOf === undefined ? (
-            <Skeleton className="h-5 w-20" />
-          ) : (
-            <HealthBadge health={healthOf(model)} />
-          )}
+          <div className="flex min-w-0 items-center gap-x-2 gap-y-1 max-sm:flex-wrap">
+            <code className="font-mono text-[13px] text-ink max-sm:break-all sm:whitespace-nowrap">
+              {model}
+            </code>
+            {healthOf === undefined ? (
+              <Skeleton className="h-5 w-20" />
+            ) : (
+              <HealthBadge health={healthOf(model)} />
+            )}
+          </div>
         </li>
       ))}
       {more > 0 && <li className="pl-11 text-[13px] text-ink-faint">and {more} more</li>}

@@ -480,6 +480,12 @@ describe('the table of the analytics', () => {
     // No name is cut to nothing.
     const name = await table().getByRole('rowheader').first().boundingBox()
     expect(name?.width).toBeGreaterThanOrEqual(120)
+    // A mark beneath a cost has a line for two words, not one for each.
+    const marks = await table()
+      .getByTitle('Calls whose cost is not known', { exact: false })
+      .evaluateAll((all) => all.map((mark) => mark.getClientRects()[0]?.height ?? 0))
+    expect(marks.length).toBeGreaterThan(0)
+    expect(Math.max(...marks)).toBeLessThanOrEqual(3 * 16)
     // Figures are not cut, nor written over each other.
     const overflowing = await table()
       .locator('td')

@@ -105,7 +105,9 @@ test('whoever is invited signs up by the link, once shown, and appears', async (
   guest = await browser.visit(gatehouse.url)
   await guest.page.goto(link)
   await guest.page.getByRole('heading', { name: 'Join Engines Ltd', level: 1 }).waitFor()
-  await guest.page.getByText(`${OWNER.name} (${OWNER.email}) invites ${GUEST.email}`).waitFor()
+  await guest.page
+    .getByText(`By invitation of ${OWNER.name} (${OWNER.email}), ${GUEST.email} may join`)
+    .waitFor()
   expect(await findPageFaults(guest.page)).toEqual([])
   await guest.page.getByLabel('Your name').fill(GUEST.name)
   await guest.page.getByLabel('Email').fill(GUEST.email)
@@ -154,7 +156,9 @@ test('single sign-on joins an account on the yes of the page that names it and w
   await other.goto(link)
   await other.getByRole('heading', { name: 'Join Engines Ltd', level: 1 }).waitFor()
   await other
-    .getByText(`${OWNER.name} (${OWNER.email}) invites ${email} to the account “Engines Ltd”`)
+    .getByText(
+      `By invitation of ${OWNER.name} (${OWNER.email}), ${email} may join the account “Engines Ltd”`,
+    )
     .waitFor()
   await other.getByRole('button', { name: 'No, do not join' }).click()
   await other.getByRole('heading', { name: 'You have not joined', level: 1 }).waitFor()

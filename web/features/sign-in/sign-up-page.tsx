@@ -75,7 +75,7 @@ export function SignUpPage() {
       note={
         offer.data === undefined
           ? 'You will be its owner, and can invite others.'
-          : `${offer.data.invitedBy ?? 'The operator'} invites ${offer.data.email} to the account “${offer.data.accountName}”. Until you say yes you are not in it.`
+          : `By invitation of ${offer.data.invitedBy ?? 'the operator'}, ${offer.data.email} may join the account “${offer.data.accountName}”. Until you say yes you are not in it.`
       }
     >
       <NewUserForm

@@ -536,6 +536,35 @@ test('at 1024 px the menu makes room, and no table hides a column or a button', 
   await page.setViewportSize({ width: 1280, height: 900 })
 })
 
+test.each([
+  ['no page', '/nothing-here', 'There is no page here'],
+  ['no gate', '/gates/nobodys', 'There is no gate with this id.'],
+  ['no model', '/owned-models/nobodys', 'no owned model'],
+  ['no call', `/logs/req_${'0'.repeat(32)}`, 'No such call in the log'],
+  ['no call that passes the filters', '/logs?status=418', 'No call passes these filters'],
+])(
+  'an address with %s is readable for everybody, in both palettes and on a phone',
+  async (_, path, words) => {
+    await page.goto(`/dashboard${path}`)
+    await page.getByText(words, { exact: false }).first().waitFor()
+    expect(await findPageFaults(page)).toEqual([])
+  },
+)
+
+test('figures that the gateway fails to read say so, readable for everybody', async () => {
+  await routePage(page, /\/v1\/analytics/, (route) =>
+    route.fulfill({
+      status: 500,
+      headers: { 'x-request-id': `req_${'1'.repeat(32)}` },
+      json: { error: 'internal_error', message: 'The gateway failed.' },
+    }),
+  )
+  await page.goto('/dashboard/analytics')
+  await page.getByRole('main').getByRole('alert').first().waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await page.unroute(/\/v1\/analytics/)
+})
+
 /** What one presses in a table's row, or is told of a target, beyond the page's edges. */
 const OUT_OF_SIGHT = `[...document.querySelectorAll('main td button, main li span[title]')]
   .filter((each) => each.checkVisibility())

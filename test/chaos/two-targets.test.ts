@@ -98,9 +98,9 @@ beforeAll(async () => {
     sandbox: true,
     // What the other target needs at most, with as many calls beside it, on a machine that is busy.
     environment: {
-      GATEHOUSE_CONNECT_TIMEOUT_MS: '1000',
-      GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: '1000',
-      GATEHOUSE_IDLE_TIMEOUT_MS: '1000',
+      GATEHOUSE_CONNECT_TIMEOUT_MS: '3000',
+      GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: '3000',
+      GATEHOUSE_IDLE_TIMEOUT_MS: '3000',
     },
   })
   for (const scene of SCENES) {

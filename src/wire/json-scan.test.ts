@@ -67,6 +67,43 @@ describe('what is found', () => {
     }
   })
 
+  test('long strings, whatever stands far behind their beginning', () => {
+    const plain = fc
+      .tuple(fc.constantFrom('a', 'é', '漢', '😀', '\u{7f}'), fc.nat(3000))
+      .map(([letter, times]) => letter.repeat(times))
+    // Some of these end the string or have no place in it.
+    const special = fc.constantFrom(
+      '\\n',
+      '\\"',
+      '\\u0041',
+      '\\',
+      '"',
+      '","b":"',
+      '\u0001',
+      '\u001f',
+      '\n',
+    )
+    const inside = fc
+      .array(fc.oneof(plain, special), { maxLength: 6 })
+      .map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(inside, fc.nat(7), fc.boolean(), (text, offset, isLarge) => {
+        // The same member twice is refused here alone.
+        fc.pre(text.split('"b"').length <= 2)
+        const json = `{"a":"${text}"${isLarge ? ' '.repeat(40_000) : ''}}`
+        let expected: unknown
+        try {
+          expected = JSON.parse(json)
+        } catch {
+          expect(failureOf(viewAt(offset, encoder.encode(json)))).toBeDefined()
+          return
+        }
+        expect(toValue(scanJsonObject(viewAt(offset, encoder.encode(json))))).toEqual(expected)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
   test('the type of each member', () => {
     const object = scan('{"s":"","n":-1,"d":2,"t":true,"f":false,"z":null,"a":[],"o":{}}')
     expect(object.members.map((member) => object.type(member))).toEqual(

@@ -12,13 +12,15 @@ import {
   useId,
 } from 'react'
 import { classNames } from './class-names.ts'
-import { FieldProblemsContext } from './field-problems.ts'
+import { FieldProblemsContext, useRefusal } from './field-problems.ts'
 
 interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
   /** What is wrong; shown instead of the hint. */
   readonly problem?: string | undefined
+  /** The interface's name of it, at which a form shows what was refused: `limitUsd`. */
+  readonly field?: string | undefined
   /** Says after the label that it may stay empty. */
   readonly isOptional?: boolean
   readonly className?: string | undefined
@@ -28,6 +30,7 @@ interface ControlLinks {
   readonly id: string
   readonly 'aria-describedby': string | undefined
   readonly 'aria-invalid': true | undefined
+  readonly 'data-field': string | undefined
 }
 
 /** For controls of one's own; `TextField` and its like are made of it. */
@@ -35,13 +38,15 @@ export function Field({
   label,
   hint,
   problem: ownProblem,
+  field,
   isOptional = false,
   className,
   children,
 }: FieldProps & { readonly children: (links: ControlLinks) => ReactNode }) {
   const id = useId()
-  const foundByForm = use(FieldProblemsContext).get(id)
-  const problem = ownProblem ?? foundByForm
+  const { found } = use(FieldProblemsContext)
+  const refusal = useRefusal(field)
+  const problem = ownProblem ?? found.get(id) ?? refusal
   const noteId = `${id}-note`
   const hasNote = problem !== undefined || hint !== undefined
   return (
@@ -55,6 +60,7 @@ export function Field({
         id,
         'aria-describedby': hasNote ? noteId : undefined,
         'aria-invalid': problem === undefined ? undefined : true,
+        'data-field': field,
       })}
       {hasNote && (
         <p
@@ -84,6 +90,7 @@ export function TextField({
   label,
   hint,
   problem,
+  field,
   isOptional,
   className,
   isCode = false,
@@ -94,6 +101,7 @@ export function TextField({
       label={label}
       hint={hint}
       problem={problem}
+      field={field}
       isOptional={isOptional}
       className={className}
     >
@@ -115,6 +123,7 @@ export function TextAreaField({
   label,
   hint,
   problem,
+  field,
   isOptional,
   className,
   isCode = false,
@@ -125,6 +134,7 @@ export function TextAreaField({
       label={label}
       hint={hint}
       problem={problem}
+      field={field}
       isOptional={isOptional}
       className={className}
     >
@@ -146,6 +156,7 @@ export function SelectField({
   label,
   hint,
   problem,
+  field,
   isOptional,
   className,
   children,
@@ -156,6 +167,7 @@ export function SelectField({
       label={label}
       hint={hint}
       problem={problem}
+      field={field}
       isOptional={isOptional}
       className={className}
     >

@@ -1,10 +1,31 @@
 /**
- * A form that says at each field what is wrong with it, in its own words, and puts the focus on the
- * first. Sends nothing.
+ * A form that says at each field what is wrong with it, in its own words or the gateway's, and puts
+ * the focus on the first. Sends nothing.
  */
-import { type FormEvent, type FormHTMLAttributes, useEffect, useRef, useState } from 'react'
+import {
+  createContext,
+  type FormEvent,
+  type FormHTMLAttributes,
+  use,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
+import { ApiError, problemWith } from '../api/api-error.ts'
 import { describeInvalid } from './describe-invalid.ts'
-import { FieldProblemsContext } from './field-problems.ts'
+import { type FieldProblems, FieldProblemsContext } from './field-problems.ts'
+import { ProblemNote } from './states.tsx'
+
+/** Those that the reader has changed since a refusal. */
+interface ChangedFields {
+  readonly since: unknown
+  readonly fields: ReadonlySet<string>
+}
+
+/** Of the form as a whole. */
+const RefusalContext = createContext<unknown>(undefined)
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
@@ -14,14 +35,21 @@ type FormProps = Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'noValid
    * and shows it.
    */
   readonly onSubmit: () => unknown
-  /** Of the last sending: the fields that it names show it. */
+  /**
+   * Of the last sending: the fields that it names show it, and the place of `FormRefusal` where
+   * none does.
+   */
   readonly error?: unknown
+  /** The field that another may have taken: a conflict names none. */
+  readonly conflictAt?: string
 }
 
-export function Form({ onSubmit, error, children, ...rest }: FormProps) {
+export function Form({ onSubmit, error, conflictAt, children, ...rest }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
   const [refusals, setRefusals] = useState(0)
+  const [changed, setChanged] = useState<ChangedFields>({ since: undefined, fields: new Set() })
+  const [claimed, setClaimed] = useState<ReadonlySet<string>>(new Set())
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const found = findInvalid(form.current)
@@ -30,6 +58,12 @@ export function Form({ onSubmit, error, children, ...rest }: FormProps) {
   }
   const forget = ({ target }: FormEvent) => {
     if (!(target instanceof Element)) return
+    const field = target.closest<HTMLElement>('[data-field]')?.dataset.field
+    if (field !== undefined)
+      setChanged(({ since, fields }) => ({
+        since: error,
+        fields: new Set([...(since === error ? fields : []), field]),
+      }))
     setProblems((before) =>
       before.has(target.id) ? new Map([...before].filter(([id]) => id !== target.id)) : before,
     )
@@ -38,13 +72,41 @@ export function Form({ onSubmit, error, children, ...rest }: FormProps) {
     const hasFailed = refusals > 0 || (error !== null && error !== undefined)
     if (hasFailed) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [refusals, error])
+  const claim = useCallback((field: string) => {
+    setClaimed((before) => new Set([...before, field]))
+    return () => setClaimed((before) => new Set([...before].filter((one) => one !== field)))
+  }, [])
+  const fieldProblems = useMemo((): FieldProblems => {
+    const isChanged = (field: string) => changed.since === error && changed.fields.has(field)
+    return {
+      found: problems,
+      refused: (field) => (isChanged(field) ? undefined : refusalAt(error, field, conflictAt)),
+      claim,
+    }
+  }, [problems, changed, error, conflictAt, claim])
+  const isAtField = [...claimed].some((field) => refusalAt(error, field, conflictAt) !== undefined)
   // Not `onInput`, which comes before `onChange`: drawn again between the two, a list shows its old
   // choice and loses the new one.
   return (
     <form {...rest} ref={form} noValidate onSubmit={submit} onChange={forget}>
-      <FieldProblemsContext value={problems}>{children}</FieldProblemsContext>
+      <FieldProblemsContext value={fieldProblems}>
+        <RefusalContext value={isAtField ? undefined : error}>{children}</RefusalContext>
+      </FieldProblemsContext>
     </form>
   )
+}
+
+/** Where a form says what was refused of it as a whole. */
+export function FormRefusal({ className }: { readonly className?: string }) {
+  return (
+    <ProblemNote error={use(RefusalContext)} {...(className === undefined ? {} : { className })} />
+  )
+}
+
+function refusalAt(error: unknown, field: string, conflictAt: string | undefined) {
+  if (field === conflictAt && error instanceof ApiError && error.status === 409)
+    return error.message
+  return problemWith(error, field)
 }
 
 function findInvalid(form: HTMLFormElement | null): Control[] {

@@ -7,6 +7,8 @@ type PasswordFieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'className
   readonly label: string
   readonly hint?: ReactNode
   readonly problem?: string | undefined
+  /** As of every `Field`. */
+  readonly field?: string | undefined
   readonly isOptional?: boolean
   readonly isCode?: boolean
 }
@@ -15,13 +17,20 @@ export function PasswordField({
   label,
   hint,
   problem,
+  field,
   isOptional,
   isCode,
   ...rest
 }: PasswordFieldProps) {
   const [isShown, setShown] = useState(false)
   return (
-    <Field label={label} hint={hint} problem={problem} isOptional={isOptional === true}>
+    <Field
+      label={label}
+      hint={hint}
+      problem={problem}
+      field={field}
+      isOptional={isOptional === true}
+    >
       {(links) => (
         <div className="relative">
           <input

@@ -10,6 +10,8 @@ export interface SecretFieldProps {
   readonly label: string
   readonly hint?: ReactNode
   readonly problem?: string | undefined
+  /** As of every `Field`. */
+  readonly field?: string | undefined
   readonly maxLength: number
   /** Where the form reads it from, when it is sent. */
   readonly ref: Ref<HTMLInputElement>
@@ -23,6 +25,7 @@ export function SecretField({
   label,
   hint,
   problem,
+  field,
   maxLength,
   ref,
   onFilled,
@@ -30,7 +33,7 @@ export function SecretField({
   isOptional = false,
 }: SecretFieldProps) {
   return (
-    <Field label={label} hint={hint} problem={problem} isOptional={isOptional}>
+    <Field label={label} hint={hint} problem={problem} field={field} isOptional={isOptional}>
       {(links) => (
         <input
           {...links}

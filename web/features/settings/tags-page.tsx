@@ -2,17 +2,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Tag as TagIcon } from 'lucide-react'
 import { useState } from 'react'
-import { problemWith } from '../../api/api-error.ts'
 import { ask, type RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { ConfirmDialog, Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { EmptyState, ProblemNote } from '../../ui/states.tsx'
+import { EmptyState } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import { useChange } from '../../ui/use-change.ts'
 
@@ -105,7 +104,6 @@ function NewTagDialog({ onClose }: { readonly onClose: () => void }) {
     done: 'Tag created',
     onDone: onClose,
   })
-  const problem = (field: string) => problemWith(save.error, field)
   return (
     <Dialog isOpen onClose={onClose} title="Create a tag">
       <Form onSubmit={() => save.mutate()} error={save.error}>
@@ -120,7 +118,7 @@ function NewTagDialog({ onClose }: { readonly onClose: () => void }) {
             hint="Letters, digits, hyphens, underscores and dots."
             value={name}
             onChange={(event) => setName(event.target.value)}
-            problem={problem('name')}
+            field="name"
           />
           <TextField
             label="Description"
@@ -129,11 +127,9 @@ function NewTagDialog({ onClose }: { readonly onClose: () => void }) {
             maxLength={500}
             value={description}
             onChange={(event) => setDescription(event.target.value)}
-            problem={problem('description')}
+            field="description"
           />
-          {['name', 'description'].every((field) => problem(field) === undefined) && (
-            <ProblemNote error={save.error} />
-          )}
+          <FormRefusal />
         </div>
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>

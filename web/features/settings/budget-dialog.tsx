@@ -3,13 +3,11 @@
  * is made.
  */
 import { useState } from 'react'
-import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import {
   type Budget,
@@ -22,16 +20,6 @@ import {
 } from './budget-figures.ts'
 import { type BudgetScope, BudgetScopeFields } from './budget-scope-fields.tsx'
 
-const FIELDS = [
-  'name',
-  'keyId',
-  'gateId',
-  'limitTokens',
-  'limitUsd',
-  'period',
-  'unpriced',
-  'alertAt',
-]
 const DEFAULT_ALERTS = [0.5, 0.8, 1]
 
 export function BudgetDialog({
@@ -79,10 +67,6 @@ export function BudgetDialog({
     done: budget === undefined ? 'Budget created' : 'Budget saved',
     onDone: onClose,
   })
-  const submit = () => {
-    save.mutate()
-  }
-  const problem = (field: string) => problemWith(save.error, field)
   const isComplete =
     'value' in limit &&
     'value' in alertAt &&
@@ -93,15 +77,9 @@ export function BudgetDialog({
       onClose={onClose}
       title={budget === undefined ? 'Create a budget' : `Edit “${budget.name}”`}
     >
-      <Form onSubmit={submit} error={save.error}>
+      <Form onSubmit={() => save.mutate()} error={save.error}>
         <div className="flex flex-col gap-4">
-          {budget === undefined && (
-            <BudgetScopeFields
-              scope={scope}
-              onChange={setScope}
-              problem={problem('keyId') ?? problem('gateId')}
-            />
-          )}
+          {budget === undefined && <BudgetScopeFields scope={scope} onChange={setScope} />}
           <div className="grid gap-4 sm:grid-cols-2">
             <TextField
               label={unit === 'usd' ? 'Limit in US dollars' : 'Limit in tokens'}
@@ -111,7 +89,8 @@ export function BudgetDialog({
               placeholder={unit === 'usd' ? '50' : '1,000,000'}
               value={amount}
               onChange={(event) => setAmount(event.target.value)}
-              problem={problem(limitField) ?? (amount === '' ? undefined : problemOf(limit))}
+              problem={amount === '' ? undefined : problemOf(limit)}
+              field={limitField}
             />
             {budget === undefined && (
               <SelectField
@@ -130,7 +109,7 @@ export function BudgetDialog({
               hint="In UTC. Only calls from now on count."
               value={period}
               onChange={(event) => setPeriod(event.target.value as Budget['period'])}
-              problem={problem('period')}
+              field="period"
             >
               <option value="day">Each day</option>
               <option value="week">Each week, from Monday</option>
@@ -144,7 +123,7 @@ export function BudgetDialog({
               hint="What they use is not counted."
               value={unpriced}
               onChange={(event) => setUnpriced(event.target.value === 'allow' ? 'allow' : 'refuse')}
-              problem={problem('unpriced')}
+              field="unpriced"
             >
               <option value="refuse">Refuse</option>
               <option value="allow">Allow, uncounted</option>
@@ -157,7 +136,8 @@ export function BudgetDialog({
             autoComplete="off"
             value={alerts}
             onChange={(event) => setAlerts(event.target.value)}
-            problem={problem('alertAt') ?? problemOf(alertAt)}
+            problem={problemOf(alertAt)}
+            field="alertAt"
           />
           <TextField
             label="Name"
@@ -170,11 +150,9 @@ export function BudgetDialog({
             autoComplete="off"
             value={name}
             onChange={(event) => setName(event.target.value)}
-            problem={problem('name')}
+            field="name"
           />
-          {FIELDS.every((field) => problem(field) === undefined) && (
-            <ProblemNote error={save.error} />
-          )}
+          <FormRefusal />
         </div>
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>

@@ -12,11 +12,9 @@ export interface BudgetScope {
 export function BudgetScopeFields({
   scope,
   onChange,
-  problem,
 }: {
   readonly scope: BudgetScope
   readonly onChange: (scope: BudgetScope) => void
-  readonly problem: string | undefined
 }) {
   const keys = useQuery(wholeListQuery('GET /v1/keys'))
   const gates = useQuery(wholeListQuery('GET /v1/gates'))
@@ -42,7 +40,8 @@ export function BudgetScopeFields({
         required
         value={scope.id}
         onChange={(event) => onChange({ ...scope, id: event.target.value })}
-        problem={problem ?? (list.isError ? 'The list could not be loaded.' : undefined)}
+        problem={list.isError ? 'The list could not be loaded.' : undefined}
+        field={scope.type === 'key' ? 'keyId' : 'gateId'}
       >
         <option value="" disabled>
           {choices === undefined

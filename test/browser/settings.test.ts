@@ -73,14 +73,16 @@ test('sections are reached by keyboard', async () => {
   })
 })
 
-test('the account is renamed, and a name that is refused is told at its field', async () => {
+test('the account is renamed; a refused name is said at its field, until the field is changed', async () => {
   const { page } = visit
   await page.goto('/dashboard/settings')
   const name = page.getByRole('textbox', { name: 'Name' })
   await name.fill('a\u0007b')
   await page.getByRole('button', { name: 'Save' }).click()
   await name.and(page.locator('[aria-invalid=true]')).waitFor()
+  expect(await page.getByRole('main').getByRole('alert').count()).toBe(0)
   await name.fill('Engines Ltd')
+  await name.and(page.locator('[aria-invalid=true]')).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('button', { name: /Engines Ltd/ }).waitFor()
   await page.getByText('Never stored').waitFor()

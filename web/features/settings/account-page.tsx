@@ -1,7 +1,6 @@
 /** The account's name, and what is kept of its calls. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { problemWith } from '../../api/api-error.ts'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { formatWhole } from '../../format/figures.ts'
@@ -9,9 +8,8 @@ import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 
 type Account = AnswerOf<'GET /v1/account'>
@@ -45,13 +43,13 @@ function NameForm({ account }: { readonly account: Account }) {
     makesStale: ['GET /v1/account', 'GET /v1/session'],
     done: 'Account saved',
   })
-  const submit = () => {
-    rename.mutate()
-  }
   const isUnchanged = name.trim() === account.name
-  const problem = problemWith(rename.error, 'name')
   return (
-    <Form onSubmit={submit} error={rename.error} className="flex flex-col gap-5 px-5 py-5">
+    <Form
+      onSubmit={() => rename.mutate()}
+      error={rename.error}
+      className="flex flex-col gap-5 px-5 py-5"
+    >
       <div className="flex flex-wrap items-start gap-3">
         <TextField
           label="Name"
@@ -60,7 +58,7 @@ function NameForm({ account }: { readonly account: Account }) {
           maxLength={120}
           value={name}
           onChange={(event) => setName(event.target.value)}
-          problem={problem}
+          field="name"
         />
         <Button
           type="submit"
@@ -72,7 +70,7 @@ function NameForm({ account }: { readonly account: Account }) {
           Save
         </Button>
       </div>
-      {problem === undefined && <ProblemNote error={rename.error} />}
+      <FormRefusal />
       <div>
         <p className="text-[13px] font-medium text-ink">Account id</p>
         <p className="mt-1 flex items-center gap-1">

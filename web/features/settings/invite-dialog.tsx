@@ -2,15 +2,13 @@
  * Makes an invitation and shows its link, this once: after closing, it is in no memory of the page.
  */
 import { useState } from 'react'
-import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 
 export function InviteDialog({
@@ -31,9 +29,6 @@ export function InviteDialog({
     setEmail('')
     invite.reset()
     onClose()
-  }
-  const submit = () => {
-    invite.mutate()
   }
   if (invite.data !== undefined) {
     const { link, token } = invite.data
@@ -66,10 +61,9 @@ export function InviteDialog({
       </Dialog>
     )
   }
-  const problem = problemWith(invite.error, 'email')
   return (
     <Dialog isOpen={isOpen} onClose={close} title="Invite somebody">
-      <Form onSubmit={submit} error={invite.error}>
+      <Form onSubmit={() => invite.mutate()} error={invite.error}>
         <TextField
           label="Email"
           type="email"
@@ -80,9 +74,9 @@ export function InviteDialog({
           autoComplete="off"
           value={email}
           onChange={(event) => setEmail(event.target.value)}
-          problem={problem}
+          field="email"
         />
-        {problem === undefined && <ProblemNote error={invite.error} className="mt-4" />}
+        <FormRefusal className="mt-4" />
         <DialogActions>
           <Button onClick={close}>Cancel</Button>
           <Button look="primary" type="submit" isBusy={invite.isPending}>

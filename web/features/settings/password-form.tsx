@@ -1,11 +1,9 @@
 /** Changes one's own password. */
 import { useState } from 'react'
-import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 
 const SHORTEST = 12
@@ -24,14 +22,13 @@ export function PasswordForm({ email }: { readonly email: string }) {
     makesStale: ['GET /v1/sessions', 'GET /v1/session'],
     done: ['Password changed', { description: 'Your other sessions have ended.' }],
   })
-  const submit = () => {
-    change.mutate()
-  }
-  const currentProblem = problemWith(change.error, 'currentPassword')
-  const newProblem = problemWith(change.error, 'newPassword')
   const missing = SHORTEST - newPassword.length
   return (
-    <Form onSubmit={submit} error={change.error} className="flex max-w-sm flex-col gap-4 px-5 py-5">
+    <Form
+      onSubmit={() => change.mutate()}
+      error={change.error}
+      className="flex max-w-sm flex-col gap-4 px-5 py-5"
+    >
       {/* For password managers, so that they know whose password it is. */}
       <input type="text" autoComplete="username" value={email} readOnly hidden />
       <PasswordField
@@ -40,7 +37,7 @@ export function PasswordForm({ email }: { readonly email: string }) {
         required
         value={currentPassword}
         onChange={(event) => setCurrent(event.target.value)}
-        problem={currentProblem}
+        field="currentPassword"
       />
       <PasswordField
         label="New password"
@@ -55,11 +52,9 @@ export function PasswordForm({ email }: { readonly email: string }) {
         }
         value={newPassword}
         onChange={(event) => setNew(event.target.value)}
-        problem={newProblem}
+        field="newPassword"
       />
-      {currentProblem === undefined && newProblem === undefined && (
-        <ProblemNote error={change.error} />
-      )}
+      <FormRefusal />
       <div>
         <Button type="submit" look="primary" isBusy={change.isPending}>
           Change the password

@@ -3,15 +3,14 @@
  * shown.
  */
 import { useState } from 'react'
-import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { useRefusal } from '../../ui/field-problems.ts'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
 import { EVENT_WORDS, EVENTS, type Webhook, type WebhookEvent } from './webhook-events.ts'
@@ -47,9 +46,6 @@ export function WebhookDialog({
     save.reset()
     onClose()
   }
-  const submit = () => {
-    save.mutate()
-  }
   // The window stays the same one: where the focus goes when it closes is known since it opened.
   if (save.data !== undefined)
     return (
@@ -63,14 +59,13 @@ export function WebhookDialog({
         <GeneratedSecret secret={save.data} />
       </Dialog>
     )
-  const problem = (field: string) => problemWith(save.error, field)
   return (
     <Dialog
       isOpen
       onClose={close}
       title={webhook === undefined ? 'Create a webhook' : 'Edit the webhook'}
     >
-      <Form onSubmit={submit} error={save.error}>
+      <Form onSubmit={() => save.mutate()} error={save.error}>
         <div className="flex flex-col gap-4">
           <TextField
             label="Address"
@@ -83,9 +78,9 @@ export function WebhookDialog({
             hint="An https address that anybody can reach. Redirects are not followed."
             value={url}
             onChange={(event) => setUrl(event.target.value)}
-            problem={problem('url')}
+            field="url"
           />
-          <EventChoice events={events} onChange={setEvents} problem={problem('events')} />
+          <EventChoice events={events} onChange={setEvents} />
           <PasswordField
             label="Secret"
             isOptional
@@ -100,11 +95,9 @@ export function WebhookDialog({
             }
             value={secret}
             onChange={(event) => setSecret(event.target.value)}
-            problem={problem('secret')}
+            field="secret"
           />
-          {['url', 'events', 'secret'].every((field) => problem(field) === undefined) && (
-            <ProblemNote error={save.error} />
-          )}
+          <FormRefusal />
         </div>
         <DialogActions>
           <Button onClick={close}>Cancel</Button>
@@ -125,14 +118,14 @@ export function WebhookDialog({
 function EventChoice({
   events,
   onChange,
-  problem,
 }: {
   readonly events: readonly WebhookEvent[]
   readonly onChange: (events: readonly WebhookEvent[]) => void
-  readonly problem: string | undefined
 }) {
+  const refusal = useRefusal('events')
+  const problem = events.length === 0 ? 'Choose at least one.' : refusal
   return (
-    <fieldset className="flex flex-col gap-2">
+    <fieldset data-field="events" className="flex flex-col gap-2">
       <legend className="mb-1.5 text-[13px] font-medium text-ink">Events</legend>
       {EVENTS.map((event) => (
         <label key={event} className="flex items-start gap-2.5 text-sm">
@@ -152,9 +145,7 @@ function EventChoice({
           </span>
         </label>
       ))}
-      {(problem ?? (events.length === 0 ? 'Choose at least one.' : undefined)) !== undefined && (
-        <p className="text-[13px] text-danger">{problem ?? 'Choose at least one.'}</p>
-      )}
+      {problem !== undefined && <p className="text-[13px] text-danger">{problem}</p>}
     </fieldset>
   )
 }

@@ -3,12 +3,10 @@
  * and nothing else.
  */
 import { useState } from 'react'
-import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
-import { Form } from '../../ui/form.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { type Expiry, hasExpired, NEVER, toExpiresAt } from './expiry.ts'
@@ -47,32 +45,18 @@ export function ChangeKeyDialog({
     done: (changed) => `Key “${changed.name}” saved`,
     onDone: onClose,
   })
-  const submit = () => {
-    save.mutate()
-  }
-  const problems = {
-    name: problemWith(save.error, 'name'),
-    expiresAt: problemWith(save.error, 'expiresAt'),
-  }
   return (
     <Dialog isOpen onClose={onClose} title={`Edit “${apiKey.name}”`}>
-      <Form onSubmit={submit} error={save.error} className="flex flex-col gap-4">
-        <KeyNameField takesFocus name={name} onChange={setName} problem={problems.name} />
+      <Form onSubmit={() => save.mutate()} error={save.error} className="flex flex-col gap-4">
+        <KeyNameField takesFocus name={name} onChange={setName} />
         {isOver ? (
           <p className="text-[13px] text-ink-soft">
             This key has expired, and stays so. Create a new one in its place.
           </p>
         ) : (
-          <ExpiryField
-            expiry={expiry}
-            onChange={setExpiry}
-            kept={apiKey.expiresAt}
-            problem={problems.expiresAt}
-          />
+          <ExpiryField expiry={expiry} onChange={setExpiry} kept={apiKey.expiresAt} />
         )}
-        {problems.name === undefined && problems.expiresAt === undefined && (
-          <ProblemNote error={save.error} />
-        )}
+        <FormRefusal />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button

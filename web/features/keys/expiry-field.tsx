@@ -13,13 +13,11 @@ export function ExpiryField({
   expiry,
   onChange,
   kept = null,
-  problem,
 }: {
   readonly expiry: Expiry
   readonly onChange: (expiry: Expiry) => void
   /** The end that the key has; null: none, or it is a new key. */
   readonly kept?: string | null
-  readonly problem?: string | undefined
 }) {
   const [now] = useState(() => Date.now())
   const zone = useTimeZone()
@@ -36,7 +34,7 @@ export function ExpiryField({
             day: expiry.day || toDay(now, zone),
           })
         }
-        {...(isDate ? {} : { hint, problem })}
+        {...(isDate ? {} : { hint, field: 'expiresAt' })}
       >
         {kept !== null && <option value="keep">As now: {formatDateTime(kept, zone)}</option>}
         {EXPIRY_CHOICES.map(({ choice, label }) => (
@@ -55,7 +53,7 @@ export function ExpiryField({
           value={expiry.day}
           onChange={(event) => onChange({ choice: 'date', day: event.target.value })}
           hint={hint}
-          problem={problem}
+          field="expiresAt"
         />
       )}
     </div>

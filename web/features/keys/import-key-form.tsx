@@ -3,13 +3,11 @@
  * state and no cache of the page.
  */
 import { useRef } from 'react'
-import { problemWith } from '../../api/api-error.ts'
-import { ApiError, ask } from '../../api/ask.ts'
+import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
 import { DialogActions } from '../../ui/dialog.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { ExpiryField } from './expiry-field.tsx'
@@ -45,36 +43,24 @@ export function ImportKeyForm({
     ],
     onDone,
   })
-  const submit = () => {
-    take.mutate()
-  }
-  const { error } = take
-  const isTaken = error instanceof ApiError && error.status === 409
-  const nameProblem = problemWith(error, 'name')
-  const expiryProblem = problemWith(error, 'expiresAt')
-  const keyProblem = isTaken ? error.message : problemWith(error, 'key')
   return (
-    <Form onSubmit={submit} error={take.error} autoComplete="off" className="flex flex-col gap-4">
-      <KeyNameField
-        name={draft.name}
-        onChange={(name) => onChange({ ...draft, name })}
-        problem={nameProblem}
-      />
+    <Form
+      onSubmit={() => take.mutate()}
+      error={take.error}
+      conflictAt="key"
+      autoComplete="off"
+      className="flex flex-col gap-4"
+    >
+      <KeyNameField name={draft.name} onChange={(name) => onChange({ ...draft, name })} />
       <SecretField
         label="Key"
         ref={field}
         maxLength={MAX_KEY_LENGTH}
-        problem={keyProblem}
+        field="key"
         hint="One that begins with svc_, legacy_ or sk-svc-. Only its hash is kept."
       />
-      <ExpiryField
-        expiry={draft.expiry}
-        onChange={(expiry) => onChange({ ...draft, expiry })}
-        problem={expiryProblem}
-      />
-      {[nameProblem, keyProblem, expiryProblem].every((problem) => problem === undefined) && (
-        <ProblemNote error={error} />
-      )}
+      <ExpiryField expiry={draft.expiry} onChange={(expiry) => onChange({ ...draft, expiry })} />
+      <FormRefusal />
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>
         <Button look="primary" type="submit" isBusy={take.isPending}>

@@ -6,12 +6,10 @@ const MAX_NAME_LENGTH = 120
 export function KeyNameField({
   name,
   onChange,
-  problem,
   takesFocus = false,
 }: {
   readonly name: string
   readonly onChange: (name: string) => void
-  readonly problem?: string | undefined
   /** When it appears. */
   readonly takesFocus?: boolean
 }) {
@@ -26,7 +24,7 @@ export function KeyNameField({
       maxLength={MAX_NAME_LENGTH}
       value={name}
       onChange={(event) => onChange(event.target.value)}
-      problem={problem}
+      field="name"
     />
   )
 }

@@ -1,10 +1,8 @@
 /** Makes a key under a name. */
-import { problemWith } from '../../api/api-error.ts'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
 import { DialogActions } from '../../ui/dialog.tsx'
-import { Form } from '../../ui/form.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { ExpiryField } from './expiry-field.tsx'
@@ -35,27 +33,15 @@ export function NewKeyForm({
     onAnswer: onCreated,
     makesStale: ['GET /v1/keys'],
   })
-  const submit = () => {
-    create.mutate()
-  }
-  const nameProblem = problemWith(create.error, 'name')
-  const expiryProblem = problemWith(create.error, 'expiresAt')
   return (
-    <Form onSubmit={submit} error={create.error} className="flex flex-col gap-4">
+    <Form onSubmit={() => create.mutate()} error={create.error} className="flex flex-col gap-4">
       <KeyNameField
         name={draft.name}
         onChange={(name) => onChange({ ...draft, name })}
         takesFocus={takesFocus}
-        problem={nameProblem}
       />
-      <ExpiryField
-        expiry={draft.expiry}
-        onChange={(expiry) => onChange({ ...draft, expiry })}
-        problem={expiryProblem}
-      />
-      {nameProblem === undefined && expiryProblem === undefined && (
-        <ProblemNote error={create.error} />
-      )}
+      <ExpiryField expiry={draft.expiry} onChange={(expiry) => onChange({ ...draft, expiry })} />
+      <FormRefusal />
       <DialogActions>
         <Button onClick={onCancel}>Cancel</Button>
         <Button look="primary" type="submit" isBusy={create.isPending}>

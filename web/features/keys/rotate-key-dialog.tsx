@@ -5,9 +5,8 @@ import { nameZone } from '../../format/time-zone.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { DateTime } from '../../ui/moment.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { type PreviousKey, previousOf } from './expiry.ts'
@@ -59,9 +58,6 @@ export function RotateKeyDialog({
         </NewKeyShown>
       </Dialog>
     )
-  const submit = () => {
-    rotate.mutate()
-  }
   return (
     <Dialog
       isOpen
@@ -70,7 +66,7 @@ export function RotateKeyDialog({
       note="It gets a new key. Its name, budgets, limits, expiry and logs stay."
     >
       <Form
-        onSubmit={submit}
+        onSubmit={() => rotate.mutate()}
         error={rotate.error}
         className="flex flex-col gap-4 text-sm text-ink-soft"
       >
@@ -109,7 +105,7 @@ export function RotateKeyDialog({
             </p>
           )}
         </div>
-        <ProblemNote error={rotate.error} />
+        <FormRefusal />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" type="submit" isBusy={rotate.isPending}>

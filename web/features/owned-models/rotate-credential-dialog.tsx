@@ -3,13 +3,11 @@
  * found. The credential itself is in no state and no cache.
  */
 import { useRef, useState } from 'react'
-import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { MAX_LENGTH, type OwnedModel } from './draft.ts'
 import { type Probe, ProbeNote } from './probe-note.tsx'
@@ -86,21 +84,17 @@ function CredentialForm({
     onAnswer: ({ probe }) => (probe === null ? onCancel() : onTried(probe)),
     makesStale: ['GET /v1/owned-models', 'GET /v1/owned-models/{slug}'],
   })
-  const submit = () => {
-    save.mutate('set')
-  }
-  const problem = problemWith(save.error, 'credential')
   return (
-    <Form onSubmit={submit} error={save.error} autoComplete="off">
+    <Form onSubmit={() => save.mutate('set')} error={save.error} autoComplete="off">
       <SecretField
         label="New credential"
         ref={field}
         autoFocus
         maxLength={MAX_LENGTH.credential}
-        problem={problem}
+        field="credential"
         hint="Encrypted, and never shown again."
       />
-      {problem === undefined && <ProblemNote error={save.error} className="mt-4" />}
+      <FormRefusal className="mt-4" />
       <DialogActions>
         {model.credentialSetAt !== null && (
           <Button look="danger" disabled={save.isPending} onClick={() => save.mutate('delete')}>

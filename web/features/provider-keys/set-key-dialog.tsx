@@ -3,13 +3,11 @@
  * the page ever holds it.
  */
 import { useRef } from 'react'
-import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import type { ProviderRow } from './provider-rows.ts'
 
@@ -75,21 +73,17 @@ function SetKeyForm({
     ],
     onDone: onClose,
   })
-  const submit = () => {
-    save.mutate()
-  }
-  const problem = problemWith(save.error, 'key')
   return (
-    <Form onSubmit={submit} error={save.error} autoComplete="off">
+    <Form onSubmit={() => save.mutate()} error={save.error} autoComplete="off">
       <SecretField
         label="Key"
         ref={field}
         autoFocus
         maxLength={MAX_KEY_LENGTH}
-        problem={problem}
+        field="key"
         hint="As the provider gave it: an API key, an access key id and its secret joined by a colon, or the JSON of a service account. It is encrypted and never shown again."
       />
-      {problem === undefined && <ProblemNote error={save.error} className="mt-4" />}
+      <FormRefusal className="mt-4" />
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button look="primary" type="submit" isBusy={save.isPending}>

@@ -1,11 +1,9 @@
 /** Name, email and password of somebody new. The page says what entitles them to sign up. */
 import { type ReactNode, useState } from 'react'
-import { problemWith } from '../../api/api-error.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
 
 export interface NewUser {
   readonly name: string
@@ -30,14 +28,12 @@ export function NewUserForm({
   const [name, setName] = useState('')
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const submit = () => {
-    onSubmit({ name, email, password })
-  }
-  const isFieldProblem = ['name', 'email', 'password'].some(
-    (field) => problemWith(error, field) !== undefined,
-  )
   return (
-    <Form onSubmit={submit} error={error} className="flex flex-col gap-4">
+    <Form
+      onSubmit={() => onSubmit({ name, email, password })}
+      error={error}
+      className="flex flex-col gap-4"
+    >
       {children}
       <TextField
         label="Your name"
@@ -47,7 +43,7 @@ export function NewUserForm({
         maxLength={120}
         value={name}
         onChange={(event) => setName(event.target.value)}
-        problem={problemWith(error, 'name')}
+        field="name"
       />
       <TextField
         label="Email"
@@ -57,7 +53,7 @@ export function NewUserForm({
         required
         value={email}
         onChange={(event) => setEmail(event.target.value)}
-        problem={problemWith(error, 'email')}
+        field="email"
       />
       <PasswordField
         label="Password"
@@ -69,9 +65,9 @@ export function NewUserForm({
         hint="At least 12 characters. A few unrelated words are best."
         value={password}
         onChange={(event) => setPassword(event.target.value)}
-        problem={problemWith(error, 'password')}
+        field="password"
       />
-      {!isFieldProblem && <ProblemNote error={error} />}
+      <FormRefusal />
       <Button type="submit" look="primary" isBusy={isBusy}>
         {submitLabel}
       </Button>

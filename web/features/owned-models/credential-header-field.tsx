@@ -19,18 +19,16 @@ export function hasCredentialHeaderField(dialect: Dialect, chosen: CredentialHea
 export function CredentialHeaderField({
   chosen,
   onChoose,
-  problem,
 }: {
   readonly chosen: CredentialHeader
   readonly onChoose: (header: CredentialHeader) => void
-  readonly problem: string | undefined
 }) {
   return (
     <SelectField
       label="Header of the credential"
       value={chosen}
       onChange={(event) => onChoose(event.target.value as CredentialHeader)}
-      problem={problem}
+      field="credentialHeader"
       hint="Some servers of this format want a bearer token, as vLLM does. The test call finds out."
     >
       {Object.entries(CHOICES).map(([value, text]) => (

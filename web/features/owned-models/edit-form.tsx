@@ -1,13 +1,11 @@
 /** The changeable fields of an owned model; sends only those that changed. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { toast } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
 import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
@@ -22,24 +20,12 @@ import {
 import { FimFields } from './fim-fields.tsx'
 import { PriceFields } from './price-fields.tsx'
 
-const FIELDS = [
-  'displayName',
-  'upstreamModelId',
-  'credentialHeader',
-  'fimEndpoint',
-  'fimTemplate',
-  'pricingInput',
-  'pricingOutput',
-  'pricingCachedInput',
-]
-
 export function EditForm({ model }: { readonly model: OwnedModel }) {
   const queryClient = useQueryClient()
   // The values that the form began with, so that it does not undo what another has changed
   // meanwhile.
   const [before, setBefore] = useState(model)
   const [typed, setTyped] = useState(() => toDetails(model))
-  const [sent, setSent] = useState<Details>()
   const begin = (fresh: OwnedModel) => {
     setBefore(fresh)
     setTyped(toDetails(fresh))
@@ -63,12 +49,8 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
     },
     makesStale: ['GET /v1/owned-models'],
   })
-  const { error } = save
-  const refusedAs = (field: keyof Details) =>
-    typed[field] === sent?.[field] ? problemWith(error, field) : undefined
   const submit = () => {
     if (!canSave) return
-    setSent(typed)
     save.mutate()
   }
   return (
@@ -84,7 +66,8 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
         maxLength={MAX_LENGTH.displayName}
         value={typed.displayName}
         onChange={(event) => change({ displayName: event.target.value })}
-        problem={typed.displayName.trim() === '' ? 'It needs a name.' : refusedAs('displayName')}
+        problem={typed.displayName.trim() === '' ? 'It needs a name.' : undefined}
+        field="displayName"
       />
       <TextField
         label="Model id at its server"
@@ -95,26 +78,18 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
         maxLength={MAX_LENGTH.upstreamModelId}
         value={typed.upstreamModelId}
         onChange={(event) => change({ upstreamModelId: event.target.value })}
-        problem={
-          typed.upstreamModelId.trim() === ''
-            ? 'Its server needs a name.'
-            : refusedAs('upstreamModelId')
-        }
+        problem={typed.upstreamModelId.trim() === '' ? 'Its server needs a name.' : undefined}
+        field="upstreamModelId"
       />
-      {model.dialect === 'mistral-fim' && (
-        <FimFields chosen={typed} onChange={change} refusedAs={refusedAs} />
-      )}
+      {model.dialect === 'mistral-fim' && <FimFields chosen={typed} onChange={change} />}
       {hasCredentialHeaderField(model.dialect, typed.credentialHeader) && (
         <CredentialHeaderField
           chosen={typed.credentialHeader}
           onChoose={(credentialHeader) => change({ credentialHeader })}
-          problem={refusedAs('credentialHeader')}
         />
       )}
-      <PriceFields prices={typed} onChange={change} refusedAs={refusedAs} isRegistering={false} />
-      {FIELDS.every((field) => problemWith(error, field) === undefined) && (
-        <ProblemNote error={error} />
-      )}
+      <PriceFields prices={typed} onChange={change} isRegistering={false} />
+      <FormRefusal />
       <div className="flex justify-end gap-2">
         {isChanged && (
           <Button

@@ -27,12 +27,9 @@ const TEMPLATES: Readonly<Record<FimTemplate, string>> = {
 export function FimFields({
   chosen,
   onChange,
-  refusedAs,
 }: {
   readonly chosen: FimSettings
   readonly onChange: (changed: Partial<FimSettings>) => void
-  /** What the gateway said of a field as it stands. */
-  readonly refusedAs: (field: keyof FimSettings) => string | undefined
 }) {
   return (
     <div className="grid gap-4 sm:grid-cols-2">
@@ -40,7 +37,7 @@ export function FimFields({
         label="Filling in the middle"
         value={chosen.fimEndpoint}
         onChange={(event) => onChange({ fimEndpoint: event.target.value as FimEndpoint })}
-        problem={refusedAs('fimEndpoint')}
+        field="fimEndpoint"
         hint="Each server has another form for it. The test call finds out."
       >
         {toOptions(ENDPOINTS)}
@@ -49,7 +46,7 @@ export function FimFields({
         label="Tokens of the model"
         value={chosen.fimTemplate}
         onChange={(event) => onChange({ fimTemplate: event.target.value as FimTemplate })}
-        problem={refusedAs('fimTemplate')}
+        field="fimTemplate"
         hint="Written where the server leaves that to its clients, as vLLM does."
       >
         {toOptions(TEMPLATES)}

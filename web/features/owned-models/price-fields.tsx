@@ -15,13 +15,10 @@ const FIELDS = [
 export function PriceFields({
   prices,
   onChange,
-  refusedAs,
   isRegistering,
 }: {
   readonly prices: Prices
   readonly onChange: (changed: Partial<Prices>) => void
-  /** What the gateway said of a field as it stands. */
-  readonly refusedAs: (field: keyof Prices) => string | undefined
   /** Then each may stay empty: 0, and of cached input what input costs. */
   readonly isRegistering: boolean
 }) {
@@ -45,7 +42,8 @@ export function PriceFields({
               autoComplete="off"
               value={typed}
               onChange={(event) => onChange({ [name]: event.target.value })}
-              problem={priceProblem(typed) ?? refusedAs(name)}
+              problem={priceProblem(typed)}
+              field={name}
               hint={
                 cents !== undefined
                   ? formatCentsPerMillion(cents)

@@ -1,14 +1,12 @@
 /** Registers an owned model, and shows whether it answers to its credential. */
 import { useRef, useState } from 'react'
-import { problemWith } from '../../api/api-error.ts'
-import { type AnswerOf, ApiError, ask } from '../../api/ask.ts'
+import { type AnswerOf, ask } from '../../api/ask.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
 import { callAddress, DIALECTS, DialectField } from './dialect-field.tsx'
@@ -29,21 +27,6 @@ import { UseInGate } from './use-in-gate.tsx'
 
 type Saved = AnswerOf<'POST /v1/owned-models'>
 
-/** The fields that show a problem. */
-const FIELDS = [
-  'slug',
-  'displayName',
-  'baseUrl',
-  'upstreamModelId',
-  'credential',
-  'credentialHeader',
-  'fimEndpoint',
-  'fimTemplate',
-  'pricingInput',
-  'pricingOutput',
-  'pricingCachedInput',
-]
-
 export function RegisterOwnedModelPage() {
   const [saved, setSaved] = useState<Saved>()
   if (saved !== undefined) return <Registered saved={saved} onAnother={() => setSaved(undefined)} />
@@ -61,8 +44,6 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
   const [draft, setDraft] = useState(NOTHING_TYPED)
   const [dialect, setDialect] = useState<Dialect>('openai-chat')
   const credential = useRef<HTMLInputElement>(null)
-  /** The last request: a refusal stands at a field until the field is changed. */
-  const [sent, setSent] = useState<NewDetails>()
   const change = (changed: Partial<NewDetails>) => setDraft((before) => ({ ...before, ...changed }))
   const choose = (next: Dialect) => {
     setDialect(next)
@@ -83,18 +64,9 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
     makesStale: ['GET /v1/owned-models'],
     onDone: onSaved,
   })
-  const { error } = register
-  // The slug is what two models could have in common.
-  const isTaken = error instanceof ApiError && error.status === 409
-  const isToldAtField = isTaken || FIELDS.some((field) => problemWith(error, field) !== undefined)
-  const refusedAs = (field: keyof NewDetails) => {
-    if (draft[field] !== sent?.[field]) return undefined
-    return isTaken && field === 'slug' ? error.message : problemWith(error, field)
-  }
   const canSend = isRegistrable(draft)
   const submit = () => {
     if (!canSend) return false
-    setSent(draft)
     register.mutate()
     return true
   }
@@ -103,6 +75,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
       <Form
         onSubmit={submit}
         error={register.error}
+        conflictAt="slug"
         autoComplete="off"
         className="flex flex-col gap-5 p-5"
       >
@@ -117,7 +90,8 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             placeholder="house-llama"
             value={draft.slug}
             onChange={(event) => change({ slug: event.target.value })}
-            problem={slugProblem(draft.slug) ?? refusedAs('slug')}
+            problem={slugProblem(draft.slug)}
+            field="slug"
             hint={
               <>
                 Gates name it as <code className="font-mono">owned/{draft.slug || '…'}</code>
@@ -131,7 +105,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             placeholder={draft.slug || 'Llama in the basement'}
             value={draft.displayName}
             onChange={(event) => change({ displayName: event.target.value })}
-            problem={refusedAs('displayName')}
+            field="displayName"
             hint="For people; the slug when empty."
           />
         </div>
@@ -148,7 +122,8 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
           placeholder={DIALECTS[dialect].example}
           value={draft.baseUrl}
           onChange={(event) => change({ baseUrl: event.target.value })}
-          problem={addressProblem(draft.baseUrl) ?? refusedAs('baseUrl')}
+          problem={addressProblem(draft.baseUrl)}
+          field="baseUrl"
           hint={
             <>
               Calls go to{' '}
@@ -173,7 +148,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             placeholder="llama3.3:70b"
             value={draft.upstreamModelId}
             onChange={(event) => change({ upstreamModelId: event.target.value })}
-            problem={refusedAs('upstreamModelId')}
+            field="upstreamModelId"
             hint="As its server calls it."
           />
           <SecretField
@@ -181,22 +156,19 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             isOptional
             ref={credential}
             maxLength={MAX_LENGTH.credential}
-            problem={problemWith(error, 'credential')}
+            field="credential"
             hint="Encrypted, and never shown again. Empty: its server takes none, and is sent none."
           />
         </div>
-        {dialect === 'mistral-fim' && (
-          <FimFields chosen={draft} onChange={change} refusedAs={refusedAs} />
-        )}
+        {dialect === 'mistral-fim' && <FimFields chosen={draft} onChange={change} />}
         {hasCredentialHeaderField(dialect, draft.credentialHeader) && (
           <CredentialHeaderField
             chosen={draft.credentialHeader}
             onChoose={(credentialHeader) => change({ credentialHeader })}
-            problem={refusedAs('credentialHeader')}
           />
         )}
-        <PriceFields prices={draft} onChange={change} refusedAs={refusedAs} isRegistering />
-        {!isToldAtField && <ProblemNote error={error} />}
+        <PriceFields prices={draft} onChange={change} isRegistering />
+        <FormRefusal />
         <div className="flex flex-wrap items-center justify-end gap-2">
           <p className="mr-auto text-[13px] text-ink-faint">
             The model is asked for one token, and saved either way.

@@ -191,7 +191,9 @@ const UNAVAILABLE: Readonly<Record<StoreFailure, string>> = {
   full: "The database's disk is full, so nothing can be changed. Try again when there is room.",
   'read-only': 'The database takes no changes at the moment. Try again soon.',
   busy: 'The database is busy. Try again soon.',
-  gone: "The database's file is gone, so nothing can be changed. Its operator has to put it back or restart the server.",
+  gone:
+    "The database's file is gone, so nothing can be changed. Its operator has to put it back or " +
+    'restart the server.',
   disk: "The database's disk fails, so nothing can be changed. Try again soon.",
 }
 

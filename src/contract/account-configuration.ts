@@ -72,9 +72,11 @@ const BY_GATEWAY = 'is set by the gateway'
 
 export const accountConfigurationNotes: FieldNotes = {
   'ownedModels[].credential':
-    'must not be here: no secret is kept in this file. Take it out, change it where it came from, and set the new one with: gatehouse owned-models update SLUG --credential',
+    'must not be here: no secret is kept in this file. Take it out, change it where it came ' +
+    'from, and set the new one with: gatehouse owned-models update SLUG --credential',
   'webhooks[].secret':
-    'must not be here: no secret is kept in this file. Take it out, and set a new one with: gatehouse webhooks update ID --secret',
+    'must not be here: no secret is kept in this file. Take it out, and set a new one with: ' +
+    'gatehouse webhooks update ID --secret',
   'ownedModels[].credentialSetAt': BY_GATEWAY,
   'ownedModels[].createdAt': BY_GATEWAY,
   'ownedModels[].updatedAt': BY_GATEWAY,

@@ -22,7 +22,8 @@ export const accountBody = z
       })
       .meta({
         description:
-          'The first three of each key; the next two of all keys of the account together, and the last two of the account in a month.',
+          'The first three of each key; the next two of all keys of the account together, and ' +
+          'the last two of the account in a month.',
       }),
     quota: z
       .object({
@@ -39,7 +40,8 @@ export const accountBody = z
       })
       .meta({
         description:
-          "Of this calendar month, in UTC. Calls with the account's own provider keys and to its own models are not counted.",
+          "Of this calendar month, in UTC. Calls with the account's own provider keys and to " +
+          'its own models are not counted.',
       }),
     retention: z
       .object({

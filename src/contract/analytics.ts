@@ -23,10 +23,14 @@ export const latencyQuery = z
 export const analyticsQuery = z
   .strictObject({
     ...rangeFields,
-    group_by: z.enum(['gate', 'target', 'key', 'status', 'credential']).optional().meta({
-      description:
-        'What is told apart in each step; `status` by class (`2xx`), `credential` as `own` and `platform`. Absent: nothing.',
-    }),
+    group_by: z
+      .enum(['gate', 'target', 'key', 'status', 'credential'])
+      .optional()
+      .meta({
+        description:
+          'What is told apart in each step; `status` by class (`2xx`), `credential` as `own` ' +
+          'and `platform`. Absent: nothing.',
+      }),
     ...nameFields,
   })
   .superRefine(refuseReversedRange)
@@ -38,10 +42,14 @@ const percentiles = z
 export const usageSum = z
   .object({
     start: z.iso.datetime().meta({ description: 'Where the step begins.' }),
-    group: z.string().nullable().meta({
-      description:
-        'The gate, target, key, class of status or credential; null: nothing is told apart, or no upstream was asked.',
-    }),
+    group: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'The gate, target, key, class of status or credential; null: nothing is told apart, ' +
+          'or no upstream was asked.',
+      }),
     isRest: z
       .boolean()
       .meta({ description: 'Whether it stands for all groups beyond the 50 with the most calls.' }),
@@ -51,7 +59,8 @@ export const usageSum = z
     }),
     refused: count.meta({
       description:
-        'Of `errors`: calls that were admitted, and refused with a 4xx before any upstream was asked. No provider had a part in them.',
+        'Of `errors`: calls that were admitted, and refused with a 4xx before any upstream ' +
+        'was asked. No provider had a part in them.',
     }),
     cancelled: count,
     tokens: z.object({

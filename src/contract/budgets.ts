@@ -26,7 +26,8 @@ const limitUsd = z
   .meta({
     exclusiveMinimum: 0,
     description:
-      'US dollars a period. What becomes of targets whose price is not known is said by `unpriced`.',
+      'US dollars a period. What becomes of targets whose price is not known ' +
+      'is said by `unpriced`.',
   })
 const period = z.enum(['day', 'week', 'month', 'total']).meta({
   description: 'In UTC; weeks begin on Monday. `total`: from the creation of the budget on.',
@@ -45,7 +46,8 @@ const alertAt = z
   .transform((shares) => shares.toSorted((a, b) => a - b))
   .meta({
     description:
-      'Shares of the limit. When one is reached, webhooks get `budget.threshold`, for 1 `budget.exhausted`: once a period.',
+      'Shares of the limit. When one is reached, webhooks get `budget.threshold`, for 1 ' +
+      '`budget.exhausted`: once a period.',
     example: [0.5, 0.8, 1],
     type: 'array',
     uniqueItems: true,
@@ -53,7 +55,10 @@ const alertAt = z
   })
 const unpriced = z.enum(['refuse', 'allow']).meta({
   description:
-    'Where the limit is in US dollars: whether calls may go to targets whose price is not known, and whose use is therefore not counted (`used.unpricedCalls`). `refuse`: such a target is passed over, and without another one the call is 400 `price_unknown`. Budgets made before there was a choice have `allow`.',
+    'Where the limit is in US dollars: whether calls may go to targets whose price is not ' +
+    'known, and whose use is therefore not counted (`used.unpricedCalls`). `refuse`: such a ' +
+    'target is passed over, and without another one the call is 400 `price_unknown`. Budgets ' +
+    'made before there was a choice have `allow`.',
 })
 const time = z.iso.datetime()
 const amount = z.number().min(0)

@@ -42,7 +42,8 @@ const apiKeyVariable = z
   .string()
   .regex(/^[A-Z][A-Z0-9_]{0,63}$/, {
     error:
-      "must be the name of a variable, such as ACME_API_KEY: the key itself is that variable's value",
+      'must be the name of a variable, such as ACME_API_KEY: the key itself is that ' +
+      "variable's value",
   })
   .refine((name) => !name.startsWith('GATEHOUSE_'), {
     error: "must not be one of the gateway's own variables",
@@ -66,7 +67,8 @@ const headerName = z
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, { error: 'must be the name of a header, in small letters' })
   .refine((name) => !CREDENTIAL_HEADER.test(name), {
     error:
-      'must not carry a credential: keys are never in this file, but in the variable of apiKeyVariable',
+      'must not carry a credential: keys are never in this file, but in the ' +
+      'variable of apiKeyVariable',
   })
   .refine((name) => !OWN_HEADER.test(name), {
     error: 'is a header that the gateway itself decides',
@@ -152,7 +154,8 @@ export const configuration = z.strictObject({
 })
 
 const KEY_ELSEWHERE =
-  'must not be here: keys are never in this file, but in the environment, under the name given as apiKeyVariable'
+  'must not be here: keys are never in this file, but in the environment, under the name ' +
+  'given as apiKeyVariable'
 
 export const configurationNotes: FieldNotes = {
   'providers[].apiKey': KEY_ELSEWHERE,

@@ -9,7 +9,8 @@ const verdict = z
   .object({
     verdict: z.enum(['relayed', 'lossless', 'lossy', 'refused', 'absent']).meta({
       description:
-        'relayed: the bytes pass through. lossless: it arrives, translated. lossy: the target has no place for it. ' +
+        'relayed: the bytes pass through. lossless: it arrives, translated. lossy: the target ' +
+        'has no place for it. ' +
         'refused: the request is a 400. absent: the target has nothing of the kind.',
     }),
     fields: z
@@ -23,10 +24,14 @@ const verdict = z
 const conformanceRow = z
   .object({
     endpoint: z.string().meta({ description: 'Where the caller asks.', example: '/v1/messages' }),
-    dialect: z.string().nullable().meta({
-      description:
-        'The wire format that the targets are spoken to in; null: the endpoint does not reach them.',
-    }),
+    dialect: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'The wire format that the targets are spoken to in; null: the endpoint ' +
+          'does not reach them.',
+      }),
     targets: z
       .array(
         z.object({

@@ -38,7 +38,8 @@ const costPart = z
   .object({
     kind: z.enum(COST_PART_KINDS).meta({
       description:
-        'What was counted. Cached input, cache writes and reasoning are parts of their own only where they have a price of their own.',
+        'What was counted. Cached input, cache writes and reasoning are parts of their own ' +
+        'only where they have a price of their own.',
     }),
     count: z.int().min(0).meta({ description: 'Tokens; of `request`, requests.' }),
     usdPerMillion: z.number(),
@@ -49,10 +50,14 @@ const costPart = z
 export const costWithPartsBody = z
   .object({
     ...cost.shape,
-    parts: z.array(costPart).nullable().meta({
-      description:
-        'What it is made of, computed with the price it was computed with then. Null: the cost is unknown, or that price is no longer there.',
-    }),
+    parts: z
+      .array(costPart)
+      .nullable()
+      .meta({
+        description:
+          'What it is made of, computed with the price it was computed with then. Null: the ' +
+          'cost is unknown, or that price is no longer there.',
+      }),
   })
   .meta({ id: 'CostWithParts' })
 

@@ -9,10 +9,15 @@ const ENDPOINTS = [
 ] as const
 
 const FORMS =
-  '`fim-completions`: Mistral’s own. `infill`: llama.cpp’s `/infill`, beside the `/v1` of the address. `completions-suffix`: `/completions` with a suffix, as Ollama has it. `completions-template`: `/completions` with the model’s own tokens in the prompt, as vLLM needs it.'
+  '`fim-completions`: Mistral’s own. `infill`: llama.cpp’s `/infill`, beside ' +
+  'the `/v1` of the address. `completions-suffix`: `/completions` with a ' +
+  'suffix, as Ollama has it. `completions-template`: `/completions` with the ' +
+  'model’s own tokens in the prompt, as vLLM needs it.'
 
 export const fimEndpoint = z.enum(['auto', ...ENDPOINTS]).meta({
-  description: `How the server of a model of the dialect \`mistral-fim\` fills in the middle. \`auto\`: as the probe finds out. ${FORMS}`,
+  description:
+    `How the server of a model of the dialect \`mistral-fim\` fills in the middle. \`auto\`: as ` +
+    `the probe finds out. ${FORMS}`,
 })
 
 export const foundFimEndpoint = z
@@ -34,5 +39,6 @@ export const fimTemplate = z
   ])
   .meta({
     description:
-      'Whose tokens `completions-template` writes. `auto`: by `upstreamModelId`, where the name tells the family.',
+      'Whose tokens `completions-template` writes. `auto`: by `upstreamModelId`, where the ' +
+      'name tells the family.',
   })

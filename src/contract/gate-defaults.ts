@@ -24,12 +24,16 @@ const members = {
 }
 
 const description =
-  'Said for every request through the gate; each provider is told in its own words. A change replaces all of them.'
+  'Said for every request through the gate; each provider is told in its own words. A change ' +
+  'replaces all of them.'
 
 export const defaults = z.strictObject(members).meta({ description })
 export const defaultsBody = z.object(members).meta({ description })
 
 export const overrides = z.enum(['ignore', 'reject', 'allow']).meta({
   description:
-    'When a request says otherwise: a `model` beside `gate_id`, or a parameter that has a default. `ignore`: the gate counts, and `x-gatehouse-ignored` names what did not. `reject`: 400. `allow`: the caller counts; a `model` that reads `provider/model` is asked first, then the targets.',
+    'When a request says otherwise: a `model` beside `gate_id`, or a parameter that has a ' +
+    'default. `ignore`: the gate counts, and `x-gatehouse-ignored` names what did not. ' +
+    '`reject`: 400. `allow`: the caller counts; a `model` that reads `provider/model` is ' +
+    'asked first, then the targets.',
 })

@@ -30,12 +30,20 @@ const model = z
 
 const strategy = z.enum(['fallback', 'weighted', 'fastest']).meta({
   description:
-    'Which target is asked first; the others follow when it fails. `fallback`: the order of the list. `weighted`: each in proportion to its weight, exactly. `fastest`: the one that has lately begun to answer soonest.',
+    'Which target is asked first; the others follow when it fails. `fallback`: the order of ' +
+    'the list. `weighted`: each in proportion to its weight, exactly. `fastest`: the one that ' +
+    'has lately begun to answer soonest.',
 })
-const hedgeAfterMs = z.int().min(1).max(MAX_TIMEOUT_MS).nullable().meta({
-  description:
-    'When the first byte is this late, in milliseconds, the next target is asked as well and the first to answer is taken; the other is cancelled. null: never.',
-})
+const hedgeAfterMs = z
+  .int()
+  .min(1)
+  .max(MAX_TIMEOUT_MS)
+  .nullable()
+  .meta({
+    description:
+      'When the first byte is this late, in milliseconds, the next target is asked as well and ' +
+      'the first to answer is taken; the other is cancelled. null: never.',
+  })
 
 const displayName = text({ min: 1, max: 120 })
 const description = text({ min: 0, max: 1000 })

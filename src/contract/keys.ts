@@ -58,11 +58,15 @@ export const importKeyBody = z
   .strictObject({
     name,
     expiresAt: expiresAt.optional().meta({ description: 'In the future; absent or null: never.' }),
-    key: z.string().max(600).meta({
-      description:
-        'A `sk-svc-…`, `svc_…` or `legacy_…` key: at least 16 characters after the prefix, 6 of them different. One that was deleted is refused.',
-      writeOnly: true,
-    }),
+    key: z
+      .string()
+      .max(600)
+      .meta({
+        description:
+          'A `sk-svc-…`, `svc_…` or `legacy_…` key: at least 16 characters after the prefix, 6 ' +
+          'of them different. One that was deleted is refused.',
+        writeOnly: true,
+      }),
   })
   .meta({ id: 'ImportApiKey' })
 

@@ -28,7 +28,8 @@ export const logDetailsBody = z
 
 export const logList = listOf(logBody, 'LogList').meta({
   description:
-    'A page may hold fewer calls than asked for, even none, while `nextCursor` is there: few pass the filter then.',
+    'A page may hold fewer calls than asked for, even none, while `nextCursor` is there: few ' +
+    'pass the filter then.',
 })
 
 export type LogBody = z.infer<typeof logBody>

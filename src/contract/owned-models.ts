@@ -32,18 +32,27 @@ const dialect = z
     'openai-embeddings',
   ])
   .meta({ description: 'The wire format that its server speaks. Cannot be changed.' })
-const baseUrl = z.string().min(1).max(500).meta({
-  description:
-    'In the form in which an SDK of the dialect takes it: `/chat/completions`, `/responses`, `/fim/completions` (or where its server fills in the middle), `/embeddings` or `/v1/messages` is appended. https to public addresses; http and inner addresses only where the operator trusts the host. Cannot be changed.',
-  example: 'https://models.example.com/v1',
-})
+const baseUrl = z
+  .string()
+  .min(1)
+  .max(500)
+  .meta({
+    description:
+      'In the form in which an SDK of the dialect takes it: `/chat/completions`, `/responses`, ' +
+      '`/fim/completions` (or where its server fills in the middle), `/embeddings` or ' +
+      '`/v1/messages` is appended. https to public addresses; http and inner addresses only ' +
+      'where the operator trusts the host. Cannot be changed.',
+    example: 'https://models.example.com/v1',
+  })
 const upstreamModelId = text({ min: 1, max: 200 }).meta({
   description: "The model's name at its server.",
   example: 'llama3.3:70b',
 })
 const credentialHeader = z.enum(['auto', 'authorization', 'x-api-key']).meta({
   description:
-    'In which header its server takes the credential: `authorization` (as `Bearer …`) or `x-api-key`. `auto`: as the SDKs of the dialect send it; of the dialect `anthropic-messages`, whose servers differ, the probe finds it out.',
+    'In which header its server takes the credential: `authorization` (as `Bearer …`) or ' +
+    '`x-api-key`. `auto`: as the SDKs of the dialect send it; of the dialect ' +
+    '`anthropic-messages`, whose servers differ, the probe finds it out.',
 })
 const credential = z
   .string()
@@ -51,7 +60,8 @@ const credential = z
   .max(500)
   .regex(HEADER_SAFE, {
     error:
-      'must hold only printable ASCII characters, and no space at either end: it is sent in a header',
+      'must hold only printable ASCII characters, and no space at either end: ' +
+      'it is sent in a header',
   })
   .meta({ description: 'Never returned.', writeOnly: true, format: 'password' })
 const price = (of: string) =>
@@ -83,14 +93,16 @@ const found = z
   })
   .meta({
     description:
-      'What its server was found to have. A member is absent where it was not asked, or its answer told nothing.',
+      'What its server was found to have. A member is absent where it was not asked, or its ' +
+      'answer told nothing.',
   })
 
 const probe = z
   .object({
     status: z.enum(['checking', 'loading', 'reachable', 'unreachable', 'unknown']).meta({
       description:
-        '`checking`: it is under way. `loading`: the server says that it loads the model. `unknown`: the probe was cut short.',
+        '`checking`: it is under way. `loading`: the server says that it loads the model. ' +
+        '`unknown`: the probe was cut short.',
     }),
     checkedAt: time,
     latencyMs: z.int().min(0),

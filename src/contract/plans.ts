@@ -37,7 +37,8 @@ const planLimits = z
       .meta({ description: 'What the account may cost in a calendar month (UTC), in US dollars.' }),
     unpriced: z.enum(['refuse', 'allow']).meta({
       description:
-        'With monthlySpendUsd: whether calls may go to targets whose price is not known, which count nothing. refuse is the default.',
+        'With monthlySpendUsd: whether calls may go to targets whose price is not known, ' +
+        'which count nothing. refuse is the default.',
     }),
   })
   .partial()

@@ -34,11 +34,16 @@ export const providerKeyBody = z
 
 export const setProviderKeyBody = z
   .strictObject({
-    key: z.string().min(1).max(MAX_KEY_LENGTH).meta({
-      description:
-        'As the provider gave it: an API key, `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, or a service account as JSON text. Never in any answer.',
-      writeOnly: true,
-    }),
+    key: z
+      .string()
+      .min(1)
+      .max(MAX_KEY_LENGTH)
+      .meta({
+        description:
+          'As the provider gave it: an API key, `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, or a ' +
+          'service account as JSON text. Never in any answer.',
+        writeOnly: true,
+      }),
     active: active.default(true),
   })
   .meta({ id: 'SetProviderKey' })

@@ -18,7 +18,9 @@ const price = (of: string) =>
     .number()
     .nullable()
     .meta({
-      description: `US dollars per million ${of} tokens, at the first tier where there are several; null: not known.`,
+      description:
+        `US dollars per million ${of} tokens, at the first tier where there are ` +
+        'several; null: not known.',
     })
 
 export const providerModelBody = z

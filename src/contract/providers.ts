@@ -19,7 +19,8 @@ export const providerBody = z
     configured: z.boolean().meta({ description: 'Whether this gateway has a credential for it.' }),
     hasAddress: z.boolean().meta({
       description:
-        'Whether this gateway knows where it is. Of some, the operator has to say; until then no key reaches them.',
+        'Whether this gateway knows where it is. Of some, the operator has to say; until then ' +
+        'no key reaches them.',
     }),
   })
   .meta({ id: 'Provider' })

@@ -11,18 +11,26 @@ export const targetHealthBody = z
     target: z.string().meta({ description: '`provider/model`.', example: 'sandbox/echo' }),
     configured: z.boolean().meta({
       description:
-        "Whether there is a credential to call it with, the account's own or the gateway's; without one it is passed over.",
+        "Whether there is a credential to call it with, the account's own or the gateway's; " +
+        'without one it is passed over.',
     }),
     state: z.enum(['unknown', 'healthy', 'failing', 'resting', 'probing']).meta({
       description:
-        '`unknown`: not called since this node started. `healthy`: it answered when it was last called. `failing`: it did not, and is still asked in its turn. `resting`: it failed so often, or asked to be left alone, that it is asked last until `restsUntil`. `probing`: it has rested, and one call finds out.',
+        '`unknown`: not called since this node started. `healthy`: it answered when it was ' +
+        'last called. `failing`: it did not, and is still asked in its turn. `resting`: it ' +
+        'failed so often, or asked to be left alone, that it is asked last until ' +
+        '`restsUntil`. `probing`: it has rested, and one call finds out.',
     }),
     restsUntil: time.nullable(),
     failuresInARow: z.int().min(0),
-    averageFirstByteMs: z.number().nullable().meta({
-      description:
-        'Moving average of the time to the first byte, in milliseconds; null: it has not answered yet.',
-    }),
+    averageFirstByteMs: z
+      .number()
+      .nullable()
+      .meta({
+        description:
+          'Moving average of the time to the first byte, in milliseconds; null: ' +
+          'it has not answered yet.',
+      }),
     lastAnsweredAt: time.nullable(),
     lastFailure: z
       .object({
@@ -38,7 +46,8 @@ export const targetHealthBody = z
   .meta({
     id: 'TargetHealth',
     description:
-      'What the node that answers has seen of a target since it started. Other nodes may have seen something else: nothing of it is shared or stored.',
+      'What the node that answers has seen of a target since it started. Other nodes may have ' +
+      'seen something else: nothing of it is shared or stored.',
   })
 
 export const targetHealthList = z

@@ -17,11 +17,15 @@ const email = z
   .email({ error: 'must be an email address' })
   .max(254)
   .meta({ description: 'Upper and lower case are the same.', example: 'jane@example.com' })
-const password = z.string().max(1000).meta({
-  description:
-    '12 to 128 characters, at least 5 of them different, without the email address, no row of neighbouring characters.',
-  writeOnly: true,
-})
+const password = z
+  .string()
+  .max(1000)
+  .meta({
+    description:
+      '12 to 128 characters, at least 5 of them different, without the email address, no row of ' +
+      'neighbouring characters.',
+    writeOnly: true,
+  })
 
 const invitationToken = z.string().min(1).max(200)
 
@@ -84,7 +88,8 @@ export const beginOidcBody = z
       }),
     invitation: invitationToken.optional().meta({
       description:
-        'The token of an invitation that the person accepts by this; whoever belongs to no account needs one.',
+        'The token of an invitation that the person accepts by this; whoever belongs to no ' +
+        'account needs one.',
       writeOnly: true,
     }),
   })

@@ -57,7 +57,10 @@ export function describeGuessableKey(key: string): string | undefined {
   const random = key.slice(prefixOf(key).length)
   if (random.length >= MIN_IMPORTED_CHARACTERS && new Set(random).size >= MIN_DIFFERENT_CHARACTERS)
     return undefined
-  return `is too easy to guess: it needs at least ${MIN_IMPORTED_CHARACTERS} characters after its prefix, ${MIN_DIFFERENT_CHARACTERS} of them different`
+  return (
+    `is too easy to guess: it needs at least ${MIN_IMPORTED_CHARACTERS} characters after its ` +
+    `prefix, ${MIN_DIFFERENT_CHARACTERS} of them different`
+  )
 }
 
 export function generateApiKey(): Secret {

@@ -47,7 +47,10 @@ export const CALL_COLUMNS = {
     csv: 24,
     body: {
       description:
-        'What was sent as the gate’s id where no gate has it: 128 characters of it at most (`…`: it was longer), with those that no name has percent-encoded. `(looks like a key)` and `(not a name)` stand for what is not kept. In a row of several calls it is of the first. Null: the call named a gate, or nothing that could be read.',
+        'What was sent as the gate’s id where no gate has it: 128 characters of it at most ' +
+        '(`…`: it was longer), with those that no name has percent-encoded. `(looks like a ' +
+        'key)` and `(not a name)` stand for what is not kept. In a row of several calls it is ' +
+        'of the first. Null: the call named a gate, or nothing that could be read.',
       example: 'gpt-4o',
     },
   },
@@ -154,7 +157,8 @@ export const CALL_COLUMNS = {
     },
     body: {
       description:
-        'As the provider reported it. What it could not report, because the caller left, is estimated: `cost.status` is `estimated` then. Null: nothing is known.',
+        'As the provider reported it. What it could not report, because the caller left, is ' +
+        'estimated: `cost.status` is `estimated` then. Null: nothing is known.',
     },
   },
   /**
@@ -171,7 +175,8 @@ export const CALL_COLUMNS = {
     csv: 19,
     body: {
       description:
-        "Whose credential `target` was asked with; `own`: the account's, which does not count for its quota. Null: none was asked, or an older version wrote the row.",
+        "Whose credential `target` was asked with; `own`: the account's, which does not count " +
+        'for its quota. Null: none was asked, or an older version wrote the row.',
     },
     fact: {
       title: 'Paid with',
@@ -212,7 +217,9 @@ export const CALL_COLUMNS = {
     csv: 23,
     body: {
       description:
-        'The call was turned away before it was admitted. Of one key the first 30 such calls of a minute have rows of their own (1); those beyond are counted in one row for each reason. Null: it was admitted.',
+        'The call was turned away before it was admitted. Of one key the first 30 such calls ' +
+        'of a minute have rows of their own (1); those beyond are counted in one row for each ' +
+        'reason. Null: it was admitted.',
     },
   },
   /**

@@ -50,7 +50,8 @@ const latencyRoute = createRoute({
   operationId: 'getLatencies',
   summary: 'How often calls took how long, over time',
   description:
-    'Counts of calls by their duration and by the time to their first byte, within 2 %: what a heat map is drawn from.',
+    'Counts of calls by their duration and by the time to their first byte, within 2 %: what ' +
+    'a heat map is drawn from.',
   tags: ['Analytics'],
   request: { query: latencyQuery },
   responses: { 200: jsonContent(latencyBody, 'The counts.'), ...errorAnswers(400) },
@@ -62,7 +63,9 @@ const refusedRoute = createRoute({
   operationId: 'getRefusedCalls',
   summary: 'How many calls were refused over time, and why',
   description:
-    'Calls that were answered with a 4xx before any upstream was asked: turned away before they were admitted (in no other sum), or refused afterwards (`refused` of the other sums). They cost nothing. Calls of unknown keys are not counted.',
+    'Calls that were answered with a 4xx before any upstream was asked: turned away before ' +
+    'they were admitted (in no other sum), or refused afterwards (`refused` of the other ' +
+    'sums). They cost nothing. Calls of unknown keys are not counted.',
   tags: ['Analytics'],
   request: { query: refusedQuery },
   responses: { 200: jsonContent(refusedBody, 'The counts.'), ...errorAnswers(400) },

@@ -26,7 +26,9 @@ const verifyRoute = createRoute({
   operationId: 'verifyCosts',
   summary: 'Compute costs again and compare',
   description:
-    'Checks some calls at a time; go on with `nextCursor`. What was priced from another version of the price table is counted, not compared. What an owned model cost then is computed from what was declared then.',
+    'Checks some calls at a time; go on with `nextCursor`. What was priced from another ' +
+    'version of the price table is counted, not compared. What an owned model cost then is ' +
+    'computed from what was declared then.',
   tags: ['Costs'],
   request: {
     query: noQuery,

@@ -25,13 +25,15 @@ const exportRoute = createRoute({
   operationId: 'exportLogs',
   summary: 'Download calls, newest first, as CSV or as JSON lines',
   description:
-    'The filters are those of the list. It is sent as it is read: where reading fails half-way, the connection breaks instead of ending.',
+    'The filters are those of the list. It is sent as it is read: where reading fails ' +
+    'half-way, the connection breaks instead of ending.',
   tags: ['Logs'],
   request: { query: exportQuery },
   responses: {
     200: {
       description:
-        'The calls. In CSV, a cell that a spreadsheet would take for a formula begins with an apostrophe.',
+        'The calls. In CSV, a cell that a spreadsheet would take for a formula ' +
+        'begins with an apostrophe.',
       content: {
         'text/csv': { schema: { type: 'string' } },
         'application/x-ndjson': { schema: { type: 'string' } },

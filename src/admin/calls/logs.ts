@@ -31,7 +31,8 @@ const listRoute = createRoute({
   operationId: 'listLogs',
   summary: 'List calls, newest first',
   description:
-    'Every filter given must match. A page may hold fewer calls than `limit`, even none, while there is a `nextCursor`: only without one is it the last.',
+    'Every filter given must match. A page may hold fewer calls than `limit`, even none, ' +
+    'while there is a `nextCursor`: only without one is it the last.',
   tags,
   request: { query: logQuery },
   responses: { 200: jsonContent(logList, 'A page of calls.'), ...errorAnswers(400) },

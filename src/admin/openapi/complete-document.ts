@@ -33,7 +33,8 @@ const STRICT_PARAMETER = {
   in: 'header' as const,
   required: false,
   description:
-    '`true`, `1`, `yes` or `on`, in any case: 400 rather than leaving out what a target of another format cannot take. ' +
+    '`true`, `1`, `yes` or `on`, in any case: 400 rather than leaving out what a target of ' +
+    'another format cannot take. ' +
     '`false`, `0`, `no` and `off` are the default; any other word is refused.',
   schema: { type: 'string' as const, pattern: STRICT_WORDS },
 }

@@ -144,7 +144,8 @@ export const nestedErrorBody = z
   .meta({
     id: 'NestedError',
     description:
-      "The error envelope that the OpenAI SDKs read. Where the provider speaks the caller's format, its own error is passed on.",
+      "The error envelope that the OpenAI SDKs read. Where the provider speaks the caller's " +
+      'format, its own error is passed on.',
   })
 
 export const messagesErrorBody = z

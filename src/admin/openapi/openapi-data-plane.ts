@@ -48,12 +48,16 @@ interface Endpoint {
 }
 
 const BROKEN =
-  'A stream that breaks is told so in an event, and its connection is cut without the closing chunk.'
+  'A stream that breaks is told so in an event, and its connection is cut ' +
+  'without the closing chunk.'
 
 const GATEHOUSE_CHAT = {
   request: gatehouseChatRequest,
   answer: gatehouseChatAnswer,
-  events: `Named events: \`chat.started\`, \`chat.delta\` (\`content\`, \`reasoning\` or \`tool_call\`), \`chat.completed\` with the whole answer; \`error\` with the error envelope where it fails. ${BROKEN}`,
+  events:
+    `Named events: \`chat.started\`, \`chat.delta\` (\`content\`, \`reasoning\` or ` +
+    `\`tool_call\`), \`chat.completed\` with the whole answer; \`error\` with the error ` +
+    `envelope where it fails. ${BROKEN}`,
   envelope: errorBody,
 } as const
 
@@ -63,10 +67,14 @@ const endpoints: readonly Endpoint[] = [
     operationId: 'createResponse',
     summary: 'Responses format',
     description:
-      'The gate must lead to a provider that speaks this format. Nothing is stored: reasoning comes back encrypted, and is replayed in `input`. SDK base address: `{base}/v1`.',
+      'The gate must lead to a provider that speaks this format. Nothing is stored: reasoning ' +
+      'comes back encrypted, and is replayed in `input`. SDK base address: `{base}/v1`.',
     request: responsesRequest,
     answer: responseAnswer,
-    events: `Named events: \`response.created\` … \`response.completed\` or \`response.incomplete\`; where it fails, \`error\`, then \`response.failed\` with a whole response, then \`[DONE]\`. ${BROKEN}`,
+    events:
+      `Named events: \`response.created\` … \`response.completed\` or \`response.incomplete\`; ` +
+      `where it fails, \`error\`, then \`response.failed\` with a whole response, then ` +
+      `\`[DONE]\`. ${BROKEN}`,
     envelope: nestedErrorBody,
   },
   {
@@ -74,10 +82,13 @@ const endpoints: readonly Endpoint[] = [
     operationId: 'createChatCompletion',
     summary: 'Chat format',
     description:
-      '`gate_id`, or else `model`, names the gate, which may lead to a provider of any format. SDK base address: `{base}/v1`.',
+      '`gate_id`, or else `model`, names the gate, which may lead to a provider of any ' +
+      'format. SDK base address: `{base}/v1`.',
     request: chatRequest,
     answer: chatAnswer,
-    events: `Events without names: chunks (\`object\` is \`chat.completion.chunk\`), then \`[DONE]\`. Where it fails, \`{"error": …}\`, then \`[DONE]\`. ${BROKEN}`,
+    events:
+      `Events without names: chunks (\`object\` is \`chat.completion.chunk\`), then \`[DONE]\`. ` +
+      `Where it fails, \`{"error": …}\`, then \`[DONE]\`. ${BROKEN}`,
     envelope: nestedErrorBody,
   },
   {
@@ -85,10 +96,14 @@ const endpoints: readonly Endpoint[] = [
     operationId: 'createMessage',
     summary: 'Messages format',
     description:
-      'The gate may lead to a provider of any format. The key may also be in `x-api-key`. SDK base address: `{base}`.',
+      'The gate may lead to a provider of any format. The key may also be in `x-api-key`. SDK ' +
+      'base address: `{base}`.',
     request: messagesRequest,
     answer: messageAnswer,
-    events: `Named events: \`message_start\`, \`content_block_start\`, \`content_block_delta\`, \`content_block_stop\` …, \`message_delta\`, \`message_stop\`; \`ping\` at any time; \`error\` where it fails. ${BROKEN}`,
+    events:
+      `Named events: \`message_start\`, \`content_block_start\`, \`content_block_delta\`, ` +
+      `\`content_block_stop\` …, \`message_delta\`, \`message_stop\`; \`ping\` at any time; ` +
+      `\`error\` where it fails. ${BROKEN}`,
     envelope: messagesErrorBody,
     alsoTakes: 'api-key-header',
   },
@@ -97,7 +112,8 @@ const endpoints: readonly Endpoint[] = [
     operationId: 'countMessageTokens',
     summary: 'Count the tokens of a Messages request',
     description:
-      'Asked of the provider where it can count. Elsewhere it is estimated from the size of the text, and the answer carries `x-gatehouse-estimated: true`.',
+      'Asked of the provider where it can count. Elsewhere it is estimated from the size of ' +
+      'the text, and the answer carries `x-gatehouse-estimated: true`.',
     request: countTokensRequest,
     answer: tokenCount,
     envelope: messagesErrorBody,
@@ -117,7 +133,8 @@ const endpoints: readonly Endpoint[] = [
     operationId: 'createChat',
     summary: "The gateway's own chat format",
     description:
-      'Strict: an unknown member is refused. `gateId` and `data.messages` are taken as other spellings.',
+      'Strict: an unknown member is refused. `gateId` and `data.messages` are ' +
+      'taken as other spellings.',
     ...GATEHOUSE_CHAT,
   },
   {
@@ -125,7 +142,9 @@ const endpoints: readonly Endpoint[] = [
     operationId: 'createPlaygroundChat',
     summary: 'A call by a signed-in user',
     description:
-      '`/v3/chat` for the dashboard, where there is a session and no key: it is a call like any other, counts for the limits, and its row in the log has the id of the user for that of the key. Applications use `/v3/chat`.',
+      '`/v3/chat` for the dashboard, where there is a session and no key: it is a call like ' +
+      'any other, counts for the limits, and its row in the log has the id of the user for ' +
+      'that of the key. Applications use `/v3/chat`.',
     ...GATEHOUSE_CHAT,
     alsoTakes: 'session',
   },
@@ -134,10 +153,14 @@ const endpoints: readonly Endpoint[] = [
     operationId: 'createFimCompletion',
     summary: 'Fill-in-the-middle code completion',
     description:
-      'SDK server address: `{base}/alt`. An owned model is asked in the form that its server has, which its `fimEndpoint` says: what that form has no place for is named in `x-gatehouse-ignored`.',
+      'SDK server address: `{base}/alt`. An owned model is asked in the form that its server ' +
+      'has, which its `fimEndpoint` says: what that form has no place for is named in ' +
+      '`x-gatehouse-ignored`.',
     request: fimRequest,
     answer: chatAnswer,
-    events: `Events without names: chunks, then \`[DONE]\`. Where it fails, \`{"error": …}\`, and no \`[DONE]\`. ${BROKEN}`,
+    events:
+      `Events without names: chunks, then \`[DONE]\`. Where it fails, \`{"error": …}\`, and no ` +
+      `\`[DONE]\`. ${BROKEN}`,
     envelope: altErrorBody,
   },
   {
@@ -147,21 +170,29 @@ const endpoints: readonly Endpoint[] = [
     description: 'Some code editors fall back to it. SDK server address: `{base}/alt`.',
     request: altChatRequest,
     answer: chatAnswer,
-    events: `Events without names: chunks, then \`[DONE]\`. Where it fails, \`{"error": …}\`, and no \`[DONE]\`. ${BROKEN}`,
+    events:
+      `Events without names: chunks, then \`[DONE]\`. Where it fails, \`{"error": …}\`, and no ` +
+      `\`[DONE]\`. ${BROKEN}`,
     envelope: altErrorBody,
   },
 ]
 
 /** Of calls: every status that one can be refused with, or fail with before its first byte. */
 const CALL_ERRORS: Readonly<Record<string, string>> = {
-  400: 'The request is not valid, or the gate leads to a provider of another format. The message names the field.',
+  400:
+    'The request is not valid, or the gate leads to a provider of another format. The message ' +
+    'names the field.',
   401: 'The key is missing or not valid.',
   404: 'There is no gate with this id.',
   408: 'The body did not arrive in time.',
   413: 'The body is too large.',
-  429: "Too many calls or tokens with this key, or calls with all keys of its account: `retry-after` says when to come back, `x-ratelimit-*` what is allowed. Or the account's quota or a budget is used up: then `x-should-retry` is `false`. Or the provider said so.",
+  429:
+    'Too many calls or tokens with this key, or calls with all keys of its account: ' +
+    "`retry-after` says when to come back, `x-ratelimit-*` what is allowed. Or the account's " +
+    'quota or a budget is used up: then `x-should-retry` is `false`. Or the provider said so.',
   '4XX':
-    'The provider refused the request: its own status and, where the formats match, its own body. Of a flat envelope, `details` holds both.',
+    'The provider refused the request: its own status and, where the formats match, its own ' +
+    'body. Of a flat envelope, `details` holds both.',
   500: 'The gateway failed.',
   502: 'The provider failed, answered nonsense, or refused the credential that it was asked with.',
   503: 'The gateway cannot serve at the moment: it cannot write its ledger, or is ending.',
@@ -230,7 +261,8 @@ const modelLists: readonly ModelDoors[] = [
     path: '/v1/models',
     operationIds: ['listModels', 'getModel'],
     description:
-      "With the header `anthropic-version`: in Anthropic's format, a page at a time, with its error envelope.",
+      "With the header `anthropic-version`: in Anthropic's format, a page at a time, with its " +
+      'error envelope.',
     query: z.object({
       limit: z
         .int()

@@ -40,7 +40,8 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   'x-gatehouse-target': textHeader('`provider/model` that answered.', 'sandbox/echo'),
   'x-gatehouse-attempts': countHeader('How often an upstream was asked.'),
   'x-gatehouse-ignored': textHeader(
-    'Members of the request that had no effect: the gate decides them, or the target cannot take them.',
+    'Members of the request that had no effect: the gate decides them, or the ' +
+      'target cannot take them.',
     'model, seed',
   ),
   'x-gatehouse-skipped': textHeader(

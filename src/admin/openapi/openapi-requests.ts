@@ -9,7 +9,8 @@ const gate = z.string().min(1).meta({ description: 'Id of a gate.', example: 'de
 const gateId = gate.nullish()
 const model = gate.nullish().meta({
   description:
-    'Id of a gate, where there is no `gate_id`. Beside one it says nothing, unless the gate allows overrides.',
+    'Id of a gate, where there is no `gate_id`. Beside one it says nothing, unless the gate ' +
+    'allows overrides.',
 })
 const stream = z.boolean().nullish().meta({ description: 'Answer as server-sent events.' })
 const open = z.looseObject({})
@@ -33,7 +34,8 @@ export const responsesRequest = z
     model: gate,
     input: z.union([text, z.array(open)]).meta({
       description:
-        'A prompt, or whole items: `message`, `function_call`, `function_call_output`, `reasoning`. ' +
+        'A prompt, or whole items: `message`, `function_call`, ' +
+        '`function_call_output`, `reasoning`. ' +
         'An `item_reference` is refused: nothing is stored.',
     }),
     instructions: text.nullish(),

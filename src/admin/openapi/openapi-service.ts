@@ -96,7 +96,8 @@ export function registerService(registry: Registry): void {
     operationId: 'getMetrics',
     summary: 'Figures for Prometheus',
     description:
-      'Only where the operator asked for them, on this port or on another; a token of their own may guard them.',
+      'Only where the operator asked for them, on this port or on another; a token of their ' +
+      'own may guard them.',
     tags,
     security,
     responses: {

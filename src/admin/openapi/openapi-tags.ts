@@ -6,7 +6,8 @@ export const TAGS: readonly { readonly name: string; readonly description?: stri
   {
     name: 'Inference',
     description:
-      'Calls through a gate, in the formats that SDKs speak. The body decides on streaming (`stream`), never `accept`. ' +
+      'Calls through a gate, in the formats that SDKs speak. The body decides on streaming ' +
+      '(`stream`), never `accept`. ' +
       'Each path takes one method: another is 405 with `allow`, a WebSocket upgrade 426.',
   },
   { name: 'Gates' },
@@ -18,12 +19,14 @@ export const TAGS: readonly { readonly name: string; readonly description?: stri
   {
     name: 'Provider keys',
     description:
-      "The account's own credentials for providers, one each, encrypted at rest and used before the gateway's. They never come out again.",
+      "The account's own credentials for providers, one each, encrypted at rest and used " +
+      "before the gateway's. They never come out again.",
   },
   {
     name: 'Owned models',
     description:
-      'Models that the account hosts or pays for itself, addressed as `owned/SLUG` in the targets of a gate.',
+      'Models that the account hosts or pays for itself, addressed as `owned/SLUG` in the ' +
+      'targets of a gate.',
   },
   { name: 'Logs', description: 'One row for each call: what was used, never what was said.' },
   { name: 'Analytics', description: 'What the calls of the account add up to.' },

@@ -19,12 +19,17 @@ const PREFACE = {
     summary: 'A gateway for applications that call large language models.',
     description:
       'Keep your SDK, change the base address, and pass a gate id where the model name was.\n\n' +
-      'Every request carries `Authorization: Bearer <API_KEY>`, or in the control plane the session of a user; every answer but those of ' +
+      'Every request carries `Authorization: Bearer <API_KEY>`, or in the control plane the ' +
+      'session of a user; every answer but those of ' +
       '`/`, `/healthz` and `/readyz` carries `x-request-id`. Errors come in the envelope of ' +
-      "the endpoint's family: nested for OpenAI's formats (`NestedError`), Anthropic's own for Messages (`MessagesError`), flat for all " +
-      'else (`Error`). Lists are answered in pages: `nextCursor` is the `cursor` of the next one. The control plane is strict: a member or ' +
-      'parameter that it does not know is refused by name. Answers are open: a later version may add members.\n\n' +
-      'The examples run as they are against a gateway that was started with its sandbox (`serve --sandbox`).',
+      "the endpoint's family: nested for OpenAI's formats (`NestedError`), Anthropic's own " +
+      'for Messages (`MessagesError`), flat for all ' +
+      'else (`Error`). Lists are answered in pages: `nextCursor` is the `cursor` of the next ' +
+      'one. The control plane is strict: a member or ' +
+      'parameter that it does not know is refused by name. Answers are open: a later version ' +
+      'may add members.\n\n' +
+      'The examples run as they are against a gateway that was started with its sandbox ' +
+      '(`serve --sandbox`).',
     license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
   },
   servers: [{ url: '/', description: 'This gateway.' }],
@@ -49,7 +54,8 @@ export function bindOpenApi(app: ControlPlaneApp): void {
     in: 'cookie',
     name: SESSION_COOKIE,
     description:
-      "A signed-in user's session (`__Host-` comes before the name where the gateway is reached by https). What changes " +
+      "A signed-in user's session (`__Host-` comes before the name where the gateway is " +
+      'reached by https). What changes ' +
       "something also needs `origin`, the gateway's own, and `x-gatehouse-csrf: 1`.",
   })
   registerDataPlane(registry)

@@ -20,7 +20,8 @@ const listRoute = createRoute({
   operationId: 'listAuditLog',
   summary: 'List changes, newest first',
   description:
-    'Every successful change of what belongs to the account, by whoever made it, through the interface or the command line.',
+    'Every successful change of what belongs to the account, by whoever made it, through the ' +
+    'interface or the command line.',
   tags: ['Audit log'],
   request: { query: auditLogQuery(AUDITED_ACTIONS) },
   responses: { 200: jsonContent(auditLogList, 'A page of changes.'), ...errorAnswers(400) },

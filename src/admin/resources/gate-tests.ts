@@ -19,7 +19,9 @@ const testRoute = createRoute({
   operationId: 'testGate',
   summary: 'Test a gate',
   description:
-    'Asks every target once, in parallel, with a tiny request that is a call like any other: it counts for the limits and is in the log. A target that fails is a result, not an error.',
+    'Asks every target once, in parallel, with a tiny request that is a call ' +
+    'like any other: it counts for the limits and is in the log. A target that ' +
+    'fails is a result, not an error.',
   tags: ['Gates'],
   request: {
     params: z.object({ id: z.string() }),

@@ -100,7 +100,9 @@ const rotateRoute = createRoute({
   operationId: 'rotateKey',
   summary: 'Give an API key a new text',
   description:
-    'Its id, name, budgets, limits and logs stay. The old text is accepted for a time that the request chooses, and dead for ever then. While it is, another rotation is 409, but for one that ends all older ones at once.',
+    'Its id, name, budgets, limits and logs stay. The old text is accepted for a time that ' +
+    'the request chooses, and dead for ever then. While it is, another rotation is 409, but ' +
+    'for one that ends all older ones at once.',
   tags,
   request: {
     params,

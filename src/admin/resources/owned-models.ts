@@ -58,7 +58,9 @@ const createOwnedModelRoute = createRoute({
   operationId: 'createOwnedModel',
   summary: 'Register an owned model',
   description:
-    'It is asked for one token to see whether it answers, and saved whether or not it does. A result that takes longer than a few seconds has the status `checking`; the registration shows it when it is found.',
+    'It is asked for one token to see whether it answers, and saved whether or not it does. A ' +
+    'result that takes longer than a few seconds has the status `checking`; the registration ' +
+    'shows it when it is found.',
   tags,
   request: {
     query: noQuery,
@@ -86,7 +88,8 @@ const updateRoute = createRoute({
   operationId: 'updateOwnedModel',
   summary: 'Change an owned model',
   description:
-    'A new credential replaces the stored one. It, another upstreamModelId, credentialHeader, fimEndpoint or fimTemplate is tried at once, and kept whether or not the model answers.',
+    'A new credential replaces the stored one. It, another upstreamModelId, credentialHeader, ' +
+    'fimEndpoint or fimTemplate is tried at once, and kept whether or not the model answers.',
   tags,
   request: {
     params,
@@ -105,7 +108,8 @@ const probeRoute = createRoute({
   operationId: 'probeOwnedModel',
   summary: 'Ask an owned model again whether it answers',
   description:
-    'The question is that of its registration. A result that takes longer than a few seconds has the status `checking`; `GET /v1/owned-models/{slug}` shows it when it is found.',
+    'The question is that of its registration. A result that takes longer than a few seconds ' +
+    'has the status `checking`; `GET /v1/owned-models/{slug}` shows it when it is found.',
   tags,
   request: { params, query: noQuery },
   responses: {
@@ -120,7 +124,8 @@ const deleteCredentialRoute = createRoute({
   operationId: 'deleteOwnedModelCredential',
   summary: 'Take away the credential of an owned model',
   description:
-    'From then on no header carries one, for a server that takes none; the model is asked again. Nothing changes if there is none.',
+    'From then on no header carries one, for a server that takes none; the model is asked ' +
+    'again. Nothing changes if there is none.',
   tags,
   request: { params, query: noQuery },
   responses: {
@@ -248,7 +253,8 @@ export function assertKnownOwnedModels(
   targets: Gate['targets'],
 ): void {
   const message =
-    'names an owned model that does not exist in this account; register it with POST /v1/owned-models'
+    'names an owned model that does not exist in this account; ' +
+    'register it with POST /v1/owned-models'
   const problems = targets.flatMap(({ model }, index) => {
     const [prefix, ...rest] = model.split('/')
     const isKnown =

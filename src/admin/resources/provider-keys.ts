@@ -53,7 +53,8 @@ const setRoute = createRoute({
   operationId: 'setProviderKey',
   summary: "Set or replace the account's own key for a provider",
   description:
-    "Calls that begin after the answer use it in place of the platform's credential, and do not count for the plan's quota. " +
+    "Calls that begin after the answer use it in place of the platform's credential, and do " +
+    "not count for the plan's quota. " +
     'One that the provider refuses fails the call: nothing takes its place.',
   tags,
   request: {
@@ -150,7 +151,8 @@ export function bindProviderKeys(
 }
 
 const KEY_PROBLEM =
-  'must be the whole key as the provider gave it, in printable ASCII without spaces, line breaks or control characters; or one JSON object'
+  'must be the whole key as the provider gave it, in printable ASCII without spaces, line ' +
+  'breaks or control characters; or one JSON object'
 
 /** What may be a provider's name and is hardly a credential that ended up in the path. */
 const NAME_LIKE = /^[a-z][a-z-]{0,23}$/

@@ -17,7 +17,8 @@ const listRoute = createRoute({
   operationId: 'listProviderModels',
   summary: 'List the models that are known of the providers',
   description:
-    'From the price table that is part of this version of the gateway, without what was withdrawn. Targets may name models that are not listed.',
+    'From the price table that is part of this version of the gateway, without what was ' +
+    'withdrawn. Targets may name models that are not listed.',
   tags: ['Providers'],
   request: { query: providerModelsQuery },
   responses: {

@@ -56,7 +56,9 @@ const deleteRoute = createRoute({
   operationId: 'deleteMember',
   summary: 'Remove a member, or leave',
   description:
-    'The owner alone removes others; whoever is not the owner can remove themselves. The user is gone, with every session and the invitations they left open. API keys belong to the account and stay: revoke those that the user knew.',
+    'The owner alone removes others; whoever is not the owner can remove themselves. The user ' +
+    'is gone, with every session and the invitations they left open. API keys belong to the ' +
+    'account and stay: revoke those that the user knew.',
   tags,
   security: [{ session: [] }],
   request: { params, query: noQuery },

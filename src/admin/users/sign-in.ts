@@ -36,7 +36,8 @@ import { toCurrentSessionBody } from './sessions.ts'
 const tags = ['Sign-in']
 const security: Record<string, string[]>[] = []
 const CSRF_NOTE =
-  "A browser's own requests only: `origin` must be the gateway's, and `x-gatehouse-csrf: 1` be there."
+  "A browser's own requests only: `origin` must be the gateway's, and " +
+  '`x-gatehouse-csrf: 1` be there.'
 
 const optionsRoute = createRoute({
   method: 'get',
@@ -54,7 +55,9 @@ const signUpRoute = createRoute({
   path: '/v1/auth/sign-up',
   operationId: 'signUp',
   summary: 'Make a user and sign in',
-  description: `With an invitation; or with an API key of an account that nobody belongs to, as its owner; or, where sign-up is open, with an account of one's own. ${CSRF_NOTE}`,
+  description:
+    'With an invitation; or with an API key of an account that nobody belongs to, as its owner; ' +
+    `or, where sign-up is open, with an account of one's own. ${CSRF_NOTE}`,
   tags,
   security: [{}, { bearer: [] }],
   request: {

@@ -34,7 +34,8 @@ export function bindCall(program: Command, context: CliContext): void {
   program
     .command('call <gate> <prompt>')
     .description(
-      "try a gate: the answer on standard output, tokens and time on standard error; '-' reads the prompt",
+      "try a gate: the answer on standard output, tokens and time on standard error; '-' " +
+        'reads the prompt',
     )
     .addOption(
       new Option(

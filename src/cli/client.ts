@@ -125,7 +125,8 @@ export async function withClient<T>(
   if (apiKey) {
     throw new CliError(
       'failed',
-      'GATEHOUSE_API_KEY is set, but GATEHOUSE_URL is not: set it to the address of the gateway, or unset the key to work on the local data folder.',
+      'GATEHOUSE_API_KEY is set, but GATEHOUSE_URL is not: set it to the address of the ' +
+        'gateway, or unset the key to work on the local data folder.',
     )
   }
   const local = await context.openLocal()
@@ -146,7 +147,8 @@ function openRemote(address: string, apiKey: string | undefined): Client {
   ) {
     throw new CliError(
       'usage',
-      'GATEHOUSE_URL must be an http or https address without credentials, query or fragment, such as http://127.0.0.1:4000.',
+      'GATEHOUSE_URL must be an http or https address without credentials, query or fragment, ' +
+        'such as http://127.0.0.1:4000.',
     )
   }
   if (!apiKey) {
@@ -212,7 +214,8 @@ export function notAGateway(response: Response): CliError {
     location === null ? (response.headers.get('content-type') ?? 'no content') : `to ${location}`
   return new CliError(
     'failed',
-    `The address in GATEHOUSE_URL answered HTTP ${response.status} (${how}), which is not how a gateway answers. Is it the gateway's own address?`,
+    `The address in GATEHOUSE_URL answered HTTP ${response.status} (${how}), which is not how ` +
+      `a gateway answers. Is it the gateway's own address?`,
   )
 }
 

@@ -107,7 +107,8 @@ function print({ source, checked, fixed, differences, shown, incomparable }: Ver
   )
   for (const [other, calls] of incomparable) {
     printNote(
-      `${calls} calls were priced from ${other}, which this version does not have: they were not compared.`,
+      `${calls} calls were priced from ${other}, which this version does not ` +
+        'have: they were not compared.',
     )
   }
 }

@@ -16,7 +16,8 @@ export function bindDoctor(program: Command, context: CliContext): void {
   program
     .command('doctor')
     .description(
-      'examine server, key, providers, gates and data folder; changes nothing; exit code 1 when something fails',
+      'examine server, key, providers, gates and data folder; changes nothing; exit code 1 ' +
+        'when something fails',
     )
     .addHelpText(
       'after',

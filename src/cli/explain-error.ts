@@ -11,7 +11,10 @@ export function explainError(error: Error): string {
   if (code === 'EADDRINUSE' || syscall === 'listen') return explainListen(error)
   if (typeof code !== 'string') return error.message
   if (code.startsWith('SQLITE_'))
-    return `The database in the data folder cannot be used (${error.message}). Restore a backup, or give another folder with GATEHOUSE_DATA_DIR.`
+    return (
+      `The database in the data folder cannot be used (${error.message}). Restore a backup, or ` +
+      'give another folder with GATEHOUSE_DATA_DIR.'
+    )
   if (FOLDER_CODES.has(code))
     return `The data folder cannot be used (${error.message}). Give another with GATEHOUSE_DATA_DIR.`
   return error.message
@@ -34,5 +37,8 @@ function explainListen(error: Error): string {
   const port = /port (\d+)/.exec(error.message)?.[1] ?? '0'
   if (port === '0')
     return `It cannot listen on this host (${error.message}). Give another with --host.`
-  return `It cannot listen on port ${port}: another process has it, or the host is not this machine's. Give another with --port (0 takes any free one) or --host.`
+  return (
+    `It cannot listen on port ${port}: another process has it, or the host is not this ` +
+    `machine's. Give another with --port (0 takes any free one) or --host.`
+  )
 }

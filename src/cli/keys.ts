@@ -49,7 +49,8 @@ export function bindKeys(program: Command, context: CliContext): void {
   keys
     .command('import <name>')
     .description(
-      'accept a key made elsewhere (sk-svc-…, svc_… or legacy_…), read from standard input or a hidden prompt',
+      'accept a key made elsewhere (sk-svc-…, svc_… or legacy_…), read from standard input or ' +
+        'a hidden prompt',
     )
     .addHelpText('after', example('gatehouse keys import "old app" < key.txt'))
     .action(async (name: string, _flags, command: Command) => {

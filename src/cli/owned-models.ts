@@ -58,7 +58,8 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
 
   withChangeOptions(models.command('create <slug>'), true)
     .description(
-      'register a model; its credential is read from standard input or a hidden prompt, and may be empty',
+      'register a model; its credential is read from standard input or a ' +
+        'hidden prompt, and may be empty',
     )
     .addOption(
       new Option('--dialect <name>', 'the format that its server speaks')
@@ -70,7 +71,8 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     .addHelpText(
       'after',
       example(
-        'gatehouse owned-models create llama --dialect openai-chat --base-url http://localhost:11434/v1 --model llama3.3 --no-credential',
+        'gatehouse owned-models create llama --dialect openai-chat --base-url ' +
+          'http://localhost:11434/v1 --model llama3.3 --no-credential',
       ),
     )
     .action(async (slug: string, flags: CreateFlags, command: Command) => {
@@ -224,7 +226,8 @@ async function readOptionalCredential(): Promise<string | undefined> {
   const credential = await readSecret('The credential of the model (empty: its server takes none)')
   if (credential !== '') return credential
   printNote(
-    'Without a credential: no header will carry one. Set one with owned-models update --credential.',
+    'Without a credential: no header will carry one. Set one with owned-models ' +
+      'update --credential.',
   )
   return undefined
 }

@@ -41,11 +41,13 @@ export function bindSandbox(program: Command): void {
       for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
       if (asJson(command)) return printJson({ url: sandbox.url })
       printLine(
-        `The sandbox provider is listening on ${sandbox.url}. No answer of it comes from a real model.`,
+        `The sandbox provider is listening on ${sandbox.url}. No answer of it ` +
+          'comes from a real model.',
       )
       printLine('')
       printLine(
-        'Models: echo, echo-reasoning, codestral; faults: 429, 500, slow, hang, cut-mid-stream, bad-json and more.',
+        'Models: echo, echo-reasoning, codestral; faults: 429, 500, slow, hang, ' +
+          'cut-mid-stream, bad-json and more.',
       )
       printLine('')
       printLine(`  curl ${sandbox.url}/v1/responses -H 'Authorization: Bearer any-key' \\`)

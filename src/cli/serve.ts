@@ -20,7 +20,8 @@ export function bindServe(program: Command, context: CliContext): void {
   program
     .command('serve')
     .description(
-      'run the gateway; settings come from the variables listed below, which these options override',
+      'run the gateway; settings come from the variables listed below, which ' +
+        'these options override',
     )
     .option('--sandbox', 'mount the sandbox provider and make the gate demo')
     .option('--host <address>', GATEHOUSE_HOST.sentence)

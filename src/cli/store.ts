@@ -13,7 +13,8 @@ export function bindStore(program: Command, context: CliContext): void {
   store
     .command('copy')
     .description(
-      "copy the local data folder's SQLite database into the empty Postgres database of DATABASE_URL; stop the server first",
+      "copy the local data folder's SQLite database into the empty Postgres database of " +
+        'DATABASE_URL; stop the server first',
     )
     .addHelpText(
       'after',
@@ -31,14 +32,16 @@ export function bindStore(program: Command, context: CliContext): void {
       printLine(formatTable(['TABLE', 'ROWS'], rows))
       printLine(`Copied from ${copied.from} to ${copied.to}.`)
       printLine(
-        'Start the server with the same DATABASE_URL and data folder: what waits in the journal follows.',
+        'Start the server with the same DATABASE_URL and data folder: what waits in the ' +
+          'journal follows.',
       )
     })
 
   store
     .command('accept')
     .description(
-      'say that the data folder, the store, the master key and Redis belong together, after a start was refused because they did not seem to; stop the server first',
+      'say that the data folder, the store, the master key and Redis belong together, after a ' +
+        'start was refused because they did not seem to; stop the server first',
     )
     .addHelpText('after', example('gatehouse store accept'))
     .action(async (_flags, command: Command) => {

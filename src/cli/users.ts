@@ -14,7 +14,8 @@ export function bindUsers(program: Command, context: CliContext): void {
   const users = program
     .command('users')
     .description(
-      'people who sign in; without GATEHOUSE_URL in the local data folder, also while a server uses it',
+      'people who sign in; without GATEHOUSE_URL in the local data folder, ' +
+        'also while a server uses it',
     )
 
   users
@@ -57,7 +58,8 @@ export function bindUsers(program: Command, context: CliContext): void {
       if (asJson(command)) return printJson(created)
       printLine(created.link ?? created.token)
       printNote(
-        `It works once, for ${created.email}, until ${formatTime(created.expiresAt)}. It is shown only this once.`,
+        `It works once, for ${created.email}, until ${formatTime(created.expiresAt)}. It is ` +
+          'shown only this once.',
       )
     })
 
@@ -71,7 +73,8 @@ export function bindUsers(program: Command, context: CliContext): void {
       if (isRemote(context)) {
         throw new CliError(
           'usage',
-          'A password is set on the machine of the data folder: unset GATEHOUSE_URL there. No interface sets that of somebody else.',
+          'A password is set on the machine of the data folder: unset GATEHOUSE_URL there. No ' +
+            'interface sets that of somebody else.',
         )
       }
       const email = toEmail(given)

@@ -38,7 +38,8 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     .addHelpText(
       'after',
       example(
-        'gatehouse webhooks create https://example.com/hook --events budget.threshold,budget.exhausted',
+        'gatehouse webhooks create https://example.com/hook --events ' +
+          'budget.threshold,budget.exhausted',
       ),
     )
     .action(async (url: string, flags: WebhookFlags, command: Command) => {

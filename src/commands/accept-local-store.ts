@@ -56,7 +56,9 @@ async function acceptRedis(
     // be a password.
     const reason = error instanceof Error ? error.message : 'no answer'
     return {
-      unasked: `Redis could not be asked (${reason}): should it be another installation's, run this again when it answers.`,
+      unasked:
+        `Redis could not be asked (${reason}): should it be another installation's, run this ` +
+        'again when it answers.',
     }
   }
 }

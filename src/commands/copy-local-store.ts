@@ -59,7 +59,8 @@ export async function copyLocalStore(
 function assertNothingNewer({ newerSteps }: Store, location: StoreLocation): void {
   if (newerSteps.length === 0) return
   throw new Error(
-    `A newer version of Gatehouse has added to ${describeStore(location)} (migration ${newerSteps.join(', ')}). ` +
+    `A newer version of Gatehouse has added to ${describeStore(location)} (migration ` +
+      `${newerSteps.join(', ')}). ` +
       'Copy it with that version. Nothing was changed.',
   )
 }

@@ -70,7 +70,10 @@ function withWayOut(error: DataFolderInUseError): Error {
   const { folder, holder } = error
   const message =
     holder === undefined
-      ? `The data folder ${folder} is in use by another Gatehouse process. Try again when it has ended, or set GATEHOUSE_URL and GATEHOUSE_API_KEY to talk to a server.`
-      : `The data folder ${folder} is in use by the server at ${holder.url} (process ${holder.pid}). Talk to it: set GATEHOUSE_URL=${holder.url} and GATEHOUSE_API_KEY to one of its keys.`
+      ? `The data folder ${folder} is in use by another Gatehouse process. Try again when it ` +
+        'has ended, or set GATEHOUSE_URL and GATEHOUSE_API_KEY to talk to a server.'
+      : `The data folder ${folder} is in use by the server at ${holder.url} (process ` +
+        `${holder.pid}). Talk to it: set GATEHOUSE_URL=${holder.url} and GATEHOUSE_API_KEY to ` +
+        'one of its keys.'
   return new Error(message, { cause: error })
 }

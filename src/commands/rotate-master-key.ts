@@ -126,8 +126,10 @@ function assertNoKeyIsMissing(status: MasterKeyStatus, tallies: readonly SealedT
   )
   if (missing.size === 0) return
   throw new Error(
-    `Credentials are encrypted under a master key that is not here (${[...missing].join(', ')}). Nothing was changed. ` +
-      'Run this with the data folder and the GATEHOUSE_MASTER_KEY variables of the server, and give older keys in GATEHOUSE_MASTER_KEY_PREVIOUS.',
+    'Credentials are encrypted under a master key that is not here ' +
+      `(${[...missing].join(', ')}). Nothing was changed. ` +
+      'Run this with the data folder and the GATEHOUSE_MASTER_KEY variables of the server, ' +
+      'and give older keys in GATEHOUSE_MASTER_KEY_PREVIOUS.',
   )
 }
 

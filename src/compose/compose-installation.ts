@@ -87,7 +87,8 @@ export function watchInstallation({
     onSetBack(setBack) {
       log.error(
         { fromChange: setBack.from, toChange: setBack.to },
-        'store: it was set back in time: what was revoked in between is in force again, but for keys that this node knows as deleted',
+        'store: it was set back in time: what was revoked in between is in force again, but ' +
+          'for keys that this node knows as deleted',
       )
       onSetBack(setBack)
     },
@@ -96,8 +97,11 @@ export function watchInstallation({
 
 const STANDINGS: Readonly<Record<Exclude<StoreStanding, 'ok'>, string>> = {
   other:
-    "store: it is not the one that this node began with, and this node is not ready: is it another's, or empty?",
-  gone: 'store: its file was removed or replaced, and this node is not ready: put it back, or restart',
+    'store: it is not the one that this node began with, and this node is not ready: is it ' +
+    "another's, or empty?",
+  gone:
+    'store: its file was removed or replaced, and this node is not ready: put it ' +
+    'back, or restart',
 }
 
 /** For `/readyz`. */

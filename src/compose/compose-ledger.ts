@@ -281,7 +281,8 @@ function reportStep(log: Log, { fromMs, toMs }: ClockStep): void {
   const seconds = Math.round((toMs - fromMs) / 1000)
   log.warn(
     { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), seconds },
-    "the machine's clock was set, or the machine slept: what counts by the day or the month goes by the new time",
+    "the machine's clock was set, or the machine slept: what counts by the day or the month " +
+      'goes by the new time',
   )
 }
 
@@ -295,7 +296,8 @@ function reportOverdue(
   if (stage === 'announced')
     log.warn(
       { ...fields, waitsHours: waitMs / HOUR_MS },
-      'retention: far more than usual is due. Nothing of it is deleted yet; is the clock of this machine right?',
+      'retention: far more than usual is due. Nothing of it is deleted yet; is the clock of ' +
+        'this machine right?',
     )
   else
     log.warn(fields, 'retention: far more than usual is deleted from now on, a day of it each hour')

@@ -61,7 +61,8 @@ export async function openState({
     if (store.newerSteps.length > 0)
       log.warn(
         { migrations: store.newerSteps },
-        'a newer version has added to the database: finish the upgrade, or what it added stays unused',
+        'a newer version has added to the database: finish the upgrade, or ' +
+          'what it added stays unused',
       )
     // Before anything is served from it, or written to it: the journal's calls too.
     const { installation } = store

@@ -272,7 +272,8 @@ function refuseForwarding({ forwardedHeaders: { request, answer } }: Settings): 
   const refused = [...request, ...answer].find((name) => !mayBeForwarded(name.replace('*', '')))
   if (refused !== undefined)
     throw new SettingsError(
-      `GATEHOUSE_FORWARD_REQUEST_HEADERS and …_ANSWER_HEADERS must not hold '${refused}': it opens something, names an account or belongs to one connection.`,
+      `GATEHOUSE_FORWARD_REQUEST_HEADERS and …_ANSWER_HEADERS must not hold '${refused}': it ` +
+        'opens something, names an account or belongs to one connection.',
     )
 }
 
@@ -330,7 +331,8 @@ function reachableProviders(
 
 /** TLS inside TLS hangs in this runtime, so such calls are refused (docs/decisions/0043). */
 const UNUSABLE_PROXY =
-  'the proxy for https upstreams has itself an https:// address: calls that need it will fail. Give it as http://'
+  'the proxy for https upstreams has itself an https:// address: calls that need it will ' +
+  'fail. Give it as http://'
 
 /** Long enough for what is read at an ordinary start, and far from what a balancer waits. */
 const BRIEFLY_MS = 1_000

@@ -122,7 +122,8 @@ function toDashboard(): Response {
 }
 
 const NOT_FOUND =
-  'There is nothing at this address. Nothing is stored here, so there is nothing to retrieve either.'
+  'There is nothing at this address. Nothing is stored here, so there is ' +
+  'nothing to retrieve either.'
 
 function state(status: number, body: object): Response {
   return Response.json(body, { status, headers: { 'cache-control': 'no-store' } })

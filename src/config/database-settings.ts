@@ -45,7 +45,8 @@ function checkAddress(text: string): void {
   const url = URL.parse(text)
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol))
     throw new SettingsError(
-      'DATABASE_URL must be the address of a Postgres database: postgres://user:password@host:5432/database. ' +
+      'DATABASE_URL must be the address of a Postgres database: ' +
+        'postgres://user:password@host:5432/database. ' +
         'In a user or a password, characters such as @ / ? # % have to be percent-encoded.',
     )
   // Without one it would be the database named like the user, made by nobody on purpose.
@@ -61,10 +62,12 @@ function checkAddress(text: string): void {
   const mode = url.searchParams.get('sslmode')
   if (mode !== null && !SSL_MODES.includes(mode))
     throw new SettingsError(
-      `The sslmode of DATABASE_URL must be one of ${SSL_MODES.join(', ')}: whether the connection is encrypted must not depend on the server.`,
+      `The sslmode of DATABASE_URL must be one of ${SSL_MODES.join(', ')}: whether the ` +
+        'connection is encrypted must not depend on the server.',
     )
   if (mode === 'verify-ca' && url.searchParams.get('sslrootcert') === null)
     throw new SettingsError(
-      'DATABASE_URL has sslmode=verify-ca and no sslrootcert: without one, a certificate of anybody would do. Name the file, or use verify-full.',
+      'DATABASE_URL has sslmode=verify-ca and no sslrootcert: without one, a certificate of ' +
+        'anybody would do. Name the file, or use verify-full.',
     )
 }

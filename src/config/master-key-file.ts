@@ -42,7 +42,8 @@ export function readMasterKeyFile(path: string): MasterKeyFile | undefined {
     const status = fstatSync(descriptor)
     if ((status.mode & 0o077) !== 0) {
       throw new ExposedMasterKeyError(
-        `Others than its owner may read the master key in ${path}. Make it private: chmod 600 ${path}`,
+        `Others than its owner may read the master key in ${path}. Make it ` +
+          `private: chmod 600 ${path}`,
       )
     }
     const lines = readFileSync(descriptor, 'utf8').split('\n')
@@ -96,7 +97,8 @@ export function replaceMasterKeyFile(path: string, keys: readonly [Secret, ...Se
 }
 
 const HEADING =
-  '# Gatehouse master key: the first one is the current one, the others open what they closed. Keep a copy of this file,\n' +
+  '# Gatehouse master key: the first one is the current one, the others open what they ' +
+  'closed. Keep a copy of this file,\n' +
   '# apart from those of the database: without it no provider key can be read again.\n'
 
 /** On the disk before it gets its name: what is encrypted under a key must not outlive the key. */

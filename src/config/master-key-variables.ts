@@ -28,7 +28,8 @@ export function readMasterKeyVariables(environment: Environment): MasterKeyVaria
   const [current, ...others] = read('GATEHOUSE_MASTER_KEY')
   if (others.length > 0) {
     throw new MasterKeyError(
-      'GATEHOUSE_MASTER_KEY must hold one key; older ones belong into GATEHOUSE_MASTER_KEY_PREVIOUS.',
+      'GATEHOUSE_MASTER_KEY must hold one key; older ones belong into ' +
+        'GATEHOUSE_MASTER_KEY_PREVIOUS.',
     )
   }
   return { current, previous: read('GATEHOUSE_MASTER_KEY_PREVIOUS') }
@@ -41,7 +42,8 @@ const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/
 export function toMasterKey(text: string, where: string): Secret {
   if (!HEXADECIMAL.test(text) && !BASE64.test(text)) {
     throw new MasterKeyError(
-      `${where} must hold 32 bytes, as 64 hexadecimal characters or as base64. Make a key with: openssl rand -hex 32`,
+      `${where} must hold 32 bytes, as 64 hexadecimal characters or as base64. Make a key ` +
+        'with: openssl rand -hex 32',
     )
   }
   return new Secret(text)

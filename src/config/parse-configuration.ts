@@ -46,7 +46,9 @@ export function parseConfiguration(
       ? [
           {
             line: lineOf(['providers', index, 'id']),
-            message: `providers[${index}].id must not be '${id}': Gatehouse has a provider of that name. Choose another, or set that one's address by its variable.`,
+            message:
+              `providers[${index}].id must not be '${id}': Gatehouse has a provider of that ` +
+              `name. Choose another, or set that one's address by its variable.`,
           },
         ]
       : [],

@@ -15,7 +15,9 @@ export function objectionToWorkers(
   const what = `GATEHOUSE_WORKERS (--workers) asks for ${workers} processes, but`
   if (platform !== 'linux')
     return {
-      reason: `${what} this system does not spread connections over processes that share a port (SO_REUSEPORT), as Linux does`,
+      reason:
+        `${what} this system does not spread connections over processes that share a port ` +
+        '(SO_REUSEPORT), as Linux does',
       cure: 'Use one, and several nodes behind a load balancer',
     }
   const missing = [

@@ -44,7 +44,9 @@ function judge(provider: string, { opened, reused, failed }: Counts): Finding {
       level: 'warn',
       check: CHECK,
       message,
-      cure: 'See the log for why; check the network, the firewall and the proxy between here and there',
+      cure:
+        'See the log for why; check the network, the firewall and the proxy ' +
+        'between here and there',
     }
   if (opened + reused >= FEWEST_CALLS && opened > reused)
     return {

@@ -76,7 +76,9 @@ function checkAccess(folder: string, status: Stats): Finding[] {
       findings.push({
         level: isKey ? 'fail' : 'warn',
         check: isKey ? 'master key' : CHECK,
-        message: `others than its owner may read or write ${path}${isKey ? ', so that it is refused' : ''}`,
+        message:
+          'others than its owner may read or write ' +
+          `${path}${isKey ? ', so that it is refused' : ''}`,
         cure: `chmod 600 ${path}`,
       })
   }
@@ -139,7 +141,9 @@ export function checkJournal(
     findings.push({
       level: 'warn',
       check: 'journal',
-      message: `${damaged.length} segments hold lines that could not be read, or have lost all of theirs; what could be read is in the database`,
+      message:
+        `${damaged.length} segments hold lines that could not be read, or have lost all of ` +
+        'theirs; what could be read is in the database',
       cure: `Find out why (the disk?), then delete ${damaged.join(', ')}`,
     })
   const size = `${(bytes / MEBIBYTE).toFixed(1)} MiB in ${segments.length} segments`

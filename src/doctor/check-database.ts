@@ -39,7 +39,9 @@ export function checkDatabase(path: string): ExaminedDatabase {
     const finding: Finding = {
       level: 'fail',
       check: CHECK,
-      message: `${path} ${isDamaged ? 'is damaged or no database' : 'cannot be read'} (${messageOf(error)})`,
+      message:
+        `${path} ${isDamaged ? 'is damaged or no database' : 'cannot be read'} ` +
+        `(${messageOf(error)})`,
       cure: isDamaged
         ? 'Stop the server and restore a backup; keep the damaged file'
         : 'Make it readable and writable for the user that serves',
@@ -133,7 +135,9 @@ export function checkSteps(applied: readonly string[], notes: readonly StepNote[
     {
       level: 'warn',
       check: CHECK,
-      message: `a newer version of Gatehouse has changed it (${tolerated.join(', ')}), and this one can serve it`,
+      message:
+        `a newer version of Gatehouse has changed it (${tolerated.join(', ')}), ` +
+        'and this one can serve it',
       cure: 'Finish the upgrade: this version knows nothing of what the newer one added',
     },
   ]

@@ -69,7 +69,9 @@ const PROBLEMS = {
   }),
   bare: (provider: string) => ({
     what: 'has no key for its provider',
-    cure: `Give the server ${provider}'s key (gatehouse providers list), or: gatehouse provider-keys set ${provider}`,
+    cure:
+      `Give the server ${provider}'s key (gatehouse providers list), or: gatehouse ` +
+      `provider-keys set ${provider}`,
   }),
 }
 

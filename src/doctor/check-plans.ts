@@ -25,7 +25,9 @@ export function checkPlans(section: PlansSection | undefined, isSignUpOpen: bool
       findings.push({
         level: 'warn',
         check: CHECK,
-        message: `the plan ${name} allows each key ${key} (${ofKey}) and all keys together only ${account} (${ofAccount}): no key ever gets its own`,
+        message:
+          `the plan ${name} allows each key ${key} (${ofKey}) and all keys together only ` +
+          `${account} (${ofAccount}): no key ever gets its own`,
         cure: `Raise ${ofAccount} in gatehouse.yaml, or lower ${ofKey}`,
       })
     }
@@ -38,7 +40,9 @@ export function checkPlans(section: PlansSection | undefined, isSignUpOpen: bool
     findings.push({
       level: 'warn',
       check: CHECK,
-      message: `whoever signs up has the plan ${name}, which limits each key and not their account: more keys make more calls`,
+      message:
+        `whoever signs up has the plan ${name}, which limits each key and not their account: ` +
+        'more keys make more calls',
       cure: `Give ${name} ${open.map(([, ofAccount]) => ofAccount).join(' and ')} in gatehouse.yaml`,
     })
   return findings

@@ -145,6 +145,8 @@ function explainSilence(provider: Provider, code: string): Finding {
     level: 'fail',
     check: CHECK,
     message: late ? `${id} did not answer within 3 seconds` : `${id} cannot be reached (${code})`,
-    cure: `Check ${baseUrlVariableOf(provider)}, the network, a proxy and the firewall of this machine`,
+    cure:
+      `Check ${baseUrlVariableOf(provider)}, the network, a proxy and the ` +
+      'firewall of this machine',
   }
 }

@@ -253,7 +253,8 @@ function checkReadiness(answer: Answer | Error): Finding[] {
     return [
       fail(
         "its Redis is another installation's, and no limit is shared",
-        'See REDIS_URL and GATEHOUSE_REDIS_PREFIX; should it be meant: gatehouse store accept, then restart it',
+        'See REDIS_URL and GATEHOUSE_REDIS_PREFIX; should it be meant: gatehouse store ' +
+          'accept, then restart it',
       ),
     ]
   if (answer.status !== 200) {
@@ -268,7 +269,8 @@ function checkReadiness(answer: Answer | Error): Finding[] {
     if (usage === 'failing' || usage === 'reading')
       return [
         fail(
-          `it is not ready: what was used before ${usage === 'failing' ? 'cannot be read' : 'is being read'}`,
+          'it is not ready: what was used before ' +
+            `${usage === 'failing' ? 'cannot be read' : 'is being read'}`,
           'See its log: calls with a quota or a budget need the database',
         ),
       ]
@@ -276,7 +278,8 @@ function checkReadiness(answer: Answer | Error): Finding[] {
     if (standing === 'other' || standing === 'gone')
       return [
         fail(
-          `it is not ready: its store ${standing === 'gone' ? 'is gone' : 'is not the one that it began with'}`,
+          'it is not ready: its store ' +
+            `${standing === 'gone' ? 'is gone' : 'is not the one that it began with'}`,
           'See DATABASE_URL and the data folder, and its log; restart it on the right store',
         ),
       ]

@@ -20,7 +20,9 @@ export function checkUnpricedBudgets(budgets: readonly ExaminedBudget[]): Findin
     .map(({ id, name }) => ({
       level: 'warn',
       check: CHECK,
-      message: `the budget ${name} is in US dollars and allows models whose price is not known: their calls pass it uncounted`,
+      message:
+        `the budget ${name} is in US dollars and allows models whose price is not known: their ` +
+        'calls pass it uncounted',
       cure: `Where every model has a price: gatehouse budgets update ${id} --unpriced refuse`,
     }))
 }
@@ -31,7 +33,9 @@ export function checkUnpricedPlans(section: PlansSection | undefined): Finding[]
     .map(([name]) => ({
       level: 'warn',
       check: CHECK,
-      message: `the plan ${name} allows models whose price is not known: their calls pass monthlySpendUsd uncounted`,
+      message:
+        `the plan ${name} allows models whose price is not known: their calls pass ` +
+        'monthlySpendUsd uncounted',
       cure: 'Where every model has a price, take unpriced: allow out of gatehouse.yaml',
     }))
 }

@@ -26,7 +26,8 @@ export function checkVariables(environment: Environment): Finding[] {
       level: 'warn',
       check: 'variables',
       message:
-        'NODE_TLS_REJECT_UNAUTHORIZED is 0: anybody on the way can pose as a provider and read its key',
+        'NODE_TLS_REJECT_UNAUTHORIZED is 0: anybody on the way can pose as a ' +
+        'provider and read its key',
       cure: 'Unset it; give a certificate of your own with NODE_EXTRA_CA_CERTS',
     })
   if (findings.length > 0) return findings

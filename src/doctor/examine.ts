@@ -168,7 +168,9 @@ const NO_PROVIDER: Finding = {
   level: 'warn',
   check: 'provider',
   message: 'no provider has a key here',
-  cure: "Set <PROVIDER>_API_KEY in the server's environment, or: gatehouse provider-keys set PROVIDER",
+  cure:
+    "Set <PROVIDER>_API_KEY in the server's environment, or: gatehouse " +
+    'provider-keys set PROVIDER',
 }
 
 function checkGatesOf({ gates, configured, withoutAddress, ownKeys }: ExaminedServer): Finding[] {
@@ -242,7 +244,9 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
           level: 'fail',
           check,
           message: `${unopened} stored credentials cannot be decrypted with the master key that is here`,
-          cure: 'Give back the right one, or set those credentials again; gatehouse master-key status counts them',
+          cure:
+            'Give back the right one, or set those credentials again; gatehouse master-key ' +
+            'status counts them',
         },
       ]
     const where =

@@ -30,7 +30,8 @@ const HOLDERS: Readonly<Record<Holder, string>> = {
 export function tooManyRequests(holder: Holder, buckets: CallBuckets): GatewayError {
   const { perMinute, waitMs } = toWait(buckets[holder])
   return rateLimited(
-    `Rate limit reached for requests per minute: ${HOLDERS[holder]} allowed ${perMinute}. Please try again in ${waitMs / 1000}s.`,
+    `Rate limit reached for requests per minute: ${HOLDERS[holder]} allowed ${perMinute}. ` +
+      `Please try again in ${waitMs / 1000}s.`,
     waitMs,
     toHeaders(buckets),
   )
@@ -47,7 +48,8 @@ export function tooManyConcurrent(
   concurrentCalls: number,
 ): GatewayError {
   return rateLimited(
-    `Rate limit reached for concurrent calls: ${HOLDERS[holder]} allowed ${concurrentCalls} at a time. Please try again in ${CONCURRENCY_RETRY_MS / 1000}s.`,
+    `Rate limit reached for concurrent calls: ${HOLDERS[holder]} allowed ${concurrentCalls} ` +
+      `at a time. Please try again in ${CONCURRENCY_RETRY_MS / 1000}s.`,
     CONCURRENCY_RETRY_MS,
     toHeaders(buckets),
   )
@@ -61,7 +63,8 @@ export function tooManyTokens(
   const { tokens } = buckets.key
   const waitMs = tokens.waitMsFor(wanted)
   return rateLimited(
-    `Rate limit reached for tokens per minute: this API key is allowed ${tokens.perMinute}, and this call may use ${wanted}. Please try again in ${waitMs / 1000}s.`,
+    `Rate limit reached for tokens per minute: this API key is allowed ${tokens.perMinute}, ` +
+      `and this call may use ${wanted}. Please try again in ${waitMs / 1000}s.`,
     waitMs,
     toHeaders(buckets),
   )
@@ -118,7 +121,8 @@ function exhausted(name: string, window: UsageWindow, nowMs: number): GatewayErr
 /** Unlike a quota that is used up this passes, so clients may come back. */
 function allReserved(name: string): GatewayError {
   return rateLimited(
-    `What is left of ${name} is reserved for calls that are under way. Please try again when they have ended.`,
+    `What is left of ${name} is reserved for calls that are under way. Please try again when ` +
+      'they have ended.',
     RESERVED_RETRY_MS,
     {},
   )

@@ -15,5 +15,9 @@ export function describeOtherRedis(
   { found, expected }: Ids,
 ): string {
   const hosts = nodes.map(({ host, port }) => `${host}:${port}`).join(',')
-  return `Redis (${hosts}, database ${database}, prefix ${prefix}) is another installation's: found ${found}, expected ${expected}. Name its own in REDIS_URL, or give each installation a GATEHOUSE_REDIS_PREFIX.`
+  return (
+    `Redis (${hosts}, database ${database}, prefix ${prefix}) is another installation's: found ` +
+    `${found}, expected ${expected}. Name its own in REDIS_URL, or give each installation a ` +
+    'GATEHOUSE_REDIS_PREFIX.'
+  )
 }

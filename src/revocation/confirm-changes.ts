@@ -93,7 +93,8 @@ export class ChangeConfirmation {
 function unconfirmed(cause: unknown): GatewayError {
   return new GatewayError(
     'unavailable',
-    'The change is stored, but the database was lost before every node had confirmed it: some may not know it yet.',
+    'The change is stored, but the database was lost before every node had confirmed it: some ' +
+      'may not know it yet.',
     { cause },
   )
 }

@@ -39,7 +39,12 @@ export function checkThinking(turns: readonly ThinkingTurn[], needsThinking: boo
     const found = stringOf(blocks[0]?.type)
     if (found === 'thinking' || found === 'redacted_thinking') continue
     throw badField(
-      `messages.${at}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${found}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking`,
+      `messages.${at}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but ` +
+        `found \`${found}\`. When \`thinking\` is enabled, a final \`assistant\` message must ` +
+        `start with a thinking block (preceeding the lastmost set of \`tool_use\` and ` +
+        `\`tool_result\` blocks). We recommend you include thinking blocks from previous turns. ` +
+        `To avoid this requirement, disable \`thinking\`. Please consult our documentation at ` +
+        'https://docs.claude.com/en/docs/build-with-claude/extended-thinking',
       'messages',
     )
   }
@@ -56,7 +61,8 @@ function checkBlock(block: JsonObject, at: string): void {
     throw badField(`${at}: Invalid \`signature\` in \`thinking\` block`, 'messages')
   if (opened.text === block.thinking) return
   throw badField(
-    `${at}: \`thinking\` or \`redacted_thinking\` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.`,
+    `${at}: \`thinking\` or \`redacted_thinking\` blocks in the latest assistant message ` +
+      'cannot be modified. These blocks must remain as they were in the original response.',
     'messages',
   )
 }

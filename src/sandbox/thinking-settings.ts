@@ -26,7 +26,8 @@ export function readThinking(body: JsonObject, isNewer: boolean): ThinkingSettin
   if (type === 'disabled') return OFF
   if (type !== 'enabled' && type !== 'adaptive') {
     throw badField(
-      `thinking: Input tag '${String(type)}' found using 'type' does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'`,
+      `thinking: Input tag '${String(type)}' found using 'type' does not match any of the ` +
+        `expected tags: 'adaptive', 'disabled', 'enabled'`,
       'thinking',
     )
   }
@@ -35,7 +36,8 @@ export function readThinking(body: JsonObject, isNewer: boolean): ThinkingSettin
   if (type === 'enabled') {
     if (isNewer) {
       throw badField(
-        '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+        '"thinking.type.enabled" is not supported for this model. Use ' +
+          '"thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
         'thinking',
       )
     }

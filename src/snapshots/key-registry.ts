@@ -498,7 +498,8 @@ function isBeingRotated({ endsAt }: PreviousKey): GatewayError {
   const until = new Date(endsAt).toISOString()
   return new GatewayError(
     'conflict',
-    `This key is being rotated: what it was before ends at ${until}. Wait for that, or rotate with 'oldEndsInSeconds: 0', which ends all it was at once.`,
+    `This key is being rotated: what it was before ends at ${until}. Wait for that, or rotate ` +
+      `with 'oldEndsInSeconds: 0', which ends all it was at once.`,
   )
 }
 

@@ -253,8 +253,10 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
 function cannotOpen(providerId: string, cause?: unknown): GatewayError {
   return new GatewayError(
     'provider_auth_failed',
-    `The account's own key for ${providerId} cannot be decrypted, and no other is used in its place. Set it again ` +
-      `(PUT /v1/provider-keys/${providerId}), or deactivate it to use the gateway's own credential.`,
+    `The account's own key for ${providerId} cannot be decrypted, and no other is used in its ` +
+      'place. Set it again ' +
+      `(PUT /v1/provider-keys/${providerId}), or deactivate it to use the ` +
+      `gateway's own credential.`,
     { cause },
   )
 }

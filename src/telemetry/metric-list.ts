@@ -17,13 +17,18 @@ export const METRICS = {
     type: 'counter',
     labels: ['target', 'dialect', 'outcome', 'error_kind', 'status_class'],
     help: 'Calls that have ended, by the target asked last',
-    note: '`outcome` is `succeeded`, `failed`, `cancelled` (the client left) or `refused` (turned away before it was admitted). `error_kind` is `none` of a success, else a kind of [errors](../errors.md). `target` is `none` where none was asked.',
+    note:
+      '`outcome` is `succeeded`, `failed`, `cancelled` (the client left) or `refused` (turned ' +
+      'away before it was admitted). `error_kind` is `none` of a success, else a kind of ' +
+      '[errors](../errors.md). `target` is `none` where none was asked.',
   },
   gatehouse_gate_calls_total: {
     type: 'counter',
     labels: ['gate', 'outcome'],
     help: 'Admitted calls that have ended, by gate',
-    note: 'Gates of several accounts that have the same id are one series. `(unknown)`: the caller named a gate that does not exist.',
+    note:
+      'Gates of several accounts that have the same id are one series. `(unknown)`: the caller ' +
+      'named a gate that does not exist.',
   },
   gatehouse_call_duration_seconds: {
     type: 'histogram',
@@ -39,7 +44,9 @@ export const METRICS = {
     type: 'counter',
     labels: ['target', 'type'],
     help: 'Tokens as the providers reported them',
-    note: '`type` is `input` (cached ones included), `output` (reasoning included), and of these `cached_input` and `reasoning`: do not add all four.',
+    note:
+      '`type` is `input` (cached ones included), `output` (reasoning included), and of these ' +
+      '`cached_input` and `reasoning`: do not add all four.',
   },
   gatehouse_attempts_total: {
     type: 'counter',
@@ -67,7 +74,9 @@ export const METRICS = {
   gatehouse_breakers_open: {
     type: 'gauge',
     labels: ['target'],
-    help: 'Accounts for which a target is left alone because it failed, until a call has found it well again',
+    help:
+      'Accounts for which a target is left alone because it failed, until a call ' +
+      'has found it well again',
     note: 'A target that nothing is wrong with is not listed.',
   },
   gatehouse_upstream_connections: {
@@ -79,8 +88,12 @@ export const METRICS = {
   gatehouse_upstream_connections_total: {
     type: 'counter',
     labels: ['provider', 'event'],
-    help: 'Connections to upstreams that were opened or could not be, and calls that found an open one',
-    note: '`event` is `opened`, `failed` or `reused`. Against a provider each one opened costs a handshake.',
+    help:
+      'Connections to upstreams that were opened or could not be, and calls that ' +
+      'found an open one',
+    note:
+      '`event` is `opened`, `failed` or `reused`. Against a provider each one ' +
+      'opened costs a handshake.',
   },
   gatehouse_journal_writable: {
     type: 'gauge',
@@ -116,12 +129,16 @@ export const METRICS = {
     type: 'gauge',
     labels: [],
     help: 'Files of the journal that a later version has written and this one leaves as they are',
-    note: 'After a roll-back. What is in them comes to the database when that version is started on this data folder again.',
+    note:
+      'After a roll-back. What is in them comes to the database when that version is started on ' +
+      'this data folder again.',
   },
   gatehouse_shipper_lag_seconds: {
     type: 'gauge',
     labels: [],
-    help: 'Age of the oldest closed file of the journal that is not in the database; 0 while none waits',
+    help:
+      'Age of the oldest closed file of the journal that is not in the database; ' +
+      '0 while none waits',
     note: 'Of the order of a second when all is well.',
   },
   gatehouse_redis_up: {
@@ -149,18 +166,24 @@ export const METRICS = {
     type: 'gauge',
     labels: ['mode'],
     help: '1 for what counts as limits now',
-    note: '`shared`: the limits of all nodes together. While Redis is away: `share`, `open` or `closed`, as `GATEHOUSE_LIMITS_OUTAGE` says.',
+    note:
+      '`shared`: the limits of all nodes together. While Redis is away: `share`, `open` or ' +
+      '`closed`, as `GATEHOUSE_LIMITS_OUTAGE` says.',
   },
   gatehouse_redis_right: {
     type: 'gauge',
     labels: [],
     help: '1 while Redis is not known to be another installation’s, else 0',
-    note: 'Only with `REDIS_URL`. It is compared where there is a `DATABASE_URL`; with 0, `gatehouse_redis_up` is 0 too.',
+    note:
+      'Only with `REDIS_URL`. It is compared where there is a `DATABASE_URL`; with 0, ' +
+      '`gatehouse_redis_up` is 0 too.',
   },
   gatehouse_store_right: {
     type: 'gauge',
     labels: [],
-    help: '1 while the store is the one that this node began with, else 0: another installation’s, or its file is gone',
+    help:
+      '1 while the store is the one that this node began with, else 0: another installation’s, ' +
+      'or its file is gone',
   },
   gatehouse_store_set_back_total: {
     type: 'counter',
@@ -172,7 +195,9 @@ export const METRICS = {
     type: 'gauge',
     labels: ['status'],
     help: '1 for how this node stands to Postgres now',
-    note: 'Only with `DATABASE_URL`, as are the next seven. `ok`; `grace`: Postgres is away and calls are served; `away`: they are refused.',
+    note:
+      'Only with `DATABASE_URL`, as are the next seven. `ok`; `grace`: Postgres is away and ' +
+      'calls are served; `away`: they are refused.',
   },
   gatehouse_store_lease_seconds: {
     type: 'gauge',
@@ -188,7 +213,9 @@ export const METRICS = {
   gatehouse_changes_applied: {
     type: 'gauge',
     labels: [],
-    help: 'Number of the last change that this node has followed; the same on all nodes when all is well',
+    help:
+      'Number of the last change that this node has followed; the same on all ' +
+      'nodes when all is well',
   },
   gatehouse_changes_behind: {
     type: 'gauge',
@@ -198,7 +225,9 @@ export const METRICS = {
   gatehouse_refreshes_total: {
     type: 'counter',
     labels: [],
-    help: 'Requests that had to wait until this node had caught up, or were refused because it could not',
+    help:
+      'Requests that had to wait until this node had caught up, or were refused ' +
+      'because it could not',
   },
   gatehouse_confirmations_total: {
     type: 'counter',
@@ -225,7 +254,10 @@ export const METRICS = {
     type: 'gauge',
     labels: ['state'],
     help: 'The heap of the runtime: what is used of it, and what it takes up',
-    note: '`state` is `used` (what the last collection left, and what was made since) or `total`. It rises and falls with each collection; its lowest values over hours tell whether something grows.',
+    note:
+      '`state` is `used` (what the last collection left, and what was made since) or `total`. ' +
+      'It rises and falls with each collection; its lowest values over hours tell whether ' +
+      'something grows.',
   },
   gatehouse_uptime_seconds: {
     type: 'gauge',

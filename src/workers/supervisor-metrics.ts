@@ -18,7 +18,8 @@ export function supervisorMetrics(workers: readonly WorkerState[]): string {
       `# TYPE ${name} ${type}`,
       ...workers.map(
         (state) =>
-          `${name}{worker="${state.worker}"} ${figures[name as keyof typeof SUPERVISOR_METRICS](state)}`,
+          `${name}{worker="${state.worker}"} ` +
+          `${figures[name as keyof typeof SUPERVISOR_METRICS](state)}`,
       ),
       '',
     ])

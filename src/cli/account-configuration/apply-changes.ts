@@ -75,7 +75,8 @@ function notesOf(
 ): string[] {
   if (action === 'create' && kind.section === 'webhooks')
     return [
-      `The webhook ${name} has a secret that nobody knows. Set one: gatehouse webhooks update ${id} --secret`,
+      `The webhook ${name} has a secret that nobody knows. Set one: gatehouse ` +
+        `webhooks update ${id} --secret`,
     ]
   const isBare = action === 'create' && kind.section === 'ownedModels' && !credentials.has(name)
   const bare = isBare ? [`The ${kind.label} ${name} was created without a credential.`] : []

@@ -73,7 +73,8 @@ export async function push(context: CliContext, flags: PushFlags, isJson: boolea
   const changes = all.filter(isWanted)
   if (changes.length < all.length)
     printNote(
-      `${all.length - changes.length} only on the server: deleted with --prune, shown by config diff.`,
+      `${all.length - changes.length} only on the server: deleted with ` +
+        '--prune, shown by config diff.',
     )
   if (dryRun || changes.length === 0) {
     announce(changes, { isJson, dryRun })
@@ -190,7 +191,8 @@ async function replaceFile({ folder }: CliContext, path: string, text: string): 
     if (before !== undefined && before.trim() !== '' && !/^version:/m.test(before)) {
       throw new CliError(
         'conflict',
-        `${path} is no configuration file of this kind and was not written over. Give another with --file.`,
+        `${path} is no configuration file of this kind and was not written ` +
+          'over. Give another with --file.',
       )
     }
     if (before === undefined) {
@@ -214,6 +216,7 @@ function ifMissing(error: unknown): undefined {
 function unusable(path: string, error: unknown): CliError {
   return new CliError(
     'failed',
-    `The file ${path} cannot be used (${String((error as { code?: unknown }).code)}). Give another with --file.`,
+    `The file ${path} cannot be used (${String((error as { code?: unknown }).code)}). Give ` +
+      'another with --file.',
   )
 }

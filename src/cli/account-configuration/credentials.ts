@@ -30,7 +30,8 @@ export async function findCredentials(
     const variables = missing.map(credentialVariableOf).join(', ')
     throw new CliError(
       'failed',
-      `It has to be said which credential a new owned model has, so nothing was changed. Give it in a variable, empty for a server that takes none: ${variables}.`,
+      'It has to be said which credential a new owned model has, so nothing was changed. Give ' +
+        `it in a variable, empty for a server that takes none: ${variables}.`,
     )
   }
   const credentials = new Map<string, string>()

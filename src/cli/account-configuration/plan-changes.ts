@@ -66,7 +66,10 @@ export function planChanges(file: ConfigurationFile, server: ServerState): reado
 }
 
 function noSuchKind({ section, label }: Kind): string {
-  return `${section} is not possible here: this server knows no ${label}. Update the server, or take the section out`
+  return (
+    `${section} is not possible here: this server knows no ${label}. Update the server, or take ` +
+    'the section out'
+  )
 }
 
 /**
@@ -150,7 +153,9 @@ function refuseImmutable({ kind, body }: Change, { place, lineOf }: FileEntry): 
     .filter((member) => !kind.changeable.has(member))
     .map((member) => ({
       line: lineOf(member),
-      message: `${place}.${member} cannot be changed on the server; give the ${kind.label} another ${kind.handle}`,
+      message:
+        `${place}.${member} cannot be changed on the server; give the ` +
+        `${kind.label} another ${kind.handle}`,
     }))
 }
 

@@ -44,7 +44,8 @@ export async function readServer(client: Client): Promise<ServerState> {
     const unknown = membersOf(description, kind).filter((member) => !isKnown(kind, member))
     if (unknown.length > 0)
       notes.push(
-        `The server is newer than this command: ${unknown.join(', ')} of a ${kind.label} is not read and not changed.`,
+        `The server is newer than this command: ${unknown.join(', ')} of a ${kind.label} is ` +
+          'not read and not changed.',
       )
   }
   const { data } = await client.call('GET /v1/providers', 'data')
@@ -77,7 +78,8 @@ function toEntry(kind: Kind, row: JsonObject): JsonObject {
     const fields = error.issues.map(({ path }) => path.join('.')).join(', ')
     throw new CliError(
       'failed',
-      `The ${kind.label} ${row[kind.handle]} is not as this command knows one (${fields}): use the command of the server's own version.`,
+      `The ${kind.label} ${row[kind.handle]} is not as this command knows one (${fields}): ` +
+        `use the command of the server's own version.`,
     )
   }
 }

@@ -12,7 +12,9 @@ export const clientSettings = {
   GATEHOUSE_MAX_HELD_BODY_BYTES: defineSetting(bytes, {
     default: 512 * 1024 * 1024,
     sentence: 'request bodies that the process holds at once, of all callers together',
-    note: 'Beyond it calls get 503 with `retry-after` ([0028](decisions/0028-a-place-before-a-body.md))',
+    note:
+      'Beyond it calls get 503 with `retry-after` ' +
+      '([0028](decisions/0028-a-place-before-a-body.md))',
   }),
   GATEHOUSE_BODY_TIMEOUT_MS: defineSetting(milliseconds(), {
     default: 60_000,
@@ -28,7 +30,9 @@ export const clientSettings = {
     without: 'no limit',
     sentence:
       'requests that one client address may have open at once, in one process; beyond it 429',
-    note: 'Behind a proxy set `GATEHOUSE_CLIENT_ADDRESS_HEADER` first: without it everybody is one address',
+    note:
+      'Behind a proxy set `GATEHOUSE_CLIENT_ADDRESS_HEADER` first: without it ' +
+      'everybody is one address',
   }),
   GATEHOUSE_KEEP_ALIVE_MS: defineSetting(milliseconds(), {
     default: 15_000,

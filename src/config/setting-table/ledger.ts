@@ -14,11 +14,15 @@ export const ledgerSettings = {
   GATEHOUSE_RETENTION_DAYS: defineSetting(days, {
     default: 30,
     sentence: 'how long single calls stay in the log; what they add up to is kept',
-    note: 'Old ones are deleted once an hour, 200 at a time ([clocks](operations/several-nodes.md#clocks))',
+    note:
+      'Old ones are deleted once an hour, 200 at a time ' +
+      '([clocks](operations/several-nodes.md#clocks))',
   }),
   GATEHOUSE_AUDIT_RETENTION_DAYS: defineSetting(days, {
     default: 365,
     sentence: 'how long the audit log is kept',
-    note: 'Older rows are deleted once an hour, 50 at a time ([clocks](operations/several-nodes.md#clocks), [audit log](guides/audit-log.md))',
+    note:
+      'Older rows are deleted once an hour, 50 at a time ' +
+      '([clocks](operations/several-nodes.md#clocks), [audit log](guides/audit-log.md))',
   }),
 }

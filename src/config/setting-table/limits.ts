@@ -6,7 +6,8 @@ import { count, defineSetting } from '../setting-type.ts'
 const cap = count(1, 1_000_000)
 
 const OF_ONE_ACCOUNT =
-  'The same on all nodes ([how much one account may have](guides/limits.md#how-much-one-account-may-have))'
+  'The same on all nodes ([how much one account may ' +
+  'have](guides/limits.md#how-much-one-account-may-have))'
 
 const capSetting = ({ of, most }: Cap) =>
   defineSetting(cap, {
@@ -33,12 +34,16 @@ export const limitSettings = {
   GATEHOUSE_CONTROL_REQUESTS_PER_MINUTE: defineSetting(count(1), {
     default: 6_000,
     sentence: 'control-plane requests that a node takes a minute of one account',
-    note: 'Its keys and its users are counted apart, and each node counts for itself. Beyond it 429 with `retry-after` ([0035](decisions/0035-one-account-has-bounds.md))',
+    note:
+      'Its keys and its users are counted apart, and each node counts for itself. Beyond it 429 ' +
+      'with `retry-after` ([0035](decisions/0035-one-account-has-bounds.md))',
   }),
   GATEHOUSE_ANONYMOUS_REQUESTS_PER_MINUTE: defineSetting(count(1), {
     default: 1_200,
     sentence:
       'requests without a valid key or session that a node takes a minute of one network address',
-    note: 'The sign-in page, `/openapi.json`, wrong keys. Behind a proxy it needs `GATEHOUSE_CLIENT_ADDRESS_HEADER`',
+    note:
+      'The sign-in page, `/openapi.json`, wrong keys. Behind a proxy it needs ' +
+      '`GATEHOUSE_CLIENT_ADDRESS_HEADER`',
   }),
 }

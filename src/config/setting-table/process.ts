@@ -31,7 +31,9 @@ export const processSettings = {
   GATEHOUSE_LOG_LEVEL: defineSetting(choice(LOG_LEVELS), {
     default: 'info',
     sentence: 'the least level that the log holds',
-    note: 'It counts before `logLevel` of the [configuration file](operations/configure.md#the-configuration-file)',
+    note:
+      'It counts before `logLevel` of the [configuration ' +
+      'file](operations/configure.md#the-configuration-file)',
   }),
   GATEHOUSE_BOOTSTRAP_KEY: defineSetting(
     {
@@ -47,7 +49,8 @@ export const processSettings = {
   GATEHOUSE_MASTER_KEY: defineSetting(secret, {
     without: 'master.key in the data folder, made when it is needed',
     sentence:
-      'encrypts stored credentials, signs sessions: 32 bytes, as 64 hexadecimal characters or base64',
+      'encrypts stored credentials, signs sessions: 32 bytes, as 64 ' +
+      'hexadecimal characters or base64',
     note: '[Master key](operations/master-key.md)',
   }),
   GATEHOUSE_MASTER_KEY_PREVIOUS: defineSetting(secret, {

@@ -6,7 +6,9 @@ export const redisSettings = {
   REDIS_URL: defineSetting(secret, {
     without: 'none, this node counts alone',
     sentence: 'Redis or Valkey for what nodes share: redis[s]://[user:password@]host:port[/db]',
-    note: 'Several hosts, separated by commas, are a Cluster, `redis[s]+sentinel://…/master` are sentinels ([several nodes](operations/several-nodes.md#several-nodes-redis))',
+    note:
+      'Several hosts, separated by commas, are a Cluster, `redis[s]+sentinel://…/master` are ' +
+      'sentinels ([several nodes](operations/several-nodes.md#several-nodes-redis))',
   }),
   GATEHOUSE_REDIS_PREFIX: defineSetting(
     {
@@ -26,7 +28,8 @@ export const redisSettings = {
   GATEHOUSE_LIMITS_OUTAGE: defineSetting(choice(OUTAGE_CHOICES), {
     default: 'share',
     sentence:
-      'limits while Redis is away: share (each node its part), open (none) or closed (calls are refused)',
+      'limits while Redis is away: share (each node its part), open (none) or ' +
+      'closed (calls are refused)',
   }),
   GATEHOUSE_LIMITS_GRACE_MS: defineSetting(milliseconds(), {
     without: 'never',

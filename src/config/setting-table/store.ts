@@ -9,7 +9,8 @@ export const storeSettings = {
   DATABASE_URL: defineSetting(secret, {
     without: 'a file in the data folder',
     sentence:
-      'Postgres database instead of the file: postgres://user:password@host:5432/database?sslmode=verify-full',
+      'Postgres database instead of the file: ' +
+      'postgres://user:password@host:5432/database?sslmode=verify-full',
     note: '[Postgres](operations/stores.md#postgres)',
   }),
   GATEHOUSE_DATABASE_POOL_SIZE: defineSetting(count(2, 1_000), {
@@ -28,13 +29,18 @@ export const storeSettings = {
   GATEHOUSE_LEASE_MS: defineSetting(milliseconds(300), {
     default: 3_000,
     sentence: 'how long a node on Postgres may serve from memory without having asked for changes',
-    note: 'The same on all nodes ([changes and revocation](operations/several-nodes.md#several-nodes-changes-and-revocation))',
+    note:
+      'The same on all nodes ([changes and ' +
+      'revocation](operations/several-nodes.md#several-nodes-changes-and-revocation))',
   }),
   GATEHOUSE_STORE_OUTAGE: defineSetting(choice(STORE_OUTAGE_CHOICES), {
     default: 'grace',
     sentence:
-      'calls while Postgres is away: grace (while no change can be missed), closed (refused) or open (served)',
-    note: '[While Postgres is away](operations/several-nodes.md#several-nodes-changes-and-revocation)',
+      'calls while Postgres is away: grace (while no change can be missed), closed (refused) ' +
+      'or open (served)',
+    note:
+      '[While Postgres is ' +
+      'away](operations/several-nodes.md#several-nodes-changes-and-revocation)',
   }),
   GATEHOUSE_STORE_GRACE_MS: defineSetting(milliseconds(0), {
     default: 60_000,

@@ -63,7 +63,8 @@ export const upstreamSettings = {
     {
       without: 'none',
       sentence:
-        'hosts inside the network that owned models and webhooks may be at: host[:port], *.suffix, address or range',
+        'hosts inside the network that owned models and webhooks may be at: host[:port], ' +
+        '*.suffix, address or range',
       note: '[Owned models](guides/owned-models.md)',
     },
   ),

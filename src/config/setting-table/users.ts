@@ -5,7 +5,9 @@ const origin: TextType = {
   type: 'text',
   form: {
     accepts: isOrigin,
-    is: 'an http or https address without path, credentials or query, such as https://gatehouse.example',
+    is:
+      'an http or https address without path, credentials or query, such as ' +
+      'https://gatehouse.example',
   },
 }
 
@@ -25,12 +27,18 @@ export const userSettings = {
   GATEHOUSE_PUBLIC_URL: defineSetting(origin, {
     without: 'the one asked for',
     sentence: 'address at which browsers reach the gateway, such as https://gatehouse.example',
-    note: 'Needed behind a proxy that ends https, and for OpenID Connect. With https, cookies are [bound to the host](guides/users.md), and browsers are told to use nothing else for a year (`strict-transport-security`)',
+    note:
+      'Needed behind a proxy that ends https, and for OpenID Connect. With https, cookies are ' +
+      '[bound to the host](guides/users.md), and browsers are told to use nothing else for a ' +
+      'year (`strict-transport-security`)',
   }),
   GATEHOUSE_CLIENT_ADDRESS_HEADER: defineSetting(headerName, {
     without: 'none',
     sentence: 'header in which your proxy puts the address of the client, such as x-forwarded-for',
-    note: 'The last one in it counts. Without it everybody behind a proxy shares its limits of sign-in attempts and anonymous requests; without a proxy that sets it, anyone could write into it',
+    note:
+      'The last one in it counts. Without it everybody behind a proxy shares its ' +
+      'limits of sign-in attempts and anonymous requests; without a proxy that ' +
+      'sets it, anyone could write into it',
   }),
   GATEHOUSE_OIDC_ISSUER: defineSetting(issuer, {
     without: 'none',

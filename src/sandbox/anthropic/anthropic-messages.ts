@@ -43,7 +43,8 @@ function readTurn(message: unknown, at: number, isLast: boolean): AnthropicTurn 
   const role = stringOf(message.role)
   if (role !== 'user' && role !== 'assistant') {
     throw refused(
-      `messages: Unexpected role "${role}". The Messages API accepts a top-level \`system\` parameter, not "system" as an input message role.`,
+      `messages: Unexpected role "${role}". The Messages API accepts a top-level \`system\` ` +
+        'parameter, not "system" as an input message role.',
     )
   }
   const { content } = message
@@ -51,7 +52,8 @@ function readTurn(message: unknown, at: number, isLast: boolean): AnthropicTurn 
     throw refused(`messages.${at}.content: Input should be a valid list`)
   if (content.length === 0 && !(isLast && role === 'assistant'))
     throw refused(
-      `messages.${at}: all messages must have non-empty content except for the optional final assistant message`,
+      `messages.${at}: all messages must have non-empty content except for the optional final ` +
+        'assistant message',
     )
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content
   return {
@@ -112,7 +114,8 @@ function checkImage(block: JsonObject, at: string): void {
   const source = isObject(block.source) ? block.source : {}
   if (source.type === 'base64' && !IMAGE_TYPES.includes(stringOf(source.media_type)))
     throw refused(
-      `${at}.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'`,
+      `${at}.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', ` +
+        `'image/gif' or 'image/webp'`,
     )
 }
 
@@ -129,7 +132,9 @@ function checkToolPairs(turns: readonly AnthropicTurn[]): void {
     for (const [index, block] of turn.blocks.entries()) {
       if (block.type !== 'tool_result' || made.includes(stringOf(block.tool_use_id))) continue
       throw refused(
-        `messages.${at}.content.${index}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${stringOf(block.tool_use_id)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
+        `messages.${at}.content.${index}: unexpected \`tool_use_id\` found in \`tool_result\` ` +
+          `blocks: ${stringOf(block.tool_use_id)}. Each \`tool_result\` block must have a ` +
+          `corresponding \`tool_use\` block in the previous message.`,
       )
     }
     const calls = idsOf(turn, 'tool_use', 'id')
@@ -139,7 +144,9 @@ function checkToolPairs(turns: readonly AnthropicTurn[]): void {
     const open = calls.filter((id) => !first.includes(id))
     if (open.length === 0) continue
     throw refused(
-      `messages.${at}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
+      `messages.${at}: \`tool_use\` ids were found without \`tool_result\` blocks immediately ` +
+        `after: ${open.join(', ')}. Each \`tool_use\` block must have a corresponding ` +
+        `\`tool_result\` block in the next message.`,
     )
   }
 }

@@ -65,7 +65,8 @@ export function readAnthropicRequest({ body, model }: Exchange): AnthropicReques
   const thinking = readThinking(body, model.base === 'echo-reasoning')
   if (model.base === 'echo-reasoning' && read.turns.at(-1)?.role === 'assistant') {
     throw badField(
-      'This model does not support assistant message prefill. The conversation must end with a user message.',
+      'This model does not support assistant message prefill. The conversation must end with ' +
+        'a user message.',
       'messages',
     )
   }

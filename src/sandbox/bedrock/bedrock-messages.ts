@@ -31,16 +31,19 @@ const refused = (message: string): Refusal => badField(message, 'messages')
 export function readBedrockTurns(value: unknown): BedrockTurn[] {
   if (!Array.isArray(value) || value.length === 0)
     throw refused(
-      'A conversation must start with a user message. Try again with a conversation that starts with a user message.',
+      'A conversation must start with a user message. Try again with a conversation that ' +
+        'starts with a user message.',
     )
   const turns = value.map((message, at): BedrockTurn => {
     if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant'))
       throw refused(
-        `1 validation error detected: Value at 'messages.${at + 1}.member.role' failed to satisfy constraint: Member must satisfy enum value set: [user, assistant]`,
+        `1 validation error detected: Value at 'messages.${at + 1}.member.role' failed to ` +
+          'satisfy constraint: Member must satisfy enum value set: [user, assistant]',
       )
     if (!Array.isArray(message.content) || message.content.length === 0)
       throw refused(
-        `The content field in the Message object at messages.${at} is empty. Add a ContentBlock object to the content field and try again.`,
+        `The content field in the Message object at messages.${at} is empty. Add a ` +
+          'ContentBlock object to the content field and try again.',
       )
     const blocks = message.content.map((block, index) =>
       readBlock(block, `messages.${at}.content.${index}`),
@@ -56,11 +59,13 @@ function readBlock(block: unknown, at: string): JsonObject {
   const [kind] = kinds
   if (!isObject(block) || kinds.length !== 1 || kind === undefined || !KINDS.includes(kind))
     throw refused(
-      `The format of the value at ${at} is invalid. Provide a ContentBlock object with exactly one member of: ${KINDS.join(', ')}.`,
+      `The format of the value at ${at} is invalid. Provide a ContentBlock object with ` +
+        `exactly one member of: ${KINDS.join(', ')}.`,
     )
   if (kind === 'text' && stringOf(block.text).trim() === '')
     throw refused(
-      `The text field in the ContentBlock object at ${at} is blank. Add text to the text field, and try again.`,
+      `The text field in the ContentBlock object at ${at} is blank. Add text to the text ` +
+        'field, and try again.',
     )
   if (isObject(block.toolUse)) checkToolUse(block.toolUse, at)
   return block
@@ -69,11 +74,14 @@ function readBlock(block: unknown, at: string): JsonObject {
 function checkToolUse(toolUse: JsonObject, at: string): void {
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(stringOf(toolUse.toolUseId)))
     throw refused(
-      `1 validation error detected: Value '${stringOf(toolUse.toolUseId)}' at '${at}.toolUse.toolUseId' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+`,
+      `1 validation error detected: Value '${stringOf(toolUse.toolUseId)}' at ` +
+        `'${at}.toolUse.toolUseId' failed to satisfy constraint: Member must satisfy regular ` +
+        'expression pattern: [a-zA-Z0-9_-]+',
     )
   if (!isObject(toolUse.input))
     throw refused(
-      `The format of the value at ${at}.toolUse.input is invalid. Provide a json object for the field and try again.`,
+      `The format of the value at ${at}.toolUse.input is invalid. Provide a json object for ` +
+        'the field and try again.',
     )
 }
 
@@ -86,31 +94,36 @@ const idsOf = (turn: BedrockTurn | undefined, kind: 'toolUse' | 'toolResult'): s
 function checkTurns(turns: readonly BedrockTurn[]): void {
   if (turns[0]?.role !== 'user')
     throw refused(
-      'A conversation must start with a user message. Try again with a conversation that starts with a user message.',
+      'A conversation must start with a user message. Try again with a conversation that ' +
+        'starts with a user message.',
     )
   for (const [at, turn] of turns.entries()) {
     const before = turns[at - 1]
     if (before?.role === turn.role)
       throw refused(
-        'A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.',
+        'A conversation must alternate between user and assistant roles. Make sure the ' +
+          'conversation alternates between user and assistant roles and try again.',
       )
     const calls = idsOf(before, 'toolUse')
     const results = idsOf(turn, 'toolResult')
     const open = calls.filter((id) => !results.includes(id))
     if (open.length > 0)
       throw refused(
-        `Expected toolResult blocks at messages.${at}.content for the following Ids: ${open.join(', ')}`,
+        `Expected toolResult blocks at messages.${at}.content for the following Ids: ` +
+          `${open.join(', ')}`,
       )
     if (results.some((id) => !calls.includes(id)))
       throw refused(
-        `The number of toolResult blocks at messages.${at}.content exceeds the number of toolUse blocks of previous turn.`,
+        `The number of toolResult blocks at messages.${at}.content exceeds the number of ` +
+          'toolUse blocks of previous turn.',
       )
   }
   const last = turns.length - 1
   const open = idsOf(turns[last], 'toolUse')
   if (open.length > 0)
     throw refused(
-      `Expected toolResult blocks at messages.${last + 1}.content for the following Ids: ${open.join(', ')}`,
+      `Expected toolResult blocks at messages.${last + 1}.content for the following Ids: ` +
+        `${open.join(', ')}`,
     )
 }
 

@@ -162,7 +162,8 @@ function readTools(config: unknown): ToolOffer[] {
     const schema = isObject(toolSpec.inputSchema) ? toolSpec.inputSchema.json : undefined
     if (!isObject(schema) || schema.type !== 'object')
       throw badField(
-        `The value at toolConfig.tools.${index}.toolSpec.inputSchema.json.type must be one of the following: object.`,
+        `The value at toolConfig.tools.${index}.toolSpec.inputSchema.json.type must be one of ` +
+          'the following: object.',
         'toolConfig',
       )
     return [{ name: stringOf(toolSpec.name), parameters: schema }]

@@ -132,7 +132,8 @@ function checkContent(message: JsonObject, hasCalls: boolean, at: number): void 
   const odd = parts.find((part) => !known.includes(stringOf(part.type)))
   if (odd !== undefined)
     throw refused(
-      `invalid request: messages[${at}].content has the type '${String(odd.type)}', expected one of ${known.join(', ')}.`,
+      `invalid request: messages[${at}].content has the type '${String(odd.type)}', expected ` +
+        `one of ${known.join(', ')}.`,
       'messages',
     )
 }
@@ -140,7 +141,8 @@ function checkContent(message: JsonObject, hasCalls: boolean, at: number): void 
 function refuseOpenCalls(open: ReadonlySet<string>): void {
   if (open.size === 0) return
   throw refused(
-    `invalid request: all tool calls must be followed by tool results, missing for: ${[...open].join(', ')}.`,
+    'invalid request: all tool calls must be followed by tool results, missing for: ' +
+      `${[...open].join(', ')}.`,
     'messages',
   )
 }

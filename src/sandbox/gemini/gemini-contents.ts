@@ -48,7 +48,8 @@ function readContent(content: unknown, at: number): Content {
   const parts = content.parts.map((part, index) => {
     if (isObject(part) && DATA.some((name) => part[name] !== undefined)) return part
     throw refused(
-      `* GenerateContentRequest.contents[${at}].parts[${index}].data: required oneof field 'data' must have one initialized field\n`,
+      `* GenerateContentRequest.contents[${at}].parts[${index}].data: required oneof field ` +
+        `'data' must have one initialized field\n`,
     )
   })
   for (const [index, part] of parts.entries()) checkCall(part, `contents[${at}].parts[${index}]`)
@@ -86,7 +87,8 @@ function checkTurns(contents: readonly Content[]): void {
     const results = countOf(content, 'functionResponse')
     if (calls > 0 && before?.role !== 'user')
       throw refused(
-        'Please ensure that function call turn comes immediately after a user turn or after a function response turn.',
+        'Please ensure that function call turn comes immediately after a user turn or after a ' +
+          'function response turn.',
       )
     if (results > 0 && countOf(before, 'functionCall') === 0)
       throw refused(
@@ -97,7 +99,8 @@ function checkTurns(contents: readonly Content[]): void {
       results !== countOf(before, 'functionCall')
     )
       throw refused(
-        'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
+        'Please ensure that the number of function response parts is equal to the number of ' +
+          'function call parts of the function call turn.',
       )
   }
   const last = contents.at(-1)
@@ -138,7 +141,11 @@ export function checkSignatures(contents: readonly Content[], needsSignatures: b
     if (first === undefined || signatureOf(first) !== undefined) continue
     const name = isObject(first.functionCall) ? stringOf(first.functionCall.name) : ''
     throw refused(
-      `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${name}\` , position ${at + 1}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`,
+      'Function call is missing a thought_signature in functionCall parts. This is required ' +
+        'for tools to work correctly, and missing thought_signature may lead to degraded model ' +
+        `performance. Additional data, function call \`default_api:${name}\` , position ` +
+        `${at + 1}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures ` +
+        'for more details.',
     )
   }
 }

@@ -21,7 +21,8 @@ export const geminiBatchEmbeddings: Dialect = {
       )
     if (requests.length > MAX_REQUESTS)
       throw badField(
-        `* BatchEmbedContentsRequest.requests: at most ${MAX_REQUESTS} requests can be in one batch\n`,
+        `* BatchEmbedContentsRequest.requests: at most ${MAX_REQUESTS} ` +
+          'requests can be in one batch\n',
         'requests',
       )
     return answerOnce({

@@ -165,7 +165,8 @@ function readDeclarations(value: unknown): ToolOffer[] {
     const at = `tools[0].function_declarations[${index}]`
     if (!/^[a-zA-Z_][\w.:-]{0,127}$/.test(stringOf(declaration.name)))
       throw badField(
-        `* GenerateContentRequest.${at}.name: Invalid function name. Must start with a letter or an underscore.\n`,
+        `* GenerateContentRequest.${at}.name: Invalid function name. Must start with a letter ` +
+          'or an underscore.\n',
         'tools',
       )
     const { parameters } = declaration
@@ -214,7 +215,8 @@ function readFormat(settings: JsonObject): { readonly schema?: unknown } {
   if (settings.responseMimeType !== 'application/json') {
     if (schema === undefined) return {}
     throw badField(
-      '* GenerateContentRequest.generation_config.response_mime_type: must be application/json with a response schema.\n',
+      '* GenerateContentRequest.generation_config.response_mime_type: must be ' +
+        'application/json with a response schema.\n',
       'responseMimeType',
     )
   }

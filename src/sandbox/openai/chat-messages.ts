@@ -77,7 +77,9 @@ function checkToolMessages(messages: readonly JsonObject[]): void {
 function refuseOpenCalls(open: ReadonlySet<string>, index: number): void {
   if (open.size === 0) return
   throw badField(
-    `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...open].join(', ')}`,
+    `An assistant message with 'tool_calls' must be followed by tool messages responding to ` +
+      `each 'tool_call_id'. The following tool_call_ids did not have response messages: ` +
+      `${[...open].join(', ')}`,
     `messages.[${index}].role`,
   )
 }

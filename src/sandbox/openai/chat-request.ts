@@ -86,7 +86,9 @@ export function readChatRequest({ body, model }: Exchange): ChatRequest {
       'logit_bias',
     ])
     if (typeof body.max_tokens === 'number') {
-      const message = `Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.`
+      const message =
+        `Unsupported parameter: 'max_tokens' is not supported with this model. Use ` +
+        `'max_completion_tokens' instead.`
       throw badField(message, 'max_tokens', 'unsupported_parameter')
     }
   }

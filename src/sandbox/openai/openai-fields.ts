@@ -41,11 +41,15 @@ function checkNumber(name: string, value: unknown, range: Exclude<FieldKind, str
   if (typeof value !== 'number' || (range.whole && !Number.isInteger(value)))
     throw wrongType(name, word, value)
   if (value < range.least) {
-    const message = `Invalid '${name}': ${word} below minimum value. Expected a value >= ${range.least}, but got ${value} instead.`
+    const message =
+      `Invalid '${name}': ${word} below minimum value. Expected a value >= ${range.least}, but ` +
+      `got ${value} instead.`
     throw badField(message, name, `${word}_below_min_value`)
   }
   if (range.most !== undefined && value > range.most) {
-    const message = `Invalid '${name}': ${word} above maximum value. Expected a value <= ${range.most}, but got ${value} instead.`
+    const message =
+      `Invalid '${name}': ${word} above maximum value. Expected a value <= ${range.most}, but ` +
+      `got ${value} instead.`
     throw badField(message, name, `${word}_above_max_value`)
   }
 }

@@ -54,7 +54,10 @@ function withText(items: readonly OutputItem[], text: string): OutputItem[] {
 }
 
 function encodeFrame({ type, ...members }: ResponsesEvent, sequence: number): string {
-  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...members })}\n\n`
+  return (
+    `event: ${type}\ndata: ` +
+    `${JSON.stringify({ type, sequence_number: sequence, ...members })}\n\n`
+  )
 }
 
 /**

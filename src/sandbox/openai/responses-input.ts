@@ -88,7 +88,8 @@ function missing(name: string): Refusal {
 function notFound(id: string): Refusal {
   return new Refusal(
     404,
-    `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+    `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. ` +
+      `Try again with \`store\` set to true, or remove this item from your input.`,
     { param: 'input' },
   )
 }
@@ -133,7 +134,8 @@ function checkPairedReasoning(item: JsonObject, sealedIds: ReadonlySet<string>):
   if (sealedIds.has(needed)) return
   const type = stringOf(item.type) || 'message'
   throw badField(
-    `Item '${stringOf(item.id)}' of type '${type}' was provided without its required 'reasoning' item: '${needed}'.`,
+    `Item '${stringOf(item.id)}' of type '${type}' was provided without its required ` +
+      `'reasoning' item: '${needed}'.`,
     'input',
   )
 }

@@ -86,7 +86,8 @@ export class ChangeFeed {
   #own(row: Counted): Counted {
     if (this.#installationId === undefined || row.installation === this.#installationId) return row
     throw new OtherInstallationError(
-      `the database is installation ${row.installation ?? '(none)'}'s, not ${this.#installationId}'s`,
+      `the database is installation ${row.installation ?? '(none)'}'s, not ` +
+        `${this.#installationId}'s`,
     )
   }
 
@@ -168,10 +169,12 @@ export class ChangeFeed {
    */
   async sweep(): Promise<void> {
     await this.#session.query(
-      `DELETE FROM changes WHERE seq <= (SELECT max(seq) FROM changes WHERE at < ${NOW_MS} - ${HOUR_MS})`,
+      'DELETE FROM changes WHERE seq <= (SELECT max(seq) FROM changes WHERE at ' +
+        `< ${NOW_MS} - ${HOUR_MS})`,
     )
     await this.#session.query(
-      `DELETE FROM nodes WHERE grace_until < ${NOW_MS} - ${HOUR_MS} AND last_seen < ${NOW_MS} - ${HOUR_MS}`,
+      `DELETE FROM nodes WHERE grace_until < ${NOW_MS} - ${HOUR_MS} AND ` +
+        `last_seen < ${NOW_MS} - ${HOUR_MS}`,
     )
   }
 }

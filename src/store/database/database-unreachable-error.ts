@@ -14,7 +14,8 @@ export class DatabaseUnreachableError extends Error {
   constructor(where: string, cause: unknown) {
     const code = codeOf(cause)
     super(
-      `The Postgres database at ${where} cannot be used: ${explain(code, cause)}. Check DATABASE_URL.`,
+      `The Postgres database at ${where} cannot be used: ` +
+        `${explain(code, cause)}. Check DATABASE_URL.`,
       {
         cause,
       },

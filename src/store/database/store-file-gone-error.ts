@@ -9,7 +9,8 @@ export class StoreFileGoneError extends Error {
 
   constructor(path: string) {
     super(
-      `The database's file ${path} was removed or replaced while it was in use. Put it back, or restart the server.`,
+      `The database's file ${path} was removed or replaced while it was in use. Put it back, ` +
+        'or restart the server.',
     )
   }
 }

@@ -27,7 +27,8 @@ export const ACCEPT_COMMAND = 'gatehouse store accept'
 /** @param sentences what was found and expected, one for each thing */
 export function mismatch(sentences: readonly string[]): InstallationMismatchError {
   return new InstallationMismatchError(
-    `${sentences.join(' ')} Nothing was changed. Should this be meant, say so with the same variables: ${ACCEPT_COMMAND}`,
+    `${sentences.join(' ')} Nothing was changed. Should this be meant, say so with the same ` +
+      `variables: ${ACCEPT_COMMAND}`,
   )
 }
 
@@ -85,19 +86,23 @@ function compareStores(
 ): string[] {
   if (found !== undefined && found.movedTo !== null)
     return [
-      `Everything in the store (${where}) was copied to ${found.movedTo}: found an old copy, expected that one. Set DATABASE_URL to it.`,
+      `Everything in the store (${where}) was copied to ${found.movedTo}: found an old copy, ` +
+        'expected that one. Set DATABASE_URL to it.',
     ]
   if (remembered === undefined) return []
   const expected = `the data folder ${folder} belongs to installation ${remembered.id}`
   if (found === undefined)
     return [
-      `The store (${where}) is of no installation: found a new or replaced database, but ${expected}.`,
+      `The store (${where}) is of no installation: found a new or replaced ` +
+        `database, but ${expected}.`,
     ]
   if (found.id !== remembered.id)
     return [`The store (${where}) is another installation's: found ${found.id}, but ${expected}.`]
   if (found.change < remembered.change)
     return [
-      `The store (${where}) was set back in time: found it at change ${found.change}, but this data folder has seen change ${remembered.change}. What was revoked in between is in force again.`,
+      `The store (${where}) was set back in time: found it at change ${found.change}, but ` +
+        `this data folder has seen change ${remembered.change}. What was revoked in between is ` +
+        'in force again.',
     ]
   return []
 }
@@ -120,7 +125,11 @@ async function compareKeys(
 }
 
 function describeKeys(here: string, expected: string, how: string): string {
-  return `The master key is not the one that the stored credentials are encrypted under: found ${here}, expected ${expected} (${how}). Restore the key (GATEHOUSE_MASTER_KEY, GATEHOUSE_MASTER_KEY_PREVIOUS, or master.key in the data folder).`
+  return (
+    'The master key is not the one that the stored credentials are encrypted under: found ' +
+    `${here}, expected ${expected} (${how}). Restore the key (GATEHOUSE_MASTER_KEY, ` +
+    'GATEHOUSE_MASTER_KEY_PREVIOUS, or master.key in the data folder).'
+  )
 }
 
 /**

@@ -228,7 +228,8 @@ export async function compareSteps(
   const { tolerated, refused } = await judge(database, applied, steps)
   if (refused.length > 0) {
     throw new NewerDatabaseError(
-      `The database was written by a newer version of Gatehouse (it holds the migration ${refused.join(', ')}). ` +
+      'The database was written by a newer version of Gatehouse (it holds the migration ' +
+        `${refused.join(', ')}). ` +
         'Start that version, or restore a backup made before the upgrade.',
     )
   }
@@ -314,7 +315,8 @@ export async function assertUpToDate(database: Kysely<Schema>): Promise<void> {
   if (refused.length === 0 && Object.keys(migrations).every((name) => applied.includes(name)))
     return
   throw new MigrationFailedError(
-    'The database was brought up to date by another version of Gatehouse, which is using it. Use the command of that version.',
+    'The database was brought up to date by another version of Gatehouse, which is using it. ' +
+      'Use the command of that version.',
   )
 }
 

@@ -101,7 +101,10 @@ export type Place = Pick<
 export function toPlace(place: Place): string {
   const { account_id, starts_at, gate_id, target, key_id, status_class, credential } = place
   const lengths = `${gate_id.length} ${target.length} ${key_id.length}`
-  return `${starts_at} ${status_class} ${credential} ${lengths} ${gate_id}${target}${key_id}${account_id}`
+  return (
+    `${starts_at} ${status_class} ${credential} ${lengths} ` +
+    `${gate_id}${target}${key_id}${account_id}`
+  )
 }
 
 type Histograms = Place & Pick<UsageTable, 'durations' | 'first_bytes'>

@@ -19,4 +19,5 @@ export function useFormatFit(targets: readonly string[]): (endpoint: string) => 
 
 /** For a snippet that would be refused. */
 export const NO_TARGET_TAKES_IT =
-  'No target of this gate takes this format: such a call is refused. Choose another one, or add a target that speaks it.'
+  'No target of this gate takes this format: such a call is refused. Choose another one, or ' +
+  'add a target that speaks it.'

@@ -33,7 +33,8 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
   },
   forbidden: {
     means:
-      'Control plane only: it is the account owner’s to do, or did not come from the gateway’s own pages.',
+      'Control plane only: it is the account owner’s to do, or did not come from the ' +
+      'gateway’s own pages.',
     cure: 'Ask the owner, or call with an API key instead of a session.',
   },
   gate_not_found: {
@@ -70,16 +71,22 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
   },
   quota_exceeded: {
     means: 'The account’s month, or the budget that the message names, is used up.',
-    cure: 'Trying again does not help (x-should-retry: false): raise the limit or wait until it starts again.',
+    cure:
+      'Trying again does not help (x-should-retry: false): raise the limit or ' +
+      'wait until it starts again.',
   },
   upstream_error: {
     means:
       'The provider refused the request (its own 4xx is passed on), failed, or answered nonsense.',
-    cure: 'A 4xx is the provider’s own, in its own words: change the request. A 502: try again, or add a target to fall back to.',
+    cure:
+      'A 4xx is the provider’s own, in its own words: change the request. A 502: try again, or ' +
+      'add a target to fall back to.',
   },
   provider_auth_failed: {
     means: 'The provider refused the gateway’s credential. Your API key is fine.',
-    cure: 'The message says whose credential it is: replace that provider key, that owned model’s, or tell the operator.',
+    cure:
+      'The message says whose credential it is: replace that provider key, that owned model’s, ' +
+      'or tell the operator.',
   },
   upstream_timeout: {
     means: 'The provider was silent for longer than a deadline allows; the code says which.',

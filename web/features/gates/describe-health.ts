@@ -87,7 +87,10 @@ function tellWhen(time: string | undefined, now: number, zone: TimeZone): string
 
 function describeFailure({ lastFailure }: TargetHealth, now: number): string {
   if (lastFailure === null) return ''
-  return ` Last failure: ${lastFailure.code} (${lastFailure.status}), ${formatRelative(lastFailure.at, now)}.`
+  return (
+    ` Last failure: ${lastFailure.code} (${lastFailure.status}), ` +
+    `${formatRelative(lastFailure.at, now)}.`
+  )
 }
 
 function inARow(count: number): string {

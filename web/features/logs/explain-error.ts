@@ -12,7 +12,9 @@ export interface ErrorExplanation {
 export const ERROR_EXPLANATIONS: Readonly<Record<LoggedErrorKind, ErrorExplanation>> = {
   invalid_request: {
     means: 'The request is not valid, or no target of the gate can take it.',
-    cure: 'The answer names the field and the cure. Change the request; sending it again will not help.',
+    cure:
+      'The answer names the field and the cure. Change the request; sending it ' +
+      'again will not help.',
   },
   unauthorized: {
     means: 'The API key is missing, deleted or mistyped.',
@@ -60,12 +62,17 @@ export const ERROR_EXPLANATIONS: Readonly<Record<LoggedErrorKind, ErrorExplanati
   },
   upstream_error: {
     means: 'The provider failed, refused the request, or broke off its answer.',
-    cure: 'A 4xx is about the request: the provider’s words are in the answer. Otherwise try again, or add a fallback target.',
+    cure:
+      'A 4xx is about the request: the provider’s words are in the answer. Otherwise try again, ' +
+      'or add a fallback target.',
   },
   provider_auth_failed: {
     means:
-      'The provider refused the credential, or has not been configured. The caller’s API key is fine.',
-    cure: 'Renew the provider key, or the owned model’s credential; the operator’s own is in the environment.',
+      'The provider refused the credential, or has not been configured. The ' +
+      'caller’s API key is fine.',
+    cure:
+      'Renew the provider key, or the owned model’s credential; the operator’s ' +
+      'own is in the environment.',
   },
   upstream_timeout: {
     means: 'The provider was silent for longer than the deadline allows.',
@@ -83,7 +90,9 @@ export const ERROR_EXPLANATIONS: Readonly<Record<LoggedErrorKind, ErrorExplanati
 
 export const CANCELLED: ErrorExplanation = {
   means: 'The caller left before the answer was whole, and the gateway stopped the provider.',
-  cure: 'Nothing is wrong here. If callers leave often, compare their timeouts with the durations in this log.',
+  cure:
+    'Nothing is wrong here. If callers leave often, compare their timeouts with ' +
+    'the durations in this log.',
 }
 
 /** A failure without a kind, or of a kind that a newer gateway has. */

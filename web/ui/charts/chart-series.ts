@@ -74,5 +74,8 @@ export function describeChart(
     return `${label}: at most ${format(highest.value)}, ${formatMoment(highest.startMs)}.`
   })
   const running = runningFromMs === undefined ? '' : ' The last step is not over yet.'
-  return `From ${formatMoment(first.startMs)} to ${formatMoment(last.startMs)}. ${parts.join(' ')}${running}`
+  return (
+    `From ${formatMoment(first.startMs)} to ${formatMoment(last.startMs)}. ` +
+    `${parts.join(' ')}${running}`
+  )
 }

@@ -11,14 +11,14 @@ export interface DeclaredPrices {
 }
 
 /**
- * Half of a micro-dollar is rounded up also where binary fractions make it a hair less: no price
- * has so many digits.
+ * Half of a micro-dollar is rounded up also where binary fractions make it a little less: no
+ * price has so many digits.
  */
-const HAIR = 1e-6
+const EPSILON = 1e-6
 
 /** In whole micro-dollars. */
 export function sumParts(parts: readonly CostPart[]): number {
-  let microUsd = HAIR
+  let microUsd = EPSILON
   for (const { count, microUsdEach } of parts) microUsd += count * microUsdEach
   return Math.round(microUsd)
 }

@@ -5,7 +5,6 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import type { ByteRoom } from './byte-room.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -25,6 +24,7 @@ import {
   toLentText,
   unexpected,
 } from './json-scan.ts'
+import type { ScratchBuffer } from './scratch-buffer.ts'
 
 /** Thrown by `scanJsonObject`; declared with the scanner, and offered here to those who call it. */
 export { JsonSyntaxError }
@@ -186,7 +186,7 @@ export function* arrayElements(object: JsonObject, member: JsonMember): Generato
  * The object's text with the edits made and every other byte as it was; without edits, the very
  * same array. `json` and `text` go in as they are: valid JSON is the caller's duty. Added members
  * come first in the object.
- * @param room where the result is written; it is valid until the room is used again. Without it:
+ * @param scratch where the result is written, valid until that is used again. Without it:
  * memory of its own.
  * @throws TypeError when a member is edited twice or is not the object's, or when the result would
  * hold a key twice
@@ -194,13 +194,13 @@ export function* arrayElements(object: JsonObject, member: JsonMember): Generato
 export function spliceJson(
   object: JsonObject,
   edits: readonly JsonEdit[],
-  room?: ByteRoom,
+  scratch?: ScratchBuffer,
 ): Uint8Array {
   const [only] = edits
   if (only === undefined) return object.bytes
   // Nearly every call: a gate's name gives way to a model's.
   if (edits.length === 1 && only.type === 'replace' && isMember(object, only.member))
-    return applyCuts(object.bytes, [toCut(only)], room)
+    return applyCuts(object.bytes, [toCut(only)], scratch)
   const { added, edited } = checkEdits(object, edits)
   const { members } = object
   const lastKept = members.findLastIndex((member) => edited.get(member)?.type !== 'remove')
@@ -237,7 +237,7 @@ export function spliceJson(
       text: '',
     })
   }
-  return applyCuts(object.bytes, cuts, room)
+  return applyCuts(object.bytes, cuts, scratch)
 }
 
 interface Cut extends JsonSpan {
@@ -257,11 +257,11 @@ function isMember(object: JsonObject, member: JsonMember): boolean {
 function applyCuts(
   bytes: Uint8Array,
   cuts: readonly Cut[],
-  room: ByteRoom | undefined,
+  scratch: ScratchBuffer | undefined,
 ): Uint8Array {
   let length = bytes.length
   for (const { start, end, text } of cuts) length += Buffer.byteLength(text) - (end - start)
-  const result = room?.take(length) ?? Buffer.allocUnsafe(length)
+  const result = scratch?.take(length) ?? Buffer.allocUnsafe(length)
   let from = 0
   let to = 0
   for (const { start, end, text } of cuts) {

@@ -2,7 +2,7 @@
  * Anthropic Messages as the gateway serves it and relays it. It must not know which providers speak
  * it.
  */
-import { requestRoom } from '../byte-room.ts'
+
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { type JsonObject, spliceJson } from '../json-splice.ts'
 import {
@@ -13,6 +13,7 @@ import {
   readGate,
   requireField,
 } from '../request-fields.ts'
+import { requestScratch } from '../scratch-buffer.ts'
 import { readUsage } from '../usage.ts'
 import { editHistory } from './edit-history.ts'
 import { hostedMembers } from './hosted-members.ts'
@@ -65,7 +66,7 @@ function rewrite({ body, defaults }: AcceptedRequest, target: RelayTarget): Rela
   const { edits: opened, leftOut } = editHistory(body, target, edits)
   if (opened.length > 0) edits.push(...opened)
   return {
-    body: spliceJson(body, edits, requestRoom),
+    body: spliceJson(body, edits, requestScratch),
     hidesUsage: false,
     ignored: written?.ignored,
     leftOut,

@@ -2,12 +2,13 @@
  * Anthropic's token counting: relayed where the target has it, estimated where it has not. It must
  * not know providers.
  */
-import { requestRoom } from '../byte-room.ts'
+
 import type { JsonRecord, UserPart } from '../chat-request.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import { noStream } from '../embeddings/no-stream.ts'
 import { type JsonObject, spliceJson } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
+import { requestScratch } from '../scratch-buffer.ts'
 import { decodeAnthropicRequest } from './decode-request.ts'
 import { editHistory } from './edit-history.ts'
 
@@ -21,7 +22,7 @@ export const anthropicCountTokens: RelayedDialect = {
     const edits = editModel(body, target.model)
     const { edits: opened, leftOut } = editHistory(body, target, edits)
     return {
-      body: spliceJson(body, [...edits, ...opened], requestRoom),
+      body: spliceJson(body, [...edits, ...opened], requestScratch),
       hidesUsage: false,
       leftOut,
     }

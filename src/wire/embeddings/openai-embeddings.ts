@@ -3,11 +3,11 @@
  * which providers speak it.
  */
 import type { Usage } from '../../core/usage.ts'
-import { requestRoom } from '../byte-room.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import { type JsonObject, spliceJson } from '../json-splice.ts'
 import { isRecord } from '../read-json.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
+import { requestScratch } from '../scratch-buffer.ts'
 import { noStream } from './no-stream.ts'
 
 export const openaiEmbeddings: RelayedDialect = {
@@ -15,7 +15,7 @@ export const openaiEmbeddings: RelayedDialect = {
   envelope: 'nested',
   accept,
   rewrite: ({ body }, target) => ({
-    body: spliceJson(body, editModel(body, target.model), requestRoom),
+    body: spliceJson(body, editModel(body, target.model), requestScratch),
     hidesUsage: false,
   }),
   isAnswer: ({ data }) => Array.isArray(data),

@@ -2,7 +2,6 @@
  * What Mistral's dialects have in common: a whitelist going up, chat-shaped answers coming down.
  */
 import type { GateDefaults } from '../../core/gate.ts'
-import { requestRoom } from '../byte-room.ts'
 import type { DefaultsEditor } from '../defaults-editor.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
@@ -10,6 +9,7 @@ import { type JsonEdit, type JsonObject, spliceJson } from '../json-splice.ts'
 import { ChatTap } from '../openai-chat/chat-tap.ts'
 import { isChatAnswer } from '../openai-chat/is-chat-answer.ts'
 import { editModel, readFlag, readGate } from '../request-fields.ts'
+import { requestScratch } from '../scratch-buffer.ts'
 import { readUsage } from '../usage.ts'
 
 export function mistralShaped(options: {
@@ -48,7 +48,7 @@ export function mistralShaped(options: {
         if (isLeftOut || isNoFlag) edits.push({ type: 'remove', member })
       }
       return {
-        body: spliceJson(body, edits, requestRoom),
+        body: spliceJson(body, edits, requestScratch),
         hidesUsage: false,
         ignored: written?.ignored,
       }

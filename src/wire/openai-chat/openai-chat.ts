@@ -4,11 +4,11 @@
  */
 
 import { invalidRequest } from '../../core/errors.ts'
-import { requestRoom } from '../byte-room.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
 import { type JsonEdit, type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readFlag, readGate, requireField } from '../request-fields.ts'
+import { requestScratch } from '../scratch-buffer.ts'
 import { readUsage } from '../usage.ts'
 import { editChatDefaults } from './chat-defaults.ts'
 import { ChatTap } from './chat-tap.ts'
@@ -60,7 +60,7 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   const usageEdit = request.stream && target.countsStreamsOnRequest ? askForUsage(body) : undefined
   if (usageEdit !== undefined) edits.push(usageEdit)
   return {
-    body: spliceJson(body, edits, requestRoom),
+    body: spliceJson(body, edits, requestScratch),
     hidesUsage: usageEdit !== undefined,
     ignored: written?.ignored,
   }

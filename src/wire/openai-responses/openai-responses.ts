@@ -4,7 +4,6 @@
  */
 
 import { invalidRequest } from '../../core/errors.ts'
-import { requestRoom } from '../byte-room.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
 import {
@@ -22,6 +21,7 @@ import {
   readString,
   requireField,
 } from '../request-fields.ts'
+import { requestScratch } from '../scratch-buffer.ts'
 import { readUsage } from '../usage.ts'
 import { editResponsesDefaults } from './responses-defaults.ts'
 import { ResponsesTap } from './responses-tap.ts'
@@ -162,7 +162,7 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
     edits.push({ type: 'replace', member: store, json: 'false' })
   if (target.isReasoningModel) edits.push(...includeEncryptedReasoning(body))
   return {
-    body: spliceJson(body, edits, requestRoom),
+    body: spliceJson(body, edits, requestScratch),
     hidesUsage: false,
     ignored: written?.ignored,
   }

@@ -5,7 +5,7 @@
 import { ptr } from 'bun:ffi'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ByteRoom } from './byte-room.ts'
+import { ScratchBuffer } from './scratch-buffer.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -13,49 +13,50 @@ const MIB = 1024 * KIB
 test('as much is lent as was asked for, whatever was lent before', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(200 * KIB), { minLength: 1, maxLength: 6 }), (lengths) => {
-      const room = new ByteRoom()
-      for (const length of lengths) expect(room.take(length).length).toBe(length)
+      const scratch = new ScratchBuffer()
+      for (const length of lengths) expect(scratch.take(length).length).toBe(length)
     }),
     { numRuns: 30 },
   )
 })
 
 test('the same memory is lent again, from the smallest use to the largest that is kept', () => {
-  const room = new ByteRoom()
-  const small = room.take(1)
-  expect(room.take(64 * KIB).buffer).toBe(small.buffer)
-  expect(room.take(64 * KIB + 1).buffer).not.toBe(small.buffer)
-  const largest = room.take(4 * MIB)
-  expect(room.take(4 * MIB).buffer).toBe(largest.buffer)
-  expect(room.take(1).buffer).toBe(largest.buffer)
+  const scratch = new ScratchBuffer()
+  const small = scratch.take(1)
+  expect(scratch.take(64 * KIB).buffer).toBe(small.buffer)
+  expect(scratch.take(64 * KIB + 1).buffer).not.toBe(small.buffer)
+  const largest = scratch.take(4 * MIB)
+  expect(scratch.take(4 * MIB).buffer).toBe(largest.buffer)
+  expect(scratch.take(1).buffer).toBe(largest.buffer)
   expect(largest.buffer.byteLength).toBe(4 * MIB)
 })
 
 test('what is larger than the limit gets memory of its own, which is not kept', () => {
-  const room = new ByteRoom()
-  const kept = room.take(1)
-  const large = room.take(4 * MIB + 1)
+  const scratch = new ScratchBuffer()
+  const kept = scratch.take(1)
+  const large = scratch.take(4 * MIB + 1)
   expect(large.length).toBe(4 * MIB + 1)
-  expect(room.take(4 * MIB + 1).buffer).not.toBe(large.buffer)
-  expect(room.take(1).buffer).toBe(kept.buffer)
+  expect(scratch.take(4 * MIB + 1).buffer).not.toBe(large.buffer)
+  expect(scratch.take(1).buffer).toBe(kept.buffer)
 })
 
 test('memory that grows bit by bit is seldom new, and never more than the limit', () => {
-  const room = new ByteRoom()
+  const scratch = new ScratchBuffer()
   const buffers = new Set<ArrayBufferLike>()
-  for (let length = 0; length <= 4 * MIB; length += 16 * KIB) buffers.add(room.take(length).buffer)
+  for (let length = 0; length <= 4 * MIB; length += 16 * KIB)
+    buffers.add(scratch.take(length).buffer)
   // From 64 KiB on, doubled six times; and the one of nothing at all.
   expect(buffers.size).toBeLessThanOrEqual(8)
   expect(Math.max(...Array.from(buffers, (buffer) => buffer.byteLength))).toBe(4 * MIB)
 })
 
 test.each([
-  ['a kept room', 300 * KIB],
+  ['kept memory', 300 * KIB],
   ['memory of its own', 5 * MIB],
 ])(
   'large memory does not begin where a page does, as what is copied into it does: %s',
   (_name, length) => {
-    const intoPage = ptr(new ByteRoom().take(length)) % 4096
+    const intoPage = ptr(new ScratchBuffer().take(length)) % 4096
     expect(intoPage).toBeGreaterThan(512)
     expect(intoPage).toBeLessThan(4096 - 512)
   },

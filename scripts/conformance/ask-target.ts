@@ -5,7 +5,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
-import { TargetHealth } from '../../src/gateway/attempt/target-health.ts'
+import { CircuitBreakers } from '../../src/gateway/attempt/circuit-breakers.ts'
 import { TargetOrder } from '../../src/gateway/plan/order-targets.ts'
 import { planTargets, type Target } from '../../src/gateway/plan/plan-targets.ts'
 import { CallerRequest, translate } from '../../src/gateway/translate/translate.ts'
@@ -38,7 +38,7 @@ const caller = {
   keyId: 'key_probe' as KeyId,
   limits: { tokensPerMinute: 1, requestsPerMinute: 1, concurrentCalls: 1 },
 }
-const order = new TargetOrder(new TargetHealth(systemClock))
+const order = new TargetOrder(new CircuitBreakers(systemClock))
 
 /** @throws GatewayError when the request is refused */
 export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord): AskedTarget {

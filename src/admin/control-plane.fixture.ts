@@ -19,7 +19,7 @@ import {
 import { createPlans } from '../core/plan.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
-import type { SeenTarget } from '../gateway/attempt/target-health.ts'
+import type { SeenTarget } from '../gateway/attempt/circuit-breakers.ts'
 import type { Caller } from '../gateway/ports.ts'
 import { createIdentity } from '../identity/create-identity.ts'
 import { BudgetRegistry } from '../limits/budget-registry.ts'

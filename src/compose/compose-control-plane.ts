@@ -39,7 +39,8 @@ export interface ControlPlaneParts {
 
 export async function composeControlPlane(parts: ControlPlaneParts): Promise<ControlPlane> {
   const { settings, log, state, ports, limitsOf, addresses, node, telemetry } = parts
-  const { store, keys, gates, ownedModels, providerKeys, usage, budgets, webhooks, health } = state
+  const { store, keys, gates, ownedModels, providerKeys, usage, budgets, webhooks, breakers } =
+    state
   const { prices } = parts.ledger
   const { providers } = ports
   const serveCall = createPipeline(ports)
@@ -90,8 +91,8 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       describeProvider(provider, settings, providers),
     ),
     modelsOf: (providerId) => prices.modelsOf(providerId, ports.clock.now()),
-    seenOf: (accountId, target) => health.seenOf(healthKey({ accountId }, { model: target })),
-    seenSinceMs: health.sinceMs,
+    seenOf: (accountId, target) => breakers.seenOf(healthKey({ accountId }, { model: target })),
+    seenSinceMs: breakers.sinceMs,
     async authenticate(headers) {
       await whenFresh(ports)
       return authenticate(ports, headers)

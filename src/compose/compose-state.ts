@@ -8,7 +8,7 @@ import type { Settings } from '../config/settings.ts'
 import type { Timekeeper } from '../core/clock.ts'
 import { OWNED_PREFIX } from '../core/owned-model.ts'
 import type { Plans } from '../core/plan.ts'
-import { TargetHealth } from '../gateway/attempt/target-health.ts'
+import { CircuitBreakers } from '../gateway/attempt/circuit-breakers.ts'
 import { healthKeyPrefix, readHealthKey } from '../gateway/plan/order-targets.ts'
 import type { BudgetAlert } from '../limits/budget-counter.ts'
 import { BudgetRegistry } from '../limits/budget-registry.ts'
@@ -102,7 +102,7 @@ export async function openState({
       ownedModels: store.ownedModels,
       vault,
       onChanged: (accountId, slug) =>
-        health.forgetFailures(healthKeyPrefix(accountId, OWNED_PREFIX) + slug),
+        breakers.forgetFailures(healthKeyPrefix(accountId, OWNED_PREFIX) + slug),
       onUnopened: ({ accountId, slug }, error) =>
         log.error(
           { accountId, slug, err: error },
@@ -118,7 +118,7 @@ export async function openState({
     })
     const webhooks: Webhooks = await composeWebhooks({ store, vault, log, addresses })
     told.webhooks = webhooks
-    const health = new TargetHealth(clock, (key, restsUntilMs) => {
+    const breakers = new CircuitBreakers(clock, (key, restsUntilMs) => {
       const { accountId, target } = readHealthKey(key)
       webhooks.degraded.note(accountId, target, restsUntilMs)
     })
@@ -133,7 +133,7 @@ export async function openState({
         ),
       // A target that rests because a key was refused is asked again with the next one at once.
       onChanged: (accountId, providerId) =>
-        health.forgetFailures(healthKeyPrefix(accountId, providerId)),
+        breakers.forgetFailures(healthKeyPrefix(accountId, providerId)),
       onUnopened: ({ accountId, providerId }, error) =>
         log.error(
           { accountId, providerId, err: error },
@@ -158,7 +158,7 @@ export async function openState({
       budgets,
       plain,
       webhooks,
-      health,
+      breakers,
     }
   } catch (error) {
     await node?.close()

@@ -14,7 +14,7 @@ import { shippedFile } from '../core/shipped-files.ts'
 import { createDashboard } from '../dashboard/create-dashboard.ts'
 import type { AddressOf } from '../doors/client-address.ts'
 import { CallHeaders } from '../gateway/attempt/call-headers.ts'
-import type { TargetHealth } from '../gateway/attempt/target-health.ts'
+import type { CircuitBreakers } from '../gateway/attempt/circuit-breakers.ts'
 import { BodyRoom } from '../gateway/body-room.ts'
 import { createDataPlane } from '../gateway/data-plane.ts'
 import { endRevokedCalls } from '../gateway/end-revoked-calls.ts'
@@ -133,7 +133,7 @@ export async function composeGatehouse({
     addresses,
     clock,
   })
-  const { lock, store, keys, gates, ownedModels, providerKeys, usage, webhooks, health } = state
+  const { lock, store, keys, gates, ownedModels, providerKeys, usage, webhooks, breakers } = state
   const shared = await composeLimits(settings.redis, {
     usage,
     log,
@@ -152,7 +152,7 @@ export async function composeGatehouse({
   webhooks.sender.wake()
   const pools = new ConnectionPools(clock, settings.connections)
   const watched = {
-    ...{ log, journal, health, pools, worker },
+    ...{ log, journal, breakers, pools, worker },
     ...{ watch: state.watch, redis: shared.redis, node: node?.state },
   }
   const telemetry = hasTelemetry ? await openTelemetry(settings, watched) : undefined
@@ -174,8 +174,8 @@ export async function composeGatehouse({
     prices: ledger.callPrices,
     credentials: providerKeys,
     providers,
-    health,
-    order: new TargetOrder(health),
+    breakers,
+    order: new TargetOrder(breakers),
     upstream: { open: (request) => new SocketExchange(exchangePorts, request) },
     deadlines,
     timeouts: settings.timeouts,
@@ -283,7 +283,7 @@ const DASHBOARD_FOLDER = shippedFile('dist/dashboard')
 interface Watched {
   readonly log: Log
   readonly journal: Journal
-  readonly health: TargetHealth
+  readonly breakers: CircuitBreakers
   readonly watch: InstallationWatch
   readonly redis: ComposedLimits['redis']
   readonly worker: TelemetryOfWorker | undefined
@@ -293,7 +293,7 @@ interface Watched {
 
 function openTelemetry(
   settings: Settings,
-  { log, journal, health, watch, redis, node, worker, pools }: Watched,
+  { log, journal, breakers, watch, redis, node, worker, pools }: Watched,
 ): Promise<Telemetry> {
   return startTelemetry(settings.telemetry, {
     log,
@@ -309,7 +309,7 @@ function openTelemetry(
       redis,
       node,
       installation: () => ({ isRight: watch.standing === 'ok', setBacks: watch.setBacks }),
-      openBreakers: () => Array.from(health.notWell(), (key) => readHealthKey(key).target),
+      openBreakers: () => Array.from(breakers.notWell(), (key) => readHealthKey(key).target),
     },
   })
 }

@@ -50,7 +50,7 @@ const refusal = (status: number, error: object = {}) =>
   })
 const told = (message: string) => ({ error: { message } })
 const failuresOf = (gateway: InProcessGateway, target: string) =>
-  gateway.health.seenOf(`${CALLER.accountId}\n${target}`)?.failuresInARow ?? 0
+  gateway.breakers.seenOf(`${CALLER.accountId}\n${target}`)?.failuresInARow ?? 0
 
 describe('moves on to the next target', () => {
   const failing: readonly (readonly [string, Script, number | null])[] = [

@@ -27,8 +27,8 @@ const onlyInput = (inputTokens: number) => ({
   cachedInputTokens: 0,
   reasoningTokens: 0,
 })
-const isBlamed = ({ health }: InProcessGateway) =>
-  (health.seenOf(`${CALLER.accountId}\n${TARGET}`)?.failuresInARow ?? 0) > 0
+const isBlamed = ({ breakers }: InProcessGateway) =>
+  (breakers.seenOf(`${CALLER.accountId}\n${TARGET}`)?.failuresInARow ?? 0) > 0
 const streamed = (members: object = {}) => ({
   body: chatBody({ stream: true, stream_options: { include_usage: true }, ...members }),
 })
@@ -151,8 +151,8 @@ describe('in the middle of a stream', () => {
           sent: [{ state: 'cancelled', taken: count }],
           settled: { ...cancelled, status: 200, target, stream: true, firstByteMs: 0 },
           tookMs: 0,
-          check: ({ health }) =>
-            expect(health.seenOf(`${CALLER.accountId}\n${target}`)?.failuresInARow).toBe(0),
+          check: ({ breakers }) =>
+            expect(breakers.seenOf(`${CALLER.accountId}\n${target}`)?.failuresInARow).toBe(0),
         }),
       )
     },

@@ -40,7 +40,7 @@ const answering = (ms: number, script: Script = CHAT_ANSWER): Script => [pause(m
 const refusal = (status: number): Script =>
   json(status, { error: { message: `said ${status}`, type: 't', param: null, code: null } })
 const conditionOf = (scene: InProcessGateway, target: string) =>
-  scene.health.seenOf(`${CALLER.accountId}\n${target}`)?.failuresInARow ?? 0
+  scene.breakers.seenOf(`${CALLER.accountId}\n${target}`)?.failuresInARow ?? 0
 
 describe('a first target in time', () => {
   runRows([

@@ -333,8 +333,8 @@ describe('nothing ends before it is written down', () => {
       seen: { status: 200, ending: 'cut', contains: ['The journal cannot be written.'] },
       sent: [{ state: 'closed' }],
       settled: { outcome: 'succeeded' },
-      check: ({ health }) =>
-        expect(health.seenOf(`acct_caller\n${TARGET}`)?.failuresInARow).toBe(0),
+      check: ({ breakers }) =>
+        expect(breakers.seenOf(`acct_caller\n${TARGET}`)?.failuresInARow).toBe(0),
     },
     {
       name: 'a refusal that cannot be written down is our own failure',

@@ -257,7 +257,7 @@ describe('a client that leaves during the pause', () => {
   test('says nothing against the target', async () => {
     const gateway = new InProcessGateway({ ...gate(3), upstream: [refusal(503)] })
     await gateway.ask({ path: CHAT, body: chatBody() }, { leavesAfterMs: 50 })
-    expect(gateway.health.seenOf(`acct_caller\n${TARGET}`)).toMatchObject({ failuresInARow: 1 })
+    expect(gateway.breakers.seenOf(`acct_caller\n${TARGET}`)).toMatchObject({ failuresInARow: 1 })
     await gateway.assertNothingIsLeft()
   })
 })

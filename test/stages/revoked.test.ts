@@ -65,7 +65,7 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
       { outcome: 'failed', status: 200, errorKind: 'unauthorized', keyId: CALLER.keyId, target },
     ])
     // It says nothing of the target.
-    expect(gateway.health.seenOf(failuresOf(target))?.failuresInARow).toBe(0)
+    expect(gateway.breakers.seenOf(failuresOf(target))?.failuresInARow).toBe(0)
     await gateway.assertNothingIsLeft()
   })
 

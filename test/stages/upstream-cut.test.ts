@@ -118,9 +118,9 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
         sent: [{ state: state === 'idle_timeout' ? 'first_byte_timeout' : state }],
         settled: { outcome: 'failed', errorKind, usage: null, firstByteMs: null, attempts: 1 },
         spent: { tokens: 0 },
-        check: ({ health }, { text }) => {
+        check: ({ breakers }, { text }) => {
           readErrorCode(envelope, text)
-          expect(health.seenOf(failuresOf(target))?.failuresInARow).toBe(1)
+          expect(breakers.seenOf(failuresOf(target))?.failuresInARow).toBe(1)
         },
       }),
   )
@@ -157,7 +157,7 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
         },
         sent: [{ state }],
         settled: { outcome: 'failed', status: 200, errorKind, target, attempts: 1, firstByteMs: 0 },
-        check: ({ health, ledger: { records } }, { text }) => {
+        check: ({ breakers, ledger: { records } }, { text }) => {
           const relayed = sent.join('')
           if (door.isRelayed) expect(text).toStartWith(relayed)
           const told = parseEvents(door.isRelayed ? text.slice(relayed.length) : text)
@@ -165,7 +165,7 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
           if (door.endsWithDone) expect(last?.data).toBe('[DONE]')
           const failure = JSON.parse(told.at(door.endsWithDone ? -2 : -1)?.data ?? '{}')
           expect(JSON.stringify(failure)).toContain('error')
-          expect(health.seenOf(failuresOf(target))?.failuresInARow).toBe(1)
+          expect(breakers.seenOf(failuresOf(target))?.failuresInARow).toBe(1)
           // What was reported until then is kept, and nothing is guessed.
           if (records[0]?.usage === null) expect(records[0]?.cost?.status).toBe('unknown')
         },
@@ -181,7 +181,8 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
         seen: { status: 200, contains: [door.isRelayed ? events.join('') : ''] },
         sent: [{}],
         settled: { outcome: 'succeeded', status: 200, errorKind: null },
-        check: ({ health }) => expect(health.seenOf(failuresOf(target))?.failuresInARow).toBe(0),
+        check: ({ breakers }) =>
+          expect(breakers.seenOf(failuresOf(target))?.failuresInARow).toBe(0),
       })
   })
 })
@@ -258,8 +259,8 @@ describe('a whole answer', () => {
 })
 
 describe('a shutdown', () => {
-  const isBlamed = ({ health }: InProcessGateway, target: string) =>
-    (health.seenOf(failuresOf(target))?.failuresInARow ?? 0) > 0
+  const isBlamed = ({ breakers }: InProcessGateway, target: string) =>
+    (breakers.seenOf(failuresOf(target))?.failuresInARow ?? 0) > 0
 
   test.each(DOORS.map((door) => [door.name, door] as const))(
     'in the middle of a stream is told as such: %s',

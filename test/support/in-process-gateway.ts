@@ -9,7 +9,7 @@ import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { type AddedHeaders, CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
-import { TargetHealth } from '../../src/gateway/attempt/target-health.ts'
+import { CircuitBreakers } from '../../src/gateway/attempt/circuit-breakers.ts'
 import { BodyRoom } from '../../src/gateway/body-room.ts'
 import type { CallObserver } from '../../src/gateway/call-observer.ts'
 import { createDataPlane } from '../../src/gateway/data-plane.ts'
@@ -142,7 +142,7 @@ export interface BegunCall {
 export class InProcessGateway {
   readonly clock = new ScriptedClock()
   readonly deadlines = new Deadlines(this.clock)
-  readonly health = new TargetHealth(this.clock)
+  readonly breakers = new CircuitBreakers(this.clock)
   readonly upstream: ScriptedUpstream
   readonly limits: ScriptedLimits
   readonly ledger: ScriptedLedger
@@ -205,8 +205,8 @@ export class InProcessGateway {
       providers: new Map(
         [...PROVIDERS].filter(([id]) => script.withoutAddress?.includes(id) !== true),
       ),
-      health: this.health,
-      order: new TargetOrder(this.health),
+      breakers: this.breakers,
+      order: new TargetOrder(this.breakers),
       upstream: this.upstream,
       deadlines: this.deadlines,
       timeouts: { ...TIMEOUTS, ...script.timeouts },

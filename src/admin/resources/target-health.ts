@@ -8,7 +8,7 @@ import { type TargetHealthBody, targetHealthList } from '../../contract/target-h
 import { ERROR_POLICY } from '../../core/errors.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
-import type { SeenTarget } from '../../gateway/attempt/target-health.ts'
+import type { SeenTarget } from '../../gateway/attempt/circuit-breakers.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,

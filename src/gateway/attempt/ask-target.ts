@@ -40,10 +40,10 @@ import {
   type OutgoingRequest,
 } from './begin-answer.ts'
 import type { CallHeaders } from './call-headers.ts'
+import type { CircuitBreakers } from './circuit-breakers.ts'
 import { toFailure } from './failures.ts'
 import { askedDelayMs, isTargetsFault } from './retry.ts'
 import { signRequest } from './sign-request.ts'
-import type { TargetHealth } from './target-health.ts'
 
 export interface AskPorts {
   readonly clock: Timekeeper
@@ -52,7 +52,7 @@ export interface AskPorts {
   readonly credentials: Credentials
   /** Absent: no call's cost is known. */
   readonly prices?: Prices | undefined
-  readonly health: TargetHealth
+  readonly breakers: CircuitBreakers
   readonly addresses: Pick<AddressGuard, 'resolve' | 'avoid'>
   readonly bodyLimits: { readonly maxBodyBytes: number }
   readonly callHeaders: CallHeaders
@@ -100,13 +100,13 @@ export async function askTarget(
   signal: AbortSignal,
 ): Promise<Attempted> {
   const { progress, plan } = input
-  const { clock, health } = ports
+  const { clock, breakers } = ports
   const attempt = beginAttempt(clock, target.name, progress.trace?.beginAttempt())
   attempt.isPlatforms = target.owner === 'platform'
   progress.attempts.push(attempt)
   noteTarget(progress, target)
   if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)
-  health.noteAsked(target.healthKey)
+  breakers.noteAsked(target.healthKey)
   let exchange: Exchange | undefined
   try {
     const opening = openExchange(ports, input, { target, signal, attempt })
@@ -115,7 +115,7 @@ export async function askTarget(
     attempt.isSent = !signal.aborted
     const beginning = beginAnswer(exchange, await exchange.send(), opened.expected)
     const answer = beginning instanceof Promise ? await beginning : beginning
-    health.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
+    breakers.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
     return { target, answer, ignored: opened.expected.outgoing.ignored }
   } catch (thrown) {
     exchange?.close()
@@ -124,13 +124,14 @@ export async function askTarget(
     attempt.failedAt = clock.elapsed()
     // The client went away: no blame on the upstream.
     if (isCancelled) {
-      health.noteAbandoned(target.healthKey)
+      breakers.noteAbandoned(target.healthKey)
       throw thrown
     }
     if (target.isGuarded && isUnreachable(thrown)) ports.addresses.avoid(target.url)
     const failure = toFailure(thrown, target.name)
-    if (isTargetsFault(failure)) health.noteFailed(target.healthKey, askedDelayMs(failure), failure)
-    else health.noteAbandoned(target.healthKey)
+    if (isTargetsFault(failure))
+      breakers.noteFailed(target.healthKey, askedDelayMs(failure), failure)
+    else breakers.noteAbandoned(target.healthKey)
     throw failure
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Gate, Strategy } from '../../core/gate.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../../core/ids.ts'
-import { TargetHealth } from '../attempt/target-health.ts'
+import { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { healthKey, healthKeyPrefix, readHealthKey, TargetOrder } from './order-targets.ts'
 
 function createGate(strategy: Strategy, weights: readonly (number | undefined)[]): Gate {
@@ -34,14 +34,14 @@ function createScene(gate: Gate) {
       return this.nowMs
     },
   }
-  const health = new TargetHealth(clock)
-  const order = new TargetOrder(health)
+  const breakers = new CircuitBreakers(clock)
+  const order = new TargetOrder(breakers)
   const key = (index: number) => healthKey(gate, gate.targets[index] ?? { model: '' })
   const names = () => order.of(gate).map((target) => Number(target.model.slice('openai/'.length)))
   const breakDown = (index: number) => {
-    for (let times = 0; times < 5; times += 1) health.noteFailed(key(index))
+    for (let times = 0; times < 5; times += 1) breakers.noteFailed(key(index))
   }
-  return { clock, health, key, names, breakDown }
+  return { clock, breakers, key, names, breakDown }
 }
 
 describe('weighted', () => {
@@ -89,14 +89,16 @@ describe('fallback', () => {
   })
 
   test('a target that rests is asked last, still asked, and first again for one probe', () => {
-    const { clock, health, key, names, breakDown } = createScene(createGate('fallback', [1, 1, 1]))
+    const { clock, breakers, key, names, breakDown } = createScene(
+      createGate('fallback', [1, 1, 1]),
+    )
     breakDown(0)
     expect(names()).toEqual([1, 2, 0])
     clock.nowMs += 5_000
     expect(names()).toEqual([0, 1, 2])
-    health.noteAsked(key(0))
+    breakers.noteAsked(key(0))
     expect(names()).toEqual([1, 2, 0])
-    health.noteAnswered(key(0), 5)
+    breakers.noteAnswered(key(0), 5)
     expect(names()).toEqual([0, 1, 2])
   })
 
@@ -110,23 +112,23 @@ describe('fallback', () => {
 
 describe('fastest', () => {
   test('asks first what was never asked, then what began to answer soonest', () => {
-    const { health, key, names } = createScene(createGate('fastest', [1, 1, 1]))
-    health.noteAnswered(key(0), 300)
-    health.noteAnswered(key(1), 100)
+    const { breakers, key, names } = createScene(createGate('fastest', [1, 1, 1]))
+    breakers.noteAnswered(key(0), 300)
+    breakers.noteAnswered(key(1), 100)
     expect(names()).toEqual([2, 1, 0])
-    health.noteAnswered(key(2), 200)
+    breakers.noteAnswered(key(2), 200)
     expect(names()).toEqual([1, 2, 0])
   })
 
   test('one call in twenty goes to the target that was not asked for longest, so that one that has become fast is found', () => {
-    const { clock, health, key, names } = createScene(createGate('fastest', [1, 1]))
-    health.noteAnswered(key(0), 300)
+    const { clock, breakers, key, names } = createScene(createGate('fastest', [1, 1]))
+    breakers.noteAnswered(key(0), 300)
     clock.nowMs += 10
     const firsts: (number | undefined)[] = []
     for (let call = 0; call < 40; call += 1) {
       const first = names()[0]
       firsts.push(first)
-      if (first === 1) health.noteAnswered(key(1), 100)
+      if (first === 1) breakers.noteAnswered(key(1), 100)
     }
     expect(firsts.filter((first) => first === 0)).toHaveLength(2)
   })

@@ -1,7 +1,7 @@
 /** In which order a gate's targets are asked: its strategy, then their health. No I/O. */
 import type { Gate, GateTarget } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
-import type { TargetHealth } from '../attempt/target-health.ts'
+import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 
 /** Under `fastest`, one call in so many goes first to the target that was not asked for longest. */
 const EXPLORED_SHARE = 20
@@ -17,11 +17,11 @@ interface Rotation {
 }
 
 export class TargetOrder {
-  readonly #health: TargetHealth
+  readonly #breakers: CircuitBreakers
   readonly #rotations = new WeakMap<Gate, Rotation>()
 
-  constructor(health: TargetHealth) {
-    this.#health = health
+  constructor(breakers: CircuitBreakers) {
+    this.#breakers = breakers
   }
 
   /**
@@ -33,7 +33,7 @@ export class TargetOrder {
     // The usual gate has one target, and then there is nothing to decide.
     if (targets.length === 1) return targets
     const ordered = this.#byStrategy(gate)
-    const conditions = ordered.map((target) => this.#health.conditionOf(healthKey(gate, target)))
+    const conditions = ordered.map((target) => this.#breakers.conditionOf(healthKey(gate, target)))
     if (conditions.every((condition) => condition === 'well')) return ordered
     const probed = ordered.find((_, index) => conditions[index] === 'probe')
     const well = ordered.filter((_, index) => conditions[index] === 'well')
@@ -54,15 +54,15 @@ export class TargetOrder {
   }
 
   #byFirstByte(gate: Gate, rotation: Rotation): readonly GateTarget[] {
-    const health = this.#health
+    const breakers = this.#breakers
     const byTime = gate.targets.toSorted(
       (left, right) =>
         // Never seen: try it, it may be the fastest.
-        (health.firstByteMsOf(healthKey(gate, left)) ?? -1) -
-        (health.firstByteMsOf(healthKey(gate, right)) ?? -1),
+        (breakers.firstByteMsOf(healthKey(gate, left)) ?? -1) -
+        (breakers.firstByteMsOf(healthKey(gate, right)) ?? -1),
     )
     if (rotation.calls % EXPLORED_SHARE !== 0) return byTime
-    const lastAsked = (target: GateTarget) => health.lastAnsweredAtMsOf(healthKey(gate, target))
+    const lastAsked = (target: GateTarget) => breakers.lastAnsweredAtMsOf(healthKey(gate, target))
     const longestAgo = byTime.reduce((left, right) =>
       lastAsked(right) < lastAsked(left) ? right : left,
     )

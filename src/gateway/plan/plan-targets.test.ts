@@ -12,7 +12,7 @@ import { gatehouseChat } from '../../wire/gatehouse-chat/gatehouse-chat.ts'
 import { scanJsonObject } from '../../wire/json-splice.ts'
 import { openaiChat } from '../../wire/openai-chat/openai-chat.ts'
 import { openaiResponses } from '../../wire/openai-responses/openai-responses.ts'
-import { TargetHealth } from '../attempt/target-health.ts'
+import { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { TargetOrder } from './order-targets.ts'
 import { planTargets, type ReachableProvider } from './plan-targets.ts'
 
@@ -62,7 +62,7 @@ function plan(model: string, dialect: Dialect) {
     },
     providers: new Map([vendor, narrow].map((provider) => [provider.id, provider])),
     ownedModels: { find: () => undefined },
-    order: new TargetOrder(new TargetHealth({ now: () => 0, elapsed: () => 0 })),
+    order: new TargetOrder(new CircuitBreakers({ now: () => 0, elapsed: () => 0 })),
   }
   const caller = {
     accountId: DEFAULT_ACCOUNT,

@@ -77,7 +77,7 @@ export interface Target extends RelayTarget {
    * Who signs this target's reasoning, and can read it again: its provider under this credential.
    */
   readonly sealOrigin: string
-  /** Names it in this node's memory of how targets do (target-health.ts). */
+  /** Names it in this node's memory of how targets do (circuit-breakers.ts). */
   readonly healthKey: string
 }
 

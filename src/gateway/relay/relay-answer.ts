@@ -11,9 +11,9 @@ import type { Dialect, StreamTap, TapOutput } from '../../wire/dialect.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { CallHeaders } from '../attempt/call-headers.ts'
+import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
-import type { TargetHealth } from '../attempt/target-health.ts'
 import { isTranslated } from '../plan/plan-targets.ts'
 import type { CallProgress, CallResult, Settle } from '../settle/settle.ts'
 import { addOwnHeaders, usualHeadersOf } from './answer-headers.ts'
@@ -38,7 +38,7 @@ const FLUSH_BEFORE_OUR_CUT_MS = 50
 
 export interface RelayPorts extends KeepAlivePorts {
   readonly clock: Timekeeper
-  readonly health: TargetHealth
+  readonly breakers: CircuitBreakers
   readonly callHeaders: CallHeaders
 }
 
@@ -243,7 +243,7 @@ async function relayLarge(
  * client can take it for a whole one. A client that has left itself is told nothing.
  */
 async function endBroken(
-  { clock, health }: RelayPorts,
+  { clock, breakers }: RelayPorts,
   input: RelayInput,
   { thrown, answer, client, encode }: BrokenAnswer,
 ): Promise<void> {
@@ -254,7 +254,7 @@ async function endBroken(
   }
   const { target } = input.attempted
   const error = toFailure(thrown, target.name)
-  if (isTargetsFault(error)) health.noteFailed(target.healthKey, 0, error)
+  if (isTargetsFault(error)) breakers.noteFailed(target.healthKey, 0, error)
   const usage = usageOf(answer)
   const failed = { outcome: 'failed', status, errorKind: error.kind, usage } as const
   await settleQuietly(

@@ -60,7 +60,7 @@ export type Condition = 'well' | 'resting' | 'probe'
  * probes; each failed probe doubles the rest, up to a minute. A target that says when to come back
  * (`retry-after`) rests until then.
  */
-export class TargetHealth {
+export class CircuitBreakers {
   /** Nothing is known of what was before: milliseconds since the Unix epoch. */
   readonly sinceMs: number
   readonly #clock: Pick<Timekeeper, 'now' | 'elapsed'>

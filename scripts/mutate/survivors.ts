@@ -36,28 +36,27 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/limits/usage-lease.ts',
-    lineText:
-      'return isQuiet && nowMs > this.window.endsAtMs && FIELDS.every((field) => this.#reserved[field] === 0)',
+    lineText: 'nowMs > this.window.endsAtMs &&',
     operator: 'comparison',
     mutated: 'nowMs >= this.window.endsAtMs',
     reason: 'at its last moment a period has no calls any more',
   },
   {
-    path: 'src/limits/usage-lease.ts',
-    lineText: 'const awayMs = this.#awaySinceMs === undefined ? 0 : nowMs - this.#awaySinceMs',
-    operator: 'number',
-    reason: 'both are less than three seconds',
+    path: 'src/limits/usage-counter.ts',
+    lineText:
+      'if (window !== undefined && momentMs < window.endsAtMs && momentMs >= window.startsAtMs)',
+    operator: 'comparison',
+    mutated: 'momentMs > window.startsAtMs',
+    reason: 'it is the short way to the same window',
   },
-  ...(['comparison', 'if body removed'] as const).map(
-    (operator): ListedSurvivor => ({
-      path: 'src/limits/usage-counter.ts',
-      lineText:
-        'if (window !== undefined && momentMs < window.endsAtMs && momentMs >= window.startsAtMs) return window',
-      operator,
-      ...(operator === 'comparison' && { mutated: 'momentMs > window.startsAtMs' }),
-      reason: 'it is the short way to the same window',
-    }),
-  ),
+  {
+    path: 'src/limits/usage-counter.ts',
+    lineText: 'return window',
+    operator: 'if body removed',
+    mutated:
+      'if (window !== undefined && momentMs < window.endsAtMs && momentMs >= window.startsAtMs) {}',
+    reason: 'it is the short way to the same window',
+  },
   {
     path: 'src/limits/usage-counter.ts',
     lineText: 'const isOfOrigin = periodStartsAtMs < this.#originMs && this.#originMs < endsAtMs',
@@ -71,23 +70,22 @@ export const survivors: readonly ListedSurvivor[] = [
     operator: 'number',
     reason: 'no call began in the first millisecond of 1970',
   },
-  ...(
-    [
-      ['src/snapshots/key-registry.ts', '.sort(', 'id', ')'],
-      ['src/snapshots/owned-model-registry.ts', '.sort(', 'slug', ')'],
-      ['src/snapshots/provider-key-registry.ts', '.sort(', 'providerId', ')'],
-      ['src/limits/budget-registry.ts', 'return budgets.sort(', 'id', ')'],
-    ] as const
-  ).flatMap(([path, begin, field, end]): readonly ListedSurvivor[] => {
-    const lineText = `${begin}(a, b) => b.createdAt - a.createdAt || (a.${field} < b.${field} ? 1 : -1)${end}`
-    return [
-      { path, lineText, operator: 'number', mutated: '2', reason: 'only the sign counts' },
-      {
-        ...{ path, lineText, operator: 'comparison', mutated: `a.${field} <= b.${field}` },
-        reason: 'no two have the same name',
-      },
-    ]
-  }),
+  {
+    path: 'src/snapshots/snapshot.ts',
+    lineText:
+      'return rows.sort((a, b) => b.createdAt - a.createdAt || (idOf(a) < idOf(b) ? 1 : -1))',
+    operator: 'number',
+    mutated: '2',
+    reason: 'only the sign counts',
+  },
+  {
+    path: 'src/snapshots/snapshot.ts',
+    lineText:
+      'return rows.sort((a, b) => b.createdAt - a.createdAt || (idOf(a) < idOf(b) ? 1 : -1))',
+    operator: 'comparison',
+    mutated: 'idOf(a) <= idOf(b)',
+    reason: 'no two have the same name',
+  },
   {
     path: 'src/gateway/attempt/attempt-targets.ts',
     lineText: "signal.removeEventListener('abort', leave)",
@@ -97,7 +95,7 @@ export const survivors: readonly ListedSurvivor[] = [
   {
     path: 'src/gateway/plan/decide-request.ts',
     lineText:
-      "return gate.defaults !== null || (gate.overrides !== 'ignore' && request.ignored.includes('model'))",
+      "gate.defaults !== null || (gate.overrides !== 'ignore' && request.ignored.includes('model'))",
     operator: 'logic',
     mutated: "gate.overrides !== 'ignore' || request.ignored.includes('model')",
     reason: 'where there is nothing to decide the request comes back as it is',
@@ -136,14 +134,7 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/gateway/relay/relay-answer.ts',
-    lineText: 'if (output.now.byteLength > 0) yield output.now',
-    operator: 'comparison',
-    mutated: 'output.now.byteLength >= 0',
-    reason: 'an empty piece reaches nobody: the body that Bun makes of them leaves it out',
-  },
-  {
-    path: 'src/gateway/relay/relay-answer.ts',
-    lineText: 'if (output.held.byteLength > 0) {',
+    lineText: 'if (output.held.byteLength > 0) return false',
     operator: 'number',
     mutated: '1',
     reason: 'an event is more than one byte',
@@ -172,13 +163,6 @@ export const survivors: readonly ListedSurvivor[] = [
     lineText: "return ''",
     operator: 'return undefined',
     reason: 'of a target that answers there is no message to tell',
-  },
-  {
-    path: 'src/snapshots/key-registry.ts',
-    lineText: '.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))',
-    operator: 'number',
-    mutated: '2',
-    reason: 'any number above 0 puts it behind the other',
   },
   {
     path: 'src/limits/usage-script.ts',
@@ -255,17 +239,17 @@ export const survivors: readonly ListedSurvivor[] = [
       reason: 'without a price of their own no tokens are counted as such',
     }),
   ),
-  {
-    path: 'src/ledger/price-book.ts',
-    lineText:
-      'const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }',
-    operator: 'number',
-    reason: 'it is only asked whether there is a price, which no count decides',
-  },
+  ...['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'].map(
+    (tokens): ListedSurvivor => ({
+      path: 'src/ledger/price-book.ts',
+      lineText: `${tokens}: 0,`,
+      operator: 'number',
+      reason: 'it is only asked whether there is a price, which no count decides',
+    }),
+  ),
   {
     path: 'src/ledger/shipper.ts',
-    lineText:
-      'const ceilingMs = Math.min(this.#maxBackoffMs, this.#intervalMs * 2 ** Math.min(this.#failures, 30))',
+    lineText: 'this.#intervalMs * 2 ** Math.min(this.#failures, 30),',
     operator: 'number',
     mutated: '31',
     reason: 'the longest pause is reached long before',
@@ -307,8 +291,7 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/wire/mistral-chat/mistral-shaped.ts',
-    lineText:
-      "if (member.key !== 'gate_id' && !forwarded.has(member.key)) edits.push({ type: 'remove', member })",
+    lineText: "if (isLeftOut || isNoFlag) edits.push({ type: 'remove', member })",
     operator: 'method',
     reason: 'edits apply by where they stand in the body, in whatever order they are given',
   },

@@ -25,6 +25,8 @@ const messages = (members: object) => ({
   gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
   request: { path: '/v1/messages', body: chatBody({ max_tokens: 9, ...members }) },
 })
+const within = (depth: number, innermost: object): object =>
+  depth === 0 ? innermost : { in: within(depth - 1, innermost) }
 const refused = (member: string) => ({
   seen: { status: 400, contains: [member, 'your own key'] },
   settled: { outcome: 'failed' as const, status: 400, attempts: 0 },
@@ -63,6 +65,11 @@ describe('on the shared credential', () => {
       name: 'one with skills too',
       ...messages({ container: { id: 'c_1' } }),
       ...refused('container'),
+    },
+    {
+      name: 'a file is refused however deep it stands',
+      ...responses({ input: [within(60, { file_id: 'file-abc' })] }),
+      ...refused(`input[0]${'.in'.repeat(60)}.file_id`),
     },
   ])
 

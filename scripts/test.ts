@@ -36,8 +36,8 @@ const HELP = `bun scripts/test.ts [--only checks|unit|e2e|browser|live]
   browser the dashboard in Chromium: test/browser
   live    test/live, against the real providers whose keys are in the environment
 
-Without --only: checks and e2e, and beside them unit and browser, one after the other; what a run of tests
-prints comes when it has ended. With CI set, files of failed tests are run once more by themselves, three at most:
+Without --only: two runs beside each other, and the next when one ends; what a run of tests prints comes when it
+has ended. With CI set, files of failed tests are run once more by themselves, three at most:
 what passes then counts as passed and is listed as unsteady. One file: bun test path/to/file.test.ts`
 
 // Each file gets a fresh global object either way: `--parallel` isolates too.
@@ -55,21 +55,32 @@ interface Run {
 type Part = TestPart | 'checks'
 
 /**
- * Two cores, and nothing here keeps one busy: the lanes go on beside each other, a lane's parts one
- * after the other.
+ * Two cores, and nothing here keeps one busy: two runs go on beside each other, and whichever ends
+ * first is followed by the next that waits.
  */
-const LANES: readonly (readonly Part[])[] = [
-  ['checks', 'e2e'],
-  ['unit', 'browser'],
-]
+const LANES = 2
+
+/** The checks first, because they tell soonest what is wrong; then the longest. */
+const ORDER: readonly Part[] = ['checks', 'e2e', 'unit', 'browser', 'live']
 
 /** What a part came to. */
 interface PartResult {
   readonly counts: Counts
   readonly skipped: readonly SkippedTest[]
   readonly failures: readonly Failure[]
-  /** What took how long, when the part has several runs. */
+  /** What took how long. */
   readonly runs: readonly { readonly name: string; readonly durationMs: number }[]
+}
+
+const NOTHING: PartResult = { counts: NO_TESTS, skipped: [], failures: [], runs: [] }
+
+function addResults(one: PartResult, other: PartResult): PartResult {
+  return {
+    counts: addCounts(one.counts, other.counts),
+    skipped: [...one.skipped, ...other.skipped],
+    failures: [...one.failures, ...other.failures],
+    runs: [...one.runs, ...other.runs],
+  }
 }
 
 /** The runs of `bun test` that make up a part, one after the other. */
@@ -164,22 +175,65 @@ async function runTests(
   }
 }
 
-async function runPart(part: Part, options: RunOptions): Promise<PartResult> {
-  if (part === 'checks') return { ...(await runChecks()), skipped: [], runs: [] }
-  const files = findTestFiles(HOUSE).filter((path) => partOf(path) === part)
-  if (files.length === 0) console.log('  there are no such tests')
-  let total: PartResult = { counts: NO_TESTS, skipped: [], failures: [], runs: [] }
-  for (const run of runsOf(part, files)) {
-    if (run.files.length === 0) continue
-    const { counts, skipped, failures, runs } = await runTests(part, run, options)
-    total = {
-      counts: addCounts(total.counts, counts),
-      skipped: [...total.skipped, ...skipped],
-      failures: [...total.failures, ...failures],
-      runs: [...total.runs, ...runs],
+/** What waits for its turn. */
+interface Item {
+  readonly part: Part
+  readonly title: string
+  readonly start: () => Promise<PartResult>
+}
+
+/** In their order; what needs the cores for itself comes last. */
+function itemsOf(parts: readonly Part[]): readonly Item[] {
+  const options = { isBesideOthers: parts.length > 1 }
+  const items: Item[] = []
+  const chaos: Item[] = []
+  for (const part of ORDER.filter((part) => parts.includes(part))) {
+    if (part === 'checks') {
+      items.push({ part, title: part, start: runTheChecks })
+      continue
+    }
+    const files = findTestFiles(HOUSE).filter((path) => partOf(path) === part)
+    if (files.length === 0) console.log(`  ${part}: there are no such tests`)
+    for (const run of runsOf(part, files)) {
+      if (run.files.length === 0) continue
+      const item = {
+        part,
+        title: `${part}, ${run.name}`,
+        start: () => runTests(part, run, options),
+      }
+      if (run.files.every(needsRoom)) chaos.push(item)
+      else items.push(item)
     }
   }
-  return total
+  return [...items, ...chaos]
+}
+
+async function runTheChecks(): Promise<PartResult> {
+  const startedAt = performance.now()
+  const result = await runChecks()
+  const run = { name: 'checks', durationMs: performance.now() - startedAt }
+  return { ...result, skipped: [], runs: [run] }
+}
+
+/** @returns what each part came to, in the order of `parts` */
+async function runAll(parts: readonly Part[]): Promise<EndedPart[]> {
+  const results = new Map<Part, PartResult>(parts.map((part) => [part, NOTHING]))
+  const waiting = [...itemsOf(parts)]
+  const work = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+      const { part, title, start } = item
+      console.log(`== ${title}`)
+      const result = await start()
+      results.set(part, addResults(results.get(part) ?? NOTHING, result))
+      console.log(`== ${title}: ${closingLine(result.counts)} in ${secondsOf(result)}`)
+    }
+  }
+  await Promise.all(Array.from({ length: parts.length > 1 ? LANES : 1 }, work))
+  return [...results].map(([part, result]) => ({ ...result, part }))
+}
+
+function secondsOf({ runs }: PartResult): string {
+  return seconds(runs.reduce((sum, { durationMs }) => sum + durationMs, 0))
 }
 
 /**
@@ -201,12 +255,12 @@ async function runFailedAgain(ended: EndedPart): Promise<EndedPart> {
   const after = afterSecondRun(ended, again)
   const failed = new Set(after.failures.map(({ name }) => name))
   const unsteady = failures.filter(({ name }) => !failed.has(name))
-  const [{ durationMs } = { durationMs: 0 }] = again.runs
+  const tookMs = again.runs.reduce((sum, { durationMs }) => sum + durationMs, 0)
   return {
     ...ended,
     ...after,
-    unsteady: describeUnsteady(unsteady, durationMs),
-    durationMs: ended.durationMs + durationMs,
+    unsteady: describeUnsteady(unsteady, tookMs),
+    runs: [...ended.runs, ...again.runs],
   }
 }
 
@@ -215,28 +269,14 @@ const toFailures = ({ part, failures }: EndedPart) =>
 
 interface EndedPart extends PartResult {
   readonly part: Part
-  readonly durationMs: number
   /** Lines about the tests that passed only when they ran alone. */
   readonly unsteady?: readonly string[]
 }
 
-async function runLane(lane: readonly Part[], options: RunOptions): Promise<readonly EndedPart[]> {
-  const ended: EndedPart[] = []
-  for (const part of lane) {
-    console.log(`== ${part}`)
-    const startedAt = performance.now()
-    const result = await runPart(part, options)
-    const durationMs = performance.now() - startedAt
-    console.log(`== ${part}: ${closingLine(result.counts)} in ${seconds(durationMs)}`)
-    ended.push({ ...result, part, durationMs })
-  }
-  return ended
-}
-
-function describeDuration({ part, durationMs, runs }: EndedPart): string {
-  const parts = runs.map(({ name, durationMs }) => `${name} ${seconds(durationMs)}`)
+function describeDuration(ended: EndedPart): string {
+  const parts = ended.runs.map(({ name, durationMs }) => `${name} ${seconds(durationMs)}`)
   const details = parts.length > 1 ? `  (${parts.join(', ')})` : ''
-  return `  ${part.padEnd(9)}${seconds(durationMs).padStart(9)}${details}`
+  return `  ${ended.part.padEnd(9)}${secondsOf(ended).padStart(9)}${details}`
 }
 
 async function main(): Promise<void> {
@@ -256,14 +296,9 @@ async function main(): Promise<void> {
     return
   }
 
-  const lanes = asked.length === 1 ? [asked] : LANES
   const startedAt = performance.now()
-  const ended = await Promise.all(
-    lanes.map((lane) => runLane(lane, { isBesideOthers: lanes.length > 1 })),
-  )
   const results: EndedPart[] = []
-  for (const part of asked)
-    for (const one of ended.flat()) if (one.part === part) results.push(await runFailedAgain(one))
+  for (const ended of await runAll(asked)) results.push(await runFailedAgain(ended))
 
   const total = results.reduce((sum, { counts }) => addCounts(sum, counts), NO_TESTS)
   const skipped = results.flatMap((result) => result.skipped)

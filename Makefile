@@ -1,6 +1,6 @@
 # Every target installs what is missing first. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run dashboard binary screenshots browser-widths test test-live mutate chaos soak bench bench-quick bench-scale profile check fmt install
+.PHONY: help run dashboard binary screenshots browser-widths test test-live mutate chaos soak bench bench-quick bench-scale bench-pages profile check fmt install
 
 BUN := node_modules/.bin/bun
 
@@ -53,6 +53,9 @@ bench-quick: node_modules/.installed ## the same in four minutes, compared with 
 
 bench-scale: node_modules/.installed ## what must not grow with what is stored, at two sizes on both stores: ONLY="clean-up old-calls" STORE=sqlite QUICK=1
 	@scripts/require-programs.sh postgresql && exec $(BUN) bench/scale.ts $(ONLY:%=--only %) $(if $(STORE),--store $(STORE)) $(if $(QUICK),--quick)
+
+bench-pages: dashboard ## how long each page of the dashboard takes on an account with a million calls: CALLS=100000 STORE=postgres ONLY=Logs
+	@scripts/require-programs.sh chromium $(if $(filter postgres,$(STORE)),postgresql) && exec $(BUN) bench/pages.ts --asked $(if $(CALLS),--calls $(CALLS)) $(if $(STORE),--store $(STORE)) $(if $(ONLY),--only "$(ONLY)")
 
 profile: node_modules/.installed ## where the processor time of a call goes, by function; writes bench/profiles/
 	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/profile.ts

@@ -6,12 +6,21 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_ACCOUNT_CAPS } from '../src/core/account-caps.ts'
 import { hashApiKey, maskApiKey } from '../src/core/api-key.ts'
-import { createCallId, createKeyId, DEFAULT_ACCOUNT, type GateId } from '../src/core/ids.ts'
-import { openStore } from '../src/store/open-store.ts'
+import {
+  createCallId,
+  createKeyId,
+  DEFAULT_ACCOUNT,
+  type GateId,
+  type KeyId,
+} from '../src/core/ids.ts'
+import { openStore, type Store } from '../src/store/open-store.ts'
 
 const BATCH = 4096
 /** More than one account may have unless its operator says so. */
 const MANY = 1_000_000
+
+/** For a store that is opened to be filled. */
+export const MANY_THINGS = { ...DEFAULT_ACCOUNT_CAPS, keys: MANY, gates: MANY }
 
 /** For a gateway that is started with what was seeded. */
 export const SEEDED_CAPS = { GATEHOUSE_MAX_KEYS: String(MANY), GATEHOUSE_MAX_GATES: String(MANY) }
@@ -27,43 +36,10 @@ export async function seedStore(
   stored: { readonly keys?: number; readonly gates?: number; readonly calls?: number },
 ): Promise<void> {
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
-  const caps = { ...DEFAULT_ACCOUNT_CAPS, keys: MANY, gates: MANY }
-  const store = await openStore({ path: join(dataFolder, 'gatehouse.db') }, { caps })
-  const now = Date.now()
+  const store = await openStore({ path: join(dataFolder, 'gatehouse.db') }, { caps: MANY_THINGS })
   try {
-    const numbered = Array.from({ length: stored.keys ?? 0 }, (_, index) => numberedKey(index + 1))
-    // A store that holds keys takes no bootstrap key: the contender's own is put in beside them.
-    for (const [number, key] of [...(numbered.length > 0 ? [ownKey] : []), ...numbered].entries()) {
-      await store.keys.insert({
-        accountId: DEFAULT_ACCOUNT,
-        id: createKeyId(),
-        name: `key ${number}`,
-        sha256: hashApiKey(key),
-        maskedPrefix: maskApiKey(key),
-        createdAt: now,
-        lastUsedAt: null,
-        createdBy: null,
-        expiresAt: null,
-        previous: null,
-      })
-    }
-    for (let number = 1; number <= (stored.gates ?? 0); number += 1) {
-      await store.gates.insert({
-        accountId: DEFAULT_ACCOUNT,
-        id: `gate-${number}` as GateId,
-        displayName: `gate ${number}`,
-        description: '',
-        targets: [{ model: 'openai/gpt-4o' }],
-        strategy: 'fallback',
-        hedgeAfterMs: null,
-        defaults: null,
-        overrides: 'ignore',
-        timeoutMs: null,
-        maxRetries: 0,
-        createdAt: now,
-        updatedAt: now,
-      })
-    }
+    await putKeysAndGates(store, ownKey, stored)
+    const now = Date.now()
     const keyId = createKeyId()
     for (let written = 0; written < (stored.calls ?? 0); written += BATCH) {
       await store.calls.insertMany(
@@ -90,4 +66,50 @@ export async function seedStore(
   } finally {
     await store.close()
   }
+}
+
+/** @returns the keys' ids, the caller's own first */
+export async function putKeysAndGates(
+  store: Store,
+  ownKey: string,
+  stored: { readonly keys?: number; readonly gates?: number },
+): Promise<readonly KeyId[]> {
+  const now = Date.now()
+  const keyIds: KeyId[] = []
+  const numbered = Array.from({ length: stored.keys ?? 0 }, (_, index) => numberedKey(index + 1))
+  // A store that holds keys takes no bootstrap key: the contender's own is put in beside them.
+  for (const [number, key] of [...(numbered.length > 0 ? [ownKey] : []), ...numbered].entries()) {
+    const id = createKeyId()
+    keyIds.push(id)
+    await store.keys.insert({
+      accountId: DEFAULT_ACCOUNT,
+      id,
+      name: `key ${number}`,
+      sha256: hashApiKey(key),
+      maskedPrefix: maskApiKey(key),
+      createdAt: now,
+      lastUsedAt: null,
+      createdBy: null,
+      expiresAt: null,
+      previous: null,
+    })
+  }
+  for (let number = 1; number <= (stored.gates ?? 0); number += 1) {
+    await store.gates.insert({
+      accountId: DEFAULT_ACCOUNT,
+      id: `gate-${number}` as GateId,
+      displayName: `gate ${number}`,
+      description: '',
+      targets: [{ model: 'openai/gpt-4o' }],
+      strategy: 'fallback',
+      hedgeAfterMs: null,
+      defaults: null,
+      overrides: 'ignore',
+      timeoutMs: null,
+      maxRetries: 0,
+      createdAt: now,
+      updatedAt: now,
+    })
+  }
+  return keyIds
 }

@@ -55,7 +55,7 @@ bench-scale: node_modules/.installed ## what must not grow with what is stored, 
 	@scripts/require-programs.sh postgresql && exec $(BUN) bench/scale.ts $(ONLY:%=--only %) $(if $(STORE),--store $(STORE)) $(if $(QUICK),--quick)
 
 bench-pages: dashboard ## how long each page of the dashboard takes on an account with a million calls: CALLS=100000 STORE=postgres ONLY=Logs
-	@scripts/require-programs.sh chromium $(if $(filter postgres,$(STORE)),postgresql) && exec $(BUN) bench/pages.ts --asked $(if $(CALLS),--calls $(CALLS)) $(if $(STORE),--store $(STORE)) $(if $(ONLY),--only "$(ONLY)")
+	@scripts/require-programs.sh chromium-headless-shell $(if $(filter postgres,$(STORE)),postgresql) && exec $(BUN) bench/pages.ts --asked $(if $(CALLS),--calls $(CALLS)) $(if $(STORE),--store $(STORE)) $(if $(ONLY),--only "$(ONLY)")
 
 profile: node_modules/.installed ## where the processor time of a call goes, by function; writes bench/profiles/
 	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/profile.ts

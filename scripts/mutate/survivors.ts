@@ -312,7 +312,7 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/wire/json-scan.ts',
-    lineText: 'for (; index + 4 <= wordsEnd; index += 4) {',
+    lineText: 'for (; index + 4 <= nearEnd; index += 4) {',
     operator: 'comparison',
     reason: 'the words that it leaves are looked at one by one',
   },

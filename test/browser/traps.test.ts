@@ -575,7 +575,7 @@ const OUT_OF_SIGHT = `[...document.querySelectorAll('main td button, main li spa
   .filter(({ box }) => box.left < 0 || box.right > innerWidth)
   .map(({ text, box }) => text + ': ' + Math.round(box.left) + ' to ' + Math.round(box.right))`
 
-test('on a phone the buttons of every row and the state of every target are in sight', async () => {
+test('on a phone the buttons of every row, what a budget used and the state of every target are in sight', async () => {
   await createGate(gatehouse, 'long-names', 'anthropic/claude-sonnet-4-5-with-a-long-name')
   expect((await controlPlaneCall(gatehouse, 'POST', '/v1/tags', { name: 'team' })).status).toBe(201)
   await page.setViewportSize({ width: 390, height: 844 })
@@ -596,6 +596,13 @@ test('on a phone the buttons of every row and the state of every target are in s
     '/settings/budgets': [],
     '/settings/tags': [],
   })
+
+  await page.goto('/dashboard/settings/budgets')
+  const row = page.getByRole('table').getByRole('row').nth(1)
+  await row.getByRole('meter').waitFor()
+  const used = await row.getByRole('meter').boundingBox()
+  const button = await row.getByRole('button').first().boundingBox()
+  expect((used?.x ?? 0) + (used?.width ?? 0)).toBeLessThan(button?.x ?? 0)
   await page.setViewportSize({ width: 1280, height: 900 })
 })
 

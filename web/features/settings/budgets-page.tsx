@@ -80,9 +80,9 @@ function BudgetTable({
       head={
         <>
           <Th>Name</Th>
-          <Th>For</Th>
+          <Th isWideOnly>For</Th>
           <Th>Used</Th>
-          <Th>Starts again</Th>
+          <Th isWideOnly>Starts again</Th>
           <Th isHidden>Actions</Th>
         </>
       }
@@ -94,19 +94,27 @@ function BudgetTable({
             <td className="font-medium text-ink">
               <span className="mr-2">{budget.name}</span>
               {budget.isExhausted && <Badge tone="danger">Exhausted</Badge>}
+              <span className="block text-xs font-normal text-ink-faint sm:hidden">
+                {scope.type} {scope.name}
+              </span>
             </td>
-            <td className="text-ink-soft">
+            <td className="text-ink-soft max-sm:hidden">
               <span className="block text-xs text-ink-faint">{scope.type}</span>
               {scope.name}
             </td>
-            <td className="min-w-56">
+            <td className="min-w-56 max-sm:min-w-36">
               <UsedOf budget={budget} />
+              {budget.resetsAt !== null && (
+                <p className="mt-1 text-xs text-ink-faint sm:hidden">
+                  starts again <Moment at={budget.resetsAt} />
+                </p>
+              )}
             </td>
-            <td className="text-ink-soft">
+            <td className="text-ink-soft max-sm:hidden">
               <Moment at={budget.resetsAt} />
             </td>
             <td>
-              <div className="flex justify-end gap-2">
+              <div className="flex justify-end gap-2 max-sm:flex-col">
                 <Button
                   size="small"
                   aria-label={`Edit ${budget.name}`}
@@ -136,7 +144,7 @@ function UsedOf({ budget }: { readonly budget: Budget }) {
   const { unpricedCalls } = budget.used
   return (
     <div className="flex flex-col gap-1.5">
-      <p className="flex justify-between gap-3 text-[13px] whitespace-nowrap tabular-nums">
+      <p className="flex flex-wrap justify-between gap-x-3 text-[13px] whitespace-nowrap tabular-nums">
         <span className="text-ink">{format(used)}</span>
         <span className="text-ink-faint">
           of {format(limit)} {PERIOD_WORDS[budget.period]}

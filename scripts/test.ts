@@ -183,7 +183,7 @@ interface Item {
 }
 
 /** In their order; what needs the cores for itself comes last. */
-function itemsOf(parts: readonly Part[]): readonly Item[] {
+function itemsOf(parts: readonly Part[]): Item[] {
   const options = { isBesideOthers: parts.length > 1 }
   const items: Item[] = []
   const chaos: Item[] = []
@@ -218,7 +218,7 @@ async function runTheChecks(): Promise<PartResult> {
 /** @returns what each part came to, in the order of `parts` */
 async function runAll(parts: readonly Part[]): Promise<EndedPart[]> {
   const results = new Map<Part, PartResult>(parts.map((part) => [part, NOTHING]))
-  const waiting = [...itemsOf(parts)]
+  const waiting = itemsOf(parts)
   const work = async () => {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
       const { part, title, start } = item
@@ -232,8 +232,13 @@ async function runAll(parts: readonly Part[]): Promise<EndedPart[]> {
   return [...results].map(([part, result]) => ({ ...result, part }))
 }
 
-function secondsOf({ runs }: PartResult): string {
-  return seconds(runs.reduce((sum, { durationMs }) => sum + durationMs, 0))
+function secondsOf(result: PartResult): string {
+  return seconds(durationOf(result))
+}
+
+/** In milliseconds. */
+function durationOf({ runs }: PartResult): number {
+  return runs.reduce((sum, { durationMs }) => sum + durationMs, 0)
 }
 
 /**
@@ -254,12 +259,13 @@ async function runFailedAgain(ended: EndedPart): Promise<EndedPart> {
   const again = await runTests(part, run, { isBesideOthers: true })
   const after = afterSecondRun(ended, again)
   const failed = new Set(after.failures.map(({ name }) => name))
-  const unsteady = failures.filter(({ name }) => !failed.has(name))
-  const tookMs = again.runs.reduce((sum, { durationMs }) => sum + durationMs, 0)
+  // A file that did not run again has shown nothing.
+  const hasRun = after.failures.every(({ file }) => file !== undefined)
+  const unsteady = hasRun ? failures.filter(({ name }) => !failed.has(name)) : []
   return {
     ...ended,
     ...after,
-    unsteady: describeUnsteady(unsteady, tookMs),
+    unsteady: describeUnsteady(unsteady, durationOf(again)),
     runs: [...ended.runs, ...again.runs],
   }
 }

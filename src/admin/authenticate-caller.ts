@@ -18,7 +18,7 @@ export interface ControlPlaneCaller extends Caller {
   readonly actor: Actor
 }
 
-/** Who acted: some acts are for some kinds of callers only, and the audit log names the caller. */
+/** The caller who acted: some acts are for some kinds only, and the audit log names each. */
 export type Actor =
   | { readonly type: 'key'; readonly keyId: KeyId }
   | {

@@ -1,5 +1,5 @@
 /**
- * What every resource is bound with: the shape of the app and what it may reach. Imports no
+ * The parts that bind every resource: the shape of the app and what it may reach. Imports no
  * resource.
  */
 import type { OpenAPIHono } from '@hono/zod-openapi'
@@ -144,7 +144,7 @@ export interface Prices {
   /** The price table's name and version. */
   source(): string
   /**
-   * What a call costs; undefined when it was priced from another version, so that the two cannot be
+   * The cost of a call; undefined when it was priced from another version, so that the two cannot be
    * compared.
    */
   recompute(call: CallRecord): Cost | undefined

@@ -113,7 +113,7 @@ function toCsvLine(cells: readonly Cell[]): string {
 }
 
 /**
- * What spreadsheets take for a formula, or step over to find one
+ * Text that spreadsheets take for a formula, or step over to find one
  * (https://owasp.org/www-community/attacks/CSV_Injection).
  */
 const FORMULA = /^[\s]*[=+\-@|%\t\r\n]/

@@ -254,7 +254,7 @@ const anyFilter: fc.Arbitrary<CallFilter> = fc.record(
 )
 const PARAMETERS = { fromMs: 'from', toMs: 'to', gateId: 'gate', keyId: 'key' } as const
 
-/** What was not measured is in no range. */
+/** No range holds a call that was not measured. */
 function isWithin(value: number | null, from: number | undefined, to: number | undefined): boolean {
   if (from === undefined && to === undefined) return true
   return value !== null && value >= (from ?? 0) && value < (to ?? Number.POSITIVE_INFINITY)

@@ -1,5 +1,5 @@
 /**
- * What every operation of the OpenAPI document has in common, put in after the routes have said
+ * The common parts of every operation of the OpenAPI document, put in after the routes have said
  * theirs: headers, the errors that any route may answer with, examples, links and tags. Knows no
  * resource.
  */

@@ -1,5 +1,5 @@
 /**
- * What calls answer, for readers of the OpenAPI document: whole, and as the events of a stream.
+ * Answers of calls, for readers of the OpenAPI document: whole, and as the events of a stream.
  * Tests hold each against its schema. Readers see the schema alone where there is no example here.
  */
 

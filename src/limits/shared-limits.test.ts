@@ -206,6 +206,14 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     await settled(nodes)
   }
 
+  test('find each other by the names that a rolling upgrade must not change', async () => {
+    const { nodes, prefix } = startNodes(redis.client, 1, { requestsPerMinute: 60 })
+    await nodes[0]?.admit({}, 'key_named')
+    await settled(nodes)
+    const names = (await redis.client.keys(`${prefix}:*`)).filter((name) => /key_named/.test(name))
+    expect(names).toEqual([`${prefix}:key:{key_named}`])
+  })
+
   test('together admit no more than the limit since the beginning, and in any stretch of time no more than the bound', async () => {
     const step = fc.oneof(
       {

@@ -375,6 +375,15 @@ describe('by itself', () => {
     expect(scene.node.state()).toMatchObject({ leaseMs: 2_150, contactAgeMs: 700 })
   })
 
+  test('a renewal that was asked for puts the next one off, and no second row of them begins', async () => {
+    const scene = new Scene()
+    await scene.node.start()
+    await pass(scene, 600)
+    await scene.node.catchUp()
+    expect(await countIn(scene, 899, () => scene.renewals)).toBe(0)
+    expect(await countIn(scene, 1, () => scene.renewals)).toBe(1)
+  })
+
   test('it comes back to a database that was lost: soon, then more and more seldom', async () => {
     const scene = new Scene()
     await scene.node.start()

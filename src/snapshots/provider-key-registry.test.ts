@@ -192,6 +192,23 @@ describe.each(databases)('on $name', (kind) => {
       expect(keyOf(DEFAULT_ACCOUNT)).toBe('mine')
       expect(tries).toBe(2)
     })
+
+    test('but opens at once when its row is read again, as after a rotation of the master key', async () => {
+      await set(DEFAULT_ACCOUNT, 'mine')
+      const vault = vaultOf('aa')
+      let isThere = false
+      await restart({
+        encrypt: vault.encrypt,
+        decrypt(sealed, binding) {
+          if (!isThere) throw new Error('the file is not readable')
+          return vault.decrypt(sealed, binding)
+        },
+      })
+      expect(() => registry.find(DEFAULT_ACCOUNT, 'openai')).toThrow(failure)
+      isThere = true
+      await registry.followAll()
+      expect(keyOf(DEFAULT_ACCOUNT)).toBe('mine')
+    })
   })
 
   test('two changes at once both count, and a row is never overwritten by a stale one', async () => {

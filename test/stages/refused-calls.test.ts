@@ -50,7 +50,7 @@ describe('is noted under the id that its caller was given', () => {
       usage: null,
       credential: null,
       refusals: 1,
-      cost: { microUsd: 0, status: 'exact' as const },
+      cost: { microUsd: 0, status: 'exact' as const, source: 'free' as const },
     },
   }
   test.each<[string, Partial<GatewayScript>, Partial<ClientRequest>, Partial<CallRecord>]>([
@@ -101,11 +101,12 @@ describe('is not noted', () => {
     expect([seen.status, noted]).toEqual([401, []])
   })
 
-  test('a failure of the gateway itself', async () => {
-    const { seen, noted } = await refusedBy(
-      limitedBy(new GatewayError('unavailable', 'Nobody can say.')),
-    )
-    expect([seen.status, noted]).toEqual([503, []])
+  test.each([
+    [500, 'internal_error'],
+    [503, 'unavailable'],
+  ] as const)('a failure of the gateway itself: %i', async (status, kind) => {
+    const { seen, noted } = await refusedBy(limitedBy(new GatewayError(kind, 'Nobody can say.')))
+    expect([seen.status, noted]).toEqual([status, []])
   })
 })
 

@@ -182,3 +182,17 @@ test('a target that has only failed has never answered, and does not rest for on
   })
   expect([breakers.lastAnsweredAtMsOf(KEY), breakers.firstByteMsOf(KEY)]).toEqual([0, undefined])
 })
+
+test('whoever watches is told of a target that rests for its failures, and of none that asked for a pause', () => {
+  const clock = { nowMs: 1_790_000_000_000, now: () => clock.nowMs, elapsed: () => clock.nowMs }
+  const opened: (readonly [string, number])[] = []
+  const breakers = new CircuitBreakers(clock, (key, untilMs) => opened.push([key, untilMs]))
+  breakers.noteAsked(KEY)
+  breakers.noteFailed(KEY, 30_000)
+  expect(breakers.conditionOf(KEY)).toBe('resting')
+  expect(opened).toEqual([])
+  clock.nowMs += 30_000
+  fail(breakers, 1)
+  // It had rested, and its one call failed: ten seconds, twice the first rest.
+  expect(opened).toEqual([[KEY, clock.nowMs + 10_000]])
+})

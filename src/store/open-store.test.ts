@@ -179,7 +179,7 @@ describe.each(databases)('on $name', (kind) => {
           ORDER BY started_at DESC, id DESC LIMIT 50`.execute(connection)
         })
         const plan = JSON.stringify((await work).rows)
-        expect(plan).toContain('calls_by_account_and_time')
+        expect(plan).toContain('calls_in_order')
         expect(plan).not.toMatch(/TEMP B-TREE|Sort/)
       })
     })

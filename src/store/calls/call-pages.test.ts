@@ -7,7 +7,6 @@ import type { CallRecord } from '../../core/call.ts'
 import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openDatabase } from '../database/open-database.ts'
-import { rarely } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { type CallFilter, type CallPosition, findCallPage } from './call-pages.ts'
 import { toRow } from './call-rows.generated.ts'
@@ -72,7 +71,8 @@ describe.each(databases)('on $name', (kind) => {
         fc.array(anyCall, { maxLength: 40 }),
         anyFilter,
         fc.integer({ min: 1, max: 6 }),
-        async (list, filter, maxCandidates) => {
+        fc.integer({ min: 1, max: 6 }),
+        async (list, filter, maxCandidates, step) => {
           const calls = list.map(({ hasFailed, ...call }, index): CallRecord => {
             const end = hasFailed ? ({ outcome: 'failed', status: 502 } as const) : SUCCEEDED
             return {
@@ -93,6 +93,7 @@ describe.each(databases)('on $name', (kind) => {
               filter,
               page,
               maxCandidates,
+              step,
             })
             seen.push(...found.calls.map(({ id }) => id as string))
             before = found.goOnBefore ?? (found.calls.length < 2 ? undefined : found.calls.at(-1))
@@ -115,7 +116,7 @@ describe.each(databases)('on $name', (kind) => {
           )
         },
       ),
-      runsOn(kind, { numRuns: 150, example: [EXAMPLE, EXAMPLE_FILTER, 3] }),
+      runsOn(kind, { numRuns: 150, example: [EXAMPLE, EXAMPLE_FILTER, 3, 2] }),
     )
   })
 
@@ -137,9 +138,9 @@ describe.each(databases)('on $name', (kind) => {
     // Postgres decides by its figures of what is there.
     if (!isSqlite) await fillWithOrdinaryCalls()
     const plans = [
-      [rarely(database, sql`gate_id = ${'a'}`), 'calls_by_gate_id'],
-      [sql`target = ${'p/1'}`, 'calls_by_account_and_time'],
-      [rarely(database, sql`key_id = ${'a'}`), 'calls_by_key_id'],
+      [sql`gate_id = ${'a'}`, 'calls_in_order'],
+      [sql`target = ${'p/1'}`, 'calls_in_order'],
+      [sql`key_id = ${'a'}`, 'calls_in_order'],
       [
         sql`(outcome <> 'succeeded' OR status >= 400) AND outcome = ${'failed'}`,
         'calls_gone_wrong',
@@ -149,7 +150,7 @@ describe.each(databases)('on $name', (kind) => {
       const { rows } = await sql<Record<string, unknown>>`
         ${sql.raw(isSqlite ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN')} SELECT * FROM calls
         WHERE account_id = ${'a'} AND ${condition}
-          AND started_at >= ${1} AND (started_at, id) < (${1_000_000}, ${'b'})
+          AND started_at >= ${4_500} AND (started_at, id) < (${1_000_000}, ${'b'})
         ORDER BY started_at DESC, id DESC LIMIT ${50}`.execute(database)
       const plan = JSON.stringify(rows)
       expect(plan).toContain(index)

@@ -1,16 +1,29 @@
 /**
- * Pages of the log under any filter, newest first. The rows that a page looks at bound its cost,
- * whatever the filter: where few calls pass, a page comes short, with the place to go on from.
+ * Pages of the log under any filter, newest first, looked for in the order of time, some calls a
+ * turn of the event loop. The calls that a page looks at bound its cost, whatever the filter: where
+ * few of them pass, a page comes short, with the place to go on from.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
 import type { CallOutcome, CallRecord } from '../../core/call.ts'
 import type { AccountId, CallId } from '../../core/ids.ts'
-import { rarely } from '../database/sql-differences.ts'
+import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { toRecord } from './call-rows.generated.ts'
 
-/** Rows of the leading index looked at for one page: some sixty milliseconds. */
-const MAX_CANDIDATES = 40_000
+/** Calls looked at for one page: some fifty milliseconds of SQLite, a step at a time. */
+const MAX_ROWS = 100_000
+/**
+ * Where the index knows keys and gates, and nothing else is asked for, no row is read but those
+ * that pass: some 150 milliseconds.
+ */
+const MAX_ENTRIES = 1_000_000
+/** It reads them twice, and rows too where it has not cleaned up lately: up to half a microsecond. */
+const MAX_ENTRIES_OF_POSTGRES = 300_000
+/** Looked at in one turn of the event loop: a millisecond of it, two where each row is read. */
+const STEP_OF_SQLITE = 4_000
+/** A server's work holds up nobody here. The second step is twice as long, and so on. */
+const FIRST_STEP_OF_POSTGRES = 10_000
 
 export interface CallFilter {
   /** Milliseconds since the Unix epoch; this one included. */
@@ -55,78 +68,108 @@ export interface CallPageResult {
 
 type Condition = (eb: ExpressionBuilder<Schema, 'calls'>) => Expression<SqlBool>
 
+interface Search {
+  readonly filter: CallFilter
+  readonly page: CallPage
+  /** Calls looked at at most, and in the first step; for tests. */
+  readonly maxCandidates?: number
+  readonly step?: number
+}
+
 export async function findCallPage(
   database: Kysely<Schema>,
   accountId: AccountId,
-  asked: { readonly filter: CallFilter; readonly page: CallPage; readonly maxCandidates?: number },
+  { filter, page, ...bounds }: Search,
 ): Promise<CallPageResult> {
-  const { filter, page, maxCandidates = MAX_CANDIDATES } = asked
-  const { leading, others } = splitConditions(filter, database)
-  const within = (floorMs: number | undefined): Condition[] => {
-    const conditions: Condition[] = [(eb) => eb('account_id', '=', accountId), ...leading]
-    const fromMs = floorMs ?? filter.fromMs
-    const { before } = page
-    if (fromMs !== undefined) conditions.push((eb) => eb('started_at', '>=', fromMs))
-    const { toMs } = filter
-    if (toMs !== undefined) conditions.push((eb) => eb('started_at', '<', toMs))
-    if (before !== undefined) {
-      // It follows from the next one, of which Postgres does not know how few rows pass it.
-      conditions.push((eb) => eb('started_at', '<=', before.startedAt))
-      conditions.push(({ eb, refTuple, tuple }) =>
-        eb(refTuple('started_at', 'id'), '<', tuple(before.startedAt, before.id as CallId)),
-      )
-    }
-    return conditions
+  const { leading, others, isOfIndex } = splitConditions(filter)
+  const ofAccount: Condition[] = [(eb) => eb('account_id', '=', accountId), ...leading]
+  const find = async ({ before, limit }: CallPage, floorMs: number | undefined) => {
+    const within = withinTimes({ fromMs: floorMs ?? filter.fromMs, toMs: filter.toMs, before })
+    const rows = await database
+      .selectFrom('calls')
+      .selectAll()
+      .where((eb) => eb.and([...ofAccount, ...within, ...others].map((each) => each(eb))))
+      .orderBy('started_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map(toRecord)
   }
+  if (others.length === 0) return { calls: await find(page, undefined) }
 
-  let floorMs: number | undefined
-  if (others.length > 0) {
+  const isOfFile = isSqlite(database)
+  const maxEntries = isOfFile ? MAX_ENTRIES : MAX_ENTRIES_OF_POSTGRES
+  let left = bounds.maxCandidates ?? (isOfIndex ? maxEntries : MAX_ROWS)
+  let step = bounds.step ?? (isOfFile ? STEP_OF_SQLITE : FIRST_STEP_OF_POSTGRES)
+  const calls: CallRecord[] = []
+  let { before } = page
+  for (;;) {
+    step = Math.min(step, left)
     // Without the id, this is answered by the index alone.
     const last = await database
       .selectFrom('calls')
       .select('started_at')
-      .where((eb) => eb.and([eb('account_id', '=', accountId), ...leading.map((each) => each(eb))]))
+      .where((eb) => eb.and(ofAccount.map((each) => each(eb))))
       .where('started_at', '>=', filter.fromMs ?? 0)
-      .where('started_at', '<=', latestMs(filter, page))
+      .where('started_at', '<=', latestMs(filter, before))
       .orderBy('started_at', 'desc')
-      .offset(maxCandidates)
+      .offset(step)
       .limit(1)
       .executeTakeFirst()
-    floorMs = last?.started_at
+    const wanted = page.limit - calls.length
+    const asked = before === undefined ? { limit: wanted } : { limit: wanted, before }
+    calls.push(...(await find(asked, last?.started_at)))
+    if (last === undefined || calls.length === page.limit) return { calls }
+    // Everything of its own millisecond has been looked at; no id is before the empty one.
+    before = { startedAt: last.started_at, id: '' }
+    left -= step
+    if (left <= 0) return { calls, goOnBefore: before }
+    if (!isOfFile) step *= 2
+    await nextTurn()
   }
-  const rows = await database
-    .selectFrom('calls')
-    .selectAll()
-    .where((eb) => eb.and([...within(floorMs), ...others].map((condition) => condition(eb))))
-    .orderBy('started_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
-    .execute()
-  const calls = rows.map(toRecord)
-  // Everything of the floor's own millisecond has been looked at; no id is before the empty one.
-  return floorMs !== undefined && calls.length < page.limit
-    ? { calls, goOnBefore: { startedAt: floorMs, id: '' } }
-    : { calls }
+}
+
+function withinTimes(times: {
+  readonly fromMs: number | undefined
+  readonly toMs: number | undefined
+  readonly before: CallPosition | undefined
+}): Condition[] {
+  const { fromMs, toMs, before } = times
+  const conditions: Condition[] = []
+  if (fromMs !== undefined) conditions.push((eb) => eb('started_at', '>=', fromMs))
+  if (toMs !== undefined) conditions.push((eb) => eb('started_at', '<', toMs))
+  if (before !== undefined) {
+    // It follows from the next one, of which Postgres does not know how few rows pass it.
+    conditions.push((eb) => eb('started_at', '<=', before.startedAt))
+    conditions.push(({ eb, refTuple, tuple }) =>
+      eb(refTuple('started_at', 'id'), '<', tuple(before.startedAt, before.id as CallId)),
+    )
+  }
+  return conditions
 }
 
 /**
  * The last millisecond that has calls of this page; where the place before has no id, all of its
  * own have been seen.
  */
-function latestMs(filter: CallFilter, { before }: CallPage): number {
+function latestMs(filter: CallFilter, before: CallPosition | undefined): number {
   const toMs = (filter.toMs ?? Number.MAX_SAFE_INTEGER) - 1
   if (before === undefined) return toMs
   return Math.min(toMs, before.id === '' ? before.startedAt - 1 : before.startedAt)
 }
 
-/** The filter that leads has an index; the others are put so that no index is chosen for them. */
-function splitConditions(
-  filter: CallFilter,
-  database: Kysely<Schema>,
-): { leading: Condition[]; others: Condition[] } {
+interface SplitConditions {
+  /** It has an index of its own. */
+  readonly leading: readonly Condition[]
+  readonly others: readonly Condition[]
+  /** The index of all calls has what the others ask for. */
+  readonly isOfIndex: boolean
+}
+
+function splitConditions(filter: CallFilter): SplitConditions {
   const leading: Condition[] = []
   const others: Condition[] = []
-  const { target, status, statusClass, outcome, errorKind, stream } = filter
+  const { gateId, keyId, target, status, statusClass, outcome, errorKind, stream } = filter
   const isAboutTrouble =
     errorKind !== undefined ||
     (outcome !== undefined && outcome !== 'succeeded') ||
@@ -135,15 +178,16 @@ function splitConditions(
   // Word for word as in the index, or it is not used.
   if (isAboutTrouble) leading.push(() => sql<SqlBool>`(outcome <> 'succeeded' OR status >= 400)`)
   const columns = [
-    ['key_id', filter.keyId],
-    ['gate_id', filter.gateId],
+    ['key_id', keyId],
+    ['gate_id', gateId],
   ] as const
   for (const [column, value] of columns) {
     if (value === undefined) continue
-    if (leading.length === 0)
-      leading.push(() => rarely(database, sql<SqlBool>`${sql.ref(column)} = ${value}`))
-    else others.push(() => sql<SqlBool>`coalesce(${sql.ref(column)}, '') = ${value}`)
+    // Among the few that went wrong no other index is to be chosen for it.
+    const known = isAboutTrouble ? sql`coalesce(${sql.ref(column)}, '')` : sql.ref(column)
+    others.push(() => sql<SqlBool>`${known} = ${value}`)
   }
+  const ofIndex = isAboutTrouble ? 0 : others.length
   if (target !== undefined) others.push((eb) => eb('target', '=', target))
   if (status !== undefined) others.push((eb) => eb('status', '=', status))
   if (statusClass !== undefined) {
@@ -160,5 +204,5 @@ function splitConditions(
     if (fromMs !== undefined) others.push((eb) => eb(column, '>=', fromMs))
     if (toMs !== undefined) others.push((eb) => eb(column, '<', toMs))
   }
-  return { leading, others }
+  return { leading, others, isOfIndex: others.length === ofIndex }
 }

@@ -2,29 +2,10 @@
  * All that the SQL of the two databases does not share, beside their drivers. Must not know any
  * table: the queries say what they want, and this has the words for each database.
  */
-import {
-  type CreateTableBuilder,
-  type Kysely,
-  type RawBuilder,
-  type SqlBool,
-  SqliteAdapter,
-  sql,
-  type Transaction,
-} from 'kysely'
+import { type CreateTableBuilder, type Kysely, SqliteAdapter, sql, type Transaction } from 'kysely'
 
 export function isSqlite<Tables>(database: Kysely<Tables>): boolean {
   return database.getExecutor().adapter instanceof SqliteAdapter
-}
-
-/**
- * SQLite, which keeps no figures of its own, would rather read a range of time than one gate's
- * calls; Postgres knows.
- */
-export function rarely<Tables>(
-  database: Kysely<Tables>,
-  condition: RawBuilder<SqlBool>,
-): RawBuilder<SqlBool> {
-  return isSqlite(database) ? sql<SqlBool>`likelihood(${condition}, 0.01)` : condition
 }
 
 /**

@@ -10,6 +10,7 @@ import { accountIndexes } from './account-indexes-migration.ts'
 import { auditLogTable } from './audit-migration.ts'
 import { budgetBeginnings } from './budget-beginnings-migration.ts'
 import { addCallColumn } from './call-column-migration.ts'
+import { callsInOrder } from './calls-in-order-migration.ts'
 import { changeCounter } from './change-counter-migration.ts'
 import { changeFeed } from './change-feed-migration.ts'
 import { deletedKeys } from './deleted-keys-migration.ts'
@@ -198,6 +199,7 @@ export const migrations: Steps = {
   '0031_refused_hours': refusedHours,
   '0032_usage_batches': usageBatches,
   '0033_tags': tags,
+  '0034_calls_in_order': callsInOrder,
 }
 
 /**

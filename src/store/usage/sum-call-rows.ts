@@ -31,6 +31,8 @@ export interface CallRange extends ScopedRange {
 
 /** A millisecond of the event loop. */
 const CALLS_PER_STEP = 500
+/** Of which those of one key or gate are read, and the others looked at in an index. */
+const SCOPED_CALLS_PER_STEP = 2_000
 
 const isUnpriced = sql<SqlBool>`cost_micro_usd IS NULL AND input_tokens IS NOT NULL`
 
@@ -49,15 +51,22 @@ export async function sumOfCalls(database: Kysely<Schema>, range: CallRange): Pr
   return sum
 }
 
-/** Calls of the same millisecond stay together. */
-async function findStepEnd(database: Kysely<Schema>, range: CallRange): Promise<number> {
-  const row = await callsOf(database, range)
+/**
+ * Calls of the same millisecond stay together. A step is so many calls of the account, for an index
+ * in the order of time leads to those of a key or a gate.
+ */
+async function findStepEnd(
+  database: Kysely<Schema>,
+  { accountId, fromMs, untilMs, keyId, gateId }: CallRange,
+): Promise<number> {
+  const isScoped = keyId !== undefined || gateId !== undefined
+  const row = await callsOf(database, { accountId, fromMs, untilMs })
     .select('started_at')
     .orderBy('started_at')
-    .offset(CALLS_PER_STEP)
+    .offset(isScoped ? SCOPED_CALLS_PER_STEP : CALLS_PER_STEP)
     .limit(1)
     .executeTakeFirst()
-  return row === undefined ? range.untilMs : Math.max(row.started_at, range.fromMs + 1)
+  return row === undefined ? untilMs : Math.max(row.started_at, fromMs + 1)
 }
 
 async function sumAtOnce(database: Kysely<Schema>, range: CallRange) {

@@ -8,6 +8,14 @@ export function isSqlite<Tables>(database: Kysely<Tables>): boolean {
   return database.getExecutor().adapter instanceof SqliteAdapter
 }
 
+/** Of a statement: a row of this key is there already, and nothing was changed. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && DUPLICATE.test(String(error.code))
+}
+
+/** As SQLite and Postgres (unique_violation) have it. */
+const DUPLICATE = /^(?:SQLITE_CONSTRAINT_(?:PRIMARYKEY|UNIQUE)|23505)$/
+
 /**
  * Stored in the order of its key, where the database can: a range of the key is then read in one go
  * (https://sqlite.org/withoutrowid.html).

@@ -4,7 +4,8 @@
  * process may add nothing to the roll-ups meanwhile. Its memory grows with accounts, keys, gates
  * and targets, and neither with time nor with calls.
  */
-import type { Kysely } from 'kysely'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
 import type { CallCredential } from '../../core/call.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../../core/ids.ts'
 import { isSqlite } from '../database/sql-differences.ts'
@@ -42,6 +43,8 @@ export interface SummedRange {
 }
 
 const IDS_PER_STATEMENT = 500
+/** A seek each: a millisecond of the event loop. */
+const ACCOUNTS_PER_STEP = 500
 
 export class UsageSums {
   readonly #database: Kysely<Schema>
@@ -55,9 +58,9 @@ export class UsageSums {
     { fromMs, accountId, untilMs = Number.POSITIVE_INFINITY }: SummedRange,
     signal?: AbortSignal,
   ): Promise<readonly UsageSum[]> {
-    const accounts = accountId === undefined ? await this.#listAccounts() : [accountId]
     // To look for each account's among all would take as long as there are accounts.
     const batches = accountId === undefined ? await readAllBatches(this.#database) : undefined
+    const accounts = accountId === undefined ? await this.#listUsing(fromMs, batches) : [accountId]
     const sums: UsageSum[] = []
     for (const id of accounts) {
       signal?.throwIfAborted()
@@ -126,9 +129,37 @@ export class UsageSums {
     return found
   }
 
-  async #listAccounts(): Promise<readonly AccountId[]> {
-    const accounts = await this.#database.selectFrom('accounts').select('id').execute()
-    return accounts.map(({ id }) => id)
+  /**
+   * The accounts that have used anything since then: most may have used nothing, and several
+   * questions for each of ten thousand take a second of a start.
+   */
+  async #listUsing(
+    fromMs: number,
+    batches: ReadonlyMap<AccountId, unknown> | undefined,
+  ): Promise<readonly AccountId[]> {
+    // Before the hours: a note is among them once it is gone.
+    const noted = await this.#database
+      .selectFrom('usage_notes')
+      .select('account_id')
+      .distinct()
+      .execute()
+    const waiting = new Set(noted.map(({ account_id }) => account_id))
+    const using: AccountId[] = []
+    for (let last = '' as AccountId; ; ) {
+      const { rows } = await sql<{ id: AccountId; has_hours: number }>`
+        SELECT id, EXISTS (
+          SELECT 1 FROM usage_hours WHERE account_id = accounts.id AND starts_at >= ${fromMs}
+        ) AS has_hours
+        FROM accounts WHERE id > ${last} ORDER BY id LIMIT ${ACCOUNTS_PER_STEP}`.execute(
+        this.#database,
+      )
+      for (const { id, has_hours } of rows)
+        if (has_hours === 1 || waiting.has(id) || batches?.has(id)) using.push(id)
+      const end = rows.at(-1)
+      if (end === undefined || rows.length < ACCOUNTS_PER_STEP) return using
+      last = end.id
+      await nextTurn()
+    }
   }
 }
 

@@ -1,0 +1,271 @@
+/**
+ * The keys that this node accepts, in memory: by the hash of each text that one may be presented by,
+ * by id and by account. It follows what other nodes change and writes last-used times. It never holds
+ * a key's text, makes no key, and knows nothing of HTTP.
+ */
+import type { ApiKey } from '../core/api-key.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import type { AccountId, KeyId } from '../core/ids.ts'
+import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
+import type { Follower } from '../revocation/change-followers.ts'
+import type { NamedThing } from '../store/database/find-some.ts'
+import type { KeyTableStore } from '../store/keys.ts'
+import { endOf } from './key-lifetimes.ts'
+import { OneAtATime } from './one-at-a-time.ts'
+import { newestFirst } from './snapshot.ts'
+import { UnsavedUses } from './unsaved-uses.ts'
+
+export interface KeySnapshotOptions {
+  readonly keys: Pick<KeyTableStore, 'loadAll' | 'findSome' | 'saveLastUsed'>
+  /** What the keys of an account may use. */
+  readonly limitsOf: (accountId: AccountId) => KeyLimits
+  readonly clock?: Clock
+  /** How long a last-used time waits in memory. */
+  readonly flushIntervalMs?: number
+  /** Called when last-used times could not be written; they are kept for the next attempt. */
+  readonly onFlushFailure?: (error: unknown) => void
+}
+
+/** One object for each key: of most there are many, and few of them call. */
+interface Entry {
+  readonly record: ApiKey
+  readonly isEphemeral: boolean
+  lastUsedAt: number | null
+  /** The caller that presents the key's own text; made when one first does. */
+  caller: Caller | undefined
+}
+
+const DEFAULT_FLUSH_INTERVAL_MS = 5_000
+/** Beyond that the oldest is forgotten: a store that is set back is so by hours, not by years. */
+const MOST_BURIED = 100_000
+
+export abstract class KeySnapshot implements KeyStore, Follower {
+  protected readonly clock: Clock
+  readonly #keys: KeySnapshotOptions['keys']
+  readonly #limitsOf: KeySnapshotOptions['limitsOf']
+  readonly #onFlushFailure: (error: unknown) => void
+  /**
+   * By each text that a key may be presented by: its own, and the one that it had before it was
+   * rotated.
+   */
+  readonly #byHash = new Map<string, Entry>()
+  readonly #byId = new Map<KeyId, Entry>()
+  /** What is listed: without the ephemeral ones. */
+  readonly #byAccount = new Map<AccountId, Entry[]>()
+  readonly #unsaved = new UnsavedUses<Entry>({
+    save: (entries) =>
+      this.#keys.saveLastUsed(
+        new Map(entries.map(({ record, lastUsedAt }) => [record.id, lastUsedAt ?? 0])),
+      ),
+    isCurrent: (entry) => this.#byId.get(entry.record.id) === entry,
+  })
+  /**
+   * Known to have been deleted. A store that was set back in time has them again, and they stay
+   * refused.
+   */
+  readonly #buried = new Set<KeyId>()
+  readonly #endFlushing: () => void
+  readonly #steps = new OneAtATime()
+
+  protected constructor(options: KeySnapshotOptions) {
+    this.#keys = options.keys
+    this.#limitsOf = options.limitsOf
+    this.clock = options.clock ?? systemClock
+    this.#onFlushFailure = options.onFlushFailure ?? (() => {})
+    this.#endFlushing = systemClock.every(
+      options.flushIntervalMs ?? DEFAULT_FLUSH_INTERVAL_MS,
+      () => void this.#tryFlush(),
+    )
+  }
+
+  find(sha256: string): Caller | undefined {
+    const entry = this.#byHash.get(sha256)
+    if (entry === undefined) return undefined
+    const endsAt = endOf(entry.record, sha256)
+    if (endsAt !== null && this.clock.now() >= endsAt) return undefined
+    if (sha256 !== entry.record.sha256) return this.#toCaller(entry.record, sha256)
+    entry.caller ??= this.#toCaller(entry.record, entry.record.sha256)
+    return entry.caller
+  }
+
+  touch(keyId: KeyId, atMs: number): void {
+    const entry = this.#byId.get(keyId)
+    if (entry === undefined || (entry.lastUsedAt ?? 0) >= atMs) return
+    entry.lastUsedAt = atMs
+    if (!entry.isEphemeral) this.#unsaved.add(entry)
+  }
+
+  /** The account's stored keys, newest first, last-used times up to the moment. */
+  list(accountId: AccountId): readonly ApiKey[] {
+    const entries = this.#byAccount.get(accountId) ?? []
+    const keys = entries.map(({ record, lastUsedAt }) => ({ ...record, lastUsedAt }))
+    return newestFirst(keys, ({ id }) => id)
+  }
+
+  nameOf(keyId: KeyId): string | undefined {
+    return this.#byId.get(keyId)?.record.name
+  }
+
+  follow(things: readonly NamedThing[]): Promise<void> {
+    return this.inTurn(async () => {
+      const records = await this.#keys.findSome(things)
+      for (const [index, { accountId, id }] of things.entries()) {
+        const record = records[index]
+        if (record === undefined) this.forget(accountId, id)
+        else this.adopt(record)
+      }
+    })
+  }
+
+  followAll(isOlder = false): Promise<void> {
+    return this.inTurn(async () => {
+      // One that is made here while the store is read need not be among what it gave.
+      const known = [...this.#byId.values()]
+      const records = await this.#keys.loadAll()
+      const stored = new Set(records.map(({ id }) => id))
+      for (const { record } of known) {
+        if (stored.has(record.id)) continue
+        // What an older store lacks was made after it, and is back when the store is.
+        if (isOlder) this.#drop(record.accountId, record.id)
+        else this.forget(record.accountId, record.id)
+      }
+      for (const record of records) this.adopt(record)
+    })
+  }
+
+  /** It was deleted, and stays so whatever the store says later. */
+  forget(accountId: AccountId, keyId: string): void {
+    const entry = this.#drop(accountId, keyId)
+    if (entry === undefined) return
+    this.#buried.add(entry.record.id)
+    const [oldest] = this.#buried
+    if (this.#buried.size > MOST_BURIED && oldest !== undefined) this.#buried.delete(oldest)
+  }
+
+  /** Plans have changed: calls that are made from now on are limited by what they say. */
+  renewLimits(): void {
+    for (const entry of this.#byId.values()) entry.caller = undefined
+  }
+
+  /**
+   * Writes the last-used times that wait. On failure they are kept for the next time and the error
+   * is thrown.
+   */
+  flush(): Promise<void> {
+    return this.#unsaved.flush()
+  }
+
+  /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */
+  async close(): Promise<void> {
+    this.#endFlushing()
+    await this.#tryFlush()
+  }
+
+  protected isHeld(sha256: string): boolean {
+    return this.#byHash.has(sha256)
+  }
+
+  protected isEphemeral(sha256: string): boolean {
+    return this.#byHash.get(sha256)?.isEphemeral === true
+  }
+
+  protected remember(
+    record: ApiKey,
+    { isEphemeral = false }: { readonly isEphemeral?: boolean } = {},
+  ): void {
+    const { accountId, id: keyId } = record
+    const entry: Entry = { record, isEphemeral, lastUsedAt: record.lastUsedAt, caller: undefined }
+    for (const sha256 of hashesOf(record)) this.#byHash.set(sha256, entry)
+    const former = this.#byId.get(keyId)
+    if (former !== undefined) this.#unlist(former)
+    this.#byId.set(keyId, entry)
+    if (isEphemeral) return
+    const entries = this.#byAccount.get(accountId)
+    if (entries === undefined) this.#byAccount.set(accountId, [entry])
+    else entries.push(entry)
+  }
+
+  /**
+   * Takes over what was written, unless the key was deleted. This node may know better when it was
+   * last used.
+   * @returns that time
+   */
+  protected adopt(record: ApiKey): number | null {
+    if (this.#buried.has(record.id)) return record.lastUsedAt
+    const known = this.#byId.get(record.id)
+    if (known === undefined) {
+      this.remember(record)
+      return record.lastUsedAt
+    }
+    if (isSame(known.record, record)) return known.lastUsedAt ?? record.lastUsedAt
+    const isUnsaved = this.#unsaved.has(known)
+    this.#drop(record.accountId, record.id)
+    this.remember(record)
+    const entry = this.#byId.get(record.id)
+    if (entry === undefined) return record.lastUsedAt
+    entry.lastUsedAt = latest(known.lastUsedAt, record.lastUsedAt)
+    if (isUnsaved) this.#unsaved.add(entry)
+    return entry.lastUsedAt
+  }
+
+  /**
+   * Deleting, changing and following, one after the other: what was read before a deletion must not
+   * come back.
+   */
+  protected inTurn<Result>(step: () => Promise<Result>): Promise<Result> {
+    return this.#steps.run(step)
+  }
+
+  /** @returns what was held; undefined where there was none, or an ephemeral one, which stays */
+  #drop(accountId: AccountId, keyId: string): Entry | undefined {
+    const entry = this.#byId.get(keyId as KeyId)
+    if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId)
+      return undefined
+    this.#byId.delete(entry.record.id)
+    this.#unlist(entry)
+    this.#unsaved.delete(entry)
+    for (const sha256 of hashesOf(entry.record))
+      if (this.#byHash.get(sha256) === entry) this.#byHash.delete(sha256)
+    return entry
+  }
+
+  #unlist(entry: Entry): void {
+    const { accountId } = entry.record
+    const entries = this.#byAccount.get(accountId)
+    const place = entries?.indexOf(entry) ?? -1
+    if (entries === undefined || place < 0) return
+    if (entries.length === 1) this.#byAccount.delete(accountId)
+    else entries.splice(place, 1)
+  }
+
+  #toCaller({ accountId, id: keyId }: ApiKey, keySha256: string): Caller {
+    return { accountId, keyId, limits: this.#limitsOf(accountId), keySha256 }
+  }
+
+  async #tryFlush(): Promise<void> {
+    try {
+      await this.flush()
+    } catch (error) {
+      this.#onFlushFailure(error)
+    }
+  }
+}
+
+function hashesOf({ sha256, previous }: ApiKey): readonly string[] {
+  return previous === null ? [sha256] : [sha256, previous.sha256]
+}
+
+function isSame(known: ApiKey, record: ApiKey): boolean {
+  return (
+    known.sha256 === record.sha256 &&
+    known.name === record.name &&
+    known.expiresAt === record.expiresAt &&
+    known.previous?.sha256 === record.previous?.sha256 &&
+    known.previous?.endsAt === record.previous?.endsAt
+  )
+}
+
+function latest(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other
+  return Math.max(one, other)
+}

@@ -6,12 +6,21 @@
  * passed by no more than what the calls under way use beyond what was reserved for them, and the
  * last of them altogether.
  */
-import type { Budget, BudgetScope } from '../core/budget.ts'
-import { GatewayError } from '../core/errors.ts'
-import type { AccountId, KeyId } from '../core/ids.ts'
+import type { Budget } from '../core/budget.ts'
+import type { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
 import type { Plan, Plans } from '../core/plan.ts'
 import type { CallAhead, Caller, PriceDemand } from '../gateway/ports.ts'
-import { type BudgetAlert, BudgetCounter } from './budget-counter.ts'
+import {
+  AwaitedPast,
+  addPast,
+  type PastReading,
+  type PastUsage,
+  raiseTo,
+  sumOf,
+} from './awaited-past.ts'
+import type { BudgetAlert, BudgetCounter } from './budget-counter.ts'
+import { BudgetsByScope } from './budgets-by-scope.ts'
 import { budgetRefusal, quotaRefusal, type Shortage } from './limit-refusals.ts'
 import {
   type Amounts,
@@ -26,16 +35,6 @@ const MICRO_USD = 1_000_000
 export interface UsageLimitsOptions {
   readonly plans: Plans
   readonly onAlert?: (alert: BudgetAlert) => void
-}
-
-/** Usage of earlier calls that belongs together. */
-export interface PastUsage extends Amounts {
-  readonly accountId: AccountId
-  readonly keyId: KeyId
-  readonly gateId: string
-  readonly countsForQuota: boolean
-  /** Calls whose cost is not known. */
-  readonly unpricedCalls: number
 }
 
 export interface QuotaState {
@@ -76,20 +75,14 @@ interface BudgetReservation {
 
 export class UsageLimits {
   readonly #plans: Plans
-  readonly #onAlert: (alert: BudgetAlert) => void
   readonly #quotas = new Map<AccountId, UsageCounter>()
-  readonly #budgets = new Map<string, BudgetCounter>()
-  readonly #byScope = new Map<string, BudgetCounter[]>()
-
+  readonly #budgets: BudgetsByScope
+  readonly #past = new AwaitedPast()
   #sharing: UsageSharing | undefined
-  /** Each is undefined once it is counted. */
-  #pastQuotas: Promise<void> | undefined
-  #pastBudgets: Promise<void> | undefined
-  #isPastUnreadable = false
 
   constructor({ plans, onAlert }: UsageLimitsOptions) {
     this.#plans = plans
-    this.#onAlert = onAlert ?? (() => {})
+    this.#budgets = new BudgetsByScope(onAlert ?? (() => {}))
   }
 
   /** From now on; before anything is counted. */
@@ -99,7 +92,7 @@ export class UsageLimits {
 
   /** The budgets that a call counts for. */
   budgetWindowsFor(caller: Caller, call: CallAhead): readonly LimitedWindow[] {
-    const counters = this.#budgetsOf(caller, call)
+    const counters = this.#budgets.findFor(caller, call)
     if (counters.length === 0) return NO_WINDOWS
     return counters.map((counter) => toLimitedWindow(counter, call.startedAtMs))
   }
@@ -115,7 +108,7 @@ export class UsageLimits {
   ): readonly LimitedWindow[] {
     const quota = this.#limitedQuota(accountId, momentMs)
     const ofBudgets = budgetIds.flatMap((id) => {
-      const counter = this.#budgets.get(id)
+      const counter = this.#budgets.find(id)
       return counter === undefined ? NO_WINDOWS : [toLimitedWindow(counter, momentMs)]
     })
     return [quota, ...ofBudgets]
@@ -145,35 +138,9 @@ export class UsageLimits {
     return { id: accountId, window, limit, shortage }
   }
 
-  /**
-   * Until these resolve, what earlier processes used is not counted; they reject when it could not
-   * be read.
-   * @param loading that of budgets resolves last
-   */
-  awaitPast(loading: { readonly quotas: Promise<void>; readonly budgets: Promise<void> }): void {
-    const quotas = this.#heed(loading.quotas, () => {
-      if (this.#pastQuotas === quotas) this.#pastQuotas = undefined
-    })
-    const budgets = this.#heed(loading.budgets, () => {
-      this.#isPastUnreadable = false
-      if (this.#pastBudgets === budgets) this.#pastBudgets = undefined
-    })
-    this.#pastQuotas = quotas
-    this.#pastBudgets = budgets
-  }
-
-  #heed(loading: Promise<void>, onCounted: () => void): Promise<void> {
-    const past = loading.then(onCounted, (cause: unknown) => {
-      this.#isPastUnreadable = true
-      throw new GatewayError(
-        'unavailable',
-        'What was used before cannot be read. Try again soon.',
-        { cause },
-      )
-    })
-    // Nobody may be waiting.
-    past.catch(() => {})
-    return past
+  /** Until the reading resolves, what earlier processes used is not counted. */
+  awaitPast(reading: PastReading): void {
+    this.#past.await(reading)
   }
 
   /**
@@ -181,8 +148,7 @@ export class UsageLimits {
    * are refused.
    */
   pastState(): 'ok' | 'reading' | 'failing' {
-    if (this.#pastBudgets === undefined) return 'ok'
-    return this.#isPastUnreadable ? 'failing' : 'reading'
+    return this.#past.state()
   }
 
   /**
@@ -190,15 +156,16 @@ export class UsageLimits {
    * @throws GatewayError `unavailable` (rejects)
    */
   whenCounted(): Promise<void> | undefined {
-    return this.#pastBudgets
+    return this.#past.budgets
   }
 
   /** The same for one call, of what could stop it. */
   whenCountedFor(caller: Caller, gateId: string): Promise<void> | undefined {
-    if (this.#pastBudgets === undefined) return undefined
-    if (this.#budgetsOf(caller, { gateId }).length > 0) return this.#pastBudgets
+    const past = this.#past.budgets
+    if (past === undefined) return undefined
+    if (this.#budgets.findFor(caller, { gateId }).length > 0) return past
     const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
-    return monthlyTokens !== null || monthlySpendUsd !== null ? this.#pastQuotas : undefined
+    return monthlyTokens !== null || monthlySpendUsd !== null ? this.#past.quotas : undefined
   }
 
   /** Which limits in money refuse what has no price; undefined: none. */
@@ -206,16 +173,16 @@ export class UsageLimits {
     const { name, unpriced, limits } = this.#plans.of(caller.accountId)
     const plan =
       limits.monthlySpendUsd !== null && unpriced === 'refuse' ? `the plan ${name}` : undefined
-    const strict = this.#budgetsOf(caller, { gateId }).find(
-      ({ budget }) => budget.limit.type === 'spend' && budget.unpriced === 'refuse',
-    )
+    const strict = this.#budgets
+      .findFor(caller, { gateId })
+      .find(({ budget }) => budget.limit.type === 'spend' && budget.unpriced === 'refuse')
     if (strict === undefined && plan === undefined) return undefined
     return { plan, budget: strict && `the budget ${strict.budget.name} (${strict.budget.id})` }
   }
 
   /** @throws GatewayError `quota_exceeded`; `rate_limited` while all of the rest is reserved */
   assertWithinBudgets(caller: Caller, call: CallAhead): void {
-    for (const counter of this.#budgetsOf(caller, call)) {
+    for (const counter of this.#budgets.findFor(caller, call)) {
       const window = counter.windowAt(call.startedAtMs)
       const shortage = counter.shortageAt(window)
       if (shortage === undefined) continue
@@ -224,7 +191,7 @@ export class UsageLimits {
   }
 
   reserveBudgets(caller: Caller, call: CallAhead): BudgetReservations {
-    const counters = this.#budgetsOf(caller, call)
+    const counters = this.#budgets.findFor(caller, call)
     if (counters.length === 0) return NO_RESERVATIONS
     return counters.map((counter) => {
       const window = counter.windowAt(call.startedAtMs)
@@ -265,28 +232,16 @@ export class UsageLimits {
    * stays.
    */
   putBudget(budget: Budget): void {
-    const known = this.#budgets.get(budget.id)
-    known?.update(budget)
-    if (known !== undefined) return
-    const counter = new BudgetCounter(budget, this.#onAlert)
-    this.#budgets.set(budget.id, counter)
-    const scope = scopeKey(budget.accountId, budget.scope)
-    this.#byScope.set(scope, [...(this.#byScope.get(scope) ?? []), counter])
+    this.#budgets.put(budget)
   }
 
   removeBudget(id: string): void {
-    const counter = this.#budgets.get(id)
-    if (counter === undefined) return
-    this.#budgets.delete(id)
-    const scope = scopeKey(counter.budget.accountId, counter.budget.scope)
-    const rest = (this.#byScope.get(scope) ?? []).filter((other) => other !== counter)
-    if (rest.length === 0) this.#byScope.delete(scope)
-    else this.#byScope.set(scope, rest)
+    this.#budgets.remove(id)
   }
 
   /** What a budget has used in the period of a moment; undefined when there is none. */
   budgetWindow(id: string, momentMs: number): UsageWindow | undefined {
-    return this.#budgets.get(id)?.windowAt(momentMs)
+    return this.#budgets.find(id)?.windowAt(momentMs)
   }
 
   /**
@@ -294,7 +249,7 @@ export class UsageLimits {
    * changed.
    */
   alertBudget(id: string, nowMs: number): void {
-    const counter = this.#budgets.get(id)
+    const counter = this.#budgets.find(id)
     counter?.alert(counter.windowAt(nowMs))
   }
 
@@ -322,7 +277,7 @@ export class UsageLimits {
     past: readonly PastUsage[],
     isAgain = false,
   ): void {
-    const counter = this.#budgets.get(id)
+    const counter = this.#budgets.find(id)
     if (counter === undefined) return
     const ofBudget = past.filter((usage) => isWithin(counter.budget, usage))
     this.#countPast(counter.windowAt(momentMs), ofBudget, isAgain)
@@ -338,7 +293,7 @@ export class UsageLimits {
   }
 
   seePastBudgetUsage(id: string, momentMs: number, past: readonly PastUsage[]): void {
-    const counter = this.#budgets.get(id)
+    const counter = this.#budgets.find(id)
     if (counter === undefined) return
     const ofBudget = past.filter((usage) => isWithin(counter.budget, usage))
     counter.windowAt(momentMs).see(sumOf(ofBudget))
@@ -358,18 +313,8 @@ export class UsageLimits {
     this.#quotas.set(accountId, counter)
     return counter
   }
-
-  #budgetsOf(caller: Caller, call: Pick<CallAhead, 'gateId'>): readonly BudgetCounter[] {
-    if (this.#byScope.size === 0) return NO_BUDGETS
-    const { accountId, keyId } = caller
-    const ofKey = this.#byScope.get(scopeKey(accountId, { type: 'key', keyId }))
-    const ofGate = this.#byScope.get(gateKey(accountId, call.gateId))
-    if (ofKey === undefined) return ofGate ?? NO_BUDGETS
-    return ofGate === undefined ? ofKey : [...ofKey, ...ofGate]
-  }
 }
 
-const NO_BUDGETS: readonly BudgetCounter[] = []
 const NO_WINDOWS: readonly LimitedWindow[] = []
 
 function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Amounts {
@@ -378,16 +323,6 @@ function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Am
     microUsd:
       monthlySpendUsd === null ? Number.POSITIVE_INFINITY : Math.round(monthlySpendUsd * MICRO_USD),
   }
-}
-
-function scopeKey(accountId: AccountId, scope: BudgetScope): string {
-  return scope.type === 'key'
-    ? `${accountId}\nkey\n${scope.keyId}`
-    : gateKey(accountId, scope.gateId)
-}
-
-function gateKey(accountId: AccountId, gateId: string): string {
-  return `${accountId}\ngate\n${gateId}`
 }
 
 function isWithin({ accountId, scope }: Budget, usage: PastUsage): boolean {
@@ -399,28 +334,4 @@ function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindo
   const window = counter.windowAt(momentMs)
   const limit = () => counter.ceilings
   return { id: counter.budget.id, window, limit, shortage: (of) => counter.shortageAt(of) }
-}
-
-function sumOf(past: readonly PastUsage[]): Sums {
-  const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
-  for (const usage of past) addPast(sum, usage)
-  return sum
-}
-
-interface Sums {
-  tokens: number
-  microUsd: number
-  unpricedCalls: number
-}
-
-function raiseTo(sums: Sums, past: Readonly<Sums>): void {
-  sums.tokens = Math.max(sums.tokens, past.tokens)
-  sums.microUsd = Math.max(sums.microUsd, past.microUsd)
-  sums.unpricedCalls = Math.max(sums.unpricedCalls, past.unpricedCalls)
-}
-
-function addPast(sums: Sums, past: Readonly<Sums>): void {
-  sums.tokens += past.tokens
-  sums.microUsd += past.microUsd
-  sums.unpricedCalls += past.unpricedCalls
 }

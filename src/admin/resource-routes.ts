@@ -1,12 +1,19 @@
 /**
- * The five routes of a resource that is described: list, create, show, change, delete. The handlers
- * are handed in; a resource's own file binds its other routes. Knows no resource.
+ * The routes of a resource that is described: of list, create, show, change and delete those that it
+ * has. The handlers are handed in; a resource's own file binds its other routes. Knows no resource.
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery, pageQuery } from '../contract/lists.ts'
-import type { ResourceDescription } from '../contract/resource-description.ts'
+import type { OperationWords, ResourceDescription, Verb } from '../contract/resource-description.ts'
 import type { AccountId } from '../core/ids.ts'
-import { type ControlPlaneApp, callerOf, errorAnswers, jsonContent } from './control-plane-app.ts'
+import type { ControlPlaneCaller } from './authenticate-caller.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneBindings,
+  callerOf,
+  errorAnswers,
+  jsonContent,
+} from './control-plane-app.ts'
 import type { OperationExample } from './openapi/openapi-examples.ts'
 import { decodeCursor, isAfter, type Position, toPage } from './paging.ts'
 import { refuseProblems } from './refusals.ts'
@@ -22,167 +29,247 @@ export interface RouteDescription {
 
 export const ROUTE_DESCRIPTION = 'x-described'
 
-/** What is done about each request, when all that the description says of it has been checked. */
-export interface ResourceActions<
-  Row extends { readonly id: string; readonly createdAt: number },
-  Description extends ResourceDescription,
-> {
-  /** Newest first. */
-  list(accountId: AccountId): readonly Row[]
-  /** @throws GatewayError `not_found` */
-  get(accountId: AccountId, id: string): Row
+/** The part of a list that is asked for: this many that come behind `before`. */
+export interface ListPart {
+  readonly limit: number
+  readonly before?: Position
+}
+
+interface Dated {
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number
+}
+
+/** The output of one of a description's schemas, and the input of the first that it has. */
+type Given<Description, Member extends string> = Description extends {
+  readonly [M in Member]: infer Schema extends z.ZodType
+}
+  ? z.output<Schema>
+  : never
+type Answer<Description extends ResourceDescription, Member extends string> = Description extends {
+  readonly [M in Member]: infer Schema extends z.ZodType
+}
+  ? z.input<Schema>
+  : z.input<Description['body']>
+
+interface EachAction<Row extends Dated, Description extends ResourceDescription> {
+  /** Newest first: the part of them, or all. */
+  list(accountId: AccountId, part: ListPart): readonly Row[] | Promise<readonly Row[]>
   create(
     accountId: AccountId,
-    body: z.output<Description['create']>,
-  ): Promise<z.input<Description['created']>>
-  update(accountId: AccountId, id: string, body: z.output<Description['update']>): Promise<Row>
-  delete(accountId: AccountId, id: string): Promise<void>
+    body: Given<Description, 'create'>,
+    bindings: ControlPlaneBindings,
+  ): Promise<Answer<Description, 'created'>>
+  /** @throws GatewayError `not_found` */
+  show(accountId: AccountId, id: string): Row | Promise<Row>
+  update(
+    accountId: AccountId,
+    id: string,
+    body: Given<Description, 'update'>,
+    caller: ControlPlaneCaller,
+  ): Promise<Answer<Description, 'updated'>>
+  /** @throws GatewayError `not_found` */
+  delete(accountId: AccountId, id: string, caller: ControlPlaneCaller): Promise<void>
+}
+
+/** What is done about each request, when all that the description says of it has been checked. */
+export type ResourceActions<Row extends Dated, Description extends ResourceDescription> = Pick<
+  EachAction<Row, Description>,
+  keyof Description['operations'] & Verb
+> & {
+  idOf(row: Row): string
   toBody(row: Row): z.input<Description['body']>
   /** What has to be there before some rows are shown. */
   beforeShowing?(accountId: AccountId, rows: readonly Row[]): Promise<void> | undefined
+  /** Binds other routes, before those of a single one, whose path might match theirs. */
+  bindOthers?(): void
 }
 
-const params = z.object({ id: z.string() })
-
-export function bindResource<
-  Row extends { readonly id: string; readonly createdAt: number },
-  Description extends ResourceDescription,
->(
+export function bindResource<Row extends Dated, Description extends ResourceDescription>(
   app: ControlPlaneApp,
   description: Description,
   actions: ResourceActions<Row, Description>,
 ): void {
+  const {
+    list,
+    create,
+    show,
+    update,
+    delete: remove,
+  }: Partial<EachAction<Row, Description>> = actions
+  const { idOf, toBody, beforeShowing, bindOthers } = actions
   const routes = routesOf(description)
+  const parameter = description.parameter?.name ?? 'id'
+  const idIn = (params: Readonly<Record<string, string>>) => params[parameter] ?? ''
+  const toPosition = (row: Row): Position => ({ at: row.createdAt, id: idOf(row) })
 
-  app.openapi(routes.list, async (c) => {
-    const { accountId } = callerOf(c.env)
-    const { limit, cursor } = c.req.valid('query')
-    const after = decodeCursor(cursor)
-    const rows = actions.list(accountId).filter((row) => isAfter(toPosition(row), after))
-    const page = toPage(rows, limit, toPosition)
-    await actions.beforeShowing?.(accountId, page.items)
-    const data = page.items.map((row) => actions.toBody(row))
-    return c.json({ data, nextCursor: page.nextCursor }, 200)
-  })
-
-  app.openapi(
-    routes.create,
-    async (c) => {
-      const body = c.req.valid('json') as z.output<Description['create']>
-      return c.json(await actions.create(callerOf(c.env).accountId, body), 201)
-    },
-    refuseProblems(description.notes.create),
-  )
-
-  app.openapi(routes.show, async (c) => {
-    const { accountId } = callerOf(c.env)
-    const { id } = c.req.valid('param')
-    await actions.beforeShowing?.(accountId, [actions.get(accountId, id)])
-    return c.json(actions.toBody(actions.get(accountId, id)), 200)
-  })
-
-  app.openapi(
-    routes.update,
-    async (c) => {
+  if (list !== undefined)
+    app.openapi(routes.list, async (c) => {
       const { accountId } = callerOf(c.env)
-      const body = c.req.valid('json') as z.output<Description['update']>
-      return c.json(
-        actions.toBody(await actions.update(accountId, c.req.valid('param').id, body)),
-        200,
-      )
-    },
-    refuseProblems(description.notes.update),
-  )
+      const { limit, cursor } = c.req.valid('query')
+      const before = decodeCursor(cursor)
+      const part = { limit: limit + 1, ...(before === undefined ? {} : { before }) }
+      const rows = await list(accountId, part)
+      const rest = rows.filter((row) => isAfter(toPosition(row), before))
+      const page = toPage(rest, limit, toPosition)
+      await beforeShowing?.(accountId, page.items)
+      return c.json({ data: page.items.map(toBody), nextCursor: page.nextCursor }, 200)
+    })
 
-  app.openapi(routes.delete, async (c) => {
-    await actions.delete(callerOf(c.env).accountId, c.req.valid('param').id)
-    return c.body(null, 204)
-  })
+  if (create !== undefined)
+    app.openapi(
+      routes.create,
+      async (c) => {
+        const body = c.req.valid('json') as Given<Description, 'create'>
+        return c.json(await create(callerOf(c.env).accountId, body, c.env), 201)
+      },
+      refuseProblems(description.notes?.create),
+    )
+
+  bindOthers?.()
+
+  if (show !== undefined)
+    app.openapi(routes.show, async (c) => {
+      const { accountId } = callerOf(c.env)
+      const id = idIn(c.req.valid('param'))
+      const row = await show(accountId, id)
+      const ready = beforeShowing?.(accountId, [row])
+      if (ready === undefined) return c.json(toBody(row), 200)
+      await ready
+      return c.json(toBody(await show(accountId, id)), 200)
+    })
+
+  if (update !== undefined)
+    app.openapi(
+      routes.update,
+      async (c) => {
+        const caller = callerOf(c.env)
+        const body = c.req.valid('json') as Given<Description, 'update'>
+        return c.json(await update(caller.accountId, idIn(c.req.valid('param')), body, caller), 200)
+      },
+      refuseProblems(description.notes?.update),
+    )
+
+  if (remove !== undefined)
+    app.openapi(routes.delete, async (c) => {
+      const caller = callerOf(c.env)
+      await remove(caller.accountId, idIn(c.req.valid('param')), caller)
+      return c.body(null, 204)
+    })
 }
 
+/** All five, of which those are bound that the resource has. */
 function routesOf(description: ResourceDescription) {
-  const { name, names, one, many, path, group, summaries, examples } = description
-  const tags = [group]
-  const { groupDescription } = description
+  const { name, names, one, many, path, group, groupDescription, examples, body } = description
+  const parameter = description.parameter ?? { name: 'id', schema: z.string() }
+  const params = z.object({ [parameter.name]: parameter.schema })
+  const pathOfOne = `${path}/{${parameter.name}}`
+  const wordsOf = (verb: Verb) => toWords(description.operations[verb])
+  const head = (verb: Verb, operation: string) => {
+    const { summary, description: text, isForUsers } = wordsOf(verb)
+    return {
+      operationId: `${operation}${verb === 'list' ? names : name}`,
+      summary,
+      ...(text === undefined ? {} : { description: text }),
+      tags: [group],
+      ...(isForUsers === true ? { security: [{ session: [] }] } : {}),
+    }
+  }
+  const json = (schema: z.ZodType = z.never(), text = '') => ({
+    ...jsonContent(schema, text),
+    required: true,
+  })
   const said = (example?: OperationExample) => ({
     [ROUTE_DESCRIPTION]: {
       ...(example === undefined ? {} : { example }),
       ...(groupDescription === undefined ? {} : { groupDescription }),
     } satisfies RouteDescription,
   })
-  const ofOne: OperationExample = {
-    parameters: { id: examples.id },
+  const bodies = (verb: 'create' | 'update') =>
+    examples?.[verb] === undefined ? {} : { bodies: examples[verb] }
+  const ofOne = examples && {
+    parameters: { [parameter.name]: examples.id },
     ...(examples.isGiven === true
       ? {}
-      : { after: { operationId: `create${name}`, parameters: { id: '$response.body#/id' } } }),
+      : {
+          after: {
+            operationId: `create${name}`,
+            parameters: { [parameter.name]: '$response.body#/id' },
+          },
+        }),
   }
+  const errors = (verb: Verb, ...statuses: readonly (400 | 404 | 409 | 413)[]) =>
+    errorAnswers(...statuses, ...(wordsOf(verb).refusals ?? []))
+
   return {
     list: createRoute({
       method: 'get',
       path,
-      operationId: `list${names}`,
-      summary: summaries.list,
-      tags,
+      ...head('list', 'list'),
       request: { query: pageQuery },
-      responses: { 200: jsonContent(description.list, `A page of ${many}.`), ...errorAnswers(400) },
+      responses: {
+        200: jsonContent(description.list, wordsOf('list').answers ?? `A page of ${many}.`),
+        ...errors('list', 400),
+      },
       ...said(),
     }),
     create: createRoute({
       method: 'post',
       path,
-      operationId: `create${name}`,
-      summary: summaries.create,
-      tags,
+      ...head('create', 'create'),
       request: {
         query: noQuery,
-        body: { ...jsonContent(description.create, `The new ${one}.`), required: true },
+        body: json(description.create, wordsOf('create').takes ?? `The new ${one}.`),
       },
       responses: {
-        201: jsonContent(description.created, `The ${one}.`),
-        ...errorAnswers(400, 409, 413),
+        201: jsonContent(description.created ?? body, wordsOf('create').answers ?? `The ${one}.`),
+        ...errors('create', 400, 409, 413),
       },
-      ...said({ bodies: examples.create }),
+      ...said(examples && bodies('create')),
     }),
     show: createRoute({
       method: 'get',
-      path: `${path}/{id}`,
-      operationId: `get${name}`,
-      summary: summaries.show,
-      tags,
+      path: pathOfOne,
+      ...head('show', 'get'),
       request: { params, query: noQuery },
-      responses: { 200: jsonContent(description.body, `The ${one}.`), ...errorAnswers(404) },
+      responses: {
+        200: jsonContent(body, wordsOf('show').answers ?? `The ${one}.`),
+        ...errors('show', 404),
+      },
       ...said(ofOne),
     }),
     update: createRoute({
       method: 'patch',
-      path: `${path}/{id}`,
-      operationId: `update${name}`,
-      summary: summaries.update,
-      tags,
+      path: pathOfOne,
+      ...head('update', 'update'),
       request: {
         params,
         query: noQuery,
-        body: { ...jsonContent(description.update, 'What changes.'), required: true },
+        body: json(description.update, wordsOf('update').takes ?? 'What changes.'),
       },
       responses: {
-        200: jsonContent(description.body, `The changed ${one}.`),
-        ...errorAnswers(400, 404, 413),
+        200: jsonContent(
+          description.updated ?? body,
+          wordsOf('update').answers ?? `The changed ${one}.`,
+        ),
+        ...errors('update', 400, 404, 413),
       },
-      ...said({ ...ofOne, bodies: examples.update }),
+      ...said(ofOne && { ...ofOne, ...bodies('update') }),
     }),
     delete: createRoute({
       method: 'delete',
-      path: `${path}/{id}`,
-      operationId: `delete${name}`,
-      summary: summaries.delete,
-      tags,
+      path: pathOfOne,
+      ...head('delete', 'delete'),
       request: { params, query: noQuery },
-      responses: { 204: { description: 'It is gone.' }, ...errorAnswers(404) },
+      responses: {
+        204: { description: wordsOf('delete').answers ?? 'It is gone.' },
+        ...errors('delete', 404),
+      },
       ...said(ofOne),
     }),
   }
 }
 
-function toPosition(row: { readonly id: string; readonly createdAt: number }): Position {
-  return { at: row.createdAt, id: row.id }
+function toWords(words: string | OperationWords = ''): OperationWords {
+  return typeof words === 'string' ? { summary: words } : words
 }

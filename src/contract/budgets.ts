@@ -135,7 +135,7 @@ export const budgetResource = {
   path: '/v1/budgets',
   group: 'Budgets',
   groupDescription: 'What a key or a gate may spend.',
-  summaries: {
+  operations: {
     list: 'List budgets, newest first, with what is used of them',
     create: 'Limit what a key or a gate may use',
     show: 'Show a budget and what is used of it',
@@ -144,7 +144,6 @@ export const budgetResource = {
   },
   list: listOf(budgetBody, 'BudgetList'),
   body: budgetBody,
-  created: budgetBody,
   create: createBudgetBody,
   update: updateBudgetBody,
   notes: {

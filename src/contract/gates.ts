@@ -128,7 +128,7 @@ export const gateResource = {
   path: '/v1/gates',
   group: 'Gates',
   groupDescription: 'A gate is a named routing target: its id goes where the model name was.',
-  summaries: {
+  operations: {
     list: 'List gates, newest first',
     create: 'Create a gate',
     show: 'Show a gate',
@@ -137,7 +137,6 @@ export const gateResource = {
   },
   list: listOf(gateBody, 'GateList'),
   body: gateBody,
-  created: gateBody,
   create: createGateBody,
   update: updateGateBody,
   notes: {

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
+import type { ResourceDescription } from './resource-description.ts'
 import { text } from './text.ts'
 
 const name = text({ min: 1, max: 120 }).meta({
@@ -36,9 +37,9 @@ const keyFields = {
     }),
 }
 
-export const keyBody = z.object(keyFields).meta({ id: 'ApiKey' })
+const keyBody = z.object(keyFields).meta({ id: 'ApiKey' })
 
-export const createdKeyBody = z
+const createdKeyBody = z
   .object({
     ...keyFields,
     key: z.string().meta({ description: 'The whole key. Shown this once.' }),
@@ -93,6 +94,41 @@ export const rotateKeyBody = z
   })
   .meta({ id: 'RotateApiKey' })
 
-export const keyList = listOf(keyBody, 'ApiKeyList')
-
-export type KeyBody = z.infer<typeof keyBody>
+/** Besides there are `import` and `rotate`. */
+export const keyResource = {
+  name: 'Key',
+  names: 'Keys',
+  one: 'key',
+  many: 'keys',
+  path: '/v1/keys',
+  group: 'API keys',
+  operations: {
+    list: { summary: 'List API keys, newest first', answers: 'A page of keys, masked.' },
+    create: {
+      summary: 'Create an API key',
+      takes: 'Its label.',
+      answers: 'The key, shown this once.',
+    },
+    show: { summary: 'Show an API key, masked', answers: 'The key, masked.' },
+    update: {
+      summary: 'Rename an API key, or set when it expires',
+      answers: 'The key, masked.',
+      refusals: [409],
+    },
+    delete: {
+      summary: 'Revoke an API key',
+      description: 'Once this has answered, no call with the key is accepted.',
+      answers: 'It is revoked.',
+    },
+  },
+  list: listOf(keyBody, 'ApiKeyList'),
+  body: keyBody,
+  create: createKeyBody,
+  created: createdKeyBody,
+  update: updateKeyBody,
+  examples: {
+    id: 'key_01a1fbc63aa470d6877cf556d6121edd',
+    create: { 'A key': { name: 'production' } },
+    update: { 'Another name, and an end': { name: 'ci', expiresAt: '2099-12-31T00:00:00Z' } },
+  },
+} satisfies ResourceDescription

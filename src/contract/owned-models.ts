@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { fimEndpoint, fimTemplate, foundFimEndpoint } from './fim.ts'
 import { listOf } from './lists.ts'
 import type { FieldNotes } from './problems.ts'
+import type { ResourceDescription } from './resource-description.ts'
 import { text } from './text.ts'
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
@@ -120,7 +121,7 @@ const probe = z
   })
 
 /** Open, as every answer is: a later version may add members. */
-export const ownedModelBody = z
+const ownedModelBody = z
   .object({
     slug,
     displayName,
@@ -148,7 +149,7 @@ const warnings = z
   .meta({ description: 'Empty when all is well. What was sent is saved either way.' })
 
 /** The answer to whatever has the model asked anew; `warnings` is absent where nothing did. */
-export const savedOwnedModelBody = ownedModelBody.extend({ warnings: warnings.optional() }).meta({
+const savedOwnedModelBody = ownedModelBody.extend({ warnings: warnings.optional() }).meta({
   id: 'SavedOwnedModel',
   description: 'An owned model, and what is wrong with it as it was found.',
 })
@@ -191,16 +192,14 @@ export const updateOwnedModelBody = z
   .partial()
   .meta({ id: 'UpdateOwnedModel', description: 'Only the fields that are given change.' })
 
-export const ownedModelList = listOf(ownedModelBody, 'OwnedModelList')
-
 const setByGateway = 'is set by the gateway'
-export const createOwnedModelNotes: FieldNotes = {
+const createNotes: FieldNotes = {
   probe: setByGateway,
   credentialSetAt: setByGateway,
   createdAt: setByGateway,
   updatedAt: setByGateway,
 }
-export const updateOwnedModelNotes: FieldNotes = {
+const updateNotes: FieldNotes = {
   slug: 'cannot be changed; to rename, register a new model',
   baseUrl: 'cannot be changed, because the credential belongs to it; register a new model',
   dialect: 'cannot be changed; register a new model',
@@ -209,6 +208,71 @@ export const updateOwnedModelNotes: FieldNotes = {
   createdAt: 'cannot be changed',
   updatedAt: 'cannot be changed',
 }
+
+/** Besides there are `probe` and `credential`. */
+export const ownedModelResource = {
+  name: 'OwnedModel',
+  names: 'OwnedModels',
+  one: 'model',
+  many: 'owned models',
+  path: '/v1/owned-models',
+  parameter: { name: 'slug', schema: z.string() },
+  group: 'Owned models',
+  operations: {
+    list: 'List owned models, newest first',
+    create: {
+      summary: 'Register an owned model',
+      description:
+        'It is asked for one token to see whether it answers, and saved whether or not it does. A ' +
+        'result that takes longer than a few seconds has the status `checking`; the registration ' +
+        'shows it when it is found.',
+      answers: 'The model, and what the probe found.',
+    },
+    show: 'Show an owned model',
+    update: {
+      summary: 'Change an owned model',
+      description:
+        'A new credential replaces the stored one. It, another upstreamModelId, credentialHeader, ' +
+        'fimEndpoint or fimTemplate is tried at once, and kept whether or not the model answers.',
+      answers: 'The changed model, and what is known of it.',
+    },
+    delete: {
+      summary: 'Delete an owned model that no gate uses',
+      answers: 'It is gone, and its credential with it.',
+      refusals: [409],
+    },
+  },
+  list: listOf(ownedModelBody, 'OwnedModelList'),
+  body: ownedModelBody,
+  create: createOwnedModelBody,
+  created: savedOwnedModelBody,
+  update: updateOwnedModelBody,
+  updated: savedOwnedModelBody,
+  notes: { create: createNotes, update: updateNotes },
+  examples: {
+    id: 'house-model',
+    isGiven: true,
+    create: {
+      'A server of your own': {
+        slug: 'house-model',
+        displayName: 'House model',
+        dialect: 'openai-chat',
+        baseUrl: 'https://models.example.com/v1',
+        upstreamModelId: 'house-7b',
+        credential: 'credential-of-the-house-model',
+        pricingInput: 50,
+        pricingOutput: 150,
+      },
+      'One that takes no credential and costs nothing': {
+        slug: 'bare-model',
+        dialect: 'openai-chat',
+        baseUrl: 'https://models.example.com/v1',
+        upstreamModelId: 'bare-7b',
+      },
+    },
+    update: { 'Another price': { pricingInput: 40 } },
+  },
+} satisfies ResourceDescription
 
 export type OwnedModelBody = z.infer<typeof ownedModelBody>
 export type SavedOwnedModelBody = z.infer<typeof savedOwnedModelBody>

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 import type { FieldNotes } from './problems.ts'
+import type { ResourceDescription } from './resource-description.ts'
 
 /** Longer than any API key: service accounts are documents. */
 const MAX_KEY_LENGTH = 20_000
@@ -15,7 +16,7 @@ const active = z.boolean().meta({
 })
 
 /** Open, as every answer is: a later version may add members. */
-export const providerKeyBody = z
+const providerKeyBody = z
   .object({
     provider: z
       .string()
@@ -48,11 +49,7 @@ export const setProviderKeyBody = z
   })
   .meta({ id: 'SetProviderKey' })
 
-export const updateProviderKeyBody = z.strictObject({ active }).meta({ id: 'UpdateProviderKey' })
-
-export const updateProviderKeyNotes: FieldNotes = {
-  key: 'cannot be changed here; replace it with PUT',
-}
+const updateProviderKeyBody = z.strictObject({ active }).meta({ id: 'UpdateProviderKey' })
 
 export const setProviderKeyNotes: FieldNotes = {
   provider: 'is in the path',
@@ -62,6 +59,38 @@ export const setProviderKeyNotes: FieldNotes = {
   lastUsedAt: 'is set by the gateway',
 }
 
-export const providerKeyList = listOf(providerKeyBody, 'ProviderKeyList')
-
-export type ProviderKeyBody = z.infer<typeof providerKeyBody>
+/** Besides it is set by `PUT`, whether or not there is one. */
+export const providerKeyResource = {
+  name: 'ProviderKey',
+  names: 'ProviderKeys',
+  one: 'key',
+  many: 'keys',
+  path: '/v1/provider-keys',
+  parameter: {
+    name: 'provider',
+    schema: z
+      .string()
+      .meta({ description: 'A provider of `GET /v1/providers`.', example: 'sandbox' }),
+  },
+  group: 'Provider keys',
+  operations: {
+    list: {
+      summary: "List the account's own provider keys, newest first",
+      answers: 'A page of keys, masked.',
+    },
+    update: {
+      summary: "Activate or deactivate the account's own key for a provider",
+      takes: 'Whether calls use it.',
+      answers: 'The key, masked.',
+    },
+    delete: {
+      summary: "Delete the account's own key for a provider",
+      description: 'Calls that begin after the answer do not use it.',
+    },
+  },
+  list: listOf(providerKeyBody, 'ProviderKeyList'),
+  body: providerKeyBody,
+  update: updateProviderKeyBody,
+  notes: { update: { key: 'cannot be changed here; replace it with PUT' } },
+  examples: { id: 'sandbox', isGiven: true, update: { 'Not now': { active: false } } },
+} satisfies ResourceDescription

@@ -6,12 +6,22 @@
 import type { z } from 'zod'
 import type { FieldNotes } from './problems.ts'
 
-export interface ResourceDescription<
-  Body extends z.ZodType = z.ZodType,
-  Created extends z.ZodType = z.ZodType,
-  Create extends z.ZodType = z.ZodType,
-  Update extends z.ZodType = z.ZodType,
-> {
+export type Verb = 'list' | 'create' | 'show' | 'update' | 'delete'
+
+/** What the document says of an operation, where it is not what it says of every resource's. */
+export interface OperationWords {
+  readonly summary: string
+  readonly description?: string
+  /** What the request's body is. */
+  readonly takes?: string
+  readonly answers?: string
+  /** HTTP statuses beyond those that the operation has with every resource. */
+  readonly refusals?: readonly (403 | 409)[]
+  /** The document says that it takes a session; its handler demands it. */
+  readonly isForUsers?: boolean
+}
+
+export interface ResourceDescription {
   /** By which its operations are called: `createWebhook`. */
   readonly name: string
   /** `Webhooks`: `listWebhooks`. */
@@ -21,20 +31,25 @@ export interface ResourceDescription<
   readonly many: string
   /** `/v1/webhooks`; one of them is at `/v1/webhooks/{id}`. */
   readonly path: string
+  /** What names one in its path; absent: `id`. */
+  readonly parameter?: { readonly name: string; readonly schema: z.ZodString }
   /** The group of operations that it belongs to, and what that is, where no other place says so. */
   readonly group: string
   readonly groupDescription?: string
-  readonly summaries: Readonly<Record<'list' | 'create' | 'show' | 'update' | 'delete', string>>
+  /** Those that it has. A text is the summary. */
+  readonly operations: Readonly<Partial<Record<Verb, string | OperationWords>>>
   readonly list: z.ZodType
-  readonly body: Body
-  /** The answer to a creation, which may hold what is shown but once. */
-  readonly created: Created
-  readonly create: Create
-  readonly update: Update
+  readonly body: z.ZodType
+  readonly create?: z.ZodType
+  /** The answer to a creation, which may hold what is shown but once; absent: `body`. */
+  readonly created?: z.ZodType
+  readonly update?: z.ZodType
+  /** The answer to a change; absent: `body`. */
+  readonly updated?: z.ZodType
   /** The message about members that a body must not have. */
-  readonly notes: Readonly<Record<'create' | 'update', FieldNotes>>
+  readonly notes?: Readonly<Partial<Record<'create' | 'update', FieldNotes>>>
   /** Bodies by title, which run as they are against a server with the sandbox. */
-  readonly examples: {
+  readonly examples?: {
     /** As one looks. */
     readonly id: string
     /**
@@ -42,17 +57,16 @@ export interface ResourceDescription<
      * knows beforehand.
      */
     readonly isGiven?: boolean
-    readonly create: Readonly<Record<string, unknown>>
-    readonly update: Readonly<Record<string, unknown>>
+    readonly create?: Readonly<Record<string, unknown>>
+    readonly update?: Readonly<Record<string, unknown>>
   }
 }
 
 /** A plain one: what a customer says of a thing is kept as it was said. */
-export interface PlainDescription<
-  Body extends z.ZodType = z.ZodType,
-  Create extends z.ZodType = z.ZodType,
-  Update extends z.ZodType = z.ZodType,
-> extends ResourceDescription<Body, Body, Create, Update> {
+export interface PlainDescription extends ResourceDescription {
+  readonly operations: Readonly<Record<Verb, string>>
+  readonly create: z.ZodType
+  readonly update: z.ZodType
   /** How the command line speaks of it. All that can be said is text. */
   readonly commands: {
     readonly about: string

@@ -27,7 +27,7 @@ export const tagResource = {
   path: '/v1/tags',
   group: 'Tags',
   groupDescription: 'Labels of the account.',
-  summaries: {
+  operations: {
     list: 'List tags, newest first',
     create: 'Create a tag',
     show: 'Show a tag',
@@ -36,7 +36,6 @@ export const tagResource = {
   },
   list: listOf(tagBody, 'TagList'),
   body: tagBody,
-  created: tagBody,
   create: z.strictObject({ name, description: description.default('') }).meta({ id: 'CreateTag' }),
   update: z
     .strictObject({ name, description })

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
+import type { ResourceDescription } from './resource-description.ts'
 import { text } from './text.ts'
 
 const time = z.iso.datetime()
@@ -137,7 +138,7 @@ export const sessionBody = z
   .meta({ id: 'UserSession' })
 export const sessionList = listOf(sessionBody, 'UserSessionList')
 
-export const memberBody = z
+const memberBody = z
   .object({
     id: z.string().meta({ description: "The user's id." }),
     email: z.string(),
@@ -146,14 +147,44 @@ export const memberBody = z
     createdAt: time.meta({ description: 'When the user joined.' }),
   })
   .meta({ id: 'Member' })
-export const memberList = listOf(memberBody, 'MemberList')
-export const updateMemberBody = z
+const updateMemberBody = z
   .strictObject({
     role: z.literal('owner', {
       error: 'must be "owner": whoever owns the account now becomes a member',
     }),
   })
   .meta({ id: 'UpdateMember' })
+
+export const memberResource = {
+  name: 'Member',
+  names: 'Members',
+  one: 'member',
+  many: 'members',
+  path: '/v1/members',
+  group: 'Members',
+  operations: {
+    list: 'List members, newest first',
+    update: {
+      summary: 'Hand the account on to a member',
+      description: 'The owner alone can, and becomes a member by it.',
+      refusals: [403],
+      isForUsers: true,
+    },
+    delete: {
+      summary: 'Remove a member, or leave',
+      description:
+        'The owner alone removes others; whoever is not the owner can remove themselves. The user ' +
+        'is gone, with every session and the invitations they left open. API keys belong to the ' +
+        'account and stay: revoke those that the user knew.',
+      answers: 'The member is removed.',
+      refusals: [403, 409],
+      isForUsers: true,
+    },
+  },
+  list: listOf(memberBody, 'MemberList'),
+  body: memberBody,
+  update: updateMemberBody,
+} satisfies ResourceDescription
 
 const invitationFields = {
   id,
@@ -163,8 +194,8 @@ const invitationFields = {
   createdAt: time,
   expiresAt: time.meta({ description: 'Seven days after it was made.' }),
 }
-export const invitationBody = z.object(invitationFields).meta({ id: 'Invitation' })
-export const createdInvitationBody = z
+const invitationBody = z.object(invitationFields).meta({ id: 'Invitation' })
+const createdInvitationBody = z
   .object({
     ...invitationFields,
     token: z
@@ -173,11 +204,38 @@ export const createdInvitationBody = z
     link: z.string().meta({ description: 'The same as an address to open in a browser.' }),
   })
   .meta({ id: 'CreatedInvitation' })
-export const createInvitationBody = z.strictObject({ email }).meta({ id: 'CreateInvitation' })
-export const invitationList = listOf(invitationBody, 'InvitationList')
+const createInvitationBody = z.strictObject({ email }).meta({ id: 'CreateInvitation' })
+
+export const invitationResource = {
+  name: 'Invitation',
+  names: 'Invitations',
+  one: 'invitation',
+  many: 'invitations',
+  path: '/v1/invitations',
+  group: 'Members',
+  operations: {
+    list: 'List invitations, newest first',
+    create: {
+      summary: 'Invite somebody to the account',
+      description:
+        'No mail is sent: hand the link or the token on yourself. It works once, for seven days.',
+      takes: 'Whom.',
+      answers: 'The invitation, with its token, shown this once.',
+      refusals: [403],
+    },
+    show: 'Show an invitation',
+    delete: { summary: 'Withdraw an invitation', answers: 'It is withdrawn.' },
+  },
+  list: listOf(invitationBody, 'InvitationList'),
+  body: invitationBody,
+  create: createInvitationBody,
+  created: createdInvitationBody,
+  examples: {
+    id: 'inv_01a1fbc63aa470d6877cf556d6121edd',
+    create: { 'By email address': { email: 'john@example.com' } },
+  },
+} satisfies ResourceDescription
 
 export type AccountNameBody = z.infer<typeof accountNameBody>
 export type CurrentSessionBody = z.infer<typeof currentSessionBody>
 export type SessionBody = z.infer<typeof sessionBody>
-export type MemberBody = z.infer<typeof memberBody>
-export type InvitationBody = z.infer<typeof invitationBody>

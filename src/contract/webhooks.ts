@@ -98,7 +98,7 @@ export const webhookResource = {
   path: '/v1/webhooks',
   group: 'Webhooks',
   groupDescription: 'Addresses that receive events of the account.',
-  summaries: {
+  operations: {
     list: 'List webhooks, newest first',
     create: 'Send events to an address',
     show: 'Show a webhook',

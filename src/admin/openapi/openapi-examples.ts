@@ -32,7 +32,6 @@ const weather = {
 const PASSWORD = 'correct horse battery staple'
 const KEY = 'key_01a1fbc63aa470d6877cf556d6121edd'
 const WEBHOOK = 'wh_01a1fbc63aa470d6877cf556d6121edd'
-const INVITATION = 'inv_01a1fbc63aa470d6877cf556d6121edd'
 const MEMBER = 'user_01a1fbc63aa470d6877cf556d6121edd'
 const SESSION = 'sess_01a1fbc63aa470d6877cf556d6121edd'
 const ITS_ID = { id: '$response.body#/id' }
@@ -130,22 +129,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   getAltModel: { parameters: { id: 'demo' } },
 
   testGate: { parameters: { id: 'assistant' }, bodies: { Nothing: {} } },
-  createKey: { bodies: { 'A key': { name: 'production' } } },
   importKey: { bodies: { 'A key': { name: 'old application', key: 'legacy_3f9c2b7d1e8a4c60' } } },
-  deleteKey: {
-    parameters: { id: KEY },
-    after: { operationId: 'createKey', parameters: { id: '$response.body#/id' } },
-  },
 
   setProviderKey: {
     parameters: { provider: 'sandbox' },
     bodies: { 'A key': { key: 'sandbox-key-of-this-account' } },
   },
-  updateProviderKey: {
-    parameters: { provider: 'sandbox' },
-    bodies: { 'Not now': { active: false } },
-  },
-  deleteProviderKey: { parameters: { provider: 'sandbox' } },
 
   getLog: {
     parameters: { id: 'req_01a1fd5a3257757392d2d51dd0eb0a62' },
@@ -156,34 +145,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     bodies: { 'Look only': {}, 'And put them right': { from: '2026-11-01T00:00:00Z', fix: true } },
   },
 
-  createOwnedModel: {
-    bodies: {
-      'A server of your own': {
-        slug: 'house-model',
-        displayName: 'House model',
-        dialect: 'openai-chat',
-        baseUrl: 'https://models.example.com/v1',
-        upstreamModelId: 'house-7b',
-        credential: 'credential-of-the-house-model',
-        pricingInput: 50,
-        pricingOutput: 150,
-      },
-      'One that takes no credential and costs nothing': {
-        slug: 'bare-model',
-        dialect: 'openai-chat',
-        baseUrl: 'https://models.example.com/v1',
-        upstreamModelId: 'bare-7b',
-      },
-    },
-  },
-  getOwnedModel: { parameters: { slug: 'house-model' } },
-  updateOwnedModel: {
-    parameters: { slug: 'house-model' },
-    bodies: { 'Another price': { pricingInput: 40 } },
-  },
   probeOwnedModel: { parameters: { slug: 'house-model' } },
   deleteOwnedModelCredential: { parameters: { slug: 'house-model' } },
-  deleteOwnedModel: { parameters: { slug: 'house-model' } },
 
   testWebhook: {
     parameters: { id: WEBHOOK },
@@ -191,25 +154,10 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
 
   updateAccount: { bodies: { 'Another name': { name: 'Example Ltd' } } },
-  createInvitation: { bodies: { 'By email address': { email: 'john@example.com' } } },
-  getInvitation: {
-    parameters: { id: INVITATION },
-    after: { operationId: 'createInvitation', parameters: ITS_ID },
-  },
-  deleteInvitation: {
-    parameters: { id: INVITATION },
-    after: { operationId: 'createInvitation', parameters: ITS_ID },
-  },
   updateMember: {
     parameters: { id: MEMBER },
     bodies: { 'The new owner': { role: 'owner' } },
     after: { operationId: 'listMembers', parameters: { id: '$response.body#/data/0/id' } },
-  },
-  getKey: { parameters: { id: KEY }, after: { operationId: 'createKey', parameters: ITS_ID } },
-  updateKey: {
-    parameters: { id: KEY },
-    bodies: { 'Another name, and an end': { name: 'ci', expiresAt: '2099-12-31T00:00:00Z' } },
-    after: { operationId: 'createKey', parameters: ITS_ID },
   },
   rotateKey: {
     parameters: { id: KEY },

@@ -21,7 +21,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
 
   bindResource(app, budgetResource, {
     list: (accountId) => budgets.list(accountId),
-    get: (accountId, id) => budgets.get(accountId, id),
+    show: (accountId, id) => budgets.get(accountId, id),
     async create(accountId, body) {
       const { keyId, gateId, limitTokens, limitUsd, period, unpriced, alertAt } = body
       const scope = toScope(dependencies, accountId, { keyId, gateId })
@@ -42,9 +42,10 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
           { field, message: 'is not what this budget limits; make a new budget instead' },
         ])
       }
-      return await budgets.update(accountId, id, { name, limit, unpriced, alertAt })
+      return toBody(await budgets.update(accountId, id, { name, limit, unpriced, alertAt }))
     },
     delete: (accountId, id) => budgets.delete(accountId, id),
+    idOf: ({ id }) => id,
     toBody,
     beforeShowing: whenCounted,
   })

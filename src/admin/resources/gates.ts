@@ -19,7 +19,7 @@ export function bindGates(
 
   bindResource(app, gateResource, {
     list: (accountId) => gates.list(accountId),
-    get(accountId, id) {
+    show(accountId, id) {
       const gate = gates.find(accountId, id)
       if (gate === undefined) throw gateNotFound()
       return gate
@@ -39,11 +39,13 @@ export function bindGates(
         ...settings,
         defaults: defaults === undefined ? undefined : toDefaults(defaults),
       }
-      return await gates.update(accountId, id, changes, () =>
+      const gate = await gates.update(accountId, id, changes, () =>
         assertKnownOwnedModels(ownedModels, accountId, targets ?? []),
       )
+      return toPublicGate(gate)
     },
     delete: (accountId, id) => gates.delete(accountId, id),
+    idOf: ({ id }) => id,
     toBody: toPublicGate,
   })
 }

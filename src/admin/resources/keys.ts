@@ -3,18 +3,9 @@
  * answer to its creation or rotation and by no other.
  */
 import { createRoute, z } from '@hono/zod-openapi'
-import {
-  createdKeyBody,
-  createKeyBody,
-  importKeyBody,
-  type KeyBody,
-  keyBody,
-  keyList,
-  rotateKeyBody,
-  updateKeyBody,
-} from '../../contract/keys.ts'
-import { noQuery, pageQuery } from '../../contract/lists.ts'
-import { type ApiKey, toPublicKey } from '../../core/api-key.ts'
+import { importKeyBody, keyResource, rotateKeyBody } from '../../contract/keys.ts'
+import { noQuery } from '../../contract/lists.ts'
+import { toPublicKey } from '../../core/api-key.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { KeyId } from '../../core/ids.ts'
 import { Secret } from '../../core/secret.ts'
@@ -25,36 +16,9 @@ import {
   errorAnswers,
   jsonContent,
 } from '../control-plane-app.ts'
-import { decodeCursor, isAfter, type Position, toPage } from '../paging.ts'
+import { bindResource } from '../resource-routes.ts'
 
-const tags = ['API keys']
-const params = z.object({ id: z.string() })
-
-const listRoute = createRoute({
-  method: 'get',
-  path: '/v1/keys',
-  operationId: 'listKeys',
-  summary: 'List API keys, newest first',
-  tags,
-  request: { query: pageQuery },
-  responses: { 200: jsonContent(keyList, 'A page of keys, masked.'), ...errorAnswers(400) },
-})
-
-const createKeyRoute = createRoute({
-  method: 'post',
-  path: '/v1/keys',
-  operationId: 'createKey',
-  summary: 'Create an API key',
-  tags,
-  request: {
-    query: noQuery,
-    body: { ...jsonContent(createKeyBody, 'Its label.'), required: true },
-  },
-  responses: {
-    201: jsonContent(createdKeyBody, 'The key, shown this once.'),
-    ...errorAnswers(400, 409, 413),
-  },
-})
+const tags = [keyResource.group]
 
 const importRoute = createRoute({
   method: 'post',
@@ -67,31 +31,10 @@ const importRoute = createRoute({
     query: noQuery,
     body: { ...jsonContent(importKeyBody, 'The key and its label.'), required: true },
   },
-  responses: { 201: jsonContent(keyBody, 'The key, masked.'), ...errorAnswers(400, 409, 413) },
-})
-
-const showRoute = createRoute({
-  method: 'get',
-  path: '/v1/keys/{id}',
-  operationId: 'getKey',
-  summary: 'Show an API key, masked',
-  tags,
-  request: { params, query: noQuery },
-  responses: { 200: jsonContent(keyBody, 'The key, masked.'), ...errorAnswers(404) },
-})
-
-const updateRoute = createRoute({
-  method: 'patch',
-  path: '/v1/keys/{id}',
-  operationId: 'updateKey',
-  summary: 'Rename an API key, or set when it expires',
-  tags,
-  request: {
-    params,
-    query: noQuery,
-    body: { ...jsonContent(updateKeyBody, 'What changes.'), required: true },
+  responses: {
+    201: jsonContent(keyResource.body, 'The key, masked.'),
+    ...errorAnswers(400, 409, 413),
   },
-  responses: { 200: jsonContent(keyBody, 'The key, masked.'), ...errorAnswers(400, 404, 409, 413) },
 })
 
 const rotateRoute = createRoute({
@@ -105,101 +48,64 @@ const rotateRoute = createRoute({
     'for one that ends all older ones at once.',
   tags,
   request: {
-    params,
+    params: z.object({ id: z.string() }),
     query: noQuery,
     body: { ...jsonContent(rotateKeyBody, 'When the old one ends.'), required: true },
   },
   responses: {
-    201: jsonContent(createdKeyBody, 'The new key, shown this once.'),
+    201: jsonContent(keyResource.created, 'The new key, shown this once.'),
     ...errorAnswers(400, 404, 409, 413),
   },
 })
 
-const deleteRoute = createRoute({
-  method: 'delete',
-  path: '/v1/keys/{id}',
-  operationId: 'deleteKey',
-  summary: 'Revoke an API key',
-  description: 'Once this has answered, no call with the key is accepted.',
-  tags,
-  request: { params, query: noQuery },
-  responses: { 204: { description: 'It is revoked.' }, ...errorAnswers(404) },
-})
-
 export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencies): void {
-  app.openapi(listRoute, (c) => {
-    const { limit, cursor } = c.req.valid('query')
-    const after = decodeCursor(cursor)
-    const rows = keys
-      .list(callerOf(c.env).accountId)
-      .filter((key) => isAfter(toPosition(key), after))
-    const page = toPage(rows, limit, toPosition)
-    return c.json({ data: page.items.map(toKeyBody), nextCursor: page.nextCursor }, 200)
+  bindResource(app, keyResource, {
+    list: (accountId) => keys.list(accountId),
+    async create(accountId, { name, expiresAt }) {
+      const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null }
+      const { record, key } = await keys.create(label)
+      return { ...toPublicKey(record), key: key.reveal() }
+    },
+    bindOthers: bindImport,
+    show(accountId, id) {
+      const found = keys.list(accountId).find((key) => key.id === id)
+      if (found === undefined) throw keyNotFound()
+      return found
+    },
+    async update(accountId, id, { name, expiresAt }) {
+      const update = { name, expiresAt: toTime(expiresAt) }
+      return toPublicKey(await keys.update(accountId, id as KeyId, update))
+    },
+    async delete(accountId, id) {
+      if (!(await keys.delete(accountId, id as KeyId))) throw keyNotFound()
+    },
+    idOf: ({ id }) => id,
+    toBody: toPublicKey,
   })
 
-  app.openapi(createKeyRoute, async (c) => {
-    const { name, expiresAt } = c.req.valid('json')
-    const label = {
-      accountId: callerOf(c.env).accountId,
-      name,
-      expiresAt: toTime(expiresAt) ?? null,
-    }
-    const { record, key } = await keys.create(label)
-    return c.json({ ...toKeyBody(record), key: key.reveal() }, 201)
-  })
-
-  app.openapi(importRoute, async (c) => {
-    const { name, key, expiresAt } = c.req.valid('json')
-    const label = {
-      accountId: callerOf(c.env).accountId,
-      name,
-      expiresAt: toTime(expiresAt) ?? null,
-    }
-    const record = await keys.import({ ...label, key: new Secret(key) })
-    return c.json(toKeyBody(record), 201)
-  })
-
-  app.openapi(showRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    const found = keys.list(callerOf(c.env).accountId).find((key) => key.id === id)
-    if (found === undefined) throw new GatewayError('not_found', 'There is no key with this id.')
-    return c.json(toKeyBody(found), 200)
-  })
-
-  app.openapi(updateRoute, async (c) => {
-    const { name, expiresAt } = c.req.valid('json')
-    const update = { name, expiresAt: toTime(expiresAt) }
-    const { accountId } = callerOf(c.env)
-    return c.json(
-      toKeyBody(await keys.update(accountId, c.req.valid('param').id as KeyId, update)),
-      200,
-    )
-  })
+  function bindImport(): void {
+    app.openapi(importRoute, async (c) => {
+      const { name, key, expiresAt } = c.req.valid('json')
+      const { accountId } = callerOf(c.env)
+      const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null }
+      return c.json(toPublicKey(await keys.import({ ...label, key: new Secret(key) })), 201)
+    })
+  }
 
   app.openapi(rotateRoute, async (c) => {
     const { oldEndsInSeconds } = c.req.valid('json')
     const { accountId } = callerOf(c.env)
     const id = c.req.valid('param').id as KeyId
     const { record, key } = await keys.rotate(accountId, id, oldEndsInSeconds * 1000)
-    return c.json({ ...toKeyBody(record), key: key.reveal() }, 201)
-  })
-
-  app.openapi(deleteRoute, async (c) => {
-    const wasThere = await keys.delete(callerOf(c.env).accountId, c.req.valid('param').id as KeyId)
-    if (!wasThere) throw new GatewayError('not_found', 'There is no key with this id.')
-    return c.body(null, 204)
+    return c.json({ ...toPublicKey(record), key: key.reveal() }, 201)
   })
 }
 
-function toPosition(key: ApiKey): Position {
-  return { at: key.createdAt, id: key.id }
+function keyNotFound(): GatewayError {
+  return new GatewayError('not_found', 'There is no key with this id.')
 }
 
 /** Milliseconds since the Unix epoch; what is no time stays as it is. */
 function toTime(text: string | null | undefined): number | null | undefined {
   return text == null ? text : Date.parse(text)
-}
-
-function toKeyBody(key: ApiKey): KeyBody {
-  return toPublicKey(key)
 }

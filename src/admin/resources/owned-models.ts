@@ -4,20 +4,15 @@
  */
 
 import { createRoute, z } from '@hono/zod-openapi'
-import { noQuery, pageQuery } from '../../contract/lists.ts'
+import { noQuery } from '../../contract/lists.ts'
 import {
-  createOwnedModelBody,
-  createOwnedModelNotes,
   type OwnedModelBody,
-  ownedModelBody,
-  ownedModelList,
+  ownedModelResource,
   type SavedOwnedModelBody,
-  savedOwnedModelBody,
-  updateOwnedModelBody,
-  updateOwnedModelNotes,
 } from '../../contract/owned-models.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
+import type { AccountId } from '../../core/ids.ts'
 import {
   isSameQuestion,
   OWNED_PREFIX,
@@ -35,72 +30,13 @@ import {
   errorAnswers,
   jsonContent,
 } from '../control-plane-app.ts'
-import { decodeCursor, isAfter, type Position, toPage } from '../paging.ts'
-import { refuse, refuseProblems } from '../refusals.ts'
+import { refuse } from '../refusals.ts'
+import { bindResource } from '../resource-routes.ts'
 import { assertFimFits } from './assert-fim-fits.ts'
 
-const tags = ['Owned models']
+const tags = [ownedModelResource.group]
 const params = z.object({ slug: z.string() })
-
-const listRoute = createRoute({
-  method: 'get',
-  path: '/v1/owned-models',
-  operationId: 'listOwnedModels',
-  summary: 'List owned models, newest first',
-  tags,
-  request: { query: pageQuery },
-  responses: { 200: jsonContent(ownedModelList, 'A page of owned models.'), ...errorAnswers(400) },
-})
-
-const createOwnedModelRoute = createRoute({
-  method: 'post',
-  path: '/v1/owned-models',
-  operationId: 'createOwnedModel',
-  summary: 'Register an owned model',
-  description:
-    'It is asked for one token to see whether it answers, and saved whether or not it does. A ' +
-    'result that takes longer than a few seconds has the status `checking`; the registration ' +
-    'shows it when it is found.',
-  tags,
-  request: {
-    query: noQuery,
-    body: { ...jsonContent(createOwnedModelBody, 'The new model.'), required: true },
-  },
-  responses: {
-    201: jsonContent(savedOwnedModelBody, 'The model, and what the probe found.'),
-    ...errorAnswers(400, 409, 413),
-  },
-})
-
-const showRoute = createRoute({
-  method: 'get',
-  path: '/v1/owned-models/{slug}',
-  operationId: 'getOwnedModel',
-  summary: 'Show an owned model',
-  tags,
-  request: { params, query: noQuery },
-  responses: { 200: jsonContent(ownedModelBody, 'The model.'), ...errorAnswers(404) },
-})
-
-const updateRoute = createRoute({
-  method: 'patch',
-  path: '/v1/owned-models/{slug}',
-  operationId: 'updateOwnedModel',
-  summary: 'Change an owned model',
-  description:
-    'A new credential replaces the stored one. It, another upstreamModelId, credentialHeader, ' +
-    'fimEndpoint or fimTemplate is tried at once, and kept whether or not the model answers.',
-  tags,
-  request: {
-    params,
-    query: noQuery,
-    body: { ...jsonContent(updateOwnedModelBody, 'What changes.'), required: true },
-  },
-  responses: {
-    200: jsonContent(savedOwnedModelBody, 'The changed model, and what is known of it.'),
-    ...errorAnswers(400, 404, 413),
-  },
-})
+const known = jsonContent(ownedModelResource.updated, 'The model, and what is known of it.')
 
 const probeRoute = createRoute({
   method: 'post',
@@ -113,7 +49,7 @@ const probeRoute = createRoute({
   tags,
   request: { params, query: noQuery },
   responses: {
-    200: jsonContent(savedOwnedModelBody, 'The model, and what is known of it.'),
+    200: known,
     ...errorAnswers(400, 404),
   },
 })
@@ -129,21 +65,8 @@ const deleteCredentialRoute = createRoute({
   tags,
   request: { params, query: noQuery },
   responses: {
-    200: jsonContent(savedOwnedModelBody, 'The model, and what is known of it.'),
+    200: known,
     ...errorAnswers(404),
-  },
-})
-
-const deleteRoute = createRoute({
-  method: 'delete',
-  path: '/v1/owned-models/{slug}',
-  operationId: 'deleteOwnedModel',
-  summary: 'Delete an owned model that no gate uses',
-  tags,
-  request: { params, query: noQuery },
-  responses: {
-    204: { description: 'It is gone, and its credential with it.' },
-    ...errorAnswers(404, 409),
   },
 })
 
@@ -151,46 +74,22 @@ export function bindOwnedModels(
   app: ControlPlaneApp,
   { gates, ownedModels, checkAddress, checkOwnedModel }: ControlPlaneDependencies,
 ): void {
-  app.openapi(listRoute, (c) => {
-    const { limit, cursor } = c.req.valid('query')
-    const after = decodeCursor(cursor)
-    const rows = ownedModels
-      .list(callerOf(c.env).accountId)
-      .filter((model) => isAfter(toPosition(model), after))
-    const page = toPage(rows, limit, toPosition)
-    return c.json({ data: page.items.map(toOwnedModelBody), nextCursor: page.nextCursor }, 200)
-  })
-
-  app.openapi(
-    createOwnedModelRoute,
-    async (c) => {
-      const { credential, displayName, pricingCachedInput, baseUrl, ...given } = c.req.valid('json')
+  bindResource(app, ownedModelResource, {
+    list: (accountId) => ownedModels.list(accountId),
+    async create(accountId, { credential, displayName, pricingCachedInput, baseUrl, ...given }) {
       assertFimFits(given)
       await checkAddress(baseUrl)
-      const model = await ownedModels.create(callerOf(c.env).accountId, {
+      const model = await ownedModels.create(accountId, {
         ...given,
         baseUrl: withoutTrailingSlashes(baseUrl),
         displayName: displayName ?? given.slug,
         pricingCachedInput: pricingCachedInput ?? given.pricingInput,
         credential: credential === undefined ? undefined : new Secret(credential),
       })
-      return c.json(await checked(model), 201)
+      return await checked(model)
     },
-    refuseProblems(createOwnedModelNotes),
-  )
-
-  app.openapi(showRoute, (c) => {
-    const model = ownedModels.show(callerOf(c.env).accountId, c.req.valid('param').slug)
-    if (model === undefined) throw ownedModelNotFound()
-    return c.json(toOwnedModelBody(model), 200)
-  })
-
-  app.openapi(
-    updateRoute,
-    async (c) => {
-      const { credential, ...changes } = c.req.valid('json')
-      const { accountId } = callerOf(c.env)
-      const { slug } = c.req.valid('param')
+    show,
+    async update(accountId, slug, { credential, ...changes }) {
       const before = ownedModels.show(accountId, slug)
       if (before !== undefined) assertFimFits({ ...before, ...present(changes) })
       const model = await ownedModels.update(accountId, slug, {
@@ -198,14 +97,18 @@ export function bindOwnedModels(
         credential: credential === undefined ? undefined : new Secret(credential),
       })
       const isKnown = before !== undefined && isSameQuestion(before, model)
-      return c.json(isKnown ? toOwnedModelBody(model) : await checked(model), 200)
+      return isKnown ? toOwnedModelBody(model) : await checked(model)
     },
-    refuseProblems(updateOwnedModelNotes),
-  )
+    delete: (accountId, slug) =>
+      gates.whileUnchanged(() =>
+        ownedModels.delete(accountId, slug, () => assertUnused(gates.list(accountId), slug)),
+      ),
+    idOf: ({ slug }) => slug,
+    toBody: toOwnedModelBody,
+  })
 
   app.openapi(probeRoute, async (c) => {
-    const model = ownedModels.show(callerOf(c.env).accountId, c.req.valid('param').slug)
-    if (model === undefined) throw ownedModelNotFound()
+    const model = show(callerOf(c.env).accountId, c.req.valid('param').slug)
     return c.json(await checked(model), 200)
   })
 
@@ -220,14 +123,11 @@ export function bindOwnedModels(
     )
   })
 
-  app.openapi(deleteRoute, async (c) => {
-    const { accountId } = callerOf(c.env)
-    const { slug } = c.req.valid('param')
-    await gates.whileUnchanged(() =>
-      ownedModels.delete(accountId, slug, () => assertUnused(gates.list(accountId), slug)),
-    )
-    return c.body(null, 204)
-  })
+  function show(accountId: AccountId, slug: string): OwnedModel {
+    const model = ownedModels.show(accountId, slug)
+    if (model === undefined) throw ownedModelNotFound()
+    return model
+  }
 
   function toOwnedModelBody(model: OwnedModel): OwnedModelBody {
     const probe = ownedModels.probeOf(model)
@@ -278,8 +178,4 @@ function assertUnused(gates: readonly Gate[], slug: string): void {
       details: { gates: users },
     },
   )
-}
-
-function toPosition(model: OwnedModel): Position {
-  return { at: model.createdAt, id: model.slug }
 }

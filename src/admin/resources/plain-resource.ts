@@ -16,13 +16,14 @@ export function plainResource(word: string, description: PlainDescription) {
     if (registry === undefined) throw new Error(`there is no registry of ${word}`)
     bindResource(app, description, {
       list: (accountId) => registry.list(accountId),
-      get: (accountId, id) => registry.get(accountId, id),
+      show: (accountId, id) => registry.get(accountId, id),
       // The body is what the description's schema lets through.
       create: async (accountId, body) =>
         registry.toPublic(await registry.create(accountId, body as SettingsOf<PlainThing>)),
-      update: (accountId, id, body) =>
-        registry.update(accountId, id, body as SettingsOf<PlainThing>),
+      update: async (accountId, id, body) =>
+        registry.toPublic(await registry.update(accountId, id, body as SettingsOf<PlainThing>)),
       delete: (accountId, id) => registry.delete(accountId, id),
+      idOf: ({ id }) => id,
       toBody: (thing) => registry.toPublic(thing),
     })
   }

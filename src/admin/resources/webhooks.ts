@@ -33,7 +33,7 @@ export function bindWebhooks(app: ControlPlaneApp, dependencies: ControlPlaneDep
 
   bindResource(app, webhookResource, {
     list: (accountId) => webhooks.list(accountId),
-    get: (accountId, id) => webhooks.get(accountId, id),
+    show: (accountId, id) => webhooks.get(accountId, id),
     async create(accountId, { url, secret, events, active }) {
       await assertAllowed(checkWebhookAddress, url)
       const { webhook, generated } = await webhooks.create(accountId, {
@@ -48,14 +48,16 @@ export function bindWebhooks(app: ControlPlaneApp, dependencies: ControlPlaneDep
     async update(accountId, id, { url, secret, events, active }) {
       webhooks.get(accountId, id)
       if (url !== undefined) await assertAllowed(checkWebhookAddress, url)
-      return await webhooks.update(accountId, id, {
+      const webhook = await webhooks.update(accountId, id, {
         url,
         secret: secret === undefined ? undefined : new Secret(secret),
         events,
         isActive: active,
       })
+      return toPublicWebhook(webhook)
     },
     delete: (accountId, id) => webhooks.delete(accountId, id),
+    idOf: ({ id }) => id,
     toBody: toPublicWebhook,
   })
 

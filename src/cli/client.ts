@@ -49,10 +49,15 @@ export class Client {
     member: MemberOf<Name>,
     ...[question]: QuestionOf<Name>
   ): Promise<NonNullable<AnswerOf<Name>>> {
-    const response = await this.#ask(toApiRequest(name, question))
+    return (await this.callNamed(name, member, question)) as NonNullable<AnswerOf<Name>>
+  }
+
+  /** `call`, of an operation that a description names, so that no type knows it. */
+  async callNamed(name: string, member: string, question?: object): Promise<JsonObject> {
+    const response = await this.#ask(toApiRequest(name as OperationName, question))
     const body = await readJsonObject(response)
     if (body?.[member] === undefined) throw notAGateway(response)
-    return body as NonNullable<AnswerOf<Name>>
+    return body
   }
 
   /** The answer as it arrives, for streams. @throws CliError for anything but a 2xx */

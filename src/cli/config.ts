@@ -13,7 +13,7 @@ export function bindConfig(program: Command, context: CliContext): void {
   const config = program
     .command('config')
     .description(
-      'gates, owned models, budgets and webhooks as a YAML file, for review in version control',
+      'gates, owned models, budgets, webhooks and tags as a YAML file, for review in version control',
     )
 
   withFile(config.command('pull'))

@@ -3,10 +3,10 @@
  * none of them.
  */
 import type { Command } from 'commander'
-import type { ListName, OperationName, RemovalName } from '../contract/api-call.ts'
+import type { ListName, RemovalName } from '../contract/api-call.ts'
 import type { PlainDescription } from '../contract/resource-description.ts'
 import { CliError } from './cli-error.ts'
-import { type Client, type JsonObject, withClient } from './client.ts'
+import { type JsonObject, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion } from './input.ts'
 import { formatTime, printJson, printLine, toPrintable } from './output.ts'
@@ -16,8 +16,8 @@ type Flags = Readonly<Record<string, string | undefined>>
 
 export function resourceCommands(description: PlainDescription) {
   return (program: Command, context: CliContext): void => {
-    const { one, many, path } = description
-    const { about, argument, options, columns, id: anId, example: tried } = description.commands
+    const { one, many, path, namedBy: argument } = description
+    const { about, options, columns, id: anId, example: tried } = description.commands
     const words = path.slice(path.lastIndexOf('/') + 1)
     const parent = program.command(words).description(`${many}: ${about}`)
 
@@ -27,7 +27,9 @@ export function resourceCommands(description: PlainDescription) {
       .addHelpText('after', example(`gatehouse ${words} create ${tried}`))
       .action(async (given: string, flags: Flags, command: Command) => {
         const body = { [argument]: given, ...pick(flags, Object.keys(options)) }
-        const made = await withClient(context, (client) => call(client, `POST ${path}`, { body }))
+        const made = await withClient(context, (client) =>
+          client.callNamed(`POST ${path}`, 'id', { body }),
+        )
         show(made, asJson(command))
       })
 
@@ -55,7 +57,7 @@ export function resourceCommands(description: PlainDescription) {
       .addHelpText('after', example(`gatehouse ${words} show ${anId}`))
       .action(async (id: string, _flags, command: Command) => {
         const row = await withClient(context, (client) =>
-          call(client, `GET ${path}/{id}`, { path: { id } }),
+          client.callNamed(`GET ${path}/{id}`, 'id', { path: { id } }),
         )
         show(row, asJson(command))
       })
@@ -72,7 +74,7 @@ export function resourceCommands(description: PlainDescription) {
         if (isEmptyChange(body))
           throw new CliError('usage', 'There is nothing to change: give at least one option.')
         const row = await withClient(context, (client) =>
-          call(client, `PATCH ${path}/{id}`, { path: { id }, body }),
+          client.callNamed(`PATCH ${path}/{id}`, 'id', { path: { id }, body }),
         )
         show(row, asJson(command))
       })
@@ -95,19 +97,6 @@ export function resourceCommands(description: PlainDescription) {
 
 function pick(flags: Flags, members: readonly string[]): Flags {
   return Object.fromEntries(members.map((member) => [member, flags[member]]))
-}
-
-/**
- * The description is what the interface's types are made of: what it names is there, and answers
- * with an id.
- */
-async function call(client: Client, name: string, question: object): Promise<JsonObject> {
-  const ask = client.call.bind(client) as (
-    name: OperationName,
-    member: 'id',
-    question: object,
-  ) => Promise<unknown>
-  return (await ask(name as OperationName, 'id', question)) as JsonObject
 }
 
 function show(row: JsonObject, isJson: boolean): void {

@@ -6,7 +6,10 @@ import { z } from 'zod'
 import { createBudgetBody, updateBudgetBody } from './budgets.ts'
 import { createGateBody, updateGateBody } from './gates.ts'
 import { createOwnedModelBody, updateOwnedModelBody } from './owned-models.ts'
+import type { PlainPlace } from './plain-resources.ts'
 import type { FieldNotes } from './problems.ts'
+import type { PlainDescription } from './resource-description.ts'
+import { tagResource } from './tags.ts'
 import { createWebhookBody, updateWebhookBody } from './webhooks.ts'
 
 export const CONFIGURATION_VERSION = 1
@@ -32,6 +35,17 @@ const webhook = createWebhookBody.omit({ secret: true })
 const section = <Entry extends z.ZodType>(entry: Entry) =>
   z.array(entry).max(MAX_ENTRIES).optional()
 
+/** The plain resources: what their descriptions say is all that there is to know of them. */
+const plainSections: Readonly<Record<PlainPlace, PlainDescription>> = { tags: tagResource }
+
+export function ofPlainSections<Part>(
+  toPart: (description: PlainDescription, place: PlainPlace) => Part,
+): Readonly<Record<PlainPlace, Part>> {
+  const sections = Object.entries(plainSections) as [PlainPlace, PlainDescription][]
+  const parts = sections.map(([place, description]) => [place, toPart(description, place)] as const)
+  return Object.fromEntries(parts) as Record<PlainPlace, Part>
+}
+
 /** A section that is absent is not spoken of: nothing of it is changed or deleted. */
 export const accountConfiguration = z.strictObject({
   version: z.literal(CONFIGURATION_VERSION, {
@@ -41,9 +55,10 @@ export const accountConfiguration = z.strictObject({
   gates: section(gate),
   budgets: section(budget),
   webhooks: section(webhook),
+  ...ofPlainSections(({ create }) => section(create)),
 })
 
-export type ConfigurationSection = 'ownedModels' | 'gates' | 'budgets' | 'webhooks'
+export type ConfigurationSection = 'ownedModels' | 'gates' | 'budgets' | 'webhooks' | PlainPlace
 
 /**
  * What the control plane lets an entry say: its schema, all members in their order, and those that
@@ -66,6 +81,11 @@ export const configurationEntries = {
     members: webhook.shape,
     changeable: Object.keys(updateWebhookBody.shape),
   },
+  ...ofPlainSections(({ create, update }) => ({
+    schema: create,
+    members: create.shape,
+    changeable: Object.keys(update.shape),
+  })),
 } as const
 
 const BY_GATEWAY = 'is set by the gateway'
@@ -84,4 +104,9 @@ export const accountConfigurationNotes: FieldNotes = {
   'gates[].updatedAt': BY_GATEWAY,
   'budgets[].id': BY_GATEWAY,
   'webhooks[].id': BY_GATEWAY,
+  ...Object.fromEntries(
+    Object.entries(plainSections).flatMap(([place, { notes }]) =>
+      Object.entries(notes?.create ?? {}).map(([member, note]) => [`${place}[].${member}`, note]),
+    ),
+  ),
 }

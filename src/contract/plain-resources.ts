@@ -15,4 +15,6 @@ export const PLAIN_RESOURCES = {
   tag: { place: 'tags', load: async () => (await import('./tags.ts')).tagResource },
 } as const satisfies Readonly<Record<string, PlainResource>>
 
+export type PlainPlace = (typeof PLAIN_RESOURCES)[keyof typeof PLAIN_RESOURCES]['place']
+
 export const PLAIN_PLACES = Object.entries<PlainResource>(PLAIN_RESOURCES)

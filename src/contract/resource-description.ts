@@ -65,13 +65,13 @@ export interface ResourceDescription {
 /** A plain one: what a customer says of a thing is kept as it was said. */
 export interface PlainDescription extends ResourceDescription {
   readonly operations: Readonly<Record<Verb, string>>
-  readonly create: z.ZodType
-  readonly update: z.ZodType
+  readonly create: z.ZodObject
+  readonly update: z.ZodObject
+  /** The member that tells them apart: the command line's argument, and their name in a file. */
+  readonly namedBy: string
   /** How the command line speaks of it. All that can be said is text. */
   readonly commands: {
     readonly about: string
-    /** The member that creation takes as its argument. */
-    readonly argument: string
     /** The members that are options, with their help. */
     readonly options: Readonly<Record<string, string>>
     /** Of a list: heading → member. */

@@ -47,9 +47,9 @@ export const tagResource = {
     create: { 'A tag': { name: 'production', description: 'What customers see' } },
     update: { 'Another name': { name: 'live' } },
   },
+  namedBy: 'name',
   commands: {
     about: 'labels of the account',
-    argument: 'name',
     options: { description: 'what it is for' },
     columns: { ID: 'id', NAME: 'name', DESCRIPTION: 'description' },
     id: 'tag_…',

@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 async function empty(on: Gatehouse): Promise<void> {
-  for (const path of ['/v1/budgets', '/v1/webhooks', '/v1/gates', '/v1/owned-models']) {
+  for (const path of ['/v1/budgets', '/v1/webhooks', '/v1/gates', '/v1/owned-models', '/v1/tags']) {
     const { data } = (await ask('GET', `${path}?limit=200`, undefined, on)) as {
       data: { id?: string; slug?: string }[]
     }
@@ -259,6 +259,16 @@ describe('a file that is wrong changes nothing, and every fault is told with its
       [':5: gates[0].apiKey is not a known field'],
     ],
     [
+      'a tag twice',
+      `version: 1\ngates:\n${GOOD}tags:\n  - name: live\n  - name: dead\n  - name: live\n`,
+      [':8: tags[2].name is in this file already, in line 6'],
+    ],
+    [
+      'an id of a tag, and a name that none may have',
+      `version: 1\ngates:\n${GOOD}tags:\n  - name: not one\n    id: tag_1\n`,
+      [':6: tags[0].name must be 1 to 64 letters', ':7: tags[0].id is set by the gateway'],
+    ],
+    [
       'a budget of a key',
       `version: 1\ngates:\n${GOOD}budgets:\n  - keyId: key_1\n    limitUsd: 1\n    period: day\n`,
       [':6: budgets[0].keyId must not be here'],
@@ -411,6 +421,51 @@ test('budgets of gates and webhooks are kept too, by what they are for, and no s
   const kept = (await ask('GET', '/v1/budgets')) as { data: object[] }
   expect(kept.data).toMatchObject([{ gateId: null, limitTokens: 1 }])
 })
+
+test('tags are kept by their names: one that is described anew stays the same, another name is another', async () => {
+  const text =
+    'version: 1\ntags:\n  - name: live\n    description: What customers see\n  - name: try\n'
+  await write(text)
+  expect(await run('config push')).toMatchObject({
+    exitCode: 0,
+    stdout: `+ tag live
+    + description: "What customers see"
++ tag try
+Done: 2 created.
+`,
+  })
+  expect(await run('config push')).toMatchObject({ exitCode: 0, stdout: 'Nothing to change.\n' })
+  await run('config push', { on: other })
+  await run('config pull')
+  const pulled = await read()
+  expect(pulled).toEndWith(text.slice(text.indexOf('tags:')))
+  expect((await run('config pull --file -', { on: other })).stdout).toBe(pulled)
+  const before = await tagIds()
+  await write(text.replace('customers', 'people').replace('try', 'trial'))
+  expect(await run('config diff')).toMatchObject({
+    exitCode: 1,
+    stdout: `~ tag live
+    - description: "What customers see"
+    + description: "What people see"
++ tag trial
+- tag try (only on the server)
+`,
+  })
+  expect(await run('config push --prune --yes')).toMatchObject({
+    stdout: expect.stringContaining('Done: 1 created, 1 changed, 1 deleted.'),
+  })
+  const after = await tagIds()
+  expect(Object.keys(after).toSorted()).toEqual(['live', 'trial'])
+  expect(after.live).toBe(before.live)
+  await write('version: 1\n')
+  await run('config push --prune --yes')
+  expect(await tagIds()).toEqual(after)
+})
+
+async function tagIds(): Promise<Record<string, string>> {
+  const { data } = (await ask('GET', '/v1/tags')) as { data: { id: string; name: string }[] }
+  return Object.fromEntries(data.map(({ id, name }) => [name, id]))
+}
 
 test('a budget names a gate that is there, and two that are alike are two', async () => {
   await write(`${WITH_BUDGETS}  - url: https://example.com/hook\n    events: [budget.exhausted]\n`)

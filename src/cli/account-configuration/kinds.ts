@@ -7,6 +7,7 @@ import type { z } from 'zod'
 import {
   type ConfigurationSection,
   configurationEntries,
+  ofPlainSections,
 } from '../../contract/account-configuration.ts'
 import type { Schemas } from '../../contract/api.generated.ts'
 import type { JsonObject } from '../client.ts'
@@ -25,6 +26,8 @@ export interface Kind {
   readonly changeable: ReadonlySet<string>
   /** The member by which the control plane addresses one. */
   readonly handle: string
+  /** The member that names one, where no two may have the same; otherwise two may be alike. */
+  readonly namedBy?: string
   /** Whether the file speaks of this row of the server. */
   isKept(row: JsonObject): boolean
   /** What makes two of them the same one, though other members differ. */
@@ -50,6 +53,7 @@ export const KINDS: readonly Kind[] = [
     creationSchema: 'CreateOwnedModel',
     withheld: ['credential'],
     handle: 'slug',
+    namedBy: 'slug',
     isKept: () => true,
     identityOf: ({ slug }) => String(slug),
     complete: (entry) => ({
@@ -63,6 +67,7 @@ export const KINDS: readonly Kind[] = [
     creationSchema: 'CreateGate',
     withheld: [],
     handle: 'id',
+    namedBy: 'id',
     isKept: () => true,
     identityOf: ({ id }) => String(id),
     complete: (entry) => ({
@@ -90,6 +95,21 @@ export const KINDS: readonly Kind[] = [
     identityOf: ({ url }) => String(url),
     complete: (entry) => ({ ...entry, events: (entry.events as readonly string[]).toSorted() }),
   }),
+  ...Object.values(
+    ofPlainSections(({ name, one, namedBy }, place) =>
+      kind(place, {
+        label: one,
+        // The document calls the schema of a creation so.
+        creationSchema: `Create${name}` as keyof Schemas,
+        withheld: [],
+        handle: 'id',
+        namedBy,
+        isKept: () => true,
+        identityOf: (entry) => String(entry[namedBy]),
+        complete: (entry) => entry,
+      }),
+    ),
+  ),
 ]
 
 export function targetsOf(gate: JsonObject): readonly JsonObject[] {

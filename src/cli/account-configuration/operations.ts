@@ -2,9 +2,9 @@
  * By which operations of the interface each section of the configuration file is read and changed.
  * Knows no file.
  */
-import type { ConfigurationSection } from '../../contract/account-configuration.ts'
+import { type ConfigurationSection, ofPlainSections } from '../../contract/account-configuration.ts'
 import type { Schemas } from '../../contract/api.generated.ts'
-import type { OperationName } from '../../contract/api-call.ts'
+import type { ListName, OperationName, RemovalName } from '../../contract/api-call.ts'
 import type { Client, JsonObject, Listing } from '../client.ts'
 
 /** What the command line reports of a creation or a change. */
@@ -12,10 +12,7 @@ export type Saved = Partial<
   Pick<Schemas['Webhook'], 'id'> & Pick<Schemas['SavedOwnedModel'], 'warnings'>
 >
 
-/**
- * Bodies and rows are any section's here. Sending one claims its section's type: the contract's
- * schema, from which the interface's description is made, has parsed it.
- */
+/** Bodies and rows are any section's here. */
 export interface Operations {
   readonly path: CollectionPath
   list(client: Client, limit: number): Promise<Listing<JsonObject>>
@@ -28,54 +25,28 @@ export interface Operations {
 type CollectionPath<Name = OperationName> = Name extends `POST ${infer Path}` ? Path : never
 
 export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
-  ownedModels: {
-    path: '/v1/owned-models',
-    list: (client, limit) => client.listAll('GET /v1/owned-models', limit),
+  ownedModels: operationsAt('/v1/owned-models', 'slug'),
+  gates: operationsAt('/v1/gates'),
+  budgets: operationsAt('/v1/budgets'),
+  webhooks: operationsAt('/v1/webhooks'),
+  ...ofPlainSections(({ path }) => operationsAt(path as CollectionPath)),
+}
+
+/**
+ * A body claims its section's type: the contract's schema, from which the interface's description
+ * is made, has parsed it.
+ */
+function operationsAt(path: CollectionPath, parameter = 'id'): Operations {
+  const one = `${path}/{${parameter}}`
+  const named = (handle: string) => ({ [parameter]: handle })
+  return {
+    path,
+    list: (client, limit) => client.listAll(`GET ${path}` as ListName, limit),
     create: (client, body, credential) =>
-      client.call('POST /v1/owned-models', 'slug', {
-        body: { ...(body as Omit<Schemas['CreateOwnedModel'], 'credential'>), credential },
-      }),
-    update: (client, slug, body) =>
-      client.call('PATCH /v1/owned-models/{slug}', 'slug', {
-        path: { slug },
-        body: body as Schemas['UpdateOwnedModel'],
-      }),
-    remove: (client, slug) => client.remove('DELETE /v1/owned-models/{slug}', { path: { slug } }),
-  },
-  gates: {
-    path: '/v1/gates',
-    list: (client, limit) => client.listAll('GET /v1/gates', limit),
-    create: (client, body) =>
-      client.call('POST /v1/gates', 'id', { body: body as Schemas['CreateGate'] }),
-    update: (client, id, body) =>
-      client.call('PATCH /v1/gates/{id}', 'id', {
-        path: { id },
-        body: body as Schemas['UpdateGate'],
-      }),
-    remove: (client, id) => client.remove('DELETE /v1/gates/{id}', { path: { id } }),
-  },
-  budgets: {
-    path: '/v1/budgets',
-    list: (client, limit) => client.listAll('GET /v1/budgets', limit),
-    create: (client, body) =>
-      client.call('POST /v1/budgets', 'id', { body: body as Schemas['CreateBudget'] }),
-    update: (client, id, body) =>
-      client.call('PATCH /v1/budgets/{id}', 'id', {
-        path: { id },
-        body: body as Schemas['UpdateBudget'],
-      }),
-    remove: (client, id) => client.remove('DELETE /v1/budgets/{id}', { path: { id } }),
-  },
-  webhooks: {
-    path: '/v1/webhooks',
-    list: (client, limit) => client.listAll('GET /v1/webhooks', limit),
-    create: (client, body) =>
-      client.call('POST /v1/webhooks', 'id', { body: body as Schemas['CreateWebhook'] }),
-    update: (client, id, body) =>
-      client.call('PATCH /v1/webhooks/{id}', 'id', {
-        path: { id },
-        body: body as Schemas['UpdateWebhook'],
-      }),
-    remove: (client, id) => client.remove('DELETE /v1/webhooks/{id}', { path: { id } }),
-  },
+      client.callNamed(`POST ${path}`, parameter, { body: { ...body, credential } }),
+    update: (client, handle, body) =>
+      client.callNamed(`PATCH ${one}`, parameter, { path: named(handle), body }),
+    remove: (client, handle) =>
+      client.remove(`DELETE ${one}` as RemovalName, { path: named(handle) }),
+  }
 }

@@ -106,7 +106,7 @@ function toCreation(kind: Kind, entry: JsonObject): Change {
   const name = kind.identityOf(entry)
   const body = toCompact(kind, entry)
   const fields = flatten(body)
-    .filter(([field]) => field !== kind.handle)
+    .filter(([field]) => field !== kind.namedBy)
     .map(([field, to]) => ({ field, from: undefined, to }))
   return { action: 'create', kind, name, fields, body, handle: undefined }
 }
@@ -155,7 +155,7 @@ function refuseImmutable({ kind, body }: Change, { place, lineOf }: FileEntry): 
       line: lineOf(member),
       message:
         `${place}.${member} cannot be changed on the server; give the ` +
-        `${kind.label} another ${kind.handle}`,
+        `${kind.label} another ${kind.namedBy ?? kind.handle}`,
     }))
 }
 

@@ -60,21 +60,21 @@ export function readFile(path: string, text: string): ConfigurationFile {
   return file
 }
 
-/** An entry with an id of the customer's own may stand once; of the others, two may be alike. */
+/** An entry with a name of the customer's own may stand once; of the others, two may be alike. */
 function findRepeated({ entries }: ConfigurationFile): YamlFault[] {
   return [...entries].flatMap(([kind, list]) => {
-    const { handle } = kind
+    const { namedBy } = kind
+    if (namedBy === undefined) return []
     const first = new Map<unknown, number>()
     return list.flatMap(({ entry, lineOf, place }) => {
-      const name = entry[handle]
-      if (name === undefined) return []
-      const line = lineOf(handle)
+      const name = entry[namedBy]
+      const line = lineOf(namedBy)
       const before = first.get(name)
       if (before === undefined) {
         first.set(name, line)
         return []
       }
-      return [{ line, message: `${place}.${handle} is in this file already, in line ${before}` }]
+      return [{ line, message: `${place}.${namedBy} is in this file already, in line ${before}` }]
     })
   })
 }

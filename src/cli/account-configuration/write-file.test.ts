@@ -167,6 +167,7 @@ test.each([
     { url: 'https://x', events: ['budget.threshold', 'budget.exhausted'], active: true },
     { url: 'https://x', events: ['budget.exhausted', 'budget.threshold'] },
   ],
+  ['tags', { name: 'live', description: '' }, { name: 'live' }],
 ] as const)('of %s only what differs from the defaults is written', (section, given, compact) => {
   const kind = kindOf(section)
   expect(toCompact(kind, toComplete(kind, given))).toEqual(compact)

@@ -50,7 +50,7 @@ export const layers = {
     does: 'journal on disk and its shipping into the store',
   },
   redis: {
-    may: ['core', 'store'],
+    may: ['core', 'config', 'store'],
     does: 'the Redis that nodes share: its client, its store of short facts, whose it is',
   },
   limits: {
@@ -78,7 +78,7 @@ export const layers = {
     does: 'settings from the environment and the configuration file, checked once',
   },
   telemetry: {
-    may: ['core', 'gateway'],
+    may: ['core', 'config', 'gateway'],
     does: 'logs, metrics and traces: what operators see of calls, and never what is in them',
   },
   admin: {

@@ -3,9 +3,9 @@
  * Redis.
  */
 
+import type { RedisSettings } from '../config/redis-settings.ts'
 import type { Timekeeper } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
-import type { RedisSettings } from '../core/redis-settings.ts'
 import type { Limits } from '../gateway/ports.ts'
 import { MemoryLimits } from '../limits/memory-limits.ts'
 import { Reconciliation } from '../limits/reconciliation.ts'

@@ -3,10 +3,15 @@
  * there is a file. No message repeats a value of the file: one may be a key that somebody put
  * there.
  */
-import { configuration, configurationNotes } from '../contract/configuration.ts'
+
+import {
+  type ConfiguredProvider,
+  configuration,
+  configurationNotes,
+} from '../contract/configuration.ts'
 import type { PlansSection } from '../core/plan.ts'
-import type { Provider } from '../providers/define.ts'
-import { toProvider } from './configured-provider.ts'
+import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
+import type { Endpoint, Provider } from '../providers/define.ts'
 import { SettingsError } from './environment.ts'
 import { readYaml, toYamlFaults, type YamlFault } from './yaml-document.ts'
 
@@ -63,4 +68,23 @@ function toError({ path }: ConfigurationText, faults: readonly YamlFault[]): Set
   return new SettingsError(
     `The configuration file is not valid: nothing of it is taken.\n${places.join('\n')}`,
   )
+}
+
+function toProvider(configured: ConfiguredProvider): Provider {
+  const { id, name, baseUrl, dialects, chatPath, countsStreamsOnRequest } = configured
+  const { apiKeyVariable, headers, prices } = configured
+  const endpoints: Record<(typeof dialects)[number], Endpoint> = {
+    'openai-chat': { path: chatPath, countsStreamsOnRequest },
+    'openai-responses': { path: '/responses' },
+    'openai-embeddings': { path: '/embeddings' },
+  }
+  return {
+    id,
+    name,
+    baseUrl: withoutTrailingSlashes(baseUrl),
+    endpoints: Object.fromEntries(dialects.map((dialect) => [dialect, endpoints[dialect]])),
+    ...(apiKeyVariable === undefined ? {} : { keyVariable: apiKeyVariable }),
+    ...(headers === undefined ? {} : { fixedHeaders: headers }),
+    ...(prices === undefined ? {} : { declaredPrices: new Map(Object.entries(prices)) }),
+  }
 }

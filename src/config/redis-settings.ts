@@ -2,10 +2,39 @@
  * Settings of Redis or Valkey from the environment. Never repeats the address: it may hold a
  * password.
  */
-import type { RedisNode, RedisSettings } from '../core/redis-settings.ts'
 import { Secret } from '../core/secret.ts'
 import { type Environment, SettingsError } from './environment.ts'
 import { readGiven, readSetting } from './read-setting.ts'
+import type { OutageChoice } from './setting-table/redis.ts'
+
+interface RedisNode {
+  readonly host: string
+  readonly port: number
+}
+
+export interface RedisSettings {
+  readonly topology: 'single' | 'sentinel' | 'cluster'
+  /** The server; or the sentinels; or some of the cluster's nodes. Never empty. */
+  readonly nodes: readonly RedisNode[]
+  /** What the sentinels call the master; only with `sentinel`. */
+  readonly masterName: string | undefined
+  readonly username: string | undefined
+  readonly password: Secret | undefined
+  /** Always 0 in a cluster. */
+  readonly database: number
+  readonly hasTls: boolean
+  /** In front of every key, so that several gateways can live in one Redis. */
+  readonly prefix: string
+  /** For one question; who asks meanwhile waits no longer than that. */
+  readonly timeoutMs: number
+  readonly outage: OutagePolicy
+}
+
+interface OutagePolicy {
+  readonly choice: OutageChoice
+  /** After this long it is `closed`; infinite: never. */
+  readonly graceMs: number
+}
 
 const SENTINEL_PORT = 26_379
 const SERVER_PORT = 6_379

@@ -5,22 +5,20 @@
 import { resolve } from 'node:path'
 import { type AccountCaps, toCaps } from '../core/account-caps.ts'
 import type { PlansSection } from '../core/plan.ts'
-import type { RedisSettings } from '../core/redis-settings.ts'
 import type { Secret } from '../core/secret.ts'
-import type { TelemetrySettings } from '../core/telemetry-settings.ts'
+import type { StoreOutagePolicy } from '../core/store-outage.ts'
 import { catalog } from '../providers/catalog.ts'
 import type { Provider } from '../providers/define.ts'
 import { countCores } from './count-cores.ts'
 import { type DatabaseSettings, readDatabaseSettings } from './database-settings.ts'
 import type { Environment } from './environment.ts'
 import { type MasterKeyVariables, readMasterKeyVariables } from './master-key-variables.ts'
-import { type NodeSettings, readNodeSettings } from './node-settings.ts'
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts'
 import { type DefaultedName, readGiven, readSetting } from './read-setting.ts'
-import { readRedisSettings } from './redis-settings.ts'
+import { type RedisSettings, readRedisSettings } from './redis-settings.ts'
 import { proxySettings } from './setting-table/upstreams.ts'
 import { unknownVariables } from './setting-table.ts'
-import { readTelemetrySettings } from './telemetry-settings.ts'
+import { readTelemetrySettings, type TelemetrySettings } from './telemetry-settings.ts'
 import { readUserSettings, type UserSettings } from './user-settings.ts'
 
 export interface Settings extends ProviderSettings {
@@ -205,4 +203,19 @@ function pickProxyVariables(environment: Environment): Readonly<Record<string, s
       return value === undefined ? [] : [[name, value]]
     }),
   )
+}
+
+export interface NodeSettings {
+  readonly leaseMs: number
+  readonly storeOutage: StoreOutagePolicy
+}
+
+/** @throws SettingsError naming the variable that is wrong */
+function readNodeSettings(environment: Environment): NodeSettings {
+  const choice = readSetting(environment, 'GATEHOUSE_STORE_OUTAGE')
+  const graceMs = readSetting(environment, 'GATEHOUSE_STORE_GRACE_MS')
+  return {
+    leaseMs: readSetting(environment, 'GATEHOUSE_LEASE_MS'),
+    storeOutage: { choice, graceMs: choice === 'closed' ? 0 : graceMs },
+  }
 }

@@ -2,13 +2,46 @@
  * Settings of metrics, traces and the access log from the environment: ours, and OpenTelemetry's
  * standard variables.
  */
-import type {
-  MetricsSettings,
-  OtlpSettings,
-  TelemetrySettings,
-} from '../core/telemetry-settings.ts'
+import type { Secret } from '../core/secret.ts'
 import { type Environment, SettingsError } from './environment.ts'
 import { readGiven, readSetting } from './read-setting.ts'
+import type { SamplerName } from './setting-table/telemetry.ts'
+
+export interface TelemetrySettings {
+  /** Undefined: there is no `/metrics` anywhere. */
+  readonly metrics: MetricsSettings | undefined
+  /** One line for each finished call and control-plane request. */
+  readonly hasAccessLog: boolean
+  /** Undefined: nothing is exported. */
+  readonly otlp: OtlpSettings | undefined
+}
+
+interface MetricsSettings {
+  /** Undefined: on the gateway's own listener. */
+  readonly port: number | undefined
+  readonly host: string
+  /** Undefined only where the metrics have a port of their own. */
+  readonly token: Secret | undefined
+}
+
+/**
+ * The addresses, headers and timeouts themselves are read by OpenTelemetry's own exporters, from
+ * their own variables.
+ */
+export interface OtlpSettings {
+  readonly hasTraces: boolean
+  readonly hasMetrics: boolean
+  readonly serviceName: string
+  readonly sampler: SamplerName
+  /**
+   * Share of new traces that is kept, from 0 to 1; counts for the samplers whose names end in
+   * `traceidratio`.
+   */
+  readonly samplerRatio: number
+  readonly spanDelayMs: number
+  readonly spanQueueSize: number
+  readonly metricIntervalMs: number
+}
 
 /**
  * @throws SettingsError naming the variable that is wrong; a token or a header is never repeated

@@ -2,7 +2,7 @@
  * Names another installation's Redis in messages. Must not load a client: a start without a Redis
  * needs none.
  */
-import type { RedisSettings } from '../core/redis-settings.ts'
+import type { RedisSettings } from '../config/redis-settings.ts'
 
 interface Ids {
   readonly found: string

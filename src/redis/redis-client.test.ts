@@ -1,7 +1,7 @@
 /** What the client of Redis is told of the settings; nothing is connected. */
 import { describe, expect, test } from 'bun:test'
 import { Cluster, Redis } from 'ioredis'
-import type { RedisSettings } from '../core/redis-settings.ts'
+import type { RedisSettings } from '../config/redis-settings.ts'
 import { Secret } from '../core/secret.ts'
 import { createRedisClient } from './redis-client.ts'
 

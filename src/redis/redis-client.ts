@@ -3,7 +3,7 @@
  * Knows no key and no script.
  */
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
-import type { RedisSettings } from '../core/redis-settings.ts'
+import type { RedisSettings } from '../config/redis-settings.ts'
 import { retryDelayMs } from '../core/retry-delay.ts'
 
 export type RedisClient = Redis | Cluster

@@ -3,7 +3,7 @@
  * by itself.
  */
 import { Cluster, type Redis } from 'ioredis'
-import type { RedisSettings } from '../core/redis-settings.ts'
+import type { RedisSettings } from '../config/redis-settings.ts'
 import { createRedisClient, type RedisClient } from './redis-client.ts'
 import { installationKey } from './redis-store.ts'
 

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, jest, spyOn, test } from 'bun:test'
 import { EventEmitter } from 'node:events'
-import type { RedisSettings } from '../core/redis-settings.ts'
+import type { RedisSettings } from '../config/redis-settings.ts'
 import type { RedisClient } from './redis-client.ts'
 import { RedisStore, type RedisStoreState } from './redis-store.ts'
 import type { SharedScript } from './shared-store.ts'

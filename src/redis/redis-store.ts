@@ -3,7 +3,7 @@
  * counts while it does not answer. Must not know limits.
  */
 import { randomBytes } from 'node:crypto'
-import type { RedisSettings } from '../core/redis-settings.ts'
+import type { RedisSettings } from '../config/redis-settings.ts'
 import { retryDelayMs } from '../core/retry-delay.ts'
 import { createRedisClient, type RedisClient } from './redis-client.ts'
 import type { SharedScript, SharedStore, SharingMode } from './shared-store.ts'

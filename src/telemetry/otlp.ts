@@ -21,7 +21,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import type { OtlpSettings } from '../core/telemetry-settings.ts'
+import type { OtlpSettings } from '../config/telemetry-settings.ts'
 import type { CallObserver } from '../gateway/call-observer.ts'
 import { CallMeter } from './call-meter.ts'
 import { CallTracer } from './call-tracer.ts'

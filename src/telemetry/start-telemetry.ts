@@ -2,7 +2,7 @@
  * Starts what the operator has asked for, and loads nothing that was not asked for. Must not know
  * the rest of the house.
  */
-import type { TelemetrySettings } from '../core/telemetry-settings.ts'
+import type { TelemetrySettings } from '../config/telemetry-settings.ts'
 import type { CallObserver } from '../gateway/call-observer.ts'
 import type { ControlRequest } from './access-log.ts'
 import { CallCounters } from './call-counters.ts'

@@ -1,6 +1,13 @@
 /** Settings of Redis or Valkey, by which nodes count limits together. */
-import { OUTAGE_CHOICES } from '../../core/redis-settings.ts'
 import { choice, defineSetting, milliseconds, secret } from '../setting-type.ts'
+
+/**
+ * What counts while Redis is away. `share`: each node lets its share of every limit through;
+ * `open`: no limit of a key holds; `closed`: calls that have a limit are refused.
+ */
+export type OutageChoice = (typeof OUTAGE_CHOICES)[number]
+
+const OUTAGE_CHOICES = ['share', 'open', 'closed'] as const
 
 export const redisSettings = {
   REDIS_URL: defineSetting(secret, {

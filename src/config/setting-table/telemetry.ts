@@ -2,7 +2,6 @@
  * Settings of metrics, the access log and OpenTelemetry: ours, and those of its standard that we
  * read.
  */
-import { SAMPLERS } from '../../core/telemetry-settings.ts'
 import {
   choice,
   count,
@@ -13,6 +12,18 @@ import {
   share,
   text,
 } from '../setting-type.ts'
+
+/** As OpenTelemetry names them; the first is its default. */
+const SAMPLERS = [
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+  'always_on',
+  'always_off',
+  'traceidratio',
+] as const
+
+export type SamplerName = (typeof SAMPLERS)[number]
 
 const HOUR_MS = 3_600_000
 

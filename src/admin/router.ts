@@ -4,14 +4,14 @@
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { getPath } from 'hono/utils/url'
+import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import type { CallId } from '../core/ids.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { withOrigin } from '../store/changes/change-origin.ts'
 import { watchChanges } from '../store/changes/changes-made.ts'
 import { type StoreFailure, storeFailureOf } from '../store/database/store-failure.ts'
-import { authenticateCaller, type ControlPlaneCaller } from './authenticate-caller.ts'
-import { changeOriginOf } from './change-origin-of.ts'
+import { type Actor, authenticateCaller, type ControlPlaneCaller } from './authenticate-caller.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneBindings,
@@ -233,4 +233,22 @@ function methodNotAllowed(methods: readonly string[]): GatewayError {
   return new GatewayError('method_not_allowed', `This address takes ${allow}.`, {
     headers: { allow },
   })
+}
+
+/** Nobody's on public routes: whoever signs up becomes somebody by it. */
+function changeOriginOf(
+  { caller, requestId, clientAddress }: ControlPlaneBindings,
+  keys: ControlPlaneDependencies['keys'],
+): ChangeOrigin {
+  return {
+    actor: caller === undefined ? null : toChangeActor(caller.actor, keys),
+    requestId,
+    clientAddress: clientAddress ?? null,
+  }
+}
+
+function toChangeActor(actor: Actor, keys: ControlPlaneDependencies['keys']): ChangeActor {
+  return actor.type === 'key'
+    ? { type: 'key', id: actor.keyId, name: keys.nameOf(actor.keyId) ?? null }
+    : { type: 'user', id: actor.userId, name: actor.member.email }
 }

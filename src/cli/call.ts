@@ -16,7 +16,6 @@ import { targetsOf } from './gates.ts'
 import { readStandardInput } from './input.ts'
 import { printJson, printLine, printNote, toPrintable } from './output.ts'
 import { asJson, example, parseWhole } from './program-parts.ts'
-import { readEventData } from './read-event-data.ts'
 import { terminal } from './terminal.ts'
 
 interface CallFlags {
@@ -217,4 +216,23 @@ function summary(response: Response, usage: CallUsage | undefined, durationMs: n
   // A stream that was begun before its target spoke cannot name it in its head.
   const target = response.headers.get('x-gatehouse-target') ?? 'target: see gatehouse logs'
   return `${target} · ${tokens} · ${(durationMs / 1000).toFixed(2)} s`
+}
+
+async function* readEventData(response: Response): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  if (response.body === null) return
+  for await (const chunk of response.body) {
+    rest += decoder.decode(chunk, { stream: true })
+    const events = rest.split(/\r?\n\r?\n/)
+    rest = events.pop() ?? ''
+    for (const event of events) {
+      const data = event
+        .split(/\r?\n/)
+        .filter((line) => line.startsWith('data:'))
+        .map((line) => line.slice(5).trimStart())
+        .join('\n')
+      if (data !== '') yield data
+    }
+  }
 }

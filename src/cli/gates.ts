@@ -5,9 +5,8 @@ import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { type GateFlags, setsSomeDefaults, toGateBody, withGateOptions } from './gate-options.ts'
-import { showTest } from './gate-test-table.ts'
 import { confirmDeletion } from './input.ts'
-import { formatTime, printJson, printLine, toPrintable } from './output.ts'
+import { formatTable, formatTime, printJson, printLine, type Row, toPrintable } from './output.ts'
 import { asJson, example, isEmptyChange, parseLimit, printListing } from './program-parts.ts'
 
 type Gate = Schemas['Gate']
@@ -160,3 +159,24 @@ function defaultsOf({ defaults }: Gate): (readonly [string, string])[] {
 }
 
 const MAX_SHOWN = 60
+
+type GateTest = Schemas['GateTest']
+
+/** @throws CliError when a target failed, so that scripts see it */
+function showTest(test: GateTest, isJson: boolean): void {
+  const { results } = test
+  if (isJson) printJson(test)
+  else printLine(formatTable(['TARGET', 'STATUS', 'MS', 'TOKENS', 'ERROR'], results.map(toRow)))
+  const failed = results.filter((result) => result.status !== 'ok').length
+  if (failed > 0) throw new CliError('failed', `${failed} of ${results.length} targets failed.`)
+}
+
+function toRow({ target, status, latencyMs, usage, error }: GateTest['results'][number]): Row {
+  return {
+    TARGET: target,
+    STATUS: status,
+    MS: String(latencyMs),
+    TOKENS: usage === undefined ? '-' : `${usage.inputTokens}+${usage.outputTokens}`,
+    ERROR: error === undefined ? '' : `${error.code}: ${error.message}`,
+  }
+}

@@ -1,10 +1,12 @@
 /** `gatehouse serve`: its options. Must not know how a gateway is made: the context does. */
+
 import { type Command, type Help, Option } from 'commander'
-import { SERVER_SUBJECTS, SETTINGS } from '../config/setting-table.ts'
+import { describeDefault, describeOtherDefault, describeType } from '../config/describe-setting.ts'
+import { SERVER_SUBJECTS, SETTINGS, type Subject } from '../config/setting-table.ts'
+import type { Setting } from '../config/setting-type.ts'
 import type { CliContext, ServeFlags } from './context.ts'
-import { listSettings } from './list-settings.ts'
 import { example, parsePort, parseWorkers } from './program-parts.ts'
-import { withoutTerminal } from './terminal.ts'
+import { DEFAULT_WIDTH, withoutTerminal } from './terminal.ts'
 
 const WORKERS_HELP = `
 
@@ -48,4 +50,33 @@ function helperOf(command: Command): Help {
   const helpWidth = command.configureOutput().getOutHelpWidth?.()
   helper.prepareContext(helpWidth === undefined ? {} : { helpWidth })
   return helper
+}
+
+const INDENT = '      '
+
+/** @param helper of the command whose help it stands under: it knows how wide a line may be */
+function listSettings(subjects: readonly Subject[], helper: Help): string {
+  const width = (helper.helpWidth ?? DEFAULT_WIDTH) - INDENT.length
+  return subjects
+    .flatMap(({ title, settings }) => [
+      `\n${title}:`,
+      ...Object.entries(settings).map(([name, setting]) => {
+        const lines = helper.boxWrap(describeSetting(setting), width).split('\n')
+        return [`  ${name}`, ...lines.map((line) => INDENT + line)].join('\n')
+      }),
+    ])
+    .join('\n')
+}
+
+function describeSetting(setting: Setting): string {
+  const described = describeDefault(setting)
+  const other = describeOtherDefault(setting)
+  const fallback = described === undefined ? (setting.without ?? '') : showValue(described)
+  const exception = other === undefined ? '' : `, with ${other.setting} ${showValue(other)}`
+  const type = describeType(setting.type)
+  return `${setting.sentence} (${type === 'text' ? '' : `${type}; `}default: ${fallback}${exception})`
+}
+
+function showValue({ written, inWords }: { written: string; inWords: string | undefined }): string {
+  return inWords === undefined ? written : `${written} = ${inWords}`
 }

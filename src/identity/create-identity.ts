@@ -1,9 +1,10 @@
 /** Joins users to the store and the operator's settings. Loads nothing that is not needed yet. */
-import type { Secret } from '../core/secret.ts'
+
+import { hkdfSync } from 'node:crypto'
+import { Secret } from '../core/secret.ts'
 import type { Store } from '../store/open-store.ts'
 import { Identity } from './identity.ts'
 import type { IdentityOptions } from './sign-in-libraries.ts'
-import { deriveSignInSecret } from './sign-in-secret.ts'
 
 export interface CreateIdentityOptions {
   readonly store: Pick<Store, 'database' | 'users' | 'members' | 'signInTries'>
@@ -41,4 +42,22 @@ export function createIdentity({
     secret,
     report,
   })
+}
+
+/**
+ * RFC 5869: the context keeps this key apart from every other one that is made of the master key.
+ */
+const CONTEXT = 'gatehouse/sign-in/1'
+const LENGTH_BYTES = 32
+
+function deriveSignInSecret(masterKey: Secret): Secret {
+  const text = masterKey.reveal().trim()
+  const bytes = /^[0-9a-f]{64}$/i.test(text)
+    ? Buffer.from(text, 'hex')
+    : Buffer.from(text, 'base64')
+  return new Secret(
+    Buffer.from(hkdfSync('sha256', bytes, Buffer.alloc(0), CONTEXT, LENGTH_BYTES)).toString(
+      'base64url',
+    ),
+  )
 }

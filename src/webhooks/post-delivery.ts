@@ -1,7 +1,8 @@
 /** One attempt to bring an event to its webhook. Must not know queues or retries. */
+
+import { createHmac } from 'node:crypto'
 import type { Secret } from '../core/secret.ts'
 import type { AddressPolicy } from './check-address.ts'
-import { signDelivery } from './sign-delivery.ts'
 
 const TIMEOUT_MS = 5_000
 
@@ -67,4 +68,14 @@ function describe(error: unknown, timeout: AbortSignal): string {
     return `the address ${error.message}`
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed'
   return `could not be reached (${code})`
+}
+
+/**
+ * `t=<seconds>,v1=<hex>`: HMAC-SHA256 of `<seconds>.<body>`. The time is signed with it, so that a
+ * receiver can refuse what somebody has recorded and sends again later.
+ */
+function signDelivery(body: string, secret: Secret, atMs: number): string {
+  const seconds = Math.floor(atMs / 1000)
+  const mac = createHmac('sha256', secret.reveal()).update(`${seconds}.${body}`).digest('hex')
+  return `t=${seconds},v1=${mac}`
 }

@@ -1,9 +1,10 @@
 /**
  * Keeps a number of workers running until it is asked to end them. Must not know what they serve.
  */
+
+import { SUPERVISOR_METRICS } from '../telemetry/metric-list.ts'
 import { mergeExpositions } from './merge-expositions.ts'
 import { RestartSchedule } from './restart-schedule.ts'
-import { supervisorMetrics } from './supervisor-metrics.ts'
 import type { WorkerReady } from './worker-messages.ts'
 import type { WorkerEnd, WorkerProcess } from './worker-process.ts'
 
@@ -162,4 +163,29 @@ export class WorkerGroup {
       this.#launch(member).catch(() => {})
     }, restartInMs)
   }
+}
+
+interface WorkerState {
+  readonly worker: number
+  readonly isReady: boolean
+  readonly restarts: number
+}
+
+function supervisorMetrics(workers: readonly WorkerState[]): string {
+  const figures: Record<keyof typeof SUPERVISOR_METRICS, (state: WorkerState) => number> = {
+    gatehouse_worker_up: ({ isReady }) => (isReady ? 1 : 0),
+    gatehouse_worker_restarts_total: ({ restarts }) => restarts,
+  }
+  return Object.entries(SUPERVISOR_METRICS)
+    .flatMap(([name, { type, help }]) => [
+      `# HELP ${name} ${help}.`,
+      `# TYPE ${name} ${type}`,
+      ...workers.map(
+        (state) =>
+          `${name}{worker="${state.worker}"} ` +
+          `${figures[name as keyof typeof SUPERVISOR_METRICS](state)}`,
+      ),
+      '',
+    ])
+    .join('\n')
 }

@@ -21,6 +21,7 @@ import {
 } from '../../core/owned-model.ts'
 import { Secret } from '../../core/secret.ts'
 import { withoutTrailingSlashes } from '../../core/without-trailing-slashes.ts'
+import { fimTemplateOf } from '../../providers/fim-templates.ts'
 import { ownedModelNotFound } from '../../snapshots/owned-model-registry.ts'
 import { present } from '../../wire/read-json.ts'
 import {
@@ -32,7 +33,6 @@ import {
 } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
-import { assertFimFits } from './assert-fim-fits.ts'
 
 const tags = [ownedModelResource.group]
 const params = z.object({ slug: z.string() })
@@ -178,4 +178,24 @@ function assertUnused(gates: readonly Gate[], slug: string): void {
       details: { gates: users },
     },
   )
+}
+
+const DIALECT = 'mistral-fim'
+
+/** @throws GatewayError `invalid_request` naming the field */
+function assertFimFits(
+  model: Pick<OwnedModel, 'dialect' | 'upstreamModelId' | 'fimEndpoint' | 'fimTemplate'>,
+): void {
+  const { dialect, upstreamModelId, fimEndpoint, fimTemplate } = model
+  if (dialect !== DIALECT) {
+    const set = (['fimEndpoint', 'fimTemplate'] as const).filter((field) => model[field] !== 'auto')
+    if (set.length === 0) return
+    throw refuse(
+      set.map((field) => ({ field, message: `is for models of the dialect ${DIALECT} alone` })),
+    )
+  }
+  if (fimEndpoint !== 'completions-template' || fimTemplate !== 'auto') return
+  if (fimTemplateOf(upstreamModelId) !== undefined) return
+  const message = 'is needed: the name of this model does not tell whose tokens it takes'
+  throw refuse([{ field: 'fimTemplate', message }])
 }

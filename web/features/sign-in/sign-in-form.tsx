@@ -7,9 +7,8 @@ import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
 
 export function SignInForm({
   knownEmail = '',
@@ -45,6 +44,7 @@ export function SignInForm({
         autoFocus={knownEmail === ''}
         value={email}
         onChange={(event) => setEmail(event.target.value)}
+        field="email"
       />
       <PasswordField
         label="Password"
@@ -54,8 +54,9 @@ export function SignInForm({
         autoFocus={knownEmail !== ''}
         value={password}
         onChange={(event) => setPassword(event.target.value)}
+        field="password"
       />
-      <ProblemNote error={signIn.error} />
+      <FormRefusal />
       <Button type="submit" look="primary" isBusy={signIn.isPending}>
         Sign in
       </Button>

@@ -19,8 +19,7 @@ import {
   raiseTo,
   sumOf,
 } from './awaited-past.ts'
-import type { BudgetAlert, BudgetCounter } from './budget-counter.ts'
-import { BudgetsByScope } from './budgets-by-scope.ts'
+import { type BudgetAlert, type BudgetCounter, BudgetsByScope } from './budget-counter.ts'
 import { budgetRefusal, quotaRefusal, type Shortage } from './limit-refusals.ts'
 import {
   type Amounts,

@@ -1,18 +1,9 @@
 /**
- * When the text of a key ends, and which ends one may ask for. Times are milliseconds since the Unix
- * epoch. Knows neither store nor memory.
+ * Which ends of a key and of its text one may ask for. Times are milliseconds since the Unix epoch.
+ * Knows neither store nor memory.
  */
 import type { ApiKey, PreviousKey } from '../core/api-key.ts'
 import { GatewayError, invalidRequest } from '../core/errors.ts'
-
-/** When the text with this hash ends; null: it is good for as long as the key is there. */
-export function endOf(
-  { sha256, expiresAt, previous }: ApiKey,
-  presentedSha256: string,
-): number | null {
-  if (previous === null || presentedSha256 === sha256) return expiresAt
-  return Math.min(previous.endsAt, expiresAt ?? previous.endsAt)
-}
 
 /** @throws GatewayError `invalid_request` */
 export function assertAhead(expiresAt: number | null | undefined, nowMs: number): void {

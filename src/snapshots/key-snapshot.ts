@@ -10,7 +10,6 @@ import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
 import type { Follower } from '../revocation/change-followers.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { KeyTableStore } from '../store/keys.ts'
-import { endOf } from './key-lifetimes.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 import { newestFirst } from './snapshot.ts'
 import { UnsavedUses } from './unsaved-uses.ts'
@@ -253,6 +252,15 @@ export abstract class KeySnapshot implements KeyStore, Follower {
 
 function hashesOf({ sha256, previous }: ApiKey): readonly string[] {
   return previous === null ? [sha256] : [sha256, previous.sha256]
+}
+
+/**
+ * When the text with this hash ends, in milliseconds since the Unix epoch; null: it is good for as
+ * long as the key is there.
+ */
+function endOf({ sha256, expiresAt, previous }: ApiKey, presentedSha256: string): number | null {
+  if (previous === null || presentedSha256 === sha256) return expiresAt
+  return Math.min(previous.endsAt, expiresAt ?? previous.endsAt)
 }
 
 function isSame(known: ApiKey, record: ApiKey): boolean {

@@ -104,7 +104,7 @@ export interface ControlPlaneDependencies {
   readonly providers: readonly ProviderBody[]
   /** The models of a provider that are known by their price; may be slow the first time. */
   readonly modelsOf: (providerId: string) => readonly KnownModel[]
-  /** What this node has seen of a target of the account's; undefined: nothing. */
+  /** This node's memory of a target of the account's; undefined: none. */
   readonly seenOf: (accountId: AccountId, target: string) => SeenTarget | undefined
   /** When it began to look: milliseconds since the Unix epoch. */
   readonly seenSinceMs: number
@@ -139,16 +139,16 @@ export interface KnownModel {
   readonly outputUsdPerMillion: number | undefined
 }
 
-/** What costs are computed with. */
+/** The prices that costs are computed with. */
 export interface Prices {
   /** The price table's name and version. */
   source(): string
   /**
-   * The cost of a call; undefined when it was priced from another version, so that the two cannot be
-   * compared.
+   * The cost of a call; undefined when it was priced from another version, so that the two cannot
+   * be compared.
    */
   recompute(call: CallRecord): Cost | undefined
-  /** What the call's cost is made of; undefined when that is not known, or no longer. */
+  /** The parts of the call's cost; undefined when they are not known, or no longer. */
   partsOf(call: CallRecord): readonly CostPart[] | undefined
 }
 
@@ -163,7 +163,7 @@ export interface AnsweredRequest {
   readonly durationMs: number
 }
 
-/** What a handler finds in `c.env`. The caller is absent on public routes only. */
+/** The content of `c.env` in a handler. The caller is absent on public routes only. */
 export interface ControlPlaneBindings {
   readonly requestId: CallId
   readonly caller?: ControlPlaneCaller

@@ -81,7 +81,7 @@ export interface Call {
 export interface Scenario extends Call {
   readonly name: string
   readonly status: number
-  /** What the answer's text must hold, and must not. */
+  /** Texts that the answer must hold, and must not. */
   readonly holds?: readonly string[]
   readonly hides?: readonly string[]
 }
@@ -100,7 +100,7 @@ export type Row = readonly [
  * it.
  */
 async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddress'>) {
-  /** What the node has seen of a target: account, a space, its name. */
+  /** The node's memory of a target: account, a space, its name. */
   const seen = new Map<string, SeenTarget>()
   const time = { now: Date.parse('2026-01-02T03:04:05.006Z') }
   const clock = { now: () => time.now++ }

@@ -29,8 +29,8 @@ export function refuse(problems: readonly Problem[]): GatewayError {
 }
 
 /**
- * What a validator hands to its hook; `data` is the value as it came, though the types of a failure
- * leave it out.
+ * The result that a validator hands to its hook; `data` is the value as it came, though the types
+ * of a failure leave it out.
  */
 interface Validation {
   readonly target: string

@@ -1,6 +1,7 @@
 /**
- * The routes of a resource that is described: of list, create, show, change and delete those that it
- * has. The handlers are handed in; a resource's own file binds its other routes. Knows no resource.
+ * The routes of a resource that is described: of list, create, show, change and delete those that
+ * it has. The handlers are handed in; a resource's own file binds its other routes. Knows no
+ * resource.
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery, pageQuery } from '../contract/lists.ts'
@@ -19,8 +20,8 @@ import { decodeCursor, isAfter, type Position, toPage } from './paging.ts'
 import { refuseProblems } from './refusals.ts'
 
 /**
- * What a route says of itself beyond OpenAPI's own members; it is taken out of the document when
- * that is completed.
+ * A route's words beyond OpenAPI's own members; they are taken out of the document when that is
+ * completed.
  */
 export interface RouteDescription {
   readonly example?: OperationExample
@@ -72,14 +73,14 @@ interface EachAction<Row extends Dated, Description extends ResourceDescription>
   delete(accountId: AccountId, id: string, caller: ControlPlaneCaller): Promise<void>
 }
 
-/** What is done about each request, when all that the description says of it has been checked. */
+/** The work of each request, when all that the description says of it has been checked. */
 export type ResourceActions<Row extends Dated, Description extends ResourceDescription> = Pick<
   EachAction<Row, Description>,
   keyof Description['operations'] & Verb
 > & {
   idOf(row: Row): string
   toBody(row: Row): z.input<Description['body']>
-  /** What has to be there before some rows are shown. */
+  /** Resolves when some rows can be shown; undefined: they can. */
   beforeShowing?(accountId: AccountId, rows: readonly Row[]): Promise<void> | undefined
   /** Binds other routes, before those of a single one, whose path might match theirs. */
   bindOthers?(): void

@@ -33,7 +33,7 @@ export interface ControlPlane {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const CREATED = 201
-/** What may be asked for without saying more. */
+/** Paths whose requests may come without a body. */
 const BODILESS_PATH = /^\/v1\/(?:(?:gates|webhooks)\/[^/]+\/test|owned-models\/[^/]+\/probe)$/
 /**
  * Requests to these are bounded before their bodies are read: nobody has to be known to make them.
@@ -153,13 +153,13 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     }
   }
 
-  /** Before anybody is told of a change, it is in force on every node. */
+  /** A change is in force on every node before its answer goes out. */
   async function confirm(response: Response, requestId: CallId): Promise<void> {
     try {
       await dependencies.confirmChanges?.()
     } catch (thrown) {
-      // What was made may be shown this once: that it is not everywhere yet matters less than
-      // losing it.
+      // The answer may show this once what was made: losing it would be worse than a change that is
+      // not everywhere yet.
       if (response.status !== CREATED) throw thrown
       dependencies.onFailure?.(toRefusal(thrown), requestId)
     }

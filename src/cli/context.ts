@@ -62,7 +62,7 @@ export interface ServeFlags {
   readonly firstWorker?: boolean
 }
 
-/** What is encrypted under which master key. Ids name keys without showing them. */
+/** The count of encrypted texts under each master key. Ids name keys without showing them. */
 export interface MasterKeyStatus {
   /** `GATEHOUSE_MASTER_KEY`, or the path of the file. */
   readonly source: string
@@ -106,7 +106,7 @@ export interface CopiedStore {
 export interface AcceptedStore {
   /** Never with a password. */
   readonly store: string
-  /** What did not fit, a sentence each; none: all belonged together. */
+  /** The parts that did not fit, a sentence each; none: all belonged together. */
   readonly accepted: readonly string[]
   /** A sentence on what could not be asked; null: all was. */
   readonly unasked: string | null
@@ -115,17 +115,17 @@ export interface AcceptedStore {
 /** What `doctor` found of one thing. */
 export interface ExaminedPoint {
   readonly level: 'ok' | 'warn' | 'fail'
-  /** What was looked at. */
+  /** The thing that was looked at. */
   readonly check: string
   readonly message: string
-  /** What to do; absent where there is nothing to do. */
+  /** The next step; absent where there is nothing to do. */
   readonly cure?: string
 }
 
 export interface CliContext {
   readonly version: string
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Where relative paths of files begin that a command line names. */
+  /** The folder that relative paths of a command line start from. */
   readonly folder: string
   readonly terminal: Terminal
   readonly serve: (flags: ServeFlags) => Promise<void>

@@ -4,7 +4,7 @@
  */
 
 /**
- * What to say of an error that reached the command line; its own message where that says enough.
+ * The sentence about an error that reached the command line; its own message where that is enough.
  */
 export function explainError(error: Error): string {
   const { code, syscall } = error as { code?: unknown; syscall?: unknown }

@@ -1,6 +1,5 @@
 /**
- * What commands ask a person for: secrets that must not stand on a command line, and a yes before a
- * deletion.
+ * Asks a person for secrets that must not stand on a command line, and for a yes before a deletion.
  */
 import { CliError } from './cli-error.ts'
 import { terminal } from './terminal.ts'

@@ -1,4 +1,4 @@
-/** What commands print: tables for people, JSON for programs. Knows no command and no secret. */
+/** Prints tables for people and JSON for programs. Knows no command and no secret. */
 import { terminal } from './terminal.ts'
 
 export function printLine(text: string): void {

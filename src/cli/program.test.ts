@@ -16,7 +16,7 @@ interface Scene {
 interface Person {
   readonly width?: number
   readonly hasColours?: boolean
-  /** What is answered to every question; undefined: the person cancels. */
+  /** The answer to every question; undefined: the person cancels. */
   readonly answer?: { readonly secret?: string; readonly yes?: boolean }
 }
 

@@ -56,7 +56,7 @@ async function run(context: CliContext, argv: readonly string[]): Promise<number
   }
 }
 
-/** What a shell reports of a program whose reader has gone (128 + SIGPIPE). */
+/** A shell's exit code for a program whose reader has gone (128 + SIGPIPE). */
 const READER_GONE = 141
 
 function toUsageError(error: CommanderError): CliError {

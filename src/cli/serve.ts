@@ -44,7 +44,7 @@ export function bindServe(program: Command, context: CliContext): void {
     .action((flags: ServeFlags) => withoutTerminal(() => context.serve(flags)))
 }
 
-/** As commander makes one for the help itself. */
+/** The helper that commander makes for the help itself. */
 function helperOf(command: Command): Help {
   const helper = command.createHelp()
   const helpWidth = command.configureOutput().getOutHelpWidth?.()

@@ -34,7 +34,7 @@ interface Screen {
   readonly write: (text: string) => void
 }
 
-/** What a screen has unless it says otherwise; also where there is none. */
+/** The width of a screen that does not say its own; also where there is none. */
 export const DEFAULT_WIDTH = 80
 
 const terminals = new AsyncLocalStorage<Terminal>()

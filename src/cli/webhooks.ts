@@ -14,7 +14,7 @@ import { asJson, example, isEmptyChange, parseLimit, printListing } from './prog
 type Webhook = Schemas['Webhook']
 
 interface WebhookFlags {
-  /** As the user typed them: the gateway says which there are. */
+  /** The user's own spelling: the gateway says which there are. */
   readonly events?: Webhook['events']
   readonly url?: string
   readonly secret?: boolean

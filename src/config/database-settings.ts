@@ -1,6 +1,6 @@
 /**
- * Where the store is, when the operator has a Postgres. Never repeats the address in a message: it
- * holds a password.
+ * The address of the store, when the operator has a Postgres. Never repeats the address in a
+ * message: it holds a password.
  */
 import type { Secret } from '../core/secret.ts'
 import { type Environment, SettingsError } from './environment.ts'

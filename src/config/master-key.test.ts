@@ -1,4 +1,4 @@
-/** Where master keys come from: what is refused, what is made, and that a rotation is noticed. */
+/** Master keys: those that are refused, the one that is made, and that a rotation is noticed. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
   chmodSync,

@@ -1,5 +1,5 @@
 /**
- * Where master keys come from, and a vault that is opened when it is first needed and notices a
+ * Finds the master keys, and makes a vault that opens when it is first needed and notices a
  * rotation. Knows nothing of what is encrypted.
  */
 import { join } from 'node:path'
@@ -82,8 +82,8 @@ export function openVault(
     return vault
   }
 
-  // What is in memory may be opened after the second rotation, when the key that closed it has left
-  // the file.
+  // A sealed text in memory may be opened after the second rotation, when the key that closed it
+  // has left the file.
   try {
     latest(false)
   } catch {

@@ -1,5 +1,5 @@
 /**
- * The configuration file: what it gives, and that each fault is told with its line and without the
+ * The configuration file: what it gives, and that it names the line of each fault and never the
  * value.
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,6 +1,5 @@
 /**
- * What the environment says of providers: composed addresses, shared keys, and keys that are
- * documents.
+ * Providers from the environment: composed addresses, shared keys, and keys that are documents.
  */
 import { describe, expect, test } from 'bun:test'
 import { catalog } from '../providers/catalog.ts'

@@ -1,5 +1,5 @@
 /**
- * What the operator's variables say of each provider: its key and its address. Names no provider.
+ * Reads key and address of each provider from the operator's variables. Names no provider.
  */
 
 import { Secret } from '../core/secret.ts'

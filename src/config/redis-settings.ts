@@ -16,7 +16,7 @@ export interface RedisSettings {
   readonly topology: 'single' | 'sentinel' | 'cluster'
   /** The server; or the sentinels; or some of the cluster's nodes. Never empty. */
   readonly nodes: readonly RedisNode[]
-  /** What the sentinels call the master; only with `sentinel`. */
+  /** The sentinels' name of the master; only with `sentinel`. */
   readonly masterName: string | undefined
   readonly username: string | undefined
   readonly password: Secret | undefined

@@ -71,7 +71,7 @@ test('a start reads every one of them, and nothing of ours beside', async () => 
   expect(ours.filter((name) => !names.includes(name))).toEqual([])
 })
 
-/** What no setting of the type takes; none where every text will do. */
+/** A text that no setting of the type takes; none where every text will do. */
 function wrongValues({ type }: Setting): readonly string[] {
   switch (type.type) {
     case 'integer':

@@ -39,7 +39,7 @@ export interface Subject {
   readonly settings: Readonly<Record<string, Setting>>
 }
 
-/** What a server reads, in the order in which people look for it. */
+/** The settings of a server, in the order in which people look for them. */
 export const SERVER_SUBJECTS: readonly Subject[] = [
   { title: 'Process', settings: processSettings },
   { title: 'Store', settings: storeSettings },

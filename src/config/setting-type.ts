@@ -1,6 +1,6 @@
 /**
- * What one setting may hold, as data: reader, documents and schemas are made of it. Knows neither
- * names nor the environment.
+ * The type of a setting, as data: reader, documents and schemas are made of it. Knows neither names
+ * nor the environment.
  */
 import type { Secret } from '../core/secret.ts'
 
@@ -34,7 +34,7 @@ export interface ChoiceType<Choice extends string = string> {
 /** Separated by commas; an empty one is left out. */
 export interface ListType {
   readonly type: 'list'
-  /** What it is a list of: `names of headers`. */
+  /** Its members, for people: `names of headers`. */
   readonly of: string
   /** Absent: whoever uses them checks them. */
   readonly accepts?: (item: string) => boolean
@@ -86,7 +86,7 @@ interface Described {
   readonly note?: string
 }
 
-/** What holds where another setting is given. */
+/** The default where another setting is given. */
 interface OtherDefault<Value> {
   readonly setting: string
   readonly default: Value

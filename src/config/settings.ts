@@ -107,7 +107,7 @@ export interface Settings extends ProviderSettings {
   readonly unknownVariables: readonly string[]
 }
 
-/** What the configuration file has a say in. */
+/** The parts that the configuration file has a say in. */
 export interface Configured {
   /** All that there are. */
   readonly providers: readonly Provider[]

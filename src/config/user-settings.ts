@@ -1,5 +1,5 @@
 /**
- * What the operator says of users: who may sign up, how they sign in, under which address. Knows no
+ * Reads the settings of users: who may sign up, how they sign in, under which address. Knows no
  * user.
  */
 

@@ -1,5 +1,5 @@
 /**
- * What of an account can be kept in a file under version control: one section a resource, each
+ * The part of an account that a file under version control can hold: one section a resource, each
  * entry as the control plane takes it at creation, but for secrets. Knows no file and no server.
  */
 import { z } from 'zod'
@@ -61,8 +61,8 @@ export const accountConfiguration = z.strictObject({
 export type ConfigurationSection = 'ownedModels' | 'gates' | 'budgets' | 'webhooks' | PlainPlace
 
 /**
- * What the control plane lets an entry say: its schema, all members in their order, and those that
- * can be changed later.
+ * The members that an entry may have: its schema, all of them in their order, and those that can be
+ * changed later.
  */
 export const configurationEntries = {
   ownedModels: {

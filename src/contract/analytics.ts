@@ -1,5 +1,5 @@
 /**
- * What an account used over time, summed up. Percentiles come from histograms and are within 2 %.
+ * An account's use over time, summed up. Percentiles come from histograms and are within 2 %.
  */
 import { z } from 'zod'
 import { ERROR_KINDS } from './error-kinds.ts'

@@ -53,7 +53,7 @@ export type QueryOf<Name extends OperationName> = Api[Name]['question'] extends 
   ? NonNullable<Query>
   : never
 
-/** What picks out rows of a list; its pages are the client's own business. */
+/** The parameters that pick out rows of a list; its pages are the client's own business. */
 export type FiltersOf<Name extends ListName> = Omit<QueryOf<Name>, 'limit' | 'cursor'>
 
 /** Operations that answer nothing when they succeed. */

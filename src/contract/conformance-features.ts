@@ -1,6 +1,6 @@
 /**
- * What the conformance table asks of every pair of endpoint and target, in the order in which it is
- * shown. How it is asked is not known here.
+ * The questions of the conformance table about every pair of endpoint and target, in the order in
+ * which it shows them. Does not know how they are asked.
  */
 
 interface FeatureShape {

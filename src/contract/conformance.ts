@@ -1,6 +1,6 @@
 /**
- * What becomes of each feature between an endpoint and a target. Which features and targets there
- * are is not known here.
+ * The fate of each feature between an endpoint and a target. Does not know which features and
+ * targets there are.
  */
 import { z } from 'zod'
 import { listOf } from './lists.ts'

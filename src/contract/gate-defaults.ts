@@ -1,6 +1,6 @@
 /**
- * What a gate says for every request, and whether requests may say otherwise, as the control plane
- * reads and writes it.
+ * A gate's defaults for every request, and whether requests may say otherwise, as the control plane
+ * reads and writes them.
  */
 import { z } from 'zod'
 import { text } from './text.ts'

@@ -11,7 +11,7 @@ import { text } from './text.ts'
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const MAX_PRICE = 10_000
-/** What can stand in a header: printable ASCII, and no space at either end. */
+/** Text that can stand in a header: printable ASCII, and no space at either end. */
 const HEADER_SAFE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
 const slug = z

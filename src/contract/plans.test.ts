@@ -1,4 +1,4 @@
-/** What an operator may write under `plans`. */
+/** The plans that an operator may write. */
 import { expect, test } from 'bun:test'
 import { BUILT_IN_PLANS, createPlans } from '../core/plan.ts'
 import { plansSection } from './plans.ts'

@@ -5,13 +5,13 @@
 import type { z } from 'zod'
 
 export interface Problem {
-  /** As the caller wrote it: `targets[0].model`. */
+  /** The caller's spelling: `targets[0].model`. */
   readonly field: string
   readonly message: string
 }
 
 /**
- * What to say of a field that the schema does not know, by its place without indices
+ * The words about a field that the schema does not know, by its place without indices
  * (`targets[].weight`).
  */
 export type FieldNotes = Readonly<Record<string, string>>

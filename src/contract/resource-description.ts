@@ -8,11 +8,11 @@ import type { FieldNotes } from './problems.ts'
 
 export type Verb = 'list' | 'create' | 'show' | 'update' | 'delete'
 
-/** What the document says of an operation, where it is not what it says of every resource's. */
+/** The document's words for an operation, where they differ from those of every resource's. */
 export interface OperationWords {
   readonly summary: string
   readonly description?: string
-  /** What the request's body is. */
+  /** The request's body, for people. */
   readonly takes?: string
   readonly answers?: string
   /** HTTP statuses beyond those that the operation has with every resource. */
@@ -31,7 +31,7 @@ export interface ResourceDescription {
   readonly many: string
   /** `/v1/webhooks`; one of them is at `/v1/webhooks/{id}`. */
   readonly path: string
-  /** What names one in its path; absent: `id`. */
+  /** The parameter that names one in its path; absent: `id`. */
   readonly parameter?: { readonly name: string; readonly schema: z.ZodString }
   /** The group of operations that it belongs to, and what that is, where no other place says so. */
   readonly group: string
@@ -50,7 +50,7 @@ export interface ResourceDescription {
   readonly notes?: Readonly<Partial<Record<'create' | 'update', FieldNotes>>>
   /** Bodies by title, which run as they are against a server with the sandbox. */
   readonly examples?: {
-    /** As one looks. */
+    /** An example of one. */
     readonly id: string
     /**
      * The customer's own, which the first creation gives; otherwise the gateway's, which nobody

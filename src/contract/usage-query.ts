@@ -16,7 +16,7 @@ export const timeParameter = z
   .transform((text) => Date.parse(text))
   .refine((time) => Number.isFinite(time) && time >= 0, { error: TIME_PROBLEM })
 
-/** What names are compared with: any text that a name could be. */
+/** A text that names are compared with: any that a name could be. */
 export const nameParameter = z
   .string({ error: 'must be given once' })
   .regex(/^[\x20-\x7e]{1,300}$/, { error: 'must be 1 to 300 printable characters' })

@@ -1,5 +1,5 @@
 /**
- * What earlier processes used: its sums, and the wait until they are counted. Knows neither quotas
+ * The use of earlier processes: its sums, and the wait until they are counted. Knows neither quotas
  * nor budgets, nor where the figures are read.
  */
 import { GatewayError } from '../core/errors.ts'

@@ -72,7 +72,7 @@ export class BudgetRegistry extends Snapshot<Budget> {
     return budget
   }
 
-  /** What it has used in its current period. */
+  /** Its use in its current period. */
   windowOf(budget: Budget): UsageWindow | undefined {
     return this.#usage.budgetWindow(budget.id, this.#clock.now())
   }
@@ -101,7 +101,7 @@ export class BudgetRegistry extends Snapshot<Budget> {
         throw error
       }
       this.hold(budget, budget)
-      // Whoever is told that it is there may call at once, and counts on being counted.
+      // The caller learns that it is there, may call at once, and expects that to count.
       await Bun.sleep(PAST_THIS_MILLISECOND_MS)
       return budget
     })

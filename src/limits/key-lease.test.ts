@@ -46,7 +46,7 @@ class ScriptedStore implements SharedStore {
   nodes = 1
   readonly nodeId = 'node1'
   readonly questions: Question[] = []
-  /** What every question is answered, at once. */
+  /** The answer to every question, at once. */
   always: Answer | undefined
   /** Every question is answered at once, with all that is wanted. */
   isGenerous = false
@@ -253,7 +253,7 @@ describe('requests and tokens', () => {
     lease.giveBack(-10)
     expect(take(10)).toBe('taken')
     lease.giveBack(150)
-    // A debt of that size is told at once.
+    // The node reports a debt of that size at once.
     expect(store.last.tokens.charge).toBe(150)
     expect(lease.running).toBe(0)
   })

@@ -39,7 +39,7 @@ export interface KeyLeaseOptions {
   readonly id: string
   readonly limits: RateLimits
   readonly store: SharedStore
-  /** Where the key is in the store. */
+  /** The key's place in the store. */
   readonly storeKey: string
   /** Milliseconds; for how long things take on this node. */
   readonly now: () => number
@@ -188,7 +188,7 @@ export class KeyLease {
       this.#isAlone = false
       this.requests.rejoin(requestsPerMinute, nowMs)
       this.tokens.rejoin(tokensPerMinute, nowMs)
-      // What the store knows of this node's places may be gone.
+      // The store may have forgotten this node's places.
       this.#placesAskedAtMs = Number.NEGATIVE_INFINITY
     } else if (mode !== 'shared' && !this.#isAlone) {
       this.#isAlone = true
@@ -264,15 +264,15 @@ export class KeyLease {
         this.#bringUpToDate(now())
         this.#birth = grant.birth
         this.#nodes = store.nodes
-        // As of the question: what has come back since is rather counted twice than not, as nobody
-        // is admitted by it.
+        // The answer is of the time of the question: units that came back since may count twice,
+        // which admits nobody.
         this.requests.take(grant.requests, nowMs)
         this.tokens.take(grant.tokens, nowMs)
         this.#places = grant.places
         this.#placesAskedAtMs = nowMs
         this.#werePlacesFull = grant.places < demand.places.wanted
         this.#serveWaiting()
-        // What was granted to a call that another limit then refused goes back at once.
+        // A call that another limit refused gives its grant back at once.
         if (this.#waiting.length === 0)
           this.#hasNews = this.requests.isOff || this.tokens.isOff || this.#hasNews
         return

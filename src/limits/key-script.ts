@@ -41,7 +41,7 @@ export interface KeyDemand {
 
 export interface BucketGrant {
   readonly granted: number
-  /** What is left in the shared bucket, in parts (token-bucket.ts); negative: a debt. */
+  /** The rest in the shared bucket, in parts (token-bucket.ts); negative: a debt. */
   readonly parts: number
 }
 

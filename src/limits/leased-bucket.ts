@@ -25,8 +25,8 @@ const FRESH_MS = 50
 
 export class LeasedBucket {
   /**
-   * What the shared bucket holds, with what this node holds of it; while the store is away, this
-   * node's share alone.
+   * The content of the shared bucket, with the part that this node holds; while the store is away,
+   * this node's share alone.
    */
   readonly view: TokenBucket
   /** Units granted and not used; negative: used and not granted. */
@@ -37,7 +37,7 @@ export class LeasedBucket {
   #usedPerMs = 0
   #askedAtMs: number
   #toldAtMs = Number.NEGATIVE_INFINITY
-  /** What this node's share lacked when it came back to the store. */
+  /** The debt of this node's share when it came back to the store. */
   #lostPart: number | undefined
   /** Undefined: the store answers. */
   #alone: { readonly nodes: number; used: number } | undefined
@@ -95,7 +95,8 @@ export class LeasedBucket {
   }
 
   /**
-   * What to ask the store for. From now on, what the node gave back or owes counts as reported.
+   * The next question to the store. From now on, units that the node gave back or owes count as
+   * reported.
    * @param needed units that calls wait for, all together and the first alone
    */
   demand(

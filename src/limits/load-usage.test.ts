@@ -28,7 +28,7 @@ const past = {
   unpricedCalls: 0,
 }
 
-/** A ledger that answers when it is told to. */
+/** A ledger that answers when the test says so. */
 function slowLedger() {
   const waiting: PromiseWithResolvers<Awaited<ReturnType<LedgerSums['since']>>>[] = []
   const sums = createLedgerSums(() => {

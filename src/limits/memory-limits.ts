@@ -179,7 +179,7 @@ interface Admitted {
   readonly key: RateState
   /** Undefined: the account has no limits of its own. */
   readonly account: RateState | undefined
-  /** What was taken of the tokens per minute. */
+  /** The part that was taken of the tokens per minute. */
   readonly tokens: number
   readonly caller: Caller
   readonly call: CallAhead

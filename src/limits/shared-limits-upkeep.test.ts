@@ -1,6 +1,6 @@
 /**
- * What a node asks the store, how often, and what it forgets: with a store that grants whatever is
- * asked.
+ * A node's questions to the store, how often it asks them, and what it forgets. The store grants
+ * every question.
  */
 import { describe, expect, jest, test } from 'bun:test'
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
@@ -19,7 +19,7 @@ const PARTS_OF_MANY = 60_000_000
 
 /** One node's store, in this process: nobody else has anything set aside. */
 class GenerousStore {
-  /** What was asked of each key of the store, in order. */
+  /** The questions about each key of the store, in order. */
   readonly asked: string[] = []
   /** Tokens, by key. */
   readonly told = new Map<string, number>()
@@ -183,7 +183,7 @@ describe('a busy caller asks rarely', () => {
     }
     await round(node, store)
     expect([...store.told.values()].every((tokens) => tokens === calls * 10)).toBe(true)
-    // What it used in a tenth of a second is here in advance; the first calls ask one by one.
+    // The node has the use of a tenth of a second in advance; the first calls ask one by one.
     expect(store.asked.length - before).toBeLessThan(calls / 4)
   })
 })

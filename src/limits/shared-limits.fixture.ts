@@ -20,7 +20,7 @@ interface RunsScripts {
   eval(script: string, keys: number, key: string, ...args: (string | number)[]): Promise<unknown>
 }
 
-/** What a node sees of a real server; taken away and brought back by hand. */
+/** A real server, seen from a node; a test takes it away and brings it back. */
 export class TestStore implements SharedStore {
   mode: SharingMode = 'shared'
   nodes: number
@@ -95,7 +95,7 @@ export function startNodes(client: RunsScripts, count: number, planLimits: Parti
   return { clock, prefix, addNode, nodes: Array.from({ length: count }, addNode) }
 }
 
-/** As the pipeline does: the quota is asked for once the call is planned. */
+/** Asks for the quota once the call is planned, like the pipeline. */
 export async function attempt(
   limits: Limits,
   caller: Caller,

@@ -297,7 +297,7 @@ interface Admitted {
   readonly key: KeyLease | undefined
   /** Likewise. */
   readonly account: KeyLease | undefined
-  /** What was taken of the tokens per minute. */
+  /** The part that was taken of the tokens per minute. */
   readonly tokens: number
   readonly caller: Caller
   readonly call: CallAhead

@@ -195,7 +195,8 @@ export class SharedUsage {
             lease.noteTaken(wanted[index] ?? NONE, nowMs)
           return { reserved }
         }
-        // What is used up stays so, and what was all reserved a moment ago need not be asked again.
+        // A used-up window stays so, and one that was all reserved a moment ago need not be asked
+        // again.
         for (const [index, { window, shortage }] of windows.entries()) {
           const lacking = shortage(window)
           const isSure =
@@ -235,7 +236,7 @@ export class SharedUsage {
     const { store, prefix, now, wallNow, sharedNow } = this.#options
     // The braces: in a cluster, what is between them says where the key is.
     const storeKey = `${prefix}:used:{${id}}:${window.startsAtMs}`
-    // What is reached may be reached by all together, and by no call of this node.
+    // All nodes together may have reached a share that no call of this one reached.
     const onSums = () => this.#usage.alertBudget(id, window.startsAtMs)
     const options = { window, store, storeKey, limit, onSums, now, wallNow, sharedNow }
     const lease = new UsageLease(options, this.#floors.get(window))
@@ -274,7 +275,7 @@ export class SharedUsage {
 const NONE: Pair = { tokens: 0, microUsd: 0 }
 const NO_BUDGETS: BudgetReservations = []
 
-/** What the store had for one call, kept for it until it is told. */
+/** The store's answer for one call, kept until the call takes it. */
 type Grants = ReadonlyMap<UsageLease, Pair>
 
 const NO_GRANTS: Grants = new Map()

@@ -4,7 +4,7 @@
  */
 
 /**
- * What one unit is. A limit of n per minute refills n of these parts each millisecond, so no
+ * The parts of one unit. A limit of n per minute refills n of these parts each millisecond, so no
  * fraction is ever lost.
  */
 export const PARTS_PER_UNIT = 60_000
@@ -42,7 +42,7 @@ export class TokenBucket {
     if (elapsedMs > 0 || elapsedMs < -OVERTAKEN_MS) this.#asOfMs = wholeMs
   }
 
-  /** What it holds, in parts; negative: a debt. */
+  /** Its content, in parts; negative: a debt. */
   get parts(): number {
     return this.#parts
   }

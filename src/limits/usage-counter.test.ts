@@ -1,4 +1,4 @@
-/** What belongs to which period, and what a reservation leaves behind. */
+/** The period that each use belongs to, and the trace that a reservation leaves. */
 import { describe, expect, test } from 'bun:test'
 import { Reservation, UsageCounter, UsageWindow } from './usage-counter.ts'
 

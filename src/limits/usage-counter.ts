@@ -1,6 +1,5 @@
 /**
- * What was used and what is reserved in the current period. Must not know limits, accounts or who
- * counts.
+ * Counts use and reservations of the current period. Must not know limits, accounts or who counts.
  *
  * A call belongs to the period in which it began, as its row in the ledger does, whenever it ends:
  * so the sums are those of the ledger to the token.
@@ -19,7 +18,7 @@ export interface UsedSoFar extends Amounts {
   readonly unpricedCalls: number
 }
 
-/** What a call did use. */
+/** The use of a finished call. */
 export interface UsedAmounts extends Amounts {
   /** False: what it cost is not known, and it is not counted as spend. */
   readonly isPriced: boolean
@@ -45,8 +44,7 @@ export class UsageWindow implements Span {
   }
 
   /**
-   * What that many tokens would cost at the average of this period so far; 0 while nothing is
-   * known.
+   * The cost of that many tokens at the average of this period so far; 0 while nothing is known.
    */
   estimateMicroUsd(tokens: number): number {
     return this.tokens === 0 ? 0 : Math.floor((this.microUsd / this.tokens) * tokens)

@@ -595,7 +595,7 @@ describe('a store that was away', () => {
     patient.answer({ used: used(10) })
     await lease.settled()
     expect(window.tokens).toBe(15)
-    // Away for long: the ledger has it, so it is told as a part of the least.
+    // Away for long: the ledger has it, so the node reports it as a part of the least.
     lease.tend(clock.nowMs)
     expect(store.last).toMatchObject({ sequence: 2, added: used(0), floor: used(15) })
     store.last.answer({ used: used(15) })

@@ -1,5 +1,5 @@
 /**
- * What all nodes have used of one quota or budget in one period, as this node sees it, and what it
+ * One quota or budget in one period: the use of all nodes, seen from this one, and the part that it
  * may set aside without asking. Must not know calls, refusals or whose it is.
  *
  * The window of usage-counter.ts holds the sums of all nodes as they were last told, and with them
@@ -121,7 +121,7 @@ export class UsageLease {
     if (store.mode === 'shared')
       return own + this.#kept[field] + wanted[field] <= this.#allowed[field]
     const rest = limits[field] - this.#told[field] - this.#others[field] - this.#allowed[field]
-    // As in memory: the last call may go beyond it.
+    // The last call may go beyond it, like in memory.
     return own < this.#allowed[field] + Math.max(0, rest) / Math.max(this.#nodes, store.nodes)
   }
 
@@ -143,7 +143,7 @@ export class UsageLease {
     return await this.#askOnce()
   }
 
-  /** Who was granted so much takes it now, or does not need it. */
+  /** A call takes now what it was granted, or does not need it. */
   release(granted: Pair): void {
     this.#kept = {
       tokens: this.#kept.tokens - granted.tokens,
@@ -201,8 +201,8 @@ export class UsageLease {
 
   /**
    * At least so much was used, whoever did it: from the ledger.
-   * @param hasOwn it may hold what this node has not told yet; what is told on top of it would
-   * count twice
+   * @param hasOwn it may hold use that this node has not reported yet, which would count twice if
+   * it were added
    */
   raiseFloor(floor: Used, hasOwn: boolean): void {
     const own = hasOwn ? this.#unsent : NOTHING
@@ -218,8 +218,8 @@ export class UsageLease {
   }
 
   /**
-   * What could not be told for long is in the ledger by now, and others may have read it there: it
-   * is told as a part of the least that was used, and not added.
+   * Use that the node could not report for long is in the ledger by now, and others may have read
+   * it there: the node reports it as a part of the least that was used, and does not add it.
    */
   #noteMode(nowMs: number): void {
     if (this.#options.store.mode !== 'shared') {

@@ -28,7 +28,7 @@ export function start(limits: Partial<PlanLimits>, nowMs = START_MS) {
     keyId: KEY,
     limits: createKeyLimits(plans)(DEFAULT_ACCOUNT),
   }
-  /** As the pipeline does: the quota is asked for once the call is planned. */
+  /** Asks for the quota once the call is planned, like the pipeline. */
   const admit = (call: Partial<CallAhead> = {}): Ticket | GatewayError => {
     try {
       const ticket = memory.admit(caller, {

@@ -238,7 +238,7 @@ export class UsageLimits {
     this.#budgets.remove(id)
   }
 
-  /** What a budget has used in the period of a moment; undefined when there is none. */
+  /** The use of a budget in the period of a moment; undefined when there is none. */
   budgetWindow(id: string, momentMs: number): UsageWindow | undefined {
     return this.#budgets.find(id)?.windowAt(momentMs)
   }

@@ -32,13 +32,13 @@ export interface UsageDemand {
   readonly sequence: number
   readonly isRepeated: boolean
   readonly added: Used
-  /** What was used at least, as this node knows from before or from the ledger. */
+  /** The least use that this node knows of, from before or from the ledger. */
   readonly floor: Used
   /** Infinite: no limit. */
   readonly limit: Pair
   /** Set aside for calls that run. */
   readonly reserved: Pair
-  /** What calls wait for. */
+  /** The amounts that calls wait for. */
   readonly needed: Pair
   /** To have in advance. */
   readonly spare: Pair

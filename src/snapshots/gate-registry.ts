@@ -16,7 +16,7 @@ export interface GateRegistryOptions {
   readonly clock?: Clock
 }
 
-/** What the customer decides about a gate, but for its id. */
+/** The customer's settings of a gate, but for its id. */
 export type GateSettings = Omit<Gate, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>
 
 export interface NewGate extends Pick<GateSettings, 'targets' | 'timeoutMs' | 'maxRetries'> {

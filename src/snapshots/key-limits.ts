@@ -1,4 +1,4 @@
-/** What a plan means for each of its account's keys. Knows no key. */
+/** Turns a plan into the limits of each key of its account. Knows no key. */
 import type { AccountId } from '../core/ids.ts'
 import type { Plan, Plans } from '../core/plan.ts'
 import type { KeyLimits, RateLimits } from '../gateway/ports.ts'

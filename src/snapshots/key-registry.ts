@@ -44,7 +44,7 @@ export interface CreatedKey {
   readonly key: Secret
 }
 
-/** What became of the attempt to give an account its first key. */
+/** The result of an attempt to give an account its first key. */
 export type FirstKey =
   /** This node made it; it is shown once and kept nowhere. */
   | { readonly type: 'made'; readonly key: Secret }

@@ -1,7 +1,7 @@
 /**
- * The keys that this node accepts, in memory: by the hash of each text that one may be presented by,
- * by id and by account. It follows what other nodes change and writes last-used times. It never holds
- * a key's text, makes no key, and knows nothing of HTTP.
+ * The keys that this node accepts, in memory: by the hash of each text that one may be presented
+ * by, by id and by account. It follows what other nodes change and writes last-used times. It never
+ * holds a key's text, makes no key, and knows nothing of HTTP.
  */
 import type { ApiKey } from '../core/api-key.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -16,7 +16,7 @@ import { UnsavedUses } from './unsaved-uses.ts'
 
 export interface KeySnapshotOptions {
   readonly keys: Pick<KeyTableStore, 'loadAll' | 'findSome' | 'saveLastUsed'>
-  /** What the keys of an account may use. */
+  /** The limits of an account's keys. */
   readonly limitsOf: (accountId: AccountId) => KeyLimits
   readonly clock?: Clock
   /** How long a last-used time waits in memory. */
@@ -49,7 +49,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
    */
   readonly #byHash = new Map<string, Entry>()
   readonly #byId = new Map<KeyId, Entry>()
-  /** What is listed: without the ephemeral ones. */
+  /** The keys that are listed: without the ephemeral ones. */
   readonly #byAccount = new Map<AccountId, Entry[]>()
   readonly #unsaved = new UnsavedUses<Entry>({
     save: (entries) =>
@@ -124,7 +124,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
       const stored = new Set(records.map(({ id }) => id))
       for (const { record } of known) {
         if (stored.has(record.id)) continue
-        // What an older store lacks was made after it, and is back when the store is.
+        // An older store lacks keys that were made after it; they are back when the store is.
         if (isOlder) this.#drop(record.accountId, record.id)
         else this.forget(record.accountId, record.id)
       }

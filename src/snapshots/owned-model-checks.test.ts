@@ -1,6 +1,6 @@
 /**
- * Checks of owned models: what whoever asks is told, what is kept, and how many are under way at
- * once.
+ * Checks of owned models: the answer to each caller, the result that is kept, and how many are
+ * under way at once.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'

@@ -115,7 +115,7 @@ export class OwnedModelRegistry
     return this.#reopen(entry)
   }
 
-  /** What was registered, without the credential. */
+  /** The registration, without the credential. */
   show(accountId: AccountId, slug: string): OwnedModel | undefined {
     return this.held(accountId, slug)?.model
   }
@@ -132,8 +132,8 @@ export class OwnedModelRegistry
   }
 
   /**
-   * What the customer declared for a target, in US cents per million tokens; undefined unless it is
-   * an owned model.
+   * The prices that the customer declared for a target, in US cents per million tokens; undefined
+   * unless it is an owned model.
    */
   pricesOf(accountId: AccountId, target: string): OwnedModelPrices | undefined {
     const slug = ownedSlugOf(target)
@@ -249,8 +249,8 @@ export class OwnedModelRegistry
   }
 
   /**
-   * What another node, or a rotation of the master key, has written. The same model with the same
-   * credential stays the same object.
+   * Takes over a row that another node, or a rotation of the master key, wrote. The same model with
+   * the same credential stays the same object.
    */
   protected adopt(stored: StoredOwnedModel): void {
     const { accountId, slug } = stored.model

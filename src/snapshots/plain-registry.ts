@@ -17,7 +17,7 @@ import {
 } from '../store/plain-kinds.ts'
 import { newestFirst, Snapshot } from './snapshot.ts'
 
-/** What the customer says of one. */
+/** The members that the customer gives. */
 export type SettingsOf<Thing extends PlainThing> = Omit<Thing, keyof PlainThing>
 
 /** Only what is present changes. */

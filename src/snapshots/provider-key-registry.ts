@@ -208,8 +208,8 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
   }
 
   /**
-   * What another node, or a rotation of the master key, has written. The opened key stays the same
-   * object where it is the same.
+   * Takes over a row that another node, or a rotation of the master key, wrote. An opened key that
+   * did not change stays the same object.
    */
   protected adopt(stored: SealedProviderKey): void {
     const { accountId, providerId } = stored.key

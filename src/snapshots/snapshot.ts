@@ -1,6 +1,6 @@
 /**
- * What a node holds in memory of one kind of thing, by account and id: changed one after the other,
- * and following what others have changed in the store. Knows no kind and no HTTP.
+ * The things of one kind that a node holds in memory, by account and id. It changes one after the
+ * other and follows the changes of other nodes in the store. Knows no kind and no HTTP.
  */
 import type { AccountId } from '../core/ids.ts'
 import type { Follower } from '../revocation/change-followers.ts'

@@ -1,6 +1,6 @@
 /**
- * What was used since its time was last written, and the writing of it: in steps, between which
- * calls go on. Must not know what was used, nor the store.
+ * Things that were used since their times were last written. Writes those times in steps, between
+ * which calls go on. Must not know what was used, nor the store.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SingleFlight } from '../revocation/single-flight.ts'

@@ -40,10 +40,10 @@ interface Endpoint {
   readonly description: string
   readonly request: z.ZodType
   readonly answer: z.ZodType
-  /** What a stream holds, and how it ends when it breaks; absent: there are none. */
+  /** The events of a stream, and how it ends when it breaks; absent: there are none. */
   readonly events?: string
   readonly envelope: z.ZodType
-  /** What is taken beside `Authorization`: the key in `x-api-key`, or a user's session. */
+  /** Taken beside `Authorization`: the key in `x-api-key`, or a user's session. */
   readonly alsoTakes?: 'api-key-header' | 'session'
 }
 

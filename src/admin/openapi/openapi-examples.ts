@@ -10,7 +10,7 @@ export interface OperationExample {
   /** Bodies by title; the first is the one that readers see first. */
   readonly bodies?: Readonly<Record<string, unknown>>
   /**
-   * Where a parameter comes from that nobody can know beforehand: parameter → runtime expression on
+   * The source of a parameter that nobody can know beforehand: parameter → runtime expression on
    * the answer of another operation (`$response.body#/id`, `$response.header.x-request-id`). The
    * document says it as a link.
    */

@@ -62,7 +62,7 @@ const RETRY = ['retry-after', 'retry-after-ms', 'x-should-retry']
 
 export interface AnswerPlace {
   readonly path: string
-  /** As the document writes it: `200`, `4XX`. */
+  /** In the document's form: `200`, `4XX`. */
   readonly status: string
   /** A call through a gate, rather than a question to the gateway itself. */
   readonly isCall: boolean

@@ -1,6 +1,6 @@
 /**
- * What the groups of operations are, in the order in which a reader should meet them; without a
- * text here, their resource describes them. A group without a line comes last.
+ * The groups of operations, in the order in which a reader should meet them. Without a text here,
+ * their resource describes them. A group without a line comes last.
  */
 export const TAGS: readonly { readonly name: string; readonly description?: string }[] = [
   {

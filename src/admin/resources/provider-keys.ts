@@ -89,7 +89,7 @@ const KEY_PROBLEM =
   'must be the whole key as the provider gave it, in printable ASCII without spaces, line ' +
   'breaks or control characters; or one JSON object'
 
-/** What may be a provider's name and is hardly a credential that ended up in the path. */
+/** Text that may be a provider's name and is hardly a credential that ended up in the path. */
 const NAME_LIKE = /^[a-z][a-z-]{0,23}$/
 
 /** @throws GatewayError `not_found`, naming the provider where it looks like the name of one */

@@ -14,7 +14,7 @@ export interface Applied {
 
 export interface Outcome {
   readonly applied: readonly Applied[]
-  /** What a person has to do now, or should know. */
+  /** Sentences for a person who has to do something now, or should know it. */
   readonly notes: readonly string[]
   /** Why it stopped. */
   readonly failure: unknown

@@ -1,6 +1,5 @@
 /**
- * What the configuration file's sections have in common, and what each has of its own. Knows no
- * YAML and no HTTP.
+ * The rules of each section of the configuration file, and those of all. Knows no YAML and no HTTP.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
@@ -30,7 +29,7 @@ export interface Kind {
   readonly namedBy?: string
   /** Whether the file speaks of this row of the server. */
   isKept(row: JsonObject): boolean
-  /** What makes two of them the same one, though other members differ. */
+  /** The same text for two of them: they are the same one, though other members differ. */
   identityOf(entry: JsonObject): string
   /**
    * Fills in defaults that depend on other members, and spells in one way what can be spelt in two.

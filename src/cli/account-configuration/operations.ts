@@ -7,7 +7,7 @@ import type { Schemas } from '../../contract/api.generated.ts'
 import type { ListName, OperationName, RemovalName } from '../../contract/api-call.ts'
 import type { Client, JsonObject, Listing } from '../client.ts'
 
-/** What the command line reports of a creation or a change. */
+/** The part of an answer to a creation or a change that the command line reports. */
 export type Saved = Partial<
   Pick<Schemas['Webhook'], 'id'> & Pick<Schemas['SavedOwnedModel'], 'warnings'>
 >

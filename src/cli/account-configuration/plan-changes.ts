@@ -1,6 +1,6 @@
 /**
- * What has to change on the server so that it is as the file says. Finds every fault before
- * anything is changed.
+ * Plans the changes that make the server as the file says. Finds every fault before anything is
+ * changed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { YamlFault } from '../../config/yaml-document.ts'
@@ -24,7 +24,7 @@ export interface Change {
   readonly name: string
   /** Of an update; empty otherwise. */
   readonly fields: readonly FieldChange[]
-  /** What is sent; empty for a deletion. */
+  /** The body that is sent; empty for a deletion. */
   readonly body: JsonObject
   /** By which the control plane addresses what is there already. */
   readonly handle: string | undefined

@@ -1,4 +1,4 @@
-/** What of an account is on the server, as the configuration file would say it. Changes nothing. */
+/** Reads an account from the server, in the configuration file's words. Changes nothing. */
 import { z } from 'zod'
 import type { AnswerOf } from '../../contract/api-call.ts'
 import { CliError } from '../cli-error.ts'
@@ -16,7 +16,7 @@ export interface ServerState {
   /** Only the kinds that this server has. */
   readonly entries: ReadonlyMap<Kind, readonly ServerEntry[]>
   readonly providerIds: readonly string[]
-  /** What a person should know of this server, though nothing is wrong. */
+  /** Sentences that a person should know of this server, though nothing is wrong. */
   readonly notes: readonly string[]
 }
 

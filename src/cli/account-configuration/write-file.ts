@@ -1,5 +1,5 @@
 /**
- * What is on the server → the configuration file's text. The same state always gives the same text.
+ * The server's state → the configuration file's text. The same state always gives the same text.
  */
 import { Document, visit } from 'yaml'
 import { CONFIGURATION_VERSION } from '../../contract/account-configuration.ts'

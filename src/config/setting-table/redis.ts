@@ -2,7 +2,7 @@
 import { choice, defineSetting, milliseconds, secret } from '../setting-type.ts'
 
 /**
- * What counts while Redis is away. `share`: each node lets its share of every limit through;
+ * The limits while Redis is away. `share`: each node lets its share of every limit through;
  * `open`: no limit of a key holds; `closed`: calls that have a limit are refused.
  */
 export type OutageChoice = (typeof OUTAGE_CHOICES)[number]

@@ -1,4 +1,4 @@
-/** Where the dashboard starts in the browser. */
+/** Starts the dashboard in the browser. */
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'

@@ -1,7 +1,7 @@
 /** A refusal of the gateway, or the lack of any answer, as pages show it. Knows no page. */
 
 export interface ApiProblem {
-  /** Where in the body it is: `targets[0].model`. */
+  /** Its place in the body: `targets[0].model`. */
   readonly field: string
   readonly message: string
 }
@@ -36,7 +36,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What is wrong with one field of a form, members of it included; undefined when nothing is. */
+/** The fault of one field of a form, or of a member of it; undefined when there is none. */
 export function problemWith(error: unknown, field: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   const found = error.problems.find(

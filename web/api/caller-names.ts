@@ -1,11 +1,13 @@
-/** Who made a call, by name: an API key's, or a member's who used the playground. Knows no page. */
+/**
+ * The name of a call's caller: an API key's, or a member's who used the playground. Knows no page.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { wholeListQuery } from './operation-query.ts'
 
 const USER_ID = /^user_/
 const SHOWN_OF_ID = 12
 
-/** What to show for the `keyId` of a call; `…` while names are on their way. */
+/** The name for the `keyId` of a call; `…` while names are on their way. */
 export function useCallerNames(): (id: string) => string {
   const keys = useQuery(wholeListQuery('GET /v1/keys'))
   const members = useQuery(wholeListQuery('GET /v1/members'))

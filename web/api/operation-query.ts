@@ -1,6 +1,6 @@
 /**
- * What pages ask, as queries with one key scheme: the operation's name first, so that a change can
- * say which lists it makes stale.
+ * The questions of pages, as queries with one key scheme: the operation's name first, so that a
+ * change can say which lists it makes stale.
  */
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import {

@@ -1,4 +1,4 @@
-/** Who is signed in, light or dark, and the way out. */
+/** The account's menu: the user who is signed in, light or dark, and the way out. */
 import { useQuery } from '@tanstack/react-query'
 import { ChevronsUpDown } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'

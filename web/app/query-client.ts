@@ -21,7 +21,7 @@ export const queryClient = new QueryClient({
 })
 
 whenSignedOut(() => {
-  // Whoever had none when the page began is led to the sign-in page by the router.
+  // The router leads a visitor who had none when the page began to the sign-in page.
   if (queryClient.getQueryData(operationQuery('GET /v1/session').queryKey) !== undefined)
     holdForSignIn()
 })

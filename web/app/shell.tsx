@@ -1,5 +1,5 @@
 /**
- * What stands around every page for members: the menu, the account, and a way past both for
+ * The frame of every page for members: the menu, the account, and a way past both for
  * keyboards.
  */
 import { Link, Outlet, useLocation } from '@tanstack/react-router'

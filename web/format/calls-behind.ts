@@ -1,5 +1,5 @@
 /**
- * Where the log shows the calls that a figure is made of, as its address wants it. It must not know
+ * The log's address for the calls that a figure is made of. It must not know
  * who drew the figure.
  */
 import type { Period } from './time-range.ts'

@@ -1,5 +1,5 @@
 /**
- * What of a caller's format is lost on the way to a target, from the conformance table. Pure; knows
+ * The losses of a caller's format on the way to a target, from the conformance table. Pure; knows
  * no provider and no page.
  */
 import { FEATURE_IDS, FEATURES, type FeatureId } from '../../src/contract/conformance-features.ts'
@@ -12,7 +12,7 @@ interface Result {
   readonly message?: string | undefined
 }
 
-/** As much of the table's entries as losses are read from. */
+/** The part of the table's entries that losses are read from. */
 export interface ConformanceResults {
   readonly results: Readonly<Record<string, Result>>
 }
@@ -37,7 +37,7 @@ export function resultsOf(entry: ConformanceResults): readonly FeatureResult[] {
   })
 }
 
-/** What is lost, refused or missing, a line each: `seed: seed`. */
+/** Members that are lost, refused or missing, a line each: `seed: seed`. */
 export function describeLosses(entry: ConformanceResults): readonly string[] {
   return resultsOf(entry)
     .filter(({ result }) => !isWhole(result.verdict))

@@ -12,7 +12,7 @@ export const RANGE_NAMES = ['24h', '7d', '30d', 'month', 'custom'] as const
 export type RangeName = (typeof RANGE_NAMES)[number]
 export type StepLength = 'hour' | 'day' | 'month'
 
-/** As it stands in an address. */
+/** Its form in an address. */
 export interface RangeChoice {
   readonly range: RangeName
   /**
@@ -38,7 +38,7 @@ export interface ResolvedRange {
   readonly step: StepLength
   /** Whether it begins with a day of UTC, whatever zone the reader chose. */
   readonly hasUtcDays: boolean
-  /** Where the step begins that holds now: it is not over. Undefined: all are. */
+  /** The beginning of the step that holds now: it is not over. Undefined: all are. */
   readonly runningFromMs: number | undefined
   /** Whether it reaches to now: only then can its figures still change. */
   readonly isOngoing: boolean
@@ -98,7 +98,7 @@ export function toDays(
   return [toDay(Date.parse(from), zone), toDay(Date.parse(to) - 1, zone)]
 }
 
-/** What has to be said of a chart's steps where they are not those of the reader's zone. */
+/** A note on a chart's steps that are not those of the reader's zone. */
 export function describeUtcDays(
   { step, hasUtcDays, current }: ResolvedRange,
   zone: TimeZone,
@@ -134,7 +134,7 @@ export function periodOfStep({ current, step }: ResolvedRange, startMs: number):
   return { fromMs: startMs, toMs: Math.min(nextStep(startMs, step), current.toMs) }
 }
 
-/** Where each step of a period begins. */
+/** The beginnings of a period's steps. */
 export function listSteps({ fromMs, toMs }: Period, step: StepLength): readonly number[] {
   const steps: number[] = []
   for (let startMs = fromMs; startMs < toMs; startMs = nextStep(startMs, step)) steps.push(startMs)
@@ -205,7 +205,7 @@ function resolveCustom(choice: RangeChoice, thisHourMs: number): ResolvedRange {
   const length = endMs - fromMs
   return resolve({
     fromMs,
-    // What is to come has no figures yet: it would be drawn as if nothing had been called.
+    // Steps to come have no figures yet: they would be drawn as if nothing had been called.
     toMs: fromMs > thisHourMs ? endMs : Math.min(endMs, thisHourMs + HOUR_MS),
     thisHourMs,
     shiftMs: length,

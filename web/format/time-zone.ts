@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** As the browser names it: `Europe/Zurich`. */
+/** The browser's name of it: `Europe/Zurich`. */
 export function nameZone(zone: TimeZone): string {
   return zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
 }
@@ -41,7 +41,7 @@ export function toDay(timeMs: number, zone: TimeZone): string {
 }
 
 /**
- * Where a day begins. Days later are counted by the calendar: some have 23 hours, some 25.
+ * The beginning of a day. Days later are counted by the calendar: some have 23 hours, some 25.
  * @returns milliseconds since the Unix epoch; NaN: there is no such day
  */
 export function startOfDay(day: string, zone: TimeZone, daysLater = 0): number {
@@ -52,7 +52,7 @@ export function startOfDay(day: string, zone: TimeZone, daysLater = 0): number {
   return start.getTime()
 }
 
-/** As a field for date and time takes it: `2026-11-21T14:03`, which says no zone. */
+/** The form of a field for date and time: `2026-11-21T14:03`, which says no zone. */
 export function toFieldTime(timeMs: number, zone: TimeZone): string {
   return asIfUtc(timeMs, zone).slice(0, 16)
 }

@@ -63,7 +63,7 @@ export function Button({
 }
 
 export interface IconButtonProps extends Omit<ButtonProps, 'children'> {
-  /** What it does, for those who cannot see the icon, and as a hint on hovering. */
+  /** Its purpose, for those who cannot see the icon, and as a hint on hovering. */
   readonly label: string
   readonly children: React.ReactNode
 }

@@ -8,7 +8,7 @@ export interface Snippet {
   /** On its tab: `Python`, `curl`. */
   readonly name: string
   readonly code: string
-  /** What has to be known before it is copied. */
+  /** A warning to read before it is copied. */
   readonly note?: ReactNode
   /** It cannot work here, as its note says. */
   readonly isOff?: boolean

@@ -1,5 +1,5 @@
 /**
- * What is wrong with a control of a form, in words of ours: the browser's own are in its language
+ * The fault of a control of a form, in words of ours: the browser's own are in its language
  * and look. Knows no form.
  */
 

@@ -142,7 +142,7 @@ export interface ConfirmDialogProps {
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly title: string
-  /** What will be lost or broken. */
+  /** The things that will be lost or broken. */
   readonly children: ReactNode
   readonly confirmLabel: string
   readonly onConfirm: () => void

@@ -2,9 +2,9 @@
 import { createContext, use, useEffect } from 'react'
 
 export interface FieldProblems {
-  /** What the form found wrong, by the id of the control. */
+  /** The faults that the form found, by the id of the control. */
   readonly found: ReadonlyMap<string, string>
-  /** What the gateway refused in a field of the interface's; until the reader changes the field. */
+  /** The gateway's refusal of a field of the interface's; until the reader changes the field. */
   readonly refused: (field: string) => string | undefined
   /**
    * Says that a part of the form shows what is refused in this field.
@@ -20,7 +20,7 @@ export const FieldProblemsContext = createContext<FieldProblems>({
 })
 
 /**
- * What the gateway refused in a field that the caller shows. The control, or what is around it, has
+ * The gateway's refusal of a field that the caller shows. The control, or what is around it, has
  * to say `data-field`.
  * @param field by the interface's name: `limitUsd`; undefined: it is none of the interface's
  */

@@ -17,7 +17,7 @@ import { FieldProblemsContext, useRefusal } from './field-problems.ts'
 interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
-  /** What is wrong; shown instead of the hint. */
+  /** The fault; shown instead of the hint. */
   readonly problem?: string | undefined
   /** The interface's name of it, at which a form shows what was refused: `limitUsd`. */
   readonly field?: string | undefined

@@ -96,7 +96,7 @@ export function Form({ onSubmit, error, conflictAt, children, ...rest }: FormPro
   )
 }
 
-/** Where a form says what was refused of it as a whole. */
+/** Shows a refusal of the form as a whole. */
 export function FormRefusal({ className }: { readonly className?: string }) {
   return (
     <ProblemNote error={use(RefusalContext)} {...(className === undefined ? {} : { className })} />

@@ -7,7 +7,7 @@ type PasswordFieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'className
   readonly label: string
   readonly hint?: ReactNode
   readonly problem?: string | undefined
-  /** As of every `Field`. */
+  /** The same as of every `Field`. */
   readonly field?: string | undefined
   readonly isOptional?: boolean
   readonly isCode?: boolean

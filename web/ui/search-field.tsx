@@ -8,7 +8,7 @@ export function SearchField({
   value,
   onChange,
 }: {
-  /** What is searched: its placeholder too. */
+  /** The thing that is searched: its placeholder too. */
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void

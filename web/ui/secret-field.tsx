@@ -10,10 +10,10 @@ export interface SecretFieldProps {
   readonly label: string
   readonly hint?: ReactNode
   readonly problem?: string | undefined
-  /** As of every `Field`. */
+  /** The same as of every `Field`. */
   readonly field?: string | undefined
   readonly maxLength: number
-  /** Where the form reads it from, when it is sent. */
+  /** The form reads it from here when it is sent. */
   readonly ref: Ref<HTMLInputElement>
   /** Told whether there is anything in it, and not what. */
   readonly onFilled?: (isFilled: boolean) => void

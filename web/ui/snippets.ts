@@ -21,9 +21,9 @@ export interface CallSnippet {
   readonly family: SnippetFamily
   /** Which one it calls: `/v1/messages`. */
   readonly endpoint: string
-  /** What tells it from the others of its family: `TypeScript, Chat`. */
+  /** Its name within its family: `TypeScript, Chat`. */
   readonly variant: string
-  /** What has to be installed first; undefined: nothing. */
+  /** The command that installs what it needs; undefined: it needs nothing. */
   readonly install?: string
 }
 

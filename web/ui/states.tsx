@@ -1,4 +1,4 @@
-/** What a part of a page shows when it has nothing, has nothing yet, or could not get it. */
+/** The states of a part of a page that has nothing, has nothing yet, or could not get it. */
 import { CircleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/api-error.ts'
@@ -13,7 +13,7 @@ export function EmptyState({
 }: {
   readonly icon?: ReactNode
   readonly title: string
-  /** What it is for, and what to do first. */
+  /** Its purpose, and what to do first. */
   readonly children: ReactNode
   readonly action?: ReactNode
 }) {

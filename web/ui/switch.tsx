@@ -7,7 +7,7 @@ export function Switch({
   onChange,
   disabled = false,
 }: {
-  /** What is on or off, for screen readers. */
+  /** The thing that is on or off, for screen readers. */
   readonly label: string
   readonly isOn: boolean
   readonly onChange: (isOn: boolean) => void

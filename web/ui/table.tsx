@@ -13,7 +13,7 @@ export function Table({
   head,
   children,
 }: {
-  /** What the table lists, for screen readers. */
+  /** The table's name, for screen readers. */
   readonly label: string
   /** `Th`s. */
   readonly head: ReactNode

@@ -1,4 +1,4 @@
-/** Where toasts appear; loaded with the first of them. */
+/** The place of toasts; loaded with the first of them. */
 import { createRoot } from 'react-dom/client'
 import { toast as sonner, Toaster } from 'sonner'
 import type { ToastOptions } from './toast.ts'

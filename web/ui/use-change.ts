@@ -18,12 +18,12 @@ interface Change<Answer, Given> {
   readonly done?: Said | ((answer: Answer, given: Given) => Said)
   /** After all that. */
   readonly onDone?: (answer: Answer, given: Given) => unknown
-  /** Where somebody else may have changed the same thing meanwhile. */
+  /** For things that somebody else may have changed meanwhile. */
   readonly failureMakesStale?: readonly OperationName[]
   readonly onFailure?: (error: Error) => unknown
-  /** Where nothing else on the page shows a failure. */
+  /** Set when nothing else on the page shows a failure. */
   readonly saysFailure?: boolean
-  /** What is sent or answered holds a secret: it is kept no longer than the page shows it. */
+  /** Body or answer holds a secret: it is kept no longer than the page shows it. */
   readonly isSecret?: boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the reader of the analytics has chosen, as it stands in the address, so that a view can be
+ * The reader's choices in the analytics, as they stand in the address, so that a view can be
  * shared.
  */
 import { parseRangeChoice, type RangeChoice } from '../../format/time-range.ts'

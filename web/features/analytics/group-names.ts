@@ -1,4 +1,4 @@
-/** What groups are called: keys by their names, classes of status and credentials in words. */
+/** The names of groups: keys by their names, classes of status and credentials in words. */
 import { useCallerNames } from '../../api/caller-names.ts'
 import type { GroupName } from './choices.ts'
 import type { Sum } from './columns.ts'

@@ -1,4 +1,4 @@
-/** What is chosen in the analytics, as the log is filtered: for the calls behind a figure. */
+/** Turns the choices of the analytics into filters of the log: for the calls behind a figure. */
 import type { Choices, GroupName } from './choices.ts'
 
 /** By what the log can pick a group out. */

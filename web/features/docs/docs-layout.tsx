@@ -1,4 +1,4 @@
-/** What stands above every page of the documentation. */
+/** The head of every page of the documentation. */
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { ArrowUpRight } from 'lucide-react'
 import { Page, useDocumentTitle } from '../../ui/page.tsx'

@@ -1,4 +1,4 @@
-/** What becomes of a feature, in a word, with its meaning on hovering. */
+/** The fate of a feature, in a word, with its meaning on hovering. */
 
 import type { Verdict } from '../../format/conformance-losses.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'

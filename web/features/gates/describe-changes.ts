@@ -1,4 +1,4 @@
-/** What a change of a gate did, in a few words for each field. Pure. */
+/** Describes a change of a gate, in a few words for each field. Pure. */
 import { formatDuration } from '../../format/figures.ts'
 import type { Gate, GateSettings } from './gate-draft.ts'
 

@@ -31,7 +31,7 @@ export interface TargetDraft {
   readonly weight: string
 }
 
-/** As the fields show it: numbers are what was typed, and empty ones are left to the gateway. */
+/** The content of the fields: numbers as they were typed; the gateway decides empty ones. */
 export interface GateDraft {
   readonly id: string
   readonly displayName: string
@@ -151,7 +151,7 @@ export function findProblems(draft: GateDraft): readonly Problem[] {
   return checked.success ? [] : describeProblems(checked.error.issues, body)
 }
 
-/** What is wrong with a field itself, or with a member of it. */
+/** The fault of a field itself, or of a member of it. */
 export function problemAt(problems: readonly Problem[], field: string): string | undefined {
   return problems.find((problem) => isWithin(problem.field, field))?.message
 }

@@ -21,7 +21,7 @@ export function GateEditor({
   readonly onDirty: (isDirty: boolean) => void
 }) {
   const queryClient = useQueryClient()
-  /** As it was when the fields were last filled: others may change the gate meanwhile. */
+  /** The gate when the fields were last filled: others may change the gate meanwhile. */
   const [base, setBase] = useState(gate)
   const [saved, setSaved] = useState<readonly string[]>()
   const form = useGateForm(toDraft(base))

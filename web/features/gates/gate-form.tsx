@@ -102,7 +102,7 @@ function IdField({ form, isNew }: { readonly form: GateForm; readonly isNew: boo
   )
 }
 
-/** What is wrong with the targets together; each row shows its own. */
+/** The fault of the targets together; each row shows its own. */
 function problemOfAll({ draft, problem }: GateForm): string | undefined {
   const rows = draft.targets.map(
     (_, index) => problem(`targets[${index}].model`) ?? problem(`targets[${index}].weight`),

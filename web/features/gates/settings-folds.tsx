@@ -1,5 +1,5 @@
 /**
- * What a gate says for its callers, and how long and how often it tries: the parts that most gates
+ * A gate's defaults for its callers, and how long and how often it tries: the parts that most gates
  * leave as they are.
  */
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'

@@ -1,5 +1,5 @@
 /**
- * What of each caller's format is lost on the way to a target: counted, and named on opening. Says
+ * The losses of each caller's format on the way to a target: counted, and named on opening. Says
  * nothing where nothing is known.
  */
 import { useQuery } from '@tanstack/react-query'

@@ -10,7 +10,7 @@ import { findProblems, type GateDraft, isWithin, problemAt } from './gate-draft.
 export interface GateForm {
   readonly draft: GateDraft
   readonly set: <Field extends keyof GateDraft>(field: Field, value: GateDraft[Field]) => void
-  /** What to show at a field, by the interface's name of it: `targets[1].model`. */
+  /** The fault to show at a field, by the interface's name of it: `targets[1].model`. */
   readonly problem: (field: string) => string | undefined
   /** A refusal that belongs to no field of the form. */
   readonly refusal: unknown

@@ -1,4 +1,4 @@
-/** What each key was used for lately, of one answer for all of them. */
+/** The recent use of each key, from one answer for all of them. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { AnswerOf } from '../../api/ask.ts'

@@ -1,5 +1,5 @@
 /**
- * What a call used and cost: tokens, each kind at its price, and how far the sum can be relied on.
+ * The use and cost of a call: tokens, each kind at its price, and how far the sum can be relied on.
  */
 import type { AnswerOf } from '../../api/ask.ts'
 import { formatUsd, formatWhole, NOT_KNOWN } from '../../format/figures.ts'

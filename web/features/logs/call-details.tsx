@@ -15,7 +15,7 @@ import { StatusBadge } from './status-badge.tsx'
 
 export interface CallDetailsProps {
   readonly callId: string
-  /** What the list holds of it already. */
+  /** The list's row of it. */
   readonly row: Log | undefined
   readonly onClose: () => void
   /** Undefined where there is none in the list. */

@@ -1,4 +1,4 @@
-/** What the log holds of a call, part by part. */
+/** The log's record of a call, part by part. */
 import { Link } from '@tanstack/react-router'
 import { FlaskConical } from 'lucide-react'
 import type { ReactNode } from 'react'

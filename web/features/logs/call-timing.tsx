@@ -1,4 +1,4 @@
-/** Where a call's time went: each attempt as a bar on one scale, and the same in words. */
+/** The time of a call: each attempt as a bar on one scale, and the same in words. */
 import { formatDuration } from '../../format/figures.ts'
 import { classNames } from '../../ui/class-names.ts'
 import type { Log } from './log-filter.ts'

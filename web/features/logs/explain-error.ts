@@ -1,6 +1,6 @@
 /**
- * What each kind of error means, and what to do about it. Every kind of the contract is here; the
- * compiler and a test see to it.
+ * The meaning of each kind of error, and what to do about it. Every kind of the contract is here;
+ * the compiler and a test see to it.
  */
 import { ERROR_KINDS, type LoggedErrorKind } from '../../../src/contract/error-kinds.ts'
 

@@ -1,4 +1,4 @@
-/** What the list of calls shows where it has no rows, or not yet all of them. */
+/** The list of calls where it has no rows, or not yet all of them. */
 import { ListFilter, ScrollText } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from '../../ui/button.tsx'

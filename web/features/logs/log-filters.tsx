@@ -1,4 +1,4 @@
-/** What the log can be filtered by. Every choice goes into the page's address. */
+/** The filters of the log. Every choice goes into the page's address. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ERROR_KINDS } from '../../../src/contract/error-kinds.ts'

@@ -1,7 +1,7 @@
 /** The gate that a call asked for and that there is not, in words. Knows no page. */
 import { type Log, NO_GATE } from './log-filter.ts'
 
-/** What the ledger says instead of an id that it did not keep. */
+/** The ledger's words for an id that it did not keep. */
 const NOT_KEPT: Readonly<Record<string, string>> = {
   '(looks like a key)': 'something that looks like an API key, which was not kept',
   '(not a name)': 'something that is no name, which was not kept',

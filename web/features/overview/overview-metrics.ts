@@ -60,7 +60,7 @@ export const OVERVIEW_METRICS: readonly OverviewMetric[] = [
 export interface DrawnPeriods {
   readonly current: FilledPeriod
   readonly before: FilledPeriod | undefined
-  /** Where the step begins that holds now. */
+  /** The beginning of the step that holds now. */
   readonly runningFromMs: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What is used of the plan this month, and when it begins anew. */
+/** The use of the plan this month, and when it begins anew. */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
 import { formatCount, formatShare, formatUsd } from '../../format/figures.ts'

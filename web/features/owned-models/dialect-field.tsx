@@ -6,7 +6,7 @@ import type { Dialect, FimEndpoint } from './draft.ts'
 interface Explained {
   /** When to choose it. */
   readonly note: string
-  /** What is appended to the base address. */
+  /** The path that is appended to the base address. */
   readonly path: string
   /** The form in which the address is given. */
   readonly example: string

@@ -1,4 +1,4 @@
-/** What an answer used, cost and took, in a line that can be read at a glance. */
+/** The use, cost and time of an answer, in a line that can be read at a glance. */
 import type { ReactNode } from 'react'
 import { formatCount, formatDuration, formatUsd, formatWhole } from '../../format/figures.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'

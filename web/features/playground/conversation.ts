@@ -21,7 +21,7 @@ export interface ToolResult {
   readonly content: string
 }
 
-/** What went wrong, in the gateway's words. */
+/** The failure, in the gateway's words. */
 export interface Failure {
   readonly code: string
   readonly message: string
@@ -114,7 +114,7 @@ export function untilLastQuestion(entries: readonly Entry[]): readonly Entry[] |
   return at < 0 ? undefined : entries.slice(0, at + 1)
 }
 
-/** What was before the reader's last message, and that message; undefined when there is none. */
+/** The turns before the reader's last message, and that message; undefined when there is none. */
 export function splitAtLastMessage(
   entries: readonly Entry[],
 ): { readonly before: readonly Entry[]; readonly text: string } | undefined {

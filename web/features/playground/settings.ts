@@ -5,7 +5,7 @@
 import type { ChatMessage, ChatRequest } from './conversation.ts'
 import { parseTools } from './parse-tools.ts'
 
-/** As typed; the gate decides about empty ones. */
+/** The typed texts; the gate decides about empty ones. */
 export interface Settings {
   readonly system: string
   readonly temperature: string

@@ -1,4 +1,4 @@
-/** What of the audit log is shown: by whom, what, of which kind, and when. */
+/** Filters the audit log: by whom, what, of which kind, and when. */
 import { useQuery } from '@tanstack/react-query'
 import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'

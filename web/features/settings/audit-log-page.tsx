@@ -1,4 +1,4 @@
-/** Who changed what: filtered by the address, read a page at a time. */
+/** The audit log: filtered by the address, read a page at a time. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ScrollText } from 'lucide-react'

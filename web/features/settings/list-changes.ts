@@ -1,4 +1,4 @@
-/** What is different between two forms of a thing, field by field. Pure; knows no page. */
+/** Lists the differences between two forms of a thing, field by field. Pure; knows no page. */
 
 export interface FieldChange {
   /** `targets[0].model` */

@@ -1,4 +1,4 @@
-/** Who belongs to the account, and who is invited to it. */
+/** The account's members, and the people who are invited. */
 import { useQuery } from '@tanstack/react-query'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'

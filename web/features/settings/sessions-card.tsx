@@ -1,4 +1,4 @@
-/** Where one is signed in, and the way to end a session that is not this one. */
+/** The user's sessions, and the way to end one that is not this one. */
 import { useQuery } from '@tanstack/react-query'
 import { ask, type RowOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'

@@ -1,4 +1,4 @@
-/** What stands above every page of the settings. */
+/** The head of every page of the settings. */
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { Page, useDocumentTitle } from '../../ui/page.tsx'
 import { type SectionTab, SectionTabs } from '../../ui/section-tabs.tsx'

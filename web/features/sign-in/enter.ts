@@ -1,5 +1,5 @@
 /**
- * What follows a successful sign-in: a whole new page load, so that nothing of whoever was here
+ * Follows a successful sign-in by a whole new page load, so that nothing of whoever was here
  * before stays in memory.
  */
 

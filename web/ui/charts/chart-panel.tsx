@@ -16,7 +16,7 @@ export function ChartPanel({
 }: {
   readonly label: string
   readonly data: TimeChartData
-  /** Where the log shows the calls of a step. Undefined: nothing leads on. */
+  /** The log's address for the calls of a step. Undefined: nothing leads on. */
   readonly addressOf?: AddressOf
   readonly note?: string
 }) {

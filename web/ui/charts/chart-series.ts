@@ -1,4 +1,4 @@
-/** What a chart over time is given. Knows neither how it is drawn nor what is measured. */
+/** The data of a chart over time. Knows neither how it is drawn nor what is measured. */
 import type { StepLength } from '../../format/time-range.ts'
 import type { PatternName } from './palette.ts'
 
@@ -9,7 +9,7 @@ export const RUNNING_DASHES = '2 3'
 export const BEFORE_KEY = 'before'
 
 export interface ChartSeries {
-  /** Where its values are in the rows. */
+  /** The place of its values in the rows. */
   readonly key: string
   readonly label: string
   readonly color: string
@@ -26,7 +26,7 @@ export interface ChartSeries {
 }
 
 export interface ChartRow {
-  /** Where the step begins, in milliseconds since the Unix epoch. */
+  /** The beginning of the step, in milliseconds since the Unix epoch. */
   readonly startMs: number
   /** By the keys of series; null: nothing to measure in this step. */
   readonly values: Readonly<Record<string, number | null>>
@@ -37,11 +37,11 @@ export interface TimeChartData {
   readonly series: readonly ChartSeries[]
   readonly step: StepLength
   /**
-   * Where the step begins that holds now, the last one: it is drawn broken. Undefined: all are
+   * The beginning of the step that holds now, the last one: it is drawn broken. Undefined: all are
    * over.
    */
   readonly runningFromMs: number | undefined
-  /** What the axis counts: `calls`, `US dollars`. */
+  /** The unit of the axis: `calls`, `US dollars`. */
   readonly unit: string
   readonly format: (value: number | null | undefined) => string
 }

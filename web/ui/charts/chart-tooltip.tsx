@@ -1,4 +1,4 @@
-/** What a chart tells of the step under the pointer, or where the arrow keys led. */
+/** A chart's figures of the step under the pointer, or of the one that the arrow keys led to. */
 
 import { useEffect } from 'react'
 import { formatStep } from '../../format/times.ts'

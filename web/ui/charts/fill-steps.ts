@@ -3,7 +3,7 @@ import { listSteps, type Period, type StepLength } from '../../format/time-range
 import type { Measure, UsageFigures } from '../../format/usage-measures.ts'
 
 export interface StepSum extends UsageFigures {
-  /** Where the step begins. */
+  /** The beginning of the step. */
   readonly start: string
 }
 

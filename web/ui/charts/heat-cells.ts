@@ -1,5 +1,5 @@
 /**
- * What a heat map is drawn from: counts by step and by range of values. Knows neither how it is
+ * The figures of a heat map: counts by step and by range of values. Knows neither how it is
  * drawn nor what is counted.
  */
 
@@ -7,7 +7,7 @@ export interface HeatRange {
   readonly from: number
   /** Null: no end. */
   readonly to: number | null
-  /** Where it begins among all ranges. */
+  /** Its beginning among all ranges. */
   readonly index: number
 }
 

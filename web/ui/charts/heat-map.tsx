@@ -31,7 +31,7 @@ export function HeatMap({
 }: {
   readonly label: string
   readonly data: HeatData
-  /** Where the step begins that holds now, the last one. Undefined: all are over. */
+  /** The beginning of the step that holds now, the last one. Undefined: all are over. */
   readonly runningFromMs: number | undefined
   readonly step: StepLength
   readonly format: (value: number) => string

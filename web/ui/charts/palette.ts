@@ -1,6 +1,6 @@
 /**
- * What tells series apart: colours, as the style sheet names them for both palettes, and patterns
- * for eyes and printers without colours.
+ * The marks that tell series apart: colours, as the style sheet names them for both palettes, and
+ * patterns for eyes and printers without colours.
  */
 
 const COLORS = [
@@ -21,12 +21,12 @@ export interface Paint {
   readonly pattern: PatternName
 }
 
-/** What is not one of the series: the period before. */
+/** The paint of no series: the period before. */
 export const FAINT = 'var(--chart-rest)'
 
 /** All that is not told apart. */
 export const REST_PAINT: Paint = { color: FAINT, pattern: 'solid' }
-/** What belongs to nothing: calls that asked no target. */
+/** The paint of calls that belong to nothing: they asked no target. */
 export const NOTHING_PAINT: Paint = { color: FAINT, pattern: 'rising' }
 
 /**
@@ -53,7 +53,7 @@ export function paintAt(slot: number): Paint {
   return { color: COLORS[color] ?? FAINT, pattern: PATTERNS[pattern] ?? 'solid' }
 }
 
-/** Where a paint's colour and pattern are in their lists. */
+/** The places of a paint's colour and pattern in their lists. */
 export function partsOf(slot: number): { readonly color: number; readonly pattern: number } {
   const color = slot % COLORS.length
   return { color, pattern: (color + Math.floor(slot / COLORS.length)) % PATTERNS.length }

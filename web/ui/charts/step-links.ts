@@ -1,4 +1,4 @@
-/** What stands behind the steps of a chart, and which click or key leads there. Knows no page. */
+/** Links from the steps of a chart, and the clicks and keys that follow them. Knows no page. */
 import { type KeyboardEvent, type MouseEvent, useRef, useState } from 'react'
 import type { LogAddress } from '../../format/calls-behind.ts'
 import type { ChartSeries } from './chart-series.ts'
@@ -13,7 +13,7 @@ export interface StepLinks {
   readonly stand: (startMs: number | undefined) => void
   readonly press: (event: KeyboardEvent) => void
   readonly click: (event: MouseEvent, startMs: number, seriesKey?: string) => void
-  /** Where the tooltip is, for drawings without shapes of their own for each step. */
+  /** The place of the tooltip, for drawings without shapes of their own for each step. */
   readonly clickHere: (event: MouseEvent) => void
 }
 

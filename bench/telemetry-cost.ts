@@ -10,8 +10,9 @@ import type { TelemetrySettings } from '../src/config/telemetry-settings.ts'
 import { systemClock } from '../src/core/clock.ts'
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../src/core/ids.ts'
 import { beginAttempt } from '../src/gateway/attempt/attempt-record.ts'
+import type { AdmittedCall } from '../src/gateway/call.ts'
 import type { CallObserver } from '../src/gateway/call-observer.ts'
-import { type AdmittedCall, type CallProgress, createSettle } from '../src/gateway/settle/settle.ts'
+import { settle } from '../src/gateway/settle/settle.ts'
 import { AccessLog } from '../src/telemetry/access-log.ts'
 import { startTelemetry } from '../src/telemetry/start-telemetry.ts'
 import { scanJsonObject } from '../src/wire/json-splice.ts'
@@ -27,6 +28,7 @@ const ROUNDS = 7
 const CALLS_A_TURN = 100
 
 const HEADERS = new Headers({ 'content-type': 'application/json', authorization: 'Bearer x' })
+const SIGNAL = new AbortController().signal
 const ledger = { record: () => Promise.resolve(), assertWritable() {} }
 const REQUEST = {
   body: scanJsonObject(new TextEncoder().encode('{"model":"bench"}')),
@@ -141,16 +143,6 @@ function settleOne(observer: CallObserver | undefined): void {
   attempt.status = 200
   const startedAt = systemClock.now()
   const begunAt = systemClock.elapsed()
-  const progress: CallProgress = {
-    gateId: 'bench' as GateId,
-    attempts: [attempt],
-    target: 'openai/gpt-4o',
-    credential: 'platform',
-    firstByteAt: begunAt + 5,
-    ignored: [],
-    skipped: [],
-    trace,
-  }
   const call: AdmittedCall = {
     id: createCallId(),
     startedAt,
@@ -161,16 +153,25 @@ function settleOne(observer: CallObserver | undefined): void {
       keyId: 'key_bench' as KeyId,
       limits: { requestsPerMinute: 1, tokensPerMinute: 1, concurrentCalls: 1 },
     },
-    request: REQUEST,
+    request: { headers: HEADERS, signal: SIGNAL },
+    accepted: REQUEST,
+    headers: {},
+    place: undefined,
     ticket: { headers: {}, reserveQuota: () => undefined, settle() {} },
-    share: { giveBack() {} },
-    progress,
+    share: { take() {}, giveBack() {} },
+    settled: undefined,
+    gateId: 'bench' as GateId,
+    attempts: [attempt],
+    target: 'openai/gpt-4o',
+    credential: 'platform',
+    firstByteAt: begunAt + 5,
+    ignored: [],
+    skipped: [],
+    trace,
   }
   const usage = { inputTokens: 100, outputTokens: 50, cachedInputTokens: 10, reasoningTokens: 5 }
-  void createSettle(
-    { ledger, clock: systemClock, observer },
-    call,
-  )({ outcome: 'succeeded', status: 200, usage })
+  const ports = { ledger, clock: systemClock, observer }
+  void settle(ports, call, { outcome: 'succeeded', status: 200, usage })
 }
 
 /** The page at its largest, which is made on the event loop. */

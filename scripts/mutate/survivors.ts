@@ -128,7 +128,7 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/gateway/relay/relay-answer.ts',
-    lineText: 'await giveUp(answer, input)',
+    lineText: 'await giveUp(ports, relayed)',
     operator: 'await removed',
     reason: 'each end of an answer has waited for its settling before, or waits in `return`',
   },

@@ -6,9 +6,10 @@ import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/json-content-type.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'
 import { hasMoreMembers } from '../wire/count-members.ts'
-import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+import type { AcceptedRequest } from '../wire/dialect.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
 import type { BodyShare } from './body-room.ts'
+import type { Call } from './call.ts'
 import { readStrictness } from './read-strictness.ts'
 
 export interface BodyLimits {
@@ -24,7 +25,7 @@ export interface BodyLimits {
 export function accept(
   ports: { readonly bodyLimits: BodyLimits; readonly deadlines: Deadlines },
   request: Request,
-  { dialect, share }: { readonly dialect: Dialect; readonly share: BodyShare },
+  { dialect, share }: Pick<Call, 'dialect' | 'share'>,
 ): Promise<AcceptedRequest> {
   // Also where nothing will be translated: what is asked for must be known before a gate decides.
   readStrictness(request.headers)
@@ -68,7 +69,7 @@ function scanBody(bytes: Uint8Array): JsonObject {
 interface BodyReading<T> {
   readonly deadlines: Deadlines
   /** Takes what is held, before it is read where its length is said. */
-  readonly share: BodyShare
+  readonly share: Pick<BodyShare, 'take'>
   /** Told the whole body. What it throws, the promise rejects with. */
   readonly read: (bytes: Uint8Array) => T
 }
@@ -115,7 +116,7 @@ function checkContentHeaders(headers: Headers): void {
 async function readCounted(
   body: ReadableStream<Uint8Array>,
   limits: BodyLimits,
-  share: BodyShare,
+  share: Pick<BodyShare, 'take'>,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -1,5 +1,6 @@
 /** Stage 3: may this key call now? Takes a place under its limits, which settle gives back. */
 import type { AcceptedRequest } from '../wire/dialect.ts'
+import type { AdmittedCall, Call } from './call.ts'
 import type { Caller, Ledger, Limits, Ticket } from './ports.ts'
 import { estimateTokens } from './settle/estimate-tokens.ts'
 
@@ -10,15 +11,24 @@ import { estimateTokens } from './settle/estimate-tokens.ts'
  */
 export function admit(
   ports: { readonly limits: Limits; readonly ledger: Ledger },
-  caller: Caller,
-  call: { readonly request: AcceptedRequest; readonly startedAtMs: number },
-): Ticket | Promise<Ticket> {
+  call: Call,
+  { caller, accepted }: { readonly caller: Caller; readonly accepted: AcceptedRequest },
+): AdmittedCall | Promise<AdmittedCall> {
   // Before any money is spent upstream: what cannot be written down is not begun (design §6).
   ports.ledger.assertWritable()
-  const { request, startedAtMs } = call
-  return ports.limits.admit(caller, {
-    gateId: request.gateId,
-    startedAtMs,
-    estimatedTokens: estimateTokens(request),
+  const ticket = ports.limits.admit(caller, {
+    gateId: accepted.gateId,
+    startedAtMs: call.startedAt,
+    estimatedTokens: estimateTokens(accepted),
   })
+  return ticket instanceof Promise
+    ? ticket.then((taken) => toAdmitted(call, taken))
+    : toAdmitted(call, ticket)
+}
+
+/** Its caller and its request are known by now. */
+function toAdmitted(call: Call, ticket: Ticket): AdmittedCall {
+  call.ticket = ticket
+  for (const name in ticket.headers) call.headers[name] = ticket.headers[name] ?? ''
+  return call as AdmittedCall
 }

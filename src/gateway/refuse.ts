@@ -5,7 +5,8 @@ import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import type { Envelope } from '../wire/dialect.ts'
 import { encodeError } from '../wire/envelope.ts'
-import type { Settle } from './settle/settle.ts'
+import { type Call, isAdmitted } from './call.ts'
+import { type SettlePorts, settle } from './settle/settle.ts'
 
 /**
  * The status of a call whose client left before there was one; never seen by anyone, only written
@@ -14,12 +15,13 @@ import type { Settle } from './settle/settle.ts'
 const CLIENT_LEFT_STATUS = 499
 
 /**
- * Settles a call that ends without an answer from upstream. @returns the error that the client is
- * told
+ * Settles a call that ends without an answer from upstream; one that was not admitted is settled
+ * nowhere. @returns the error that the client is told
  */
 export async function settleRefused(
+  ports: SettlePorts,
+  call: Call,
   thrown: unknown,
-  settle: Settle | undefined,
 ): Promise<GatewayError> {
   const isCancelled = thrown instanceof UpstreamFailure && thrown.type === 'cancelled'
   const error = isCancelled
@@ -27,8 +29,11 @@ export async function settleRefused(
         cause: thrown,
       })
     : toGatewayError(thrown)
+  if (!isAdmitted(call)) return error
   try {
-    await settle?.(
+    await settle(
+      ports,
+      call,
       isCancelled
         ? { outcome: 'cancelled', status: CLIENT_LEFT_STATUS }
         : { outcome: 'failed', status: error.status, errorKind: error.kind },

@@ -4,10 +4,11 @@ import type { Stopwatch } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { CallId, GateId } from '../core/ids.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+import type { Call } from './call.ts'
 import type { CallObserver } from './call-observer.ts'
 import type { Caller, GateStore, Refusals } from './ports.ts'
 import { toSentGateId } from './settle/sent-gate-id.ts'
-import { type CallProgress, UNKNOWN_GATE } from './settle/settle.ts'
+import { UNKNOWN_GATE } from './settle/settle.ts'
 
 interface TurnedAway {
   readonly id: CallId
@@ -57,30 +58,17 @@ export interface RefusalPorts {
   readonly observer?: CallObserver | undefined
 }
 
-interface RefusedCall {
-  readonly id: CallId
-  readonly startedAt: number
-  readonly begunAt: number
-  readonly dialect: Dialect
-  readonly caller: Caller | undefined
-  readonly accepted: AcceptedRequest | undefined
-  readonly progress: CallProgress
-}
-
 /**
  * A call that was turned away before it was admitted is settled nowhere; its account and those who
  * watch are told all the same.
  */
-export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: RefusedCall): void {
+export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call): void {
   const { observer, clock, gates, refusals } = ports
-  const { id, startedAt, begunAt, dialect, caller, accepted, progress } = call
+  const { id, startedAt, begunAt, dialect, caller, accepted, trace } = call
   const { kind, status } = error
   const durationMs = Math.round(clock.elapsed() - begunAt)
   const keyId = caller?.keyId ?? null
-  observer?.refuse(
-    { id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs },
-    progress.trace,
-  )
+  observer?.refuse({ id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }, trace)
   // A failure of the gateway itself is told elsewhere, and to its operator.
   if (caller === undefined || refusals === undefined || status >= 500) return
   const gateId = accepted && gates.find(caller.accountId, accepted.gateId)?.id

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto'
 import type { Timekeeper } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { AccountId, CallId } from '../../core/ids.ts'
+import type { AccountId } from '../../core/ids.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Usage } from '../../core/usage.ts'
 import { type AddressGuard, AddressRefusedError } from '../../upstream/address-guard.ts'
@@ -13,13 +13,13 @@ import type { Exchange, ExchangeTimeouts, Upstream } from '../../upstream/exchan
 import { forwardTraceHeaders } from '../../upstream/forwarded-headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../../upstream/wait-within.ts'
-import { type AcceptedRequest, type Dialect, isRelayed } from '../../wire/dialect.ts'
+import { isRelayed } from '../../wire/dialect.ts'
+import type { AdmittedCall } from '../call.ts'
 import { isTranslated, type Plan, type Target } from '../plan/plan-targets.ts'
 import type { Credentials, Prices } from '../ports.ts'
 import { readStrictness } from '../read-strictness.ts'
-import type { CallProgress } from '../settle/settle.ts'
 import {
-  type CallerRequest,
+  CallerRequest,
   refuseIgnored,
   type TranslatedRequest,
   translate,
@@ -58,27 +58,17 @@ export interface AskPorts {
   readonly callHeaders: CallHeaders
 }
 
-export interface AttemptInput {
-  /** Of the caller's own request: its headers, and whether the client is still there. */
-  readonly request: Pick<Request, 'headers' | 'signal'>
-  readonly accepted: AcceptedRequest
-  readonly dialect: Dialect
+/** What all attempts of one call have in common. */
+export interface Attempting {
+  readonly call: AdmittedCall
   readonly plan: Plan
-  readonly progress: CallProgress
-  readonly callId: CallId
-  /** Milliseconds since the Unix epoch. */
-  readonly startedAtMs: number
-  /** The same moment on the clock's `elapsed` scale. */
-  readonly begunAt: number
-  /** The call ends when this key does; undefined: it was made without one. */
-  readonly keySha256: string | undefined
-  /**
-   * Decoded when the first target that speaks another dialect is asked; undefined where the dialect
-   * is only relayed.
-   */
-  readonly caller: CallerRequest | undefined
   /** When the gate's time is over, on the clock's `elapsed` scale: for all attempts together. */
   readonly endsAt: number
+  /**
+   * Made when the first target that speaks another dialect is asked, and decoded once for all of
+   * them.
+   */
+  caller: CallerRequest | undefined
 }
 
 export interface Attempted {
@@ -95,16 +85,16 @@ export interface Attempted {
  */
 export async function askTarget(
   ports: AskPorts,
-  input: AttemptInput,
+  input: Attempting,
   target: Target,
   signal: AbortSignal,
 ): Promise<Attempted> {
-  const { progress, plan } = input
+  const { call, plan } = input
   const { clock, breakers } = ports
-  const attempt = beginAttempt(clock, target.name, progress.trace?.beginAttempt())
+  const attempt = beginAttempt(clock, target.name, call.trace?.beginAttempt())
   attempt.isPlatforms = target.owner === 'platform'
-  progress.attempts.push(attempt)
-  noteTarget(progress, target)
+  call.attempts.push(attempt)
+  noteTarget(call, target)
   if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)
   breakers.noteAsked(target.healthKey)
   let exchange: Exchange | undefined
@@ -137,9 +127,9 @@ export async function askTarget(
 }
 
 /** What the call's record will say of its target. */
-export function noteTarget(progress: CallProgress, target: Target): void {
-  progress.target = target.name
-  progress.credential = target.owner === 'account' ? 'own' : 'platform'
+export function noteTarget(call: AdmittedCall, target: Target): void {
+  call.target = target.name
+  call.credential = target.owner === 'account' ? 'own' : 'platform'
 }
 
 interface OneAttempt {
@@ -156,25 +146,30 @@ interface OpenedExchange {
 /** A promise only where something has to be signed or looked up before. */
 function openExchange(
   ports: AskPorts,
-  input: AttemptInput,
+  input: Attempting,
   one: OneAttempt,
 ): OpenedExchange | Promise<OpenedExchange> {
   const { target, attempt } = one
   const { credential } = target
+  const { request, dialect } = input.call
   const outgoing = toOutgoing(ports, input, target)
   if (timeUntil(ports.clock, input.endsAt) <= 0)
     throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
   // A client's headers belong to the dialect that it speaks; its trace belongs to no dialect.
   const forwarded = isTranslated(target)
-    ? forwardTraceHeaders(input.request.headers)
-    : ports.callHeaders.ofRequest(input.dialect.id, input.request.headers)
+    ? forwardTraceHeaders(request.headers)
+    : ports.callHeaders.ofRequest(dialect.id, request.headers)
   const headers = toUpstreamHeaders(forwarded, target, attempt)
   if (target.owner === 'platform' && credential !== undefined)
     ownIdempotencyKey(headers, input.plan.gate.accountId, credential)
-  const request = { outgoing, headers }
   return target.signing === undefined && !target.isGuarded
-    ? open(ports, input, one, { ...request, body: outgoing.body, secrets: reveal(credential) })
-    : openChecked(ports, input, one, request)
+    ? open(ports, input, one, {
+        outgoing,
+        headers,
+        body: outgoing.body,
+        secrets: reveal(credential),
+      })
+    : openChecked(ports, input, one, { outgoing, headers })
 }
 
 interface PreparedRequest {
@@ -185,7 +180,7 @@ interface PreparedRequest {
 /** Signs it, and looks up where its address leads. */
 async function openChecked(
   ports: AskPorts,
-  input: AttemptInput,
+  input: Attempting,
   one: OneAttempt,
   { outgoing, headers }: PreparedRequest,
 ): Promise<OpenedExchange> {
@@ -205,7 +200,7 @@ async function openChecked(
 
 function open(
   ports: AskPorts,
-  { accepted, dialect, endsAt, keySha256 }: AttemptInput,
+  { call, plan, endsAt }: Attempting,
   { target, signal, attempt }: OneAttempt,
   prepared: PreparedRequest & {
     readonly body: Uint8Array
@@ -228,9 +223,12 @@ function open(
       totalMs: Math.max(1, timeUntil(ports.clock, endsAt)),
     },
     signal,
-    owner: keySha256,
+    owner: call.caller.keySha256,
   })
-  return { exchange, expected: { target, dialect, request: accepted, outgoing, attempt, secrets } }
+  return {
+    exchange,
+    expected: { target, dialect: call.dialect, request: plan.request, outgoing, attempt, secrets },
+  }
 }
 
 function reveal(credential: Secret | undefined): readonly string[] {
@@ -269,8 +267,10 @@ function isUnreachable(thrown: unknown): boolean {
   return thrown instanceof UpstreamFailure && /^connect_/.test(thrown.type)
 }
 
-function toOutgoing(ports: AskPorts, input: AttemptInput, target: Target): OutgoingRequest {
-  const { accepted, dialect } = input
+function toOutgoing(ports: AskPorts, input: Attempting, target: Target): OutgoingRequest {
+  const { call, plan } = input
+  const { dialect, request } = call
+  const accepted = plan.request
   const translated = toTranslated(ports, input, target)
   if (translated !== undefined)
     return {
@@ -281,7 +281,7 @@ function toOutgoing(ports: AskPorts, input: AttemptInput, target: Target): Outgo
   if (!isRelayed(dialect))
     throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
   const { body, hidesUsage, ignored: unknown, leftOut = [] } = dialect.rewrite(accepted, target)
-  if (leftOut.length > 0 && readStrictness(input.request.headers)) refuseIgnored(target, leftOut)
+  if (leftOut.length > 0 && readStrictness(request.headers)) refuseIgnored(target, leftOut)
   const { isAnswer, readUsage } = dialect
   const ignored = join(join(accepted.ignored, unknown), leftOut)
   const createTap = () => dialect.createTap({ hidesUsage })
@@ -289,12 +289,14 @@ function toOutgoing(ports: AskPorts, input: AttemptInput, target: Target): Outgo
 }
 
 function toTranslated(
-  { clock, prices }: AskPorts,
-  input: AttemptInput,
+  { clock, prices, bodyLimits }: AskPorts,
+  input: Attempting,
   target: Target,
 ): TranslatedRequest | undefined {
   if (!isTranslated(target)) return undefined
-  const { accepted, caller, dialect, plan, request, startedAtMs, begunAt, progress } = input
+  const { call, plan } = input
+  const { dialect, request, startedAt, begunAt, attempts } = call
+  const accepted = plan.request
   const { codec: client, embeddings, fim } = target
   const isStrict = readStrictness(request.headers)
   if (embeddings !== undefined)
@@ -306,27 +308,23 @@ function toTranslated(
       dialect,
       codec: fim,
       isStrict,
-      callId: input.callId,
-      startedAtMs,
+      callId: call.id,
+      startedAtMs: startedAt,
     })
-  if (client === undefined || caller === undefined) return undefined
+  if (client === undefined || dialect.serverCodec === undefined) return undefined
+  input.caller ??= new CallerRequest(dialect.serverCodec, accepted, bodyLimits.maxBodyBytes)
   const { accountId, id: gateId } = plan.gate
-  const call = {
-    accountId,
-    target: target.name,
-    startedAt: startedAtMs,
-    outcome: 'succeeded',
-  } as const
+  const priced = { accountId, target: target.name, startedAt, outcome: 'succeeded' } as const
   const facts = {
-    callId: input.callId,
+    callId: call.id,
     gateId,
-    startedAtMs,
-    outcome: () => toOutcome(clock, { begunAt, attempts: progress.attempts }),
+    startedAtMs: startedAt,
+    outcome: () => toOutcome(clock, { begunAt, attempts }),
     ...(prices === undefined
       ? {}
-      : { priceOf: (usage: Usage) => prices.priceOf({ ...call, usage }) }),
+      : { priceOf: (usage: Usage) => prices.priceOf({ ...priced, usage }) }),
   }
-  return translate({ caller, target, client, facts, isStrict })
+  return translate({ caller: input.caller, target, client, facts, isStrict })
 }
 
 function join(names: readonly string[], more: readonly string[] = []): readonly string[] {

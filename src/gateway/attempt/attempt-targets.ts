@@ -6,9 +6,9 @@
 import type { Timekeeper } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
-import type { Target } from '../plan/plan-targets.ts'
-import { CallerRequest } from '../translate/translate.ts'
-import { type AskPorts, type Attempted, type AttemptInput, askTarget } from './ask-target.ts'
+import type { AdmittedCall } from '../call.ts'
+import type { Plan, Target } from '../plan/plan-targets.ts'
+import { type AskPorts, type Attempted, type Attempting, askTarget } from './ask-target.ts'
 import { askHedged } from './hedge.ts'
 import { isForeignReasoning, isWorthRetrying, movesOn, retryDelayMs } from './retry.ts'
 
@@ -18,29 +18,12 @@ import { isForeignReasoning, isWorthRetrying, movesOn, retryDelayMs } from './re
  */
 export async function attemptTargets(
   ports: AskPorts,
-  call: Omit<AttemptInput, 'endsAt' | 'caller'>,
+  call: AdmittedCall,
+  plan: Plan,
 ): Promise<Attempted> {
-  const { serverCodec } = call.dialect
-  const caller =
-    serverCodec === undefined
-      ? undefined
-      : new CallerRequest(serverCodec, call.accepted, ports.bodyLimits.maxBodyBytes)
-  const { gate, targets } = call.plan
+  const { gate, targets } = plan
   const endsAt = ports.clock.elapsed() + (gate.timeoutMs ?? ports.timeouts.totalMs)
-  // Member by member, as everywhere on this path: to spread an object costs ten times as much.
-  const input: AttemptInput = {
-    request: call.request,
-    accepted: call.accepted,
-    dialect: call.dialect,
-    plan: call.plan,
-    progress: call.progress,
-    callId: call.callId,
-    startedAtMs: call.startedAtMs,
-    begunAt: call.begunAt,
-    keySha256: call.keySha256,
-    caller,
-    endsAt,
-  }
+  const input: Attempting = { call, plan, endsAt, caller: undefined }
   const untried = [...targets]
   let failure: GatewayError | undefined
   for (let target = untried.shift(); target !== undefined; target = untried.shift()) {
@@ -54,15 +37,15 @@ export async function attemptTargets(
       }
       try {
         const attempted = await ask(ports, input, target, untried)
-        call.progress.firstByteAt = ports.clock.elapsed()
-        call.progress.ignored = attempted.ignored
+        call.firstByteAt = ports.clock.elapsed()
+        call.ignored = attempted.ignored
         return attempted
       } catch (thrown) {
         if (!(thrown instanceof GatewayError)) throw thrown
         // What the caller got wrong here is wrong everywhere.
         if (!movesOn(thrown)) throw thrown
         const isSkipped = isForeignReasoning(thrown)
-        if (isSkipped) call.progress.skipped.push(target.name)
+        if (isSkipped) call.skipped.push(target.name)
         // A target that cannot go on with the conversation is passed over, and says nothing of the
         // one that could not answer.
         if (!isSkipped || failure === undefined) failure = thrown
@@ -76,14 +59,14 @@ export async function attemptTargets(
 /** @param untried the targets after this one; one that was asked to hedge it is taken out */
 function ask(
   ports: AskPorts,
-  input: AttemptInput,
+  input: Attempting,
   target: Target,
   untried: Target[],
 ): Promise<Attempted> {
   const { hedgeAfterMs } = input.plan.gate
   const second = untried[0]
   if (hedgeAfterMs === null || second === undefined)
-    return askTarget(ports, input, target, input.request.signal)
+    return askTarget(ports, input, target, input.call.request.signal)
   return askHedged(ports, input, {
     first: target,
     second,

@@ -5,7 +5,7 @@ import type { Target } from '../plan/plan-targets.ts'
 import {
   type AskPorts,
   type Attempted,
-  type AttemptInput,
+  type Attempting,
   askTarget,
   noteTarget,
 } from './ask-target.ts'
@@ -28,7 +28,7 @@ export interface HedgedTargets {
  */
 export async function askHedged(
   ports: AskPorts,
-  input: AttemptInput,
+  input: Attempting,
   { first, second, afterMs, onHedge }: HedgedTargets,
 ): Promise<Attempted> {
   const early = ask(ports, input, first)
@@ -37,7 +37,7 @@ export async function askHedged(
   const late = ask(ports, input, second)
   try {
     const winner = await Promise.any([early.attempted, late.attempted])
-    noteTarget(input.progress, winner.target)
+    noteTarget(input.call, winner.target)
     cancel(winner.target === first ? late : early)
     return winner
   } catch (thrown) {
@@ -51,11 +51,11 @@ interface Asked {
   readonly attempt: AttemptRecord | undefined
 }
 
-function ask(ports: AskPorts, input: AttemptInput, target: Target): Asked {
+function ask(ports: AskPorts, input: Attempting, target: Target): Asked {
   const leave = new AbortController()
-  const signal = AbortSignal.any([input.request.signal, leave.signal])
+  const signal = AbortSignal.any([input.call.request.signal, leave.signal])
   const attempted = askTarget(ports, input, target, signal)
-  return { attempted, leave, attempt: input.progress.attempts.at(-1) }
+  return { attempted, leave, attempt: input.call.attempts.at(-1) }
 }
 
 /**

@@ -4,30 +4,33 @@
  */
 import { GatewayError } from '../../core/errors.ts'
 import type { AcceptedRequest } from '../../wire/dialect.ts'
+import type { AdmittedCall } from '../call.ts'
 import type { Caller, Limits, PriceDemand, Prices, Ticket } from '../ports.ts'
 import { countsForQuota } from './counts-for-quota.ts'
 import type { Plan, Target } from './plan-targets.ts'
 
-export interface RestrictedCall {
-  readonly caller: Caller
-  readonly ticket: Ticket
-  /** Milliseconds since the Unix epoch. */
-  readonly startedAtMs: number
-}
-
 /**
- * Those targets that may be sent the request's ids, whose price is known where a limit asks for it,
- * and that the account's quota has room for. A promise only where other nodes have to be asked.
+ * The plan with those targets that may be sent the request's ids, whose price is known where a
+ * limit asks for it, and that the account's quota has room for. A promise only where other nodes
+ * have to be asked.
  * @throws GatewayError (or rejects with it) that says why there is none
  */
 export function restrictTargets(
   ports: PricedPorts,
-  { gate, request, targets }: Plan,
-  { caller, ticket, startedAtMs }: RestrictedCall,
-): readonly Target[] | Promise<readonly Target[]> {
+  plan: Plan,
+  { caller, ticket, startedAt: startedAtMs }: AdmittedCall,
+): Plan | Promise<Plan> {
+  const { gate, request, targets } = plan
   const own = keepOwnIds(request, targets)
   const priced = keepPriced(ports, caller, { targets: own, gateId: gate.id, startedAtMs })
-  return reserveQuota(ticket, priced)
+  const allowed = reserveQuota(ticket, priced)
+  return allowed instanceof Promise
+    ? allowed.then((known) => withTargets(plan, known))
+    : withTargets(plan, allowed)
+}
+
+function withTargets(plan: Plan, targets: readonly Target[]): Plan {
+  return targets === plan.targets ? plan : { ...plan, targets }
 }
 
 // Ids of things that live in a vendor's account (files, vector stores, containers) would open, on a

@@ -3,19 +3,19 @@
  * flood them.
  */
 import { expect, test } from 'bun:test'
-import type { CallProgress } from '../settle/settle.ts'
+import type { Call } from '../call.ts'
 import { toAnswerHeaders, toSkippedHeader } from './answer-headers.ts'
 
 type Told = Parameters<typeof toAnswerHeaders>[0]
 
-function progress(members: Partial<CallProgress>): Told {
+function progress(members: Partial<Call>): Told {
   return { target: 'openai/gpt-4o', attempts: [], ignored: [], skipped: [], ...members } as Told
 }
 const ignored = (...names: string[]) =>
   toAnswerHeaders(progress({ ignored: names }))['x-gatehouse-ignored']
 
 test('a plain call has its target and its attempts, and nothing of what did not happen', () => {
-  const attempts = [{}, {}] as unknown as CallProgress['attempts']
+  const attempts = [{}, {}] as unknown as Call['attempts']
   expect(toAnswerHeaders(progress({ attempts }))).toEqual({
     'x-gatehouse-target': 'openai/gpt-4o',
     'x-gatehouse-attempts': '2',

@@ -1,15 +1,6 @@
 /** What the gateway tells of a call in headers, since nothing is added to bodies (design §4). */
+import type { Call } from '../call.ts'
 import type { Target } from '../plan/plan-targets.ts'
-import type { CallProgress } from '../settle/settle.ts'
-
-/** The headers of one answer that the usual answers of its target do not share. */
-export interface OwnHeaders {
-  /** Of the upstream's headers, those that pass. */
-  readonly forwarded: Readonly<Record<string, string>>
-  readonly progress: CallProgress
-  /** The gateway's own: the call's id and its limits. */
-  readonly headers: Readonly<Record<string, string>>
-}
 
 interface UsualHeaders {
   readonly contentType: string | undefined
@@ -40,36 +31,40 @@ export function usualHeadersOf(
   return headers
 }
 
-/** @param headers those that are usual, to which this answer's own are added */
+/**
+ * @param headers those that are usual, to which this answer's own are added
+ * @param forwarded of the upstream's headers, those that pass
+ */
 export function addOwnHeaders(
   headers: Headers,
-  { forwarded, progress, headers: ours }: OwnHeaders,
+  forwarded: Readonly<Record<string, string>>,
+  call: Call,
 ): void {
   for (const name in forwarded) if (!headers.has(name)) headers.set(name, forwarded[name] ?? '')
-  const { attempts, ignored, skipped } = progress
+  const { attempts, ignored, skipped } = call
   if (attempts.length !== 1 || ignored.length > 0 || skipped.length > 0)
-    setAll(headers, toAnswerHeaders(progress))
-  setAll(headers, ours)
+    setAll(headers, toAnswerHeaders(call))
+  setAll(headers, call.headers)
 }
 
 function setAll(headers: Headers, values: Readonly<Record<string, string>>): void {
   for (const name in values) headers.set(name, values[name] ?? '')
 }
 
-export function toAnswerHeaders(progress: CallProgress): Record<string, string> {
-  const { target, attempts, ignored, skipped } = progress
+type ToldCall = Pick<Call, 'target' | 'attempts' | 'ignored' | 'skipped'>
+
+export function toAnswerHeaders(call: ToldCall): Record<string, string> {
+  const { target, attempts, ignored, skipped } = call
   const headers = toTargetHeaders(target ?? '', attempts.length)
   if (ignored.length > 0) headers['x-gatehouse-ignored'] = encodeNames(ignored)
-  return skipped.length > 0 ? Object.assign(headers, toSkippedHeader(progress)) : headers
+  return skipped.length > 0 ? Object.assign(headers, toSkippedHeader(call)) : headers
 }
 
 function toTargetHeaders(target: string, attempts: number): Record<string, string> {
   return { 'x-gatehouse-target': encodeText(target), 'x-gatehouse-attempts': String(attempts) }
 }
 
-export function toSkippedHeader({
-  skipped,
-}: Pick<CallProgress, 'skipped'>): Record<string, string> {
+export function toSkippedHeader({ skipped }: Pick<Call, 'skipped'>): Record<string, string> {
   return skipped.length === 0 ? {} : { 'x-gatehouse-skipped': encodeNames(skipped) }
 }
 

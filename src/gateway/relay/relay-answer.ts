@@ -14,8 +14,9 @@ import type { CallHeaders } from '../attempt/call-headers.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
-import { isTranslated } from '../plan/plan-targets.ts'
-import type { CallProgress, CallResult, Settle } from '../settle/settle.ts'
+import type { AdmittedCall } from '../call.ts'
+import { isTranslated, type Target } from '../plan/plan-targets.ts'
+import { type CallResult, type SettlePorts, settle } from '../settle/settle.ts'
 import { addOwnHeaders, usualHeadersOf } from './answer-headers.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
 import { type AnswerSink, answerWhole, StreamedAnswer } from './streamed-answer.ts'
@@ -36,80 +37,61 @@ const FLUSH_BEFORE_CUT_MS = 250
  */
 const FLUSH_BEFORE_OUR_CUT_MS = 50
 
-export interface RelayPorts extends KeepAlivePorts {
+export interface RelayPorts extends KeepAlivePorts, SettlePorts {
   readonly clock: Timekeeper
   readonly breakers: CircuitBreakers
   readonly callHeaders: CallHeaders
 }
 
-export interface RelayInput {
-  readonly attempted: Attempted
-  readonly dialect: Dialect
-  readonly settle: Settle
-}
-
-export interface AnswerInput extends RelayInput {
-  readonly progress: CallProgress
-  /** The gateway's own headers for this answer. */
-  readonly headers: Readonly<Record<string, string>>
-}
-
 /** @throws GatewayError (rejects) `unavailable` when a whole answer could not be written down */
-export function relayAnswer(ports: RelayPorts, input: AnswerInput): Response | Promise<Response> {
-  const { answer } = input.attempted
+export function relayAnswer(
+  ports: RelayPorts,
+  call: AdmittedCall,
+  attempted: Attempted,
+): Response | Promise<Response> {
+  const { answer, target } = attempted
   const { status } = answer
-  const forwarded = toForwarded(ports, input)
-  switch (answer.type) {
-    case 'whole':
-      return input
-        .settle(succeeded(status, answer.usage))
-        .then(() =>
-          withOwnHeaders(
-            input,
-            forwarded,
-            answerWhole(answer.body, { status, headers: usualOf(input, forwarded) }),
-          ),
-        )
-    case 'large':
-    case 'events': {
-      const send = (client: AnswerSink) =>
-        answer.type === 'large'
-          ? relayLarge(ports, answer, input, client)
-          : relayEvents(ports, answer, input, client)
-      const headers = usualOf(input, forwarded)
-      return withOwnHeaders(
-        input,
-        forwarded,
-        new StreamedAnswer(send, { status, headers, onLeft: () => giveUp(answer, input) }),
-      )
-    }
-  }
-}
-
-function usualOf(
-  { attempted: { target, answer } }: AnswerInput,
-  forwarded: Record<string, string>,
-): Headers {
-  return usualHeadersOf(
+  const forwarded = toForwarded(ports, call, attempted)
+  const headers = usualHeadersOf(
     target,
     forwarded['content-type'],
     answer.type === 'events' ? NOT_KEPT : undefined,
   )
+  if (answer.type === 'whole')
+    return settle(ports, call, succeeded(status, answer.usage)).then(() => {
+      const response = answerWhole(answer.body, { status, headers })
+      addOwnHeaders(response.headers, forwarded, call)
+      return response
+    })
+  const relayed = { call, target, answer }
+  const response = new StreamedAnswer((client) => relayPieces(ports, relayed, client), {
+    status,
+    headers,
+    onLeft: () => giveUp(ports, relayed),
+  })
+  addOwnHeaders(response.headers, forwarded, call)
+  return response
 }
 
-function withOwnHeaders(
-  { progress, headers }: AnswerInput,
-  forwarded: Record<string, string>,
-  answer: Response,
-): Response {
-  addOwnHeaders(answer.headers, { forwarded, progress, headers })
-  return answer
+/** An answer that goes out in pieces. */
+export interface Relayed<Answer extends BegunStream = BegunStream> {
+  readonly call: AdmittedCall
+  readonly target: Target
+  readonly answer: Answer
+}
+
+function relayPieces(ports: RelayPorts, relayed: Relayed, client: AnswerSink): Promise<void> {
+  const { answer } = relayed
+  return answer.type === 'large'
+    ? relayLarge(ports, { ...relayed, answer }, client)
+    : relayEvents(ports, { ...relayed, answer }, client)
 }
 
 /** A translated answer is ours, and so are its headers. */
 function toForwarded(
   { callHeaders }: RelayPorts,
-  { attempted: { target, answer }, dialect }: RelayInput,
+  { dialect }: AdmittedCall,
+  { target, answer }: Attempted,
 ): Record<string, string> {
   const forwarded = isTranslated(target)
     ? {
@@ -131,18 +113,15 @@ type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
  * Whatever has become of the answer: nothing is read any more, and the call is settled. Safe to
  * call again.
  */
-export function giveUp(
-  answer: BegunStream,
-  input: Pick<RelayInput, 'settle' | 'dialect'>,
-): Promise<void> {
-  answer.exchange.close()
+export function giveUp(ports: SettlePorts, relayed: Relayed): Promise<void> {
+  relayed.answer.exchange.close()
   // Without an end before this only when the client has left.
-  return settleQuietly(input.settle, leftResult(answer, input))
+  return settleQuietly(ports, relayed.call, leftResult(relayed))
 }
 
 /** The client left: what the upstream has not reported is estimated. */
-function leftResult(answer: BegunStream, { dialect }: Pick<RelayInput, 'dialect'>): CallResult {
-  const unreportedBytes = unreportedOf(answer, dialect)
+function leftResult({ answer, call }: Relayed): CallResult {
+  const unreportedBytes = unreportedOf(answer, call.dialect)
   return { outcome: 'cancelled', status: answer.status, usage: usageOf(answer), unreportedBytes }
 }
 
@@ -155,12 +134,11 @@ function unreportedOf(answer: BegunStream, dialect: Dialect): number {
 
 export async function relayEvents(
   ports: RelayPorts,
-  answer: Extract<BegunAnswer, { type: 'events' }>,
-  input: RelayInput,
+  relayed: Relayed<Extract<BegunAnswer, { type: 'events' }>>,
   client: AnswerSink,
 ): Promise<void> {
+  const { call, target, answer } = relayed
   const { exchange, tap, status } = answer
-  const { settle } = input
   const keepAlive = new KeepAlive(ports, client)
   let isTold = false
   let output = answer.first
@@ -179,7 +157,7 @@ export async function relayEvents(
   const passEnd = async ({ now, held }: TapOutput): Promise<void> => {
     await client.write(now)
     if (held.byteLength === 0) return
-    if (!isTold) await settle(endOf(tap, status))
+    if (!isTold) await settle(ports, call, endOf(tap, status))
     isTold = true
     await client.write(held)
     exchange.expectEndWithin(GRACE_AFTER_END_MS)
@@ -193,32 +171,27 @@ export async function relayEvents(
     await passEnd(tap.end())
     if (!isTold) {
       if (!tap.isWholeAtEnd())
-        throw unusableAnswer(input.attempted.target.name, 'ended its stream before it was complete')
-      await settle(endOf(tap, status))
+        throw unusableAnswer(target.name, 'ended its stream before it was complete')
+      await settle(ports, call, endOf(tap, status))
     }
   } catch (thrown) {
     if (isTold) return
-    await endBroken(ports, input, {
-      thrown,
-      answer,
-      client,
-      encode: (error) => tap.encodeFailure(error),
-    })
+    const encode = (error: GatewayError) => tap.encodeFailure(error)
+    await endBroken(ports, relayed, { thrown, client, encode })
   } finally {
     keepAlive.close()
-    await giveUp(answer, input)
+    await giveUp(ports, relayed)
   }
 }
 
 /** An answer too large to hold: it flows through, and only its last piece waits for the ledger. */
 async function relayLarge(
   ports: RelayPorts,
-  answer: Extract<BegunAnswer, { type: 'large' }>,
-  input: RelayInput,
+  relayed: Relayed<Extract<BegunAnswer, { type: 'large' }>>,
   client: AnswerSink,
 ): Promise<void> {
+  const { call, answer } = relayed
   const { exchange, status } = answer
-  const { settle } = input
   let held = answer.first
   let slow: Promise<void> | undefined
   const pass = (piece: Uint8Array): boolean => {
@@ -229,12 +202,12 @@ async function relayLarge(
   }
   try {
     while (await exchange.readWhile(pass)) await slow
-    await settle(succeeded(status, usageOf(answer)))
+    await settle(ports, call, succeeded(status, usageOf(answer)))
     await client.write(held)
   } catch (thrown) {
-    await endBroken(ports, input, { thrown, answer, client, encode: () => NOTHING })
+    await endBroken(ports, relayed, { thrown, client, encode: () => NOTHING })
   } finally {
-    await giveUp(answer, input)
+    await giveUp(ports, relayed)
   }
 }
 
@@ -243,23 +216,25 @@ async function relayLarge(
  * client can take it for a whole one. A client that has left itself is told nothing.
  */
 async function endBroken(
-  { clock, breakers }: RelayPorts,
-  input: RelayInput,
-  { thrown, answer, client, encode }: BrokenAnswer,
+  ports: RelayPorts,
+  relayed: Relayed,
+  { thrown, client, encode }: BrokenAnswer,
 ): Promise<void> {
+  const { call, target, answer } = relayed
+  const { clock, breakers } = ports
   const { status } = answer
   if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') {
-    await settleQuietly(input.settle, leftResult(answer, input))
+    await settleQuietly(ports, call, leftResult(relayed))
     return
   }
-  const { target } = input.attempted
   const error = toFailure(thrown, target.name)
   if (isTargetsFault(error)) breakers.noteFailed(target.healthKey, 0, error)
   const usage = usageOf(answer)
   const failed = { outcome: 'failed', status, errorKind: error.kind, usage } as const
   await settleQuietly(
-    input.settle,
-    isOurEnd(thrown) ? { ...failed, unreportedBytes: unreportedOf(answer, input.dialect) } : failed,
+    ports,
+    call,
+    isOurEnd(thrown) ? { ...failed, unreportedBytes: unreportedOf(answer, call.dialect) } : failed,
   )
   await client.write(encode(error))
   await cutBody(clock, isOurEnd(thrown) ? FLUSH_BEFORE_OUR_CUT_MS : FLUSH_BEFORE_CUT_MS)
@@ -289,7 +264,6 @@ function isOurEnd(thrown: unknown): boolean {
 
 interface BrokenAnswer {
   readonly thrown: unknown
-  readonly answer: BegunStream
   readonly client: AnswerSink
   readonly encode: (error: GatewayError) => Uint8Array
 }
@@ -298,8 +272,12 @@ interface BrokenAnswer {
  * The stream is ending in failure already; a ledger that cannot be written has said so through its
  * own state.
  */
-async function settleQuietly(settle: Settle, result: CallResult): Promise<void> {
-  await settle(result).catch(() => undefined)
+async function settleQuietly(
+  ports: SettlePorts,
+  call: AdmittedCall,
+  result: CallResult,
+): Promise<void> {
+  await settle(ports, call, result).catch(() => undefined)
 }
 
 /** As far as it was reported. */

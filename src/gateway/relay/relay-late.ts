@@ -7,11 +7,10 @@ import type { GatewayError } from '../../core/errors.ts'
 import type { CallId } from '../../core/ids.ts'
 import type { Deadline, Deadlines } from '../../upstream/deadlines.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
-import type { Dialect } from '../../wire/dialect.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
+import type { AdmittedCall } from '../call.ts'
 import { settleRefused } from '../refuse.ts'
-import type { Settle } from '../settle/settle.ts'
 import { KEEP_ALIVE, KeepAlive } from './keep-alive.ts'
 import { cutBody, giveUp, NOT_KEPT, type RelayPorts, relayEvents } from './relay-answer.ts'
 import { type AnswerSink, StreamedAnswer } from './streamed-answer.ts'
@@ -25,28 +24,29 @@ export interface LatePorts extends RelayPorts {
   readonly reportFailure: (error: GatewayError, callId: CallId) => void
 }
 
-export interface LateInput {
-  /** Retries, fallback and hedging go on in it. */
-  readonly attempting: Promise<Attempted>
-  readonly callId: CallId
-  readonly dialect: Dialect
-  readonly settle: Settle
-  /** Known before a target has answered. */
-  readonly headers: Readonly<Record<string, string>>
-}
-
 /**
  * @returns undefined when a target has begun to answer in time
  * @throws what `attempting` does in that time: it still has a status of its own
  */
-export async function relayLate(ports: LatePorts, input: LateInput): Promise<Response | undefined> {
+export async function relayLate(
+  ports: LatePorts,
+  call: AdmittedCall,
+  attempting: Promise<Attempted>,
+): Promise<Response | undefined> {
   const { commitAfterMs, deadlines } = ports
-  if (commitAfterMs === 0 || input.dialect.encodeFailedStream === undefined) return undefined
-  if (await isOverWithin(commitAfterMs, input.attempting, deadlines)) return undefined
-  return new StreamedAnswer((client) => relayLateEvents(ports, input, client), {
-    headers: { ...input.headers, 'content-type': 'text/event-stream; charset=utf-8', ...NOT_KEPT },
-    onLeft: () => giveUpLate(input),
+  if (commitAfterMs === 0 || call.dialect.encodeFailedStream === undefined) return undefined
+  if (await isOverWithin(commitAfterMs, attempting, deadlines)) return undefined
+  const late = { call, attempting }
+  return new StreamedAnswer((client) => relayLateEvents(ports, late, client), {
+    headers: { ...call.headers, 'content-type': 'text/event-stream; charset=utf-8', ...NOT_KEPT },
+    onLeft: () => giveUpLate(ports, late),
   })
+}
+
+interface LateCall {
+  readonly call: AdmittedCall
+  /** Retries, fallback and hedging go on in it. */
+  readonly attempting: Promise<Attempted>
 }
 
 /** @throws what the work does in that time */
@@ -71,24 +71,24 @@ function isOverWithin(ms: number, work: Promise<unknown>, deadlines: Deadlines):
 
 async function relayLateEvents(
   ports: LatePorts,
-  input: LateInput,
+  { call, attempting }: LateCall,
   client: AnswerSink,
 ): Promise<void> {
   const keepAlive = new KeepAlive(ports, client)
   let attempted: Attempted
   try {
     await client.write(KEEP_ALIVE)
-    attempted = await keepAlive.during(input.attempting)
+    attempted = await keepAlive.during(attempting)
   } catch (thrown) {
-    await endRefused(ports, input, { thrown, client })
+    await endRefused(ports, call, { thrown, client })
     return
   } finally {
     keepAlive.close()
   }
   const { answer, target } = attempted
-  if (answer.type === 'events') await relayEvents(ports, answer, { ...input, attempted }, client)
+  if (answer.type === 'events') await relayEvents(ports, { call, target, answer }, client)
   else
-    await endRefused(ports, input, {
+    await endRefused(ports, call, {
       thrown: unusableAnswer(target.name, 'sent no event stream'),
       client,
     })
@@ -99,24 +99,24 @@ async function relayLateEvents(
  * any more.
  */
 async function endRefused(
-  { clock, reportFailure }: LatePorts,
-  { settle, dialect, callId }: LateInput,
+  ports: LatePorts,
+  call: AdmittedCall,
   { thrown, client }: { readonly thrown: unknown; readonly client: AnswerSink },
 ): Promise<void> {
-  const error = await settleRefused(thrown, settle)
-  if (error.kind === 'internal_error') reportFailure(error, callId)
+  const error = await settleRefused(ports, call, thrown)
+  if (error.kind === 'internal_error') ports.reportFailure(error, call.id)
   if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') return
-  const told = dialect.encodeFailedStream?.(error)
+  const told = call.dialect.encodeFailedStream?.(error)
   if (told !== undefined) await client.write(told)
-  await cutBody(clock)
+  await cutBody(ports.clock)
 }
 
 /** The client left: its request is aborted, and with it whatever was still being asked. */
-async function giveUpLate({ attempting, settle, dialect }: LateInput): Promise<void> {
+async function giveUpLate(ports: LatePorts, { call, attempting }: LateCall): Promise<void> {
   try {
-    const { answer } = await attempting
-    if (answer.type !== 'whole') await giveUp(answer, { settle, dialect })
+    const { answer, target } = await attempting
+    if (answer.type !== 'whole') await giveUp(ports, { call, target, answer })
   } catch (thrown) {
-    await settleRefused(thrown, settle)
+    await settleRefused(ports, call, thrown)
   }
 }

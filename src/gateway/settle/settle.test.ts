@@ -2,8 +2,9 @@
 import { expect, test } from 'bun:test'
 import type { AccountId, CallId, KeyId } from '../../core/ids.ts'
 import { openaiChat } from '../../wire/openai-chat/openai-chat.ts'
+import type { AdmittedCall } from '../call.ts'
 import type { Spent } from '../ports.ts'
-import { type AdmittedCall, createSettle } from './settle.ts'
+import { settle } from './settle.ts'
 
 function admittedCall(spent: Spent[]): AdmittedCall {
   const limits = { requestsPerMinute: 60, tokensPerMinute: 1000, concurrentCalls: 1 }
@@ -12,20 +13,22 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     startedAt: 1_000,
     begunAt: 400,
     dialect: openaiChat,
+    request: new Request('http://gateway.test'),
+    trace: undefined,
+    headers: {},
     caller: { accountId: 'acct_1' as AccountId, keyId: 'key_1' as KeyId, limits },
-    request: { stream: false, gateId: 'nobody' } as AdmittedCall['request'],
-    share: { giveBack: () => {} },
+    place: undefined,
+    accepted: { stream: false, gateId: 'nobody' } as AdmittedCall['accepted'],
+    share: { take: () => {}, giveBack: () => {} },
     ticket: { headers: {}, reserveQuota: () => undefined, settle: (used) => void spent.push(used) },
-    progress: {
-      gateId: null,
-      attempts: [],
-      target: null,
-      credential: null,
-      firstByteAt: 401,
-      ignored: [],
-      skipped: [],
-      trace: undefined,
-    },
+    settled: undefined,
+    gateId: null,
+    attempts: [],
+    target: null,
+    credential: null,
+    firstByteAt: 401,
+    ignored: [],
+    skipped: [],
   }
 }
 
@@ -37,8 +40,9 @@ test('what a call used is counted once it is written down, and before whoever wa
   const spent: Spent[] = []
   const writing = Promise.withResolvers<void>()
   const ledger = { record: () => writing.promise, assertWritable: () => {} }
-  const settle = createSettle({ ledger, clock: { elapsed: () => 500 } }, admittedCall(spent))
-  const settled = settle({ outcome: 'succeeded', status: 200, usage }).then(() => spent.length)
+  const ports = { ledger, clock: { elapsed: () => 500 } }
+  const succeeded = { outcome: 'succeeded', status: 200, usage } as const
+  const settled = settle(ports, admittedCall(spent), succeeded).then(() => spent.length)
   await Bun.sleep(1)
   expect(spent).toEqual([])
   writing.resolve()
@@ -49,8 +53,9 @@ test('what a call used is counted once it is written down, and before whoever wa
 test('a call that cannot be written down gives its place back all the same', async () => {
   const spent: Spent[] = []
   const ledger = { record: () => Promise.reject(new Error('disk full')), assertWritable: () => {} }
-  const settle = createSettle({ ledger, clock: { elapsed: () => 500 } }, admittedCall(spent))
-  expect(settle({ outcome: 'succeeded', status: 200, usage })).rejects.toThrow('disk full')
+  const ports = { ledger, clock: { elapsed: () => 500 } }
+  const succeeded = { outcome: 'succeeded', status: 200, usage } as const
+  expect(settle(ports, admittedCall(spent), succeeded)).rejects.toThrow('disk full')
   await Bun.sleep(1)
   expect(spent).toHaveLength(1)
 })

@@ -1,0 +1,112 @@
+/**
+ * One call from its door to its end: what each stage has found out so far, in one object that goes
+ * from stage to stage. It decides nothing and knows no stage.
+ */
+import type { CallCredential } from '../core/call.ts'
+import type { Timekeeper } from '../core/clock.ts'
+import { type CallId, createCallId, type GateId } from '../core/ids.ts'
+import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+import type { AttemptRecord } from './attempt/attempt-record.ts'
+import type { BodyRoom, BodyShare } from './body-room.ts'
+import type { CallObserver, CallTrace } from './call-observer.ts'
+import type { Caller, Place, Ticket } from './ports.ts'
+
+export interface Call {
+  readonly id: CallId
+  readonly dialect: Dialect
+  /** The caller's own: its headers, and whether the client is still there. */
+  readonly request: Pick<Request, 'headers' | 'signal'>
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAt: number
+  /**
+   * The same moment on the clock's `elapsed` scale: a call takes no longer because the machine's
+   * clock was set.
+   */
+  readonly begunAt: number
+  readonly trace: CallTrace | undefined
+  /**
+   * Given back with the call's end: until then a target may be asked, and the log is told of it.
+   */
+  readonly share: Pick<BodyShare, 'take' | 'giveBack'>
+  /** The gateway's own headers for the answer: the call's id, and its limits once it is admitted. */
+  readonly headers: Record<string, string>
+  caller: Caller | undefined
+  /** Held until the call is admitted. */
+  place: Place | undefined
+  accepted: AcceptedRequest | undefined
+  /** From here on the call is settled, whatever happens. */
+  ticket: Ticket | undefined
+  /** Set once it is settled: resolves when that is in the journal. */
+  settled: Promise<void> | undefined
+  /** Null until the gate was found: a name that is no gate may be anything (sent-gate-id.ts). */
+  gateId: GateId | null
+  /** Each time that an upstream was asked, in order. */
+  readonly attempts: AttemptRecord[]
+  /** `provider/model` asked last. */
+  target: string | null
+  /** Whose credential it was asked with. */
+  credential: CallCredential | null
+  /** On the clock's `elapsed` scale. */
+  firstByteAt: number | null
+  /**
+   * Members of the request that had no effect with the target that answers; none until one does.
+   */
+  ignored: readonly string[]
+  /**
+   * Targets that could not go on with the conversation, because another one sealed its reasoning.
+   */
+  readonly skipped: string[]
+}
+
+/** One that is written down, however it ends. */
+export interface AdmittedCall extends Call {
+  caller: Caller
+  accepted: AcceptedRequest
+  ticket: Ticket
+}
+
+export function isAdmitted(call: Call): call is AdmittedCall {
+  return call.ticket !== undefined
+}
+
+export interface CallPorts {
+  readonly clock: Pick<Timekeeper, 'now' | 'elapsed'>
+  readonly bodyRoom: BodyRoom
+  /** Absent: nobody watches, and a call pays for nothing but the question. */
+  readonly observer?: CallObserver | undefined
+}
+
+/** @param id absent: the call gets one of its own */
+export function beginCall(
+  { clock, bodyRoom, observer }: CallPorts,
+  request: Request,
+  dialect: Dialect,
+  id: CallId = createCallId(),
+): Call {
+  const headers: Record<string, string> = { 'x-request-id': id }
+  if (dialect.requestIdHeader !== undefined) headers[dialect.requestIdHeader] = id
+  return {
+    id,
+    dialect,
+    request,
+    startedAt: clock.now(),
+    begunAt: clock.elapsed(),
+    trace: observer?.begin(request.headers),
+    share: bodyRoom.open(),
+    headers,
+    caller: undefined,
+    place: undefined,
+    accepted: undefined,
+    ticket: undefined,
+    settled: undefined,
+    gateId: null,
+    attempts: [],
+    target: null,
+    credential: null,
+    firstByteAt: null,
+    ignored: NOTHING,
+    skipped: [],
+  }
+}
+
+const NOTHING: readonly string[] = []

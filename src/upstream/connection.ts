@@ -38,6 +38,15 @@ export interface Asker extends AnswerReceiver {
   onLost(cause: Error): void
 }
 
+/** What is sent: nothing of it has to stay as it is once it was asked. */
+export interface Question {
+  /** The request line and the first headers; other questions may begin with the same bytes. */
+  readonly beginning: Uint8Array
+  /** The other headers with the empty line, in Latin-1. */
+  readonly rest: string
+  readonly body: Uint8Array
+}
+
 /** What a connection tells whoever keeps it. */
 export interface ConnectionKeeper {
   /**
@@ -105,19 +114,18 @@ export class Connection implements AnswerReceiver {
   }
 
   /**
-   * Sends a question; to be called when nothing else is asked. The body may be used again as soon
+   * Sends a question; to be called when nothing else is asked. Its body may be used again as soon
    * as this returns.
-   * @param head in Latin-1, with its blank line
    * @returns whether anything can have been sent: if not, the connection is over and the asker
    * hears nothing
    */
-  ask(head: string, body: Uint8Array, asker: Asker): boolean {
+  ask(question: Question, asker: Asker): boolean {
     const socket = this.#socket
     if (this.#phase !== 'free' || socket === undefined) return false
     this.#phase = 'asked'
     this.#asker = asker
     this.#parser = new AnswerParser(this)
-    if (this.#write(socket, head, body)) return true
+    if (this.#write(socket, question)) return true
     this.#asker = undefined
     this.drop()
     return false
@@ -249,13 +257,8 @@ export class Connection implements AnswerReceiver {
       },
       true,
     )
-    if (
-      !this.#write(
-        socket,
-        `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${permission}\r\n`,
-        NOTHING,
-      )
-    )
+    const rest = `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${permission}\r\n`
+    if (!this.#write(socket, { beginning: NOTHING, rest, body: NOTHING }))
       this.#lose(new Error('The proxy closed the connection.'))
   }
 
@@ -330,14 +333,17 @@ export class Connection implements AnswerReceiver {
   }
 
   /** @returns whether anything can have been sent */
-  #write(socket: UpstreamSocket, head: string, body: Uint8Array): boolean {
-    const length = head.length + body.length
+  #write(socket: UpstreamSocket, { beginning, rest, body }: Question): boolean {
+    const headLength = beginning.length + rest.length
+    const length = headLength + body.length
     if (length > SCRATCH_BYTES) {
-      const sent = this.#send(socket, Buffer.from(head, 'latin1'), head.length)
+      const head = Buffer.concat([beginning, Buffer.from(rest, 'latin1')])
+      const sent = this.#send(socket, head, headLength)
       return this.#send(socket, body, body.length) || sent
     }
-    scratch.write(head, 0, 'latin1')
-    scratch.set(body, head.length)
+    scratch.set(beginning, 0)
+    scratch.write(rest, beginning.length, 'latin1')
+    scratch.set(body, headLength)
     return this.#send(socket, scratch, length)
   }
 

@@ -3,6 +3,7 @@
  * goes out. It must not know which client makes them, nor any LLM.
  */
 import type { AnswerHead } from './answer-parser.ts'
+import type { CommonHeaders } from './request-head.ts'
 
 /** Milliseconds each; `totalMs` counts from the start of this exchange. */
 export interface ExchangeTimeouts {
@@ -21,7 +22,10 @@ export interface ExchangeRequest {
   readonly addresses?: readonly string[] | undefined
   /** With which others its connections are counted. */
   readonly group: string
-  readonly headers: Record<string, string>
+  /** What all requests to its place have in common; absent: nothing. */
+  readonly common?: CommonHeaders | undefined
+  /** Its own. Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
   /** Lent until `send` has been called. */
   readonly body: Uint8Array
   readonly timeouts: ExchangeTimeouts

@@ -3,10 +3,11 @@
  * read, under deadlines for connecting, the first byte, silence and the whole. Knows no LLM.
  */
 import { type AnswerHead, MalformedAnswer } from './answer-parser.ts'
-import type { Asker, Connection } from './connection.ts'
+import type { Asker, Connection, Question } from './connection.ts'
 import type { ConnectionPool, ConnectionPools } from './connection-pools.ts'
 import type { Deadline, Deadlines, DueCause } from './deadlines.ts'
 import type { Exchange, ExchangeRequest, TakePiece } from './exchange.ts'
+import { CommonHeaders } from './request-head.ts'
 import type { Routes } from './routes.ts'
 import { UpstreamFailure, type UpstreamFailureType } from './upstream-failure.ts'
 
@@ -171,12 +172,14 @@ export class SocketExchange implements Exchange, Asker {
    * request's.
    */
   #ask(): void {
-    const { url, addresses, group } = this.#request
+    const { url, addresses, group, common = NOTHING_COMMON, headers, body: lent } = this.#request
     const { routes, pools } = this.#ports
     const { opening, routes: ways } = routes.of(url, addresses)
-    let head: string
+    let beginning: Buffer
+    let rest: string
     try {
-      head = toHead(opening, this.#request)
+      beginning = common.begin(opening)
+      rest = common.end(headers, lent.byteLength)
     } catch (thrown) {
       this.#fail('connect_failed', thrown)
       return
@@ -184,19 +187,19 @@ export class SocketExchange implements Exchange, Asker {
     for (const way of ways) {
       const pool = pools.poolOf(way, group)
       for (let open = pool.take(); open !== undefined; open = pool.take())
-        if (this.#askOver(open, head, this.#request.body)) return
+        if (this.#askOver(open, { beginning, rest, body: lent })) return
     }
     // Others will write where the body lies before there is a connection.
-    const body = new Uint8Array(this.#request.body)
+    const body = new Uint8Array(lent)
     this.#connect(
       ways.map((way) => pools.poolOf(way, group)),
-      (connection) => this.#askOver(connection, head, body),
+      (connection) => this.#askOver(connection, { beginning, rest, body }),
     )
   }
 
-  #askOver(connection: Connection, head: string, body: Uint8Array): boolean {
+  #askOver(connection: Connection, question: Question): boolean {
     this.#connection = connection
-    if (!connection.ask(head, body, this)) return false
+    if (!connection.ask(question, this)) return false
     this.#phase = 'asked'
     this.#wait(this.#request.timeouts.firstByteMs)
     return true
@@ -279,27 +282,7 @@ export class SocketExchange implements Exchange, Asker {
   }
 }
 
-/**
- * @throws Error where a value is none that a header may have: it could hold a whole request of its
- * own
- */
-function toHead(opening: string, { headers, body }: ExchangeRequest): string {
-  let head = opening
-  for (const name in headers) {
-    const value = headers[name]
-    // The first lines name the host; a signature may name it too.
-    if (value === undefined || name === 'host') continue
-    if (NOT_IN_VALUES.test(value))
-      throw new Error(`The header ${name} of a request has a value that no header can have.`)
-    head += `${name}: ${value}\r\n`
-  }
-  if (headers['user-agent'] === undefined) head += USER_AGENT
-  return `${head}content-length: ${body.byteLength}\r\n\r\n`
-}
-
-const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/
-/** Some vendors' doors refuse whoever does not say what it is. */
-const USER_AGENT = 'user-agent: gatehouse\r\naccept: */*\r\n'
+const NOTHING_COMMON = new CommonHeaders({})
 
 const LEAVES_ITS_PIECES: ReadonlySet<UpstreamFailureType> = new Set([
   'connection_lost',

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
 import { awsSignatureOf } from '../support/aws-signature.ts'
-import { type GatewayScript, InProcessGateway } from '../support/in-process-gateway.ts'
+import { CALLER_KEY, type GatewayScript, InProcessGateway } from '../support/in-process-gateway.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
@@ -39,6 +39,54 @@ async function ask(scene: Scene) {
   await gateway.assertNothingIsLeft()
   return { seen, gateway, sent: gateway.upstream.sent }
 }
+
+describe('a key that every call to a target sends', () => {
+  const owned = (key: string, owner: 'account' | 'platform' = 'platform') => ({
+    secret: new Secret(key),
+    owner,
+  })
+  const ok = json(200, CHAT_ANSWER)
+  const credentials: Record<string, ReturnType<typeof owned> | 'none'> = {}
+  const sentKeys = (gateway: InProcessGateway) =>
+    gateway.upstream.sent.map(({ headers }) => headers.authorization)
+
+  test('is the one in force, from the first call after it was rotated or deleted', async () => {
+    credentials.openai = owned('first')
+    const upstream = [ok, ok, ok, ok]
+    const gateway = new InProcessGateway({ gates: { [GATE]: ['openai/m'] }, credentials, upstream })
+    const ask = () => gateway.ask({ path: CHAT, body: chatBody() })
+    await ask()
+    await ask()
+    credentials.openai = owned('second')
+    await ask()
+    credentials.openai = owned('third', 'account')
+    await ask()
+    credentials.openai = 'none'
+    expect((await ask()).status).toBe(502)
+    const keys = ['first', 'first', 'second', 'third'].map((key) => `Bearer ${key}`)
+    expect(sentKeys(gateway)).toEqual(keys)
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('is not what a caller says it is, and what one caller says is not said for the next', async () => {
+    credentials.openai = owned('ours')
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: ['openai/m'] },
+      credentials,
+      upstream: [ok, ok],
+      addedHeaders: { request: ['x-team', 'constructor'], answer: [] },
+    })
+    const body = chatBody()
+    const said = { 'content-type': 'application/json', 'x-team': 'first', constructor: 'c' }
+    const first = { authorization: `Bearer ${CALLER_KEY}`, 'accept-encoding': 'gzip', ...said }
+    await gateway.ask({ path: CHAT, body, headers: first })
+    await gateway.ask({ path: CHAT, body })
+    const ours = { 'accept-encoding': 'identity', 'content-type': 'application/json' }
+    const [before, after] = gateway.upstream.sent.map(({ headers }) => headers)
+    expect(before).toEqual({ authorization: 'Bearer ours', ...ours, ...said })
+    expect(after).toEqual({ authorization: 'Bearer ours', ...ours })
+  })
+})
 
 describe('a pair of AWS’s', () => {
   const target = 'bedrock/amazon.nova-lite-v1:0'

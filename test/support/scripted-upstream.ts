@@ -171,7 +171,7 @@ class ScriptedExchange implements Exchange {
   }
 
   async send(): Promise<{ readonly status: number; readonly headers: Headers }> {
-    const { url, addresses, headers, body, timeouts, signal } = this.#request
+    const { url, addresses, common, headers, body, timeouts, signal } = this.#request
     if (signal.aborted) {
       // Nobody is asked for a client that has left before.
       this.close()
@@ -180,7 +180,7 @@ class ScriptedExchange implements Exchange {
     this.#sent = {
       url,
       addresses,
-      headers: { ...headers },
+      headers: common?.join(headers) ?? headers,
       body: Buffer.from(body).toString('utf8'),
       timeouts,
       atMs: this.#around.clock.passedMs,

@@ -11,6 +11,7 @@ import type { Usage } from '../../core/usage.ts'
 import { type AddressGuard, AddressRefusedError } from '../../upstream/address-guard.ts'
 import type { Exchange, ExchangeTimeouts, Upstream } from '../../upstream/exchange.ts'
 import { forwardTraceHeaders } from '../../upstream/forwarded-headers.ts'
+import type { CommonHeaders } from '../../upstream/request-head.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../../upstream/wait-within.ts'
 import { isRelayed } from '../../wire/dialect.ts'
@@ -149,27 +150,32 @@ function openExchange(
   input: Attempting,
   one: OneAttempt,
 ): OpenedExchange | Promise<OpenedExchange> {
-  const { target, attempt } = one
-  const { credential } = target
-  const { request, dialect } = input.call
+  const { target } = one
   const outgoing = toOutgoing(ports, input, target)
   if (timeUntil(ports.clock, input.endsAt) <= 0)
     throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
-  // A client's headers belong to the dialect that it speaks; its trace belongs to no dialect.
-  const forwarded = isTranslated(target)
-    ? forwardTraceHeaders(request.headers)
-    : ports.callHeaders.ofRequest(dialect.id, request.headers)
-  const headers = toUpstreamHeaders(forwarded, target, attempt)
-  if (target.owner === 'platform' && credential !== undefined)
-    ownIdempotencyKey(headers, input.plan.gate.accountId, credential)
+  const headers = toOwnHeaders(ports, input, one)
   return target.signing === undefined && !target.isGuarded
-    ? open(ports, input, one, {
-        outgoing,
-        headers,
-        body: outgoing.body,
-        secrets: reveal(credential),
-      })
+    ? open(ports, input, one, { outgoing, common: target.common, headers, body: outgoing.body })
     : openChecked(ports, input, one, { outgoing, headers })
+}
+
+/** Of the call, for its upstream: beside what every request to the target says. */
+function toOwnHeaders(
+  { callHeaders }: AskPorts,
+  { call, plan }: Attempting,
+  { target, attempt }: OneAttempt,
+): Record<string, string> {
+  const { headers } = call.request
+  // A client's headers belong to the dialect that it speaks; its trace belongs to no dialect.
+  const own = isTranslated(target)
+    ? forwardTraceHeaders(headers)
+    : callHeaders.ofRequest(call.dialect.id, headers)
+  if (attempt.trace !== undefined) replaceTrace(own, attempt.trace)
+  const { credential, owner } = target
+  if (owner === 'platform' && credential !== undefined)
+    ownIdempotencyKey(own, plan.gate.accountId, credential)
+  return own
 }
 
 interface PreparedRequest {
@@ -182,20 +188,23 @@ async function openChecked(
   ports: AskPorts,
   input: Attempting,
   one: OneAttempt,
-  { outgoing, headers }: PreparedRequest,
+  { outgoing, headers: own }: PreparedRequest,
 ): Promise<OpenedExchange> {
   const { target, signal } = one
   // Relayed bytes are only lent until the first wait.
   const body = outgoing.type === 'relayed' ? new Uint8Array(outgoing.body) : outgoing.body
   const leftMs = () => timeUntil(ports.clock, input.endsAt)
+  // What is signed has to be seen as a whole, and the key gives way to its signature.
+  const headers = target.signing === undefined ? own : target.common.join(own)
+  const common = target.signing === undefined ? target.common : undefined
   const secrets =
     target.signing === undefined
-      ? reveal(target.credential)
+      ? undefined
       : await signRequest(target, { headers, body, signal, withinMs: leftMs() })
   const addresses = target.isGuarded
     ? await resolve(ports, target, { signal, withinMs: leftMs() })
     : undefined
-  return open(ports, input, one, { outgoing, headers, body, secrets, addresses })
+  return open(ports, input, one, { outgoing, common, headers, body, secrets, addresses })
 }
 
 function open(
@@ -203,17 +212,19 @@ function open(
   { call, plan, endsAt }: Attempting,
   { target, signal, attempt }: OneAttempt,
   prepared: PreparedRequest & {
+    readonly common: CommonHeaders | undefined
     readonly body: Uint8Array
-    readonly secrets: readonly string[]
+    readonly secrets?: readonly string[] | undefined
     readonly addresses?: readonly string[] | undefined
   },
 ): OpenedExchange {
-  const { outgoing, headers, body, secrets, addresses } = prepared
+  const { outgoing, common, headers, body, secrets, addresses } = prepared
   const { connectMs, firstByteMs, idleMs } = ports.timeouts
   const exchange = ports.upstream.open({
     url: target.url,
     addresses,
     group: target.isGuarded ? 'owned' : target.providerId,
+    common,
     headers,
     body,
     timeouts: {
@@ -229,10 +240,6 @@ function open(
     exchange,
     expected: { target, dialect: call.dialect, request: plan.request, outgoing, attempt, secrets },
   }
-}
-
-function reveal(credential: Secret | undefined): readonly string[] {
-  return credential === undefined ? [] : [credential.reveal()]
 }
 
 /** @param endsAt on the clock's `elapsed` scale */
@@ -329,27 +336,6 @@ function toTranslated(
 
 function join(names: readonly string[], more: readonly string[] = []): readonly string[] {
   return more.length === 0 ? names : [...new Set([...names, ...more])]
-}
-
-function toUpstreamHeaders(
-  forwarded: Record<string, string>,
-  target: Target,
-  { trace }: AttemptRecord,
-): Record<string, string> {
-  if (trace !== undefined) replaceTrace(forwarded, trace)
-  if (target.credential !== undefined) {
-    const key = target.credential.reveal()
-    if (target.keyHeader === undefined) forwarded.authorization = `Bearer ${key}`
-    else forwarded[target.keyHeader] = key
-  }
-  // What the client says of its dialect's version counts.
-  if (target.headers !== undefined)
-    for (const [name, value] of Object.entries(target.headers)) forwarded[name] ??= value
-  if (target.fixedHeaders !== undefined) Object.assign(forwarded, target.fixedHeaders)
-  forwarded['content-type'] = 'application/json'
-  // The answer is read on its way through, so it is asked for as it is.
-  forwarded['accept-encoding'] = 'identity'
-  return forwarded
 }
 
 /**

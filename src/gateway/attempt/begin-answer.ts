@@ -68,8 +68,11 @@ export interface AnswerExpectation {
   readonly outgoing: OutgoingRequest
   /** Told the answer's status. */
   readonly attempt: AttemptRecord
-  /** What was sent of the credential, in every part that opens something: no answer may show it. */
-  readonly secrets: readonly string[]
+  /**
+   * What was sent of the credential, in every part that opens something: no answer may show it.
+   * Undefined: the credential as it is.
+   */
+  readonly secrets: readonly string[] | undefined
 }
 
 /**
@@ -175,7 +178,7 @@ function toBegun(
   expected: AnswerExpectation,
   { head: { status, headers }, body }: { readonly head: AnswerHead; readonly body: Uint8Array },
 ): BegunAnswer {
-  const { target, outgoing, secrets } = expected
+  const { target, outgoing } = expected
   if (outgoing.type === 'translated') {
     if (body.byteLength > mostBytesOf(expected))
       throw unusableAnswer(target.name, 'sent an answer too large to translate')
@@ -189,7 +192,7 @@ function toBegun(
     return { type: 'large', status, headers, exchange, first: body, counted, readUsage }
   }
   const answer = parseAnswer(body, target)
-  if (!outgoing.isAnswer(answer)) throw noAnswer(body, { target, secrets })
+  if (!outgoing.isAnswer(answer)) throw noAnswer(body, expected)
   return { type: 'whole', status, headers, body, usage: outgoing.readUsage(answer) }
 }
 
@@ -226,11 +229,9 @@ function parseAnswer(body: Uint8Array, target: Target): JsonRecord {
 }
 
 /** Some servers, and what stands before them, report a failure with a 200. */
-function noAnswer(
-  body: Uint8Array,
-  { target, secrets }: Pick<AnswerExpectation, 'target' | 'secrets'>,
-) {
-  const { message } = readUpstreamError(scrub(body.subarray(0, MAX_ERROR_BYTES), secrets))
+function noAnswer(body: Uint8Array, expected: AnswerExpectation) {
+  const { target } = expected
+  const { message } = readUpstreamError(scrub(body.subarray(0, MAX_ERROR_BYTES), expected))
   return unusableAnswer(
     target.name,
     message === undefined

@@ -1,10 +1,11 @@
 /** What an upstream's refusal is stripped of before anybody reads it. */
 import { describe, expect, test } from 'bun:test'
-import { scrub } from './refused-answer.ts'
+import { type RefusedQuestion, scrub } from './refused-answer.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
+const sent = (secrets: readonly string[]) => ({ secrets }) as RefusedQuestion
 const scrubbed = (text: string, secrets: readonly string[]) =>
-  new TextDecoder().decode(scrub(bytesOf(text), secrets))
+  new TextDecoder().decode(scrub(bytesOf(text), sent(secrets)))
 
 describe('a secret of ours', () => {
   test('is taken out of an answer wherever it stands, and however often', () => {
@@ -20,8 +21,8 @@ describe('a secret of ours', () => {
 
 test('an answer without one stays the same bytes, also where a target has an empty secret', () => {
   const body = bytesOf('{"error": "no"}')
-  expect(scrub(body, ['sk-1', ''])).toBe(body)
-  expect(scrub(body, [])).toBe(body)
+  expect(scrub(body, sent(['sk-1', '']))).toBe(body)
+  expect(scrub(body, sent([]))).toBe(body)
 })
 
 test('an empty secret is not found between the letters of an answer that names another', () => {

@@ -34,7 +34,8 @@ const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry']
 export interface RefusedQuestion {
   readonly target: Target
   readonly dialect: Dialect
-  readonly secrets: readonly string[]
+  /** What was sent of the credential; undefined: the credential as it is. */
+  readonly secrets: readonly string[] | undefined
 }
 
 /**
@@ -44,16 +45,17 @@ export interface RefusedQuestion {
 export async function toRefusal(
   exchange: Exchange,
   answer: AnswerHead,
-  { target, dialect, secrets }: RefusedQuestion,
+  question: RefusedQuestion,
 ): Promise<GatewayError> {
   const { status } = answer
+  const { target, dialect } = question
   // The caller's key was fine: it is the gateway's own credential that the provider refused (design
   // §4, Errors).
   if (status === 401 || status === 403) {
     exchange.close()
     return new GatewayError('provider_auth_failed', describeRefusedCredential(target, status))
   }
-  const body = scrub(await readAtMost(exchange, MAX_ERROR_BYTES), secrets)
+  const body = scrub(await readAtMost(exchange, MAX_ERROR_BYTES), question)
   const said = readUpstreamError(body)
   const { envelope } = dialect
   const isFull = isContextFull(status, said)
@@ -150,7 +152,10 @@ async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array
 }
 
 /** Vendors have been seen repeating the key they refuse. */
-export function scrub(body: Uint8Array, secrets: readonly string[]): Uint8Array {
+export function scrub(
+  body: Uint8Array,
+  { target, secrets = [target.credential?.reveal() ?? ''] }: RefusedQuestion,
+): Uint8Array {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const shown = secrets.filter((secret) => secret !== '' && text.includes(secret))
   if (shown.length === 0) return body

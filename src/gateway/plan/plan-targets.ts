@@ -9,6 +9,7 @@ import { ownedSlugOf } from '../../core/owned-model.ts'
 import type { Secret } from '../../core/secret.ts'
 import { catalog } from '../../providers/catalog.ts'
 import type { Endpoint, Provider, Signing } from '../../providers/define.ts'
+import { CommonHeaders } from '../../upstream/request-head.ts'
 import { CLIENT_CODECS } from '../../wire/client-codecs.ts'
 import type { ClientCodec, ModelTraits } from '../../wire/codec.ts'
 import {
@@ -52,16 +53,13 @@ export interface Target extends RelayTarget {
   readonly credential: Secret | undefined
   /** Whose credential it is. */
   readonly owner: Credential['owner']
-  /** The header that carries the credential; undefined: `Authorization: Bearer`. */
-  readonly keyHeader: string | undefined
   /** Set when the credential may be one that signs. */
   readonly signing: Signing | undefined
   /**
-   * The provider's own, sent with every request: those that the client may say otherwise, and those
-   * that it may not.
+   * What every request to it says: its credential, and the provider's own. Made anew with the
+   * target when either changes.
    */
-  readonly headers: Readonly<Record<string, string>> | undefined
-  readonly fixedHeaders: Readonly<Record<string, string>> | undefined
+  readonly common: CommonHeaders
   /** Set when the target speaks another dialect than the caller. */
   readonly codec: ClientCodec | undefined
   /** The same for requests for embeddings. */
@@ -373,10 +371,8 @@ function toTarget(
     providerId: provider.id,
     credential: credential.secret,
     owner: credential.owner,
-    keyHeader: provider.keyHeader,
     signing: provider.signing,
-    headers: provider.headers,
-    fixedHeaders: provider.fixedHeaders,
+    common: toCommonHeaders(provider, credential.secret),
     codec: found.codec,
     embeddings: found.embeddings,
     fim: found.fim,
@@ -391,6 +387,28 @@ function toTarget(
     checksSignatures: endpoint.checksSignatures,
     hosts: found.codec === undefined ? endpoint.hosts : undefined,
   }
+}
+
+/** What the client says of its dialect's version counts, and nothing that it says of the rest. */
+function toCommonHeaders(
+  { keyHeader, headers, fixedHeaders }: Provider,
+  credential: Secret | undefined,
+): CommonHeaders {
+  const key = credential?.reveal()
+  return new CommonHeaders(
+    {
+      ...(key === undefined
+        ? {}
+        : keyHeader === undefined
+          ? { authorization: `Bearer ${key}` }
+          : { [keyHeader]: key }),
+      ...fixedHeaders,
+      'content-type': 'application/json',
+      // The answer is read on its way through, so it is asked for as it is.
+      'accept-encoding': 'identity',
+    },
+    headers,
+  )
 }
 
 function pathOf({ path, streamPath }: Endpoint, model: string, stream: boolean): string {

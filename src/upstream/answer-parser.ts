@@ -41,7 +41,7 @@ type State =
   | 'trailers'
   | 'done'
 
-/** For one answer: a connection's next answer takes a new one. */
+/** For one answer after the other, `expectNext` between them. */
 export class AnswerParser {
   readonly #receiver: AnswerReceiver
   readonly #opensTunnel: boolean
@@ -71,6 +71,15 @@ export class AnswerParser {
   constructor(receiver: AnswerReceiver, opensTunnel = false) {
     this.#receiver = receiver
     this.#opensTunnel = opensTunnel
+  }
+
+  /** To be called when the answer was whole: nothing of it is left for the next one. */
+  expectNext(): void {
+    this.#state = 'head'
+    this.#trailerBytes = 0
+    this.#interimAnswers = 0
+    this.#isPersistent = false
+    this.#keepAliveS = undefined
   }
 
   /** The answer is whole and the upstream keeps the connection open: it may be used again. */

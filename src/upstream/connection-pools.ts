@@ -314,6 +314,7 @@ export class ConnectionPool implements ConnectionKeeper {
   }
 
   #serve(connection: Connection): boolean {
+    if (this.#waiters.size === 0) return false
     const [first] = this.#waiters
     if (first === undefined) return false
     this.#waiters.delete(first)

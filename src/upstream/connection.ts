@@ -124,7 +124,8 @@ export class Connection implements AnswerReceiver {
     if (this.#phase !== 'free' || socket === undefined) return false
     this.#phase = 'asked'
     this.#asker = asker
-    this.#parser = new AnswerParser(this)
+    if (this.#parser === undefined) this.#parser = new AnswerParser(this)
+    else this.#parser.expectNext()
     if (this.#write(socket, question)) return true
     this.#asker = undefined
     this.drop()

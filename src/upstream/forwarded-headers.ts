@@ -62,9 +62,15 @@ export class HeaderList {
   pick(headers: AnswerHeaders): Record<string, string> {
     const picked: Record<string, string> = {}
     const hop = namedIn(headers.get('connection'))
-    headers.forEach((value, name) => {
-      if (this.#holds(name) && hop?.has(name) !== true) picked[name] = value
-    })
+    // The runtime's own calls back from native code for each: one object of them all costs less.
+    if (headers instanceof Headers) {
+      const all: Readonly<Record<string, string>> = headers.toJSON()
+      for (const name in all)
+        if (this.#holds(name) && hop?.has(name) !== true) picked[name] = all[name] ?? ''
+    } else
+      headers.forEach((value, name) => {
+        if (this.#holds(name) && hop?.has(name) !== true) picked[name] = value
+      })
     return picked
   }
 

@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import type { TelemetrySettings } from '../src/config/telemetry-settings.ts'
 import { systemClock } from '../src/core/clock.ts'
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../src/core/ids.ts'
-import { beginAttempt } from '../src/gateway/attempt/attempt-record.ts'
 import type { AdmittedCall } from '../src/gateway/call.ts'
+import { beginAttempt } from '../src/gateway/call.ts'
 import type { CallObserver } from '../src/gateway/call-observer.ts'
 import { settle } from '../src/gateway/settle/settle.ts'
 import { AccessLog } from '../src/telemetry/access-log.ts'
@@ -155,6 +155,7 @@ function settleOne(observer: CallObserver | undefined): void {
     },
     request: { headers: HEADERS, signal: SIGNAL },
     accepted: REQUEST,
+    isStrict: false,
     headers: {},
     place: undefined,
     ticket: { headers: {}, reserveQuota: () => undefined, settle() {} },

@@ -5,9 +5,11 @@ import { systemClock } from '../../src/core/clock.ts'
 import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
+import { CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
 import { CircuitBreakers } from '../../src/gateway/attempt/circuit-breakers.ts'
+import type { Target } from '../../src/gateway/plan/compile-target.ts'
 import { TargetOrder } from '../../src/gateway/plan/order-targets.ts'
-import { planTargets, type Target } from '../../src/gateway/plan/plan-targets.ts'
+import { planTargets } from '../../src/gateway/plan/plan-targets.ts'
 import { CallerRequest, translate } from '../../src/gateway/translate/translate.ts'
 import type { Provider } from '../../src/providers/define.ts'
 import type { JsonRecord } from '../../src/wire/chat-request.ts'
@@ -38,6 +40,7 @@ const caller = {
   keyId: 'key_probe' as KeyId,
   limits: { tokensPerMinute: 1, requestsPerMinute: 1, concurrentCalls: 1 },
 }
+const callHeaders = new CallHeaders()
 const order = new TargetOrder(new CircuitBreakers(systemClock))
 
 /** @throws GatewayError when the request is refused */
@@ -54,6 +57,7 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
     },
     providers: new Map([[provider.id, reachable]]),
     ownedModels: { find: () => undefined },
+    callHeaders,
     order,
   }
   const [target] = planTargets(ports, caller, accepted, dialect).targets

@@ -10,7 +10,6 @@ import type { AcceptedRequest } from '../wire/dialect.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
 import type { BodyShare } from './body-room.ts'
 import type { Call } from './call.ts'
-import { readStrictness } from './read-strictness.ts'
 
 export interface BodyLimits {
   readonly maxBodyBytes: number
@@ -25,10 +24,11 @@ export interface BodyLimits {
 export function accept(
   ports: { readonly bodyLimits: BodyLimits; readonly deadlines: Deadlines },
   request: Request,
-  { dialect, share }: Pick<Call, 'dialect' | 'share'>,
+  call: Pick<Call, 'dialect' | 'share' | 'isStrict'>,
 ): Promise<AcceptedRequest> {
   // Also where nothing will be translated: what is asked for must be known before a gate decides.
-  readStrictness(request.headers)
+  call.isStrict = readStrictness(request.headers)
+  const { dialect, share } = call
   return readBody(request, ports.bodyLimits, {
     deadlines: ports.deadlines,
     share,
@@ -169,5 +169,29 @@ function tooLarge(limits: BodyLimits): GatewayError {
   return new GatewayError(
     'payload_too_large',
     `The request body is larger than ${limits.maxBodyBytes} bytes.`,
+  )
+}
+
+const STRICT_HEADER = 'x-gatehouse-strict'
+
+const STRICT_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ...['true', '1', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['false', '0', 'no', 'off'].map((word) => [word, false] as const),
+])
+
+/**
+ * Whether a caller forbids leaving anything of its request out.
+ * @throws GatewayError `invalid_request` for a word that it does not know: whoever sent it counts
+ * on something
+ */
+function readStrictness(headers: Headers): boolean {
+  const said = headers.get(STRICT_HEADER)
+  if (said === null) return false
+  const isStrict = STRICT_WORDS.get(said.toLowerCase())
+  if (isStrict !== undefined) return isStrict
+  throw invalidRequest(
+    `'${STRICT_HEADER}' must be one of ${[...STRICT_WORDS.keys()].join(', ')}.`,
+    STRICT_HEADER,
+    'invalid_value',
   )
 }

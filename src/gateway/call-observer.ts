@@ -5,7 +5,6 @@
 import type { CallRecord } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, KeyId } from '../core/ids.ts'
-import type { AttemptRecord, AttemptTrace } from './attempt/attempt-record.ts'
 
 export interface CallObserver {
   /**
@@ -36,4 +35,34 @@ export interface CallTrace {
   /** 32 hexadecimal digits. */
   readonly traceId: string
   beginAttempt(): AttemptTrace
+}
+
+/** How an upstream is told in whose trace it works (https://www.w3.org/TR/trace-context/). */
+export interface AttemptTrace {
+  /** 16 hexadecimal digits. */
+  readonly spanId: string
+  /** `traceparent`, and `tracestate` where the caller sent one that counts. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface AttemptRecord {
+  /** `provider/model`. */
+  readonly target: string
+  /** On the clock's `elapsed` scale, as is `failedAt`. */
+  readonly askedAt: number
+  /** Null until it has answered with one. */
+  status: number | null
+  /** Null unless it failed or was given up. */
+  failedAt: number | null
+  /** Whether the platform pays for it. */
+  isPlatforms: boolean
+  /** Whether the request went out: from then on the upstream may charge for it. */
+  isSent: boolean
+  /**
+   * The gateway itself ended it, before an answer had begun and without a failure of the
+   * upstream's.
+   */
+  isGivenUp: boolean
+  /** Where the call is traced. */
+  readonly trace: AttemptTrace | undefined
 }

@@ -2,13 +2,13 @@
  * One call from its door to its end: what each stage has found out so far, in one object that goes
  * from stage to stage. It decides nothing and knows no stage.
  */
-import type { CallCredential } from '../core/call.ts'
-import type { Timekeeper } from '../core/clock.ts'
+import type { CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
+import type { Stopwatch, Timekeeper } from '../core/clock.ts'
 import { type CallId, createCallId, type GateId } from '../core/ids.ts'
+import type { AnswerOutcome } from '../wire/codec.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
-import type { AttemptRecord } from './attempt/attempt-record.ts'
 import type { BodyRoom, BodyShare } from './body-room.ts'
-import type { CallObserver, CallTrace } from './call-observer.ts'
+import type { AttemptRecord, AttemptTrace, CallObserver, CallTrace } from './call-observer.ts'
 import type { Caller, Place, Ticket } from './ports.ts'
 
 export interface Call {
@@ -34,6 +34,8 @@ export interface Call {
   /** Held until the call is admitted. */
   place: Place | undefined
   accepted: AcceptedRequest | undefined
+  /** Nothing of the request may be left out: the caller said so. */
+  isStrict: boolean
   /** From here on the call is settled, whatever happens. */
   ticket: Ticket | undefined
   /** Set once it is settled: resolves when that is in the journal. */
@@ -97,6 +99,7 @@ export function beginCall(
     caller: undefined,
     place: undefined,
     accepted: undefined,
+    isStrict: false,
     ticket: undefined,
     settled: undefined,
     gateId: null,
@@ -110,3 +113,60 @@ export function beginCall(
 }
 
 const NOTHING: readonly string[] = []
+
+export function beginAttempt(
+  clock: Stopwatch,
+  target: string,
+  trace?: AttemptTrace,
+): AttemptRecord {
+  return {
+    target,
+    askedAt: clock.elapsed(),
+    status: null,
+    failedAt: null,
+    isPlatforms: false,
+    isSent: false,
+    isGivenUp: false,
+    trace,
+  }
+}
+
+/** Its upstream goes on for nobody, and may charge for what it read. */
+export function giveUpAttempt(attempt: AttemptRecord): void {
+  const hasRefused = attempt.status !== null && (attempt.status < 200 || attempt.status > 299)
+  if (attempt.isSent && attempt.failedAt === null && !hasRefused) attempt.isGivenUp = true
+}
+
+/** @param call `begunAt` on the clock's `elapsed` scale */
+export function toOutcome(
+  clock: Stopwatch,
+  call: { readonly begunAt: number; readonly attempts: readonly AttemptRecord[] },
+): AnswerOutcome {
+  const now = clock.elapsed()
+  return {
+    latencyMs: Math.round(now - call.begunAt),
+    attempts: call.attempts.map(({ target, status, askedAt, failedAt }) => ({
+      target,
+      status,
+      ms: Math.round((failedAt ?? now) - askedAt),
+    })),
+  }
+}
+
+/** What the ledger keeps of them: nothing where one attempt was enough, which is nearly always. */
+export function toAttemptDetails(
+  clock: Stopwatch,
+  attempts: readonly AttemptRecord[],
+  call: { readonly outcome: CallOutcome; readonly durationMs: number },
+): readonly CallAttempt[] | undefined {
+  if (attempts.length === 0 || (attempts.length === 1 && call.outcome === 'succeeded'))
+    return undefined
+  const now = clock.elapsed()
+  const startedAt = now - call.durationMs
+  return attempts.map(({ target, status, askedAt, failedAt }) => ({
+    target,
+    status,
+    afterMs: Math.max(0, Math.round(askedAt - startedAt)),
+    durationMs: Math.round((failedAt ?? now) - askedAt),
+  }))
+}

@@ -3,8 +3,7 @@
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Usage } from '../core/usage.ts'
-import type { AttemptRecord } from '../gateway/attempt/attempt-record.ts'
-import type { CallObserver, Refusal } from '../gateway/call-observer.ts'
+import type { AttemptRecord, CallObserver, Refusal } from '../gateway/call-observer.ts'
 import { SecondsHistogram } from './histogram.ts'
 import { SeriesTable } from './series-table.ts'
 

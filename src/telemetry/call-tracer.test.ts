@@ -4,7 +4,7 @@ import type { Tracer } from '@opentelemetry/api'
 import { AlwaysOnSampler } from '@opentelemetry/sdk-trace'
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
-import { beginAttempt } from '../gateway/attempt/attempt-record.ts'
+import { beginAttempt } from '../gateway/call.ts'
 import { CallTracer } from './call-tracer.ts'
 import { PreparedIds } from './trace-context.ts'
 

@@ -5,8 +5,7 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 import type { Sampler } from '@opentelemetry/sdk-trace'
 import type { CallRecord } from '../core/call.ts'
-import type { AttemptRecord } from '../gateway/attempt/attempt-record.ts'
-import type { CallObserver, CallTrace, Refusal } from '../gateway/call-observer.ts'
+import type { AttemptRecord, CallObserver, CallTrace, Refusal } from '../gateway/call-observer.ts'
 import {
   callAttributes,
   modelOf,

@@ -17,8 +17,7 @@ import {
   type Sampler,
   SamplingDecision,
 } from '@opentelemetry/sdk-trace'
-import type { AttemptTrace } from '../gateway/attempt/attempt-record.ts'
-import type { CallTrace } from '../gateway/call-observer.ts'
+import type { AttemptTrace, CallTrace } from '../gateway/call-observer.ts'
 
 const random = new RandomIdGenerator()
 

@@ -163,6 +163,11 @@ export interface Dialect {
    * (wire/fill-in-the-middle/).
    */
   readonly isFim?: true
+  /**
+   * Set where `rewrite` itself takes out of a conversation what another provider sealed; where not,
+   * such a request is translated, even to its own dialect.
+   */
+  readonly opensSeals?: true
   /** What the gateway itself answers when none of a gate's targets speaks this dialect. */
   answerLocally?(request: AcceptedRequest): JsonRecord
 }
@@ -170,11 +175,6 @@ export interface Dialect {
 /** One that upstreams speak too, so that calls in it can pass byte for byte. */
 export interface RelayedDialect extends Dialect {
   readonly id: DialectId
-  /**
-   * Set where `rewrite` itself takes out of a conversation what another provider sealed; where not,
-   * such a request is translated, even to its own dialect.
-   */
-  readonly opensSeals?: true
   /** The bytes for an upstream of the same dialect: the caller's, but for what has to change. */
   rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
   /** Usage from a whole (non-stream) answer; null when it reports none. */

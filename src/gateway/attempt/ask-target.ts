@@ -14,11 +14,12 @@ import { forwardTraceHeaders } from '../../upstream/forwarded-headers.ts'
 import type { CommonHeaders } from '../../upstream/request-head.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../../upstream/wait-within.ts'
-import { isRelayed } from '../../wire/dialect.ts'
 import type { AdmittedCall } from '../call.ts'
-import { isTranslated, type Plan, type Target } from '../plan/plan-targets.ts'
+import { beginAttempt, giveUpAttempt, toOutcome } from '../call.ts'
+import type { AttemptRecord, AttemptTrace } from '../call-observer.ts'
+import type { Target } from '../plan/compile-target.ts'
+import type { Plan } from '../plan/plan-targets.ts'
 import type { Credentials, Prices } from '../ports.ts'
-import { readStrictness } from '../read-strictness.ts'
 import {
   CallerRequest,
   refuseIgnored,
@@ -28,19 +29,11 @@ import {
 import { translateEmbeddings } from '../translate/translate-embeddings.ts'
 import { translateFim } from '../translate/translate-fim.ts'
 import {
-  type AttemptRecord,
-  type AttemptTrace,
-  beginAttempt,
-  giveUpAttempt,
-  toOutcome,
-} from './attempt-record.ts'
-import {
   type AnswerExpectation,
   type BegunAnswer,
   beginAnswer,
   type OutgoingRequest,
 } from './begin-answer.ts'
-import type { CallHeaders } from './call-headers.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import { toFailure } from './failures.ts'
 import { askedDelayMs, isTargetsFault } from './retry.ts'
@@ -56,7 +49,6 @@ export interface AskPorts {
   readonly breakers: CircuitBreakers
   readonly addresses: Pick<AddressGuard, 'resolve' | 'avoid'>
   readonly bodyLimits: { readonly maxBodyBytes: number }
-  readonly callHeaders: CallHeaders
 }
 
 /** What all attempts of one call have in common. */
@@ -154,7 +146,7 @@ function openExchange(
   const outgoing = toOutgoing(ports, input, target)
   if (timeUntil(ports.clock, input.endsAt) <= 0)
     throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
-  const headers = toOwnHeaders(ports, input, one)
+  const headers = toOwnHeaders(input, one)
   return target.signing === undefined && !target.isGuarded
     ? open(ports, input, one, { outgoing, common: target.common, headers, body: outgoing.body })
     : openChecked(ports, input, one, { outgoing, headers })
@@ -162,15 +154,14 @@ function openExchange(
 
 /** Of the call, for its upstream: beside what every request to the target says. */
 function toOwnHeaders(
-  { callHeaders }: AskPorts,
   { call, plan }: Attempting,
   { target, attempt }: OneAttempt,
 ): Record<string, string> {
   const { headers } = call.request
   // A client's headers belong to the dialect that it speaks; its trace belongs to no dialect.
-  const own = isTranslated(target)
+  const own = target.isTranslated
     ? forwardTraceHeaders(headers)
-    : callHeaders.ofRequest(call.dialect.id, headers)
+    : target.passed.request.pick(headers)
   if (attempt.trace !== undefined) replaceTrace(own, attempt.trace)
   const { credential, owner } = target
   if (owner === 'platform' && credential !== undefined)
@@ -276,7 +267,7 @@ function isUnreachable(thrown: unknown): boolean {
 
 function toOutgoing(ports: AskPorts, input: Attempting, target: Target): OutgoingRequest {
   const { call, plan } = input
-  const { dialect, request } = call
+  const { dialect } = call
   const accepted = plan.request
   const translated = toTranslated(ports, input, target)
   if (translated !== undefined)
@@ -285,13 +276,14 @@ function toOutgoing(ports: AskPorts, input: Attempting, target: Target): Outgoin
       ...translated,
       ignored: join(accepted.ignored, translated.ignored),
     }
-  if (!isRelayed(dialect))
+  const { relayed } = target
+  if (relayed === undefined)
     throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
-  const { body, hidesUsage, ignored: unknown, leftOut = [] } = dialect.rewrite(accepted, target)
-  if (leftOut.length > 0 && readStrictness(request.headers)) refuseIgnored(target, leftOut)
-  const { isAnswer, readUsage } = dialect
+  const { body, hidesUsage, ignored: unknown, leftOut } = relayed.rewrite(accepted, target)
+  if (leftOut !== undefined && call.isStrict) refuseIgnored(target, leftOut)
+  const { isAnswer, readUsage } = relayed
   const ignored = join(join(accepted.ignored, unknown), leftOut)
-  const createTap = () => dialect.createTap({ hidesUsage })
+  const createTap = () => relayed.createTap({ hidesUsage })
   return { type: 'relayed', body, ignored, isAnswer, readUsage, createTap }
 }
 
@@ -300,19 +292,18 @@ function toTranslated(
   input: Attempting,
   target: Target,
 ): TranslatedRequest | undefined {
-  if (!isTranslated(target)) return undefined
+  if (!target.isTranslated) return undefined
   const { call, plan } = input
-  const { dialect, request, startedAt, begunAt, attempts } = call
+  const { dialect, isStrict, startedAt, begunAt, attempts } = call
   const accepted = plan.request
   const { codec: client, embeddings, fim } = target
-  const isStrict = readStrictness(request.headers)
   if (embeddings !== undefined)
     return translateEmbeddings({ accepted, target, codec: embeddings, isStrict })
-  if (fim !== undefined && isRelayed(dialect))
+  if (fim !== undefined && target.relayed !== undefined)
     return translateFim({
       accepted,
       target,
-      dialect,
+      dialect: target.relayed,
       codec: fim,
       isStrict,
       callId: call.id,

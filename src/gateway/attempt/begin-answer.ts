@@ -20,9 +20,9 @@ import type {
 import { MemberReader } from '../../wire/member-reader.ts'
 import { parseJson } from '../../wire/parse-json.ts'
 import { readUpstreamError } from '../../wire/upstream-error.ts'
-import type { Target } from '../plan/plan-targets.ts'
+import type { AttemptRecord } from '../call-observer.ts'
+import type { Target } from '../plan/compile-target.ts'
 import type { TranslatedRequest } from '../translate/translate.ts'
-import type { AttemptRecord } from './attempt-record.ts'
 import { unusableAnswer } from './failures.ts'
 import { MAX_ERROR_BYTES, scrub, toRefusal } from './refused-answer.ts'
 

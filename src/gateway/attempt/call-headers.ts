@@ -2,7 +2,6 @@
  * The headers that pass between a caller and an upstream, for each dialect: its list, and what the
  * operator has added. Must not know names.
  */
-import type { AnswerHeaders } from '../../upstream/answer-headers.ts'
 import { HeaderList } from '../../upstream/forwarded-headers.ts'
 import type { CallerDialectId } from '../../wire/dialect.ts'
 import { headerListsOf, LISTED_DIALECTS } from '../../wire/header-lists.ts'
@@ -41,16 +40,18 @@ export class CallHeaders {
     )
   }
 
-  ofRequest(dialect: CallerDialectId, headers: Headers): Record<string, string> {
-    return this.#lists.get(dialect)?.request.pick(headers) ?? {}
-  }
-
-  ofAnswer(
-    dialect: CallerDialectId,
-    headers: AnswerHeaders,
-    { owner }: { readonly owner: 'account' | 'platform' },
-  ): Record<string, string> {
-    const lists = this.#lists.get(dialect)
-    return (owner === 'account' ? lists?.ownAnswer : lists?.answer)?.pick(headers) ?? {}
+  /** @param owner whose credential the upstream is asked with */
+  listsFor(dialect: CallerDialectId, owner: 'account' | 'platform'): PassedHeaders {
+    const { request, answer, ownAnswer } = this.#lists.get(dialect) ?? NO_LISTS
+    return { request, answer: owner === 'account' ? ownAnswer : answer }
   }
 }
+
+/** What of a request's headers passes, and of its answer's. */
+export interface PassedHeaders {
+  readonly request: HeaderList
+  readonly answer: HeaderList
+}
+
+const NO_HEADER = new HeaderList([])
+const NO_LISTS: DialectHeaders = { request: NO_HEADER, answer: NO_HEADER, ownAnswer: NO_HEADER }

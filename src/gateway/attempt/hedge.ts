@@ -1,7 +1,9 @@
 /** Asks a second target when the first is late, and takes whichever begins to answer first. */
 import type { Timekeeper } from '../../core/clock.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
-import type { Target } from '../plan/plan-targets.ts'
+import { giveUpAttempt } from '../call.ts'
+import type { AttemptRecord } from '../call-observer.ts'
+import type { Target } from '../plan/compile-target.ts'
 import {
   type AskPorts,
   type Attempted,
@@ -9,7 +11,6 @@ import {
   askTarget,
   noteTarget,
 } from './ask-target.ts'
-import { type AttemptRecord, giveUpAttempt } from './attempt-record.ts'
 
 export interface HedgedTargets {
   readonly first: Target

@@ -19,7 +19,7 @@ import {
   toNestedBody,
   type UpstreamErrorAnswer,
 } from '../../wire/upstream-error.ts'
-import { isTranslated, type Target } from '../plan/plan-targets.ts'
+import type { Target } from '../plan/compile-target.ts'
 import { FOREIGN_REASONING } from './retry.ts'
 
 /** More of an error answer than this is no use to anyone. */
@@ -70,7 +70,7 @@ export async function toRefusal(
     status: callerStatus,
     // What the caller got wrong is told as such where the vendor's own words for it are not passed
     // on.
-    ...(isTranslated(target) ? { type: callersTypeOf(callerStatus) } : {}),
+    ...(target.isTranslated ? { type: callersTypeOf(callerStatus) } : {}),
     ...(isFull ? { code: CONTEXT_FULL } : {}),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
     headers: pickHeaders(answer.headers, said),
@@ -99,7 +99,7 @@ function isInCallersForm(
   said: UpstreamErrorAnswer,
   { target, dialect }: Pick<RefusedQuestion, 'target' | 'dialect'>,
 ): boolean {
-  if (!said.isNested || isTranslated(target)) return false
+  if (!said.isNested || target.isTranslated) return false
   // A vendor's own form is passed on as it is, also where it has changed.
   return dialect.envelope !== 'messages' || !target.isGuarded || isMessagesError(said)
 }
@@ -110,7 +110,7 @@ function isForeignReasoning(
   said: UpstreamErrorAnswer,
   { target, dialect }: Pick<RefusedQuestion, 'target' | 'dialect'>,
 ): boolean {
-  if (status !== 400 || isTranslated(target) || !isRelayed(dialect)) return false
+  if (status !== 400 || target.isTranslated || !isRelayed(dialect)) return false
   return dialect.refusesReasoning?.(said) ?? false
 }
 

@@ -5,7 +5,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
 import { waitWithin } from '../../upstream/wait-within.ts'
-import type { Target } from '../plan/plan-targets.ts'
+import type { Target } from '../plan/compile-target.ts'
 
 export interface UnsignedRequest {
   /** Changed in place: the signature or token goes where the key was. */

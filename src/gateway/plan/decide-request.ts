@@ -1,12 +1,13 @@
 /**
- * Between gate and request: which of the two counts where both say something (docs/decisions/0008).
- * No I/O.
+ * Between gate and request: which of the two counts where both say something
+ * (docs/decisions/0008), and which of the gate's targets the request leaves. No I/O.
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { Gate, GateTarget } from '../../core/gate.ts'
 import type { AcceptedRequest, Dialect } from '../../wire/dialect.ts'
 import { decideDefaults, overrideRejected } from '../../wire/gate-defaults.ts'
 import { presentMember } from '../../wire/request-fields.ts'
+import type { Credential } from '../ports.ts'
 
 /**
  * Whether there is anything to decide: the usual gate says nothing, and its calls cost nothing
@@ -55,5 +56,55 @@ export function assertProviderModel(model: string, upstream: object | undefined)
     "'model' beside 'gate_id' must be provider/model of a provider that is known here, or the gate's id.",
     'model',
     'invalid_value',
+  )
+}
+
+/** What of a target decides it. */
+interface Host {
+  readonly hosts: readonly string[] | undefined
+  readonly owner: Credential['owner']
+}
+
+/**
+ * Which of a gate's targets may be asked for what only a provider itself can keep or run: such
+ * members are never ignored, since the answer would be another than was asked for
+ * (docs/decisions/0033).
+ * @throws GatewayError `invalid_request` naming the member that no target can take
+ */
+export function chooseHosts<Target extends Host>(
+  gate: Gate,
+  request: AcceptedRequest,
+  dialect: Dialect,
+  targets: readonly Target[],
+): readonly Target[] {
+  const { hosted } = dialect
+  if (hosted === undefined || targets.length === 0) return targets
+  let chosen = targets
+  for (const name of hosted.names) {
+    if (presentMember(request.body, name) === undefined) continue
+    chosen = chosen.filter((target) => target.hosts?.includes(name) === true)
+    if (chosen.length === 0) throw hosted.refuse(name, describeMissing(gate, name))
+    if (hosted.isState(name) && !isKept(gate, chosen))
+      throw hosted.refuse(name, describeState(name))
+  }
+  return chosen
+}
+
+/** The next call must come to the same place, which must be nobody else's. */
+function isKept({ targets }: Gate, [first, ...others]: readonly Host[]): boolean {
+  return targets.length === 1 && others.length === 0 && first?.owner === 'account'
+}
+
+function describeMissing({ id }: Gate, name: string): string {
+  return (
+    `No target of the gate '${id}' has '${name}', which the provider itself would have to keep or run: ` +
+    'leave it out, or name a gate with a target that has it.'
+  )
+}
+
+function describeState(name: string): string {
+  return (
+    `'${name}' is state in the provider's account: it passes only on the account's own provider key ` +
+    '(PUT /v1/provider-keys), through a gate with one target. Without it, send the whole conversation.'
   )
 }

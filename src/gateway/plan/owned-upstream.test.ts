@@ -5,8 +5,8 @@
 import { expect, test } from 'bun:test'
 import type { OwnedModel, ServerTraits } from '../../core/owned-model.ts'
 import { FIM_TEMPLATES } from '../../providers/fim-templates.ts'
+import { traitsOf } from './compile-target.ts'
 import { toOwnedUpstream } from './owned-upstream.ts'
-import { traitsOf } from './plan-targets.ts'
 
 const ADDRESS = 'https://coder.test/v1'
 

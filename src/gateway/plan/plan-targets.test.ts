@@ -12,9 +12,11 @@ import { gatehouseChat } from '../../wire/gatehouse-chat/gatehouse-chat.ts'
 import { scanJsonObject } from '../../wire/json-splice.ts'
 import { openaiChat } from '../../wire/openai-chat/openai-chat.ts'
 import { openaiResponses } from '../../wire/openai-responses/openai-responses.ts'
+import { CallHeaders } from '../attempt/call-headers.ts'
 import { CircuitBreakers } from '../attempt/circuit-breakers.ts'
+import type { ReachableProvider } from './compile-target.ts'
 import { TargetOrder } from './order-targets.ts'
-import { planTargets, type ReachableProvider } from './plan-targets.ts'
+import { planTargets } from './plan-targets.ts'
 
 const vendor: ReachableProvider = {
   id: 'vendor',
@@ -62,6 +64,7 @@ function plan(model: string, dialect: Dialect) {
     },
     providers: new Map([vendor, narrow].map((provider) => [provider.id, provider])),
     ownedModels: { find: () => undefined },
+    callHeaders: new CallHeaders(),
     order: new TargetOrder(new CircuitBreakers({ now: () => 0, elapsed: () => 0 })),
   }
   const caller = {

@@ -6,78 +6,43 @@ import { GatewayError } from '../../core/errors.ts'
 import type { Gate, GateTarget } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
-import type { Secret } from '../../core/secret.ts'
 import { catalog } from '../../providers/catalog.ts'
-import type { Endpoint, Provider, Signing } from '../../providers/define.ts'
-import { CommonHeaders } from '../../upstream/request-head.ts'
+import type { Provider } from '../../providers/define.ts'
 import { CLIENT_CODECS } from '../../wire/client-codecs.ts'
-import type { ClientCodec, ModelTraits } from '../../wire/codec.ts'
 import {
   type AcceptedRequest,
   type Dialect,
   type DialectId,
   isRelayed,
-  type RelayTarget,
 } from '../../wire/dialect.ts'
-import type { EmbeddingsCodec } from '../../wire/embeddings/embeddings-codec.ts'
 import { EMBEDDINGS_CODECS } from '../../wire/embeddings/embeddings-codecs.ts'
-import type { FimCodec } from '../../wire/fill-in-the-middle/fim-codec.ts'
 import { FIM_CODECS } from '../../wire/fill-in-the-middle/fim-codecs.ts'
 import { hasCarriers } from '../../wire/seal-carrier.ts'
+import type { CallHeaders } from '../attempt/call-headers.ts'
 import type {
   Caller,
-  Credential,
   Credentials,
   GateStore,
   OwnedModelStore,
   OwnedUpstream,
   TargetCredential,
 } from '../ports.ts'
-import { chooseHosts } from './choose-hosts.ts'
-import { assertProviderModel, decideRequest, decides, findChosen } from './decide-request.ts'
-import { healthKey, type TargetOrder } from './order-targets.ts'
+import {
+  type FoundEndpoint,
+  type Question,
+  type ReachableProvider,
+  type Target,
+  toTarget,
+} from './compile-target.ts'
+import {
+  assertProviderModel,
+  chooseHosts,
+  decideRequest,
+  decides,
+  findChosen,
+} from './decide-request.ts'
+import type { TargetOrder } from './order-targets.ts'
 import { gateNotFound, noAddress, noCredential, wrongDialect, wrongModel } from './plan-refusals.ts'
-import { originOf } from './seal-origin.ts'
-
-/** A provider with the address that this gateway reaches it at. */
-export interface ReachableProvider extends Provider {
-  readonly baseUrl: string
-}
-
-export interface Target extends RelayTarget {
-  /** `provider/model`, as the gate names it. */
-  readonly name: string
-  readonly url: string
-  readonly providerId: string
-  /** Undefined: its server takes none, and no header carries any. */
-  readonly credential: Secret | undefined
-  /** Whose credential it is. */
-  readonly owner: Credential['owner']
-  /** Set when the credential may be one that signs. */
-  readonly signing: Signing | undefined
-  /**
-   * What every request to it says: its credential, and the provider's own. Made anew with the
-   * target when either changes.
-   */
-  readonly common: CommonHeaders
-  /** Set when the target speaks another dialect than the caller. */
-  readonly codec: ClientCodec | undefined
-  /** The same for requests for embeddings. */
-  readonly embeddings: EmbeddingsCodec | undefined
-  /** And for those that fill in the middle. */
-  readonly fim: FimCodec | undefined
-  readonly traits: ModelTraits
-  /** Members of the request by which it keeps or runs something itself; undefined: it has none. */
-  readonly hosts: readonly string[] | undefined
-  /** Its address is a customer's: where it leads is checked for each call. */
-  readonly isGuarded: boolean
-  /**
-   * Who signs this target's reasoning, and can read it again: its provider under this credential.
-   */
-  readonly sealOrigin: string
-  /** Names it in this node's memory of how targets do (circuit-breakers.ts). */
-  readonly healthKey: string
-}
 
 export interface Plan {
   readonly gate: Gate
@@ -93,6 +58,7 @@ export interface PlanPorts {
   readonly providers: ReadonlyMap<string, ReachableProvider>
   readonly ownedModels: OwnedModelStore
   readonly order: TargetOrder
+  readonly callHeaders: CallHeaders
 }
 
 /**
@@ -175,8 +141,8 @@ function findTargets(
   candidates: readonly GateTarget[],
 ) {
   const { serverCodec } = dialect
-  const opensSeals = isRelayed(dialect) && dialect.opensSeals === true
-  const relays = serverCodec === undefined || opensSeals || !hasCarriers(request.body.bytes)
+  const relays =
+    serverCodec === undefined || dialect.opensSeals === true || !hasCarriers(request.body.bytes)
   const targets: Target[] = []
   const speaking: ReachableProvider[] = []
   let unopened: GatewayError | undefined
@@ -197,15 +163,6 @@ function findTargets(
   // way.
   if (targets.length === 0 && unopened !== undefined) throw unopened
   return { speaking, targets }
-}
-
-/** What decides how a target of a gate is asked, beside the target itself. */
-interface Question {
-  readonly caller: Caller
-  readonly dialect: Dialect
-  /** False when the request holds what an upstream of its own dialect would not understand. */
-  readonly relays: boolean
-  readonly stream: boolean
 }
 
 interface Resolution {
@@ -237,7 +194,7 @@ function resolveTarget(ports: PlanPorts, candidate: GateTarget, question: Questi
   const target =
     found === undefined || credential === undefined
       ? undefined
-      : toTarget(question, found, credential)
+      : toTarget(ports.callHeaders, question, found, credential)
   const resolution = { provider: found?.provider, target, credential, owned: found?.owned }
   kept[kind] = resolution
   return resolution
@@ -277,18 +234,6 @@ function isCurrent(
     providers.get(provider.id) === provider &&
     credentials.find(caller.accountId, provider.id) === credential
   )
-}
-
-interface FoundEndpoint {
-  readonly target: GateTarget
-  readonly name: string
-  readonly model: string
-  readonly provider: ReachableProvider
-  readonly endpoint: Endpoint
-  readonly owned?: OwnedUpstream | undefined
-  readonly codec?: ClientCodec | undefined
-  readonly embeddings?: EmbeddingsCodec
-  readonly fim?: FimCodec
 }
 
 function findEndpoint(
@@ -351,85 +296,4 @@ function findTranslated(provider: Provider, model: string, dialect: Dialect) {
       return { endpoint, codec }
   }
   return undefined
-}
-
-/** Whether a target's answers are in another dialect than its caller's. */
-export function isTranslated(target: Target): boolean {
-  return target.codec !== undefined || target.embeddings !== undefined || target.fim !== undefined
-}
-
-function toTarget(
-  { caller, stream }: Question,
-  found: FoundEndpoint,
-  credential: TargetCredential,
-): Target {
-  const { provider, endpoint, model, name, owned } = found
-  return {
-    name,
-    model,
-    url: provider.baseUrl + pathOf(endpoint, model, stream),
-    providerId: provider.id,
-    credential: credential.secret,
-    owner: credential.owner,
-    signing: provider.signing,
-    common: toCommonHeaders(provider, credential.secret),
-    codec: found.codec,
-    embeddings: found.embeddings,
-    fim: found.fim,
-    traits: traitsOf(provider, model),
-    takesEffort: takesEffort(found),
-    isGuarded: owned !== undefined,
-    sealOrigin: originOf(provider.id, credential.secret),
-    healthKey: healthKey(caller, found.target),
-    isReasoningModel: provider.reasoningModels?.test(model) ?? false,
-    countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,
-    insteadOfModel: endpoint.insteadOfModel,
-    checksSignatures: endpoint.checksSignatures,
-    hosts: found.codec === undefined ? endpoint.hosts : undefined,
-  }
-}
-
-/** What the client says of its dialect's version counts, and nothing that it says of the rest. */
-function toCommonHeaders(
-  { keyHeader, headers, fixedHeaders }: Provider,
-  credential: Secret | undefined,
-): CommonHeaders {
-  const key = credential?.reveal()
-  return new CommonHeaders(
-    {
-      ...(key === undefined
-        ? {}
-        : keyHeader === undefined
-          ? { authorization: `Bearer ${key}` }
-          : { [keyHeader]: key }),
-      ...fixedHeaders,
-      'content-type': 'application/json',
-      // The answer is read on its way through, so it is asked for as it is.
-      'accept-encoding': 'identity',
-    },
-    headers,
-  )
-}
-
-function pathOf({ path, streamPath }: Endpoint, model: string, stream: boolean): string {
-  const chosen = stream ? (streamPath ?? path) : path
-  return chosen.includes('{model}') ? chosen.replace('{model}', encodeURIComponent(model)) : chosen
-}
-
-const NO_TRAITS: ModelTraits = {}
-
-export function traitsOf(provider: Provider, model: string): ModelTraits {
-  return provider.traits?.find(([pattern]) => pattern.test(model))?.[1] ?? NO_TRAITS
-}
-
-/**
- * Of a vendor or an owned model whose data says nothing of reasoning, nothing is known: then the
- * operator's word counts.
- */
-function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
-  const { traits, reasoningModels } = provider
-  if (reasoningModels?.test(model) === true || traitsOf(provider, model).reasoning !== undefined)
-    return true
-  if (owned !== undefined) return traits?.some(([pattern]) => pattern.test(model)) !== true
-  return traits === undefined && reasoningModels === undefined
 }

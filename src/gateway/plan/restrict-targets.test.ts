@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../../core/errors.ts'
 import type { Ticket } from '../ports.ts'
-import type { Target } from './plan-targets.ts'
+import type { Target } from './compile-target.ts'
 import { reserveQuota } from './restrict-targets.ts'
 
 const targets = (...names: readonly string[]) =>

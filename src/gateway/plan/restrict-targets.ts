@@ -2,12 +2,13 @@
  * Between plan and attempt: which of the planned targets a call may be sent to, and with which of
  * them the account's quota is set aside. Knows no vendor, and not where prices come from.
  */
+import type { CallCredential } from '../../core/call.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AcceptedRequest } from '../../wire/dialect.ts'
 import type { AdmittedCall } from '../call.ts'
 import type { Caller, Limits, PriceDemand, Prices, Ticket } from '../ports.ts'
-import { countsForQuota } from './counts-for-quota.ts'
-import type { Plan, Target } from './plan-targets.ts'
+import type { Target } from './compile-target.ts'
+import type { Plan } from './plan-targets.ts'
 
 /**
  * The plan with those targets that may be sent the request's ids, whose price is known where a
@@ -204,4 +205,17 @@ function targetsWithout(
 
 function isPlatforms({ name, owner }: Target): boolean {
   return countsForQuota(name, owner === 'account' ? 'own' : 'platform')
+}
+
+const OWN_MODELS = 'owned/'
+
+/**
+ * Whether the platform pays for a call to a target. What the account pays for itself is no concern
+ * of its quota.
+ * @param target `provider/model`, or `owned/<slug>` for a model of the account's own
+ * @param credential that it was asked with, or will be; null when none was, and in rows of older
+ * versions
+ */
+export function countsForQuota(target: string | null, credential: CallCredential | null): boolean {
+  return credential !== 'own' && target?.startsWith(OWN_MODELS) !== true
 }

@@ -11,7 +11,7 @@ import { mistralChat } from '../../wire/mistral-chat/mistral-chat.ts'
 import { mistralFim } from '../../wire/mistral-fim/mistral-fim.ts'
 import { openaiChat } from '../../wire/openai-chat/openai-chat.ts'
 import { openaiResponses } from '../../wire/openai-responses/openai-responses.ts'
-import { traitsOf } from '../plan/plan-targets.ts'
+import { traitsOf } from '../plan/compile-target.ts'
 
 export interface Question {
   readonly dialect: RelayedDialect

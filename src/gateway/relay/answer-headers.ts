@@ -1,6 +1,6 @@
 /** What the gateway tells of a call in headers, since nothing is added to bodies (design §4). */
 import type { Call } from '../call.ts'
-import type { Target } from '../plan/plan-targets.ts'
+import type { Target } from '../plan/compile-target.ts'
 
 interface UsualHeaders {
   readonly contentType: string | undefined

@@ -10,12 +10,11 @@ import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import type { Dialect, StreamTap, TapOutput } from '../../wire/dialect.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
-import type { CallHeaders } from '../attempt/call-headers.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
 import type { AdmittedCall } from '../call.ts'
-import { isTranslated, type Target } from '../plan/plan-targets.ts'
+import type { Target } from '../plan/compile-target.ts'
 import { type CallResult, type SettlePorts, settle } from '../settle/settle.ts'
 import { addOwnHeaders, usualHeadersOf } from './answer-headers.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
@@ -40,7 +39,6 @@ const FLUSH_BEFORE_OUR_CUT_MS = 50
 export interface RelayPorts extends KeepAlivePorts, SettlePorts {
   readonly clock: Timekeeper
   readonly breakers: CircuitBreakers
-  readonly callHeaders: CallHeaders
 }
 
 /** @throws GatewayError (rejects) `unavailable` when a whole answer could not be written down */
@@ -51,7 +49,7 @@ export function relayAnswer(
 ): Response | Promise<Response> {
   const { answer, target } = attempted
   const { status } = answer
-  const forwarded = toForwarded(ports, call, attempted)
+  const forwarded = toForwarded(attempted)
   const headers = usualHeadersOf(
     target,
     forwarded['content-type'],
@@ -88,17 +86,13 @@ function relayPieces(ports: RelayPorts, relayed: Relayed, client: AnswerSink): P
 }
 
 /** A translated answer is ours, and so are its headers. */
-function toForwarded(
-  { callHeaders }: RelayPorts,
-  { dialect }: AdmittedCall,
-  { target, answer }: Attempted,
-): Record<string, string> {
-  const forwarded = isTranslated(target)
+function toForwarded({ target, answer }: Attempted): Record<string, string> {
+  const forwarded = target.isTranslated
     ? {
         'content-type':
           answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json',
       }
-    : callHeaders.ofAnswer(dialect.id, answer.headers, target)
+    : target.passed.answer.pick(answer.headers)
   const id = upstreamRequestId(answer.headers)
   if (id !== undefined) forwarded['x-gatehouse-upstream-request-id'] = id
   return forwarded

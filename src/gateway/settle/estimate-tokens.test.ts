@@ -1,7 +1,7 @@
 /** The estimate reads no more than the top level, and no cap can make it absurd. */
 import { describe, expect, test } from 'bun:test'
 import { scanJsonObject } from '../../wire/json-splice.ts'
-import { countsForQuota } from '../plan/counts-for-quota.ts'
+import { countsForQuota } from '../plan/restrict-targets.ts'
 import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
 
 function estimate(text: string): number {

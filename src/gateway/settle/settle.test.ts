@@ -18,6 +18,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     headers: {},
     caller: { accountId: 'acct_1' as AccountId, keyId: 'key_1' as KeyId, limits },
     place: undefined,
+    isStrict: false,
     accepted: { stream: false, gateId: 'nobody' } as AdmittedCall['accepted'],
     share: { take: () => {}, giveBack: () => {} },
     ticket: { headers: {}, reserveQuota: () => undefined, settle: (used) => void spent.push(used) },

@@ -13,7 +13,7 @@ import {
   encodeEmbeddingsAnswer,
 } from '../../wire/embeddings/translate-embeddings.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
-import type { Target } from '../plan/plan-targets.ts'
+import type { Target } from '../plan/compile-target.ts'
 import { refuseIgnored, type TranslatedRequest } from './translate.ts'
 
 export interface EmbeddingsTranslation {

@@ -12,7 +12,7 @@ import type { FimCodec } from '../../wire/fill-in-the-middle/fim-codec.ts'
 import { decodeFimRequest } from '../../wire/fill-in-the-middle/fim-request.ts'
 import { TranslatingTap } from '../../wire/translating-tap.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
-import type { Target } from '../plan/plan-targets.ts'
+import type { Target } from '../plan/compile-target.ts'
 import { refuseIgnored, type TranslatedRequest } from './translate.ts'
 
 export interface FimTranslation {

@@ -18,7 +18,7 @@ import type { AcceptedRequest, StreamTap } from '../../wire/dialect.ts'
 import { isDefaulted, withDefaults } from '../../wire/gate-defaults.ts'
 import { TranslatingTap } from '../../wire/translating-tap.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
-import type { Target } from '../plan/plan-targets.ts'
+import type { Target } from '../plan/compile-target.ts'
 
 /** One caller's request, decoded at most once however many targets are asked. */
 export class CallerRequest {

@@ -7,7 +7,7 @@ import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from 
 import { spokenAt } from '../gate-defaults.ts'
 import { type JsonEdit, type JsonObject, spliceJson } from '../json-splice.ts'
 import { ChatTap } from '../openai-chat/chat-tap.ts'
-import { isChatAnswer } from '../openai-chat/is-chat-answer.ts'
+import { isChatAnswer } from '../openai-chat/openai-chat.ts'
 import { editModel, readFlag, readGate } from '../request-fields.ts'
 import { requestScratch } from '../scratch-buffer.ts'
 import { readUsage } from '../usage.ts'

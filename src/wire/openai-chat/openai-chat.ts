@@ -12,7 +12,6 @@ import { requestScratch } from '../scratch-buffer.ts'
 import { readUsage } from '../usage.ts'
 import { editChatDefaults } from './chat-defaults.ts'
 import { ChatTap } from './chat-tap.ts'
-import { isChatAnswer } from './is-chat-answer.ts'
 import { openaiChatServerCodec } from './server-codec.ts'
 
 export const openaiChat: RelayedDialect = {
@@ -93,4 +92,14 @@ function scanStreamOptions(bytes: Uint8Array): JsonObject {
       'stream_options',
     )
   }
+}
+
+/**
+ * Whether a whole answer is a chat completion, also of other dialects shaped like this one: some
+ * routers put an error beside an empty list.
+ */
+export function isChatAnswer({ choices, error }: Readonly<Record<string, unknown>>): boolean {
+  return (
+    Array.isArray(choices) && (choices.length > 0 || typeof error !== 'object' || error === null)
+  )
 }

@@ -3,7 +3,7 @@
  * until it is told.
  */
 import { expect, test } from 'bun:test'
-import { beginAttempt, toOutcome } from './attempt-record.ts'
+import { beginAttempt, toOutcome } from './call.ts'
 
 test('a failed attempt has its own duration, one that goes on has lasted until now', () => {
   const at = (elapsedMs: number) => ({ elapsed: () => elapsedMs })

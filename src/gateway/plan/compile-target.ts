@@ -1,0 +1,169 @@
+/**
+ * Makes of a gate's target what all calls to it share, once for each dialect of callers and each
+ * credential (docs/decisions/0047). No I/O; it must not know which calls it is asked for.
+ */
+import type { GateTarget } from '../../core/gate.ts'
+import type { Secret } from '../../core/secret.ts'
+import type { Endpoint, Provider, Signing } from '../../providers/define.ts'
+import { CommonHeaders } from '../../upstream/request-head.ts'
+import type { ClientCodec, ModelTraits } from '../../wire/codec.ts'
+import {
+  type Dialect,
+  isRelayed,
+  type RelayedDialect,
+  type RelayTarget,
+} from '../../wire/dialect.ts'
+import type { EmbeddingsCodec } from '../../wire/embeddings/embeddings-codec.ts'
+import type { FimCodec } from '../../wire/fill-in-the-middle/fim-codec.ts'
+import type { CallHeaders, PassedHeaders } from '../attempt/call-headers.ts'
+import type { Caller, Credential, OwnedUpstream, TargetCredential } from '../ports.ts'
+import { healthKey } from './order-targets.ts'
+import { originOf } from './seal-origin.ts'
+
+/** A provider with the address that this gateway reaches it at. */
+export interface ReachableProvider extends Provider {
+  readonly baseUrl: string
+}
+
+export interface Target extends RelayTarget {
+  /** `provider/model`, as the gate names it. */
+  readonly name: string
+  readonly url: string
+  readonly providerId: string
+  /** Undefined: its server takes none, and no header carries any. */
+  readonly credential: Secret | undefined
+  /** Whose credential it is. */
+  readonly owner: Credential['owner']
+  /** Set when the credential may be one that signs. */
+  readonly signing: Signing | undefined
+  /** Which headers pass between the caller and it, where nothing is translated. */
+  readonly passed: PassedHeaders
+  /**
+   * What every request to it says: its credential, and the provider's own. Made anew with the
+   * target when either changes.
+   */
+  readonly common: CommonHeaders
+  /** Its answers are in another dialect than its caller's. */
+  readonly isTranslated: boolean
+  /** The caller's dialect, where calls in it can pass byte for byte. */
+  readonly relayed: RelayedDialect | undefined
+  /** Set when the target speaks another dialect than the caller. */
+  readonly codec: ClientCodec | undefined
+  /** The same for requests for embeddings. */
+  readonly embeddings: EmbeddingsCodec | undefined
+  /** And for those that fill in the middle. */
+  readonly fim: FimCodec | undefined
+  readonly traits: ModelTraits
+  /** Members of the request by which it keeps or runs something itself; undefined: it has none. */
+  readonly hosts: readonly string[] | undefined
+  /** Its address is a customer's: where it leads is checked for each call. */
+  readonly isGuarded: boolean
+  /**
+   * Who signs this target's reasoning, and can read it again: its provider under this credential.
+   */
+  readonly sealOrigin: string
+  /** Names it in this node's memory of how targets do (circuit-breakers.ts). */
+  readonly healthKey: string
+}
+
+/** What decides how a target of a gate is asked, beside the target itself. */
+export interface Question {
+  readonly caller: Caller
+  readonly dialect: Dialect
+  /** False when the request holds what an upstream of its own dialect would not understand. */
+  readonly relays: boolean
+  readonly stream: boolean
+}
+
+export interface FoundEndpoint {
+  readonly target: GateTarget
+  readonly name: string
+  readonly model: string
+  readonly provider: ReachableProvider
+  readonly endpoint: Endpoint
+  readonly owned?: OwnedUpstream | undefined
+  readonly codec?: ClientCodec | undefined
+  readonly embeddings?: EmbeddingsCodec
+  readonly fim?: FimCodec
+}
+
+export function toTarget(
+  callHeaders: CallHeaders,
+  { caller, dialect, stream }: Question,
+  found: FoundEndpoint,
+  credential: TargetCredential,
+): Target {
+  const { provider, endpoint, model, name, owned } = found
+  return {
+    name,
+    model,
+    url: provider.baseUrl + pathOf(endpoint, model, stream),
+    providerId: provider.id,
+    credential: credential.secret,
+    owner: credential.owner,
+    signing: provider.signing,
+    passed: callHeaders.listsFor(dialect.id, credential.owner),
+    common: toCommonHeaders(provider, credential.secret),
+    isTranslated:
+      found.codec !== undefined || found.embeddings !== undefined || found.fim !== undefined,
+    relayed: isRelayed(dialect) ? dialect : undefined,
+    codec: found.codec,
+    embeddings: found.embeddings,
+    fim: found.fim,
+    traits: traitsOf(provider, model),
+    takesEffort: takesEffort(found),
+    isGuarded: owned !== undefined,
+    sealOrigin: originOf(provider.id, credential.secret),
+    healthKey: healthKey(caller, found.target),
+    isReasoningModel: provider.reasoningModels?.test(model) ?? false,
+    countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,
+    insteadOfModel: endpoint.insteadOfModel,
+    checksSignatures: endpoint.checksSignatures,
+    hosts: found.codec === undefined ? endpoint.hosts : undefined,
+  }
+}
+
+/** What the client says of its dialect's version counts, and nothing that it says of the rest. */
+function toCommonHeaders(
+  { keyHeader, headers, fixedHeaders }: Provider,
+  credential: Secret | undefined,
+): CommonHeaders {
+  const key = credential?.reveal()
+  return new CommonHeaders(
+    {
+      ...(key === undefined
+        ? {}
+        : keyHeader === undefined
+          ? { authorization: `Bearer ${key}` }
+          : { [keyHeader]: key }),
+      ...fixedHeaders,
+      'content-type': 'application/json',
+      // The answer is read on its way through, so it is asked for as it is.
+      'accept-encoding': 'identity',
+    },
+    headers,
+  )
+}
+
+function pathOf({ path, streamPath }: Endpoint, model: string, stream: boolean): string {
+  const chosen = stream ? (streamPath ?? path) : path
+  return chosen.includes('{model}') ? chosen.replace('{model}', encodeURIComponent(model)) : chosen
+}
+
+const NO_TRAITS: ModelTraits = {}
+
+export function traitsOf(provider: Provider, model: string): ModelTraits {
+  return provider.traits?.find(([pattern]) => pattern.test(model))?.[1] ?? NO_TRAITS
+}
+
+/**
+ * Of a vendor or an owned model whose data says nothing of reasoning, nothing is known: then the
+ * operator's word counts.
+ */
+function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
+  const { traits, reasoningModels } = provider
+  if (reasoningModels?.test(model) === true || traitsOf(provider, model).reasoning !== undefined)
+    return true
+  if (owned !== undefined) return traits?.some(([pattern]) => pattern.test(model)) !== true
+  return traits === undefined && reasoningModels === undefined
+}

@@ -4,9 +4,9 @@
  */
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/json-content-type.ts'
-import type { Deadlines } from '../upstream/deadlines.ts'
+import type { Deadline, Deadlines } from '../upstream/deadlines.ts'
 import { hasMoreMembers } from '../wire/count-members.ts'
-import type { AcceptedRequest } from '../wire/dialect.ts'
+import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
 import type { BodyShare } from './body-room.ts'
 import type { Call } from './call.ts'
@@ -29,11 +29,7 @@ export function accept(
   // Also where nothing will be translated: what is asked for must be known before a gate decides.
   call.isStrict = readStrictness(request.headers)
   const { dialect, share } = call
-  return readBody(request, ports.bodyLimits, {
-    deadlines: ports.deadlines,
-    share,
-    read: (bytes) => dialect.accept(scanBody(bytes)),
-  })
+  return readBody(request, ports.bodyLimits, { deadlines: ports.deadlines, dialect, share })
 }
 
 /** Reading an object costs by its members, a microsecond each, in which nobody else is served. */
@@ -66,19 +62,22 @@ function scanBody(bytes: Uint8Array): JsonObject {
   }
 }
 
-interface BodyReading<T> {
+interface BodyReading {
   readonly deadlines: Deadlines
+  readonly dialect: Dialect
   /** Takes what is held, before it is read where its length is said. */
   readonly share: Pick<BodyShare, 'take'>
-  /** Told the whole body. What it throws, the promise rejects with. */
-  readonly read: (bytes: Uint8Array) => T
 }
 
 /**
  * @throws GatewayError (or rejects with it) `payload_too_large`, `request_timeout`, `unavailable`,
  *   or `invalid_request` for a body that cannot be JSON
  */
-function readBody<T>(request: Request, limits: BodyLimits, reading: BodyReading<T>): Promise<T> {
+function readBody(
+  request: Request,
+  limits: BodyLimits,
+  reading: BodyReading,
+): Promise<AcceptedRequest> {
   checkContentHeaders(request.headers)
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limits.maxBodyBytes) throw tooLarge(limits)
@@ -129,34 +128,58 @@ async function readCounted(
   return Buffer.concat(chunks)
 }
 
-/** One promise and no race: this runs for every call, and nearly every body is there already. */
-function within<T>(
+function within(
   timeoutMs: number,
   body: Promise<Uint8Array>,
-  { deadlines, read }: BodyReading<T>,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const deadline = {
-      dueAt: deadlines.now() + timeoutMs,
-      onDue: () =>
-        reject(new GatewayError('request_timeout', 'The request body did not arrive in time.')),
+  { deadlines, dialect }: BodyReading,
+): Promise<AcceptedRequest> {
+  const wait = new BodyWait(deadlines, dialect, timeoutMs)
+  body.then(
+    (bytes) => wait.end(bytes),
+    (cause: unknown) => wait.fail(cause),
+  )
+  return wait.accepted
+}
+
+/** One promise and no race: this is made for every call, and nearly every body is there already. */
+class BodyWait implements Deadline {
+  dueAt: number
+  before: Deadline | undefined = undefined
+  after: Deadline | undefined = undefined
+  readonly #deadlines: Deadlines
+  readonly #dialect: Dialect
+  readonly #accepted = Promise.withResolvers<AcceptedRequest>()
+
+  constructor(deadlines: Deadlines, dialect: Dialect, timeoutMs: number) {
+    this.#deadlines = deadlines
+    this.#dialect = dialect
+    this.dueAt = deadlines.now() + timeoutMs
+    deadlines.add(this)
+  }
+
+  get accepted(): Promise<AcceptedRequest> {
+    return this.#accepted.promise
+  }
+
+  end(bytes: Uint8Array): void {
+    this.#deadlines.remove(this)
+    try {
+      this.#accepted.resolve(this.#dialect.accept(scanBody(bytes)))
+    } catch (thrown) {
+      this.#accepted.reject(thrown)
     }
-    deadlines.add(deadline)
-    body.then(
-      (bytes) => {
-        deadlines.remove(deadline)
-        try {
-          resolve(read(bytes))
-        } catch (thrown) {
-          reject(thrown)
-        }
-      },
-      (cause) => {
-        deadlines.remove(deadline)
-        reject(cause instanceof GatewayError ? cause : unreadable(cause))
-      },
+  }
+
+  fail(cause: unknown): void {
+    this.#deadlines.remove(this)
+    this.#accepted.reject(cause instanceof GatewayError ? cause : unreadable(cause))
+  }
+
+  onDue(): void {
+    this.#accepted.reject(
+      new GatewayError('request_timeout', 'The request body did not arrive in time.'),
     )
-  })
+  }
 }
 
 function unreadable(cause: unknown): GatewayError {

@@ -21,9 +21,11 @@ export function admit(
     startedAtMs: call.startedAt,
     estimatedTokens: estimateTokens(accepted),
   })
-  return ticket instanceof Promise
-    ? ticket.then((taken) => toAdmitted(call, taken))
-    : toAdmitted(call, ticket)
+  return ticket instanceof Promise ? admitLater(call, ticket) : toAdmitted(call, ticket)
+}
+
+async function admitLater(call: Call, ticket: Promise<Ticket>): Promise<AdmittedCall> {
+  return toAdmitted(call, await ticket)
 }
 
 /** Its caller and its request are known by now. */

@@ -161,8 +161,16 @@ export function toAttemptDetails(
 ): readonly CallAttempt[] | undefined {
   if (attempts.length === 0 || (attempts.length === 1 && call.outcome === 'succeeded'))
     return undefined
+  return describeAttempts(clock, attempts, call.durationMs)
+}
+
+function describeAttempts(
+  clock: Stopwatch,
+  attempts: readonly AttemptRecord[],
+  callMs: number,
+): readonly CallAttempt[] {
   const now = clock.elapsed()
-  const startedAt = now - call.durationMs
+  const startedAt = now - callMs
   return attempts.map(({ target, status, askedAt, failedAt }) => ({
     target,
     status,

@@ -24,7 +24,7 @@ export interface Deadline {
    * by then, and listening costs as much as all else here.
    */
   readonly signal?: AbortSignal | undefined
-  readonly onDue: (cause: DueCause) => void
+  onDue(cause: DueCause): void
   /** Its neighbours while it is pending. For `Deadlines` alone, as is what follows. */
   before?: Deadline | undefined
   after?: Deadline | undefined

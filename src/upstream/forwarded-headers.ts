@@ -60,17 +60,28 @@ export class HeaderList {
 
   /** What of these headers passes. */
   pick(headers: AnswerHeaders): Record<string, string> {
-    const picked: Record<string, string> = {}
     const hop = namedIn(headers.get('connection'))
-    // The runtime's own calls back from native code for each: one object of them all costs less.
-    if (headers instanceof Headers) {
-      const all: Readonly<Record<string, string>> = headers.toJSON()
-      for (const name in all)
-        if (this.#holds(name) && hop?.has(name) !== true) picked[name] = all[name] ?? ''
-    } else
-      headers.forEach((value, name) => {
-        if (this.#holds(name) && hop?.has(name) !== true) picked[name] = value
-      })
+    // The runtime's own call back from native code for each: one object of them all costs less.
+    return headers instanceof Headers
+      ? this.#pickOf(headers.toJSON(), hop)
+      : this.#pickEach(headers, hop)
+  }
+
+  #pickOf(
+    headers: Readonly<Record<string, string>>,
+    hop: ReadonlySet<string> | undefined,
+  ): Record<string, string> {
+    const picked: Record<string, string> = {}
+    for (const name in headers)
+      if (this.#holds(name) && hop?.has(name) !== true) picked[name] = headers[name] ?? ''
+    return picked
+  }
+
+  #pickEach(headers: AnswerHeaders, hop: ReadonlySet<string> | undefined): Record<string, string> {
+    const picked: Record<string, string> = {}
+    headers.forEach((value, name) => {
+      if (this.#holds(name) && hop?.has(name) !== true) picked[name] = value
+    })
     return picked
   }
 

@@ -73,8 +73,8 @@ export class CommonHeaders {
     for (const name in this.#usual)
       if (own[name] === undefined && !this.#fixedNames.has(name))
         lines += toLine(name, this.#usual[name])
-    const all = [own, this.#fixed, this.#usual]
-    return all.some((headers) => headers['user-agent'] !== undefined) ? lines : lines + USER_AGENT
+    const agent = own[AGENT] ?? this.#fixed[AGENT] ?? this.#usual[AGENT]
+    return agent === undefined ? lines + USER_AGENT : lines
   }
 }
 
@@ -98,6 +98,7 @@ function toLine(name: string, value: string | undefined): string {
   return `${name}: ${value}\r\n`
 }
 
+const AGENT = 'user-agent'
 const REDACTED = '[headers]'
 const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/
 /** Some vendors' doors refuse whoever does not say what it is. */

@@ -3,7 +3,7 @@
  * read, under deadlines for connecting, the first byte, silence and the whole. Knows no LLM.
  */
 import { type AnswerHead, MalformedAnswer } from './answer-parser.ts'
-import type { Asker, Connection, Question } from './connection.ts'
+import type { Asker, Connection, Question, Route } from './connection.ts'
 import type { ConnectionPool, ConnectionPools } from './connection-pools.ts'
 import type { Deadline, Deadlines, DueCause } from './deadlines.ts'
 import type { Exchange, ExchangeRequest, TakePiece } from './exchange.ts'
@@ -36,11 +36,17 @@ const SILENCES: Record<Phase, UpstreamFailureType> = {
 /** An answer that nobody reads comes up to here; then its upstream has to wait. */
 const MAX_UNREAD_BYTES = 256 * 1024
 
-export class SocketExchange implements Exchange, Asker {
+/** Its own deadline too: of each exchange there is one object. */
+export class SocketExchange implements Exchange, Asker, Deadline {
+  dueAt: number
+  before: Deadline | undefined = undefined
+  after: Deadline | undefined = undefined
+  endListening: (() => void) | undefined = undefined
+  readonly owner: string | undefined
+  readonly signal: AbortSignal
   readonly #ports: ExchangePorts
   readonly #request: ExchangeRequest
   readonly #startedAt: number
-  readonly #deadline: Deadline
   #head: PromiseWithResolvers<AnswerHead> | undefined
   #phase: Phase = 'connecting'
   #connection: Connection | undefined
@@ -63,13 +69,10 @@ export class SocketExchange implements Exchange, Asker {
     this.#request = request
     this.#startedAt = deadlines.now()
     this.#endBy = this.#startedAt + request.timeouts.totalMs
-    this.#deadline = {
-      dueAt: Math.min(this.#startedAt + request.timeouts.connectMs, this.#endBy),
-      owner: request.owner,
-      signal: request.signal,
-      onDue: (cause) => this.#onDue(cause),
-    }
-    deadlines.add(this.#deadline)
+    this.dueAt = Math.min(this.#startedAt + request.timeouts.connectMs, this.#endBy)
+    this.owner = request.owner
+    this.signal = request.signal
+    deadlines.add(this)
   }
 
   send(): Promise<AnswerHead> {
@@ -115,7 +118,7 @@ export class SocketExchange implements Exchange, Asker {
 
   expectEndWithin(ms: number): void {
     this.#endBy = Math.min(this.#endBy, this.#ports.deadlines.now() + ms)
-    this.#deadline.dueAt = this.#endBy
+    this.dueAt = this.#endBy
   }
 
   close(): void {
@@ -164,7 +167,7 @@ export class SocketExchange implements Exchange, Asker {
     }
     this.#reader = undefined
     // Whoever does not ask for more waits for nothing.
-    this.#deadline.dueAt = this.#endBy
+    this.dueAt = this.#endBy
   }
 
   /**
@@ -189,11 +192,15 @@ export class SocketExchange implements Exchange, Asker {
       for (let open = pool.take(); open !== undefined; open = pool.take())
         if (this.#askOver(open, { beginning, rest, body: lent })) return
     }
+    this.#askLater(ways, group, { beginning, rest, body: lent })
+  }
+
+  #askLater(ways: readonly Route[], group: string, question: Question): void {
     // Others will write where the body lies before there is a connection.
-    const body = new Uint8Array(lent)
+    const kept = { ...question, body: new Uint8Array(question.body) }
     this.#connect(
-      ways.map((way) => pools.poolOf(way, group)),
-      (connection) => this.#askOver(connection, { beginning, rest, body }),
+      ways.map((way) => this.#ports.pools.poolOf(way, group)),
+      (connection) => this.#askOver(connection, kept),
     )
   }
 
@@ -250,10 +257,11 @@ export class SocketExchange implements Exchange, Asker {
   }
 
   #wait(ms: number): void {
-    this.#deadline.dueAt = Math.min(this.#ports.deadlines.now() + ms, this.#endBy)
+    this.dueAt = Math.min(this.#ports.deadlines.now() + ms, this.#endBy)
   }
 
-  #onDue(cause: DueCause): void {
+  /** For `Deadlines` alone. */
+  onDue(cause: DueCause): void {
     if (cause !== 'due') this.#fail(cause)
     else {
       const isOver = this.#ports.deadlines.now() >= this.#startedAt + this.#request.timeouts.totalMs
@@ -278,7 +286,7 @@ export class SocketExchange implements Exchange, Asker {
 
   #finish(): void {
     this.#phase = 'over'
-    this.#ports.deadlines.remove(this.#deadline)
+    this.#ports.deadlines.remove(this)
   }
 }
 

@@ -77,10 +77,15 @@ export class JsonObject {
   readonly members: readonly JsonMember[]
   readonly #byKey: ReadonlyMap<string, JsonMember>
 
-  constructor(bytes: Uint8Array, bodyStart: number, byKey: ReadonlyMap<string, JsonMember>) {
+  constructor(
+    bytes: Uint8Array,
+    bodyStart: number,
+    members: readonly JsonMember[],
+    byKey: ReadonlyMap<string, JsonMember>,
+  ) {
     this.bytes = bytes
     this.bodyStart = bodyStart
-    this.members = Array.from(byKey.values())
+    this.members = members
     this.#byKey = byKey
   }
 
@@ -136,7 +141,8 @@ export class JsonObject {
 export function scanJsonObject(bytes: Uint8Array): JsonObject {
   if (!isUtf8(bytes)) throw new JsonSyntaxError('invalid UTF-8', firstInvalidUtf8(bytes))
   const text = toLentText(bytes)
-  const members = new Map<string, JsonMember>()
+  const members: JsonMember[] = []
+  const byKey = new Map<string, JsonMember>()
   const open = skipSpace(bytes, 0)
   if (bytes[open] !== OPEN_BRACE) throw unexpected(bytes, open, 'an object')
   let at = skipSpace(bytes, open + 1)
@@ -145,15 +151,15 @@ export function scanJsonObject(bytes: Uint8Array): JsonObject {
     const start = at
     if (bytes[start] !== QUOTE) throw unexpected(bytes, start, 'a key in double quotes')
     const keyEnd = skipString(text, start)
-    if (members.size === MAX_MEMBERS)
+    if (members.length === MAX_MEMBERS)
       throw new JsonSyntaxError(`more than ${MAX_MEMBERS} members in the object`, start)
     const key = decodeString(bytes, start, keyEnd)
     const valueStart = skipColon(bytes, keyEnd)
     const valueEnd = skipValue(text, valueStart, 1)
-    const before = members.size
-    if (members.set(key, { key, start, valueStart, valueEnd }).size === before) {
+    const member = { key, start, valueStart, valueEnd }
+    if (byKey.set(key, member).size === members.length)
       throw new JsonSyntaxError('duplicate key', start)
-    }
+    members.push(member)
     at = skipSpace(bytes, valueEnd)
     if (bytes[at] === CLOSE_BRACE) break
     if (bytes[at] !== COMMA) throw unexpected(bytes, at, '"," or "}"')
@@ -161,7 +167,7 @@ export function scanJsonObject(bytes: Uint8Array): JsonObject {
   }
   at = skipSpace(bytes, at + 1)
   if (at < bytes.length) throw new JsonSyntaxError('text after the end of the object', at)
-  return new JsonObject(bytes, open + 1, members)
+  return new JsonObject(bytes, open + 1, members, byKey)
 }
 
 /**

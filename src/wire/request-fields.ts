@@ -56,12 +56,14 @@ export interface GateChoice {
   readonly ignored: readonly string[]
 }
 
+const GATE_FIELDS: FieldTypes = { gate_id: ['string'], model: ['string'] }
+
 /**
  * `gate_id` routes; without it `model` does (design §4). Both must be strings where they are
  * present.
  */
 export function readGate(body: JsonObject): GateChoice {
-  checkFieldTypes(body, { gate_id: ['string'], model: ['string'] })
+  checkFieldTypes(body, GATE_FIELDS)
   const gate = presentMember(body, 'gate_id')
   const model = presentMember(body, 'model')
   if (gate === undefined && model === undefined) {

@@ -269,7 +269,7 @@ function toOutgoing(ports: AskPorts, input: Attempting, target: Target): Outgoin
   const { call, plan } = input
   const { dialect } = call
   const accepted = plan.request
-  const translated = toTranslated(ports, input, target)
+  const translated = target.isTranslated ? toTranslated(ports, input, target) : undefined
   if (translated !== undefined)
     return {
       type: 'translated',
@@ -281,10 +281,8 @@ function toOutgoing(ports: AskPorts, input: Attempting, target: Target): Outgoin
     throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
   const { body, hidesUsage, ignored: unknown, leftOut } = relayed.rewrite(accepted, target)
   if (leftOut !== undefined && call.isStrict) refuseIgnored(target, leftOut)
-  const { isAnswer, readUsage } = relayed
   const ignored = join(join(accepted.ignored, unknown), leftOut)
-  const createTap = () => relayed.createTap({ hidesUsage })
-  return { type: 'relayed', body, ignored, isAnswer, readUsage, createTap }
+  return { type: 'relayed', body, ignored, dialect: relayed, hidesUsage }
 }
 
 function toTranslated(
@@ -292,7 +290,6 @@ function toTranslated(
   input: Attempting,
   target: Target,
 ): TranslatedRequest | undefined {
-  if (!target.isTranslated) return undefined
   const { call, plan } = input
   const { dialect, isStrict, startedAt, begunAt, attempts } = call
   const accepted = plan.request

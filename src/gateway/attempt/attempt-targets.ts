@@ -10,7 +10,7 @@ import type { AdmittedCall } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Plan } from '../plan/plan-targets.ts'
 import { type AskPorts, type Attempted, type Attempting, askTarget } from './ask-target.ts'
-import { askHedged } from './hedge.ts'
+import { askHedged, type HedgedTargets } from './hedge.ts'
 import { isForeignReasoning, isWorthRetrying, movesOn, retryDelayMs } from './retry.ts'
 
 /**
@@ -68,12 +68,16 @@ function ask(
   const second = untried[0]
   if (hedgeAfterMs === null || second === undefined)
     return askTarget(ports, input, target, input.call.request.signal)
-  return askHedged(ports, input, {
-    first: target,
-    second,
-    afterMs: hedgeAfterMs,
-    onHedge: () => untried.shift(),
-  })
+  return askBoth(ports, input, { first: target, second, afterMs: hedgeAfterMs }, untried)
+}
+
+function askBoth(
+  ports: AskPorts,
+  input: Attempting,
+  targets: Omit<HedgedTargets, 'onHedge'>,
+  untried: Target[],
+): Promise<Attempted> {
+  return askHedged(ports, input, { ...targets, onHedge: () => untried.shift() })
 }
 
 /** Waits before a retry. @throws UpstreamFailure `cancelled` when the client leaves meanwhile */

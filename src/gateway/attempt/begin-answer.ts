@@ -79,9 +79,18 @@ export interface AnswerExpectation {
  * What is sent, and with it how the answer comes back: as it is, or in the caller's own dialect.
  */
 export type OutgoingRequest =
-  | ({ readonly type: 'relayed' } & Pick<TranslatedRequest, 'body' | 'ignored' | 'createTap'> &
-      Pick<RelayedDialect, 'isAnswer' | 'readUsage'>)
+  | ({
+      readonly type: 'relayed'
+      readonly dialect: RelayedDialect
+      readonly hidesUsage: boolean
+    } & Pick<TranslatedRequest, 'body' | 'ignored'>)
   | ({ readonly type: 'translated' } & TranslatedRequest)
+
+function createTap(outgoing: OutgoingRequest): StreamTap {
+  return outgoing.type === 'relayed'
+    ? outgoing.dialect.createTap({ hidesUsage: outgoing.hidesUsage })
+    : outgoing.createTap()
+}
 
 /**
  * A promise only where more of the answer has to come.
@@ -128,7 +137,7 @@ async function beginEvents(
   expected: AnswerExpectation,
   { status, headers }: AnswerHead,
 ): Promise<BegunAnswer> {
-  const tap = expected.outgoing.createTap()
+  const tap = createTap(expected.outgoing)
   for (;;) {
     const chunk = await exchange.read()
     if (chunk === undefined)
@@ -165,8 +174,16 @@ function beginWhole(
       ? exchange.readAll()
       : readUpTo(exchange, mostBytesOf(expected))
   return body instanceof Promise
-    ? body.then((read) => toBegun(exchange, expected, { head, body: read }))
+    ? beginLater(exchange, expected, { head, body })
     : toBegun(exchange, expected, { head, body })
+}
+
+async function beginLater(
+  exchange: Exchange,
+  expected: AnswerExpectation,
+  { head, body }: { readonly head: AnswerHead; readonly body: Promise<Uint8Array> },
+): Promise<BegunAnswer> {
+  return toBegun(exchange, expected, { head, body: await body })
 }
 
 function mostBytesOf({ target }: AnswerExpectation): number {
@@ -188,12 +205,13 @@ function toBegun(
   if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) {
     const counted = new MemberReader(USAGE_MEMBERS)
     counted.push(body)
-    const { readUsage } = outgoing
+    const { readUsage } = outgoing.dialect
     return { type: 'large', status, headers, exchange, first: body, counted, readUsage }
   }
   const answer = parseAnswer(body, target)
-  if (!outgoing.isAnswer(answer)) throw noAnswer(body, expected)
-  return { type: 'whole', status, headers, body, usage: outgoing.readUsage(answer) }
+  const { dialect } = outgoing
+  if (!dialect.isAnswer(answer)) throw noAnswer(body, expected)
+  return { type: 'whole', status, headers, body, usage: dialect.readUsage(answer) }
 }
 
 /** Reads to the end, or until there is more than `limit`: then what was read so far. */

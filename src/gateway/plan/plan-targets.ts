@@ -82,11 +82,16 @@ export function planTargets(
   if (targets.length > 0) return { gate, request, targets }
   if (speaking.length > 0) throw noCredential(speaking)
   if (dialect.answerLocally !== undefined) return { gate, request, targets }
+  throw whyNone(ports, call)
+}
+
+/** Why none of a gate's targets can be asked in a caller's dialect. */
+function whyNone(ports: PlanPorts, { gate, dialect, request }: PlannedCall): GatewayError {
   const ids = [...new Set(gate.targets.map(providerIdOf))]
   // An owned model brings its address with it.
   const isAddressed = ids.some((id) => ports.providers.has(id) || ownedSlugOf(id) !== undefined)
   const lacksAddressAlone = !isAddressed && gate.targets.some((target) => mayServe(target, dialect))
-  throw lacksAddressAlone
+  return lacksAddressAlone
     ? noAddress(ids)
     : wrongDialect(gate, dialect, request, speakersOf(ports, dialect))
 }

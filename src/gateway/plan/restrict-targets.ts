@@ -4,6 +4,7 @@
  */
 import type { CallCredential } from '../../core/call.ts'
 import { GatewayError } from '../../core/errors.ts'
+import type { AccountId } from '../../core/ids.ts'
 import type { AcceptedRequest } from '../../wire/dialect.ts'
 import type { AdmittedCall } from '../call.ts'
 import type { Caller, Limits, PriceDemand, Prices, Ticket } from '../ports.ts'
@@ -25,9 +26,11 @@ export function restrictTargets(
   const own = keepOwnIds(request, targets)
   const priced = keepPriced(ports, caller, { targets: own, gateId: gate.id, startedAtMs })
   const allowed = reserveQuota(ticket, priced)
-  return allowed instanceof Promise
-    ? allowed.then((known) => withTargets(plan, known))
-    : withTargets(plan, allowed)
+  return allowed instanceof Promise ? planLater(plan, allowed) : withTargets(plan, allowed)
+}
+
+async function planLater(plan: Plan, targets: Promise<readonly Target[]>): Promise<Plan> {
+  return withTargets(plan, await targets)
 }
 
 function withTargets(plan: Plan, targets: readonly Target[]): Plan {
@@ -147,11 +150,18 @@ function keepPriced(
     readonly startedAtMs: number
   },
 ): readonly Target[] {
-  const { targets, gateId, startedAtMs } = call
-  const demand = limits.priceDemand(caller, gateId)
-  if (demand === undefined) return targets
-  const isPriced = ({ name }: Target) =>
-    prices?.isPriced(caller.accountId, name, startedAtMs) === true
+  const demand = limits.priceDemand(caller, call.gateId)
+  return demand === undefined
+    ? call.targets
+    : keepThosePriced(prices, demand, { ...call, accountId: caller.accountId })
+}
+
+function keepThosePriced(
+  prices: Prices | undefined,
+  demand: PriceDemand,
+  { targets, startedAtMs, accountId }: PricedCall,
+): readonly Target[] {
+  const isPriced = ({ name }: Target) => prices?.isPriced(accountId, name, startedAtMs) === true
   const priced = targets.filter(
     (target) => whoDemands(demand, target) === undefined || isPriced(target),
   )
@@ -159,6 +169,12 @@ function keepPriced(
   if (priced.length > 0 || refused === undefined)
     return priced.length === targets.length ? targets : priced
   throw priceUnknown(refused, whoDemands(demand, refused) ?? '')
+}
+
+interface PricedCall {
+  readonly targets: readonly Target[]
+  readonly startedAtMs: number
+  readonly accountId: AccountId
 }
 
 /** What the account pays for itself is no concern of its plan's quota. */
@@ -189,8 +205,16 @@ export function reserveQuota(
 ): readonly Target[] | Promise<readonly Target[]> {
   if (!targets.some(isPlatforms)) return targets
   const refusal = ticket.reserveQuota()
-  if (refusal instanceof Promise) return refusal.then((known) => targetsWithout(known, targets))
-  return targetsWithout(refusal, targets)
+  return refusal instanceof Promise
+    ? targetsLater(refusal, targets)
+    : targetsWithout(refusal, targets)
+}
+
+async function targetsLater(
+  refusal: Promise<GatewayError | undefined>,
+  targets: readonly Target[],
+): Promise<readonly Target[]> {
+  return targetsWithout(await refusal, targets)
 }
 
 function targetsWithout(

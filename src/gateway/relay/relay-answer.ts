@@ -48,22 +48,43 @@ export function relayAnswer(
   attempted: Attempted,
 ): Response | Promise<Response> {
   const { answer, target } = attempted
-  const { status } = answer
   const forwarded = toForwarded(attempted)
   const headers = usualHeadersOf(
     target,
     forwarded['content-type'],
     answer.type === 'events' ? NOT_KEPT : undefined,
   )
-  if (answer.type === 'whole')
-    return settle(ports, call, succeeded(status, answer.usage)).then(() => {
-      const response = answerWhole(answer.body, { status, headers })
-      addOwnHeaders(response.headers, forwarded, call)
-      return response
-    })
-  const relayed = { call, target, answer }
+  if (answer.type === 'whole') return relayWhole(ports, call, answer, { forwarded, headers })
+  return relayInPieces(ports, { call, target, answer }, { forwarded, headers })
+}
+
+interface RelayedHeaders {
+  /** Of the upstream's headers, those that pass. */
+  readonly forwarded: Readonly<Record<string, string>>
+  /** Those of nearly all answers of its target: only to be copied. */
+  readonly headers: Headers
+}
+
+async function relayWhole(
+  ports: RelayPorts,
+  call: AdmittedCall,
+  { status, body, usage }: Extract<BegunAnswer, { type: 'whole' }>,
+  { forwarded, headers }: RelayedHeaders,
+): Promise<Response> {
+  await settle(ports, call, succeeded(status, usage))
+  const response = answerWhole(body, { status, headers })
+  addOwnHeaders(response.headers, forwarded, call)
+  return response
+}
+
+function relayInPieces(
+  ports: RelayPorts,
+  relayed: Relayed,
+  { forwarded, headers }: RelayedHeaders,
+): Response {
+  const { call, answer } = relayed
   const response = new StreamedAnswer((client) => relayPieces(ports, relayed, client), {
-    status,
+    status: answer.status,
     headers,
     onLeft: () => giveUp(ports, relayed),
   })

@@ -6,7 +6,7 @@ import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
 import { toTrueUsage, type Usage } from '../../core/usage.ts'
 import type { AcceptedRequest } from '../../wire/dialect.ts'
-import type { JsonObject } from '../../wire/json-splice.ts'
+import type { JsonMember, JsonObject } from '../../wire/json-splice.ts'
 import type { AdmittedCall } from '../call.ts'
 import { toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
@@ -62,7 +62,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   })
   const usage = sumUsed(used)
   // The platform pays for a target that lost to one of the account's own.
-  const isPlatforms = attempts.some((attempt) => attempt.isGivenUp && attempt.isPlatforms)
+  const isPlatforms = attempts.some(isLostOnPlatform)
   const record: CallRecord = {
     id: call.id,
     accountId,
@@ -98,6 +98,10 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   const settleTicket = () => call.ticket.settle(toSpent(record, endedAtMs))
   written.then(settleTicket, settleTicket)
   return written
+}
+
+function isLostOnPlatform({ isGivenUp, isPlatforms }: AttemptRecord): boolean {
+  return isGivenUp && isPlatforms
 }
 
 function toSpent(record: CallRecord, endedAtMs: number): Spent {
@@ -147,13 +151,13 @@ function listUsed(call: EndedCall): readonly UsedPart[] {
 }
 
 function sumUsed(parts: readonly UsedPart[]): Usage | null {
-  const [first, ...others] = parts
+  const first = parts[0]
   if (first === undefined) return null
   let { usage } = first
   // Others were given up before they wrote anything: they read, and nothing is known of their
   // caches.
-  for (const { usage: other } of others)
-    usage = { ...usage, inputTokens: usage.inputTokens + other.inputTokens }
+  for (let at = 1; at < parts.length; at += 1)
+    usage = { ...usage, inputTokens: usage.inputTokens + (parts[at]?.usage.inputTokens ?? 0) }
   return usage
 }
 
@@ -188,23 +192,36 @@ function priceUsed(
   call: UnpricedCall,
 ): Cost | undefined {
   if (prices === undefined) return undefined
-  const [first] = used
+  const first = used[0]
   if (first === undefined) return prices.priceOf(call)
-  const { accountId, startedAt, outcome } = call
-  const hasFees = hasExtraFees(call.request.body)
-  const price = ({ target, usage, isEstimated }: UsedPart) =>
-    prices.priceOf({
-      accountId,
-      target,
-      usage,
-      startedAt,
-      outcome,
-      isEstimated,
-      hasExtraFees: hasFees,
-    })
-  if (used.length === 1 && first.target === call.target) return price(first)
-  const costs = used.map(price)
+  return used.length === 1 && first.target === call.target
+    ? pricePart(prices, first, call)
+    : priceParts(prices, used, call)
+}
+
+function priceParts(
+  prices: Prices,
+  used: readonly UsedPart[],
+  call: UnpricedCall,
+): Cost | undefined {
+  const costs = used.map((part) => pricePart(prices, part, call))
   return costs.some((cost) => cost === undefined) ? undefined : sumCosts(costs as readonly Cost[])
+}
+
+function pricePart(
+  prices: Prices,
+  { target, usage, isEstimated }: UsedPart,
+  { accountId, startedAt, outcome, request }: UnpricedCall,
+): Cost | undefined {
+  return prices.priceOf({
+    accountId,
+    target,
+    usage,
+    startedAt,
+    outcome,
+    isEstimated,
+    hasExtraFees: hasExtraFees(request.body),
+  })
 }
 
 /**
@@ -252,7 +269,10 @@ function hasExtraFees(body: JsonObject): boolean {
     if (member !== undefined && body.type(member) !== 'null') return true
   }
   const tools = body.get('tools')
-  if (tools === undefined || body.type(tools) !== 'array') return false
+  return tools !== undefined && body.type(tools) === 'array' && hasHostedTools(body, tools)
+}
+
+function hasHostedTools(body: JsonObject, tools: JsonMember): boolean {
   const raw = body.raw(tools)
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
   if (!HOSTED_TOOLS.some((name) => text.includes(`"${name}`))) return false

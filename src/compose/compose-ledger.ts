@@ -62,7 +62,7 @@ export interface LedgerOptions {
 export interface ComposedLedger {
   readonly journal: Journal
   readonly prices: PriceBook
-  /** What is kept of calls that were turned away. */
+  /** The record of calls that were turned away. */
   readonly refusals: Refusals
   /**
    * Resolves when a reader can see what was used: here up to now, on other nodes up to a second
@@ -125,7 +125,7 @@ export function composeLedger({
     {
       report,
       intervalMs: settings.shipIntervalMs,
-      // What went into a file that was removed meanwhile is in no store: it stays in the journal.
+      // Records in a file that was removed meanwhile are in no store: they stay in the journal.
       syncStore: async () => store.assertThere(),
     },
   )

@@ -28,7 +28,7 @@ export interface ComposedNode {
   close(): Promise<void>
 }
 
-/** Where there is a Redis. */
+/** The shared Redis, where there is one. */
 export interface FallbackStore {
   readonly store: Pick<SharedStore, 'run'>
   readonly state: () => RedisStoreState
@@ -84,7 +84,7 @@ export async function composeNode(
     host: hostname(),
     version,
     leaseMs,
-    // Who serves whatever is missed is waited for by nobody.
+    // Nobody waits for a node that serves whatever it misses.
     graceMs: storeOutage.choice === 'open' ? 0 : storeOutage.graceMs,
     needsRedis: redis !== undefined && storeOutage.choice === 'grace',
   }

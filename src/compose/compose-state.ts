@@ -1,5 +1,5 @@
 /**
- * What is stored, and its image in memory: opens the store, reads from it what calls need, and
+ * The stored state, and its image in memory: opens the store, reads from it what calls need, and
  * follows what other nodes change of it. Serves nothing.
  */
 
@@ -42,7 +42,7 @@ interface StateOptions {
   readonly clock: Timekeeper
 }
 
-/** What is on disk, and its image in memory. Nothing stays open when one part of it fails. */
+/** The state on disk, and its image in memory. Nothing stays open when one part of it fails. */
 export async function openState({
   settings,
   version,

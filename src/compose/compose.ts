@@ -277,7 +277,7 @@ function refuseForwarding({ forwardedHeaders: { request, answer } }: Settings): 
     )
 }
 
-/** Where scripts/build-dashboard.ts puts it. */
+/** The folder that scripts/build-dashboard.ts fills. */
 const DASHBOARD_FOLDER = shippedFile('dist/dashboard')
 
 interface Watched {

@@ -24,7 +24,7 @@ export interface Routes {
       clientAddress: string | undefined,
     ): Promise<Response>
   }>
-  /** Where a proxy that is trusted puts the address of its client. */
+  /** The header in which a trusted proxy puts the address of its client. */
   readonly clientAddressHeader: string | undefined
   /** Browsers reach it by https. */
   readonly isSecure: boolean

@@ -1,4 +1,4 @@
-/** What a key looks like and how it is stored: as a hash and a masked prefix, never as itself. */
+/** The form of a key, and its stored form: a hash and a masked prefix, never the key itself. */
 import { hash, randomBytes } from 'node:crypto'
 import type { AccountId, KeyId } from './ids.ts'
 import { Secret } from './secret.ts'
@@ -9,7 +9,7 @@ export interface ApiKey {
   readonly name: string
   /** SHA-256 of the whole key, in hexadecimal. */
   readonly sha256: string
-  /** What may be shown after creation, such as `sk-svc-ab12…`. */
+  /** The part that may be shown after creation, such as `sk-svc-ab12…`. */
   readonly maskedPrefix: string
   readonly createdAt: number
   /** Milliseconds since the Unix epoch, or null while never used. Written in batches. */

@@ -1,5 +1,5 @@
 /**
- * What the audit log holds of a change: who made it, to what, before and after. Knows no store, and
+ * A change in the audit log: its author, its thing, before and after. Knows no store, and
  * no secret ever.
  */
 import type { AccountId, AuditId } from './ids.ts'
@@ -28,11 +28,11 @@ export interface ChangeActor {
   readonly type: (typeof ACTOR_TYPES)[number]
   /** Of the key or the user; `local` for the operator. */
   readonly id: string
-  /** As it was called then; null where it has no name. */
+  /** Its name then; null where it has none. */
   readonly name: string | null
 }
 
-/** Where a change came from. */
+/** The origin of a change. */
 export interface ChangeOrigin {
   /** Null: nobody has said who they are, as in a sign-up. The change itself then has to know. */
   readonly actor: ChangeActor | null
@@ -41,7 +41,7 @@ export interface ChangeOrigin {
   readonly clientAddress: string | null
 }
 
-/** What may be read of a thing: what the interface answers with, and no more. */
+/** The public form of a thing: the members that the interface answers with, and no more. */
 export type PublicForm = Readonly<Record<string, unknown>>
 
 export interface Change {
@@ -52,7 +52,7 @@ export interface Change {
   readonly before: PublicForm | null
   /** Null: it is gone. */
   readonly after: PublicForm | null
-  /** Who did it, where the origin cannot know. */
+  /** Its author, where the origin cannot know. */
   readonly actor?: ChangeActor
 }
 

@@ -4,7 +4,7 @@
 import { type AccountId, createId, type GateId, type KeyId } from './ids.ts'
 import type { Period } from './period.ts'
 
-/** What is limited: tokens (input and output together), or money. */
+/** The limit: tokens (input and output together), or money. */
 export type BudgetLimit =
   | { readonly type: 'tokens'; readonly tokens: number }
   /** Millionths of a US dollar. */
@@ -15,7 +15,7 @@ export type BudgetScope =
   | { readonly type: 'gate'; readonly gateId: GateId }
 
 /**
- * What becomes of a target whose price is not known, where a limit is in money: nothing it uses
+ * The rule for a target whose price is not known, where a limit is in money: nothing it uses
  * would count.
  */
 export type UnpricedRule = 'refuse' | 'allow'
@@ -43,7 +43,7 @@ export function createBudgetId(): string {
   return createId('bud')
 }
 
-/** What of an amount counts against a limit. */
+/** The part of an amount that counts against a limit. */
 export function amountOf(
   limit: BudgetLimit,
   amounts: { readonly tokens: number; readonly microUsd: number },

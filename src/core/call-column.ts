@@ -11,7 +11,7 @@ type Presence = 'always' | 'nullable' | 'optional'
 
 interface AnyColumn {
   readonly presence: Presence
-  /** Where it is in the journal's line; 0 is the line's version. Never given to another column. */
+  /** Its place in the journal's line; 0 is the line's version. Never given to another column. */
   readonly line: number
   /**
    * The version of lines that hold it. From 5 on each column has one of its own: a line has the
@@ -47,7 +47,7 @@ interface OneColumn extends AnyColumn {
 
 export interface Fact {
   readonly title: string
-  /** What stands for a value. */
+  /** The text that stands for a value. */
   readonly words?: Readonly<Record<string, string>>
   /** Text for null; absent: the fact is left out then. */
   readonly without?: string

@@ -25,7 +25,7 @@ export interface CallAttempt {
   readonly durationMs: number
 }
 
-/** What a record holds of a column, by the type that the list gives it. */
+/** A column's value in a record, by the type that the list gives it. */
 interface Values extends Record<PlainType, unknown> {
   readonly callId: CallId
   readonly accountId: AccountId

@@ -1,4 +1,4 @@
-/** What a call cost. Knows no price. */
+/** The cost of a call. Knows no price. */
 
 /**
  * `exact`: the target's own price for this model and what it reported. `estimated`: the price of a
@@ -12,13 +12,13 @@ export interface Cost {
   readonly microUsd: number | null
   readonly status: CostStatus
   /**
-   * Where the price is from, so that it can be computed again: a price table's name and version, or
+   * The source of the price, so that it can be computed again: a price table's name and version, or
    * `owned-model`.
    */
   readonly source: string | null
 }
 
-/** What is counted; tokens of a kind, or the request itself. */
+/** The thing that is counted: tokens of a kind, or the request itself. */
 export type CostPartKind =
   | 'input'
   | 'cachedInput'

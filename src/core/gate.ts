@@ -23,7 +23,7 @@ export type Strategy = 'fallback' | 'weighted' | 'fastest'
 export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
 /**
- * What a gate says for every request through it, in the gateway's own terms; each dialect has its
+ * A gate's defaults for every request through it, in the gateway's own terms; each dialect has its
  * own spelling.
  */
 export interface GateDefaults {
@@ -36,7 +36,7 @@ export interface GateDefaults {
 }
 
 /**
- * What happens when a request says something else about what the gate has decided: a `model` beside
+ * The rule for a request that contradicts what the gate has decided: a `model` beside
  * `gate_id`, or a parameter with a default. `ignore`: the gate's counts. `reject`: 400. `allow`:
  * the caller's counts.
  */

@@ -22,7 +22,7 @@ export type SessionId = Id<'session'>
 export const DEFAULT_ACCOUNT = 'acct_default' as AccountId
 
 /**
- * What a gate id may look like: chosen by the customer, immutable, unique in the account (design
+ * The form of a gate id: chosen by the customer, immutable, unique in the account (design
  * §5).
  */
 export const GATE_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/

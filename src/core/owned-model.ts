@@ -65,7 +65,7 @@ export interface ServerTraits {
   readonly embeddings?: boolean
   /** It counts tokens of Messages requests itself. */
   readonly countTokens?: boolean
-  /** Where it fills in the middle. */
+  /** The endpoint at which it fills in the middle. */
   readonly fimEndpoint?: FimEndpoint
 }
 
@@ -134,7 +134,7 @@ export function ownedSlugOf(target: string): string | undefined {
   return target.startsWith(`${OWNED_PREFIX}/`) ? target.slice(OWNED_PREFIX.length + 1) : undefined
 }
 
-/** What a sealed credential is bound to: moved to another row, it opens nothing. */
+/** The context of a sealed credential: moved to another row, it opens nothing. */
 export function ownedModelBinding(accountId: string, slug: string): string {
   return `owned-model/${accountId}/${slug}`
 }

@@ -1,5 +1,5 @@
 /**
- * What an account may use, by its plan. Knows neither where plans are configured nor who enforces
+ * The limits of an account, by its plan. Knows neither where plans are configured nor who enforces
  * them.
  */
 import type { UnpricedRule } from './budget.ts'

@@ -18,7 +18,7 @@ export interface ProviderKey {
   readonly lastUsedAt: number | null
 }
 
-/** What a sealed key is bound to: moved to another row, it opens nothing. */
+/** The context of a sealed key: moved to another row, it opens nothing. */
 export function providerKeyBinding(accountId: string, providerId: string): string {
   return `provider-key/${accountId}/${providerId}`
 }

@@ -1,5 +1,5 @@
 /**
- * What an account has, each kind described once: its changes in the audit log, its table, who
+ * The things of an account, each kind described once: its changes in the audit log, its table, who
  * follows it, how many there may be. The audit log, the caps, their settings, the change feed and
  * the dashboard's words come of it. Knows no store and no route.
  */

@@ -1,4 +1,4 @@
-/** What counts while the store cannot be reached. Knows no store. */
+/** The rules while the store cannot be reached. Knows no store. */
 
 /**
  * `grace`: calls go on, as far as no change can be missed. `closed`: they are refused as soon as

@@ -1,5 +1,6 @@
 /**
- * What a call used, in the gateway's own terms. Each dialect's arithmetic is in its wire/ folder.
+ * The usage of a call, in the gateway's own terms. Each dialect's arithmetic is in its wire/
+ * folder.
  */
 
 /**

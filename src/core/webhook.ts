@@ -49,7 +49,7 @@ export function createDeliveryId(): string {
   return createId('evt')
 }
 
-/** What a webhook's secret is bound to in the vault. */
+/** The context of a webhook's secret in the vault. */
 export function secretBinding(webhook: {
   readonly accountId: AccountId
   readonly id: string

@@ -28,10 +28,10 @@ import {
 } from './sign-in-libraries.ts'
 import { loginProblem, readCookies, refusalOfJoining } from './sign-in-refusals.ts'
 
-/** Who asks, and from where. */
+/** The headers and the address of a request. */
 export interface Visitor {
   readonly headers: Headers
-  /** As far as it is known. */
+  /** Undefined: not known. */
   readonly address: string | undefined
 }
 
@@ -219,7 +219,7 @@ export class Identity {
   }
 
   /**
-   * What the identity provider sent the browser back with.
+   * Takes the answer with which the identity provider sent the browser back.
    * @returns a redirect to where the sign-in began.
    * @throws GatewayError `not_found`, `unavailable`, `unauthorized`
    */
@@ -253,7 +253,7 @@ export class Identity {
     const { signUp } = this.#options
     if (given.invitation !== undefined && signUp !== 'closed')
       return { type: 'invitation', tokenSha256: toTokenHash(given.invitation) }
-    // Whoever holds a key of the account has full access to it: without members, they may as well
+    // A key of the account gives full access to it: without members, its holder may as well
     // own it.
     if (given.keyAccountId !== undefined) return { type: 'first', accountId: given.keyAccountId }
     if (signUp === 'open') return { type: 'own', accountName: toAccountName(email) }

@@ -1,5 +1,5 @@
 /**
- * What a password must be. Length does the work; the rest refuses what a guesser tries first. Knows
+ * The rules of passwords. Length does the work; the rest refuses what a guesser tries first. Knows
  * no user.
  */
 import { PASSWORD_LENGTH } from './sign-in-constants.ts'

@@ -1,6 +1,6 @@
 /**
- * What the parts of sign-in agree on, apart from the library so that it need not be loaded to know
- * it.
+ * Names that the parts of sign-in share, apart from the library so that it need not be loaded to
+ * know it.
  */
 
 export const AUTH_PATH = '/v1/auth'
@@ -16,7 +16,7 @@ export const COOKIE_PREFIX = 'gatehouse'
  * host alone, and not from a neighbour under the same domain (RFC 6265bis §4.1.3.2).
  */
 export const HOST_PREFIX = '__Host-'
-/** What better-auth calls it. */
+/** better-auth's name of it. */
 export const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token`
 
 /** Set by us alone, on the headers that the library gets to see. */

@@ -124,7 +124,7 @@ export function oidcUnavailable(cause: unknown): GatewayError {
   )
 }
 
-/** What an account is called until its owner renames it. */
+/** The name of an account until its owner renames it. */
 export function toAccountName(email: string): string {
   return email.slice(0, 120)
 }

@@ -80,7 +80,7 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
         kyselyAdapter(database, { type: 'sqlite', transaction: false })(libraryOptions),
       ),
     telemetry: { enabled: false },
-    // Where the browser goes when it is not even known where the sign-in began.
+    // The browser goes here when nobody knows where the sign-in began.
     onAPIError: { errorURL: `${publicOrigin ?? ''}/` },
     rateLimit: { enabled: false },
     logger: {
@@ -180,7 +180,7 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
   })
 }
 
-/** What the sign-in began with: it was stored then, under a state that the browser alone knows. */
+/** The beginning of a sign-in: stored then, under a state that the browser alone knows. */
 async function readInvitation(): Promise<string | undefined> {
   const held = (await getOAuthState())?.[INVITATION_MEMBER]
   return typeof held === 'string' ? held : undefined

@@ -1,4 +1,4 @@
-/** What the limits need of a store that all nodes share. Must not know which one it is. */
+/** The port of the limits to a store that all nodes share. Must not know which one it is. */
 
 /** A step that happens as a whole or not at all. All that it touches is in the one key. */
 export interface SharedScript {

@@ -30,7 +30,7 @@ export interface ControlRequest {
    */
   readonly path: string | null
   readonly status: number
-  /** Who asked: a key's id. Null when that is not known. */
+  /** The caller: a key's id. Null when that is not known. */
   readonly actor: string | null
   readonly durationMs: number
 }

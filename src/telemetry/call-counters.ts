@@ -12,7 +12,7 @@ const MAX_SERIES = 2_000
 /** A histogram is as many lines as it has bounds, and three more. */
 const MAX_HISTOGRAMS = 500
 
-/** What stands where a label has nothing to say. */
+/** The value of a label that has nothing to say. */
 const NONE = 'none'
 
 export interface Count {

@@ -44,7 +44,7 @@ export class CallMeter implements CallObserver {
 
   finish(record: CallRecord): void {
     const { target, usage, dialect } = record
-    // What no provider was asked is no operation of one.
+    // A call that asked no provider is no operation of one.
     if (target === null) return
     const attributes: Attributes = targetAttributes(dialect, target, this.#names)
     if (record.firstByteMs !== null) attributes['gen_ai.response.model'] = modelOf(target)

@@ -25,7 +25,7 @@ export function modelOf(target: string): string {
   return target.slice(target.indexOf('/') + 1)
 }
 
-/** What was done, by whom and with which model. */
+/** The operation, its provider and its model. */
 export function targetAttributes(
   dialect: string,
   target: string | null,

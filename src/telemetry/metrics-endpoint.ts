@@ -1,4 +1,4 @@
-/** Who may read the metrics, and what they are answered. Must not know where it listens. */
+/** Answers readers of the metrics who may read them. Must not know where it listens. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../core/errors.ts'
 import { createCallId } from '../core/ids.ts'
@@ -33,7 +33,7 @@ export function createMetricsEndpoint(
   }
 }
 
-/** What the main port answers at /metrics where they have a port of their own. */
+/** The main port's answer at /metrics where the metrics have a port of their own. */
 export function tellMetricsPort(): Promise<Response> {
   return Promise.resolve(
     refuseReader('not_found', 'The metrics are on a port of their own (GATEHOUSE_METRICS_PORT).'),

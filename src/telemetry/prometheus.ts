@@ -81,12 +81,12 @@ class CountedHistogram extends Histogram {
   override async get(): Promise<MetricObjectWithValues<MetricValueWithName<string>>> {
     const { name, help, labelNames } = this.#configuration
     const values = [...this.#read()].flatMap((sample) => toBuckets(name, labelNames, sample))
-    // As the package's own get() has it; its type is an enum that exists at compile time only.
+    // The same as in the package's own get(); its type is an enum that exists at compile time only.
     const described: unknown = { name, help, type: 'histogram', values, aggregator: 'sum' }
     return described as MetricObjectWithValues<MetricValueWithName<string>>
   }
 
-  /** What the registry asks where it is there. */
+  /** The registry calls this one where it exists. */
   getForPromString() {
     return this.get()
   }

@@ -1,5 +1,5 @@
 /**
- * Where each metric's figures come from, as plain samples. Must not know Prometheus: that is
+ * Reads each metric's figures, as plain samples. Must not know Prometheus: that is
  * prometheus.ts.
  */
 import type { CallCounters, Count, Times } from './call-counters.ts'
@@ -7,7 +7,7 @@ import type { EventLoopLag } from './event-loop-lag.ts'
 import type { SecondsHistogram } from './histogram.ts'
 import type { MetricName } from './metric-list.ts'
 
-/** What the rest of the house is asked when somebody looks. */
+/** The questions to the rest of the house when somebody looks. */
 export interface MetricSources {
   journal(): {
     readonly writable: boolean

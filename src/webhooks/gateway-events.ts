@@ -1,5 +1,5 @@
 /**
- * What the gateway's own parts report, as events for webhooks. Decides what is said and how often.
+ * Reports of the gateway's own parts, as events for webhooks. Decides what is said and how often.
  */
 import { type Budget, ceilingOf } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'

@@ -1,5 +1,5 @@
 /**
- * What a supervisor and its workers tell each other. Both are the same program, though maybe not of
+ * The messages between a supervisor and its workers. Both are the same program, though maybe not of
  * the same day.
  */
 

@@ -358,7 +358,7 @@ test('calls that were refused are counted by their reason, lead to the log, and 
     .first()
     .waitFor()
 
-  await page.goto('/dashboard/analytics?gate=demo')
+  await follow(page, '/analytics?gate=demo')
   await reasons.getByRole('link', { name: '429 quota exceeded' }).waitFor()
   expect(await reasons.getByRole('link', { name: '404' }).count()).toBe(0)
   expect(await findPageFaults(page)).toEqual([])
@@ -548,7 +548,7 @@ test.each([
 ])(
   'an address with %s is readable for everybody, in both palettes and on a phone',
   async (_, path, words) => {
-    await page.goto(`/dashboard${path}`)
+    await follow(page, path)
     await page.getByText(words, { exact: false }).first().waitFor()
     expect(await findPageFaults(page)).toEqual([])
   },

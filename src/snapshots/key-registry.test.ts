@@ -171,6 +171,24 @@ describe.each(databases)('on $name', (kind) => {
       }
     })
 
+    test('stays so though the store is read as it was before, as from a copy that lags', async () => {
+      const stale: ApiKey[] = []
+      const keys = Object.assign(Object.create(store.keys) as typeof store.keys, {
+        loadAll: async () => (stale.length > 0 ? stale : await store.keys.loadAll()),
+        findSome: async () => stale,
+        delete: async () => true,
+      })
+      const made = await Promise.all([1, 2, 3].map(() => registry.create(label)))
+      const node = await KeyRegistry.load({ keys, limitsOf })
+      stale.push(...(await store.keys.loadAll()))
+      for (const { record } of made.slice(0, 2))
+        expect(await node.delete(DEFAULT_ACCOUNT, record.id)).toBe(true)
+      await node.followAll()
+      const isAccepted = made.map((each) => node.find(hashApiKey(each.key.reveal())) !== undefined)
+      expect(isAccepted).toEqual([false, false, true])
+      await node.close()
+    })
+
     test('is no first key: not on this node, nor on the one that starts next', async () => {
       const { id } = await registry.import({ ...label, key })
       await registry.delete(DEFAULT_ACCOUNT, id)

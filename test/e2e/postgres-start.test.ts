@@ -18,7 +18,11 @@ import { findPostgres } from '../support/postgres-server.ts'
 import { runCli } from '../support/run-cli.ts'
 import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { describeIf } from '../support/skip-unless.ts'
-import { createBootstrapKey, startGatehouse } from '../support/start-gatehouse.ts'
+import {
+  createBootstrapKey,
+  PATIENT_WITH_DATABASE,
+  startGatehouse,
+} from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 setDefaultTimeout(180_000)
@@ -51,7 +55,13 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
       const url = await scene.createEmptyDatabase()
       const servers = await Promise.all(
         [1, 2, 3].map(() =>
-          startGatehouse({ environment: { DATABASE_URL: url, GATEHOUSE_BOOTSTRAP_KEY: '' } }),
+          startGatehouse({
+            environment: {
+              ...PATIENT_WITH_DATABASE,
+              DATABASE_URL: url,
+              GATEHOUSE_BOOTSTRAP_KEY: '',
+            },
+          }),
         ),
       )
       try {
@@ -79,7 +89,11 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
     )
     await holding.held
     const starting = startGatehouse({
-      environment: { DATABASE_URL: url, GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: '300' },
+      environment: {
+        ...PATIENT_WITH_DATABASE,
+        DATABASE_URL: url,
+        GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: '300',
+      },
     })
     const waiters = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     await pollUntil('a start that waits', async () => (await scene.server.run(waiters)).length > 0)

@@ -11,7 +11,7 @@ import type { Follower } from '../revocation/change-followers.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { KeyTableStore } from '../store/keys.ts'
 import { OneAtATime } from './one-at-a-time.ts'
-import { newestFirst } from './snapshot.ts'
+import { newestFirst, readAgain } from './snapshot.ts'
 import { UnsavedUses } from './unsaved-uses.ts'
 
 export interface KeySnapshotOptions {
@@ -106,14 +106,12 @@ export abstract class KeySnapshot implements KeyStore, Follower {
   }
 
   follow(things: readonly NamedThing[]): Promise<void> {
-    return this.inTurn(async () => {
-      const records = await this.#keys.findSome(things)
-      for (const [index, { accountId, id }] of things.entries()) {
-        const record = records[index]
-        if (record === undefined) this.forget(accountId, id)
-        else this.adopt(record)
-      }
-    })
+    return this.inTurn(() =>
+      readAgain(this.#keys, things, {
+        adopt: (record) => void this.adopt(record),
+        forget: ({ accountId, id }) => this.forget(accountId, id as KeyId),
+      }),
+    )
   }
 
   followAll(isOlder = false): Promise<void> {

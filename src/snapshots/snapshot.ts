@@ -12,6 +12,23 @@ export interface SnapshotSource<Stored> {
   findSome(things: readonly NamedThing[]): Promise<readonly (Stored | undefined)[]>
 }
 
+/** Reads these things anew, and hands over each that is there still and each that is not. */
+export async function readAgain<Stored>(
+  source: Pick<SnapshotSource<Stored>, 'findSome'>,
+  things: readonly NamedThing[],
+  hands: {
+    readonly adopt: (stored: Stored) => void
+    readonly forget: (thing: NamedThing) => void
+  },
+): Promise<void> {
+  const found = await source.findSome(things)
+  for (const [index, thing] of things.entries()) {
+    const stored = found[index]
+    if (stored === undefined) hands.forget(thing)
+    else hands.adopt(stored)
+  }
+}
+
 export abstract class Snapshot<Held, Stored = Held> implements Follower {
   readonly #source: SnapshotSource<Stored>
   readonly #byAccount = new Map<AccountId, Map<string, Held>>()
@@ -27,14 +44,12 @@ export abstract class Snapshot<Held, Stored = Held> implements Follower {
   protected abstract adopt(stored: Stored): void
 
   follow(things: readonly NamedThing[]): Promise<void> {
-    return this.inTurn(async () => {
-      const found = await this.#source.findSome(things)
-      for (const [index, { accountId, id }] of things.entries()) {
-        const stored = found[index]
-        if (stored === undefined) this.forget(accountId, id)
-        else this.adopt(stored)
-      }
-    })
+    return this.inTurn(() =>
+      readAgain(this.#source, things, {
+        adopt: (stored) => this.adopt(stored),
+        forget: ({ accountId, id }) => this.forget(accountId, id),
+      }),
+    )
   }
 
   followAll(): Promise<void> {

@@ -116,9 +116,9 @@ function toSpent(record: CallRecord, endedAtMs: number): Spent {
   }
 }
 
-// What its upstreams reported, and an estimate of the rest where the gateway itself ended it.
+// Usage is what the upstreams reported, and an estimate of the rest where the gateway ended the call.
 
-/** What one target used. */
+/** One target's share of a call's usage. */
 interface UsedPart {
   /** `provider/model`; null where the gateway answered itself. */
   readonly target: string | null
@@ -194,24 +194,27 @@ function priceUsed(
   if (prices === undefined) return undefined
   const first = used[0]
   if (first === undefined) return prices.priceOf(call)
+  const hasFees = hasExtraFees(call.request.body)
   return used.length === 1 && first.target === call.target
-    ? pricePart(prices, first, call)
-    : priceParts(prices, used, call)
+    ? pricePart(prices, first, call, hasFees)
+    : priceParts(prices, used, call, hasFees)
 }
 
 function priceParts(
   prices: Prices,
   used: readonly UsedPart[],
   call: UnpricedCall,
+  hasFees: boolean,
 ): Cost | undefined {
-  const costs = used.map((part) => pricePart(prices, part, call))
+  const costs = used.map((part) => pricePart(prices, part, call, hasFees))
   return costs.some((cost) => cost === undefined) ? undefined : sumCosts(costs as readonly Cost[])
 }
 
 function pricePart(
   prices: Prices,
   { target, usage, isEstimated }: UsedPart,
-  { accountId, startedAt, outcome, request }: UnpricedCall,
+  { accountId, startedAt, outcome }: UnpricedCall,
+  hasFees: boolean,
 ): Cost | undefined {
   return prices.priceOf({
     accountId,
@@ -220,7 +223,7 @@ function pricePart(
     startedAt,
     outcome,
     isEstimated,
-    hasExtraFees: hasExtraFees(request.body),
+    hasExtraFees: hasFees,
   })
 }
 

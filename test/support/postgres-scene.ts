@@ -4,7 +4,7 @@ import { type LogRow, listLogRows } from './control-plane.ts'
 import { createMigratedDatabase, OUR_TABLES } from './migrated-postgres.ts'
 import { pollUntil } from './poll-until.ts'
 import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from './postgres-server.ts'
-import { type Gatehouse, startGatehouse } from './start-gatehouse.ts'
+import { type Gatehouse, PATIENT_WITH_DATABASE, startGatehouse } from './start-gatehouse.ts'
 
 /** Of a user. */
 export const password = 'correct horse battery staple'
@@ -36,7 +36,11 @@ export async function createPostgresScene(): Promise<PostgresScene> {
 }
 
 export function startOn(url: string, options: Partial<Gatehouse> = {}): Promise<Gatehouse> {
-  return startGatehouse({ sandbox: true, ...options, environment: { DATABASE_URL: url } })
+  return startGatehouse({
+    sandbox: true,
+    ...options,
+    environment: { ...PATIENT_WITH_DATABASE, DATABASE_URL: url },
+  })
 }
 
 export function call(

@@ -5,7 +5,7 @@ import { CircuitBreakers } from './circuit-breakers.ts'
 
 const KEY = 'account\nopenai/gpt-5'
 
-function createBreakers() {
+function createBreakers(onOpened?: (key: string, restsUntilMs: number) => void) {
   const clock = {
     nowMs: 1_790_000_000_000,
     now(): number {
@@ -15,7 +15,7 @@ function createBreakers() {
       return this.nowMs
     },
   }
-  return { clock, breakers: new CircuitBreakers(clock) }
+  return { clock, breakers: new CircuitBreakers(clock, onOpened) }
 }
 
 function fail(breakers: CircuitBreakers, times: number): void {
@@ -184,9 +184,8 @@ test('a target that has only failed has never answered, and does not rest for on
 })
 
 test('whoever watches is told of a target that rests for its failures, and of none that asked for a pause', () => {
-  const clock = { nowMs: 1_790_000_000_000, now: () => clock.nowMs, elapsed: () => clock.nowMs }
   const opened: (readonly [string, number])[] = []
-  const breakers = new CircuitBreakers(clock, (key, untilMs) => opened.push([key, untilMs]))
+  const { clock, breakers } = createBreakers((key, untilMs) => void opened.push([key, untilMs]))
   breakers.noteAsked(KEY)
   breakers.noteFailed(KEY, 30_000)
   expect(breakers.conditionOf(KEY)).toBe('resting')

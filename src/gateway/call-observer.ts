@@ -63,6 +63,6 @@ export interface AttemptRecord {
    * upstream's.
    */
   isGivenUp: boolean
-  /** Where the call is traced. */
+  /** Undefined: the call is not traced. */
   readonly trace: AttemptTrace | undefined
 }

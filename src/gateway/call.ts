@@ -153,7 +153,7 @@ export function toOutcome(
   }
 }
 
-/** What the ledger keeps of them: nothing where one attempt was enough, which is nearly always. */
+/** The ledger keeps them where one attempt was not enough, which is seldom; otherwise undefined. */
 export function toAttemptDetails(
   clock: Stopwatch,
   attempts: readonly AttemptRecord[],

@@ -38,7 +38,7 @@ export interface Asker extends AnswerReceiver {
   onLost(cause: Error): void
 }
 
-/** What is sent: nothing of it has to stay as it is once it was asked. */
+/** A request to send. Its memory may be used again once it was asked. */
 export interface Question {
   /** The request line and the first headers; other questions may begin with the same bytes. */
   readonly beginning: Uint8Array

@@ -22,7 +22,7 @@ export interface ExchangeRequest {
   readonly addresses?: readonly string[] | undefined
   /** With which others its connections are counted. */
   readonly group: string
-  /** What all requests to its place have in common; absent: nothing. */
+  /** The headers that all requests to its place share; absent: none. */
   readonly common?: CommonHeaders | undefined
   /** Its own. Names in lower case. */
   readonly headers: Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 /**
- * What stands before a request's body. What all requests to one place say is checked once and kept
- * as bytes. Connects to nothing and knows no LLM.
+ * The lines before a request's body. Those that all requests to one place share are checked once and
+ * kept as bytes. Connects to nothing and knows no LLM.
  */
 
 /** Names in lower case. */

@@ -13,7 +13,7 @@ import {
   text,
 } from '../setting-type.ts'
 
-/** As OpenTelemetry names them; the first is its default. */
+/** OpenTelemetry's names; the first is its default. */
 const SAMPLERS = [
   'parentbased_always_on',
   'parentbased_always_off',

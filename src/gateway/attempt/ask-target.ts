@@ -51,7 +51,7 @@ export interface AskPorts {
   readonly bodyLimits: { readonly maxBodyBytes: number }
 }
 
-/** What all attempts of one call have in common. */
+/** The attempts of one call share this. */
 export interface Attempting {
   readonly call: AdmittedCall
   readonly plan: Plan
@@ -185,7 +185,7 @@ async function openChecked(
   // Relayed bytes are only lent until the first wait.
   const body = outgoing.type === 'relayed' ? new Uint8Array(outgoing.body) : outgoing.body
   const leftMs = () => timeUntil(ports.clock, input.endsAt)
-  // What is signed has to be seen as a whole, and the key gives way to its signature.
+  // A signature covers all headers, and takes the place of the key.
   const headers = target.signing === undefined ? own : target.common.join(own)
   const common = target.signing === undefined ? target.common : undefined
   const secrets =

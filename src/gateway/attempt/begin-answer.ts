@@ -69,7 +69,7 @@ export interface AnswerExpectation {
   /** Told the answer's status. */
   readonly attempt: AttemptRecord
   /**
-   * What was sent of the credential, in every part that opens something: no answer may show it.
+   * The sent parts of the credential that open something: no answer may show them.
    * Undefined: the credential as it is.
    */
   readonly secrets: readonly string[] | undefined

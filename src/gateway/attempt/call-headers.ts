@@ -47,7 +47,7 @@ export class CallHeaders {
   }
 }
 
-/** What of a request's headers passes, and of its answer's. */
+/** The headers of a request that pass, and those of its answer. */
 export interface PassedHeaders {
   readonly request: HeaderList
   readonly answer: HeaderList

@@ -1,4 +1,4 @@
-/** What an upstream's refusal is stripped of before anybody reads it. */
+/** An upstream's refusal is stripped of our secrets before anybody reads it. */
 import { describe, expect, test } from 'bun:test'
 import { type RefusedQuestion, scrub } from './refused-answer.ts'
 

@@ -34,7 +34,7 @@ const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry']
 export interface RefusedQuestion {
   readonly target: Target
   readonly dialect: Dialect
-  /** What was sent of the credential; undefined: the credential as it is. */
+  /** The sent parts of the credential; undefined: the credential as it is. */
   readonly secrets: readonly string[] | undefined
 }
 

@@ -39,7 +39,7 @@ export interface Target extends RelayTarget {
   /** Which headers pass between the caller and it, where nothing is translated. */
   readonly passed: PassedHeaders
   /**
-   * What every request to it says: its credential, and the provider's own. Made anew with the
+   * The headers of every request to it: its credential, and the provider's own. Made anew with the
    * target when either changes.
    */
   readonly common: CommonHeaders
@@ -59,14 +59,14 @@ export interface Target extends RelayTarget {
   /** Its address is a customer's: where it leads is checked for each call. */
   readonly isGuarded: boolean
   /**
-   * Who signs this target's reasoning, and can read it again: its provider under this credential.
+   * The signer of this target's reasoning, who can read it again: its provider under this credential.
    */
   readonly sealOrigin: string
   /** Names it in this node's memory of how targets do (circuit-breakers.ts). */
   readonly healthKey: string
 }
 
-/** What decides how a target of a gate is asked, beside the target itself. */
+/** The parts of a call that decide how a target of its gate is asked. */
 export interface Question {
   readonly caller: Caller
   readonly dialect: Dialect
@@ -123,7 +123,7 @@ export function toTarget(
   }
 }
 
-/** What the client says of its dialect's version counts, and nothing that it says of the rest. */
+/** A client's own word counts for its dialect's version, and for nothing else here. */
 function toCommonHeaders(
   { keyHeader, headers, fixedHeaders }: Provider,
   credential: Secret | undefined,

@@ -59,7 +59,7 @@ export function assertProviderModel(model: string, upstream: object | undefined)
   )
 }
 
-/** What of a target decides it. */
+/** The parts of a target that decide it. */
 interface Host {
   readonly hosts: readonly string[] | undefined
   readonly owner: Credential['owner']

@@ -13,7 +13,7 @@ export function isDuplicate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && DUPLICATE.test(String(error.code))
 }
 
-/** As SQLite and Postgres (unique_violation) have it. */
+/** The codes of SQLite and of Postgres (unique_violation). */
 const DUPLICATE = /^(?:SQLITE_CONSTRAINT_(?:PRIMARYKEY|UNIQUE)|23505)$/
 
 /**

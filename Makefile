@@ -45,10 +45,10 @@ chaos: node_modules/.installed ## every test that has a long form, in it, with f
 soak: node_modules/.installed ## three nodes at a steady load for half an hour: does anything grow? MINUTES=30 RATE=60
 	@scripts/require-programs.sh postgresql procps redis-server && exec $(BUN) test/chaos/soak.ts --minutes $(or $(MINUTES),30) --rate $(or $(RATE),60)
 
-bench: node_modules/.installed ## measure beside nginx, LiteLLM and Portkey in one run; writes docs/benchmarks.md
+bench: dashboard ## measure beside nginx, LiteLLM and Portkey in one run; writes docs/benchmarks.md
 	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/main.ts
 
-bench-quick: node_modules/.installed ## the same in four minutes, compared with the stored figures
+bench-quick: dashboard ## the same in four minutes, compared with the stored figures
 	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/main.ts --quick
 
 bench-scale: node_modules/.installed ## what must not grow with what is stored, at two sizes on both stores: ONLY="clean-up old-calls" STORE=sqlite QUICK=1

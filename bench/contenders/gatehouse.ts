@@ -3,7 +3,7 @@
  * journal and shipped.
  */
 import { Database } from 'bun:sqlite'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Contender, type RunningContender, type StartOptions, trusting } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
 
@@ -12,6 +12,9 @@ export const KEY = `sk-svc-${'b'.repeat(64)}`
 
 const MOST_QUESTIONS = 1_000
 const QUESTION_EVERY_MS = 10
+
+/** The program that an image holds and that is installed: it starts in a third of the time of its sources. */
+const PROGRAM = resolve('dist/gatehouse')
 
 export const gatehouse: Contender = gatehouseWith({})
 
@@ -53,7 +56,7 @@ export const withoutShipping: Contender = {
 }
 
 export interface GatehouseOptions {
-  /** For Bun itself, such as those that make it write a profile. */
+  /** For Bun itself, such as those that make it write a profile: it then runs the sources. */
   readonly runtimeFlags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   /** Behind the gate; OpenAI's by default, which is relayed. */
@@ -67,22 +70,37 @@ export interface GatehouseOptions {
 export function gatehouseWith(options: GatehouseOptions): Contender {
   return {
     name: 'gatehouse',
-    does: 'key check, limits, ledger written before the answer and shipped into SQLite; one process',
+    does: 'the program of `make binary`: key check, limits, ledger written before the answer and shipped into SQLite; one process',
+    prepare: () => {
+      if (options.runtimeFlags === undefined) buildProgram()
+    },
     start: (upstream) => start(upstream, options),
   }
+}
+
+let isBuilt = false
+
+/** Once in a run, whatever lies there from another one. */
+function buildProgram(): void {
+  if (isBuilt) return
+  const { exitCode, stderr } = Bun.spawnSync([process.execPath, 'scripts/build-binary.ts'])
+  if (exitCode !== 0) throw new Error(`the program could not be built: ${stderr.toString()}`)
+  isBuilt = true
 }
 
 async function start(
   { url, folder, authority }: StartOptions,
   {
-    runtimeFlags = [],
+    runtimeFlags,
     environment = {},
     dataFolder,
     core = CONTENDER_CORE,
     target = 'openai/gpt-4o',
   }: GatehouseOptions,
 ): Promise<RunningContender> {
-  const server = startPinned(core, [process.execPath, ...runtimeFlags, 'src/main.ts', 'serve'], {
+  const command =
+    runtimeFlags === undefined ? [PROGRAM] : [process.execPath, ...runtimeFlags, 'src/main.ts']
+  const server = startPinned(core, [...command, 'serve'], {
     environment: {
       GATEHOUSE_PORT: String(PORT),
       GATEHOUSE_DATA_DIR: dataFolder ?? join(folder, `data-${Date.now()}`),

@@ -9,8 +9,13 @@ import type { Handle } from '../doors/bound-by-address.ts'
 import { type AddressOf, clientAddressOf } from '../doors/client-address.ts'
 import { type ConnectionLimits, Connections } from '../doors/connections.ts'
 import type { HandleRoom } from '../doors/handle-room.ts'
-import { hasNoHost, pathOf } from '../doors/request-path.ts'
-import { type DataPlane, envelopeOf, refuseRoute } from '../gateway/data-plane.ts'
+import {
+  type DataPlane,
+  envelopeOf,
+  hasNoHost,
+  pathOf,
+  refuseRoute,
+} from '../gateway/data-plane.ts'
 import { refuse } from '../gateway/refuse.ts'
 import { stopAccepting } from '../process/stop-accepting.ts'
 import { CalmClock } from '../process/wait-until-calm.ts'

@@ -3,10 +3,9 @@
  * what they are for.
  */
 import { networkOf } from '../core/network-of.ts'
-import { envelopeOf, refuseRoute } from '../gateway/data-plane.ts'
+import { envelopeOf, pathOf, refuseRoute } from '../gateway/data-plane.ts'
 import { StreamedAnswer } from '../gateway/relay/streamed-answer.ts'
 import { type AddressOf, clientAddressOf } from './client-address.ts'
-import { pathOf } from './request-path.ts'
 
 export type Handle = (request: Request, addressOf: AddressOf) => Promise<Response>
 

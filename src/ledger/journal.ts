@@ -1,17 +1,16 @@
 /**
  * The ledger's journal: every settled call is appended to a file before its caller sees the end of
- * the answer. Knows files and group commit; must not know the store, nor what is in a record.
+ * the answer, in one batch with all others of its turn. Knows files and group commit; must not know
+ * the store, nor what is in a record.
  */
 import { join } from 'node:path'
 import type { CallRecord } from '../core/call.ts'
 import type { Ledger } from '../gateway/ports.ts'
-import { ActiveRecords } from './active-records.ts'
 import { Backlog } from './backlog.ts'
 import { ClosedSegments } from './closed-segments.ts'
 import { journalUnavailable, toFailureReason } from './journal-failure.ts'
 import type { JournalOptions, JournalState } from './journal-options.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
-import { LineBatch } from './line-batch.ts'
 import { encodeWholeRecord } from './record-line.ts'
 import { SegmentFile, type SyncMode } from './segment-file.ts'
 import { toWholeRecord } from './whole-record.ts'
@@ -269,4 +268,97 @@ function countLines(lines: Uint8Array): number {
   let count = 0
   for (const byte of lines) if (byte === 10) count += 1
   return count
+}
+
+const INITIAL_BYTES = 64 * 1024
+/** A buffer that one crowded turn made bigger than this is let go after it. */
+const KEPT_BYTES = 1024 * 1024
+/** The most bytes that UTF-8 needs for one UTF-16 unit. */
+const BYTES_PER_UNIT = 3
+
+/** The lines of one event-loop turn, in one buffer that is used again. */
+export class LineBatch {
+  #buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
+  #bytes = 0
+  #lines = 0
+
+  get lines(): number {
+    return this.#lines
+  }
+
+  /** A view that the next `add` or `clear` may overwrite. */
+  get bytes(): Uint8Array {
+    return this.#buffer.subarray(0, this.#bytes)
+  }
+
+  add(line: string): void {
+    const needed = this.#bytes + line.length * BYTES_PER_UNIT
+    if (needed > this.#buffer.length) this.#grow(needed)
+    this.#bytes += this.#buffer.write(line, this.#bytes)
+    this.#lines += 1
+  }
+
+  clear(): void {
+    this.#bytes = 0
+    this.#lines = 0
+    if (this.#buffer.length > KEPT_BYTES) this.#buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
+  }
+
+  #grow(needed: number): void {
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2))
+    this.#buffer.copy(grown, 0, 0, this.#bytes)
+    this.#buffer = grown
+  }
+}
+
+/**
+ * The records of the segment that is being written, as they were handed in, so that the shipper
+ * need not read them back.
+ */
+class ActiveRecords {
+  /** Undefined: the file holds, or will hold, records that are not here. */
+  #records: CallRecord[] | undefined
+  #written = 0
+  readonly #room: () => number
+  /** What it was when it was last asked for. */
+  #knownRoom = 0
+
+  /**
+   * @param room how many records may be kept of a segment now: more, when the store has taken
+   * others
+   */
+  constructor(room: () => number) {
+    this.#room = room
+  }
+
+  /** A segment begins. @param isEmpty whether nothing is in its file that was not handed in here */
+  begin(isEmpty: boolean): void {
+    this.#records = isEmpty ? [] : undefined
+    this.#written = 0
+    this.#knownRoom = 0
+  }
+
+  /** Handed in, and not written yet. */
+  add(record: CallRecord): void {
+    if (this.#records === undefined) return
+    if (this.#records.length >= this.#knownRoom) this.#knownRoom = this.#room()
+    if (this.#records.length < this.#knownRoom) this.#records.push(record)
+    else this.#records = undefined
+  }
+
+  /** Everything handed in so far is in the file. */
+  markWritten(): void {
+    this.#written = this.#records?.length ?? 0
+  }
+
+  /**
+   * The segment ends; what was not written with it is let go.
+   * @returns all that is in its file; undefined where some of that is not here
+   */
+  end(): readonly CallRecord[] | undefined {
+    const records = this.#records
+    this.#records = undefined
+    if (records !== undefined) records.length = this.#written
+    return records
+  }
 }

@@ -1,7 +1,8 @@
 /** Lines of one turn: all of them, whole, in their order, whatever their number and length. */
+
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { LineBatch } from './line-batch.ts'
+import { LineBatch } from './journal.ts'
 
 const textOf = (batch: LineBatch) => Buffer.from(batch.bytes).toString()
 

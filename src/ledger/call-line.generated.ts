@@ -3,8 +3,7 @@ import type { CallRecord } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
 import { isCount, toTrueUsage } from '../core/usage.ts'
-import { readAttempts, readCost, readUsage, toAttemptsMembers, toCostMembers, toUsageMembers } from './line-parts.ts'
-import { isWholeAttempt, isWholeCost, toWhole, toWholeAttempt } from './whole-parts.ts'
+import { isWholeAttempt, isWholeCost, readAttempts, readCost, readUsage, toAttemptsMembers, toCostMembers, toUsageMembers, toWhole, toWholeAttempt } from './line-parts.ts'
 
 /** The highest that this build reads. */
 export const LINE_VERSION = 6

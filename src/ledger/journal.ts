@@ -11,9 +11,8 @@ import { ClosedSegments } from './closed-segments.ts'
 import { journalUnavailable, toFailureReason } from './journal-failure.ts'
 import type { JournalOptions, JournalState } from './journal-options.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
-import { encodeWholeRecord } from './record-line.ts'
+import { encodeWholeRecord, toWholeRecord } from './record-line.ts'
 import { SegmentFile, type SyncMode } from './segment-file.ts'
-import { toWholeRecord } from './whole-record.ts'
 
 interface Turn {
   readonly written: Promise<void>

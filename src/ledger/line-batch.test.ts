@@ -1,5 +1,4 @@
 /** Lines of one turn: all of them, whole, in their order, whatever their number and length. */
-
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { LineBatch } from './journal.ts'

@@ -1,7 +1,8 @@
 /**
- * What a line holds of a call in arrays of their own: usage, cost, attempts. Of each, `to…Members`
- * writes and `read…` reads; reading gives null where there is none and undefined where it is
- * damaged. Must not know the line.
+ * The parts of a call's line that are more than one value: usage, cost, attempts. Of each,
+ * `to…Members` writes and `read…` reads, which gives null where there is none and undefined where it
+ * is damaged; `isWhole…` and `toWhole…` hold its numbers to what the store's columns take, whole and
+ * from 0 up. Must not know the line.
  */
 import type { CallAttempt } from '../core/call.ts'
 import type { Cost, CostStatus } from '../core/cost.ts'
@@ -84,4 +85,30 @@ export function readAttempts(members: unknown): readonly CallAttempt[] | null | 
     attempts.push({ target, status, afterMs, durationMs })
   }
   return attempts
+}
+
+export function isWholeCost({ microUsd }: Cost): boolean {
+  return microUsd === null || isCount(microUsd)
+}
+
+export function isWholeAttempt({ status, afterMs, durationMs }: CallAttempt): boolean {
+  return (status === null || isCount(status)) && isCount(afterMs) && isCount(durationMs)
+}
+
+export function toWholeAttempt({ target, status, afterMs, durationMs }: CallAttempt): CallAttempt {
+  return {
+    target,
+    status: status === null ? null : toWhole(status),
+    afterMs: toWhole(afterMs),
+    durationMs: toWhole(durationMs),
+  }
+}
+
+/**
+ * What is no number that can be kept becomes 0: a record with a wrong duration is worth more than
+ * none.
+ */
+export function toWhole(value: number): number {
+  const whole = Math.round(value)
+  return isCount(whole) ? whole : 0
 }

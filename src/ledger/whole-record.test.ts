@@ -9,8 +9,7 @@ import { toRow, toRowValues } from '../store/calls/call-rows.generated.ts'
 import { sumCalls } from '../store/usage/sum-calls.ts'
 import { anyCallRecord, NUMBER_COLUMNS } from './any-call-record.fixture.ts'
 import { createCallRecord } from './call-record.fixture.ts'
-import { decodeRecordLine, encodeWholeRecord } from './record-line.ts'
-import { toWholeRecord } from './whole-record.ts'
+import { decodeRecordLine, encodeWholeRecord, toWholeRecord } from './record-line.ts'
 
 /** Whatever arithmetic and providers make of one. */
 const oddNumber = fc.oneof(

@@ -12,10 +12,9 @@ import type { AccountId, GateId, KeyId } from '../core/ids.ts'
 import { hourOf, spanOf } from '../core/period.ts'
 import { withJitter } from '../core/retry-delay.ts'
 import { countsForQuota } from '../gateway/plan/restrict-targets.ts'
-import type { PastUsage } from './awaited-past.ts'
 import type { BudgetRegistry } from './budget-registry.ts'
 import type { Amounts } from './usage-counter.ts'
-import type { UsageLimits } from './usage-limits.ts'
+import type { PastUsage, UsageLimits } from './usage-limits.ts'
 
 type Used = Amounts & { readonly unpricedCalls: number }
 

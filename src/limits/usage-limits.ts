@@ -1,24 +1,17 @@
 /**
- * The account's monthly quota and the budgets of keys and gates, in this process's memory. Must not
- * know HTTP, tables, or rates per minute.
+ * The account's monthly quota and the budgets of keys and gates, in this process's memory, with what
+ * earlier processes used of them. Must not know HTTP, tables, or rates per minute, nor where the
+ * past is read.
  *
  * A call is admitted while what is used and what is reserved are below the limit, so a limit is
  * passed by no more than what the calls under way use beyond what was reserved for them, and the
  * last of them altogether.
  */
 import type { Budget } from '../core/budget.ts'
-import type { GatewayError } from '../core/errors.ts'
-import type { AccountId } from '../core/ids.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId, KeyId } from '../core/ids.ts'
 import type { Plan, Plans } from '../core/plan.ts'
 import type { CallAhead, Caller, PriceDemand } from '../gateway/ports.ts'
-import {
-  AwaitedPast,
-  addPast,
-  type PastReading,
-  type PastUsage,
-  raiseTo,
-  sumOf,
-} from './awaited-past.ts'
 import { type BudgetAlert, type BudgetCounter, BudgetsByScope } from './budget-counter.ts'
 import { budgetRefusal, quotaRefusal, type Shortage } from './limit-refusals.ts'
 import {
@@ -31,7 +24,7 @@ import {
 
 const MICRO_USD = 1_000_000
 
-export interface UsageLimitsOptions {
+interface UsageLimitsOptions {
   readonly plans: Plans
   readonly onAlert?: (alert: BudgetAlert) => void
 }
@@ -55,7 +48,7 @@ export interface LimitedWindow {
  * A counter that is shared with other nodes gets what was used before, and adds it where it
  * belongs.
  */
-export interface UsageSharing {
+interface UsageSharing {
   countPast(
     window: UsageWindow,
     past: Amounts & { readonly unpricedCalls: number },
@@ -333,4 +326,91 @@ function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindo
   const window = counter.windowAt(momentMs)
   const limit = () => counter.ceilings
   return { id: counter.budget.id, window, limit, shortage: (of) => counter.shortageAt(of) }
+}
+
+/** Usage of earlier calls that belongs together. */
+export interface PastUsage extends Amounts {
+  readonly accountId: AccountId
+  readonly keyId: KeyId
+  readonly gateId: string
+  readonly countsForQuota: boolean
+  /** Calls whose cost is not known. */
+  readonly unpricedCalls: number
+}
+
+interface PastSums {
+  tokens: number
+  microUsd: number
+  unpricedCalls: number
+}
+
+function sumOf(past: readonly PastUsage[]): PastSums {
+  const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+  for (const usage of past) addPast(sum, usage)
+  return sum
+}
+
+function addPast(sums: PastSums, past: Readonly<PastSums>): void {
+  sums.tokens += past.tokens
+  sums.microUsd += past.microUsd
+  sums.unpricedCalls += past.unpricedCalls
+}
+
+function raiseTo(sums: PastSums, past: Readonly<PastSums>): void {
+  sums.tokens = Math.max(sums.tokens, past.tokens)
+  sums.microUsd = Math.max(sums.microUsd, past.microUsd)
+  sums.unpricedCalls = Math.max(sums.unpricedCalls, past.unpricedCalls)
+}
+
+/** Reading that is under way; it rejects when it could not be read. That of budgets ends last. */
+interface PastReading {
+  readonly quotas: Promise<void>
+  readonly budgets: Promise<void>
+}
+
+/** The wait until the use of earlier processes is counted. */
+class AwaitedPast {
+  /** Each is undefined once it is counted, and rejects with a GatewayError `unavailable`. */
+  #quotas: Promise<void> | undefined
+  #budgets: Promise<void> | undefined
+  #isUnreadable = false
+
+  get quotas(): Promise<void> | undefined {
+    return this.#quotas
+  }
+
+  get budgets(): Promise<void> | undefined {
+    return this.#budgets
+  }
+
+  await(reading: PastReading): void {
+    const quotas = this.#heed(reading.quotas, () => {
+      if (this.#quotas === quotas) this.#quotas = undefined
+    })
+    const budgets = this.#heed(reading.budgets, () => {
+      this.#isUnreadable = false
+      if (this.#budgets === budgets) this.#budgets = undefined
+    })
+    this.#quotas = quotas
+    this.#budgets = budgets
+  }
+
+  state(): 'ok' | 'reading' | 'failing' {
+    if (this.#budgets === undefined) return 'ok'
+    return this.#isUnreadable ? 'failing' : 'reading'
+  }
+
+  #heed(reading: Promise<void>, onCounted: () => void): Promise<void> {
+    const past = reading.then(onCounted, (cause: unknown) => {
+      this.#isUnreadable = true
+      throw new GatewayError(
+        'unavailable',
+        'What was used before cannot be read. Try again soon.',
+        { cause },
+      )
+    })
+    // Nobody may be waiting.
+    past.catch(() => {})
+    return past
+  }
 }

@@ -2,7 +2,6 @@
  * The stored state, and its image in memory: opens the store, reads from it what calls need, and
  * follows what other nodes change of it. Serves nothing.
  */
-
 import { openVault } from '../config/master-key.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Timekeeper } from '../core/clock.ts'
@@ -10,8 +9,8 @@ import { OWNED_PREFIX } from '../core/owned-model.ts'
 import type { Plans } from '../core/plan.ts'
 import { CircuitBreakers } from '../gateway/attempt/circuit-breakers.ts'
 import { healthKeyPrefix, readHealthKey } from '../gateway/plan/order-targets.ts'
-import type { BudgetAlert } from '../limits/budget-counter.ts'
 import { BudgetRegistry } from '../limits/budget-registry.ts'
+import type { BudgetAlert } from '../limits/usage-counter.ts'
 import { UsageLimits } from '../limits/usage-limits.ts'
 import { ChangeFollowers } from '../revocation/change-followers.ts'
 import { GateRegistry } from '../snapshots/gate-registry.ts'

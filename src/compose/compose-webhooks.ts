@@ -2,9 +2,8 @@
  * Joins the parts that tell customers of events. Does not send by itself: whoever composes wakes
  * the sender.
  */
-
 import type { Vault } from '../core/vault.ts'
-import type { BudgetAlert } from '../limits/budget-counter.ts'
+import type { BudgetAlert } from '../limits/usage-counter.ts'
 import type { Store } from '../store/open-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AddressPolicy } from '../webhooks/check-address.ts'

@@ -7,11 +7,11 @@ import { type AccountId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../cor
 import { createPlans } from '../core/plan.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
 import { openStore, type Store } from '../store/open-store.ts'
-import type { BudgetAlert } from './budget-counter.ts'
 import { BudgetRegistry, type NewBudget } from './budget-registry.ts'
 import { createLedgerSums } from './ledger-sums.fixture.ts'
 import { loadUsage } from './load-usage.ts'
 import { MemoryLimits } from './memory-limits.ts'
+import type { BudgetAlert } from './usage-counter.ts'
 import { UsageLimits } from './usage-limits.ts'
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00.000Z')

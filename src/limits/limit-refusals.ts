@@ -2,7 +2,7 @@
 import { type Budget, ceilingOf } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { TokenBucket } from './token-bucket.ts'
-import type { UsageWindow } from './usage-counter.ts'
+import type { Shortage, UsageWindow } from './usage-counter.ts'
 
 const CONCURRENCY_RETRY_MS = 1000
 /** Reserved amounts come back when calls end; nobody knows when. */
@@ -69,12 +69,6 @@ export function tooManyTokens(
     toHeaders(buckets),
   )
 }
-
-/**
- * Used up, or all of the rest set aside for calls that are under way, which may give some of it
- * back.
- */
-export type Shortage = 'exhausted' | 'reserved'
 
 export function quotaRefusal(
   what: 'tokens' | 'spend',

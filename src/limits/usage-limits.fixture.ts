@@ -9,8 +9,8 @@ import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { createPlans, type PlanLimits } from '../core/plan.ts'
 import type { CallAhead, Caller, Spent, Ticket } from '../gateway/ports.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
-import type { BudgetAlert } from './budget-counter.ts'
 import { MemoryLimits } from './memory-limits.ts'
+import type { BudgetAlert } from './usage-counter.ts'
 import { UsageLimits } from './usage-limits.ts'
 
 const START_MS = Date.parse('2026-11-30T23:58:00.000Z')

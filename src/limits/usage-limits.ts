@@ -12,11 +12,14 @@ import { GatewayError } from '../core/errors.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import type { Plan, Plans } from '../core/plan.ts'
 import type { CallAhead, Caller, PriceDemand } from '../gateway/ports.ts'
-import { type BudgetAlert, type BudgetCounter, BudgetsByScope } from './budget-counter.ts'
-import { budgetRefusal, quotaRefusal, type Shortage } from './limit-refusals.ts'
+import { budgetRefusal, quotaRefusal } from './limit-refusals.ts'
 import {
   type Amounts,
+  type BudgetAlert,
+  type BudgetCounter,
+  BudgetsByScope,
   Reservation,
+  type Shortage,
   UsageCounter,
   type UsageWindow,
   type UsedAmounts,

@@ -13,7 +13,7 @@ const DEGRADED_PAUSE_MS = 600_000
 const MAX_REMEMBERED = 10_000
 const MICRO_USD = 1_000_000
 
-/** The alert that limits/budget-counter.ts sends. */
+/** The alert that limits/usage-counter.ts sends. */
 export interface ReachedShare {
   readonly budget: Budget
   readonly threshold: number

@@ -8,8 +8,8 @@ import { GatewayError } from '../core/errors.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
 import type { CallAhead, Caller, Spent, Ticket } from '../gateway/ports.ts'
-import { formatDuration } from './limit-refusals.ts'
 import { MemoryLimits } from './memory-limits.ts'
+import { formatDuration } from './token-bucket.ts'
 import { UsageLimits } from './usage-limits.ts'
 
 function createCaller(

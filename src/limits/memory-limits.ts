@@ -17,8 +17,8 @@ import type {
   Spent,
   Ticket,
 } from '../gateway/ports.ts'
-import { toHeaders, tooManyConcurrent, tooManyRequests, tooManyTokens } from './limit-refusals.ts'
-import { TokenBucket } from './token-bucket.ts'
+import { tooManyConcurrent, tooManyRequests, tooManyTokens } from './limit-refusals.ts'
+import { TokenBucket, toHeaders } from './token-bucket.ts'
 import type { Reservation } from './usage-counter.ts'
 import { UsageLimits } from './usage-limits.ts'
 

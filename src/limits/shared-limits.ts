@@ -19,14 +19,13 @@ import type {
 import type { SharedStore } from '../redis/shared-store.ts'
 import { KeyLease, type LeaseOutcome } from './key-lease.ts'
 import {
-  type CallBuckets,
   limitsUnavailable,
-  toHeaders,
   tooManyConcurrent,
   tooManyRequests,
   tooManyTokens,
 } from './limit-refusals.ts'
 import { SharedUsage } from './shared-usage.ts'
+import { type CallBuckets, toHeaders } from './token-bucket.ts'
 import { Turns } from './turns.ts'
 import type { Reservation } from './usage-counter.ts'
 import type { BudgetReservations, UsageLimits } from './usage-limits.ts'

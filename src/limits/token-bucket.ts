@@ -1,6 +1,6 @@
 /**
- * A bucket that refills all the time, in whole numbers. Must not know what it holds, nor who is
- * refused.
+ * A bucket that refills all the time, in whole numbers, and the `x-ratelimit-*` headers that show
+ * how full those of a call are. Must not know what it holds, nor who is refused.
  */
 
 /**
@@ -84,4 +84,48 @@ export class TokenBucket {
   get resetMs(): number {
     return this.perMinute > 0 ? this.waitMsFor(this.perMinute) : 0
   }
+}
+
+/** The headers of a key, or of an account, are made of these. */
+export interface RateBuckets {
+  readonly requests: TokenBucket
+  readonly tokens: TokenBucket
+}
+
+/** Shared by one key's calls, and by those of all keys of its account. */
+export interface CallBuckets {
+  readonly key: RateBuckets | undefined
+  readonly account?: RateBuckets | undefined
+}
+
+/**
+ * The headers of OpenAI's API; reset is the time until the bucket is full again. None where there
+ * is no limit.
+ */
+export function toHeaders({ key, account }: CallBuckets): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (key !== undefined) {
+    addHeaders(headers, 'requests', key.requests)
+    addHeaders(headers, 'tokens', key.tokens)
+  }
+  if (account !== undefined) addHeaders(headers, 'account-requests', account.requests)
+  return headers
+}
+
+function addHeaders(headers: Record<string, string>, name: string, bucket: TokenBucket): void {
+  if (!Number.isFinite(bucket.perMinute)) return
+  headers[`x-ratelimit-limit-${name}`] = String(bucket.perMinute)
+  headers[`x-ratelimit-remaining-${name}`] = String(bucket.remaining)
+  headers[`x-ratelimit-reset-${name}`] = formatDuration(bucket.resetMs)
+}
+
+/** As OpenAI writes durations: `120ms`, `1s`, `7.66s`, `6m0s`, `1h0m0s`. */
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 1000) return durationMs === 0 ? '0s' : `${durationMs}ms`
+  const seconds = `${(durationMs % 60_000) / 1000}s`
+  const minutes = Math.floor(durationMs / 60_000)
+  if (minutes === 0) return seconds
+  return minutes < 60
+    ? `${minutes}m${seconds}`
+    : `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}`
 }

@@ -38,11 +38,10 @@ import {
   type TelemetryOfWorker,
 } from '../telemetry/start-telemetry.ts'
 import { AddressGuard, type ResolveHost } from '../upstream/address-guard.ts'
-import { ConnectionPools } from '../upstream/connection-pools.ts'
+import { ConnectionPools, Routes } from '../upstream/connection-pools.ts'
 import { Deadlines } from '../upstream/deadlines.ts'
 import { mayBeForwarded } from '../upstream/forwarded-headers.ts'
 import { Proxies } from '../upstream/proxies.ts'
-import { Routes } from '../upstream/routes.ts'
 import { SocketExchange } from '../upstream/socket-exchange.ts'
 import { TrustedHosts } from '../upstream/trusted-hosts.ts'
 import { composeControlPlane } from './compose-control-plane.ts'

@@ -2,11 +2,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import { systemClock } from '../core/clock.ts'
-import { ConnectionPools } from './connection-pools.ts'
+import { ConnectionPools, Routes } from './connection-pools.ts'
 import { Deadlines } from './deadlines.ts'
 import type { ExchangeTimeouts } from './exchange.ts'
 import { Proxies } from './proxies.ts'
-import { Routes } from './routes.ts'
 import { SocketExchange } from './socket-exchange.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 

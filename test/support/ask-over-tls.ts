@@ -4,10 +4,9 @@
  * expect.
  */
 import { systemClock } from '../../src/core/clock.ts'
-import { ConnectionPools } from '../../src/upstream/connection-pools.ts'
+import { ConnectionPools, Routes } from '../../src/upstream/connection-pools.ts'
 import { Deadlines } from '../../src/upstream/deadlines.ts'
 import { Proxies } from '../../src/upstream/proxies.ts'
-import { Routes } from '../../src/upstream/routes.ts'
 import { SocketExchange } from '../../src/upstream/socket-exchange.ts'
 import { UpstreamFailure } from '../../src/upstream/upstream-failure.ts'
 

@@ -40,7 +40,7 @@ import {
 import { AddressGuard, type ResolveHost } from '../upstream/address-guard.ts'
 import { ConnectionPools, Routes } from '../upstream/connection-pools.ts'
 import { Deadlines } from '../upstream/deadlines.ts'
-import { mayBeForwarded } from '../upstream/forwarded-headers.ts'
+import { mayBeForwarded } from '../upstream/headers.ts'
 import { Proxies } from '../upstream/proxies.ts'
 import { SocketExchange } from '../upstream/socket-exchange.ts'
 import { TrustedHosts } from '../upstream/trusted-hosts.ts'

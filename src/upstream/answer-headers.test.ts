@@ -2,7 +2,7 @@
  * The header fields of one answer after those of another: nothing of the one before is left in it.
  */
 import { expect, test } from 'bun:test'
-import { readFields } from './answer-headers.ts'
+import { readFields } from './headers.ts'
 
 function read(...lines: string[]): [string, string][] | undefined {
   const bytes = Buffer.from(lines.join('\r\n'), 'latin1')

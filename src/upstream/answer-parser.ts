@@ -2,7 +2,7 @@
  * Reads HTTP/1.1 answers out of a connection's bytes, exactly as RFC 9112 frames them: an answer
  * that could be read in two ways is none. Knows no sockets and no LLM.
  */
-import { type AnswerHeaders, readFields } from './answer-headers.ts'
+import { type AnswerHeaders, readFields } from './headers.ts'
 
 /** Vendors' heads have under 4 KB. */
 const MAX_HEAD_BYTES = 64 * 1024

@@ -3,7 +3,7 @@
  * goes out. It must not know which client makes them, nor any LLM.
  */
 import type { AnswerHead } from './answer-parser.ts'
-import type { CommonHeaders } from './request-head.ts'
+import type { CommonHeaders } from './headers.ts'
 
 /** Milliseconds each; `totalMs` counts from the start of this exchange. */
 export interface ExchangeTimeouts {

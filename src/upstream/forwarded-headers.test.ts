@@ -1,6 +1,6 @@
 /** Which headers may cross at all, in a table a reviewer can read. */
 import { expect, test } from 'bun:test'
-import { HeaderList, mayBeForwarded, upstreamRequestId } from './forwarded-headers.ts'
+import { HeaderList, mayBeForwarded, upstreamRequestId } from './headers.ts'
 
 test.each([
   'authorization',

@@ -3,7 +3,7 @@
  * one request stays for the next.
  */
 import { expect, test } from 'bun:test'
-import { CommonHeaders } from './request-head.ts'
+import { CommonHeaders } from './headers.ts'
 
 const OPENING = 'POST /v1/x HTTP/1.1\r\nhost: a.test\r\n'
 

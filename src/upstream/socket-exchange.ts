@@ -7,7 +7,7 @@ import type { Asker, Connection, Question, Route } from './connection.ts'
 import type { ConnectionPool, ConnectionPools, Routes } from './connection-pools.ts'
 import type { Deadline, Deadlines, DueCause } from './deadlines.ts'
 import type { Exchange, ExchangeRequest, TakePiece } from './exchange.ts'
-import { CommonHeaders } from './request-head.ts'
+import { CommonHeaders } from './headers.ts'
 import { UpstreamFailure, type UpstreamFailureType } from './upstream-failure.ts'
 
 /** What every exchange of a process shares. */

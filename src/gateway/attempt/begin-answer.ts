@@ -2,12 +2,11 @@
  * Sends one request and reads just enough of the answer to know that it is one. Must not forward
  * anything.
  */
-
 import { callersTypeOf, GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
-import type { AnswerHeaders } from '../../upstream/answer-headers.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'
 import type { Exchange } from '../../upstream/exchange.ts'
+import type { AnswerHeaders } from '../../upstream/headers.ts'
 import type { JsonRecord } from '../../wire/chat-request.ts'
 import { CONTEXT_FULL, isContextFull, toContextMessage } from '../../wire/context-full.ts'
 import type {

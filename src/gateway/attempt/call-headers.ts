@@ -2,7 +2,7 @@
  * The headers that pass between a caller and an upstream, for each dialect: its list, and what the
  * operator has added. Must not know names.
  */
-import { HeaderList } from '../../upstream/forwarded-headers.ts'
+import { HeaderList } from '../../upstream/headers.ts'
 import type { CallerDialectId } from '../../wire/dialect.ts'
 import { headerListsOf, LISTED_DIALECTS } from '../../wire/header-lists.ts'
 

@@ -3,9 +3,9 @@
  * have said.
  */
 import { callersTypeOf, ERROR_POLICY, GatewayError } from '../../core/errors.ts'
-import type { AnswerHeaders } from '../../upstream/answer-headers.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'
 import type { Exchange } from '../../upstream/exchange.ts'
+import type { AnswerHeaders } from '../../upstream/headers.ts'
 import {
   CONTEXT_FULL,
   isContextFull,

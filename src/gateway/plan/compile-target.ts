@@ -5,7 +5,7 @@
 import type { GateTarget } from '../../core/gate.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Endpoint, Provider, Signing } from '../../providers/define.ts'
-import { CommonHeaders } from '../../upstream/request-head.ts'
+import { CommonHeaders } from '../../upstream/headers.ts'
 import type { ClientCodec, ModelTraits } from '../../wire/codec.ts'
 import {
   type Dialect,
@@ -59,7 +59,8 @@ export interface Target extends RelayTarget {
   /** Its address is a customer's: where it leads is checked for each call. */
   readonly isGuarded: boolean
   /**
-   * The signer of this target's reasoning, who can read it again: its provider under this credential.
+   * The signer of this target's reasoning, who can read it again: its provider under this
+   * credential.
    */
   readonly sealOrigin: string
   /** Names it in this node's memory of how targets do (circuit-breakers.ts). */

@@ -5,8 +5,8 @@
 import type { Timekeeper } from '../../core/clock.ts'
 import type { CredentialHeader } from '../../core/owned-model.ts'
 import { type AddressGuard, AddressRefusedError } from '../../upstream/address-guard.ts'
-import type { AnswerHeaders } from '../../upstream/answer-headers.ts'
 import type { Exchange, Upstream } from '../../upstream/exchange.ts'
+import type { AnswerHeaders } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import type { OwnedUpstream } from '../ports.ts'
 

@@ -5,7 +5,7 @@
 import type { Timekeeper } from '../../core/clock.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
-import { upstreamRequestId } from '../../upstream/forwarded-headers.ts'
+import { upstreamRequestId } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import type { Dialect, StreamTap, TapOutput } from '../../wire/dialect.ts'
 import type { Attempted } from '../attempt/ask-target.ts'

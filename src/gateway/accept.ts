@@ -8,8 +8,7 @@ import type { Deadline, Deadlines } from '../upstream/deadlines.ts'
 import { hasMoreMembers } from '../wire/count-members.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
-import type { BodyShare } from './body-room.ts'
-import type { Call } from './call.ts'
+import type { BodyShare, Call } from './call.ts'
 
 export interface BodyLimits {
   readonly maxBodyBytes: number

@@ -1,13 +1,14 @@
 /**
  * One call from its door to its end: what each stage has found out so far, in one object that goes
- * from stage to stage. It decides nothing and knows no stage.
+ * from stage to stage, and the share that it holds of the memory for bodies. It decides nothing and
+ * knows no stage.
  */
 import type { CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
 import type { Stopwatch, Timekeeper } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
 import { type CallId, createCallId, type GateId } from '../core/ids.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
-import type { BodyRoom, BodyShare } from './body-room.ts'
 import type { AttemptRecord, AttemptTrace, CallObserver, CallTrace } from './call-observer.ts'
 import type { Caller, Place, Ticket } from './ports.ts'
 
@@ -177,4 +178,65 @@ function describeAttempts(
     afterMs: Math.max(0, Math.round(askedAt - startedAt)),
     durationMs: Math.round((failedAt ?? now) - askedAt),
   }))
+}
+
+// How many bytes of bodies the process holds at once.
+
+/** Bodies that are being read or sent on give their bytes back within moments. */
+const RETRY_SECONDS = '1'
+
+/** For all callers together. It must not know what is in them, nor who sent them. */
+export class BodyRoom {
+  readonly #maxBytes: number
+  #heldBytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes
+  }
+
+  /** Nothing, until something is taken. */
+  open(): BodyShare {
+    return new BodyShare(this)
+  }
+
+  /** @throws GatewayError `unavailable`, with `retry-after` */
+  take(bytes: number): void {
+    if (this.#heldBytes + bytes > this.#maxBytes)
+      throw new GatewayError(
+        'unavailable',
+        'The gateway holds as many bytes of requests as it may at the moment. Try again soon.',
+        { headers: { 'retry-after': RETRY_SECONDS } },
+      )
+    this.#heldBytes += bytes
+  }
+
+  giveBack(bytes: number): void {
+    this.#heldBytes -= bytes
+  }
+}
+
+/** The bytes that one call holds: from its first one until it is settled. */
+export class BodyShare {
+  readonly #room: BodyRoom
+  #bytes = 0
+
+  constructor(room: BodyRoom) {
+    this.#room = room
+  }
+
+  /** @throws GatewayError `unavailable`, with `retry-after` */
+  take(bytes: number): void {
+    this.#room.take(bytes)
+    this.#bytes += bytes
+  }
+
+  /** Safe to call again. */
+  giveBack(): void {
+    this.#room.giveBack(this.#bytes)
+    this.#bytes = 0
+  }
 }

@@ -1,8 +1,8 @@
 /** The estimate reads no more than the top level, and no cap can make it absurd. */
 import { describe, expect, test } from 'bun:test'
-import { scanJsonObject } from '../../wire/json-splice.ts'
-import { countsForQuota } from '../plan/restrict-targets.ts'
-import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
+import { scanJsonObject } from '../wire/json-splice.ts'
+import { estimateInputTokens, estimateTokens } from './admit.ts'
+import { countsForQuota } from './plan/restrict-targets.ts'
 
 function estimate(text: string): number {
   return estimateTokens({ body: scanJsonObject(new TextEncoder().encode(text)) })

@@ -17,9 +17,8 @@ import { restrictTargets } from './plan/restrict-targets.ts'
 import type { Caller, Freshness, KeyStore, Limits, Refusals } from './ports.ts'
 import { refuse, settleRefused } from './refuse.ts'
 import { tellRefusal } from './refused-call.ts'
-import { toSkippedHeader } from './relay/answer-headers.ts'
 import { answerLocally } from './relay/answer-locally.ts'
-import { relayAnswer } from './relay/relay-answer.ts'
+import { relayAnswer, toSkippedHeader } from './relay/relay-answer.ts'
 import { type LatePorts, relayLate } from './relay/relay-late.ts'
 
 export interface PipelinePorts extends CallPorts, PlanPorts, AskPorts, LatePorts {

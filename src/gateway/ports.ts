@@ -68,7 +68,7 @@ export interface CallAhead {
   readonly gateId: string
   /** Milliseconds since the Unix epoch; decides in which period it counts. */
   readonly startedAtMs: number
-  /** The most tokens that it will probably use (estimate-tokens.ts). */
+  /** The most tokens that it will probably use (admit.ts). */
   readonly estimatedTokens: number
 }
 

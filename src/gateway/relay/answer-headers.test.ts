@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import type { Call } from '../call.ts'
-import { toAnswerHeaders, toSkippedHeader } from './answer-headers.ts'
+import { toAnswerHeaders, toSkippedHeader } from './relay-answer.ts'
 
 type Told = Parameters<typeof toAnswerHeaders>[0]
 

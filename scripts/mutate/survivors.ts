@@ -93,7 +93,7 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'the signal ends with its request, and what it would reject has been resolved',
   },
   {
-    path: 'src/gateway/plan/decide-request.ts',
+    path: 'src/gateway/plan/plan-targets.ts',
     lineText:
       "gate.defaults !== null || (gate.overrides !== 'ignore' && request.ignored.includes('model'))",
     operator: 'logic',

@@ -1,8 +1,9 @@
 /**
  * Stage 4: gate → the ordered targets that can take this call, each with its address and
- * credential. No I/O.
+ * credential; and what counts where gate and request both say something
+ * (docs/decisions/0008). No I/O.
  */
-import { GatewayError } from '../../core/errors.ts'
+import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { Gate, GateTarget } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
@@ -17,10 +18,13 @@ import {
 } from '../../wire/dialect.ts'
 import { EMBEDDINGS_CODECS } from '../../wire/embeddings/embeddings-codecs.ts'
 import { FIM_CODECS } from '../../wire/fill-in-the-middle/fim-codecs.ts'
+import { decideDefaults, overrideRejected } from '../../wire/gate-defaults.ts'
+import { presentMember } from '../../wire/request-fields.ts'
 import { hasCarriers } from '../../wire/seal-carrier.ts'
 import type { CallHeaders } from '../attempt/call-headers.ts'
 import type {
   Caller,
+  Credential,
   Credentials,
   GateStore,
   OwnedModelStore,
@@ -34,13 +38,6 @@ import {
   type Target,
   toTarget,
 } from './compile-target.ts'
-import {
-  assertProviderModel,
-  chooseHosts,
-  decideRequest,
-  decides,
-  findChosen,
-} from './decide-request.ts'
 import type { TargetOrder } from './order-targets.ts'
 import { gateNotFound, noAddress, noCredential, wrongDialect, wrongModel } from './plan-refusals.ts'
 
@@ -301,4 +298,100 @@ function findTranslated(provider: Provider, model: string, dialect: Dialect) {
       return { endpoint, codec }
   }
   return undefined
+}
+
+/**
+ * Whether there is anything to decide: the usual gate says nothing, and its calls cost nothing
+ * more.
+ */
+function decides(gate: Gate, request: AcceptedRequest): boolean {
+  return (
+    gate.defaults !== null || (gate.overrides !== 'ignore' && request.ignored.includes('model'))
+  )
+}
+
+/** @throws GatewayError `invalid_request` naming what the gate does not let its callers say */
+function decideRequest(gate: Gate, request: AcceptedRequest, dialect: Dialect): AcceptedRequest {
+  const { body, ignored } = request
+  // Among the ignored only where it stood beside a `gate_id` that says something else.
+  if (gate.overrides === 'reject' && ignored.includes('model')) throw overrideRejected('model')
+  if (gate.defaults === null || dialect.readSpoken === undefined) return request
+  const decided = decideDefaults(gate, body, dialect.readSpoken)
+  return { ...request, ignored: [...ignored, ...decided.ignored], defaults: decided.defaults }
+}
+
+/** The target that the caller chose beside the gate, where the gate lets it; else undefined. */
+function findChosen(gate: Gate, { body, ignored }: AcceptedRequest): GateTarget | undefined {
+  if (gate.overrides !== 'allow' || !ignored.includes('model')) return undefined
+  const member = presentMember(body, 'model')
+  return member === undefined ? undefined : { model: String(body.value(member)) }
+}
+
+/** What a gate's own targets have to look like too (contract/gates.ts). */
+const TARGET = /^[A-Za-z0-9._-]+\/[\x21-\x7e]+$/
+const MAX_TARGET_LENGTH = 200
+
+/**
+ * @param upstream that it names, if there is one
+ * @throws GatewayError `invalid_request` naming `model` when it is no `provider/model` of a
+ * provider here
+ */
+function assertProviderModel(model: string, upstream: object | undefined): void {
+  const isTarget = model.length <= MAX_TARGET_LENGTH && TARGET.test(model)
+  if (isTarget && upstream !== undefined) return
+  throw invalidRequest(
+    "'model' beside 'gate_id' must be provider/model of a provider that is known here, or the gate's id.",
+    'model',
+    'invalid_value',
+  )
+}
+
+/** The parts of a target that decide it. */
+interface Host {
+  readonly hosts: readonly string[] | undefined
+  readonly owner: Credential['owner']
+}
+
+/**
+ * Which of a gate's targets may be asked for what only a provider itself can keep or run: such
+ * members are never ignored, since the answer would be another than was asked for
+ * (docs/decisions/0033).
+ * @throws GatewayError `invalid_request` naming the member that no target can take
+ */
+function chooseHosts<Target extends Host>(
+  gate: Gate,
+  request: AcceptedRequest,
+  dialect: Dialect,
+  targets: readonly Target[],
+): readonly Target[] {
+  const { hosted } = dialect
+  if (hosted === undefined || targets.length === 0) return targets
+  let chosen = targets
+  for (const name of hosted.names) {
+    if (presentMember(request.body, name) === undefined) continue
+    chosen = chosen.filter((target) => target.hosts?.includes(name) === true)
+    if (chosen.length === 0) throw hosted.refuse(name, describeMissing(gate, name))
+    if (hosted.isState(name) && !isKept(gate, chosen))
+      throw hosted.refuse(name, describeState(name))
+  }
+  return chosen
+}
+
+/** The next call must come to the same place, which must be nobody else's. */
+function isKept({ targets }: Gate, [first, ...others]: readonly Host[]): boolean {
+  return targets.length === 1 && others.length === 0 && first?.owner === 'account'
+}
+
+function describeMissing({ id }: Gate, name: string): string {
+  return (
+    `No target of the gate '${id}' has '${name}', which the provider itself would have to keep or run: ` +
+    'leave it out, or name a gate with a target that has it.'
+  )
+}
+
+function describeState(name: string): string {
+  return (
+    `'${name}' is state in the provider's account: it passes only on the account's own provider key ` +
+    '(PUT /v1/provider-keys), through a gate with one target. Without it, send the whole conversation.'
+  )
 }

@@ -2,9 +2,15 @@
  * Reads small top-level members of a JSON object out of its bytes as they flow by, and holds
  * nothing else of it. It must not know what a member means, nor judge whether the rest is valid.
  */
-
-import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-scan.ts'
-import { parseJson } from './parse-json.ts'
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  parseJson,
+  QUOTE,
+} from './json-scan.ts'
 
 /** Most bytes that are held of one member: usage reports are a hundredth of it. */
 const MAX_MEMBER_BYTES = 64 * 1024

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { parseJson } from './parse-json.ts'
+import { parseJson } from './json-scan.ts'
 
 const lists = (depth: number, inner = '') => '['.repeat(depth) + inner + ']'.repeat(depth)
 const objects = (depth: number) => '{"a":'.repeat(depth) + 1 + '}'.repeat(depth)

@@ -1,11 +1,10 @@
 /**
  * Reads members of parsed JSON; of a caller's, naming the path of what is wrong. Knows no dialect.
  */
-
 import { invalidRequest } from '../core/errors.ts'
 import type { ChatEvent } from './chat-answer.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJson } from './json-scan.ts'
 
 /** One value of the request with the path that its caller knows it by (`messages[2].content`). */
 export interface At<Value = JsonValue | undefined> {

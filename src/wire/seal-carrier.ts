@@ -5,9 +5,8 @@
  * Two carriers: a seal written as text, for dialects that have a field for somebody's signature;
  * and a tool call's id, which every client echoes, for those that have none.
  */
-
 import type { ReasoningPart, Seal } from './chat-request.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJson } from './json-scan.ts'
 
 /** Begins every carrier of ours; nothing that a provider makes begins or contains it. */
 export const MARK = 'gh1~'

@@ -2,7 +2,7 @@
  * Reads an upstream's error answer, whatever its shape, so that callers of any envelope can be
  * told. Pure.
  */
-import { parseJson } from './parse-json.ts'
+import { parseJson } from './json-scan.ts'
 
 export interface UpstreamErrorAnswer {
   /** The vendor's own words; undefined when there are none to be found. */

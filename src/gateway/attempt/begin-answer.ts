@@ -16,8 +16,8 @@ import type {
   StreamTap,
   TapOutput,
 } from '../../wire/dialect.ts'
+import { parseJson } from '../../wire/json-scan.ts'
 import { MemberReader } from '../../wire/member-reader.ts'
-import { parseJson } from '../../wire/parse-json.ts'
 import { readUpstreamError } from '../../wire/upstream-error.ts'
 import type { AttemptRecord } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'

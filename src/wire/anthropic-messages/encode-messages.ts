@@ -2,7 +2,6 @@
  * Our messages as Anthropic's turns of blocks: user and assistant alternate, results come first.
  * Pure.
  */
-
 import { invalidRequest } from '../../core/errors.ts'
 import type {
   AssistantPart,
@@ -17,7 +16,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { Feature } from '../codec.ts'
-import { parseJson } from '../parse-json.ts'
+import { parseJson } from '../json-scan.ts'
 import { present } from '../read-json.ts'
 import { isReadable } from '../seal-carrier.ts'
 import { encodeToolId } from './tool-ids.ts'

@@ -1,7 +1,6 @@
 /**
  * Our messages as Gemini's contents: roles user and model, results by the name of their tool. Pure.
  */
-
 import { invalidRequest } from '../../core/errors.ts'
 import type {
   AssistantPart,
@@ -13,7 +12,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
-import { parseJson } from '../parse-json.ts'
+import { parseJson } from '../json-scan.ts'
 import { isRecord } from '../read-json.ts'
 import { isReadable } from '../seal-carrier.ts'
 

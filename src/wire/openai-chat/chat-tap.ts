@@ -2,15 +2,14 @@
  * Watches a stream of chat completion chunks go by: its end and its usage. Serves every dialect
  * shaped like it. It must not change anything but usage that the client did not ask for.
  */
-
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { deltaBytes } from '../delta-bytes.ts'
 import type { Envelope, StreamTap } from '../dialect.ts'
 import { encodeErrorData } from '../envelope.ts'
+import { parseJson } from '../json-scan.ts'
 import { type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
 import { toLatin1 } from '../latin1.ts'
-import { parseJson } from '../parse-json.ts'
 import { encodeSseFrame, type SseFrame } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { readUsage } from '../usage.ts'

@@ -2,15 +2,14 @@
  * Watches a Responses stream go by unchanged: its end, its usage, and what a failure event would
  * have to repeat.
  */
-
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { CONTEXT_FULL } from '../context-full.ts'
 import { deltaBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
 import { toNestedError } from '../envelope.ts'
+import { parseJson } from '../json-scan.ts'
 import { toLatin1 } from '../latin1.ts'
-import { parseJson } from '../parse-json.ts'
 import { encodeSseFrame, type SseFrame } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { readUsage } from '../usage.ts'

@@ -2,10 +2,9 @@
  * What of a streamed answer was told, to be compared with the answer that its last event repeats.
  * Knows no upstream.
  */
-
 import type { ChatEvent } from '../chat-answer.ts'
 import type { AssistantPart } from '../chat-request.ts'
-import { parseJson } from '../parse-json.ts'
+import { parseJson } from '../json-scan.ts'
 
 export class ToldAnswer {
   isEmpty = true

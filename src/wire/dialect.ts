@@ -75,7 +75,7 @@ export interface RelayTarget {
 }
 
 export interface RelayRequest {
-  /** Lent: to be sent before anything else is rewritten (scratch-buffer.ts). */
+  /** Lent: to be sent before anything else is rewritten (`ScratchBuffer`). */
   readonly body: Uint8Array
   /**
    * Set when the body asks for usage that the client did not ask for: the answer must be shown

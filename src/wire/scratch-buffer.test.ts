@@ -5,7 +5,7 @@
 import { ptr } from 'bun:ffi'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ScratchBuffer } from './scratch-buffer.ts'
+import { ScratchBuffer } from './json-splice.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB

@@ -2,9 +2,8 @@
  * Anthropic Messages as the gateway serves it and relays it. It must not know which providers speak
  * it.
  */
-
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
-import { type JsonObject, spliceJson } from '../json-splice.ts'
+import { type JsonObject, requestScratch, spliceJson } from '../json-splice.ts'
 import {
   checkFieldTypes,
   editAwayModel,
@@ -13,7 +12,6 @@ import {
   readGate,
   requireField,
 } from '../request-fields.ts'
-import { requestScratch } from '../scratch-buffer.ts'
 import { readUsage } from '../usage.ts'
 import { editHistory } from './edit-history.ts'
 import { hostedMembers } from './hosted-members.ts'

@@ -2,13 +2,11 @@
  * Anthropic's token counting: relayed where the target has it, estimated where it has not. It must
  * not know providers.
  */
-
 import type { JsonRecord, UserPart } from '../chat-request.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import { noStream } from '../embeddings/no-stream.ts'
-import { type JsonObject, spliceJson } from '../json-splice.ts'
+import { type JsonObject, requestScratch, spliceJson } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
-import { requestScratch } from '../scratch-buffer.ts'
 import { decodeAnthropicRequest } from './decode-request.ts'
 import { editHistory } from './edit-history.ts'
 

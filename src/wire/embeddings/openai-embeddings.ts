@@ -4,10 +4,9 @@
  */
 import type { Usage } from '../../core/usage.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
-import { type JsonObject, spliceJson } from '../json-splice.ts'
+import { type JsonObject, requestScratch, spliceJson } from '../json-splice.ts'
 import { isRecord } from '../read-json.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
-import { requestScratch } from '../scratch-buffer.ts'
 import { noStream } from './no-stream.ts'
 
 export const openaiEmbeddings: RelayedDialect = {

@@ -5,11 +5,10 @@ import type { GateDefaults } from '../../core/gate.ts'
 import type { DefaultsEditor } from '../defaults-editor.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
-import { type JsonEdit, type JsonObject, spliceJson } from '../json-splice.ts'
+import { type JsonEdit, type JsonObject, requestScratch, spliceJson } from '../json-splice.ts'
 import { ChatTap } from '../openai-chat/chat-tap.ts'
 import { isChatAnswer } from '../openai-chat/openai-chat.ts'
 import { editModel, readFlag, readGate } from '../request-fields.ts'
-import { requestScratch } from '../scratch-buffer.ts'
 import { readUsage } from '../usage.ts'
 
 export function mistralShaped(options: {

@@ -2,13 +2,17 @@
  * OpenAI Chat Completions as the gateway serves it and relays it. It must not know which providers
  * speak it.
  */
-
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
-import { type JsonEdit, type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
+import {
+  type JsonEdit,
+  type JsonObject,
+  requestScratch,
+  scanJsonObject,
+  spliceJson,
+} from '../json-splice.ts'
 import { checkFieldTypes, editModel, readFlag, readGate, requireField } from '../request-fields.ts'
-import { requestScratch } from '../scratch-buffer.ts'
 import { readUsage } from '../usage.ts'
 import { editChatDefaults } from './chat-defaults.ts'
 import { ChatTap } from './chat-tap.ts'

@@ -2,7 +2,6 @@
  * OpenAI Responses as the gateway serves it: stateless, with encrypted reasoning carried by the
  * client. It must not know which providers speak it.
  */
-
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
@@ -11,6 +10,7 @@ import {
   type JsonEdit,
   type JsonMember,
   type JsonObject,
+  requestScratch,
   scanJsonObject,
   spliceJson,
 } from '../json-splice.ts'
@@ -21,7 +21,6 @@ import {
   readString,
   requireField,
 } from '../request-fields.ts'
-import { requestScratch } from '../scratch-buffer.ts'
 import { readUsage } from '../usage.ts'
 import { editResponsesDefaults } from './responses-defaults.ts'
 import { ResponsesTap } from './responses-tap.ts'

@@ -64,17 +64,22 @@ export async function seedGate(store: Store, accountId = DEFAULT_ACCOUNT): Promi
   })
 }
 
-/** Every account has a quota. Both processes are gone after `work`. */
+/**
+ * Every account has a quota. Both processes are gone after `work`.
+ * @param work told when the node's process began, as `performance.now()` has it
+ */
 export async function withNode<Result>(
   { dataFolder, environment }: Omit<Place, 'location'>,
   { key, preload, environment: own }: NodeOptions,
-  work: (node: Gatehouse) => Promise<Result>,
+  work: (node: Gatehouse, startedAt: number) => Promise<Result>,
 ): Promise<Result> {
   writeFileSync(join(dataFolder, 'gatehouse.yaml'), CONFIGURATION)
   const command = [process.execPath, join(import.meta.dir, 'fixed-upstream.ts')]
   const upstream = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' })
   let node: Gatehouse | undefined
   try {
+    const upstreamPort = await readPort(upstream.stdout)
+    const startedAt = performance.now()
     node = await startGatehouse({
       dataFolder,
       key,
@@ -84,12 +89,12 @@ export async function withNode<Result>(
         GATEHOUSE_MASTER_KEY: MASTER_KEY,
         GATEHOUSE_SHIP_INTERVAL_MS: '1000',
         OPENAI_API_KEY: 'any',
-        OPENAI_BASE_URL: `http://127.0.0.1:${await readPort(upstream.stdout)}/v1`,
+        OPENAI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1`,
         ...environment,
         ...own,
       },
     })
-    return await work(node)
+    return await work(node, startedAt)
   } finally {
     await node?.remove()
     upstream.kill()

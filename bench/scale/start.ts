@@ -42,8 +42,7 @@ export const scenario: Scenario = {
 async function start(name: DatabaseName, keys: number): Promise<Started> {
   const work = async (place: Place) => {
     await useStore(place.location, (store) => seedKeys(store, keys))
-    const startedAt = performance.now()
-    return await withNode(place, { key: numberedKey(0) }, async ({ url, pid }) => {
+    return await withNode(place, { key: numberedKey(0) }, async ({ url, pid }, startedAt) => {
       while (!(await fetch(`${url}/readyz`)).ok) await Bun.sleep(LOOK_EVERY_MS)
       const readyMs = performance.now() - startedAt
       await Bun.sleep(SETTLES_MS)

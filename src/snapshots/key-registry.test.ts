@@ -217,7 +217,7 @@ describe.each(databases)('on $name', (kind) => {
       insert: (record: Parameters<typeof store.keys.insert>[0]) => store.keys.insert(record),
       change: async () => undefined,
       delete: (accountId: AccountId, keyId: KeyId) => store.keys.delete(accountId, keyId),
-      insertFirst: async () => true,
+      insertFirst: async () => [],
       saveLastUsed: async (lastUsed: ReadonlyMap<KeyId, number>) => {
         written.push(lastUsed)
       },
@@ -256,7 +256,7 @@ describe.each(databases)('on $name', (kind) => {
       insert: async () => true,
       change: async () => undefined,
       delete: async () => true,
-      insertFirst: async () => true,
+      insertFirst: async () => [],
       saveLastUsed: async (lastUsed: ReadonlyMap<KeyId, number>) => resolve(lastUsed),
     }
     const ticking = await KeyRegistry.load({ keys, limitsOf, flushIntervalMs: 1 })
@@ -279,7 +279,7 @@ describe.each(databases)('on $name', (kind) => {
         findSome: async () => [],
         insert: async () => true,
         delete: async () => true,
-        insertFirst: async () => true,
+        insertFirst: async () => [],
         change: async () => undefined,
         saveLastUsed: async () => {
           writes += 1
@@ -314,7 +314,7 @@ describe.each(databases)('on $name', (kind) => {
       insert: async () => true,
       change: async () => undefined,
       delete: async () => true,
-      insertFirst: async () => true,
+      insertFirst: async () => [],
       saveLastUsed: async (lastUsed: ReadonlyMap<KeyId, number>) => {
         if (isBroken) throw new Error('disk on fire')
         await store.keys.saveLastUsed(lastUsed)
@@ -354,6 +354,28 @@ describe.each(databases)('on $name', (kind) => {
     for (const each of [registry, other])
       expect(each.find(hashApiKey(first.key.reveal()))).toBeDefined()
     await other.close()
+  })
+
+  test('whether an account has a first key is found out without reading all keys again', async () => {
+    const other = await KeyRegistry.load({ keys: store.keys, limitsOf })
+    const key = new Secret('svc_0123456789abcdef')
+    await other.import({ ...label, accountId: stranger, key })
+    let reads = 0
+    const keys = Object.assign(Object.create(store.keys) as typeof store.keys, {
+      loadAll: () => {
+        reads += 1
+        return store.keys.loadAll()
+      },
+      insertFirst: (...given: Parameters<typeof store.keys.insertFirst>) =>
+        store.keys.insertFirst(...given),
+    })
+    const starting = await KeyRegistry.load({ keys, limitsOf })
+    expect(await starting.ensureFirst(label, key)).toEqual({ type: 'refused', reason: 'taken' })
+    const made = await other.create(label)
+    expect(await starting.ensureFirst(label)).toEqual({ type: 'there' })
+    expect(starting.find(hashApiKey(made.key.reveal()))).toBeDefined()
+    expect(reads).toBe(1)
+    await Promise.all([starting.close(), other.close()])
   })
 
   test('a first key that is given is taken over, and not told again', async () => {
@@ -400,7 +422,7 @@ test('a list looks at the keys of its account alone, and knows them after change
     loadAll: async () => records,
     findSome: async () => [],
     insert: async () => true,
-    insertFirst: async () => true,
+    insertFirst: async () => [],
     change: async () => undefined,
     delete: async () => true,
     saveLastUsed: async () => {},

@@ -100,18 +100,19 @@ export class KeyRegistry extends KeySnapshot {
     const action = given === undefined ? 'key.create' : 'key.import'
     const record = this.#toRecord(label, key)
     try {
-      if (await this.#keys.insertFirst(record, action, spellingsOf(given))) {
-        this.remember(record)
-        return given === undefined ? { type: 'made', key } : { type: 'there' }
-      }
+      const stored = await this.inTurn(async () => {
+        // No others are read again: they may be a hundred thousand, and a start waits for this.
+        const keys = await this.#keys.insertFirst(record, action, spellingsOf(given))
+        for (const key of keys) this.adopt(key)
+        return keys
+      })
+      if (stored.length === 0) return { type: 'refused', reason: 'taken' }
+      const isOurs = given === undefined && stored.some(({ id }) => id === record.id)
+      return isOurs ? { type: 'made', key } : { type: 'there' }
     } catch (error) {
       if (error instanceof DeletedKeyError) return { type: 'refused', reason: 'deleted' }
       throw error
     }
-    await this.followAll()
-    return this.list(label.accountId).length > 0
-      ? { type: 'there' }
-      : { type: 'refused', reason: 'taken' }
   }
 
   /** Accepts a key for as long as the process lives; it is never listed nor stored. */

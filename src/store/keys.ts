@@ -93,21 +93,22 @@ export class KeyTableStore {
 
   /**
    * Like `insert`, but for one only of several nodes that ask at once.
-   * @returns false also when the account has a key already
+   * @returns the account's keys as they are now: this one, or those that it has already; none where
+   * the key is another account's
    */
   async insertFirst(
     key: ApiKey,
     action: KeyOrigin,
     spellings: readonly string[] = [],
-  ): Promise<boolean> {
+  ): Promise<readonly ApiKey[]> {
     return await changeAccount(this.#database, key.accountId, async (transaction) => {
-      const other = await transaction
+      const others = await transaction
         .selectFrom('api_keys')
-        .select('id')
+        .selectAll()
         .where('account_id', '=', key.accountId)
-        .limit(1)
-        .executeTakeFirst()
-      return other === undefined && (await insert(transaction, key, action, spellings))
+        .execute()
+      if (others.length > 0) return others.map(toApiKey)
+      return (await insert(transaction, key, action, spellings)) ? [key] : []
     })
   }
 

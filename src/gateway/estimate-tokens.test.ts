@@ -1,8 +1,7 @@
 /** The estimate reads no more than the top level, and no cap can make it absurd. */
 import { describe, expect, test } from 'bun:test'
 import { scanJsonObject } from '../wire/json-splice.ts'
-import { estimateInputTokens, estimateTokens } from './admit.ts'
-import { countsForQuota } from './plan/restrict-targets.ts'
+import { countsForQuota, estimateInputTokens, estimateTokens } from './admit.ts'
 
 function estimate(text: string): number {
   return estimateTokens({ body: scanJsonObject(new TextEncoder().encode(text)) })

@@ -77,7 +77,7 @@ export interface Spent {
   /** Input and output together; null: nobody knows, though there was an answer. */
   readonly tokens: number | null
   readonly cost: Cost
-  /** False where the account paid for the call itself (restrict-targets.ts). */
+  /** False where the account paid for the call itself (`countsForQuota`). */
   readonly countsForQuota: boolean
   /** On the scale of `Stopwatch.elapsed`. */
   readonly endedAtMs: number

@@ -1,9 +1,9 @@
 /** Whose quota a call needs is decided by where it may go. */
 import { expect, test } from 'bun:test'
-import { GatewayError } from '../../core/errors.ts'
-import type { Ticket } from '../ports.ts'
-import type { Target } from './compile-target.ts'
-import { reserveQuota } from './restrict-targets.ts'
+import { GatewayError } from '../core/errors.ts'
+import { reserveQuota } from './admit.ts'
+import type { Target } from './plan/compile-target.ts'
+import type { Ticket } from './ports.ts'
 
 const targets = (...names: readonly string[]) =>
   names.map((name) => ({ name, owner: 'platform' }) as unknown as Target)

@@ -15,7 +15,7 @@ import type { Prices, Refusals } from '../gateway/ports.ts'
 import { Journal } from '../ledger/journal.ts'
 import type { LedgerEvent } from '../ledger/ledger-event.ts'
 import { PastUsage, type PastUsageOptions } from '../ledger/past-usage.ts'
-import { PriceBook } from '../ledger/price-book.ts'
+import { CallPrices, PriceBook } from '../ledger/price-book.ts'
 import { priceRecords } from '../ledger/price-records.ts'
 import { RefusalLog } from '../ledger/refusal-log.ts'
 import { Retention } from '../ledger/retention.ts'
@@ -107,13 +107,9 @@ export function composeLedger({
   })
   const refusals = new RefusalLog(journal, clock)
   const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')
-  const callPrices: Prices = {
-    priceOf: (call) => tryPrices(() => prices.costOf(call)),
-    isPriced: (accountId, target, at) =>
-      tryPrices(() => prices.isPriced(accountId, target, at)) ?? false,
-  }
+  const callPrices = new CallPrices(prices)
   // Ahead of the first call that needs it, and not in the way of the first of all.
-  setTimeout(() => tryPrices(() => prices.load()), LOAD_PRICES_AFTER_MS).unref()
+  setTimeout(() => callPrices.load(), LOAD_PRICES_AFTER_MS).unref()
   const shipper = new Shipper(
     journal,
     async (records, pauseMs) => {
@@ -245,18 +241,6 @@ export function composeLedger({
         .catch((error) => log.warn({ err: error }, 'the journal could not be shipped; it is kept'))
       journal.close()
     },
-  }
-}
-
-/**
- * A table that does not load is reported with the next calls that are stored.
- * @returns undefined then
- */
-function tryPrices<Result>(ask: () => Result): Result | undefined {
-  try {
-    return ask()
-  } catch {
-    return undefined
   }
 }
 

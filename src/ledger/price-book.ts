@@ -11,6 +11,7 @@ import type { CallOutcome } from '../core/call.ts'
 import type { Cost, CostPart } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
+import type { Prices } from '../gateway/ports.ts'
 import {
   type DeclaredPrices,
   partsOfListed,
@@ -259,6 +260,40 @@ export class PriceBook {
         : { type: 'declared', prices: toCents(prices) }
     }
     return { type: 'listed', provider: pricing.name, model, minute: Number.NaN, price: undefined }
+  }
+}
+
+/** Prices calls as they end: a call that cannot be priced ends all the same. */
+export class CallPrices implements Prices {
+  readonly #book: PriceBook
+
+  constructor(book: PriceBook) {
+    this.#book = book
+  }
+
+  /** Loads the table ahead of the first call that needs it. */
+  load(): void {
+    tryPrices(() => this.#book.load())
+  }
+
+  priceOf(call: PricedCall): Cost | undefined {
+    return tryPrices(() => this.#book.costOf(call))
+  }
+
+  isPriced(accountId: AccountId, target: string, at: number): boolean {
+    return tryPrices(() => this.#book.isPriced(accountId, target, at)) ?? false
+  }
+}
+
+/**
+ * A table that does not load is reported with the next calls that are stored.
+ * @returns undefined then
+ */
+function tryPrices<Result>(ask: () => Result): Result | undefined {
+  try {
+    return ask()
+  } catch {
+    return undefined
   }
 }
 

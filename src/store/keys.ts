@@ -1,5 +1,5 @@
 /** API keys in the database: hash and masked prefix only. The key itself never comes this far. */
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import { type ApiKey, type PreviousKey, toPublicKey } from '../core/api-key.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
@@ -209,17 +209,7 @@ async function insert(
 ): Promise<boolean> {
   const result = await transaction
     .insertInto('api_keys')
-    .values({
-      id: key.id,
-      account_id: key.accountId,
-      name: key.name,
-      sha256: key.sha256,
-      masked_prefix: key.maskedPrefix,
-      created_at: key.createdAt,
-      last_used_at: key.lastUsedAt,
-      created_by: key.createdBy,
-      expires_at: key.expiresAt,
-    })
+    .values(toKeyRow(key))
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
   if (Number(result.numInsertedOrUpdatedRows ?? 0) !== 1) return false
@@ -234,6 +224,21 @@ async function insert(
     after: toPublicKey(key),
   })
   return true
+}
+
+/** Of a key that is made: it has not been rotated. */
+export function toKeyRow(key: ApiKey): Insertable<ApiKeyTable> {
+  return {
+    id: key.id,
+    account_id: key.accountId,
+    name: key.name,
+    sha256: key.sha256,
+    masked_prefix: key.maskedPrefix,
+    created_at: key.createdAt,
+    last_used_at: key.lastUsedAt,
+    created_by: key.createdBy,
+    expires_at: key.expiresAt,
+  }
 }
 
 async function isDeleted(

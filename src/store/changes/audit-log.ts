@@ -24,30 +24,32 @@ export async function recordChange(
   transaction: Transaction<Schema>,
   change: Change,
 ): Promise<void> {
+  const row = toAuditRow(change)
+  noteChangeOf(row.resource_type)
+  await countChange(transaction)
+  await transaction.insertInto('audit_log').values(row).execute()
+}
+
+/** @throws Error when nobody can be named who made it */
+export function toAuditRow(change: Change) {
   const origin = currentOrigin()
   const actor = change.actor ?? origin.actor
   if (actor === null) throw new Error(`nobody is known to have made the change ${change.action}`)
-  const resource = resourceOf(change.action)
-  noteChangeOf(resource)
-  await countChange(transaction)
-  await transaction
-    .insertInto('audit_log')
-    .values({
-      id: createAuditId(),
-      account_id: change.accountId,
-      at: Date.now(),
-      actor_type: actor.type,
-      actor_id: actor.id,
-      actor_name: actor.name,
-      action: change.action,
-      resource_type: resource,
-      resource_id: change.resourceId,
-      before_json: toText(change.before),
-      after_json: toText(change.after),
-      request_id: origin.requestId,
-      client_address: origin.clientAddress?.slice(0, MOST_ADDRESS_CHARACTERS) ?? null,
-    })
-    .execute()
+  return {
+    id: createAuditId(),
+    account_id: change.accountId,
+    at: Date.now(),
+    actor_type: actor.type,
+    actor_id: actor.id,
+    actor_name: actor.name,
+    action: change.action,
+    resource_type: resourceOf(change.action),
+    resource_id: change.resourceId,
+    before_json: toText(change.before),
+    after_json: toText(change.after),
+    request_id: origin.requestId,
+    client_address: origin.clientAddress?.slice(0, MOST_ADDRESS_CHARACTERS) ?? null,
+  }
 }
 
 /** Only what is given is asked for. */

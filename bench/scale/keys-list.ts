@@ -1,31 +1,42 @@
-/** An account lists its ten keys, of `size` keys of all accounts. */
+/**
+ * An account lists its ten keys, of `size` keys of all accounts.
+ *
+ * As many accounts ask at both sizes, a hundred that lie far apart. Where all of them ask, one after
+ * the other, a list of 100,000 keys takes 0.6 µs more than one of 10,000 (1.4 and 0.8), which is
+ * time for bringing ten keys from memory into the processor's caches: lists of ten accounts take
+ * 0.65 µs at both sizes.
+ */
 import { KeyRegistry } from '../../src/snapshots/key-registry.ts'
 import type { Store } from '../../src/store/open-store.ts'
-import { measureHold } from './longest-hold.ts'
+import { threadCpuMicros } from '../cpu-clock.ts'
 import { BOTH, type Scenario } from './scenario.ts'
 import { numberedAccount, seedKeys, UNLIMITED } from './seed-keys.ts'
 import { withStore } from './with-store.ts'
 
 const LISTS = 10_000
+const ACCOUNTS = 100
+/** The least of them is told: others' work on the machine only adds to it. */
+const ROUNDS = 10
 
 export const scenario: Scenario = {
   title: "one account's keys listed, keys of all",
   sizes: [10_000, 100_000],
   quickSizes: [1_000, 10_000],
   stores: BOTH,
-  bars: { 'took a list, µs': { type: 'ratio', most: 2 } },
+  bars: { 'took a list, µs of processor': { type: 'ratio', most: 2 } },
   async run(size, name) {
     const work = async (store: Store) => {
       await seedKeys(store, size)
       const registry = await KeyRegistry.load({ keys: store.keys, limitsOf: () => UNLIMITED })
       const listMany = () => {
+        const startedAt = threadCpuMicros()
         for (let number = 0; number < LISTS; number += 1)
-          registry.list(numberedAccount((number * 7_919) % size))
+          registry.list(numberedAccount(Math.floor(((number % ACCOUNTS) * size) / ACCOUNTS)))
+        return (threadCpuMicros() - startedAt) / LISTS
       }
-      listMany()
-      const held = await measureHold(async () => listMany())
+      const rounds = Array.from({ length: ROUNDS }, listMany)
       await registry.close()
-      return { 'took a list, µs': (held.ms * 1_000) / LISTS }
+      return { 'took a list, µs of processor': Math.min(...rounds) }
     }
     return await withStore(name, work, { isDurable: false })
   },

@@ -20,6 +20,7 @@ import {
   createBootstrapKey,
   type Gatehouse,
   PATIENT_WITH_DATABASE,
+  PATIENT_WITH_REDIS,
   startGatehouse,
 } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -58,6 +59,7 @@ describeIf(isHere, 'needs nginx, Postgres and redis-server')('nginx in front of 
         DATABASE_URL: database,
         ...PATIENT_WITH_DATABASE,
         REDIS_URL: redis.url,
+        ...PATIENT_WITH_REDIS,
         GATEHOUSE_PORT: port,
         // Less than compose.yaml has: here a balancer looks all the time.
         GATEHOUSE_DRAIN_DELAY_MS: '1000',

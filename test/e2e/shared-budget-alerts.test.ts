@@ -12,6 +12,7 @@ import { describeIf } from '../support/skip-unless.ts'
 import {
   type Gatehouse,
   PATIENT_WITH_DATABASE,
+  PATIENT_WITH_REDIS,
   startGatehouse,
 } from '../support/start-gatehouse.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
@@ -40,6 +41,7 @@ describeIf(
       DATABASE_URL: await postgres.createDatabase(),
       ...PATIENT_WITH_DATABASE,
       REDIS_URL: redis.url,
+      ...PATIENT_WITH_REDIS,
       GATEHOUSE_TRUSTED_HOSTS: receiver.host,
       // The webhook's secret is sealed under it: a node without it does not start on this store.
       GATEHOUSE_MASTER_KEY: 'ab'.repeat(32),

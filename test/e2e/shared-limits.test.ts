@@ -10,7 +10,12 @@ import { createGate } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { describeIf } from '../support/skip-unless.ts'
-import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import {
+  createBootstrapKey,
+  type Gatehouse,
+  PATIENT_WITH_REDIS,
+  startGatehouse,
+} from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 setDefaultTimeout(180_000)
@@ -184,7 +189,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
 
   test('a monthly quota is one for all nodes, and each of them says what all have used', async () => {
     const gateways = await start(
-      {},
+      PATIENT_WITH_REDIS,
       'plans: {default: small, definitions: {small: {monthlyTokens: 3000}}}',
     )
     const used: number[] = []

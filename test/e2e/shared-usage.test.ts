@@ -12,6 +12,7 @@ import { describeIf } from '../support/skip-unless.ts'
 import {
   type Gatehouse,
   PATIENT_WITH_DATABASE,
+  PATIENT_WITH_REDIS,
   startGatehouse,
 } from '../support/start-gatehouse.ts'
 
@@ -38,6 +39,7 @@ describeIf(
       DATABASE_URL: await postgres.createDatabase(),
       ...PATIENT_WITH_DATABASE,
       REDIS_URL: redis.url,
+      ...PATIENT_WITH_REDIS,
       // They are not to agree because each reads the ledger.
       GATEHOUSE_SHIP_INTERVAL_MS: '60000',
     }

@@ -15,6 +15,8 @@ const LISTENING = /listening on (http:\/\/[^\s"\\]+)/
 export const UNHURRIED_SHIPPING = { GATEHOUSE_SHIP_INTERVAL_MS: '1000' } as const
 /** For nodes whose database answers, on a machine that is busy when they start. */
 export const PATIENT_WITH_DATABASE = { GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS: '45000' } as const
+/** For nodes whose Redis answers: after half a second without, each would count by itself. */
+export const PATIENT_WITH_REDIS = { GATEHOUSE_REDIS_TIMEOUT_MS: '20000' } as const
 const START_TIMEOUT_MS = 45_000
 const STOP_TIMEOUT_MS = 45_000
 

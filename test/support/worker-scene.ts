@@ -11,6 +11,7 @@ import {
   type Gatehouse,
   type GatehouseOptions,
   PATIENT_WITH_DATABASE,
+  PATIENT_WITH_REDIS,
   startGatehouse,
 } from './start-gatehouse.ts'
 
@@ -48,6 +49,7 @@ export async function createWorkerScene(): Promise<WorkerScene> {
           DATABASE_URL: url,
           ...PATIENT_WITH_DATABASE,
           REDIS_URL: redis.url,
+          ...PATIENT_WITH_REDIS,
           GATEHOUSE_REDIS_PREFIX: `scene-${scenes}`,
           GATEHOUSE_METRICS_TOKEN: METRICS_TOKEN,
         },

@@ -2,7 +2,8 @@
  * Writes when things were last used: one statement for many rows. Must not know what they are, nor
  * who used them.
  */
-import { type CompiledQuery, type Kysely, sql } from 'kysely'
+import { CompiledQuery, type Kysely } from 'kysely'
+import { placeholder } from './database/sql-differences.ts'
 import type { Schema } from './schema.ts'
 
 /** Some two tenths of a millisecond of SQLite. */
@@ -42,21 +43,25 @@ export async function saveLastUses(
   }
 }
 
+/**
+ * As text, since Kysely takes 2 ms of the event loop to put together as much when it is first asked
+ * to, and half of one afterwards.
+ */
 function compile(
   database: Kysely<Schema>,
   { table, key }: UsedThings,
   count: number,
 ): CompiledQuery {
+  const width = key.length + 1
+  const rows = Array.from({ length: count }, (_, row) => {
+    const mark = (column: number) => placeholder(database, row * width + column)
+    return `(${[...key.map((_name, index) => mark(index + 1)), `cast(${mark(width)} as bigint)`]})`
+  })
   // Both databases name the columns of such a list column1, column2 and so on.
-  const row = sql`(${sql.join([...key.map(() => sql`${''}`), sql`cast(${0} as bigint)`])})`
-  const at = sql.ref(`used.column${key.length + 1}`)
-  const matches = key.map(
-    (name, index) => sql`${sql.ref(`${table}.${name}`)} = ${sql.ref(`used.column${index + 1}`)}`,
-  )
-  return sql`
-    UPDATE ${sql.table(table)} SET last_used_at = ${at}
-    FROM (VALUES ${sql.join(Array.from({ length: count }, () => row))}) AS used
-    WHERE ${sql.join(matches, sql` AND `)}
-      AND (${sql.ref(`${table}.last_used_at`)} IS NULL OR ${sql.ref(`${table}.last_used_at`)} < ${at})
-  `.compile(database)
+  const matches = key.map((name, index) => `${table}.${name} = used.column${index + 1}`)
+  const at = `used.column${width}`
+  return CompiledQuery.raw(`
+    UPDATE ${table} SET last_used_at = ${at} FROM (VALUES ${rows}) AS used
+    WHERE ${matches.join(' AND ')} AND (${table}.last_used_at IS NULL OR ${table}.last_used_at < ${at})
+  `)
 }

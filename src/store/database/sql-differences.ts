@@ -8,6 +8,11 @@ export function isSqlite<Tables>(database: Kysely<Tables>): boolean {
   return database.getExecutor().adapter instanceof SqliteAdapter
 }
 
+/** What stands for a parameter in the text of a statement. @param number from one on */
+export function placeholder<Tables>(database: Kysely<Tables>, number: number): string {
+  return isSqlite(database) ? '?' : `$${number}`
+}
+
 /** Of a statement: a row of this key is there already, and nothing was changed. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && DUPLICATE.test(String(error.code))

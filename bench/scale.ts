@@ -83,13 +83,20 @@ async function runScenario(name: string): Promise<boolean> {
   return !hasFailed
 }
 
+function secondsSince(startedAt: number): string {
+  return ((performance.now() - startedAt) / 1_000).toFixed(0)
+}
+
 async function main(): Promise<void> {
   if (values.help) return say(HELP)
   if (values.store !== undefined && values.store !== 'sqlite' && values.store !== 'postgres')
     throw new Error(`--store is sqlite or postgres. ${HELP}`)
   let areAllRun = true
-  for (const name of values.only ?? [...SCENARIO_NAMES, BESIDE])
+  for (const name of values.only ?? [...SCENARIO_NAMES, BESIDE]) {
+    const startedAt = performance.now()
     areAllRun = (await (name === BESIDE ? runBeside() : runScenario(name))) && areAllRun
+    process.stderr.write(`  … ${name} took ${secondsSince(startedAt)} s\n`)
+  }
   if (!areAllRun) process.exitCode = 1
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isUndisturbed, paceCalls, percentile } from './paced-calls.ts'
+import { judge, paceCalls, percentile } from './paced-calls.ts'
 
 const calls = Array.from({ length: 200 }, (_, index) => ({ dueAt: index, ms: index }))
 
@@ -10,11 +10,17 @@ test('a percentile is of the calls that were due in a stretch of time', () => {
 })
 
 test('calls are undisturbed up to twice the quiet time, or three milliseconds above it', () => {
-  expect(isUndisturbed(1, 4)).toBeTrue()
-  expect(isUndisturbed(1, 4.1)).toBeFalse()
-  expect(isUndisturbed(10, 20)).toBeTrue()
-  expect(isUndisturbed(10, 20.1)).toBeFalse()
-  expect(isUndisturbed(1, Number.NaN)).toBeFalse()
+  expect(judge(1, 4)).toBe('met')
+  expect(judge(1, 4.1)).toBe('NOT MET')
+  expect(judge(10, 20)).toBe('met')
+  expect(judge(10, 20.1)).toBe('NOT MET')
+  expect(judge(1, Number.NaN)).toBe('NOT MET')
+})
+
+test('where the quiet node is slow by itself nothing is judged', () => {
+  expect(judge(10.1, 1)).toBe('not measured')
+  expect(judge(195, 390)).toBe('not measured')
+  expect(judge(Number.NaN, 1)).toBe('not measured')
 })
 
 test('a call is timed from when it was due, and one that fails is counted', async () => {

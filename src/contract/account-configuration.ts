@@ -6,10 +6,9 @@ import { z } from 'zod'
 import { createBudgetBody, updateBudgetBody } from './budgets.ts'
 import { createGateBody, updateGateBody } from './gates.ts'
 import { createOwnedModelBody, updateOwnedModelBody } from './owned-models.ts'
-import type { PlainPlace } from './plain-resources.ts'
+import { PLAIN_PLACES, type PlainPlace } from './plain-resources.ts'
 import type { FieldNotes } from './problems.ts'
 import type { PlainDescription } from './resource-description.ts'
-import { tagResource } from './tags.ts'
 import { createWebhookBody, updateWebhookBody } from './webhooks.ts'
 
 export const CONFIGURATION_VERSION = 1
@@ -36,14 +35,15 @@ const section = <Entry extends z.ZodType>(entry: Entry) =>
   z.array(entry).max(MAX_ENTRIES).optional()
 
 /** The plain resources: what their descriptions say is all that there is to know of them. */
-const plainSections: Readonly<Record<PlainPlace, PlainDescription>> = { tags: tagResource }
+const plainSections = await Promise.all(
+  PLAIN_PLACES.map(async ([, { place, load }]) => [place, await load()] as const),
+)
 
 export function ofPlainSections<Part>(
   toPart: (description: PlainDescription, place: PlainPlace) => Part,
 ): Readonly<Record<PlainPlace, Part>> {
-  const sections = Object.entries(plainSections) as [PlainPlace, PlainDescription][]
-  const parts = sections.map(([place, description]) => [place, toPart(description, place)] as const)
-  return Object.fromEntries(parts) as Record<PlainPlace, Part>
+  const parts = plainSections.map(([place, description]) => [place, toPart(description, place)])
+  return Object.fromEntries(parts)
 }
 
 /** A section that is absent is not spoken of: nothing of it is changed or deleted. */
@@ -105,7 +105,7 @@ export const accountConfigurationNotes: FieldNotes = {
   'budgets[].id': BY_GATEWAY,
   'webhooks[].id': BY_GATEWAY,
   ...Object.fromEntries(
-    Object.entries(plainSections).flatMap(([place, { notes }]) =>
+    plainSections.flatMap(([place, { notes }]) =>
       Object.entries(notes?.create ?? {}).map(([member, note]) => [`${place}[].${member}`, note]),
     ),
   ),

@@ -6,8 +6,12 @@ import type { RunningContender } from '../contender.ts'
 import { measureAborts } from '../measure-aborts.ts'
 import { measureStreams, type Streams } from '../measure-streams.ts'
 import type { Note, Plan } from '../plan.ts'
+import { rest } from './rest.ts'
 
 const AT_ONCE = 50
+/** Some thousand calls: compilers work through what each runs once at its hundredth call. */
+const WARM_UP_MS = 4_000
+const WARM_UP_AT_ONCE = 4
 
 export async function measureStreamScenarios(
   plan: Plan,
@@ -15,12 +19,7 @@ export async function measureStreamScenarios(
   contender: RunningContender,
   note: Note,
 ): Promise<void> {
-  // Half as long where events are dear: compilers have had their time then.
-  await measureStreams(contender, {
-    streams: AT_ONCE,
-    events: plan.eventsOfStream > 0 ? 200 : 100,
-    everyMs: 1,
-  })
+  await warmUp(plan, contender)
   const firstEvents: number[] = []
   for (let index = 0; index < plan.singleStreams; index += 1) {
     const single = await measureStreams(contender, { streams: 1, events: 1, everyMs: 1 })
@@ -64,6 +63,17 @@ export async function measureStreamScenarios(
     note('client leaves: ms until the upstream is let go, all of them', aborts.releasedAfterMs)
   }
   note('memory: after streams and aborts, MB', contender.process.residentBytes() / 1e6)
+}
+
+/** What a process costs while it is young has rows of its own (young-process.ts). */
+async function warmUp(plan: Plan, contender: RunningContender): Promise<void> {
+  // Half as long where events are dear.
+  const events = plan.eventsOfStream > 0 ? 200 : 100
+  await measureStreams(contender, { streams: AT_ONCE, events, everyMs: 1 })
+  const until = performance.now() + WARM_UP_MS
+  while (performance.now() < until)
+    await measureStreams(contender, { streams: WARM_UP_AT_ONCE, events: 1, everyMs: 1 })
+  await rest(contender)
 }
 
 function failIfCut({ failed }: Streams): void {

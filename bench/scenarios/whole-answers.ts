@@ -7,6 +7,7 @@ import { measureLatency } from '../measure-latency.ts'
 import { measureThroughput, type Throughput } from '../measure-throughput.ts'
 import type { Load, Note, Pace, Plan } from '../plan.ts'
 import type { JsonUpstream } from '../upstream.ts'
+import { rest } from './rest.ts'
 
 /**
  * Above this share of its core a contender was busy; below, generator or upstream were what held it
@@ -59,22 +60,6 @@ function findFault(
   if (failed + timedOut > 0) return `${failed + timedOut} calls failed`
   // Some connection waited from the first second to the last.
   return calls < connections ? `${calls} answers on ${connections} connections` : undefined
-}
-
-/** A process that uses less of its core has nothing left over from the load before. */
-const IDLE_SHARE = 0.02
-const IDLE_LOOK_MS = 1_000
-const LONGEST_REST_MS = 20_000
-
-/** Until what a load left behind is done: rows on their way into a store, garbage, compilers. */
-async function rest({ process }: RunningContender): Promise<void> {
-  const until = performance.now() + LONGEST_REST_MS
-  let used = Number.POSITIVE_INFINITY
-  while (process !== undefined && used > IDLE_SHARE && performance.now() < until) {
-    const before = process.cpuMicros()
-    await Bun.sleep(IDLE_LOOK_MS)
-    used = (process.cpuMicros() - before) / (IDLE_LOOK_MS * 1000)
-  }
 }
 
 /**

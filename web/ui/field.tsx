@@ -80,31 +80,22 @@ export function Field({
 export const CONTROL_CLASS =
   'w-full rounded-lg border border-line-strong bg-surface px-3 text-sm text-ink shadow-xs placeholder:text-ink-faint hover:border-ink-faint focus-visible:outline-2 focus-visible:outline-offset-0 focus-visible:outline-accent aria-invalid:border-danger disabled:bg-sunken disabled:text-ink-faint'
 
+/** Of the field around a control, and of the control itself. */
+function divide<Props extends FieldProps>(props: Props) {
+  const { label, hint, problem, field, isOptional, className, ...rest } = props
+  return { around: { label, hint, problem, field, isOptional, className }, rest }
+}
+
 type TextFieldProps = FieldProps &
   Omit<InputHTMLAttributes<HTMLInputElement>, 'className'> & {
     readonly ref?: Ref<HTMLInputElement>
     readonly isCode?: boolean
   }
 
-export function TextField({
-  label,
-  hint,
-  problem,
-  field,
-  isOptional,
-  className,
-  isCode = false,
-  ...rest
-}: TextFieldProps) {
+export function TextField({ isCode = false, ...props }: TextFieldProps) {
+  const { around, rest } = divide(props)
   return (
-    <Field
-      label={label}
-      hint={hint}
-      problem={problem}
-      field={field}
-      isOptional={isOptional}
-      className={className}
-    >
+    <Field {...around}>
       {(links) => (
         <input
           {...rest}
@@ -119,25 +110,10 @@ export function TextField({
 type TextAreaFieldProps = FieldProps &
   Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'className'> & { readonly isCode?: boolean }
 
-export function TextAreaField({
-  label,
-  hint,
-  problem,
-  field,
-  isOptional,
-  className,
-  isCode = false,
-  ...rest
-}: TextAreaFieldProps) {
+export function TextAreaField({ isCode = false, ...props }: TextAreaFieldProps) {
+  const { around, rest } = divide(props)
   return (
-    <Field
-      label={label}
-      hint={hint}
-      problem={problem}
-      field={field}
-      isOptional={isOptional}
-      className={className}
-    >
+    <Field {...around}>
       {(links) => (
         <textarea
           {...rest}
@@ -152,25 +128,10 @@ export function TextAreaField({
 type SelectFieldProps = FieldProps & Omit<SelectHTMLAttributes<HTMLSelectElement>, 'className'>
 
 /** The browser's own list: it is what phones and screen readers handle best. */
-export function SelectField({
-  label,
-  hint,
-  problem,
-  field,
-  isOptional,
-  className,
-  children,
-  ...rest
-}: SelectFieldProps) {
+export function SelectField({ children, ...props }: SelectFieldProps) {
+  const { around, rest } = divide(props)
   return (
-    <Field
-      label={label}
-      hint={hint}
-      problem={problem}
-      field={field}
-      isOptional={isOptional}
-      className={className}
-    >
+    <Field {...around}>
       {(links) => (
         <select {...rest} {...links} className={classNames(CONTROL_CLASS, 'h-9 pr-8')}>
           {children}

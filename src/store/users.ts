@@ -72,16 +72,7 @@ export class UserTableStore {
       if (Number(inserted.numInsertedOrUpdatedRows ?? 0) !== 1) throw new Refused('email-taken')
       await transaction
         .insertInto('user_logins')
-        .values({
-          ...emptyLogin,
-          id: `login_${user.id}`,
-          user_id: user.id,
-          issuer: PASSWORD_LOGIN.issuer,
-          subject: user.id,
-          provider_id: PASSWORD_LOGIN.providerId,
-          password: user.passwordHash,
-          ...times,
-        })
+        .values(toPasswordLogin(user.id, user.passwordHash, at))
         .execute()
       await joinAccount(transaction, { id: user.id, email }, { joining, now, caps: this.#caps })
     })
@@ -141,17 +132,7 @@ export class UserTableStore {
       const at = new Date(now).toISOString()
       await transaction
         .insertInto('user_logins')
-        .values({
-          ...emptyLogin,
-          id: `login_${user.id}`,
-          user_id: user.id,
-          issuer: PASSWORD_LOGIN.issuer,
-          subject: user.id,
-          provider_id: PASSWORD_LOGIN.providerId,
-          password: passwordHash,
-          created_at: at,
-          updated_at: at,
-        })
+        .values(toPasswordLogin(user.id, passwordHash, at))
         .onConflict((conflict) =>
           conflict
             .columns(['issuer', 'subject'])
@@ -244,11 +225,22 @@ async function recordPasswordChange(
   await recordChange(transaction, { ...change, action: 'user.set-password' })
 }
 
-const emptyLogin = {
-  access_token: null,
-  refresh_token: null,
-  id_token: null,
-  access_token_expires_at: null,
-  refresh_token_expires_at: null,
-  scope: null,
+/** @param at as an ISO time */
+function toPasswordLogin(userId: UserId, passwordHash: string, at: string) {
+  return {
+    id: `login_${userId}`,
+    user_id: userId,
+    issuer: PASSWORD_LOGIN.issuer,
+    subject: userId,
+    provider_id: PASSWORD_LOGIN.providerId,
+    password: passwordHash,
+    access_token: null,
+    refresh_token: null,
+    id_token: null,
+    access_token_expires_at: null,
+    refresh_token_expires_at: null,
+    scope: null,
+    created_at: at,
+    updated_at: at,
+  }
 }

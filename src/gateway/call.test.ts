@@ -1,9 +1,23 @@
 /**
  * What a call tells of its attempts: those that failed keep their time, the one that answers counts
- * until it is told.
+ * until it is told. And all calls' bodies have one room.
  */
 import { expect, test } from 'bun:test'
-import { beginAttempt, toOutcome } from './call.ts'
+import { BodyRoom, beginAttempt, toOutcome } from './call.ts'
+
+test('bodies are held up to the last byte of their room, and one that ends makes room for others', () => {
+  const room = new BodyRoom(100)
+  const first = room.open()
+  const second = room.open()
+  first.take(60)
+  second.take(40)
+  expect(() => second.take(1)).toThrow('as many bytes of requests as it may')
+  expect(room.heldBytes).toBe(100)
+  first.giveBack()
+  first.giveBack()
+  second.take(60)
+  expect(room.heldBytes).toBe(100)
+})
 
 test('a failed attempt has its own duration, one that goes on has lasted until now', () => {
   const at = (elapsedMs: number) => ({ elapsed: () => elapsedMs })

@@ -53,6 +53,7 @@ describe('what went in', () => {
       { messages: [{ content: base64 }] },
       base64.length / 4,
     ],
+    ['texts without spaces in a list', { input: [base64, base64] }, base64.length / 2],
     ['the name of a member in text', { content: `"data": ${prose}` }, 250_000],
   ])('%s', (_, body, tokens) => {
     expect(input(body)).toBeGreaterThanOrEqual(tokens)

@@ -1,5 +1,5 @@
 /** Budgets are kept, found again after a restart with what they had used, and tell what is due. */
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import type { Budget } from '../core/budget.ts'
 import type { CallCredential } from '../core/call.ts'
@@ -192,6 +192,17 @@ describe.each(databases)('on $name', (kind) => {
     ] as const)
       ticket.settle({ tokens, cost, countsForQuota: true, endedAtMs: clock.nowMs })
     expect(registry.windowOf(budget)).toMatchObject({ tokens: 110, reservedTokens: 0 })
+  })
+
+  test('a budget that cannot be deleted goes on to limit', async () => {
+    const { registry, usage } = await start()
+    const { id } = await registry.create(DEFAULT_ACCOUNT, newBudget)
+    const away = spyOn(store.budgets, 'delete').mockRejectedValueOnce(new Error('away'))
+    await expect(registry.delete(DEFAULT_ACCOUNT, id)).rejects.toThrow('away')
+    expect(usage.budgetWindow(id, NOW_MS)).toBeDefined()
+    await registry.delete(DEFAULT_ACCOUNT, id)
+    expect(away).toHaveBeenCalledTimes(2)
+    expect(usage.budgetWindow(id, NOW_MS)).toBeUndefined()
   })
 
   test('a budget that cannot be written limits nothing', async () => {

@@ -547,4 +547,22 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     for (const { store } of nodes) store.mode = 'open'
     expect(isTicket((await nodes[0]?.admit()) ?? (null as never))).toBe(true)
   })
+
+  test('a quota that is used up refuses nothing while limits are open, and again afterwards', async () => {
+    const { nodes } = startNodes(redis.client, 1, { monthlyTokens: 10 })
+    const [node] = nodes
+    if (node === undefined) throw new Error('no node')
+    const first = await node.admit({ estimatedTokens: 10 })
+    if (!isTicket(first)) throw first
+    first.settle(spent({ tokens: 10 }))
+    expect(await node.admit()).toMatchObject({ kind: 'quota_exceeded' })
+    node.store.mode = 'open'
+    for (let call = 0; call < 3; call += 1) {
+      const ticket = await node.admit({ estimatedTokens: 10 })
+      if (!isTicket(ticket)) throw ticket
+      ticket.settle(spent({ tokens: 10 }))
+    }
+    node.store.mode = 'shared'
+    expect(await node.admit()).toMatchObject({ kind: 'quota_exceeded' })
+  })
 })

@@ -149,6 +149,21 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.keys.loadAll()).toEqual([])
   })
 
+  test('a changed key was last used when the later of node and store says', async () => {
+    const { record } = await registry.create(label)
+    const lastUse = () => registry.list(DEFAULT_ACCOUNT)[0]?.lastUsedAt
+    const changeElsewhere = async (name: string, usedAt: number) => {
+      const change = { name, last_used_at: usedAt }
+      await store.database.updateTable('api_keys').set(change).execute()
+      await registry.followAll()
+    }
+    registry.touch(record.id, 5_000)
+    await changeElsewhere('first', 9_000)
+    expect(lastUse()).toBe(9_000)
+    await changeElsewhere('second', 1)
+    expect(lastUse()).toBe(9_000)
+  })
+
   describe('a deleted key', () => {
     const key = new Secret('svc_0123456789abcdef')
     const importBy = (accountId: AccountId) =>
@@ -160,6 +175,20 @@ describe.each(databases)('on $name', (kind) => {
       await registry.followAll()
       expect(await importBy(DEFAULT_ACCOUNT)).toBe('conflict')
       expect(await store.keys.loadAll()).toEqual([])
+    })
+
+    test('is none where an older store lacks it: it is back with the store', async () => {
+      const { record, key: made } = await registry.create(label)
+      const isAccepted = () => registry.find(hashApiKey(made.reveal())) !== undefined
+      const [row] = await store.database.selectFrom('api_keys').selectAll().execute()
+      if (row === undefined) throw new Error('it was not written')
+      await store.database.deleteFrom('api_keys').execute()
+      await registry.followAll(true)
+      expect([isAccepted(), registry.list(DEFAULT_ACCOUNT)]).toEqual([false, []])
+      await store.database.insertInto('api_keys').values(row).execute()
+      await registry.followAll()
+      expect(isAccepted()).toBe(true)
+      expect(registry.list(DEFAULT_ACCOUNT)).toMatchObject([{ id: record.id }])
     })
 
     test('stays so though it is deleted and refused again and again', async () => {

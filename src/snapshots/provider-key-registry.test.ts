@@ -247,6 +247,17 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.list(DEFAULT_ACCOUNT)).toMatchObject([{ lastUsedAt: null }])
   })
 
+  test('a key that is replaced keeps the time at which the first one was set', async () => {
+    await set(DEFAULT_ACCOUNT, 'mine')
+    const createdAt = time.now
+    time.now += 5
+    await set(DEFAULT_ACCOUNT, 'another')
+    const kept = [{ createdAt, updatedAt: time.now }]
+    expect(registry.list(DEFAULT_ACCOUNT)).toMatchObject(kept)
+    await restart()
+    expect(registry.list(DEFAULT_ACCOUNT)).toMatchObject(kept)
+  })
+
   test('what was used before a key was replaced is not written over the new one', async () => {
     await set(DEFAULT_ACCOUNT, 'mine')
     time.now += 5

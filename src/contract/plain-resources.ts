@@ -5,7 +5,7 @@
 import type { PlainDescription } from './resource-description.ts'
 
 interface PlainResource<Place extends string> {
-  /** The first word of its paths behind `/v1/`, and of its commands; its section of a file in git. */
+  /** The first word of its paths behind `/v1/` and of its commands; its section of a file in git. */
   readonly place: Place
   readonly load: () => Promise<PlainDescription>
 }

@@ -18,8 +18,7 @@ import { join } from 'node:path'
 import { testIf } from '../../test/support/skip-unless.ts'
 import type { CallRecord } from '../core/call.ts'
 import { createCallRecord, readClosed } from './call-record.fixture.ts'
-import { Journal } from './journal.ts'
-import type { JournalOptions } from './journal-options.ts'
+import { Journal, type JournalOptions } from './journal.ts'
 import type { LedgerEvent } from './ledger-event.ts'
 
 const FAST_PROBE_MS = 5

@@ -5,11 +5,10 @@
  */
 import { join } from 'node:path'
 import type { CallRecord } from '../core/call.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { Ledger } from '../gateway/ports.ts'
 import { Backlog } from './backlog.ts'
 import { ClosedSegments } from './closed-segments.ts'
-import { journalUnavailable, toFailureReason } from './journal-failure.ts'
-import type { JournalOptions, JournalState } from './journal-options.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
 import { encodeWholeRecord, toWholeRecord } from './record-line.ts'
 import { SegmentFile, type SyncMode } from './segment-file.ts'
@@ -360,4 +359,77 @@ class ActiveRecords {
     if (records !== undefined) records.length = this.#written
     return records
   }
+}
+
+// What the journal can be told, and what it says of itself.
+
+export interface JournalOptions {
+  /** A segment that reaches this size is closed. Default 4 MiB. */
+  readonly segmentBytes?: number
+  /** Default `closed`. */
+  readonly onFailure?: 'closed' | 'open'
+  /** Default `os`. */
+  readonly sync?: SyncMode
+  /**
+   * How many records are kept in memory while the disk refuses them. Default 25,000, about 6 MB:
+   * more than one segment holds, so that one deleted by others can be kept whole.
+   */
+  readonly backlogRecords?: number
+  /**
+   * How many records stay in memory until they are in the store, so that they need not be read
+   * back. Default 32,000: about 13 MB, and some three seconds of what one core can serve. 0: none.
+   */
+  readonly keptRecords?: number
+  /** How often a failed disk is tried again. Default 1,000. */
+  readonly probeIntervalMs?: number
+  readonly report?: ReportLedgerEvent
+}
+
+interface JournalState {
+  readonly writable: boolean
+  /** Why not, in words that are safe to show. */
+  readonly reason?: string
+  /** Records in memory that wait for the disk. */
+  readonly backlog: number
+  /** Records that fitted neither the disk nor the backlog, since the start. */
+  readonly dropped: number
+  readonly unshippedBytes: number
+  /** Files that hold what is not shipped yet. */
+  readonly segments: number
+  /** Lines that could not be read when their segment was shipped, since the start. */
+  readonly damagedLines: number
+  /** Files that wait for a later version of the gateway, which wrote them. */
+  readonly newerSegments: number
+}
+
+// What a failed write means in words: for `/readyz`, for the log and for callers. Holds no path.
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space left on the disk',
+  EDQUOT: 'disk quota exceeded',
+  EROFS: 'read-only file system',
+  EIO: 'input/output error of the disk',
+  EFBIG: 'file size limit reached',
+  ENOENT: 'the journal folder is missing',
+  ENOTDIR: 'the journal folder is not a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EMFILE: 'too many open files',
+  ENFILE: 'too many open files',
+  closed: 'the journal is closed',
+  ESTALE: 'the network file system lost the file',
+}
+
+/** Safe to show to anybody. */
+function toFailureReason(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error'
+  return WORDS[code] ?? `write failed (${code})`
+}
+
+function journalUnavailable(cause: unknown): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    'The gateway cannot record calls at the moment, so it accepts none. Please try again later.',
+    { headers: { 'retry-after': '5' }, cause },
+  )
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { shipperLagSeconds } from './shipper-lag.ts'
+import { shipperLagSeconds } from './shipper.ts'
 
 test('is the age of the oldest segment that waits, and nothing when none does or it has just gone', () => {
   const folder = mkdtempSync(join(tmpdir(), 'shipper-lag-'))

@@ -3,7 +3,10 @@
  * and deletes each only after its commit. Must not know SQL: the store hands in `insertMany`, which
  * is idempotent by call id, so that a segment may be shipped twice.
  */
+
+import { statSync } from 'node:fs'
 import type { CallRecord } from '../core/call.ts'
+import type { ClosedSegments } from './closed-segments.ts'
 import type { Journal } from './journal.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
 import type { ClosedSegment } from './segment-file.ts'
@@ -254,4 +257,22 @@ function failStore(cause: unknown): never {
 
 function isMissing(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
+}
+
+// How far the store is behind the journal.
+
+/**
+ * Seconds since the oldest segment that waits for the store was last written to; 0 while none
+ * waits.
+ */
+export function shipperLagSeconds(
+  closed: Pick<ClosedSegments, 'list'>,
+  nowMs = Date.now(),
+): number {
+  const [oldest] = closed.list()
+  if (oldest === undefined) return 0
+  const file = statSync(oldest.path, { throwIfNoEntry: false })
+  // Shipped while we looked.
+  if (file === undefined) return 0
+  return Math.max(0, nowMs - file.mtimeMs) / 1000
 }

@@ -2,12 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
-import { CallCounters } from './call-counters.ts'
+import { CallCounters, SeriesTable } from './call-counters.ts'
 import { EventLoopLag } from './event-loop-lag.ts'
 import { METRICS } from './metric-list.ts'
 import { createExposition } from './prometheus.ts'
 import { readMetrics } from './read-metrics.ts'
-import { SeriesTable } from './series-table.ts'
 
 function call(fields: Partial<CallRecord> = {}): CallRecord {
   return {

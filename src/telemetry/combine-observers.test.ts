@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import type { CallObserver } from '../gateway/call-observer.ts'
-import { combineObservers } from './combine-observers.ts'
-import { createExportFailureReport } from './export-failures.ts'
+import { createExportFailureReport } from './otlp.ts'
+import { combineObservers } from './start-telemetry.ts'
 
 const RECORD = {
   id: 'req_1' as CallId,

@@ -25,7 +25,6 @@ import type { OtlpSettings } from '../config/telemetry-settings.ts'
 import type { CallObserver } from '../gateway/call-observer.ts'
 import { CallMeter } from './call-meter.ts'
 import { CallTracer } from './call-tracer.ts'
-import { createExportFailureReport, type ReportExportFailure } from './export-failures.ts'
 import type { ProviderNames } from './genai-attributes.ts'
 import type { Log } from './log.ts'
 import { PreparedIds } from './trace-context.ts'
@@ -153,4 +152,30 @@ function watch<Items, E extends Exporter<Items>>(
       done(result)
     })
   return exporter
+}
+
+// Tells of exports that fail, once a minute at most: a collector that is down must not fill the
+// log.
+
+const QUIET_MS = 60_000
+
+type ReportExportFailure = (signal: 'traces' | 'metrics', error: Error | undefined) => void
+
+export function createExportFailureReport(
+  log: Log,
+  now: () => number = () => performance.now(),
+): ReportExportFailure {
+  let quietUntil = Number.NEGATIVE_INFINITY
+  let failures = 0
+  return (signal, error) => {
+    failures += 1
+    if (now() < quietUntil) return
+    // The message alone: an error of an HTTP client may hold the headers that it sent.
+    log.warn(
+      { signal, failures, reason: error?.message ?? 'unknown' },
+      'telemetry could not be exported',
+    )
+    quietUntil = now() + QUIET_MS
+    failures = 0
+  }
 }

@@ -3,10 +3,9 @@
  * the rest of the house.
  */
 import type { TelemetrySettings } from '../config/telemetry-settings.ts'
-import type { CallObserver } from '../gateway/call-observer.ts'
+import type { CallObserver, CallTrace } from '../gateway/call-observer.ts'
 import type { ControlRequest } from './access-log.ts'
 import { CallCounters } from './call-counters.ts'
-import { combineObservers } from './combine-observers.ts'
 import { EventLoopLag } from './event-loop-lag.ts'
 import type { ProviderNames } from './genai-attributes.ts'
 import type { Log } from './log.ts'
@@ -81,5 +80,55 @@ export async function startTelemetry(
     const render = async () => (await loadOnce()).render()
     const endpoint = createMetricsEndpoint(token, worker?.collectMetrics ?? render)
     return { counters, lag, endpoint, render }
+  }
+}
+
+// Several observers as one, none of which can break a call or keep the others from being told.
+
+/**
+ * @param onFault told of what an observer threw, once for each of them
+ * @returns undefined where there is nobody to tell
+ */
+export function combineObservers(
+  observers: readonly CallObserver[],
+  onFault: (error: unknown) => void,
+): CallObserver | undefined {
+  if (observers.length === 0) return undefined
+  const faulty = new Set<CallObserver>()
+  const fault = (observer: CallObserver, error: unknown): void => {
+    if (faulty.has(observer)) return
+    faulty.add(observer)
+    onFault(error)
+  }
+  return {
+    begin(headers) {
+      let trace: CallTrace | undefined
+      for (const observer of observers) {
+        try {
+          trace = observer.begin(headers) ?? trace
+        } catch (error) {
+          fault(observer, error)
+        }
+      }
+      return trace
+    },
+    finish(record, attempts, trace) {
+      for (const observer of observers) {
+        try {
+          observer.finish(record, attempts, trace)
+        } catch (error) {
+          fault(observer, error)
+        }
+      }
+    },
+    refuse(refusal, trace) {
+      for (const observer of observers) {
+        try {
+          observer.refuse(refusal, trace)
+        } catch (error) {
+          fault(observer, error)
+        }
+      }
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { coresOfQuota } from './count-cores.ts'
+import { coresOfQuota } from './settings.ts'
 
 test.each([
   ['max 100000\n', Infinity],

@@ -2,6 +2,9 @@
  * Settings from the environment, read once: what the server gets of them, by subject. Holds no
  * defaults.
  */
+
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { type AccountCaps, toCaps } from '../core/account-caps.ts'
 import type { PlansSection } from '../core/plan.ts'
@@ -9,7 +12,6 @@ import type { Secret } from '../core/secret.ts'
 import type { StoreOutagePolicy } from '../core/store-outage.ts'
 import { catalog } from '../providers/catalog.ts'
 import type { Provider } from '../providers/define.ts'
-import { countCores } from './count-cores.ts'
 import { type DatabaseSettings, readDatabaseSettings } from './database-settings.ts'
 import type { Environment } from './environment.ts'
 import { type MasterKeyVariables, readMasterKeyVariables } from './master-key-variables.ts'
@@ -217,5 +219,35 @@ function readNodeSettings(environment: Environment): NodeSettings {
   return {
     leaseMs: readSetting(environment, 'GATEHOUSE_LEASE_MS'),
     storeOutage: { choice, graceMs: choice === 'closed' ? 0 : graceMs },
+  }
+}
+
+// How many cores this process may use.
+
+/**
+ * At least 1. A container's share of processor time counts, rounded up, where it is less than the
+ * machine has.
+ */
+function countCores(): number {
+  return Math.max(1, Math.min(availableParallelism(), Math.ceil(coresOfQuota(readQuota()))))
+}
+
+/**
+ * @param text of cgroup v2's `cpu.max`: microseconds of processor time in a period, or `max`, and
+ * the period
+ */
+export function coresOfQuota(text: string): number {
+  const [quota, period] = text.trim().split(' ').map(Number)
+  return quota !== undefined && period !== undefined && quota > 0 && period > 0
+    ? quota / period
+    : Infinity
+}
+
+function readQuota(): string {
+  try {
+    return readFileSync('/sys/fs/cgroup/cpu.max', 'utf8')
+  } catch {
+    // Another system, or the group of all processes, which has none.
+    return 'max'
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
-import { type ClockStep, watchClock } from './watch-clock.ts'
+import { type ClockStep, watchClock } from './clock.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createRetrySchedule } from './retry-schedule.ts'
+import { createRetrySchedule } from './webhook-sender.ts'
 
 test('the repetitions span about a day', () => {
   const schedule = createRetrySchedule({ random: () => 0.5 })

@@ -12,9 +12,8 @@ import { secretBinding, type WebhookEvent } from '../core/webhook.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import type { AddressPolicy } from './check-address.ts'
 import { EventPublisher, type PublishedEvent } from './event-publisher.ts'
-import { createRetrySchedule } from './retry-schedule.ts'
 import { WebhookRegistry } from './webhook-registry.ts'
-import { type SenderEvent, WebhookSender } from './webhook-sender.ts'
+import { createRetrySchedule, type SenderEvent, WebhookSender } from './webhook-sender.ts'
 
 const anywhere: AddressPolicy = {
   check: async () => undefined,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { RestartSchedule } from './restart-schedule.ts'
+import { RestartSchedule } from './worker-group.ts'
 
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND

@@ -11,9 +11,9 @@ import { takeTurnAtUsage } from '../changes/change-account.ts'
 import { BulkInsert } from '../database/bulk-insert.ts'
 import { isDuplicate, isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import { sumCorrections } from '../usage/sum-calls.ts'
+import { addRefused, RefusedSums } from '../usage/refused-calls.ts'
+import { CallSums, sumCorrections } from '../usage/sum-calls.ts'
 import type { UsageBacklog } from '../usage/usage-backlog.ts'
-import { BatchSums } from './batch-sums.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
 import { CALL_COLUMN_TYPES, toRecord, toRow, toRowValues } from './call-rows.generated.ts'
 import { CommitSize } from './commit-size.ts'
@@ -209,4 +209,31 @@ function toInsert(database: Kysely<Schema>, records: readonly CallRecord[]) {
     .insertInto('calls')
     .values(records.map(toRow))
     .onConflict((conflict) => conflict.column('id').doNothing())
+}
+
+// What a batch of calls adds to the sums, in the transaction that stores it: the hours' backlog and
+// the counts of refused calls.
+
+class BatchSums {
+  readonly #used = new CallSums()
+  readonly #refused = new RefusedSums()
+
+  add(calls: readonly CallRecord[]): void {
+    this.#used.add(calls)
+    this.#refused.add(calls)
+  }
+
+  /**
+   * @param transaction the one that stores the calls; best last, for other nodes wait for its rows
+   * from then on
+   * @param between awaited between the statements
+   */
+  async write(
+    transaction: Kysely<Schema>,
+    backlog: UsageBacklog,
+    between: () => Promise<unknown>,
+  ): Promise<void> {
+    await backlog.note(transaction, this.#used.toRows(), between)
+    await addRefused(transaction, this.#refused.toRows(), between)
+  }
 }

@@ -1,7 +1,7 @@
 /** Texts come in the order that sorting all at once gives, and others have their turn meanwhile. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { sortInTurns } from './sort-in-turns.ts'
+import { sortInTurns } from './usage-batches.ts'
 
 test('any texts are in the order of their code units, those that are equal too', async () => {
   const texts = fc.array(

@@ -10,9 +10,8 @@ import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { CommitSize } from '../calls/commit-size.ts'
 import type { Schema, UsageTable } from '../schema.ts'
-import { decodeBatch, encodeBatch, findInBatch } from './batch-text.ts'
-import { sortInTurns } from './sort-in-turns.ts'
 import { addRows, addToHours } from './usage-hours.ts'
+import { type RowMembers, toMembers, toUsageRow } from './usage-note.ts'
 
 /** Some twenty thousand rows, of which whoever reads an account's hours looks through the text. */
 const MAX_CHARS = 4_000_000
@@ -247,5 +246,79 @@ async function* readNotes(database: Kysely<Schema>, last?: number) {
     const end = notes.at(-1)
     if (end === undefined || notes.length < NOTES_PER_STEP) return
     after = end.id
+  }
+}
+
+// The note of a batch of calls: a line for each account, so that one account's rows are found
+// without reading the others'.
+
+/** Each line is JSON: `["acct_…",[row],[row]]`, which holds no line's end. */
+type Line = readonly [accountId: AccountId, ...rows: readonly RowMembers[]]
+
+function encodeBatch(rows: readonly UsageTable[]): string {
+  const accounts = [...Map.groupBy(rows, (row) => row.account_id)]
+  return accounts
+    .map(([id, own]) => JSON.stringify([id, ...own.map(toMembers)] satisfies Line))
+    .join('\n')
+}
+
+/** Those of one account. */
+function findInBatch(text: string, accountId: AccountId): readonly UsageTable[] {
+  const beginning = `${JSON.stringify([accountId]).slice(0, -1)},`
+  const start = text.startsWith(beginning) ? 0 : text.indexOf(`\n${beginning}`) + 1
+  if (start === 0 && !text.startsWith(beginning)) return []
+  const end = text.indexOf('\n', start)
+  return decodeLine(text.slice(start, end < 0 ? undefined : end))
+}
+
+/** Account after account, so that others may have their turn before all is read. */
+function* decodeBatch(text: string): Generator<readonly UsageTable[]> {
+  for (const line of text.split('\n')) yield decodeLine(line)
+}
+
+function decodeLine(json: string): UsageTable[] {
+  const [accountId, ...rows] = JSON.parse(json) as Line
+  return rows.map((members) => toUsageRow(accountId, members))
+}
+
+// Sorts texts a part at a time: ten thousand at once hold the event loop for milliseconds.
+
+const TEXTS_PER_PART = 512
+
+/** By code units. @param between awaited after each part and each joining of two */
+export async function sortInTurns<Text extends string>(
+  texts: readonly Text[],
+  between: () => Promise<unknown>,
+): Promise<readonly Text[]> {
+  let parts: (readonly Text[])[] = []
+  for (let start = 0; start < texts.length; start += TEXTS_PER_PART) {
+    parts.push(texts.slice(start, start + TEXTS_PER_PART).sort())
+    await between()
+  }
+  while (parts.length > 1) {
+    const joined: (readonly Text[])[] = []
+    for (let index = 0; index < parts.length; index += 2) {
+      joined.push(join(parts[index] ?? [], parts[index + 1] ?? []))
+      await between()
+    }
+    parts = joined
+  }
+  return parts[0] ?? []
+}
+
+function join<Text extends string>(left: readonly Text[], right: readonly Text[]): readonly Text[] {
+  const joined: Text[] = []
+  let [fromLeft, fromRight] = [0, 0]
+  for (;;) {
+    const [one, other] = [left[fromLeft], right[fromRight]]
+    if (one === undefined) return joined.concat(right.slice(fromRight))
+    if (other === undefined) return joined.concat(left.slice(fromLeft))
+    if (one <= other) {
+      joined.push(one)
+      fromLeft += 1
+    } else {
+      joined.push(other)
+      fromRight += 1
+    }
   }
 }

@@ -5,8 +5,8 @@
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/json-content-type.ts'
 import type { Deadline, Deadlines } from '../upstream/deadlines.ts'
-import { hasMoreMembers } from '../wire/count-members.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+import { hasMoreMembers } from '../wire/json-scan.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
 import type { BodyShare, Call } from './call.ts'
 

@@ -16,8 +16,7 @@ import { type PlanPorts, planTargets } from './plan/plan-targets.ts'
 import type { Caller, Freshness, KeyStore, Limits, Refusals } from './ports.ts'
 import { refuse, settleRefused } from './refuse.ts'
 import { tellRefusal } from './refused-call.ts'
-import { answerLocally } from './relay/answer-locally.ts'
-import { relayAnswer, toSkippedHeader } from './relay/relay-answer.ts'
+import { answerLocally, relayAnswer, toSkippedHeader } from './relay/relay-answer.ts'
 import { type LatePorts, relayLate } from './relay/relay-late.ts'
 
 export interface PipelinePorts extends CallPorts, PlanPorts, AskPorts, LatePorts {

@@ -2,7 +2,6 @@
  * Whose credential a call goes out with, over a real store: never the platform's in place of an own
  * one that fails.
  */
-
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
@@ -11,7 +10,7 @@ import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { ProviderKey } from '../core/provider-key.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault, type Vault } from '../core/vault.ts'
-import { originOf } from '../gateway/plan/seal-origin.ts'
+import { originOf } from '../gateway/plan/compile-target.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { ProviderKeyRegistry } from './provider-key-registry.ts'
 

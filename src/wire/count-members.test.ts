@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { hasMoreMembers } from './count-members.ts'
+import { hasMoreMembers } from './json-scan.ts'
 
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0

@@ -2,6 +2,8 @@
  * Makes of a gate's target what all calls to it share, once for each dialect of callers and each
  * credential (docs/decisions/0047). No I/O; it must not know which calls it is asked for.
  */
+
+import { createHash } from 'node:crypto'
 import type { GateTarget } from '../../core/gate.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Endpoint, Provider, Signing } from '../../providers/define.ts'
@@ -18,7 +20,6 @@ import type { FimCodec } from '../../wire/fill-in-the-middle/fim-codec.ts'
 import type { CallHeaders, PassedHeaders } from '../attempt/call-headers.ts'
 import type { Caller, Credential, OwnedUpstream, TargetCredential } from '../ports.ts'
 import { healthKey } from './order-targets.ts'
-import { originOf } from './seal-origin.ts'
 
 /** A provider with the address that this gateway reaches it at. */
 export interface ReachableProvider extends Provider {
@@ -167,4 +168,28 @@ function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
     return true
   if (owned !== undefined) return traits?.some(([pattern]) => pattern.test(model)) !== true
   return traits === undefined && reasoningModels === undefined
+}
+
+// Names who sealed a piece of reasoning: a provider under one credential.
+
+/** Enough to tell the credentials of one provider apart, and nothing to find one by. */
+const FINGERPRINT_LENGTH = 8
+
+/** No hexadecimal number, as every other is. */
+const WITHOUT = 'none'
+
+const fingerprints = new WeakMap<Secret, string>()
+
+/** @param credential undefined: none is sent */
+export function originOf(providerId: string, credential: Secret | undefined): string {
+  if (credential === undefined) return `${providerId}#${WITHOUT}`
+  let fingerprint = fingerprints.get(credential)
+  if (fingerprint === undefined) {
+    fingerprint = createHash('sha256')
+      .update(credential.reveal())
+      .digest('hex')
+      .slice(0, FINGERPRINT_LENGTH)
+    fingerprints.set(credential, fingerprint)
+  }
+  return `${providerId}#${fingerprint}`
 }

@@ -401,3 +401,12 @@ function encodeText(text: string): string {
   if (PLAIN.test(text)) return text
   return text.toWellFormed().replace(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent)
 }
+
+// Answers that need no target: what the gateway itself can say when no upstream has the endpoint.
+
+/** @throws GatewayError `invalid_request` */
+export async function answerLocally(ports: SettlePorts, call: AdmittedCall): Promise<Response> {
+  const answer = call.dialect.answerLocally?.(call.accepted)
+  await settle(ports, call, { outcome: 'succeeded', status: 200 })
+  return Response.json(answer, { headers: { ...call.headers, 'x-gatehouse-estimated': 'true' } })
+}

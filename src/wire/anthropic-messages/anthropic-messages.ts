@@ -2,7 +2,15 @@
  * Anthropic Messages as the gateway serves it and relays it. It must not know which providers speak
  * it.
  */
-import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
+
+import { GatewayError, invalidRequest } from '../../core/errors.ts'
+import type {
+  AcceptedRequest,
+  HostedMembers,
+  RelayedDialect,
+  RelayRequest,
+  RelayTarget,
+} from '../dialect.ts'
 import { type JsonObject, requestScratch, spliceJson } from '../json-splice.ts'
 import {
   checkFieldTypes,
@@ -14,10 +22,28 @@ import {
 } from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
 import { editHistory } from './edit-history.ts'
-import { hostedMembers } from './hosted-members.ts'
 import { editMessagesDefaults, readMessagesSpoken } from './messages-defaults.ts'
 import { MessagesTap } from './messages-tap.ts'
 import { anthropicServerCodec } from './server-codec.ts'
+
+// What a Messages request may ask the provider itself to keep or to run.
+
+const hostedMembers: HostedMembers = {
+  names: ['thread', 'container', 'mcp_servers'],
+  isState: (name) => name === 'thread',
+  refuse(name, message) {
+    if (name !== 'thread') return invalidRequest(message, name, 'unsupported_parameter')
+    // On these the published SDKs send the whole conversation by themselves
+    // (https://github.com/anthropics/anthropic-sdk-typescript,
+    // lib/internal/threads/ThreadState.ts).
+    const details = { error_code: 'thread_unsupported_request', unsupported: [name] }
+    return new GatewayError('invalid_request', message, {
+      param: name,
+      code: 'unsupported_parameter',
+      details,
+    })
+  },
+}
 
 export const anthropicMessages: RelayedDialect = {
   id: 'anthropic-messages',

@@ -3,15 +3,16 @@
  * model's own tokens in the prompt. Its traps are in README.md.
  */
 import { GatewayError } from '../../core/errors.ts'
-import type { ChatAnswer } from '../chat-answer.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { ChatAnswer, ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
-import { UnreadableAnswerError } from '../codec.ts'
+import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
 import { toFinishReason } from '../openai-chat/decode-upstream-answer.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { readUsage } from '../usage.ts'
-import { CompletionsDecoder } from './decode-completions-events.ts'
 import type { FimCodec } from './fim-codec.ts'
 import { DEFAULT_MAX_TOKENS, type FimRequest } from './fim-request.ts'
+import { FimStream, type FrameReader } from './fim-stream.ts'
 import { stopsOf, writeFimPrompt } from './fim-template.ts'
 
 export const completionsSuffixCodec: FimCodec = {
@@ -79,4 +80,39 @@ function decodeAnswer(body: JsonRecord): ChatAnswer {
       createdAt: typeof body.created === 'number' ? body.created : undefined,
     }),
   }
+}
+
+// A stream of OpenAI's older completions in the gateway's own events.
+
+class CompletionsDecoder extends FimStream implements StreamDecoder, FrameReader {
+  #finishReason: string | undefined
+  #usage: Usage | null = null
+
+  read(chunk: JsonRecord): readonly ChatEvent[] {
+    this.#usage = readUsage('openai-chat', chunk.usage) ?? this.#usage
+    const [choice] = Array.isArray(chunk.choices) ? chunk.choices : []
+    if (!isRecord(choice)) return []
+    this.#finishReason = textOf(choice.finish_reason) ?? this.#finishReason
+    const text = textOf(choice.text) ?? ''
+    return [
+      ...this.begin(headOf(chunk)),
+      ...(text === '' ? [] : [{ type: 'text-delta' as const, text }]),
+    ]
+  }
+
+  /**
+   * Some close without `[DONE]`; a finish reason says that nothing is missing. Usage may follow it.
+   */
+  close(isDone: boolean): readonly ChatEvent[] | undefined {
+    if (!isDone && this.#finishReason === undefined) return undefined
+    return [
+      ...(this.#usage === null ? [] : [{ type: 'usage' as const, usage: this.#usage }]),
+      { type: 'finish', reason: toFinishReason(this.#finishReason ?? 'stop') },
+    ]
+  }
+}
+
+function headOf(chunk: JsonRecord) {
+  const createdAt = typeof chunk.created === 'number' ? chunk.created : undefined
+  return present({ id: textOf(chunk.id), model: textOf(chunk.model), createdAt })
 }

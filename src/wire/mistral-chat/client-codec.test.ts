@@ -14,7 +14,7 @@ import type {
 } from '../chat-request.ts'
 import type { EncodeTarget, ModelTraits } from '../codec.ts'
 import { mistralChatClientCodec } from './client-codec.ts'
-import { toShortToolId } from './short-tool-id.ts'
+import { toShortToolId } from './encode-messages.ts'
 
 const ORIGIN = 'here'
 const THINKS: ModelTraits = { reasoning: 'effort' }

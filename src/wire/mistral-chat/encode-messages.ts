@@ -1,6 +1,8 @@
 /**
  * Our messages as Mistral's: an order of roles, content lists that hold thinking, short ids. Pure.
  */
+
+import { createHash } from 'node:crypto'
 import type {
   AssistantPart,
   ChatMessage,
@@ -14,7 +16,6 @@ import type {
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
 import { present } from '../read-json.ts'
-import { toShortToolId } from './short-tool-id.ts'
 
 /** Stands where a signature would, in the seal of thinking that has none. */
 export const UNSIGNED = 'unsigned'
@@ -167,4 +168,21 @@ function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
   noteCaches([result], rules)
   const content = result.content.length === 0 ? '' : encodeParts(result.content, rules)
   return { role: 'tool', tool_call_id: toShortToolId(result.callId), content }
+}
+
+// Tool-call ids of exactly nine letters and digits: the only ones that some models take. Pure.
+
+const SHORT = /^[a-zA-Z0-9]{9}$/
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/**
+ * The same for the same id, so that a result still answers its call; an id that fits stays as it
+ * is.
+ */
+export function toShortToolId(id: string): string {
+  if (SHORT.test(id)) return id
+  let short = ''
+  for (const byte of createHash('sha256').update(id).digest().subarray(0, 9))
+    short += LETTERS[byte % LETTERS.length]
+  return short
 }

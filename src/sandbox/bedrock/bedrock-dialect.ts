@@ -1,13 +1,69 @@
 /** Bedrock Converse's answers: the message, and its events in binary frames. Knows no HTTP. */
 
+import type { EventStreamCodec } from '@smithy/eventstream-codec'
 import { signThinking } from '../check-thinking.ts'
 import { type Composition, composeAnswer } from '../compose-answer.ts'
 import { splitTokens } from '../count-tokens.ts'
-import { type Answer, type Dialect, type Exchange, encodeBody, obfuscationAt } from '../dialect.ts'
-import { EVENT_STREAM, encodeEventFrame, encodeExceptionFrame } from '../event-frames.ts'
+import {
+  type Answer,
+  type Dialect,
+  type Exchange,
+  encodeBody,
+  type Frame,
+  type Framing,
+  obfuscationAt,
+} from '../dialect.ts'
 import { composeThoughts } from '../prompt-texts.ts'
 import { type BedrockRequest, readBedrockRequest } from './bedrock-request.ts'
 import { bedrockVendor } from './bedrock-vendor.ts'
+
+// Amazon's binary framing of events, application/vnd.amazon.eventstream.
+
+let codec: EventStreamCodec | undefined
+
+/**
+ * Loaded with the first frame: every start would pay its 25 ms and 16 MB, with or without a
+ * sandbox.
+ */
+function loadCodec(): EventStreamCodec {
+  if (codec === undefined) {
+    const library =
+      require('@smithy/eventstream-codec') as typeof import('@smithy/eventstream-codec')
+    codec = new library.EventStreamCodec(
+      (bytes) => (typeof bytes === 'string' ? bytes : new TextDecoder().decode(bytes)),
+      (text) => new TextEncoder().encode(text),
+    )
+  }
+  return codec
+}
+
+const string = (value: string) => ({ type: 'string' as const, value })
+
+function encodeEventFrame(type: string, payload: unknown): Uint8Array {
+  const headers = { ':message-type': string('event'), ':event-type': string(type) }
+  return encode(headers, JSON.stringify(payload))
+}
+
+function encodeExceptionFrame(type: string, payload: unknown): Uint8Array {
+  const headers = { ':message-type': string('exception'), ':exception-type': string(type) }
+  return encode(headers, JSON.stringify(payload))
+}
+
+function encode(headers: Record<string, ReturnType<typeof string>>, text: string): Uint8Array {
+  return loadCodec().encode({
+    headers: { ...headers, ':content-type': string('application/json') },
+    body: new TextEncoder().encode(text),
+  })
+}
+
+/** Its checksums hold, but its payload lacks the last brace. */
+function spoil(frame: Frame): Frame {
+  if (typeof frame === 'string') return frame
+  const { headers, body } = loadCodec().decode(frame)
+  return loadCodec().encode({ headers, body: body.subarray(0, -1) })
+}
+
+const EVENT_STREAM: Framing = { contentType: 'application/vnd.amazon.eventstream', spoil }
 
 export const bedrockDialect: Dialect = { vendor: bedrockVendor, framing: EVENT_STREAM, answer }
 

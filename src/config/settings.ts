@@ -222,11 +222,9 @@ function readNodeSettings(environment: Environment): NodeSettings {
   }
 }
 
-// How many cores this process may use.
-
 /**
- * At least 1. A container's share of processor time counts, rounded up, where it is less than the
- * machine has.
+ * The cores that this process may use, at least 1. A container's share of processor time counts,
+ * rounded up, where it is less than the machine has.
  */
 function countCores(): number {
   return Math.max(1, Math.min(availableParallelism(), Math.ceil(coresOfQuota(readQuota()))))

@@ -47,8 +47,6 @@ export const systemClock: Timekeeper = {
   },
 }
 
-// Notices that the machine's clock was set, or that the machine slept.
-
 /** Milliseconds since the Unix epoch: what the clock would say, and what it says. */
 export interface ClockStep {
   readonly fromMs: number
@@ -59,7 +57,10 @@ const LOOK_MS = 1_000
 /** Clocks that are kept right are moved by less, and slowly. */
 const LEAST_STEP_MS = 2_000
 
-/** @returns what ends it */
+/**
+ * Notices that the machine's clock was set, or that the machine slept.
+ * @returns what ends it
+ */
 export function watchClock(clock: Timekeeper, onStep: (step: ClockStep) => void): () => void {
   let aheadMs = clock.now() - clock.elapsed()
   return clock.every(LOOK_MS, () => {

@@ -361,7 +361,7 @@ class ActiveRecords {
   }
 }
 
-// What the journal can be told, and what it says of itself.
+// The journal's options, and its state.
 
 export interface JournalOptions {
   /** A segment that reaches this size is closed. Default 4 MiB. */
@@ -402,7 +402,7 @@ interface JournalState {
   readonly newerSegments: number
 }
 
-// What a failed write means in words: for `/readyz`, for the log and for callers. Holds no path.
+// A failed write in words: for `/readyz`, for the log and for callers. They hold no path.
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the disk',

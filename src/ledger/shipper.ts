@@ -259,8 +259,6 @@ function isMissing(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
 }
 
-// How far the store is behind the journal.
-
 /**
  * Seconds since the oldest segment that waits for the store was last written to; 0 while none
  * waits.

@@ -237,7 +237,7 @@ function spellingsOf(key: Secret | undefined): readonly string[] {
   return key === undefined ? [] : hashesOfSpellings(key.reveal())
 }
 
-// Which ends of a key and of its text one may ask for. Times are milliseconds since the Unix epoch.
+// Ends that a caller may ask for, of a key and of its text: milliseconds since the Unix epoch.
 
 /** @throws GatewayError `invalid_request` */
 function assertAhead(expiresAt: number | null | undefined, nowMs: number): void {

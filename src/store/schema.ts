@@ -201,7 +201,7 @@ export interface UsageNoteTable {
 /** What a batch adds to the hours of all its accounts, until it is added; of SQLite alone. */
 export interface UsageBatchTable {
   id: number
-  /** See batch-text.ts. */
+  /** See usage-batches.ts. */
   sums: string
 }
 

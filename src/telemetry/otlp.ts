@@ -154,8 +154,7 @@ function watch<Items, E extends Exporter<Items>>(
   return exporter
 }
 
-// Tells of exports that fail, once a minute at most: a collector that is down must not fill the
-// log.
+// Exports that fail are logged once a minute at most: a collector that is down must not fill it.
 
 const QUIET_MS = 60_000
 

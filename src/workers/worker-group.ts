@@ -190,7 +190,7 @@ function supervisorMetrics(workers: readonly WorkerState[]): string {
     .join('\n')
 }
 
-// How soon a worker that ended has a successor, and when there is no point in another.
+// A worker that ended has a successor after a while, unless there is no point in another.
 
 /**
  * A worker that ends sooner than this after its start has failed quickly: whatever ended it is

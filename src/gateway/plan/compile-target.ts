@@ -170,7 +170,7 @@ function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
   return traits === undefined && reasoningModels === undefined
 }
 
-// Names who sealed a piece of reasoning: a provider under one credential.
+// The origin of a seal names who sealed a piece of reasoning: a provider under one credential.
 
 /** Enough to tell the credentials of one provider apart, and nothing to find one by. */
 const FINGERPRINT_LENGTH = 8

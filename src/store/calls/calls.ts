@@ -211,7 +211,7 @@ function toInsert(database: Kysely<Schema>, records: readonly CallRecord[]) {
     .onConflict((conflict) => conflict.column('id').doNothing())
 }
 
-// What a batch of calls adds to the sums, in the transaction that stores it: the hours' backlog and
+// A batch of calls adds to the sums in the transaction that stores it: to the hours' backlog and to
 // the counts of refused calls.
 
 class BatchSums {

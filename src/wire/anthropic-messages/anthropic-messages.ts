@@ -26,7 +26,7 @@ import { editMessagesDefaults, readMessagesSpoken } from './messages-defaults.ts
 import { MessagesTap } from './messages-tap.ts'
 import { anthropicServerCodec } from './server-codec.ts'
 
-// What a Messages request may ask the provider itself to keep or to run.
+// Members of a Messages request that ask the provider itself to keep or to run something.
 
 const hostedMembers: HostedMembers = {
   names: ['thread', 'container', 'mcp_servers'],

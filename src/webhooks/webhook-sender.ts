@@ -185,7 +185,10 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** A delivery that failed is tried again after 10 s, 35 s, 2 min, 7 min, 25 min, 1.5 h, 5 h, 18 h: a day in all. */
+/**
+ * A delivery that failed is tried again after 10 s, 35 s, 2 min, 7 min, 25 min, 1.5 h, 5 h, 18 h: a
+ * day in all.
+ */
 const RETRIES = 8
 const FIRST_RETRY_MS = 10_000
 const FACTOR = 3.5

@@ -1,10 +1,12 @@
 /** Asks for a sign-in over the page whose session ended: what was typed there stays. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { Dialog as RadixDialog } from 'radix-ui'
+import { type ReactNode, useEffect } from 'react'
 import { askWith } from '../api/ask.ts'
 import { operationQuery } from '../api/operation-query.ts'
 import { SignInForm } from '../features/sign-in/sign-in-form.tsx'
-import { BlockingDialog } from '../ui/blocking-dialog.tsx'
+import { classNames } from '../ui/class-names.ts'
+import { useWayBack, WINDOW } from '../ui/dialog.tsx'
 import { goOnAfterSignIn } from './session-end.ts'
 
 const SESSION = operationQuery('GET /v1/session')
@@ -52,5 +54,42 @@ export function SessionEnded() {
         , then come back.
       </p>
     </BlockingDialog>
+  )
+}
+
+// A window that covers the whole page, and cannot be closed before what it asks for is done. The
+// page keeps what is on it.
+
+const stay = (event: Event) => event.preventDefault()
+
+function BlockingDialog({
+  title,
+  note,
+  children,
+}: {
+  readonly title: string
+  readonly note: ReactNode
+  readonly children: ReactNode
+}) {
+  return (
+    <RadixDialog.Root open>
+      <RadixDialog.Portal>
+        <RadixDialog.Overlay className="fixed inset-0 z-[60] bg-canvas" />
+        <RadixDialog.Content
+          onEscapeKeyDown={stay}
+          onInteractOutside={stay}
+          onCloseAutoFocus={useWayBack()}
+          className={classNames(WINDOW, 'z-[61] max-w-sm p-7')}
+        >
+          <RadixDialog.Title className="text-lg font-semibold tracking-tight text-ink">
+            {title}
+          </RadixDialog.Title>
+          <RadixDialog.Description className="mt-1 mb-6 text-sm text-ink-soft">
+            {note}
+          </RadixDialog.Description>
+          {children}
+        </RadixDialog.Content>
+      </RadixDialog.Portal>
+    </RadixDialog.Root>
   )
 }

@@ -2,17 +2,19 @@
  * The frame of every page for members: the menu, the account, and a way past both for
  * keyboards.
  */
+import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
-import { Menu as MenuIcon, X } from 'lucide-react'
+import { ChevronsUpDown, Menu as MenuIcon, X } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import { operationQuery } from '../api/operation-query.ts'
+import { nameOffset, nameZone } from '../format/time-zone.ts'
 import { Announcer } from '../ui/announcer.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { Logo } from '../ui/logo.tsx'
-import { AccountMenu } from './account-menu.tsx'
+import { useTimeZone } from '../ui/use-time-zone.ts'
 import { NAVIGATION } from './navigation.ts'
 import { useHasSessionEnded } from './session-end.ts'
-import { ZoneNote } from './zone-note.tsx'
 
 const SessionEnded = lazy(async () => ({
   default: (await import('./session-ended.tsx')).SessionEnded,
@@ -134,5 +136,74 @@ function SideMenu({ children }: { readonly children?: ReactNode }) {
         <AccountMenu />
       </div>
     </>
+  )
+}
+
+// The account's menu: the user who is signed in, light or dark, and the way out.
+
+const AccountMenuItems = lazy(async () => ({
+  default: (await import('./account-menu-items.tsx')).AccountMenuItems,
+}))
+
+/** The menu itself is fetched when it is first opened: the page is there sooner without it. */
+function AccountMenu() {
+  const { data: session } = useQuery(operationQuery('GET /v1/session'))
+  const [wasAsked, setAsked] = useState(false)
+  const name = session?.user?.name ?? ''
+  const button = (
+    <button
+      type="button"
+      aria-haspopup="menu"
+      onClick={() => setAsked(true)}
+      className="flex w-full items-center gap-2.5 rounded-lg px-2 py-1.5 text-left rail:justify-center hover:bg-sunken"
+    >
+      <span
+        aria-hidden
+        className="grid size-7 shrink-0 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent-strong"
+      >
+        {name.slice(0, 1).toUpperCase()}
+      </span>
+      <span className="sr-only">Account</span>
+      <span className="min-w-0 flex-1 rail:sr-only">
+        <span className="block truncate text-[13px] font-medium text-ink">{name}</span>
+        <span className="block truncate text-xs text-ink-faint">{session?.account.name}</span>
+      </span>
+      <ChevronsUpDown aria-hidden className="size-4 text-ink-faint rail:hidden" />
+    </button>
+  )
+  if (!wasAsked) return button
+  return (
+    <Suspense fallback={button}>
+      <AccountMenuItems trigger={button} email={session?.user?.email} />
+    </Suspense>
+  )
+}
+
+// Says once for all pages which zone their times are in.
+
+function ZoneNote({
+  className,
+  isRailed = false,
+}: {
+  readonly className: string
+  /** Whether it stands in the menu, which may be a row of icons. */
+  readonly isRailed?: boolean
+}) {
+  const zone = useTimeZone()
+  const offset = nameOffset(zone, Date.now())
+  const words = `Times in ${nameZone(zone)}`
+  return (
+    <p
+      role="note"
+      title={`${words}${zone === 'utc' ? '' : ` (${offset} now)`}. The menu of your account has the switch.`}
+      className={classNames('shrink-0 text-xs text-ink-faint', className)}
+    >
+      <span className={isRailed ? 'rail:sr-only' : undefined}>{words}</span>
+      {isRailed && (
+        <span aria-hidden className="hidden text-[10px] rail:block">
+          {offset}
+        </span>
+      )}
+    </p>
   )
 }

@@ -3,19 +3,20 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ChartColumnStacked, Download } from 'lucide-react'
 import { operationQuery } from '../../api/operation-query.ts'
 import { toLogAddress } from '../../format/calls-behind.ts'
+import { toCsv } from '../../format/csv.ts'
 import { describeUtcDays, periodOfStep, type ResolvedRange } from '../../format/time-range.ts'
 import { toDay } from '../../format/time-zone.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { ChartPanel } from '../../ui/charts/chart-panel.tsx'
+import { NOTHING_PAINT, type Paint, paintAt } from '../../ui/charts/palette.ts'
+import { usePaints } from '../../ui/charts/use-paints.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { EmptyState, ErrorState, RowSkeletons, Skeleton } from '../../ui/states.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
-import { type Choices, DRAWN, type DrawnName, GROUPS } from './choices.ts'
-import { sortSums } from './columns.ts'
-import { downloadText, toTableCsv } from './download-csv.ts'
-import { useGroupNames } from './group-names.ts'
-import { useGroupPaints } from './group-paints.ts'
+import { type Choices, DRAWN, type DrawnName, GROUPS, type GroupName } from './choices.ts'
+import { CSV_COLUMNS, type Sum, sortSums } from './columns.ts'
+import { type NameGroup, useGroupNames } from './group-names.ts'
 import { toLogFilters } from './log-filters.ts'
 import { groupOfSeries, listLargest, toStackedData } from './stacked-data.ts'
 import { SumsTable } from './sums-table.tsx'
@@ -147,4 +148,47 @@ function DrawnSelect({
       ))}
     </select>
   )
+}
+
+// Hands the table over as a file, made in the browser from what is already there.
+
+/** The group's id stands beside its name: names of keys may be the same. */
+function toTableCsv(sums: readonly Sum[], by: string, name: NameGroup): string {
+  return toCsv([
+    [by, `${by}_id`, ...CSV_COLUMNS.map(({ csvLabel }) => csvLabel)],
+    ...sums.map((sum) => [name(sum), sum.group, ...CSV_COLUMNS.map(({ read }) => read(sum))]),
+  ])
+}
+
+function downloadText(text: string, fileName: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = fileName
+  link.click()
+  URL.revokeObjectURL(address)
+}
+
+// Gates, targets and keys are painted as everywhere in this browser; classes of status and
+// credentials by what they mean.
+
+/** Each has a colour and a pattern that no other of its kind has. */
+const FIXED: Readonly<Record<string, Paint>> = {
+  '2xx': paintAt(0),
+  '3xx': paintAt(5),
+  '4xx': paintAt(2),
+  '5xx': paintAt(3),
+  own: paintAt(0),
+  platform: paintAt(1),
+}
+
+function useGroupPaints(
+  by: GroupName,
+  groups: readonly (string | null)[],
+): (group: string | null) => Paint {
+  const isFixed = by === 'status' || by === 'credential'
+  const named = groups.filter((group) => group !== null)
+  const paints = usePaints(by, isFixed ? [] : named)
+  return (group) =>
+    (group === null ? undefined : isFixed ? FIXED[group] : paints.get(group)) ?? NOTHING_PAINT
 }

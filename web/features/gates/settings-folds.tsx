@@ -2,8 +2,10 @@
  * A gate's defaults for its callers, and how long and how often it tries: the parts that most gates
  * leave as they are.
  */
+
+import { ChevronRight } from 'lucide-react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
-import { Fold } from './fold.tsx'
 import { EFFORTS, type GateDraft, type Overrides } from './gate-draft.ts'
 import type { GateForm } from './use-gate-form.ts'
 
@@ -154,4 +156,42 @@ function summariseAdvanced(draft: GateDraft): string {
     draft.maxRetries === '' || draft.maxRetries === '0' ? '' : `retries ${draft.maxRetries}`,
   ].filter((text) => text !== '')
   return set.length === 0 ? 'Hedging, time limit, retries' : set.join(' · ')
+}
+
+// A part of a form that is folded away until it is needed, and says in its heading what is set in
+// it.
+
+function Fold({
+  title,
+  summary,
+  isWrong,
+  children,
+}: {
+  readonly title: string
+  readonly summary: string
+  /** Something in it needs attention: it opens. */
+  readonly isWrong: boolean
+  readonly children: ReactNode
+}) {
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => {
+    if (isWrong) setOpen(true)
+  }, [isWrong])
+  return (
+    <details
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+      className="group border-t border-line first:border-t-0"
+    >
+      <summary className="flex list-none items-center gap-2 px-5 py-3.5 hover:bg-sunken/60 focus-visible:-outline-offset-2 [&::-webkit-details-marker]:hidden">
+        <ChevronRight
+          aria-hidden
+          className="size-4 shrink-0 text-ink-faint transition-transform group-open:rotate-90"
+        />
+        <span className="text-sm font-semibold text-ink">{title}</span>
+        <span className="min-w-0 truncate text-[13px] text-ink-faint">{summary}</span>
+      </summary>
+      <div className="flex flex-col gap-4 px-5 pt-1 pb-5">{children}</div>
+    </details>
+  )
 }

@@ -1,6 +1,9 @@
 /** The rows of the keys, and a search when there are many. */
+
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { RowOf } from '../../api/ask.ts'
+import { wholeListQuery } from '../../api/operation-query.ts'
 import { formatWhole, NOT_KNOWN } from '../../format/figures.ts'
 import { nameZone, type TimeZone } from '../../format/time-zone.ts'
 import { formatDate, formatDateTime, formatRemaining } from '../../format/times.ts'
@@ -12,7 +15,6 @@ import { SearchField } from '../../ui/search-field.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
-import { useCreatorNames } from './creator-names.ts'
 import { hasExpired, previousOf, stateOfExpiry } from './expiry.ts'
 import { KeyMenu, type KeyStep } from './key-menu.tsx'
 import { type RecentUse, useRecentUse } from './recent-use.ts'
@@ -194,4 +196,23 @@ function Creator({ name }: { readonly name: string | undefined }) {
 
 function exactly(moment: string, zone: TimeZone): string {
   return `${formatDateTime(moment, zone)} (${nameZone(zone)})`
+}
+
+// Names of those who made keys: members, other keys, and the operator.
+
+const USER_ID = /^user_/
+
+/** @returns undefined while names are on their way, and where it is not known who made it */
+function useCreatorNames(keys: readonly ApiKey[]): (key: ApiKey) => string | undefined {
+  const members = useQuery(wholeListQuery('GET /v1/members'))
+  const keyNames = new Map(keys.map(({ id, name }) => [id, name]))
+  const memberNames = new Map(members.data?.map(({ id, name }) => [id, name]))
+  return ({ createdBy }) => {
+    if (createdBy === null) return undefined
+    if (createdBy === 'operator') return 'the operator'
+    if (USER_ID.test(createdBy))
+      return memberNames.get(createdBy) ?? (members.isSuccess ? 'a former member' : undefined)
+    const name = keyNames.get(createdBy)
+    return name === undefined ? 'a deleted key' : `key “${name}”`
+  }
 }

@@ -2,18 +2,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { KeyRound, Plus } from 'lucide-react'
 import { useState } from 'react'
+import { ask, type RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { ChangeKeyDialog } from './change-key-dialog.tsx'
 import { CreateKeyDialog } from './create-key-dialog.tsx'
-import { DeleteKeyDialog } from './delete-key-dialog.tsx'
 import type { KeyStep } from './key-menu.tsx'
 import { type ApiKey, KeyTable } from './key-table.tsx'
+import { RecentUseNote } from './recent-use-note.tsx'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 
 export function KeysPage() {
@@ -52,5 +55,42 @@ export function KeysPage() {
       {asked?.step === 'rotate' && <RotateKeyDialog apiKey={asked.key} onClose={done} />}
       <DeleteKeyDialog doomed={asked?.step === 'delete' ? asked.key : undefined} onClose={done} />
     </Page>
+  )
+}
+
+// Asks before a key is deleted, and says what will stop working.
+
+function DeleteKeyDialog({
+  doomed,
+  onClose,
+}: {
+  readonly doomed: RowOf<'GET /v1/keys'> | undefined
+  readonly onClose: () => void
+}) {
+  const remove = useChange({
+    send: (id: string) => ask('DELETE /v1/keys/{id}', { path: { id } }),
+    makesStale: ['GET /v1/keys'],
+    done: () => [
+      `Key “${doomed?.name}” deleted`,
+      { description: 'Requests with it are refused from now on.' },
+    ],
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      isOpen={doomed !== undefined}
+      onClose={() => {
+        remove.reset()
+        onClose()
+      }}
+      title={`Delete “${doomed?.name}”?`}
+      confirmLabel="Delete the key"
+      isBusy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => doomed && remove.mutate(doomed.id)}
+    >
+      <p>It takes effect at once and cannot be undone.</p>
+      {doomed !== undefined && <RecentUseNote apiKey={doomed} />}
+    </ConfirmDialog>
   )
 }

@@ -4,18 +4,29 @@
  */
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { RefreshCw } from 'lucide-react'
 import { useState } from 'react'
+import { useCallerNames } from '../../api/caller-names.ts'
 import { refresh } from '../../api/operation-query.ts'
-import { parseRangeChoice, resolveRange } from '../../format/time-range.ts'
-import { Button } from '../../ui/button.tsx'
-import { LiveButton } from '../../ui/live-button.tsx'
+import {
+  parseRangeChoice,
+  type RangeChoice,
+  type ResolvedRange,
+  resolveRange,
+} from '../../format/time-range.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { classNames } from '../../ui/class-names.ts'
+import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
+import { RefusedCalls } from '../../ui/refused-calls.tsx'
 import { RowSkeletons } from '../../ui/states.tsx'
-import { useLive } from '../../ui/use-live.ts'
-import { AccountUsage } from './account-usage.tsx'
+import { type Live, useLive } from '../../ui/use-live.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { useDismissal, useFirstSteps } from './first-steps-state.ts'
+import { QuotaCard } from './quota-card.tsx'
+import { TopList } from './top-list.tsx'
+import { UsageBoard } from './usage-board.tsx'
 
 export function OverviewPage() {
   const choice = parseRangeChoice(useSearch({ strict: false }))
@@ -75,5 +86,79 @@ export function OverviewPage() {
         <AccountUsage choice={choice} range={range} everyMs={live.everyMs} />
       )}
     </Page>
+  )
+}
+
+// Everything the overview tells of a range.
+
+function AccountUsage({
+  choice,
+  range,
+  everyMs,
+}: {
+  readonly choice: RangeChoice
+  readonly range: ResolvedRange
+  readonly everyMs: number | false
+}) {
+  const nameKey = useCallerNames()
+  const shared = { range, choice, everyMs }
+  return (
+    <>
+      <LimitNotices exhausted={useExhausted('account', everyMs)} />
+      <UsageBoard range={range} everyMs={everyMs} />
+      <div className="grid gap-6 xl:grid-cols-3">
+        <TopList title="Top gates" groupBy="gate" {...shared} />
+        <TopList title="Top targets" groupBy="target" {...shared} />
+        <TopList title="Top keys" groupBy="key" {...shared} nameOf={nameKey} />
+      </div>
+      <RefusedCalls period={range.current} everyMs={everyMs} />
+      <QuotaCard everyMs={everyMs} />
+    </>
+  )
+}
+
+// Says whether a page renews itself, and lets its reader stop that, or renew it at once.
+
+function LiveButton({
+  live,
+  isOngoing,
+  isFetching,
+  onRefresh,
+}: {
+  readonly live: Live
+  readonly isOngoing: boolean
+  readonly isFetching: boolean
+  readonly onRefresh: () => void
+}) {
+  return (
+    <div className="flex items-center gap-1">
+      {isOngoing && (
+        <Button
+          look="quiet"
+          size="small"
+          aria-pressed={live.isLive}
+          title={
+            live.isLive
+              ? 'Renewed every 10 seconds. Press to pause.'
+              : 'Press to renew it every 10 seconds.'
+          }
+          onClick={live.toggle}
+        >
+          <span
+            aria-hidden
+            className={classNames(
+              'size-1.5 rounded-full',
+              live.isLive ? 'bg-ok' : 'bg-ink-faint',
+              // Begins anew each time that figures have come.
+              live.isLive && !isFetching && 'animate-flash',
+            )}
+          />
+          {live.isLive ? 'Live' : 'Paused'}
+        </Button>
+      )}
+      <IconButton size="small" label="Refresh" onClick={onRefresh}>
+        <RefreshCw aria-hidden className={classNames('size-3.5', isFetching && 'animate-spin')} />
+      </IconButton>
+    </div>
   )
 }

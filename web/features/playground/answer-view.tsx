@@ -4,10 +4,11 @@ import { memo } from 'react'
 import { formatDuration } from '../../format/figures.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { IconButton } from '../../ui/button.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { AnswerFigures } from './answer-figures.tsx'
-import { AnswerText } from './answer-text.tsx'
 import type { Answer, Failure, ToolResult } from './conversation.ts'
+import { splitFences } from './split-fences.ts'
 import { ToolCalls } from './tool-calls.tsx'
 
 interface AnswerViewProps {
@@ -107,3 +108,31 @@ function FailureNote({ failure }: { readonly failure: Failure }) {
     </div>
   )
 }
+
+// A model's answer as text: lines are kept, fenced code is set apart, and nothing of it becomes
+// HTML.
+
+const AnswerText = memo(function AnswerText({ text }: { readonly text: string }) {
+  return (
+    <div className="flex flex-col gap-3">
+      {splitFences(text).map((segment, index) =>
+        segment.type === 'code' ? (
+          <CodeBlock
+            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text only grow at its end
+            key={index}
+            code={segment.text}
+            label={`${segment.language || 'code'} ${index + 1}`}
+          />
+        ) : (
+          <p
+            // biome-ignore lint/suspicious/noArrayIndexKey: as above
+            key={index}
+            className="text-sm leading-relaxed [overflow-wrap:anywhere] whitespace-pre-wrap text-ink"
+          >
+            {segment.text}
+          </p>
+        ),
+      )}
+    </div>
+  )
+})

@@ -1,13 +1,19 @@
 /** One provider: what it speaks, whose credential calls use, and what can be done about it. */
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Check, Minus } from 'lucide-react'
+import { useState } from 'react'
+import { ask } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
 import { formatDialects } from '../../format/dialects.ts'
 import { Button } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { ExternalLink } from '../../ui/links.tsx'
 import { Moment } from '../../ui/moment.tsx'
+import { describeError } from '../../ui/states.tsx'
 import { Switch } from '../../ui/switch.tsx'
+import { toast } from '../../ui/toast.ts'
 import type { Provider, ProviderKey, ProviderRow } from './provider-rows.ts'
-import { useActive } from './use-active.ts'
 
 export function ProviderItem({
   row: { provider, ownKey },
@@ -126,4 +132,47 @@ function OwnKey({
       </div>
     </div>
   )
+}
+
+// An own key shows as it was last chosen while the gateway has yet to agree, and as it is when the
+// gateway refuses.
+
+function useActive(
+  ownKey: ProviderKey,
+  providerName: string,
+): { readonly isActive: boolean; readonly choose: (isActive: boolean) => void } {
+  const queryClient = useQueryClient()
+  // In state, and not in a cache that tells its readers a moment later: the next press turns around
+  // what is shown.
+  const [wanted, setWanted] = useState<boolean>()
+  /** The latest answer, until the list is as new as it. */
+  const [saved, setSaved] = useState<ProviderKey>()
+  const mutationKey = ['switch the key', ownKey.provider]
+  const change = useMutation({
+    mutationKey,
+    // One after the other, in the order of the presses: no press is lost, and the last one wins.
+    scope: { id: mutationKey.join(' ') },
+    mutationFn: (active: boolean) =>
+      ask('PATCH /v1/provider-keys/{provider}', {
+        path: { provider: ownKey.provider },
+        body: { active },
+      }),
+    onError: (error, active) =>
+      toast('error', `Your key for ${providerName} is still ${active ? 'inactive' : 'active'}`, {
+        description: describeError(error),
+      }),
+    onSuccess: setSaved,
+    onSettled: () => {
+      // A later press is on its way: what it wants is shown, and it asks for the list in its turn.
+      if (queryClient.isMutating({ mutationKey }) > 1) return
+      setWanted(undefined)
+      void refresh(queryClient, 'GET /v1/provider-keys')
+    },
+  })
+  const known = saved !== undefined && ownKey.updatedAt < saved.updatedAt ? saved : ownKey
+  const choose = (isActive: boolean) => {
+    setWanted(isActive)
+    change.mutate(isActive)
+  }
+  return { isActive: wanted ?? known.active, choose }
 }

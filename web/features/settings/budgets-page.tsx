@@ -2,17 +2,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Wallet } from 'lucide-react'
 import { useState } from 'react'
+import { ask } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { BudgetDialog } from './budget-dialog.tsx'
 import { type Budget, PERIOD_WORDS, toUse } from './budget-figures.ts'
-import { DeleteBudgetDialog } from './delete-budget-dialog.tsx'
 import { Meter } from './meter.tsx'
 
 export function BudgetsPage() {
@@ -166,5 +168,39 @@ function UsedOf({ budget }: { readonly budget: Budget }) {
         </p>
       )}
     </div>
+  )
+}
+
+// Asks before a budget is deleted: what it counted is lost with it.
+
+function DeleteBudgetDialog({
+  budget,
+  onClose,
+}: {
+  readonly budget: Budget
+  readonly onClose: () => void
+}) {
+  const remove = useChange({
+    send: () => ask('DELETE /v1/budgets/{id}', { path: { id: budget.id } }),
+    makesStale: ['GET /v1/budgets'],
+    done: `Budget “${budget.name}” deleted`,
+    onDone: onClose,
+  })
+  const { used, format } = toUse(budget)
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={`Delete “${budget.name}”?`}
+      confirmLabel="Delete the budget"
+      isBusy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+    >
+      <p>
+        Calls are no longer limited by it, at once. A budget that you create later does not count
+        the {format(used)} that this one has counted.
+      </p>
+    </ConfirmDialog>
   )
 }

@@ -2,12 +2,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Webhook as WebhookIcon } from 'lucide-react'
 import { useState } from 'react'
+import { ask } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
-import { DeleteWebhookDialog } from './delete-webhook-dialog.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { WebhookDialog } from './webhook-dialog.tsx'
 import type { Webhook } from './webhook-events.ts'
 import { WebhookItem } from './webhook-item.tsx'
@@ -63,5 +65,38 @@ export function WebhooksPage() {
         <DeleteWebhookDialog webhook={doomed} onClose={() => setDoomed(undefined)} />
       )}
     </>
+  )
+}
+
+// Asks before a webhook is deleted: its secret cannot be brought back.
+
+function DeleteWebhookDialog({
+  webhook,
+  onClose,
+}: {
+  readonly webhook: Webhook
+  readonly onClose: () => void
+}) {
+  const remove = useChange({
+    send: () => ask('DELETE /v1/webhooks/{id}', { path: { id: webhook.id } }),
+    makesStale: ['GET /v1/webhooks'],
+    done: 'Webhook deleted',
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title="Delete this webhook?"
+      confirmLabel="Delete the webhook"
+      isBusy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+    >
+      <p>
+        <code className="font-mono text-[13px] break-all text-ink">{webhook.url}</code> gets no more
+        events, not even those on their way. To pause it, switch it off instead.
+      </p>
+    </ConfirmDialog>
   )
 }

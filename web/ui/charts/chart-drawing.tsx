@@ -4,11 +4,10 @@
  */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useRef } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { LOGS } from '../../format/calls-behind.ts'
 import { ErrorState, Skeleton } from '../states.tsx'
-import { useIsPrinting } from '../use-is-printing.ts'
-import { useWasSeen } from '../use-was-seen.ts'
 import type { TimeChartData } from './chart-series.ts'
 import { ChartTable } from './chart-table.tsx'
 import type { AddressOf } from './step-links.ts'
@@ -73,4 +72,43 @@ export function ChartDrawing({
       )}
     </div>
   )
+}
+
+// Says whether the page is being printed at this moment.
+
+function useIsPrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false)
+  useEffect(() => {
+    // At once: the browser takes the page as it is when the listener returns.
+    const begin = () => flushSync(() => setPrinting(true))
+    const end = () => setPrinting(false)
+    window.addEventListener('beforeprint', begin)
+    window.addEventListener('afterprint', end)
+    return () => {
+      window.removeEventListener('beforeprint', begin)
+      window.removeEventListener('afterprint', end)
+    }
+  }, [])
+  return isPrinting
+}
+
+// Says whether a part of the page has come into view. It stays seen: what was fetched for it is there.
+
+/** A little before: whoever scrolls on should find it there. */
+const AHEAD = '200px 0px'
+
+function useWasSeen(place: RefObject<Element | null>): boolean {
+  const [wasSeen, setSeen] = useState(false)
+  useEffect(() => {
+    if (wasSeen || place.current === null) return
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true)
+      },
+      { rootMargin: AHEAD },
+    )
+    observer.observe(place.current)
+    return () => observer.disconnect()
+  }, [wasSeen, place])
+  return wasSeen
 }

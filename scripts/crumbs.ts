@@ -1,7 +1,7 @@
 /**
  * Which files of the product are crumbs: under 60 lines, and imported by one other file alone. Most
- * belong into it (docs/decisions/0063). Tests, fixtures and generated files are no product. Must not
- * judge: a file that has to stay by itself is counted too.
+ * belong into it (docs/decisions/0063). Tests, fixtures and generated files are no product. Must
+ * not judge: a file that has to stay by itself is counted too.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -15,7 +15,9 @@ Lists the files under src/ and web/ that have fewer than ${MOST_LINES} lines and
   FOLDER    only those under it
   --help    this text`
 
-const NOT_PRODUCT = /\.(?:test|fixture|generated|d)\.tsx?$/
+const NOT_PRODUCT = /\.(?:test|fixture|d)\.tsx?$/
+/** They import, and are nobody's to merge. */
+const GENERATED = /\.generated\.ts$/
 /** By a statement; `import()` loads a file by itself, and such a file stays one. */
 const IMPORTED = /(?:\bfrom|\bimport)\s*'(\.[^']+)'/g
 
@@ -41,7 +43,8 @@ function findCrumbs(): readonly Crumb[] {
   return [...texts].flatMap(([path, text]) => {
     const [importer, ...others] = importers.get(path) ?? []
     const lines = text.split('\n').length - 1
-    if (lines >= MOST_LINES || importer === undefined || others.length > 0) return []
+    if (GENERATED.test(path) || lines >= MOST_LINES) return []
+    if (importer === undefined || others.length > 0) return []
     return [{ path, lines, importer }]
   })
 }

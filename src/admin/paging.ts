@@ -44,7 +44,7 @@ export function toPage<Item>(
   }
 }
 
-/** Whether a row at `position` comes after `cursor` in the order newest first. */
+/** True where a row at `position` comes after `cursor` in the order newest first. */
 export function isAfter(position: Position, cursor: Position | undefined): boolean {
   if (cursor === undefined) return true
   return position.at < cursor.at || (position.at === cursor.at && position.id < cursor.id)

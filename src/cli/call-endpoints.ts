@@ -30,7 +30,8 @@ export interface CallEndpoint {
   /** Why an event says that the stream failed; undefined when it does not. */
   readFailure(event: Json): string | undefined
   /**
-   * Whether an event says that nothing is missing: a stream can end early without any sign of it.
+   * True for an event that says that nothing is missing: a stream can end early without any sign of
+   * it.
    */
   isEnd(event: Json): boolean
   readUsage(answerOrEvent: Json): CallUsage | undefined

@@ -23,7 +23,7 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 export interface Listing<Row> {
   readonly rows: readonly Row[]
-  /** Whether the list goes on where the limit was reached. */
+  /** True where the list goes on after the limit was reached. */
   readonly hasMore: boolean
 }
 

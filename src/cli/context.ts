@@ -94,7 +94,7 @@ export interface CopyProgress {
   readonly rows: number
 }
 
-/** What `store copy` has done. */
+/** The result of `store copy`. */
 export interface CopiedStore {
   /** Which stores: never with a password. */
   readonly from: string
@@ -102,7 +102,7 @@ export interface CopiedStore {
   readonly tables: readonly CopyProgress[]
 }
 
-/** What `store accept` has done. */
+/** The result of `store accept`. */
 export interface AcceptedStore {
   /** Never with a password. */
   readonly store: string
@@ -112,7 +112,7 @@ export interface AcceptedStore {
   readonly unasked: string | null
 }
 
-/** What `doctor` found of one thing. */
+/** One finding of `doctor`. */
 export interface ExaminedPoint {
   readonly level: 'ok' | 'warn' | 'fail'
   /** The thing that was looked at. */

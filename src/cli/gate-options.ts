@@ -114,7 +114,7 @@ const DEFAULTS = [
   'reasoningEffort',
 ] as const satisfies readonly (keyof Defaults)[]
 
-/** Whether it sets some and leaves the others as they are. */
+/** True where it sets some and leaves the others as they are. */
 export function setsSomeDefaults(flags: GateFlags): boolean {
   return flags.clearDefaults !== true && DEFAULTS.some((name) => flags[name] !== undefined)
 }

@@ -16,7 +16,7 @@ export async function readStandardInput(): Promise<string> {
   return await terminal().input.readText()
 }
 
-/** Whether somebody sits there who sees a question and can answer it. */
+/** True where somebody sits there who sees a question and can answer it. */
 export function canAsk(): boolean {
   const { input, error } = terminal()
   return input.isTerminal && error.isTerminal

@@ -51,7 +51,7 @@ export function parseDecimal(
   return value
 }
 
-/** Whether a change changes nothing. Undefined members are not sent. */
+/** True for a change that changes nothing. Undefined members are not sent. */
 export function isEmptyChange(body: object): boolean {
   return Object.values(body).every((value) => value === undefined)
 }

@@ -14,7 +14,7 @@ export interface Terminal {
   }
   readonly output: Screen
   readonly error: Screen
-  /** Whether standard output may be coloured (https://no-color.org). */
+  /** True where standard output may be coloured (https://no-color.org). */
   readonly hasColours: boolean
   /** At a hidden prompt; needs a keyboard. @returns undefined when the person cancels */
   askSecret(question: string): Promise<string | undefined>

@@ -55,7 +55,7 @@ export async function copyLocalStore(
   }
 }
 
-/** What a later version added would be left behind, and nobody would know. */
+/** Things that a later version added would be left behind, and nobody would know. */
 function assertNothingNewer({ newerSteps }: Store, location: StoreLocation): void {
   if (newerSteps.length === 0) return
   throw new Error(

@@ -8,7 +8,7 @@ import type { LeveledLog } from '../telemetry/log.ts'
 
 export interface ReloadParts {
   readonly log: LeveledLog
-  /** What was in force at the start. */
+  /** The settings in force at the start. */
   readonly settings: Settings
   /** Reads everything anew, and throws at what is wrong. */
   readonly read: () => Promise<Settings>

@@ -30,9 +30,9 @@ import { welcome } from './welcome.ts'
 
 export interface ServeWorkersOptions {
   readonly settings: Settings
-  /** What `settings` come from, read anew. */
+  /** Reads the source of `settings` anew. */
   readonly readSettings: () => Promise<Settings>
-  /** What `settings` were read from; the workers read it anew. */
+  /** The source of `settings`; the workers read it anew. */
   readonly environment: Environment
   readonly withSandbox: boolean
 }
@@ -176,8 +176,8 @@ function endOnSignal(parts: Parts): (signal: NodeJS.Signals) => void {
 }
 
 /**
- * What a worker gets beyond the time for open calls: to tell streams that are cut off, and to write
- * down what is left.
+ * A worker gets so much beyond the time for open calls: to tell streams that are cut off, and to
+ * write down what is left.
  */
 const FLUSH_MS = 15_000
 

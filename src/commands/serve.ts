@@ -26,7 +26,7 @@ import { welcome } from './welcome.ts'
 
 export interface ServeOptions {
   readonly settings: Settings
-  /** What `settings` come from, read anew. */
+  /** Reads the source of `settings` anew. */
   readonly readSettings: () => Promise<Settings>
   readonly withSandbox: boolean
   /** Undefined: this process is no worker. */
@@ -60,7 +60,7 @@ export async function serve({
     worker,
   }
   const gatehouse = await composeGatehouse(composed).catch(async (error: unknown) => {
-    // What listens keeps a process alive, also one that has failed.
+    // A listener keeps a process alive, also one that has failed.
     await sandbox?.stop()
     throw error
   })

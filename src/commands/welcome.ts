@@ -1,4 +1,4 @@
-/** What is printed when the gateway is ready. Must not look anything up itself. */
+/** The text that is printed when the gateway is ready. Must not look anything up itself. */
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Secret } from '../core/secret.ts'
 

@@ -340,7 +340,7 @@ async function waitBriefly(work: Promise<void> | undefined): Promise<void> {
   if (work === undefined) return
   const timer = Promise.withResolvers<void>()
   const cancel = systemClock.after(BRIEFLY_MS, timer.resolve)
-  // Whether it worked is asked afterwards.
+  // The result is asked for afterwards.
   await Promise.race([work.catch(() => {}), timer.promise])
   cancel()
 }

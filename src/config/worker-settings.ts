@@ -1,4 +1,4 @@
-/** Whether this machine and these settings allow several workers. Knows no process. */
+/** Says whether this machine and these settings allow several workers. Knows no process. */
 import type { Settings } from './settings.ts'
 
 export interface Objection {

@@ -76,7 +76,7 @@ export function maskApiKey(key: string): string {
   return `${key.slice(0, prefixOf(key).length + 4)}…`
 }
 
-/** As it is written: letters of either case make a new key's prefix. */
+/** Spelt as it is written: letters of either case make a new key's prefix. */
 function prefixOf(key: string): string {
   return /^(?:sk-svc-|svc_|legacy_)/i.exec(key)?.[0] ?? ''
 }

@@ -35,8 +35,8 @@ export const CALL_COLUMNS = {
     body: { description: '`(unknown)`: the call named no gate of the account.' },
   },
   /**
-   * What was sent as the gate's id, where no gate has it: at most 128 characters of it, and no key
-   * (decision 0054). Absent: the call named a gate, or nothing that could be read.
+   * The text that was sent as the gate's id, where no gate has it: at most 128 characters of it,
+   * and no key (decision 0054). Absent: the call named a gate, or nothing that could be read.
    */
   sentGateId: {
     type: 'text',
@@ -140,9 +140,9 @@ export const CALL_COLUMNS = {
     body: {},
   },
   /**
-   * What the providers reported, and an estimate of the rest where the gateway ended the call:
-   * `cost.status` is `estimated` then. Null when nobody knows; what an upstream failed at is never
-   * guessed.
+   * The usage that providers reported, and an estimate of the rest where the gateway ended the
+   * call: `cost.status` is `estimated` then. Null when nobody knows; what an upstream failed at is
+   * never guessed.
    */
   usage: {
     type: 'usage',

@@ -15,7 +15,8 @@ export interface ErrorPolicy {
   /** Default `code` of the nested envelope; a reason given with the error replaces it. */
   readonly code: string | null
   /**
-   * Whether the same request may succeed later; `x-should-retry` tells SDKs whose own rule differs.
+   * True where the same request may succeed later; `x-should-retry` tells SDKs whose own rule
+   * differs.
    */
   readonly retryable: boolean
 }

@@ -1,4 +1,4 @@
-/** Whether an address is one that browsers reach by https. Pure. */
+/** Says whether browsers reach an address by https. Pure. */
 
 /** @param origin undefined: nobody said so */
 export function isHttps(origin: string | undefined): boolean {

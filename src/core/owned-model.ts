@@ -139,7 +139,7 @@ export function ownedModelBinding(accountId: string, slug: string): string {
   return `owned-model/${accountId}/${slug}`
 }
 
-/** Whether a probe of the one says anything of the other. */
+/** True where a probe of the one says something of the other. */
 export function isSameQuestion(one: OwnedModel, other: OwnedModel): boolean {
   return (
     one.upstreamModelId === other.upstreamModelId &&

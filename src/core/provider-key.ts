@@ -9,7 +9,7 @@ export interface ProviderKey {
   readonly providerId: string
   /** `sk-…9f3c`, or `…` alone. */
   readonly maskedKey: string
-  /** Whether calls use it; while they do not, they are the platform's. */
+  /** True while calls use it; while they do not, they are the platform's. */
   readonly isActive: boolean
   /** Milliseconds since the Unix epoch, as the two below. */
   readonly createdAt: number

@@ -23,8 +23,8 @@ interface CapEntry {
 /** Nodes hold them in memory, and follow each other's changes to them. */
 interface FollowEntry {
   /**
-   * Whether they decide who may call, or whom a call goes to: then a node that cannot read a change
-   * must not go on without it.
+   * True where they decide who may call, or whom a call goes to: then a node that cannot read a
+   * change must not go on without it.
    */
   readonly decidesCalls: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * Where the files lie that come with the code: beside it, or inside the program that `make binary`
- * makes. Reads none.
+ * The place of the files that come with the code: beside it, or inside the program that `make
+ * binary` makes. Reads none.
  */
 import { join } from 'node:path'
 

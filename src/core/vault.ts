@@ -7,7 +7,7 @@ import { Secret } from './secret.ts'
 
 /** 32 bytes as 64 hexadecimal characters or as base64. */
 const KEY_BYTES = 32
-/** What NIST SP 800-38D recommends for GCM. */
+/** NIST SP 800-38D recommends it for GCM. */
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID_LENGTH = 8
@@ -29,7 +29,7 @@ export interface Vault {
    */
   decrypt(sealed: string, binding: string): Secret
   /**
-   * Whether a text is encrypted under the current master key, and not under one that is being
+   * True where a text is encrypted under the current master key, and not under one that is being
    * retired.
    */
   isCurrent(sealed: string): boolean

@@ -77,7 +77,7 @@ interface KeyRow {
   readonly active: number
 }
 
-/** What was read of either kind of database, as the other checks want it. */
+/** The facts of either kind of database, as the other checks want them. */
 export function toExamined(
   findings: readonly Finding[],
   gates: readonly GateRow[],

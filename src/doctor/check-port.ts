@@ -1,4 +1,4 @@
-/** Whether a server could listen where it would. Listens for a moment itself. */
+/** Finds out whether a server could listen at its address. Listens for a moment itself. */
 import { createServer } from 'node:net'
 import { codeOf, type Finding } from './finding.ts'
 

@@ -22,7 +22,7 @@ export interface ServerAddress {
   readonly url: string
   /** Undefined: none was given, and what needs one is left out. */
   readonly apiKey: string | undefined
-  /** What reads its metrics; undefined: none was given. */
+  /** The token that reads its metrics; undefined: none was given. */
   readonly metricsToken?: Secret | undefined
   /** Of this command. */
   readonly version: string
@@ -156,7 +156,8 @@ interface Answer {
   /** Undefined: no JSON object. */
   readonly body: Json | undefined
   /**
-   * What the server's clock was ahead of this one, in milliseconds; undefined when it said no time.
+   * The server's clock was so far ahead of this one, in milliseconds; undefined when it said no
+   * time.
    */
   readonly skewMs: number | undefined
 }

@@ -101,7 +101,7 @@ async function examineMachine(
   const nodes = [folder, ...listWorkerFolders(folder).map((index) => workerFolder(folder, index))]
   const journals = nodes.map((node) => join(node, 'journal'))
   await add('journal', () => checkJournal(journals, state))
-  // What of the settings is wrong may have nothing to do with the database.
+  // The wrong setting may have nothing to do with the database.
   const given = settings ?? { dataFolder: folder, database: undefined }
   const isLocated = settings !== undefined || !environment.DATABASE_URL
   const database = isLocated ? await examineDatabase(locateStore(given), findings) : UNEXAMINED
@@ -183,7 +183,7 @@ function checkGatesOf({ gates, configured, withoutAddress, ownKeys }: ExaminedSe
   return [finding, ...checkGates(gates, { configured, withoutAddress, ownKeys })]
 }
 
-/** What is set here and not there came after the server's start, or never reached it. */
+/** A setting that is here and not there came after the server's start, or never reached it. */
 function checkAgreement(settings: Settings, { configured }: ExaminedServer): Finding[] {
   const missing = settings.providers
     .filter(({ id }) => isConfigured(settings, id) && configured?.get(id) === false)

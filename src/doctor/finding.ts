@@ -1,8 +1,8 @@
-/** What an examination finds. Knows nothing of what is examined. */
+/** The findings of an examination. Knows nothing of what is examined. */
 
 export interface Finding {
   readonly level: 'ok' | 'warn' | 'fail'
-  /** What was looked at: `provider`, `data folder`. */
+  /** The thing that was looked at: `provider`, `data folder`. */
   readonly check: string
   /** One line. Never holds a secret. */
   readonly message: string

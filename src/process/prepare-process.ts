@@ -17,7 +17,7 @@ const MEMORY_VARIABLES: Readonly<Record<string, string>> = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '1000000',
 }
 
-/** Whether the command is `serve`: options that may stand before a command have no values. */
+/** True where the command is `serve`: options that may stand before a command have no values. */
 export function isServing(words: readonly string[]): boolean {
   return words.find((word) => !word.startsWith('-')) === 'serve'
 }

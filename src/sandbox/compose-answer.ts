@@ -1,5 +1,5 @@
 /**
- * What the sandbox says to a prompt: text, tool calls, or JSON that fits a schema; always the same
+ * Composes the answer to a prompt: text, tool calls, or JSON that fits a schema; always the same
  * for the same prompt. It must not know how any dialect writes it down.
  */
 import { countTokens, splitTokens } from './count-tokens.ts'

@@ -1,5 +1,5 @@
 /**
- * What each dialect of the sandbox gives to the HTTP side, and what it gets from there. Knows no
+ * The port between each dialect of the sandbox and the HTTP side. Knows no
  * HTTP and no fault.
  */
 import type { Composition } from './compose-answer.ts'
@@ -25,7 +25,7 @@ export interface Answer {
    * The events of the stream as they are on the wire: of SSE, each complete with its blank line.
    */
   frames(): Iterable<Frame>
-  /** What the vendor sends when it fails after `sent` frames of a stream. */
+  /** The vendor sends these when it fails after `sent` frames of a stream. */
   failureFrames(sent: number): readonly Frame[]
 }
 
@@ -53,7 +53,7 @@ export const SSE: Framing = {
   spoil: (frame) => (typeof frame === 'string' ? frame.replace(/\}((?:\r?\n){2})$/, '$1') : frame),
 }
 
-/** What an embedding or a count of tokens answers: never a stream. */
+/** The answer of an embedding or a count of tokens: never a stream. */
 export function answerOnce(body: unknown): Answer {
   return { json: () => [JSON.stringify(body)], frames: () => [], failureFrames: () => [] }
 }

@@ -92,7 +92,7 @@ export async function applyEarlyFault(
   }
 }
 
-/** What an upstream should not get past a gateway. */
+/** Answers that should not get past a gateway. */
 const LEAKY_HEADERS = {
   'set-cookie': 'sandbox_session=planted-cookie; Path=/',
   'x-api-key': 'planted-upstream-key',

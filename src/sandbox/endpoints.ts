@@ -25,7 +25,7 @@ export type Endpoint =
       readonly type: 'generate'
       readonly method: 'POST'
       readonly dialect: Dialect
-      /** Whether the path asks for a stream; else the body's `stream` does. */
+      /** True where the path asks for a stream; else the body's `stream` does. */
       readonly isStream?: boolean
     }
   | { readonly type: 'models'; readonly method: 'GET' }

@@ -5,8 +5,8 @@
 import { isObject, type JsonObject } from './json.ts'
 
 /**
- * What a prompt offers for filling; each number and name is given out once, in order, then fillers
- * follow.
+ * The words of a prompt that fill a schema; each number and name is given out once, in order, then
+ * fillers follow.
  */
 interface Offer {
   readonly text: string

@@ -15,7 +15,7 @@ export interface Generation {
   readonly dialect: Dialect
   /** The model, where the path names it; else the body does. */
   readonly model: string | undefined
-  /** Whether the path asks for a stream; else the body does. */
+  /** True where the path asks for a stream; else the body does. */
   readonly isStream: boolean | undefined
   readonly apiKey: string
   /** Also sent with a refusal, so that what arrived can be checked either way. */

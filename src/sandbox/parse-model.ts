@@ -1,5 +1,5 @@
 /**
- * What a model name asks of the sandbox: who answers, and what goes wrong. The table for users is
+ * Reads in a model name who answers, and what goes wrong. The table for users is
  * in README.md.
  */
 
@@ -46,7 +46,7 @@ export interface Fault {
 }
 
 export interface SandboxModel {
-  /** As it was asked for, without `sandbox/` or `sandbox-`. */
+  /** The name that was asked for, without `sandbox/` or `sandbox-`. */
   readonly name: string
   readonly base: BaseModel
   readonly fault: Fault | null

@@ -3,7 +3,7 @@
  * dialect.
  */
 
-/** What `json_object` is answered with. */
+/** The answer to `json_object`. */
 export const JSON_OBJECT = {
   type: 'object',
   properties: { sandbox: { const: true }, echo: { type: 'string' } },
@@ -21,7 +21,7 @@ export function repeatWords(prompt: string): string | null {
 }
 
 /**
- * What a reasoning model shows of its thoughts; the seed tells the thoughts of two requests apart.
+ * A reasoning model shows these thoughts; the seed tells the thoughts of two requests apart.
  */
 export function composeThoughts(seed: string): string {
   return `Sandbox reasoning: there is nothing to think about. ${seed.slice(0, 16)}`

@@ -9,7 +9,7 @@ export interface RefusalDetails {
   /** The field at fault, as the caller wrote it. */
   readonly param?: string | null
   readonly headers?: Readonly<Record<string, string>>
-  /** What is wrong with the key: vendors differ in the status and the words for it. */
+  /** The fault of the key: vendors differ in the status and the words for it. */
   readonly keyFault?: KeyFault
   /** Replaces the message where a vendor sends an object (Mistral's validation errors). */
   readonly detail?: unknown

@@ -16,7 +16,7 @@ export interface SandboxOptions {
   readonly port?: number
   /** Between the events of a stream; 0 unless given. */
   readonly chunkDelayMs?: number
-  /** Whether a Bearer key must be there; true unless given. */
+  /** True where a Bearer key must be there, which it must unless this says otherwise. */
   readonly requireKey?: boolean
 }
 

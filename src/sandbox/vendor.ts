@@ -1,5 +1,5 @@
 /**
- * What is the same for every endpoint of one vendor: how a key is sent, how an error looks. Knows
+ * The parts that all endpoints of one vendor share: how a key is sent, how an error looks. Knows
  * no dialect.
  */
 import type { BaseModel } from './parse-model.ts'

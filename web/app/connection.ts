@@ -1,6 +1,6 @@
 /**
- * Whether the gateway answers. While it does not, nothing is asked but that, every few seconds;
- * then all goes on by itself.
+ * Knows whether the gateway answers. While it does not, nothing is asked but that, every few
+ * seconds; then all goes on by itself.
  */
 import { holdQueries, releaseQueries } from './hold-queries.ts'
 import { createSignal, useSignal } from './signal.ts'

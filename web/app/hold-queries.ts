@@ -8,7 +8,7 @@ type Reason = 'session' | 'connection'
 
 const reasons = new Set<Reason>()
 
-// Whether the browser thinks that it is online says nothing: the gateway may be on this machine.
+// The browser's own word for being online says nothing: the gateway may be on this machine.
 onlineManager.setEventListener(() => undefined)
 
 export function holdQueries(reason: Reason): void {

@@ -186,7 +186,7 @@ function ZoneNote({
   isRailed = false,
 }: {
   readonly className: string
-  /** Whether it stands in the menu, which may be a row of icons. */
+  /** True where it stands in the menu, which may be a row of icons. */
   readonly isRailed?: boolean
 }) {
   const zone = useTimeZone()

@@ -4,7 +4,7 @@
  */
 import type { Period } from './time-range.ts'
 
-/** As text: the page belongs to another feature. */
+/** An address as text: the page belongs to another feature. */
 export const LOGS: string = '/logs'
 
 export type LogAddress = Readonly<Record<string, string>>

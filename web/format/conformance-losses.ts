@@ -44,7 +44,7 @@ export function describeLosses(entry: ConformanceResults): readonly string[] {
     .map(({ label, result }) => `${label}: ${detailOf(result) ?? result.verdict}`)
 }
 
-/** Whether it arrives as it was meant. */
+/** True where it arrives as it was meant. */
 export function isWhole(verdict: Verdict): boolean {
   return verdict === 'lossless' || verdict === 'relayed'
 }

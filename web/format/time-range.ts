@@ -36,11 +36,11 @@ export interface ResolvedRange {
   /** Undefined while no hour of it is over: then there is nothing to compare. */
   readonly compared: ComparedPeriods | undefined
   readonly step: StepLength
-  /** Whether it begins with a day of UTC, whatever zone the reader chose. */
+  /** True where it begins with a day of UTC, whatever zone the reader chose. */
   readonly hasUtcDays: boolean
   /** The beginning of the step that holds now: it is not over. Undefined: all are. */
   readonly runningFromMs: number | undefined
-  /** Whether it reaches to now: only then can its figures still change. */
+  /** True where it reaches to now: only then can its figures still change. */
   readonly isOngoing: boolean
 }
 

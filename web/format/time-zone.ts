@@ -23,8 +23,8 @@ export function nameOffset(zone: TimeZone, timeMs: number): string {
 }
 
 /**
- * Whether its hours begin with those of UTC then: those are the shortest steps that sums are kept
- * by.
+ * True where its hours begin with those of UTC then: those are the shortest steps that sums are
+ * kept by.
  */
 export function hasWholeHours(zone: TimeZone, timeMs: number): boolean {
   return offsetMs(zone, timeMs) % HOUR_MS === 0

@@ -35,9 +35,9 @@ export interface Measure {
   /** Null where there was nothing to measure. */
   readonly read: (sum: UsageFigures) => number | null
   readonly format: (value: number | null | undefined) => string
-  /** Whether figures of parts add up to that of the whole; percentiles and shares do not. */
+  /** True where figures of parts add up to that of the whole; percentiles and shares do not. */
   readonly isSummable: boolean
-  /** Whether less of it is better; undefined: neither is. */
+  /** True where less of it is better; undefined: neither is. */
   readonly isBetterWhenLess?: true
 }
 

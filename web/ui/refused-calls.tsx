@@ -13,7 +13,7 @@ import { ErrorState } from './states.tsx'
 
 type Reason = AnswerOf<'GET /v1/analytics/refused'>['data'][number]
 
-// As text: the page belongs to a feature.
+// An address as text: the page belongs to a feature.
 const LOGS: string = '/logs'
 
 export function RefusedCalls({

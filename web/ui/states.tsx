@@ -95,8 +95,8 @@ export function ProblemNote({
 }
 
 /**
- * A grey bar where text will be; give it a height and a width. What stands behind it is pressed in
- * its place: browsers forget a press on something that is gone before the button is let go.
+ * A grey bar where text will be; give it a height and a width. A press on it reaches what stands
+ * behind it: browsers forget a press on something that is gone before the button is let go.
  */
 export function Skeleton({ className }: { readonly className?: string }) {
   return (

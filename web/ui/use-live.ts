@@ -1,6 +1,6 @@
 /**
- * Whether figures are asked for again and again: only while someone can see them, and has not said
- * to stop.
+ * Decides whether figures are asked for again and again: only while someone can see them, and has
+ * not said to stop.
  */
 import { useEffect, useState } from 'react'
 

@@ -1,5 +1,5 @@
 /**
- * What `gatehouse config pull`, `diff` and `push` do. Loaded when one of them runs: it brings zod
+ * Runs `gatehouse config pull`, `diff` and `push`. Loaded when one of them runs: it brings zod
  * and YAML.
  */
 import { readFile as readText, realpath, rename, stat, writeFile } from 'node:fs/promises'

@@ -27,7 +27,7 @@ export interface Kind {
   readonly handle: string
   /** The member that names one, where no two may have the same; otherwise two may be alike. */
   readonly namedBy?: string
-  /** Whether the file speaks of this row of the server. */
+  /** True where the file speaks of this row of the server. */
   isKept(row: JsonObject): boolean
   /** The same text for two of them: they are the same one, though other members differ. */
   identityOf(entry: JsonObject): string

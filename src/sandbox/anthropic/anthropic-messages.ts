@@ -161,7 +161,7 @@ export function textOfTurn({ blocks }: AnthropicTurn): string {
   return textOfContent(blocks.filter((block) => block.type === 'text'))
 }
 
-/** What of a turn counts as tokens. */
+/** The text of a turn that counts as tokens. */
 export function countedText(turn: AnthropicTurn): string {
   const others = turn.blocks
     .filter(

@@ -97,7 +97,7 @@ export function readAnthropicRequest({ body, model }: Exchange): AnthropicReques
 
 const EMPTY_TURN: AnthropicTurn = { role: 'user', blocks: [] }
 
-/** What a count of tokens needs of a request. @throws Refusal 400. */
+/** The part of a request that a count of tokens needs. @throws Refusal 400. */
 export function readPrompt(body: JsonObject) {
   const turns = readTurns(body.messages)
   const tools = readTools(body.tools)

@@ -129,7 +129,7 @@ function stopReason({ finish, stoppedBy }: Composition): string {
   return { stop: ended, length: 'max_tokens', tool_calls: 'tool_use' }[finish]
 }
 
-/** What came from the cache or went into it is not among the input tokens. */
+/** Tokens that came from the cache or went into it are not among the input tokens. */
 function buildMetadata({ request, composition }: Scene) {
   const { inputTokens, cachedTokens } = request.count
   return {

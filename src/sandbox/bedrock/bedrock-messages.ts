@@ -138,7 +138,7 @@ export function textOfBedrockTurn({ blocks }: BedrockTurn): string {
     .join('\n')
 }
 
-/** What of a turn counts as tokens. */
+/** The text of a turn that counts as tokens. */
 export function countedBlocks(turn: BedrockTurn): string {
   const tools = turn.blocks
     .flatMap(({ toolUse, toolResult }) => [toolUse, toolResult])

@@ -172,7 +172,7 @@ export function textOfContentParts({ parts }: Content): string {
     .join('\n')
 }
 
-/** What of a content counts as tokens. */
+/** The text of a content that counts as tokens. */
 export function countedParts(content: Content): string {
   const calls = content.parts.flatMap((part) => [part.functionCall, part.functionResponse])
   return [

@@ -118,7 +118,7 @@ export function readStop(stop: unknown): string[] {
   return Array.isArray(stop) ? stop.filter((text) => typeof text === 'string') : []
 }
 
-/** What the answer's text must fit, or undefined for plain text. */
+/** The schema that the answer's text must fit, or undefined for plain text. */
 export function readFormat(format: unknown, jsonObject: unknown): { readonly schema?: unknown } {
   if (!isObject(format)) return {}
   if (format.type === 'json_object') return { schema: jsonObject }

@@ -5,7 +5,7 @@ import { classNames } from '../../ui/class-names.ts'
 import { type Choices, FILTERS, GROUPS, toSearch } from './choices.ts'
 import { useGroupNames } from './group-names.ts'
 
-// As text: the page belongs to another feature.
+// An address as text: the page belongs to another feature.
 const LOGS: string = '/logs'
 
 export function FilterBar({

@@ -96,7 +96,7 @@ function Figures({ sum }: { readonly sum: Sum }) {
 }
 
 /**
- * What the cost does not tell by itself: how much of it is estimated, and which calls are not in
+ * The note beside a cost: how much of it is estimated, and which calls are not in
  * it.
  */
 function CostMarks({ sum }: { readonly sum: Sum }) {

@@ -1,5 +1,6 @@
 /**
- * What each endpoint loses on the way to each target, as the gateway's own code was found to do it.
+ * Shows what each endpoint loses on the way to each target, as the gateway's own code was found to
+ * do it.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

@@ -4,7 +4,7 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 
 interface Endpoint {
-  /** What an SDK wants as its base address. */
+  /** The base address that an SDK wants. */
   readonly base: string
   readonly paths: readonly string[]
   readonly speaks: string

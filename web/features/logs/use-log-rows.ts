@@ -106,7 +106,7 @@ function askPage(
   return askWith('GET /v1/logs', { signal }, { query: { ...query, limit: PAGE_SIZE, cursor } })
 }
 
-/** What is not known yet of the last minutes, newest first. */
+/** Rows of the last minutes that are not known yet, newest first. */
 async function askFresh(
   query: LogQuery,
   known: readonly Log[],

@@ -15,9 +15,9 @@ const EVERY_MS = 2_000
 export interface FirstStepsState {
   /** Undefined while it is not known. */
   readonly hasCalled: boolean | undefined
-  /** Whether that could not be found out. */
+  /** True where that could not be found out. */
   readonly isFailed: boolean
-  /** Whether each step is known to be done or not, or why that cannot be known. */
+  /** True once each step is known to be done or not, or why that cannot be known. */
   readonly isKnown: boolean
   readonly hasProvider: boolean
   /** Of providers that can be called: `Mistral, OpenAI`. */

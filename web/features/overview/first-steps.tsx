@@ -9,7 +9,7 @@ import { SnippetTabs } from '../../ui/code-block.tsx'
 import { callSnippets } from './call-snippets.ts'
 import type { FirstStepsState } from './first-steps-state.ts'
 
-// As text: these pages belong to other features.
+// Addresses as text: these pages belong to other features.
 const PROVIDER_KEYS: string = '/provider-keys'
 const NEW_GATE: string = '/gates/new'
 const KEYS: string = '/keys'

@@ -17,7 +17,7 @@ import { useSums } from './use-overview.ts'
 type Sum = AnswerOf<'GET /v1/analytics'>['data'][number]
 
 const SHOWN = 5
-// As text: these pages belong to other features.
+// Addresses as text: these pages belong to other features.
 const ANALYTICS: string = '/analytics'
 const LOGS: string = '/logs'
 

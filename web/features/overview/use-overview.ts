@@ -1,6 +1,6 @@
 /**
- * What the overview asks for: sums of a range and of the one before, over time and as a whole, and
- * who used most.
+ * Asks for the figures of the overview: sums of a range and of the one before, over time and as a
+ * whole, and who used most.
  */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'

@@ -41,7 +41,7 @@ export const DIALECTS: Readonly<Record<Dialect, Explained>> = {
 }
 
 /**
- * Where a call to a model at this address goes; of filling in the middle, as far as it is known.
+ * The address that a call to this model goes to; of filling in the middle, as far as it is known.
  */
 export function callAddress(dialect: Dialect, baseUrl: string, fimEndpoint: FimEndpoint): string {
   const address = baseUrl.trim().replace(/\/+$/, '')

@@ -121,7 +121,7 @@ export function toChanges(before: OwnedModel, typed: Details): Changes {
   )
 }
 
-/** Whether every field of the form for a registered model holds something that can be sent. */
+/** True where every field of the form for a registered model holds something that can be sent. */
 export function isComplete(typed: Details): boolean {
   return (
     typed.displayName.trim() !== '' &&
@@ -160,7 +160,7 @@ export function isRegistrable(typed: NewDetails): boolean {
     addressProblem(typed.baseUrl) === undefined &&
     isComplete({
       ...rest,
-      // What may stay empty.
+      // Fields that may stay empty.
       displayName: displayName.trim() || typed.slug,
       pricingInput: pricingInput.trim() || '0',
       pricingOutput: pricingOutput.trim() || '0',
@@ -170,8 +170,8 @@ export function isRegistrable(typed: NewDetails): boolean {
 }
 
 /**
- * What may stay empty is left out: the gateway has its own rule for it. Problems have to be ruled
- * out before.
+ * A field that may stay empty is left out: the gateway has its own rule for it. Problems have to be
+ * ruled out before.
  */
 export function toRegistration(typed: NewDetails): Omit<Registration, 'dialect' | 'credential'> {
   const displayName = typed.displayName.trim()

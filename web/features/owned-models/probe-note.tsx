@@ -62,7 +62,7 @@ const LOOKS: Readonly<Record<Status, Look>> = {
 const BACKGROUNDS = { ok: 'bg-ok-soft', warn: 'bg-warn-soft', neutral: 'bg-sunken' } as const
 const INKS = { ok: 'text-ok', warn: 'text-warn', neutral: 'text-ink' } as const
 
-/** Whether more will be known of it in a moment. */
+/** True where more will be known of it in a moment. */
 export function isUnderWay(probe: Probe | null | undefined): boolean {
   return probe?.status === 'checking' || probe?.status === 'loading'
 }

@@ -1,4 +1,4 @@
-/** Whether the model answers, as it was found the last time, and asking it again. */
+/** Says whether the model answered the last time, and asks it again. */
 import { useQueryClient } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'

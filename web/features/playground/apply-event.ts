@@ -1,4 +1,4 @@
-/** What each event of a streamed answer changes in it. Pure; times come from outside. */
+/** Applies each event of a streamed answer to it. Pure; times come from outside. */
 import type { ServerSentEvent } from '../../api/event-stream.ts'
 import type { Answer, ChatAnswer, ToolCall } from './conversation.ts'
 

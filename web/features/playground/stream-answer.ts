@@ -68,7 +68,7 @@ function refuse(answer: Answer, error: ApiError, totalMs: number): Answer {
 }
 
 /**
- * What each read brings, in one piece: a page that draws once for all of it keeps up with any
+ * The events of each read, in one piece: a page that draws once for all of it keeps up with any
  * model.
  */
 async function* readEvents(response: Response) {

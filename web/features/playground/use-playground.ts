@@ -1,5 +1,5 @@
 /**
- * What the page keeps: one thread for each gate that is asked, the settings and what is being
+ * The state of the page: one thread for each gate that is asked, the settings and what is being
  * typed. In this tab's memory alone, where it goes with the session; never in the browser's
  * storage.
  */
@@ -24,7 +24,7 @@ export interface Playground {
   readonly threads: readonly (readonly Entry[])[]
   readonly settings: Settings
   readonly draft: string
-  /** What was being typed before the last message was taken up again; absent while none is. */
+  /** The text that was being typed before the last message was taken up again; absent while none is. */
   readonly draftBeforeEdit?: string
   /** Asked last, for when the address names none. */
   readonly gateIds: readonly string[]
@@ -118,7 +118,7 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
     setDraft: (draft: string) => change({ draft }),
     setSettings: (changed: Partial<Settings>) =>
       change({ settings: { ...playground.settings, ...changed } }),
-    /** What was typed, to every gate. */
+    /** Sends the typed text to every gate. */
     send() {
       const text = playground.draft
       const { draftBeforeEdit } = playground

@@ -1,6 +1,5 @@
 /**
- * What a budget limits and how much of it is used, in figures and words; and what is typed into its
- * form. Knows no page.
+ * A budget's limit and its use, in figures and words; and the text of its form. Knows no page.
  */
 import type { RowOf } from '../../api/ask.ts'
 import { formatCount, formatUsd } from '../../format/figures.ts'

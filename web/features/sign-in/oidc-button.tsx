@@ -1,4 +1,4 @@
-/** Goes on at the operator's identity provider. Whether there is one is the page's to know. */
+/** Goes on at the operator's identity provider. The page knows whether there is one. */
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
 import { ProblemNote } from '../../ui/states.tsx'

@@ -23,7 +23,7 @@ export function ChartTooltip({
 }: TooltipState & {
   readonly data: TimeChartData
   readonly links: StepLinks
-  /** Whether something stands behind the steps. */
+  /** True where something stands behind the steps. */
   readonly leadsOn: boolean
 }) {
   const zone = useTimeZone()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bun
 /**
- * Where the program starts: a command in this process, with its environment. compose.ts constructs,
+ * The program starts here: a command in this process, with its environment. compose.ts constructs,
  * server.ts listens.
  */
 import { isServing, prepareProcess } from './process/prepare-process.ts'

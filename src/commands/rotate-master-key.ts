@@ -109,7 +109,7 @@ function addKey({ dataFolder }: Settings, tallies: readonly SealedTally[]): void
   replaceMasterKeyFile(path, [generateMasterKey(), current, ...named])
 }
 
-/** A text that a later version encrypts and this one has never heard of would be lost with the old key. */
+/** A text that a later version encrypts, unknown to this one, would be lost with the old key. */
 async function assertNothingNewer(rows: SealedRows | undefined): Promise<void> {
   const newer = (await rows?.listNewerSteps()) ?? []
   if (newer.length === 0) return

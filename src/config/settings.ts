@@ -28,7 +28,7 @@ export interface Settings extends ProviderSettings {
   readonly port: number
   /** A worker has one of its own, inside of `homeFolder`. */
   readonly dataFolder: string
-  /** The folder that `GATEHOUSE_DATA_DIR` names: the configuration file and the master key's are there. */
+  /** Named by `GATEHOUSE_DATA_DIR`: the configuration file and the master key's are there. */
   readonly homeFolder: string
   /** How many processes serve. */
   readonly workers: number

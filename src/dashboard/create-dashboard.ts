@@ -42,7 +42,7 @@ const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>G
 <h1>The dashboard is not built</h1>
 <p>Run <code>make dashboard</code> in Gatehouse's folder, then reload this page. Everything else works without it.</p>`
 
-/** Where a path of the dashboard's is read from; undefined when there is no such file. */
+/** The file that a path of the dashboard's is read from; undefined when there is none. */
 export type OpenFile = (path: string) => Promise<Blob | undefined>
 
 /** @param source a folder, or whoever else holds the files */

@@ -1,7 +1,7 @@
 /**
- * Whether the process is about to run out of handles, for connections take one each and a server
- * without any can accept nothing, ask nobody and write nothing down. Knows files of Linux, and no
- * connection.
+ * Says whether the process is about to run out of handles, for connections take one each and a
+ * server without any can accept nothing, ask nobody and write nothing down. Knows files of Linux,
+ * and no connection.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import type { Timekeeper } from '../core/clock.ts'

@@ -85,7 +85,7 @@ export class Identity {
     return this.#options.publicOrigin
   }
 
-  /** Whether the request carries a cookie of ours, whatever it is worth. */
+  /** True where the request carries a cookie of ours, whatever it is worth. */
   hasSessionCookie(headers: Headers): boolean {
     return headers.get('cookie')?.includes(`${SESSION_COOKIE}=`) === true
   }
@@ -263,8 +263,8 @@ export class Identity {
   }
 
   /**
-   * What has run out is removed when somebody comes, so that no clockwork has to run where nobody
-   * signs in.
+   * Rows that have run out are removed when somebody comes, so that no clockwork has to run where
+   * nobody signs in.
    */
   async #sweep(): Promise<void> {
     const now = systemClock.now()

@@ -53,7 +53,7 @@ export class ClosedSegments {
   }
 
   /**
-   * What is in the segment, from memory. Undefined where that is to be read from the file: it is
+   * The segment's records, from memory. Undefined where that is to be read from the file: it is
    * not in memory, or the file is not as it was written, and whoever reads it tells what became of
    * it.
    */

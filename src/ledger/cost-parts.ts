@@ -1,4 +1,4 @@
-/** What a cost is made of: each count at its price. Knows no provider, no model and no table. */
+/** The parts of a cost: each count at its price. Knows no provider, no model and no table. */
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CostPart } from '../core/cost.ts'
 import type { Usage } from '../core/usage.ts'
@@ -61,7 +61,7 @@ export function partsOfListed(prices: ModelPrice, usage: Usage): readonly CostPa
   return parts
 }
 
-/** What was read from the cache was not written to it in the same call. */
+/** Tokens read from the cache were not written to it in the same call. */
 export function writtenTokens({
   inputTokens,
   cachedInputTokens,

@@ -44,7 +44,7 @@ interface Turn {
  * One process per data folder: at its start it takes every segment that it finds for a closed one.
  */
 export class Journal implements Ledger {
-  /** What waits to be shipped. */
+  /** The segments that wait to be shipped. */
   readonly closed: ClosedSegments
   readonly #folder: string
   readonly #segmentBytes: number
@@ -174,7 +174,8 @@ export class Journal implements Ledger {
   }
 
   /**
-   * Whether the lines are on disk; if not, they are in the backlog or, where that is full, dropped.
+   * True where the lines are on disk; if not, they are in the backlog or, where that is full,
+   * dropped.
    */
   #write(lines: Uint8Array, count: number): boolean {
     const active = this.#active
@@ -223,7 +224,7 @@ export class Journal implements Ledger {
   }
 
   /**
-   * Begins a segment with what is in the backlog. Whether that worked; if not, the journal has
+   * Begins a segment with what is in the backlog. True where that worked; if not, the journal has
    * failed, of `cause`.
    */
   #begin(cause?: unknown): boolean {
@@ -318,7 +319,7 @@ class ActiveRecords {
   #records: CallRecord[] | undefined
   #written = 0
   readonly #room: () => number
-  /** What it was when it was last asked for. */
+  /** Its value when it was last asked for. */
   #knownRoom = 0
 
   /**

@@ -1,6 +1,6 @@
 /**
- * What an operator should hear of from the ledger. `reason` holds no path, `cause` and `path` may
- * only go to the log.
+ * Events of the ledger that an operator should hear of. `reason` holds no path, `cause` and `path`
+ * may only go to the log.
  */
 export type LedgerEvent =
   | { readonly type: 'write-failed'; readonly reason: string; readonly cause: unknown }

@@ -1,8 +1,8 @@
 /**
  * The parts of a call's line that are more than one value: usage, cost, attempts. Of each,
- * `to…Members` writes and `read…` reads, which gives null where there is none and undefined where it
- * is damaged; `isWhole…` and `toWhole…` hold its numbers to what the store's columns take, whole and
- * from 0 up. Must not know the line.
+ * `to…Members` writes and `read…` reads, which gives null where there is none and undefined where
+ * it is damaged; `isWhole…` and `toWhole…` hold its numbers to what the store's columns take, whole
+ * and from 0 up. Must not know the line.
  */
 import type { CallAttempt } from '../core/call.ts'
 import type { Cost, CostStatus } from '../core/cost.ts'
@@ -105,7 +105,7 @@ export function toWholeAttempt({ target, status, afterMs, durationMs }: CallAtte
 }
 
 /**
- * What is no number that can be kept becomes 0: a record with a wrong duration is worth more than
+ * A number that cannot be kept becomes 0: a record with a wrong duration is worth more than
  * none.
  */
 export function toWhole(value: number): number {

@@ -1,6 +1,6 @@
 /**
- * What earlier processes have used: what is in the store and what still waits in the journal, each
- * call once. Asked at start, before anything is shipped; must not know what the sums are for.
+ * The usage of earlier processes, in the store and still in the journal, each call once. Asked at
+ * start, before anything is shipped; must not know what the sums are for.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallRecord } from '../core/call.ts'
@@ -25,9 +25,9 @@ export interface PastUsageOptions {
   readonly sums: Pick<UsageSums, 'since' | 'ofRanges' | 'within' | 'findShipped'>
   readonly beginnings: Pick<BudgetBeginnings, 'load'>
   readonly segments: readonly ClosedSegment[]
-  /** Where `since` will be asked to begin, other than at the beginning of an hour. */
+  /** The moments, beside the beginnings of hours, at which `since` will be asked to begin. */
   readonly cutsMs?: readonly number[]
-  /** What the calls cost that are neither in the store nor priced; absent: nobody knows. */
+  /** Prices calls that are neither in the store nor priced; absent: nobody can. */
   readonly prices?: Prices | undefined
   /** Nobody needs the sums any more: what is under way rejects. */
   readonly signal?: AbortSignal | undefined
@@ -84,8 +84,8 @@ export class PastUsage {
   }
 
   /**
-   * What each of these stretches of time of one account used. One that begins within an hour asks
-   * for the calls of the rest of that hour themselves, which retention may have deleted: see
+   * The usage of one account in each of these stretches of time. One that begins within an hour
+   * asks for the calls of the rest of that hour themselves, which retention may have deleted: see
    * `budgetBeginnings`.
    * @param ranges they end at the beginning of an hour, or never
    */

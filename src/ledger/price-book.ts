@@ -1,6 +1,6 @@
 /**
- * What a call cost: its target's price times what its provider reported. Knows no provider by name
- * and no store; never guesses a count that was not reported.
+ * The cost of a call: its target's price times what its provider reported. Knows no provider by
+ * name and no store; never guesses a count that was not reported.
  *
  * `exact`: the model's own price and a whole report. `estimated`: the price of its family, a call
  * that did not end well, or tokens of which some may have another price that the report does not
@@ -108,7 +108,7 @@ export class PriceBook {
     return this.#loaded().source
   }
 
-  /** Whether `costOf` answers without loading the table first, as it must while a caller waits. */
+  /** True where `costOf` need not load the table first, which it must not while a caller waits. */
   get isLoaded(): boolean {
     return this.#table !== undefined
   }
@@ -174,8 +174,8 @@ export class PriceBook {
   }
 
   /**
-   * Whether what a call to this target uses has a price. @param at milliseconds since the Unix
-   * epoch
+   * True where the usage of a call to this target has a price. @param at milliseconds since the
+   * Unix epoch
    */
   isPriced(accountId: AccountId, target: string, at: number): boolean {
     const known = this.#recall(target)
@@ -205,7 +205,7 @@ export class PriceBook {
   }
 
   /**
-   * What the stored cost is made of; nothing for what is free.
+   * The parts of the stored cost; none of a free one.
    * @returns undefined when it is unknown, or would not be computed from the same price now
    */
   partsOf(call: PricedCall, stored: Cost | undefined): readonly CostPart[] | undefined {
@@ -321,7 +321,7 @@ function toEstimated(cost: Cost): Cost {
   return cost.status === 'exact' ? { ...cost, status: 'estimated' } : cost
 }
 
-/** What is counted is a guess in part; nothing times a guess is none. */
+/** The count is a guess in part; nothing times a guess is none. */
 function withGuessedUsage(cost: Cost): Cost {
   return isFreeWhateverIsUsed(cost) ? cost : toEstimated(cost)
 }
@@ -349,7 +349,7 @@ interface Declared {
   readonly prices: DeclaredPrices
 }
 
-/** What is known of a target, whatever the call. */
+/** Known of a target, whatever the call. */
 type Remembered =
   | { readonly type: 'free' }
   | { readonly type: 'unknown' }
@@ -397,7 +397,7 @@ function costOfListed({ prices, isOwn }: ListedPrice, { usage, outcome, source }
   const isReportWhole =
     (usage.inputTokens === 0 || prices.input_mtok !== undefined) &&
     (usage.outputTokens === 0 || prices.output_mtok !== undefined) &&
-    // What was written to a cache costs more than what was read, and for an hour more than for
+    // Tokens written to a cache cost more than those read, and for an hour more than for
     // minutes.
     (prices.cache_write_mtok === undefined || usage.cacheWriteTokens !== undefined) &&
     (prices.cache_write_1h_mtok === undefined || writtenTokens(usage) === 0) &&
@@ -421,7 +421,7 @@ const OTHER_TOKENS = [
   'requests_kcount',
 ]
 
-/** What a call that was cut short has used is more than was reported until then. */
+/** A call that was cut short has used more than was reported until then. */
 function isWhole(outcome: CallOutcome | undefined): boolean {
   return outcome === undefined || outcome === 'succeeded'
 }

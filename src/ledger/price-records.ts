@@ -7,8 +7,8 @@ import type { PriceBook } from './price-book.ts'
 
 /**
  * The records with their costs: those that were priced as they ended keep theirs, which was counted
- * against quotas. What cannot be priced must not keep calls out of the store: its cost stays
- * unknown, can be computed later, and `onFailure` is told.
+ * against quotas. A call that cannot be priced goes into the store all the same: its cost stays
+ * unknown, can be computed later, and `onFailure` hears of it.
  */
 export function priceRecords(
   prices: Pick<PriceBook, 'costOf'>,

@@ -22,15 +22,15 @@ export interface PriceTable {
    */
   find(provider: string, model: string, at: number): ListedPrice | undefined
   /**
-   * What is listed of a provider, without what it has withdrawn; a few milliseconds for the
-   * largest.
+   * The models listed of a provider, without those that it has withdrawn; a few milliseconds for
+   * the largest.
    */
   models(provider: string, at: number): readonly ListedModel[]
 }
 
 export interface ListedModel {
   readonly id: string
-  /** As its provider calls it when it speaks to people. */
+  /** Its provider's name for it when it speaks to people. */
   readonly name: string | undefined
   readonly contextTokens: number | undefined
   /** Undefined: its price is not listed, or not by the token. */

@@ -42,7 +42,7 @@ export function encodeWholeRecord(call: CallRecord): string {
   return `${toChecksum(json)} ${json}\n`
 }
 
-/** As `encodeWholeRecord`, of any record. */
+/** Like `encodeWholeRecord`, of any record. */
 export function encodeRecordLine(call: CallRecord): string {
   return encodeWholeRecord(toWholeRecord(call))
 }
@@ -87,7 +87,7 @@ function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
   return version < LISTED_VERSION ? readPast(version, members) : readLineMembers(version, members)
 }
 
-/** As the line of the least version that the list knows. */
+/** Reads it like a line of the least version that the list knows. */
 function readPast(version: number, members: readonly unknown[]): CallRecord | undefined {
   if (!PAST_LENGTHS[version]?.includes(members.length)) return undefined
   const usage = members[PAST_USAGE]
@@ -104,9 +104,9 @@ function readPast(version: number, members: readonly unknown[]): CallRecord | un
 
 /**
  * A call as the ledger keeps it, every number a whole one from 0 up: its line and its row in the
- * store are both made from this, so they agree. A provider that reports a count of 1.5 or 1e30 must not be able to make a row that the store
- * refuses again and again: such usage is none, such a cost is none (it is priced later), and what
- * is no time at all becomes 0.
+ * store are both made from this, so they agree. A provider that reports a count of 1.5 or 1e30 must
+ * not be able to make a row that the store refuses again and again: such usage is none, such a cost
+ * is none (it is priced later), and what is no time at all becomes 0.
  * @returns the call itself where nothing is to be changed, which is nearly always
  */
 export function toWholeRecord(call: CallRecord): CallRecord {

@@ -27,7 +27,7 @@ export interface ClosedSegment {
   readonly bytes: number
 }
 
-/** What the operating system may lose at a power cut: see Journal. */
+/** The operating system may lose so much at a power cut: see Journal. */
 export type SyncMode = 'os' | 'batch'
 
 const NAME = /^(\d{12})\.journal$/

@@ -24,8 +24,8 @@ export interface Damage {
    */
   readonly damagedLines: number
   /**
-   * Whether the file ends within a line, as it does when the process is killed in the middle of a
-   * write.
+   * True where the file ends within a line, as it does when the process is killed in the middle of
+   * a write.
    */
   readonly tornEnd: boolean
   /** Lines that only a later version of the gateway can read. */
@@ -63,7 +63,7 @@ export class SegmentReader {
     try {
       const chunk = new Uint8Array(CHUNK_BYTES)
       let isEmpty = true
-      // What is left of the last part: the beginning of a line. Undefined while an overlong line is
+      // The rest of the last part: the beginning of a line. Undefined while an overlong line is
       // skipped.
       let rest: Uint8Array | undefined = NOTHING
       for (;;) {

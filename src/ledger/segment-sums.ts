@@ -1,10 +1,10 @@
 /**
- * What the calls of a closed segment used, in a small file beside it, so that a start after a long
- * outage of the store need not read every call. A file that is absent, torn or of another segment
- * is none. Must not know the store, nor who asks.
+ * The usage of the calls of a closed segment, in a small file beside it, so that a start after a
+ * long outage of the store need not read every call. A file that is absent, torn or of another
+ * segment is none. Must not know the store, nor who asks.
  *
  * Lines of JSON: whose sums they are, then some sums a line, then the CRC32 of all that is before.
- * What is made of a segment holds for good: nothing is appended to one that is closed.
+ * Sums of a segment hold for good: nothing is appended to one that is closed.
  */
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { type FileHandle, open, readFile } from 'node:fs/promises'

@@ -89,8 +89,8 @@ export class Shipper {
   }
 
   /**
-   * Stops the schedule and waits for the pass that is under way. What is not shipped stays in the
-   * journal.
+   * Stops the schedule and waits for the pass that is under way. Records that are not shipped stay
+   * in the journal.
    */
   async stop(): Promise<void> {
     this.#isStarted = false

@@ -1,6 +1,6 @@
 /**
- * What calls in a journal used, added up by the stretch of time in which they began. Must not know
- * files, nor the store.
+ * The usage of calls in a journal, added up by the stretch of time in which they began. Must not
+ * know files, nor the store.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -39,8 +39,8 @@ export class UnshippedSums {
   }
 
   /**
-   * Whether a part of an hour is asked for that begins in the midst of these calls: then each has
-   * to be looked at.
+   * True where a part of an hour is asked for that begins in the midst of these calls: then each
+   * has to be looked at.
    */
   cuts({ firstMs, lastMs }: HourSum): boolean {
     return this.#stretchOf(firstMs) !== this.#stretchOf(lastMs)
@@ -63,7 +63,7 @@ export class UnshippedSums {
       .map(({ sum }) => sum)
   }
 
-  /** Where the stretch of time begins that this moment is in. */
+  /** The beginning of the stretch of time that this moment is in. */
   #stretchOf(timeMs: number): number {
     const { startsAtMs } = hourOf(timeMs)
     return this.#cutsMs.get(startsAtMs)?.find((cutMs) => cutMs <= timeMs) ?? startsAtMs

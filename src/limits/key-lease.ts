@@ -84,7 +84,7 @@ export class KeyLease {
     return this.#running
   }
 
-  /** Whether a new one would say as much. */
+  /** True where a new one would say as much. */
   get isIdle(): boolean {
     const isQuiet =
       this.#running + this.#entered === 0 && this.#places === 0 && this.#asking === undefined

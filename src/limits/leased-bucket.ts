@@ -76,20 +76,20 @@ export class LeasedBucket {
     else if (Number.isFinite(this.view.perMinute)) this.#held -= units
   }
 
-  /** Whether it is time to ask ahead of the next call, so that it need not wait. */
+  /** True where it is time to ask ahead of the next call, so that it need not wait. */
   get isLow(): boolean {
     if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return false
     return this.#ahead > 0 && this.#held < this.#ahead / 2
   }
 
-  /** Whether it holds much more than it needs, or owes much: others should know soon. */
+  /** True where it holds much more than it needs, or owes much: others should know soon. */
   get isOff(): boolean {
     if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return false
     const off = Math.max(1, this.view.perMinute * LARGEST_LEASE)
     return this.#held - this.#ahead >= off || this.#held <= -off
   }
 
-  /** Whether there is anything to tell the store. */
+  /** True where there is anything to tell the store. */
   get isSettled(): boolean {
     return this.#held === 0
   }

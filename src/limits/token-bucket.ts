@@ -119,7 +119,7 @@ function addHeaders(headers: Record<string, string>, name: string, bucket: Token
   headers[`x-ratelimit-reset-${name}`] = formatDuration(bucket.resetMs)
 }
 
-/** As OpenAI writes durations: `120ms`, `1s`, `7.66s`, `6m0s`, `1h0m0s`. */
+/** Writes durations like OpenAI: `120ms`, `1s`, `7.66s`, `6m0s`, `1h0m0s`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1000) return durationMs === 0 ? '0s' : `${durationMs}ms`
   const seconds = `${(durationMs % 60_000) / 1000}s`

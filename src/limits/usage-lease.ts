@@ -89,14 +89,14 @@ export class UsageLease {
     this.#told = floor
   }
 
-  /** Whether the store said how it is a moment ago. */
+  /** True where the store said how it is a moment ago. */
   isFresh(nowMs: number): boolean {
     const ageMs = nowMs - this.#askedAtMs
     return ageMs >= 0 && ageMs < FRESH_MS
   }
 
   /**
-   * Whether so much may be set aside now without asking; while the store is away, whether it is
+   * True where so much may be set aside now without asking; while the store is away, where it is
    * within this node's share.
    */
   covers(wanted: Pair, nowMs: number): boolean {

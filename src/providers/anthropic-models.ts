@@ -1,5 +1,5 @@
 /**
- * What is known of Anthropic's models by their names, for every provider that serves them under
+ * Facts of Anthropic's models by their names, for every provider that serves them under
  * these.
  */
 import type { Provider } from './define.ts'

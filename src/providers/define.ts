@@ -1,4 +1,4 @@
-/** What a provider is: data. A capability is a present or absent field, never a method. */
+/** Defines a provider: data. A capability is a present or absent field, never a method. */
 import type { ModelTraits } from '../wire/codec.ts'
 import type { DialectId } from '../wire/dialect.ts'
 
@@ -66,9 +66,9 @@ export interface Provider {
    */
   readonly id: string
   readonly name: string
-  /** What OpenTelemetry calls it (`gen_ai.provider.name`), where that is not its id. */
+  /** Its name in OpenTelemetry (`gen_ai.provider.name`), where that is not its id. */
   readonly telemetryName?: string
-  /** Where the vendor documents its interface. Absent: a provider of the operator's own. */
+  /** The page of the vendor's documentation. Absent: a provider of the operator's own. */
   readonly docs?: string
   /**
    * In the form the vendor's own SDK takes it. Absent: it must be given by `<PROVIDER>_BASE_URL`.
@@ -90,11 +90,11 @@ export interface Provider {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent with every request, whatever the client says. */
   readonly fixedHeaders?: Readonly<Record<string, string>>
-  /** What a codec must know of a model, by its name: the first pattern that matches counts. */
+  /** Facts of a model for a codec, by its name: the first pattern that matches counts. */
   readonly traits?: readonly (readonly [pattern: RegExp, traits: ModelTraits])[]
   /** Models that think before they answer; absent: none are known to. */
   readonly reasoningModels?: RegExp
-  /** What price tables call it, where that is not its id. */
+  /** Its name in price tables, where that is not its id. */
   readonly pricedAs?: string
   /** Which models of its price table are its own, where it shares the table with another. */
   readonly pricedModels?: RegExp

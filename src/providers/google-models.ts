@@ -1,4 +1,4 @@
-/** What is known of Google's models by their names, for every provider that serves them. */
+/** Facts of Google's models by their names, for every provider that serves them. */
 import type { Provider } from './define.ts'
 
 // wire.md §3.3: 2.5 is given a budget for thinking, 3 and later a level, older ones do not think.

@@ -1,4 +1,4 @@
-/** What is known of OpenAI's models by their names, for every provider that serves them. */
+/** Facts of OpenAI's models by their names, for every provider that serves them. */
 import type { Provider } from './define.ts'
 
 // The o-series, gpt-5 and later but for their chat-tuned variants, codex and deep research models,

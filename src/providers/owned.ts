@@ -25,7 +25,7 @@ export interface OwnedServer {
   /** It embeds too; or it counts tokens. */
   readonly embeddings?: boolean | undefined
   readonly countTokens?: boolean | undefined
-  /** Where it fills in the middle; absent: where the dialect's own vendor does. */
+  /** Its endpoint for filling in the middle; absent: that of the dialect's own vendor. */
   readonly fimEndpoint?: FimEndpoint | undefined
   /** Of the model, where its server leaves that to its clients. */
   readonly fimTemplate?: FimTemplateName | undefined

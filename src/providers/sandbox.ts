@@ -108,7 +108,7 @@ export const sandboxCohere = defineProvider({
   fallbackKey: ANY_KEY,
 })
 
-/** Where each vendor's dialect begins on the sandbox's server. */
+/** The path at which each vendor's dialect begins on the sandbox's server. */
 const PREFIXES = [
   [sandbox, ''],
   [sandboxAnthropic, '/anthropic'],

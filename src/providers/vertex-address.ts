@@ -1,4 +1,4 @@
-/** Where Vertex AI is and how it is opened: the same for every publisher whose models it serves. */
+/** The address and the access of Vertex AI, the same for every publisher of models on it. */
 import type { ComposedAddress, Provider } from './define.ts'
 
 /** @param publisher the vendor of the models, as Google spells it in the path */

@@ -63,7 +63,7 @@ export class ChangeFollowers {
   }
 
   /**
-   * What can be done about a change without the store.
+   * Follows a change as far as that can be done without the store.
    * @returns false when this process holds something now that is not so any more, or lacks what is
    * there
    */

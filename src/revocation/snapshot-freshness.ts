@@ -1,5 +1,5 @@
 /**
- * Whether what this node holds in memory may still be used. It follows the others' changes and
+ * Says whether this node may still use what it holds in memory. It follows the others' changes and
  * holds a lease for as long as it knows them all; without one, each request waits until it has
  * caught up, and while that cannot be done the operator's policy decides. Must not know what is
  * held, HTTP, or SQL.
@@ -79,7 +79,7 @@ export class SnapshotFreshness implements Freshness {
   readonly #catchUp = new SingleFlight(() => this.#tryCatchUp())
   readonly #ask = new SingleFlight(() => this.#askFallback())
   #applied: number
-  /** As the fallback feed has told: as far as the database, or further. */
+  /** Known from the fallback feed: as far as the database, or further. */
   #known: number
   #seen: number
   /** Accounts of which something has changed that this node could not read. */
@@ -184,7 +184,7 @@ export class SnapshotFreshness implements Freshness {
     }
   }
 
-  /** Whether calls may go on without a lease of the database's, at this moment. */
+  /** True where calls may go on without a lease of the database's, at this moment. */
   #mayBridge(): boolean {
     const { policy, fallback } = this.#options
     if (policy.choice === 'closed' || !this.#grace.isLive()) return false

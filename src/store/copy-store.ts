@@ -81,7 +81,7 @@ export async function copyStore(
   })
 }
 
-/** As notes of each account, which every kind of database settles. */
+/** Copies them as notes of each account, which every kind of database settles. */
 async function copyBatches(from: Kysely<Schema>, to: Transaction<Schema>): Promise<void> {
   const notes = Array.from(await readAllBatches(from), ([accountId, rows]) => ({
     account_id: accountId,

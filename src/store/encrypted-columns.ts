@@ -14,7 +14,7 @@ export interface EncryptedColumn {
   readonly column: string
   /** Names a row: the table's primary key, and the account where the binding needs it. */
   readonly key: readonly string[]
-  /** What a row is bound to, from its key's values. */
+  /** The context that a row is bound to, from its key's values. */
   readonly bindingOf: (values: readonly string[]) => string
 }
 

@@ -53,7 +53,7 @@ function toGate(row: Selectable<GateTable>, share: TextSharing): Gate {
   return {
     accountId: share(row.account_id),
     id: row.id,
-    // Where nobody has named it.
+    // One text for both, as long as nobody has named it.
     displayName: row.display_name === row.id ? row.id : row.display_name,
     description: share(row.description),
     targets,

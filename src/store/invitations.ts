@@ -28,7 +28,7 @@ export interface InvitationOffer {
   readonly email: string
   /** Milliseconds since the Unix epoch. */
   readonly expiresAt: number
-  /** As a person knows it; null: a key that is gone, or the operator's command line. */
+  /** The name that a person knows; null: a key that is gone, or the operator's command line. */
   readonly invitedBy: string | null
 }
 
@@ -94,7 +94,7 @@ export class InvitationTableStore {
   }
 
   /**
-   * What the holder of a token has to know in order to say yes: which account it is, and who
+   * The facts that the holder of a token needs in order to say yes: which account it is, and who
    * invited.
    * @returns undefined when it was used, withdrawn, or has run out (`now`: ms since the Unix epoch)
    */
@@ -209,8 +209,8 @@ function toInviter({ user_name, user_email, key_name }: InviterRow): string | nu
 }
 
 /**
- * As it may be read at a time (milliseconds since the Unix epoch), field by field: its token is in
- * none of them.
+ * The invitation as it may be read at a time (milliseconds since the Unix epoch), field by field:
+ * its token is in none of them.
  */
 export function toPublicInvitation(invitation: Invitation, now: number) {
   const { id, email, invitedBy, createdAt, expiresAt, acceptedAt } = invitation

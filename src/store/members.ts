@@ -1,4 +1,4 @@
-/** Who belongs to an account, in the database. Knows neither passwords nor cookies. */
+/** The members of an account, in the database. Knows neither passwords nor cookies. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AccountId, UserId } from '../core/ids.ts'
 import { recordChange } from './changes/audit-log.ts'

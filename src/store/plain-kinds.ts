@@ -19,7 +19,7 @@ export interface PlainThing {
   readonly createdAt: number
 }
 
-/** What its store does, whatever its columns are. */
+/** The store of a plain kind, whatever its columns are. */
 export interface PlainStore<Thing extends PlainThing> {
   loadAll(): Promise<readonly Thing[]>
   findSome(things: readonly NamedThing[]): Promise<readonly (Thing | undefined)[]>

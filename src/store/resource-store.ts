@@ -17,7 +17,7 @@ import type { Schema } from './schema.ts'
 
 type Table = typeof RESOURCE_TABLE
 
-/** What is created, changed and deleted, counted, and followed. */
+/** Resources that are created, changed and deleted, counted, and followed. */
 export type StoredWord = {
   [Word in ResourceWord]: Table[Word] extends {
     readonly actions: Readonly<Record<'create' | 'update' | 'delete', string>>
@@ -41,7 +41,7 @@ export interface StoredKind<Word extends StoredWord, Changed, Stored extends Cha
    * The account may have one of the same name already: the result says so, and it is no failure.
    */
   readonly mayClash: boolean
-  /** What the customer calls one, where no other of the account may be called so. It may change. */
+  /** The customer's name for one, where no other of the account may be called so. It may change. */
   readonly uniqueColumn?: keyof RowOf<Word> & string
   nameOf(thing: Changed): NamedThing
   toRow(stored: Stored): Insertable<RowOf<Word>>

@@ -11,7 +11,7 @@ export const USES_PER_STATEMENT = 64
 
 export interface UsedThings {
   readonly table: 'api_keys' | 'provider_keys'
-  /** What names a row, in the order in which its values are given. */
+  /** The columns that name a row, in the order in which its values are given. */
   readonly key: readonly string[]
   /** The statement by its number of rows: making its text costs more than running it. */
   readonly statements: Map<number, CompiledQuery>

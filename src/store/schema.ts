@@ -138,12 +138,12 @@ export interface OwnedModelTable {
 }
 
 /**
- * What one key used of one target through one gate in one hour, one day or one month, counted by
+ * The use of one key of one target through one gate in one hour, one day or one month, counted by
  * class of status.
  */
 export interface UsageTable {
   account_id: AccountId
-  /** Where the hour, the day or the month (UTC) begins: ms since the epoch. */
+  /** The beginning of the hour, the day or the month (UTC): ms since the epoch. */
   starts_at: number
   gate_id: GateId
   /** Empty where no upstream was asked. */
@@ -177,7 +177,7 @@ export interface UsageTable {
 /** How many calls of one key, for one gate, were refused in one hour for one reason. */
 export interface RefusedTable {
   account_id: AccountId
-  /** Where the hour (UTC) begins: ms since the epoch. */
+  /** The beginning of the hour (UTC): ms since the epoch. */
   starts_at: number
   gate_id: GateId
   key_id: KeyId
@@ -188,8 +188,8 @@ export interface RefusedTable {
 }
 
 /**
- * What a batch of calls adds to one account's hours, until it is added; on SQLite, of builds before
- * `usage_batches`.
+ * The usage of a batch of calls in one account's hours, until it is added; on SQLite, of builds
+ * before `usage_batches`.
  */
 export interface UsageNoteTable {
   account_id: AccountId
@@ -198,7 +198,7 @@ export interface UsageNoteTable {
   sums: string
 }
 
-/** What a batch adds to the hours of all its accounts, until it is added; of SQLite alone. */
+/** The usage of a batch in the hours of all its accounts, until it is added; of SQLite alone. */
 export interface UsageBatchTable {
   id: number
   /** See usage-batches.ts. */
@@ -299,7 +299,7 @@ export interface WebhookDeliveryTable {
   account_id: AccountId
   webhook_id: string
   event: string
-  /** What is sent, to the byte. */
+  /** The text that is sent, to the byte. */
   body: string
   attempts: number
   next_attempt_at: number

@@ -1,5 +1,5 @@
 /**
- * What is known of tries to sign in, by name, the same for all nodes. Knows neither what a name
+ * Counts tries to sign in, by name, the same for all nodes. Knows neither what a name
  * stands for nor any rule.
  */
 import type { Kysely } from 'kysely'

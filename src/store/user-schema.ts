@@ -60,7 +60,7 @@ export interface UserLoginTable {
   updated_at: string
 }
 
-/** What a sign-in by OpenID Connect has to remember while the browser is away. */
+/** The facts that a sign-in by OpenID Connect has to remember while the browser is away. */
 export interface UserVerificationTable {
   id: string
   identifier: string

@@ -79,8 +79,8 @@ export class UserTableStore {
   }
 
   /**
-   * Whether `create` would refuse a user of this address for how it joins, before a password is
-   * hashed for nothing.
+   * The refusal that `create` would give to a user of this address for how it joins, before a
+   * password is hashed for nothing.
    */
   async refusalToJoin(
     email: string,

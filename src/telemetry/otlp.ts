@@ -102,7 +102,7 @@ function createTracerProvider(
     maxExportBatchSize: Math.min(MAX_BATCH, settings.spanQueueSize),
     scheduledDelayMillis: settings.spanDelayMs,
   })
-  // Whether a call is sampled was decided when it came in: its upstreams have been told.
+  // The sampling of a call was decided when it came in: its upstreams know of it.
   return new TracerProvider({
     resource,
     idGenerator: ids,

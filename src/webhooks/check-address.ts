@@ -1,5 +1,5 @@
 /**
- * What this layer needs of whoever decides where customers' addresses may lead. It must not know
+ * The port to whoever decides where customers' addresses may lead. It must not know
  * how that is decided.
  */
 

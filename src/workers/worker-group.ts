@@ -223,7 +223,7 @@ export class RestartSchedule {
     return backoffMs(Math.max(0, failures - 1), DELAYS, this.#random)
   }
 
-  /** Whether every worker has only failed quickly, again and again. */
+  /** True where every worker has only failed quickly, again and again. */
   get isHopeless(): boolean {
     return [...this.#quickFailures.values()].every((failures) => failures >= MOST_QUICK_FAILURES)
   }

@@ -47,7 +47,7 @@ export interface CallFilter {
   readonly firstByteToMs?: number
 }
 
-/** Where the last page ended: the place of its last row in the order newest first. */
+/** The end of the last page: the place of its last row in the order newest first. */
 export interface CallPosition {
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
@@ -62,7 +62,7 @@ export interface CallPage {
 
 export interface CallPageResult {
   readonly calls: readonly CallRecord[]
-  /** Where to go on when the page came short although older calls have not been looked at. */
+  /** The place to go on from, of a page that came short before all older calls were looked at. */
   readonly goOnBefore?: CallPosition
 }
 

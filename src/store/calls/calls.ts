@@ -135,8 +135,8 @@ export class CallTableStore {
   }
 
   /**
-   * As `list`, of the calls that pass the filter. Looks at a bounded number of rows, so a page may
-   * be short.
+   * Like `list`, of the calls that pass the filter. Looks at a bounded number of rows, so a page
+   * may be short.
    */
   findPage(accountId: AccountId, filter: CallFilter, page: CallPage): Promise<CallPageResult> {
     return findCallPage(this.#database, accountId, { filter, page })

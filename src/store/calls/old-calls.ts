@@ -16,7 +16,7 @@ const ACCOUNTS_PER_STEP = 100
 
 export interface DeletedStep {
   readonly deleted: number
-  /** Where the next step begins; undefined: nothing is left. */
+  /** The beginning of the next step; undefined: nothing is left. */
   readonly next: AccountId | undefined
 }
 
@@ -41,7 +41,7 @@ export interface Deletion {
   readonly timeMs: number
   /** Of calls that go at most. */
   readonly limit: number
-  /** Where the step before said that this one begins; absent: with the first account. */
+  /** The beginning that the step before named; absent: the first account. */
   readonly place?: AccountId | undefined
   /** How many of them one statement takes of a file, by what those before it took. */
   readonly size: Pick<CommitSize, 'rows' | 'note'>

@@ -1,6 +1,6 @@
 /**
- * What a row holds of a call in several columns, or as JSON: usage, cost, attempts. Knows these
- * columns alone; runs no query.
+ * The parts of a call that a row holds in several columns, or as JSON: usage, cost, attempts. Knows
+ * these columns alone; runs no query.
  */
 import type { CallAttempt } from '../../core/call.ts'
 import type { Cost, CostStatus } from '../../core/cost.ts'

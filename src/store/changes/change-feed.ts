@@ -1,5 +1,5 @@
 /**
- * What nodes tell each other through Postgres: which changes there were, in the order of their
+ * Nodes tell each other through Postgres which changes there were, in the order of their
  * commits, how far each node has followed them, and until when it may serve without having done so.
  * All times are the database's own. Knows no resource.
  */

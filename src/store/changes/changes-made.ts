@@ -1,11 +1,11 @@
 /**
- * Whether a piece of work has changed anything that other nodes hold in memory. Must not know what,
- * nor who the nodes are.
+ * Notes whether a piece of work has changed anything that other nodes hold in memory. Must not know
+ * what, nor who the nodes are.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { RESOURCE_ENTRIES } from '../../core/resource-table.ts'
 
-/** What nodes hold in memory, as `resourceOf` an audited action names it. */
+/** The resources that nodes hold in memory, as `resourceOf` an audited action names it. */
 const FOLLOWED: ReadonlySet<string> = new Set(
   RESOURCE_ENTRIES.flatMap(([word, { follow }]) => (follow === undefined ? [] : [word])),
 )

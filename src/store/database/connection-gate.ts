@@ -11,7 +11,8 @@ export interface ConnectionGateOptions {
   /** More than that wait for a connection: what comes then is refused at once. */
   readonly maxWaiting: number
   /**
-   * What an error of the attempt means: the database is away, or only all connections are in use.
+   * The meaning of an error of the attempt: the database is away, or only all connections are in
+   * use.
    */
   readonly isAway: (error: unknown) => boolean
   /** Milliseconds, steady. */

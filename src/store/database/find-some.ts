@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { Schema } from '../schema.ts'
 
-/** What an account has, by what its table calls its id. */
+/** A thing of an account, by its table's word for its id. */
 export interface NamedThing {
   readonly accountId: AccountId
   readonly id: string

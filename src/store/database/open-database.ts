@@ -1,4 +1,4 @@
-/** Where the store is, and how its database is opened: a file, or a Postgres. Knows no table. */
+/** Finds the store and opens its database: a file, or a Postgres. Knows no table. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely } from 'kysely'
@@ -20,7 +20,7 @@ export interface PostgresLocation {
 
 export type StoreLocation = SqliteLocation | PostgresLocation
 
-/** Where the operator's settings say that it is. */
+/** Its place by the operator's settings. */
 export function locateStore(settings: {
   readonly dataFolder: string
   readonly database: PostgresSettings | undefined
@@ -39,7 +39,7 @@ export async function openDatabase(location: StoreLocation): Promise<Kysely<Sche
   return new Kysely<Schema>({ dialect: new GatehousePostgresDialect(location.postgres) })
 }
 
-/** As `openDatabase`, where a file need not be there. @returns undefined when it is not */
+/** Like `openDatabase`, where a file need not be there. @returns undefined when it is not */
 export async function openExistingDatabase(
   location: StoreLocation,
 ): Promise<Kysely<Schema> | undefined> {

@@ -173,13 +173,13 @@ class Connection implements PostgresPoolClient {
   }
 
   release(): void {
-    // What was asked may still be answered, to whoever asks next; or the server's end of it is on
+    // A question may still be answered, to whoever asks next; or the server's end of it is on
     // its way.
     this.#client.release(this.#isLost)
   }
 }
 
-/** As Kysely has it. */
+/** The same as in Kysely. */
 const ROLLBACK = 'rollback'
 
 /**
@@ -193,12 +193,12 @@ function isLast(error: unknown): boolean {
   return isEnded || BROKEN.test(error.message)
 }
 
-/** As node-postgres has it, which gives these no code. */
+/** The same as in node-postgres, which gives these no code. */
 const BROKEN =
   /^(?:Query read timeout|Connection terminated|Client has encountered a connection error)/
 
 /**
- * What SQLite has numbers and text for: https://github.com/brianc/node-pg-types, by the ids of
+ * Types that are numbers and text in SQLite: https://github.com/brianc/node-pg-types, by the ids of
  * Postgres' types.
  */
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<

@@ -20,7 +20,7 @@ export interface PostgresSessionOptions {
    * given up.
    */
   readonly timeoutMs: number
-  /** What is listened to. */
+  /** The channels that it listens to. */
   readonly channel: string
   readonly onNotice: () => void
   readonly onUp: () => void

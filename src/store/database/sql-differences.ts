@@ -32,7 +32,7 @@ export function storedByKey<Tables, Name extends string, Columns extends string>
   return isSqlite(database) ? table.modifyEnd(sql`WITHOUT ROWID`) : table
 }
 
-/** Whether this database (of Postgres: the schema in use) has such a table. */
+/** True where this database (of Postgres: the schema in use) has such a table. */
 export async function hasTable<Tables>(database: Kysely<Tables>, name: string): Promise<boolean> {
   const found = isSqlite(database)
     ? sql`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ${name}`

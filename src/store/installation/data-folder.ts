@@ -11,10 +11,10 @@ const LOCK_FILE = 'gatehouse.lock'
 const SERVER_FILE = 'server.json'
 const NODE_FILE = 'node-id'
 
-/** Who serves from a data folder, for the command line and for messages. */
+/** The server of a data folder, for the command line and for messages. */
 export interface ServerInfo {
   readonly pid: number
-  /** Where it listens, such as `http://127.0.0.1:4000`. */
+  /** Its address, such as `http://127.0.0.1:4000`. */
   readonly url: string
 }
 
@@ -74,7 +74,7 @@ export function writeServerInfo(folder: string, info: ServerInfo): void {
 }
 
 /**
- * Who serves from this folder, as it said itself; undefined when nobody did. Only the lock proves
+ * The server of this folder, in its own words; undefined when there is none. Only the lock proves
  * that it still does.
  */
 export function readServerInfo(folder: string): ServerInfo | undefined {

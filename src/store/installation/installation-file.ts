@@ -1,4 +1,4 @@
-/** What a data folder remembers of the store that it belongs to. Must not know any database. */
+/** The file in which a data folder remembers its store. Must not know any database. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -13,7 +13,7 @@ export interface Installation {
   readonly change: number
   /** Names the master key that credentials are sealed under; null while there is none. */
   readonly masterKeyId: string | null
-  /** Where `store copy` took everything; null: nowhere. */
+  /** The store to which `store copy` took everything; null: none. */
   readonly movedTo: string | null
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whether a data folder, a store and a master key belong together, before anything is served from
- * them or written to them (docs/decisions/0030). Knows no HTTP and no settings.
+ * Finds out whether a data folder, a store and a master key belong together, before anything is
+ * served from them or written to them (docs/decisions/0030). Knows no HTTP and no settings.
  */
 import {
   createInstallationId,

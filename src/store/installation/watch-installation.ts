@@ -27,7 +27,7 @@ export interface SetBack {
 export interface WatchInstallationOptions {
   readonly folder: string
   readonly installation: Pick<InstallationTableStore, 'read'>
-  /** As it was joined. */
+  /** The installation as it was joined. */
   readonly joined: RememberedInstallation
   /** @throws StoreFileGoneError */
   readonly assertThere: () => void
@@ -89,7 +89,7 @@ export class InstallationWatch {
     this.#options.onSetBack(this.#setBack)
   }
 
-  /** What the store has come to is remembered, if it can be asked. */
+  /** The state of the store is remembered, if it can be asked. */
   async close(): Promise<void> {
     this.#endLooking()
     await this.look()

@@ -1,5 +1,5 @@
 /**
- * Where the workers of one machine have their data folders: inside the one that the operator gave.
+ * The data folders of the workers of one machine: inside the one that the operator gave.
  * Knows no file in them.
  */
 import { readdirSync } from 'node:fs'

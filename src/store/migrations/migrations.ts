@@ -203,7 +203,7 @@ export const migrations: Steps = {
 }
 
 /**
- * Whether there are steps that the database has not been through.
+ * True where there are steps that the database has not been through.
  * @throws NewerDatabaseError when it has been through one of a later version that this build cannot
  * live with.
  */

@@ -1,5 +1,5 @@
 /**
- * What each budget used between its creation and the end of that hour, kept when the calls
+ * The usage of each budget between its creation and the end of that hour, kept when the calls
  * themselves are deleted: the roll-ups know whole hours only. Must not know who counts.
  */
 import type { Kysely } from 'kysely'

@@ -4,7 +4,7 @@
  *
  * Each bucket is 4 % wider than the one before, and its middle stands for what is in it: a
  * percentile is within 2 % of the exact one (nearest rank), and within half a millisecond more, for
- * the answer is a whole number. As text a histogram is `bucket:count,bucket:count`; the same bucket
+ * the answer is a whole number. A histogram as text is `bucket:count,bucket:count`; the same bucket
  * may come twice, so that texts joined by a comma are their sum. Or, a third as long, `~` and for
  * each bucket in use how far it is from the one before and its count, as numbers of digits to the
  * base 32: each digit a character, of which the first 32 say that another digit follows, the lowest
@@ -197,7 +197,7 @@ export function shortenEncoded(text: string): string {
   return scratch.encode()
 }
 
-/** As `shortenEncoded`, in the short form. */
+/** Like `shortenEncoded`, in the short form. */
 export function toShortForm(text: string): string {
   scratch.clear()
   scratch.addEncoded(text)

@@ -1,5 +1,5 @@
 /**
- * What some of an account's calls used, from their own rows: those that retention has left, of a
+ * The usage of some of an account's calls, from their own rows: those that retention has left, of a
  * part of an hour. A bounded number of rows at a time. Must not read the roll-ups.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -85,7 +85,7 @@ class PlaceSum {
 }
 
 /**
- * What corrected costs change, given the calls as they were and as they are: to be added to the
+ * The change by corrected costs, given the calls as they were and as they are: to be added to the
  * hours like calls.
  */
 export function sumCorrections(

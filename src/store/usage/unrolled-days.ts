@@ -10,7 +10,7 @@ import { DAY_MS } from './usage-hours.ts'
 
 export interface AccountDay {
   readonly accountId: AccountId
-  /** Where it begins: milliseconds since the Unix epoch. */
+  /** Its beginning: milliseconds since the Unix epoch. */
   readonly day: number
 }
 
@@ -23,7 +23,7 @@ export interface DaysPlace {
 
 interface Step {
   readonly unrolled: readonly AccountDay[]
-  /** Where the next step begins; undefined: that was the last one. */
+  /** The beginning of the next step; undefined: that was the last one. */
   readonly next: DaysPlace | undefined
 }
 

@@ -23,15 +23,15 @@ const MAX_NOTES = 64
 /** Read at a time; the largest ones take two milliseconds together. */
 const NOTES_PER_STEP = 4
 
-/** What a batch adds to one account's hours. */
+/** The usage of a batch in one account's hours. */
 type AccountRows = readonly [accountId: AccountId, rows: readonly UsageTable[]]
 
 export class UsageBacklog {
   readonly #database: Kysely<Schema>
   readonly #batches: UsageBatches
   /**
-   * What this process noted of each account; what an earlier one left is added to the hours with
-   * the next days.
+   * The notes of this process of each account; those that an earlier one left are added to the
+   * hours with the next days.
    */
   readonly #noted = new Map<AccountId, { notes: number; rows: number }>()
 
@@ -114,7 +114,8 @@ export class UsageBacklog {
 }
 
 /**
- * What is to be added to the account's hours, a row for each note that has something for it.
+ * The usage still to be added to the account's hours, a row for each note that has something for
+ * it.
  * @param ofBatches what notes of whole batches have for it, where that is known already
  */
 export async function readBacklog(

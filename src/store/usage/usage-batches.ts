@@ -38,7 +38,7 @@ export class UsageBatches {
   readonly #database: Kysely<Schema>
   readonly #relieve: (rows: number) => Promise<void>
   readonly #commitSize = new CommitSize()
-  /** What this process noted; what an earlier one left is settled with it. */
+  /** The notes of this process; those that an earlier one left are settled with them. */
   #notes = 0
   #chars = 0
   #settling: Promise<void> = Promise.resolve()
@@ -153,7 +153,7 @@ export class UsageBatches {
   }
 }
 
-/** What batches add to one account's hours. */
+/** The usage of batches in one account's hours. */
 export async function readBatches(
   database: Kysely<Schema>,
   accountId: AccountId,
@@ -168,7 +168,7 @@ export async function readBatches(
   return rows
 }
 
-/** As `readBatches`, of every account. */
+/** Like `readBatches`, of every account. */
 export async function readAllBatches(
   database: Kysely<Schema>,
 ): Promise<ReadonlyMap<AccountId, readonly UsageTable[]>> {
@@ -202,7 +202,7 @@ async function noteSettlement(database: Kysely<Schema>, { last, done }: Settleme
     .execute()
 }
 
-/** What each note adds to each of its accounts, but for what is in the hours already. */
+/** The usage that each note adds to each of its accounts, but for what is in the hours already. */
 async function* readAccounts(
   database: Kysely<Schema>,
   {

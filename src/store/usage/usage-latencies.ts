@@ -4,8 +4,8 @@ import { LatencyHistogram } from './latency-histogram.ts'
 import { type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
 
 /**
- * Where the ranges end that times are counted in, in milliseconds: few enough to be looked at, and
- * round. Each begins where the one before ends; the last one has no end.
+ * The ends of the ranges that times are counted in, in milliseconds: few enough to be looked at,
+ * and round. Each begins where the one before ends; the last one has no end.
  */
 export const LATENCY_EDGES_MS = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000,
@@ -13,7 +13,7 @@ export const LATENCY_EDGES_MS = [
 ] as const
 
 export interface LatencyStep {
-  /** Where the hour, day or month (UTC) begins; the range's own beginning under `all`. */
+  /** The beginning of the hour, day or month (UTC); the range's own beginning under `all`. */
   readonly startsAt: number
   readonly calls: number
   /** Counts by range: one more than there are edges. */
@@ -21,7 +21,7 @@ export interface LatencyStep {
   readonly firstByte: readonly number[]
 }
 
-/** What a row costs beside its histograms, as much as so many characters of them. */
+/** The cost of a row beside its histograms, as much as so many characters of them. */
 const ROW_IN_CHARACTERS = 500
 /** Characters of histograms between two turns of the event loop: a quarter of a millisecond. */
 const CHARACTERS_PER_TURN = 50_000

@@ -37,7 +37,7 @@ export interface UsageRange {
 /** A millisecond of the event loop. */
 const ROWS_PER_PAGE = 400
 
-/** What waits to be added to the hours. @param ofBatches as `readBacklog` has it */
+/** Notes that wait to be added to the hours. @param ofBatches as `readBacklog` has it */
 export async function readNotes(
   database: Kysely<Schema>,
   { accountId, fromMs, untilMs }: UsageRange,

@@ -48,7 +48,7 @@ export interface RollUp {
     readonly fromMs: number
     readonly toMs: number
   }
-  /** Where the sums go, in place of those that are there of this time. */
+  /** The table of the sums, in place of those that are there of this time. */
   readonly into: { readonly table: 'usage_days' | 'usage_months'; readonly startsAt: number }
   /** The same histogram, each bucket once. */
   readonly shorten: (histogram: string) => string

@@ -40,7 +40,7 @@ interface Reading {
 }
 
 /**
- * What rows of usage add up to: their counters, and how many of `failed` were refused before any
+ * The sum of rows of usage: their counters, and how many of `failed` were refused before any
  * upstream was asked.
  */
 export const SUMMED = [...COUNTERS, 'refused'] as const
@@ -124,7 +124,7 @@ export async function readInSlices<Row>(
   return rows
 }
 
-/** Where the step begins that a row belongs to. */
+/** The beginning of the step that a row belongs to. */
 export function toStart(
   startsAt: number,
   { interval, fromMs }: Pick<UsageQuery, 'interval' | 'fromMs'>,
@@ -179,7 +179,7 @@ async function planDays(
   spans.add('usage_hours', toMs)
 }
 
-/** Where those begin that begin in this stretch of time, in its order. */
+/** The beginnings of those that begin in this stretch of time, in its order. */
 async function listRolled(
   database: Kysely<Schema>,
   table: 'usage_rolled_days' | 'usage_rolled_months',

@@ -1,5 +1,5 @@
 /**
- * What was used, added up: whole hours from the roll-ups, which outlive the calls, and the part of
+ * Usage added up: whole hours from the roll-ups, which outlive the calls, and the part of
  * an hour from the calls. For the start of the process: never asked on the hot path, and this
  * process may add nothing to the roll-ups meanwhile. Its memory grows with accounts, keys, gates
  * and targets, and neither with time nor with calls.
@@ -78,7 +78,7 @@ export class UsageSums {
   }
 
   /**
-   * What each of these stretches of time used, which begin and end with an hour. All of them
+   * The usage in each of these stretches of time, which begin and end with an hour. All of them
    * together are one pass over what the account used.
    * @throws the signal's reason (rejects)
    */

@@ -28,7 +28,7 @@ export interface LatencyPercentiles {
 }
 
 export interface UsageSum {
-  /** Where the hour, day or month (UTC) begins; the range's own beginning under `all`. */
+  /** The beginning of the hour, day or month (UTC); the range's own beginning under `all`. */
   readonly startsAt: number
   /**
    * The gate, target, key, class of status (`2xx`) or credential; null where nothing is grouped, or

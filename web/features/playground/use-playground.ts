@@ -24,7 +24,7 @@ export interface Playground {
   readonly threads: readonly (readonly Entry[])[]
   readonly settings: Settings
   readonly draft: string
-  /** The text that was being typed before the last message was taken up again; absent while none is. */
+  /** The draft before the last message was taken up again; absent while none is. */
   readonly draftBeforeEdit?: string
   /** Asked last, for when the address names none. */
   readonly gateIds: readonly string[]

@@ -18,7 +18,7 @@ export function useStayAtEnd(
 } {
   const [isAtEnd, setAtEnd] = useState(true)
   const wasAtEnd = useRef(true)
-  /** The reader's place when they began to turn the wheel upwards, until the box has moved. */
+  /** The place where the reader turned the wheel upwards, until the box has moved. */
   const leavingFrom = useRef<number>(undefined)
 
   const goToEnd = () => {

@@ -25,6 +25,10 @@ export type MediaSource =
  * How long a provider may keep the prompt up to and with this part in its cache; absent: as it
  * likes.
  */
+export function toUrl(source: MediaSource): string {
+  return source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
+}
+
 export interface CacheHint {
   readonly ttl?: '5m' | '1h'
 }
@@ -171,6 +175,13 @@ export interface ReasoningOptions {
 }
 
 /** Every setting is optional; absent means that the caller said nothing. */
+/** The effort that is asked for, in a word: also where a budget of tokens says it. */
+export function effortOf(reasoning: ReasoningOptions | undefined): string | undefined {
+  const { effort, budgetTokens } = reasoning ?? {}
+  if (effort !== undefined || budgetTokens === undefined) return effort
+  return budgetTokens <= 2048 ? 'low' : budgetTokens <= 8192 ? 'medium' : 'high'
+}
+
 export interface ChatSettings {
   readonly maxOutputTokens?: number
   readonly temperature?: number

@@ -1,5 +1,5 @@
 /** Whether and how a request asks an Anthropic model to think. Pure. */
-import type { ChatMessage, ChatRequest, JsonRecord } from '../chat-request.ts'
+import { type ChatMessage, type ChatRequest, effortOf, type JsonRecord } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
 import { isSendable } from './encode-messages.ts'
 
@@ -60,7 +60,7 @@ export function planThinking(
   // would be refused.
   if (lacksThinking(request.messages, target.sealOrigin)) return giveUp()
   if (mode === 'adaptive') {
-    const effort = EFFORTS[reasoning.effort ?? toEffort(reasoning.budgetTokens ?? 0)]
+    const effort = EFFORTS[effortOf(reasoning) ?? 'low']
     if (effort === undefined) return giveUp()
     return {
       isOn: true,
@@ -84,10 +84,6 @@ export function planThinking(
     outputConfig: {},
     budgetTokens: budget,
   }
-}
-
-function toEffort(budgetTokens: number): string {
-  return budgetTokens <= 2048 ? 'low' : budgetTokens <= 8192 ? 'medium' : 'high'
 }
 
 /**

@@ -5,7 +5,14 @@
 import { invalidRequest } from '../../core/errors.ts'
 import { besideTemperature } from '../anthropic-messages/encode-request.ts'
 import { planThinking } from '../anthropic-messages/plan-thinking.ts'
-import type { ChatMessage, ChatRequest, JsonRecord, ResponseFormat, Tool } from '../chat-request.ts'
+import {
+  type ChatMessage,
+  type ChatRequest,
+  effortOf,
+  type JsonRecord,
+  type ResponseFormat,
+  type Tool,
+} from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import { assertSomebodySpeaks, readableStops } from '../fit-request.ts'
 import { present } from '../read-json.ts'
@@ -93,8 +100,7 @@ function planReasoning(
   ignored: Set<Feature>,
 ): ReasoningPlan {
   if (target.traits.reasoning === 'effort') {
-    const { effort, budgetTokens } = request.reasoning ?? {}
-    const asked = effort ?? (budgetTokens === undefined ? undefined : toEffort(budgetTokens))
+    const asked = effortOf(request.reasoning)
     const word = EFFORTS[asked ?? '']
     if (asked !== undefined && word === undefined) ignored.add('reasoning')
     return {
@@ -109,10 +115,6 @@ function planReasoning(
     output_config: unlessEmpty(outputConfig),
   }) as JsonRecord
   return { isOn, fields, budgetTokens }
-}
-
-function toEffort(budgetTokens: number): string {
-  return budgetTokens <= 2048 ? 'low' : budgetTokens <= 8192 ? 'medium' : 'high'
 }
 
 function encodeInference(

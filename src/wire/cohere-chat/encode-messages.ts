@@ -3,14 +3,15 @@
  * own. Pure.
  */
 import { invalidRequest } from '../../core/errors.ts'
-import type {
-  AssistantPart,
-  ChatMessage,
-  ImagePart,
-  JsonRecord,
-  TextPart,
-  ToolResult,
-  UserPart,
+import {
+  type AssistantPart,
+  type ChatMessage,
+  type ImagePart,
+  type JsonRecord,
+  type TextPart,
+  type ToolResult,
+  toUrl,
+  type UserPart,
 } from '../chat-request.ts'
 import { present } from '../read-json.ts'
 import { placeOf, type ReturnRules } from './reasoning-place.ts'
@@ -81,9 +82,7 @@ function encodeText({ text }: TextPart): JsonRecord {
 }
 
 function encodeImage({ source, detail }: ImagePart): JsonRecord {
-  const url =
-    source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
-  return { type: 'image_url', image_url: { url, ...present({ detail }) } }
+  return { type: 'image_url', image_url: { url: toUrl(source), ...present({ detail }) } }
 }
 
 function unsupported(what: string) {

@@ -2,7 +2,12 @@
  * Our requests as Gemini's generateContent. The format's traps, with their causes, are in
  * README.md. It must not know callers.
  */
-import type { ChatRequest, JsonRecord, ResponseFormat } from '../chat-request.ts'
+import {
+  type ChatRequest,
+  effortOf,
+  type JsonRecord,
+  type ResponseFormat,
+} from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import { assertSomebodySpeaks } from '../fit-request.ts'
 import { present } from '../read-json.ts'
@@ -101,7 +106,7 @@ function encodeThinking(
   const isShown = effort !== 'none' && reasoning.summary !== 'none'
   const thoughts = isShown ? { includeThoughts: true } : {}
   if (traits.reasoning === 'level') {
-    const level = LEVELS[effort ?? (budgetTokens === undefined ? '' : toEffort(budgetTokens))]
+    const level = LEVELS[effortOf(reasoning) ?? '']
     if (level !== undefined) return { thinkingLevel: level, ...thoughts }
   } else if (traits.reasoning === 'budget') {
     const budget = budgetTokens ?? BUDGETS[effort ?? '']
@@ -109,10 +114,6 @@ function encodeThinking(
   }
   if (effort !== 'none') ignored.add('reasoning')
   return undefined
-}
-
-function toEffort(budgetTokens: number): string {
-  return budgetTokens <= 2048 ? 'low' : budgetTokens <= 8192 ? 'medium' : 'high'
 }
 
 function encodeTools({ tools, toolChoice }: ChatRequest): JsonRecord {

@@ -3,16 +3,16 @@
  */
 
 import { createHash } from 'node:crypto'
-import type {
-  AssistantPart,
-  ChatMessage,
-  FilePart,
-  ImagePart,
-  JsonRecord,
-  MediaSource,
-  ReasoningPart,
-  ToolResult,
-  UserPart,
+import {
+  type AssistantPart,
+  type ChatMessage,
+  type FilePart,
+  type ImagePart,
+  type JsonRecord,
+  type ReasoningPart,
+  type ToolResult,
+  toUrl,
+  type UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
 import { present } from '../read-json.ts'
@@ -101,10 +101,6 @@ function encodeFile({ source, filename }: FilePart): JsonRecord {
     document_url: toUrl(source),
     ...present({ document_name: filename }),
   }
-}
-
-function toUrl(source: MediaSource): string {
-  return source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
 }
 
 /** A turn with neither content nor calls is refused, so it is left out. */

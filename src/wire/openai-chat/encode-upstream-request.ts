@@ -1,5 +1,12 @@
 /** Our requests as Chat Completions for an upstream. It must not know callers. */
-import type { ChatRequest, JsonRecord, ResponseFormat, Tool, ToolChoice } from '../chat-request.ts'
+import {
+  type ChatRequest,
+  effortOf,
+  type JsonRecord,
+  type ResponseFormat,
+  type Tool,
+  type ToolChoice,
+} from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import { present } from '../read-json.ts'
 import { encodeUpstreamMessages } from './encode-upstream-messages.ts'
@@ -101,14 +108,9 @@ function encodeEffort(
   { traits }: EncodeTarget,
   ignored: Set<Feature>,
 ): string | undefined {
-  const effort = reasoning?.effort ?? toEffort(reasoning?.budgetTokens)
+  const effort = effortOf(reasoning)
   if (effort === undefined) return undefined
   if (traits.reasoning === 'effort' || family === 'openai-chat') return effort
   if (effort !== 'none') ignored.add('reasoning')
   return undefined
-}
-
-function toEffort(budgetTokens: number | undefined): string | undefined {
-  if (budgetTokens === undefined) return undefined
-  return budgetTokens <= 2048 ? 'low' : budgetTokens <= 8192 ? 'medium' : 'high'
 }

@@ -1,16 +1,16 @@
 /** Our messages as the input items of a Responses request. It must not know callers. */
 import { invalidRequest } from '../../core/errors.ts'
-import type {
-  AssistantPart,
-  ChatMessage,
-  FilePart,
-  ImagePart,
-  JsonRecord,
-  MediaSource,
-  ReasoningPart,
-  TextPart,
-  ToolResult,
-  UserPart,
+import {
+  type AssistantPart,
+  type ChatMessage,
+  type FilePart,
+  type ImagePart,
+  type JsonRecord,
+  type ReasoningPart,
+  type TextPart,
+  type ToolResult,
+  toUrl,
+  type UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
 import { present } from '../read-json.ts'
@@ -71,10 +71,6 @@ function encodeFile({ source, filename }: FilePart): JsonRecord {
   if (source.type === 'url') return { type: 'input_file', file_url: source.url }
   const name = filename ?? (source.mediaType === 'application/pdf' ? 'document.pdf' : 'document')
   return { type: 'input_file', filename: name, file_data: toUrl(source) }
-}
-
-function toUrl(source: MediaSource): string {
-  return source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
 }
 
 /**

@@ -2,7 +2,14 @@
  * Our requests as Responses for an upstream. The format's traps, with their causes, are in
  * README.md. It must not know callers.
  */
-import type { ChatRequest, JsonRecord, ResponseFormat, Tool, ToolChoice } from '../chat-request.ts'
+import {
+  type ChatRequest,
+  effortOf,
+  type JsonRecord,
+  type ResponseFormat,
+  type Tool,
+  type ToolChoice,
+} from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import { present } from '../read-json.ts'
 import { encodeInput } from './encode-input.ts'
@@ -125,7 +132,7 @@ function encodeReasoning(
   ignored: Set<Feature>,
 ): JsonRecord | undefined {
   if (reasoning === undefined) return undefined
-  const asked = reasoning.effort ?? toEffort(reasoning.budgetTokens)
+  const asked = effortOf(reasoning)
   if (traits.reasoning === undefined) {
     if (asked !== 'none') ignored.add('reasoning')
     return undefined
@@ -136,11 +143,6 @@ function encodeReasoning(
   const effort = isRefused ? undefined : asked === 'max' ? 'xhigh' : asked
   const summary = reasoning.summary === 'none' ? undefined : reasoning.summary
   return effort === undefined && summary === undefined ? undefined : present({ effort, summary })
-}
-
-function toEffort(budgetTokens: number | undefined): string | undefined {
-  if (budgetTokens === undefined) return undefined
-  return budgetTokens <= 2048 ? 'low' : budgetTokens <= 8192 ? 'medium' : 'high'
 }
 
 /** The tiers are each vendor's own words. */

@@ -8,10 +8,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { CallCredential } from '../../core/call.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../../core/ids.ts'
+import { spanOf } from '../../core/period.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { type CallRange, type ScopedRange, sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
+import { sumOfHours } from './sum-hour-rows.ts'
 import { readAllBatches } from './usage-batches.ts'
+import { DAY_MS } from './usage-hours.ts'
 import { readNotes, readPages, type UsageRange, type UsageRow } from './usage-pages.ts'
 
 /** Of all calls of one key through one gate to one target with one credential. */
@@ -78,8 +81,10 @@ export class UsageSums {
   }
 
   /**
-   * The usage in each of these stretches of time, which begin and end with an hour. All of them
-   * together are one pass over what the account used.
+   * The usage in each of these stretches of time, which begin and end with an hour. The whole days
+   * of all of them together are one pass over what the account used; the hours before and after
+   * those are added up by the database for each by itself. A pass over the hours of whatever lies between
+   * two beginnings had nearly every hour in it where a hundred budgets begin on different days.
    * @throws the signal's reason (rejects)
    */
   async ofRanges(
@@ -87,16 +92,22 @@ export class UsageSums {
     ranges: readonly ScopedRange[],
     signal?: AbortSignal,
   ): Promise<readonly UsedAmounts[]> {
+    const divided = ranges.map(divideByDays)
+    const ofDays = new RangeSums(divided.map(({ days }) => days))
     const sums = new RangeSums(ranges)
     await this.#asOfOneMoment(async (database) => {
-      for (const { fromMs, untilMs } of sums.stretches()) {
+      for (const { fromMs, untilMs } of ofDays.stretches()) {
         const stretch: UsageRange = { accountId, fromMs, untilMs }
         for await (const rows of readPages(database, stretch, signal))
-          for (const row of rows) sums.add(row)
+          for (const row of rows) ofDays.add(row)
       }
+      for (const [index, { hours }] of divided.entries())
+        for (const range of hours)
+          addTo(sums.amounts[index], await sumOfHours(database, { ...range, accountId }, signal))
       const all = { accountId, fromMs: 0, untilMs: Number.POSITIVE_INFINITY }
       for (const row of await readNotes(database, all)) sums.add(row)
     })
+    for (const [index, amounts] of ofDays.amounts.entries()) addTo(sums.amounts[index], amounts)
     return sums.amounts
   }
 
@@ -171,6 +182,30 @@ function addRow(sum: Amounts, row: UsageRow): void {
   sum.unpricedCalls += row.unpriced
 }
 
+function addTo(sum: Amounts | undefined, more: UsedAmounts): void {
+  if (sum === undefined) return
+  sum.tokens += more.tokens
+  sum.microUsd += more.microUsd
+  sum.unpricedCalls += more.unpricedCalls
+}
+
+/** The whole days of a range, which may be none, and the hours before and after them. */
+function divideByDays(range: ScopedRange): {
+  readonly days: ScopedRange
+  readonly hours: readonly ScopedRange[]
+} {
+  const firstMs = Math.ceil(range.fromMs / DAY_MS) * DAY_MS
+  // It may be infinite.
+  const lastMs = range.untilMs - (Number.isFinite(range.untilMs) ? range.untilMs % DAY_MS : 0)
+  const days = { ...range, fromMs: firstMs, untilMs: lastMs }
+  if (lastMs < firstMs) return { days: { ...days, untilMs: firstMs }, hours: [range] }
+  const hours = [
+    { ...range, untilMs: firstMs },
+    { ...range, fromMs: lastMs },
+  ]
+  return { days, hours: hours.filter(({ fromMs, untilMs }) => fromMs < untilMs) }
+}
+
 /** One account's sums, told apart by everything that says what they count for. */
 class PlaceSums {
   readonly #accountId: AccountId
@@ -209,7 +244,7 @@ class PlaceSums {
   }
 }
 
-/** The sums of several stretches of time at once. */
+/** The sums of several stretches of time at once, which begin and end with a day where pages are read. */
 class RangeSums {
   readonly amounts: readonly Amounts[]
   readonly #boundaries: readonly number[]
@@ -229,13 +264,20 @@ class RangeSums {
   }
 
   /**
-   * Within each of them no range begins or ends, so that a day's sum belongs to a range as a whole,
-   * or not at all.
+   * Within each of them no range begins or ends, so that a month's sum belongs to a range as a
+   * whole, or not at all; or it is shorter than a month, and is read by days, in which none does.
+   * Each takes several questions, so there are two at most for each month in which ranges begin.
    */
   stretches(): readonly { readonly fromMs: number; readonly untilMs: number }[] {
-    return this.#boundaries
+    const ofMonths = Map.groupBy(this.#boundaries, (ms) =>
+      Number.isFinite(ms) ? spanOf('month', ms).startsAtMs : ms,
+    )
+    const boundaries = [...ofMonths.values()].flatMap((ofMonth) => [
+      ...new Set([ofMonth.at(0) ?? 0, ofMonth.at(-1) ?? 0]),
+    ])
+    return boundaries
       .slice(1)
-      .map((untilMs, index) => ({ fromMs: this.#boundaries[index] ?? untilMs, untilMs }))
+      .map((untilMs, index) => ({ fromMs: boundaries[index] ?? untilMs, untilMs }))
   }
 
   add(row: UsageRow): void {

@@ -123,7 +123,10 @@ async function main(): Promise<void> {
       const browser = await openBrowser()
       try {
         await furnish(gatehouse)
-        const { context, page } = await browser.visit(gatehouse.url, { viewport: VIEWPORT })
+        const { context, page } = await browser.visit(gatehouse.url, {
+          viewport: VIEWPORT,
+          hasMotion: true,
+        })
         await enterAsOwner(page, gatehouse)
         const cookies = await context.cookies()
         await page.close()
@@ -141,7 +144,10 @@ async function main(): Promise<void> {
           const cold: Visited[] = []
           const warm: Visited[] = []
           for (let repetition = 0; repetition < REPETITIONS; repetition += 1) {
-            const fresh = await browser.visit(gatehouse.url, { viewport: VIEWPORT })
+            const fresh = await browser.visit(gatehouse.url, {
+              viewport: VIEWPORT,
+              hasMotion: true,
+            })
             await fresh.page.close()
             await fresh.context.addCookies(cookies)
             await fresh.context.addInitScript(WATCH_PAGE)

@@ -26,7 +26,7 @@ let visit: Visit
 beforeAll(async () => {
   gatehouse = await startGatehouse({ sandbox: true })
   browser = await openBrowser()
-  visit = await browser.visit(gatehouse.url)
+  visit = await browser.visit(gatehouse.url, { hasMotion: true })
   await enterAsOwner(visit.page, gatehouse)
 })
 afterAll(async () => {

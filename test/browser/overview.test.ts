@@ -39,7 +39,7 @@ let visit: Visit
 beforeAll(async () => {
   gatehouse = await startGatehouse({ sandbox: true })
   browser = await openBrowser()
-  visit = await browser.visit(gatehouse.url)
+  visit = await browser.visit(gatehouse.url, { hasMotion: true })
   // Time goes on as ever, and can be made to leap.
   await visit.page.clock.install()
 })
@@ -243,7 +243,10 @@ test('who used most leads to the analytics of it', async () => {
 })
 
 test('nothing is hard to reach in either palette, nor wider than a phone', async () => {
-  const narrow = await browser.visit(gatehouse.url, { viewport: { width: 390, height: 844 } })
+  const narrow = await browser.visit(gatehouse.url, {
+    viewport: { width: 390, height: 844 },
+    hasMotion: true,
+  })
   const { page } = narrow
   const signIn = await weighScripts(page, async () => {
     await page.goto('/dashboard/sign-in')

@@ -40,8 +40,6 @@ beforeAll(async () => {
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
   seen = collectSeenTexts(visit.page)
-  // A message that is fading in has no contrast yet.
-  await visit.page.emulateMedia({ reducedMotion: 'reduce' })
   await enterAsOwner(visit.page, gatehouse)
 })
 afterAll(async () => {
@@ -294,7 +292,7 @@ test.each([
   'in %s at %i px axe finds nothing serious and nothing scrolls sideways',
   async (colorScheme, width) => {
     const { page } = visit
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.emulateMedia({ colorScheme })
     await page.setViewportSize({ width, height: 844 })
     await page.locator(`html[data-theme=${colorScheme}]`).waitFor()
     for (const [path, seenWhenThere] of [

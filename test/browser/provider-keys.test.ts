@@ -32,8 +32,6 @@ beforeAll(async () => {
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
   seen = collectSeenTexts(visit.page)
-  // A message that is fading in has no contrast yet.
-  await visit.page.emulateMedia({ reducedMotion: 'reduce' })
   await enterAsOwner(visit.page, gatehouse)
   await visit.page.getByRole('navigation').getByRole('link', { name: 'Provider keys' }).click()
   await visit.page.getByRole('listitem', { name: 'Sandbox', exact: true }).waitFor()

@@ -50,6 +50,11 @@ export interface Visit {
 export interface VisitOptions {
   readonly viewport?: { readonly width: number; readonly height: number }
   readonly colorScheme?: 'light' | 'dark'
+  /**
+   * With the movements of the pages, as most people have them. Without: each of them draws the page
+   * many times, for nothing that most tests look at.
+   */
+  readonly hasMotion?: boolean
 }
 
 /** Starts a browser with an empty profile; `close` ends it. */
@@ -72,6 +77,7 @@ export async function openBrowser(): Promise<{
         baseURL: baseUrl,
         viewport: options.viewport ?? { width: WIDTH, height: 900 },
         colorScheme: options.colorScheme ?? 'light',
+        reducedMotion: options.hasMotion === true ? 'no-preference' : 'reduce',
         locale: 'en-GB',
         timezoneId: 'Europe/Zurich',
       })

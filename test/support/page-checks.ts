@@ -12,11 +12,12 @@ const PHONE = { width: 390, height: 844 }
 
 /**
  * A line for each thing that axe finds serious in the page as it is now, in both palettes. Leaves
- * the page light. The palettes differ in nothing but colours (web/ui/palettes.test.ts), so the
+ * the page light, and with the movements that it had. The palettes differ in nothing but colours (web/ui/palettes.test.ts), so the
  * second one is asked about these alone.
  */
 export async function findFaultsOfPalettes(page: Page): Promise<string[]> {
   const faults: string[] = []
+  const hasMotion = await page.evaluate(`!matchMedia('(prefers-reduced-motion: reduce)').matches`)
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.locator(`html[data-theme=${colorScheme}]`).waitFor()
@@ -26,7 +27,7 @@ export async function findFaultsOfPalettes(page: Page): Promise<string[]> {
     )
     faults.push(...found.map((fault) => `${colorScheme}: ${fault}`))
   }
-  await page.emulateMedia({ reducedMotion: null })
+  if (hasMotion === true) await page.emulateMedia({ reducedMotion: 'no-preference' })
   return faults
 }
 

@@ -82,9 +82,9 @@ export class UsageSums {
 
   /**
    * The usage in each of these stretches of time, which begin and end with an hour. The whole days
-   * of all of them together are one pass over what the account used; the hours before and after
-   * those are added up by the database for each by itself. A pass over the hours of whatever lies between
-   * two beginnings had nearly every hour in it where a hundred budgets begin on different days.
+   * of all of them together are one pass over what the account used; the database adds up the hours
+   * before and after those for each by itself. A pass over the hours of whatever lies between two
+   * beginnings had nearly every hour in it where a hundred budgets begin on different days.
    * @throws the signal's reason (rejects)
    */
   async ofRanges(

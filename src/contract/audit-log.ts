@@ -3,25 +3,7 @@
  */
 import { z } from 'zod'
 import { listOf, pageQuery } from './lists.ts'
-
-const TIME_PROBLEM = 'must be a time such as 2026-11-01T00:00:00Z, or a day such as 2026-11-01'
-
-/**
- * ISO 8601, with a zone; a day alone begins at midnight UTC. Becomes milliseconds since the Unix
- * epoch.
- */
-const time = z
-  .string({ error: TIME_PROBLEM })
-  .regex(/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/, {
-    error: TIME_PROBLEM,
-    abort: true,
-  })
-  .transform((text) => Date.parse(text))
-  .refine((at) => Number.isFinite(at) && at >= 0, { error: TIME_PROBLEM })
-
-const id = z
-  .string({ error: 'must be given once' })
-  .regex(/^[\x20-\x7e]{1,300}$/, { error: 'must be 1 to 300 printable characters' })
+import { nameParameter, timeParameter } from './usage-query.ts'
 
 /** @param actions every change that can be asked for, `resource.verb` */
 export function auditLogQuery(actions: readonly string[]) {
@@ -29,7 +11,7 @@ export function auditLogQuery(actions: readonly string[]) {
   return z
     .strictObject({
       ...pageQuery.shape,
-      actor: id
+      actor: nameParameter
         .optional()
         .meta({ description: 'The id of the key or user that made it; `local`: the operator.' }),
       action: z
@@ -40,11 +22,11 @@ export function auditLogQuery(actions: readonly string[]) {
         .enum(resources, { error: `must be one of ${resources.join(', ')}` })
         .optional()
         .meta({ example: 'gate' }),
-      resourceId: id.optional().meta({ description: 'Of what was changed.' }),
-      from: time
+      resourceId: nameParameter.optional().meta({ description: 'Of what was changed.' }),
+      from: timeParameter
         .optional()
         .meta({ type: 'string', format: 'date-time', description: 'Changes of then or later.' }),
-      to: time
+      to: timeParameter
         .optional()
         .meta({ type: 'string', format: 'date-time', description: 'Changes from before.' }),
     })

@@ -15,7 +15,7 @@ import {
   type RowOf,
   toApiRequest,
 } from '../contract/api-call.ts'
-import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
+import { withoutVersion } from '../core/without-trailing-slashes.ts'
 import { CliError, type CliFailure } from './cli-error.ts'
 import type { CliContext, SendRequest } from './context.ts'
 
@@ -222,10 +222,4 @@ export function notAGateway(response: Response): CliError {
     `The address in GATEHOUSE_URL answered HTTP ${response.status} (${how}), which is not how ` +
       `a gateway answers. Is it the gateway's own address?`,
   )
-}
-
-/** An address as SDKs take it, with `/v1` at its end, is as good as one without. */
-function withoutVersion(address: string): string {
-  const base = withoutTrailingSlashes(address)
-  return base.endsWith('/v1') ? withoutTrailingSlashes(base.slice(0, -'/v1'.length)) : base
 }

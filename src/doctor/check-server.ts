@@ -3,7 +3,7 @@
  * the key.
  */
 import type { Secret } from '../core/secret.ts'
-import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
+import { withoutVersion } from '../core/without-trailing-slashes.ts'
 import { checkConnections } from './check-connections.ts'
 import type { ExaminedGate } from './check-gates.ts'
 import { checkUnpricedBudgets } from './check-unpriced.ts'
@@ -324,10 +324,4 @@ function fail(message: string, cure: string): Finding {
 
 function only(finding: Finding): ExaminedServer {
   return { findings: [finding] }
-}
-
-/** An address as SDKs take it, with `/v1` at its end, is as good as one without. */
-function withoutVersion(address: string): string {
-  const base = withoutTrailingSlashes(address)
-  return base.endsWith('/v1') ? withoutTrailingSlashes(base.slice(0, -'/v1'.length)) : base
 }

@@ -15,7 +15,7 @@ import { removeSums, sumsPathOf } from './segment-sums.ts'
  * @throws the file system's error; what was moved before stays moved
  */
 export function adoptSegments(fromDataFolder: string, toDataFolder: string): number {
-  const from = listOrNone(join(fromDataFolder, 'journal'))
+  const from = listSegments(join(fromDataFolder, 'journal'))
   if (from.length === 0) return 0
   const folder = join(toDataFolder, 'journal')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -33,13 +33,4 @@ export function adoptSegments(fromDataFolder: string, toDataFolder: string): num
 function adoptSums(from: string, to: string): void {
   removeSums(to)
   if (existsSync(sumsPathOf(from))) renameSync(sumsPathOf(from), sumsPathOf(to))
-}
-
-function listOrNone(folder: string): ReturnType<typeof listSegments> {
-  try {
-    return listSegments(folder)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw error
-  }
 }

@@ -79,7 +79,7 @@ export class ClosedSegments {
    */
   recover(folder: string): number {
     let next = 1
-    for (const { sequence, segment } of listLeftovers(folder)) {
+    for (const { sequence, segment } of listSegments(folder)) {
       this.#segments.set(segment, undefined)
       next = sequence + 1
     }
@@ -119,14 +119,5 @@ export class ClosedSegments {
     removeSums(segment.path)
     if (this.#segments.delete(segment))
       this.#report({ type: 'segment-missing', path: segment.path })
-  }
-}
-
-function listLeftovers(folder: string): ReturnType<typeof listSegments> {
-  try {
-    return listSegments(folder)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw error
   }
 }

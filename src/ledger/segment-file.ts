@@ -34,18 +34,28 @@ const NAME = /^(\d{12})\.journal$/
 const NEWLINE = new Uint8Array([10])
 
 /**
- * The segments in a folder, oldest first, with their sequence numbers. @throws the file system's
- * error.
+ * The segments in a folder, oldest first, with their sequence numbers; none where there is no such
+ * folder.
+ * @throws any other error of the file system
  */
 export function listSegments(folder: string): { sequence: number; segment: ClosedSegment }[] {
   const found: { sequence: number; segment: ClosedSegment }[] = []
-  for (const name of readdirSync(folder).sort()) {
+  for (const name of namesIn(folder).sort()) {
     const sequence = NAME.exec(name)?.[1]
     if (sequence === undefined) continue
     const path = join(folder, name)
     found.push({ sequence: Number(sequence), segment: { path, bytes: statSync(path).size } })
   }
   return found
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
 }
 
 export function segmentName(sequence: number): string {

@@ -73,7 +73,8 @@ export interface ReasoningPart {
 }
 
 /**
- * What a provider attached to its reasoning so that it recognises it when it comes back. Opaque.
+ * The mark that a provider attached to its reasoning so that it recognises it when it comes back.
+ * Opaque.
  */
 export interface Seal {
   /**
@@ -170,7 +171,7 @@ export interface ReasoningOptions {
    */
   readonly effort?: string
   readonly budgetTokens?: number
-  /** Whether the caller wants to read the reasoning: `auto`, `concise`, `detailed`, or `none`. */
+  /** How the caller wants to read the reasoning: `auto`, `concise`, `detailed`, or `none`. */
   readonly summary?: string
 }
 
@@ -222,7 +223,7 @@ export interface ChatRequest extends ChatSettings {
   /** The family of dialects that `extra` is written in. */
   readonly family: 'openai-chat' | 'anthropic-messages' | 'gatehouse-chat'
   /**
-   * What the caller's codec itself had to leave out, in the caller's own spelling
+   * The members that the caller's codec itself had to leave out, in the caller's own spelling
    * (`messages[2].content[1]`).
    */
   readonly ignored: readonly string[]

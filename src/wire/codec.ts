@@ -16,13 +16,13 @@ export interface Step<In, Out> {
   end(): readonly Out[]
 }
 
-/** What an answer to the caller says of itself, beside what the upstream wrote. */
+/** The facts that an answer to the caller states, beside the text of the upstream. */
 export interface AnswerFacts {
   /** The call's own id (`call_…`), used where the upstream gave none. */
   readonly callId: string
   /** `provider/model`. */
   readonly target: string
-  /** What the caller wrote where the model name was. */
+  /** The caller's text in the place of the model name. */
   readonly gateId: string
   /** Milliseconds since the Unix epoch. */
   readonly startedAtMs: number
@@ -34,7 +34,7 @@ export interface AnswerFacts {
    */
   readonly outcome?: () => AnswerOutcome
   /**
-   * What such an answer costs, for dialects that tell it: asked once, at its end. Absent: nobody
+   * The cost of such an answer, for dialects that tell it: asked once, at its end. Absent: nobody
    * knows.
    */
   readonly priceOf?: (usage: Usage) => Cost | undefined
@@ -54,14 +54,14 @@ export interface AnswerOutcome {
 }
 
 /**
- * What a request may grow to while it is read: its own size is bounded, what it asks to be filled
- * in is not.
+ * The size that a request may grow to while it is read: its own size is bounded, what it asks to be
+ * filled in is not.
  */
 export interface DecodeLimits {
   readonly maxTextBytes: number
 }
 
-/** Where the operator's limit for bodies is not at hand. */
+/** The limit where the operator's own for bodies is not at hand. */
 export const DECODE_LIMITS: DecodeLimits = { maxTextBytes: 64 * 1024 * 1024 }
 
 /** Speaks a dialect to our clients. */
@@ -93,7 +93,7 @@ export interface EventEncoder {
 }
 
 /**
- * What a codec must know of the model that it writes to. All of it comes from the provider's data.
+ * Facts of the model that a codec writes to. All of it comes from the provider's data.
  */
 export interface ModelTraits {
   /**
@@ -135,7 +135,7 @@ export interface EncodeTarget {
 
 export interface EncodedRequest {
   readonly body: JsonRecord
-  /** What this target cannot take of what the caller asked. */
+  /** The parts of the request that this target cannot take. */
   readonly ignored: readonly Feature[]
 }
 
@@ -183,8 +183,8 @@ export interface ClientCodec {
 
 export interface StreamDecoder extends Step<Uint8Array, ChatEvent> {
   /**
-   * What the upstream has reported before the event that tells it, another object for each report;
-   * absent: not early.
+   * The usage that the upstream has reported before the event that tells it, another object for
+   * each report; absent: not early.
    */
   readonly usageSoFar?: Usage | null
   /**
@@ -195,7 +195,7 @@ export interface StreamDecoder extends Step<Uint8Array, ChatEvent> {
 }
 
 /**
- * What an upstream sent is no answer. The message is shown to the caller: no part of a prompt or of
+ * The upstream sent no answer. The message is shown to the caller: no part of a prompt or of
  * an answer in it.
  */
 export class UnreadableAnswerError extends Error {

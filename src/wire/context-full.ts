@@ -5,11 +5,11 @@
 import type { Envelope } from './dialect.ts'
 import type { UpstreamErrorAnswer } from './upstream-error.ts'
 
-/** What OpenAI's clients look for. */
+/** OpenAI's clients look for this code. */
 export const CONTEXT_FULL = 'context_length_exceeded'
 
 /**
- * What Anthropic's clients look for at the beginning of the text: an agent shortens its
+ * Anthropic's clients look for it at the beginning of the text: an agent shortens its
  * conversation then.
  */
 const TOO_LONG = 'prompt is too long'

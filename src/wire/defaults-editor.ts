@@ -25,7 +25,7 @@ export class DefaultsEditor {
     this.#body = body
   }
 
-  /** Whether the caller gave the member; null is not given. */
+  /** True where the caller gave the member; null is not given. */
   has(key: string): boolean {
     return presentMember(this.#body, key) !== undefined
   }

@@ -1,4 +1,4 @@
-/** What several vendors refuse of a request, and what is sent to them instead. Knows no dialect. */
+/** Fits a request to vendors that refuse a part of it. Knows no dialect. */
 import { invalidRequest } from '../core/errors.ts'
 import type { ChatRequest, JsonRecord } from './chat-request.ts'
 import type { Feature } from './codec.ts'

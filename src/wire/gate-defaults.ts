@@ -1,6 +1,6 @@
 /**
- * What a gate has decided meets what the request says: which defaults are to be written, and what
- * of the caller's has no effect. Knows no dialect: each brings its own spelling.
+ * The decisions of a gate meet the request: which defaults are to be written, and which of the
+ * caller's members have no effect. Knows no dialect: each brings its own spelling.
  */
 import { invalidRequest } from '../core/errors.ts'
 import type { Gate, GateDefaults } from '../core/gate.ts'
@@ -21,8 +21,8 @@ export interface Spoken {
 }
 
 /**
- * What a dialect's callers say about a setting, at every place that it has for it; null is nothing
- * said.
+ * The members in which a dialect's callers speak of a setting, at every place that it has for it;
+ * null is nothing said.
  * @param decided the gate's value, for places that agree with it in words of their own
  */
 export type ReadSpoken = (
@@ -32,9 +32,9 @@ export type ReadSpoken = (
 ) => readonly Spoken[]
 
 export interface DecidedDefaults {
-  /** What is to be written into the request. */
+  /** The members to be written into the request. */
   readonly defaults: GateDefaults
-  /** What of the caller's has no effect. */
+  /** The caller's members that have no effect. */
   readonly ignored: readonly string[]
 }
 
@@ -122,8 +122,8 @@ const FEATURES: Readonly<Record<DefaultedSetting, readonly Feature[]>> = {
 }
 
 /**
- * Whether it is the gate's doing that the model cannot take it: the gate asked for it, or for what
- * excludes it.
+ * True where it is the gate's doing that the model cannot take it: the gate asked for it, or for
+ * what excludes it.
  */
 export function isDefaulted(
   feature: Feature,

@@ -90,8 +90,8 @@ export function textOf(value: JsonValue | undefined): string | undefined {
 }
 
 /**
- * What an event that is no JSON object means for a stream: nothing when it holds nothing, else that
- * the stream is broken.
+ * The meaning for a stream of an event that is no JSON object: nothing when it holds nothing, else
+ * that the stream is broken.
  */
 export function garbledEvent(data: string | undefined): readonly ChatEvent[] {
   if (data === undefined || data.trim() === '') return []

@@ -15,7 +15,7 @@ export class TranslatingTap implements StreamTap {
   readonly #decoder: StreamDecoder
   readonly #encoder: EventEncoder
   verdict: TapVerdict = 'open'
-  /** As an event told it. */
+  /** Told by an event. */
   #told: Usage | null = null
   #soFar: Usage | null = null
   unreportedBytes = 0
@@ -87,7 +87,7 @@ export class TranslatingTap implements StreamTap {
   }
 }
 
-/** What the model wrote in it. */
+/** The text that the model wrote in it. */
 function textBytesOf(event: ChatEvent): number {
   switch (event.type) {
     case 'text-delta':

@@ -16,12 +16,12 @@ export interface UpstreamErrorAnswer {
   /** The answer as JSON; undefined when it is none. */
   readonly json: unknown
   /**
-   * Whether it has OpenAI's shape, `{error: {…}}`, and so can be passed on where that shape is
+   * True where it has OpenAI's shape, `{error: {…}}`, and so can be passed on where that shape is
    * expected.
    */
   readonly isNested: boolean
   /**
-   * Whether all of it stands in an array of one (wire.md §3.3): `json` is then what is in there.
+   * True where all of it stands in an array of one (wire.md §3.3): `json` is then what is in there.
    */
   readonly isWrapped: boolean
 }
@@ -71,7 +71,7 @@ function readRetryDelay(details: unknown): number | undefined {
 
 const MAX_DELAY_LENGTH = 24
 
-/** What a member that the upstream left out is in its stead. */
+/** The value of a member that the upstream left out. */
 export interface AbsentMembers {
   readonly message: string
   readonly type: string
@@ -102,7 +102,7 @@ export function toNestedBody(
 }
 
 /**
- * Whether all of it is an error as clients of the Messages interface read one (wire.md §3.2). A
+ * True where all of it is an error as clients of the Messages interface read one (wire.md §3.2). A
  * type in another spelling (`NotFoundError`, as vLLM puts it there) is none that they know.
  */
 export function isMessagesError({ json, isWrapped }: UpstreamErrorAnswer): boolean {

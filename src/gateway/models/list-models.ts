@@ -61,7 +61,7 @@ export async function retrieveModel(
   return answer(toModel(ports, gate, shape), shape)
 }
 
-/** Where Anthropic's clients put the key. */
+/** The header in which Anthropic's clients send the key. */
 const KEY_HEADER = 'x-api-key'
 
 function toModel(ports: ModelPorts, gate: Gate, shape: ModelShape): object {

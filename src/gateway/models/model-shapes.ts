@@ -7,8 +7,8 @@ import type { Gate } from '../../core/gate.ts'
 import type { Envelope } from '../../wire/dialect.ts'
 
 /**
- * Whether a client speaks the Messages interface: its clients always say which version of it, and
- * others never do.
+ * True for a client that speaks the Messages interface: its clients always say which version of it,
+ * and others never do.
  */
 export function speaksMessages(headers: Headers): boolean {
   // provider-name-ok: the interface's own header, whoever serves it.
@@ -23,7 +23,7 @@ export interface AltCalls {
 
 export interface ModelShape {
   readonly envelope: Envelope
-  /** Where its clients look for the request's id, beside `x-request-id`. */
+  /** The header in which its clients look for the request's id, beside `x-request-id`. */
   readonly requestIdHeader?: string
   toModel(gate: Gate, callsOf: (gate: Gate) => AltCalls): object
   /** @throws GatewayError `invalid_request` for a page that there cannot be */

@@ -79,7 +79,7 @@ export async function probeFim(
 interface Form extends Pick<RelayedDialect, 'isAnswer'> {
   readonly path: string
   readonly body: object
-  /** Whether an answer is to all that was asked. */
+  /** True for an answer to all that was asked. */
   isRead(answer: ProbeAnswer): boolean
 }
 
@@ -132,7 +132,7 @@ function isFinal({ httpStatus, isPassing }: Verdict): boolean {
 }
 
 /**
- * As servers answer at an address that they do not have; 501 is how llama.cpp says that the model
+ * Servers answer so at an address that they do not have; 501 is how llama.cpp says that the model
  * cannot.
  */
 function isAbsent({ httpStatus, detail }: Verdict): boolean {

@@ -70,7 +70,7 @@ export const FURTHER_QUESTIONS: Partial<Record<OwnedModelDialect, readonly Furth
   ],
 }
 
-/** Whether the server has it; undefined: this answer does not tell. */
+/** True where the server has it; undefined: this answer does not tell. */
 export function judgeFurther(dialect: RelayedDialect, answer: ProbeAnswer): boolean | undefined {
   const { status } = answer
   if (status >= 200 && status < 300) return readAnswer(dialect, answer) === undefined

@@ -24,7 +24,7 @@ const LOADING = /\bloading\b/i
 const NO_ANSWER =
   'with something that is no answer in the model’s format: are baseUrl and dialect right?'
 
-/** What tells an answer in the form that was asked for. */
+/** The mark of an answer in the form that was asked for. */
 type Form = Pick<RelayedDialect, 'isAnswer'>
 
 export const NOTHING_HERE = 'The server has nothing at this address: are baseUrl and dialect right?'

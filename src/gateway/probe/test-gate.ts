@@ -18,14 +18,14 @@ export interface TargetTest {
   /** `provider/model`. */
   readonly target: string
   readonly status: 'ok' | 'failed'
-  /** What a caller would have seen; absent when no upstream was asked. */
+  /** The answer that a caller would have seen; absent when no upstream was asked. */
   readonly httpStatus?: number
   readonly error?: { readonly code: string; readonly message: string }
   readonly latencyMs: number
   readonly firstByteMs?: number
   /** That the target was asked in; null when it was not asked. */
   readonly dialect: DialectId | null
-  /** As the provider reported it. */
+  /** The usage that the provider reported. */
   readonly usage?: Usage
 }
 

@@ -1,4 +1,4 @@
-/** What a gate's target is asked when it is tested: little, and in a dialect that it speaks. */
+/** The question to a gate's target when it is tested: little, and in a dialect that it speaks. */
 
 import type { Provider } from '../../providers/define.ts'
 import { anthropicMessages } from '../../wire/anthropic-messages/anthropic-messages.ts'

@@ -31,7 +31,7 @@ export interface FimTranslation {
 /** @throws GatewayError `invalid_request` */
 export function translateFim(translation: FimTranslation): TranslatedRequest {
   const { accepted, target, dialect, codec, isStrict, callId, startedAtMs } = translation
-  // As it would be sent to an upstream of the caller's dialect: what the gate decides is in it.
+  // The body for an upstream of the caller's dialect: what the gate decides is in it.
   const relayed = dialect.rewrite(accepted, target)
   const request = decodeFimRequest(JSON.parse(decoder.decode(relayed.body)))
   const encoded = codec.encodeRequest(request, target)

@@ -40,7 +40,7 @@ export class CallerRequest {
     return this.#decoded
   }
 
-  /** What the gate has decided; absent where it has no defaults. */
+  /** The decisions of the gate; absent where it has no defaults. */
   get defaults(): GateDefaults | undefined {
     return this.#accepted.defaults
   }
@@ -56,7 +56,7 @@ const decoder = new TextDecoder()
 
 export interface TranslatedRequest {
   readonly body: Uint8Array
-  /** What has no effect with this target, as the caller spells it. */
+  /** Members that have no effect with this target, as the caller spells it. */
   readonly ignored: readonly string[]
   createTap(): StreamTap
   /**
@@ -67,7 +67,7 @@ export interface TranslatedRequest {
 
 export interface ConvertedAnswer {
   readonly json: JsonRecord
-  /** As the upstream reported it: not every caller's dialect can say all of it. */
+  /** The usage that the upstream reported: not every caller's dialect can say all of it. */
   readonly usage: Usage | null
 }
 

@@ -14,7 +14,7 @@ type Block =
   | {
       readonly type: 'tool-call'
       readonly index: number
-      /** What the block's start brought: it counts where no piece follows. */
+      /** Brought by the block's start: it counts where no piece follows. */
       input: JsonValue | undefined
     }
 

@@ -21,7 +21,7 @@ import { encodeToolId } from './tool-ids.ts'
 
 export interface HistoryEdits {
   readonly edits: readonly JsonEdit[]
-  /** What was left out, in the caller's spelling. */
+  /** The members that were left out, in the caller's spelling. */
   readonly leftOut: readonly string[]
 }
 
@@ -30,8 +30,8 @@ type Reader = Pick<RelayTarget, 'sealOrigin' | 'checksSignatures'>
 const NO_EDITS: HistoryEdits = { edits: [], leftOut: [] }
 
 /**
- * What has to be looked into: it holds one of our carriers, or thinking whose signature is empty,
- * as clients write that in JSON with or without a space.
+ * A turn that has to be looked into: it holds one of our carriers, or thinking whose signature is
+ * empty, as clients write that in JSON with or without a space.
  */
 const CARRIER = Buffer.from(MARK)
 const UNSIGNED = [Buffer.from('"signature":""'), Buffer.from('"signature": ""')]
@@ -89,7 +89,7 @@ class MarkCursor {
     this.#places = marks.map(() => -1)
   }
 
-  /** Where the first mark from `at` on begins; infinity: there is none. */
+  /** The beginning of the first mark from `at` on; infinity: there is none. */
   next(at: number): number {
     if (this.#first >= at) return this.#first
     for (const [index, mark] of this.#marks.entries()) {
@@ -119,7 +119,7 @@ function editElements(
   const { bytes } = object
   const cursor = new MarkCursor(bytes, editing.marks)
   const pieces: string[] = []
-  /** What stays since the last change, with the commas and the space in it. */
+  /** The part that stays since the last change, with the commas and the space in it. */
   let run: { readonly start: number; end: number } | undefined
   const endRun = () => {
     if (run !== undefined) pieces.push(decoder.decode(bytes.subarray(run.start, run.end)))
@@ -162,7 +162,7 @@ function editMarked(
 // A leading U+FEFF inside a slice is text, not a byte order mark.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** What is no object, or has two equal keys, is the upstream's to judge. */
+/** The upstream judges an entry that is no object, or has two equal keys. */
 function scan(bytes: Uint8Array): JsonObject | undefined {
   try {
     return scanJsonObject(bytes)
@@ -260,7 +260,7 @@ function isThinkingOnDemand(body: JsonObject): boolean {
   return isRecord(thinking) && thinking.type === 'enabled'
 }
 
-/** Whether the turn that goes on called tools without thinking in front of them. */
+/** True where the turn that goes on called tools without thinking in front of them. */
 function lacksThinking(messages: readonly unknown[]): boolean {
   const blocksOf = (message: unknown): readonly unknown[] =>
     isRecord(message) && Array.isArray(message.content) ? message.content : []
@@ -283,7 +283,7 @@ function stopThinking(body: JsonObject): MemberEdit | undefined {
   return member && { type: 'remove', member }
 }
 
-/** What is done with thinking that is kept is refused where none is asked for. */
+/** A rule for kept thinking is refused where no thinking is asked for. */
 function stopClearingThinking(body: JsonObject): MemberEdit | undefined {
   const member = presentMember(body, 'context_management')
   const value = member === undefined ? undefined : body.value(member)

@@ -34,7 +34,7 @@ interface Turn {
   readonly blocks: JsonRecord[]
 }
 
-/** Whether a piece of reasoning is this target's own. */
+/** True for a piece of reasoning that is this target's own. */
 export function isSendable(part: ReasoningPart, origin: string): boolean {
   return part.seal !== undefined && isReadable(part.seal, 'anthropic-messages', origin)
 }

@@ -91,7 +91,7 @@ function encodeSampling(
   }) as JsonRecord
 }
 
-/** Whether `top_p` may stay where it is: a model that takes one of the two keeps `temperature`. */
+/** True where `top_p` may stay: a model that takes one of the two keeps `temperature`. */
 export function besideTemperature(
   { temperature, topP }: ChatRequest,
   traits: ModelTraits,

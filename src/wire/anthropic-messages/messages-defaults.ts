@@ -22,7 +22,7 @@ const readMembers = spokenAt({
 })
 
 /**
- * Whether to think, and with which budget, speaks of the effort too; adaptive thinking leaves open
+ * A rule for thinking and its budget speaks of the effort too; adaptive thinking leaves open
  * how much.
  */
 export const readMessagesSpoken: ReadSpoken = (body, setting, decided) => {
@@ -60,8 +60,8 @@ export function editMessagesDefaults(
 }
 
 /**
- * Whether what the gate writes would stand beside what the model refuses beside it; `temperature`
- * is what stays.
+ * True where the gate would write something beside a member with which the model refuses it;
+ * `temperature` stays.
  */
 function clashes(
   body: JsonObject,

@@ -1,4 +1,4 @@
-/** Whether and how a request asks an Anthropic model to think. Pure. */
+/** Plans whether and how a request asks an Anthropic model to think. Pure. */
 import { type ChatMessage, type ChatRequest, effortOf, type JsonRecord } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
 import { isSendable } from './encode-messages.ts'
@@ -8,7 +8,7 @@ export interface ThinkingPlan {
   /** The body's `thinking`; undefined: the model's own default. */
   readonly member: JsonRecord | undefined
   readonly outputConfig: JsonRecord
-  /** What thinking may use of `max_tokens`. */
+  /** The part of `max_tokens` that thinking may use. */
   readonly budgetTokens: number | undefined
 }
 
@@ -87,7 +87,7 @@ export function planThinking(
 }
 
 /**
- * Whether the turn that is being continued called tools without thinking that this target would
+ * True where the turn that is being continued called tools without thinking that this target would
  * recognise.
  */
 function lacksThinking(messages: readonly ChatMessage[], origin: string): boolean {

@@ -14,7 +14,7 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   content_filtered: 'content_filter',
   guardrail_intervened: 'content_filter',
 }
-/** What the model wrote is no answer: shown as one, it would look like an ordinary end. */
+/** The text that the model wrote is no answer: shown as one, it would look like an ordinary end. */
 const MALFORMED = new Set(['malformed_model_output', 'malformed_tool_use'])
 
 /**

@@ -41,7 +41,7 @@ export class BedrockStreamDecoder implements StreamDecoder {
   }
 
   /**
-   * Whoever does not tell the usage ends with the end of the stream, unless that comes in the
+   * An upstream that reports no usage ends with the end of the stream, unless that comes in the
    * middle of an event.
    */
   end(): readonly ChatEvent[] {
@@ -76,7 +76,7 @@ export class BedrockStreamDecoder implements StreamDecoder {
     }
   }
 
-  /** Neither id nor model is told, and some leave out `messageStart`. */
+  /** Neither id nor model is sent, and some leave out `messageStart`. */
   #start(): readonly ChatEvent[] {
     if (this.#hasStarted) return []
     this.#hasStarted = true

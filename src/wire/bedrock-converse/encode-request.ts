@@ -78,7 +78,7 @@ interface ReasoningPlan {
   readonly isOn: boolean
   /** The model's own members of the request: Converse has none for reasoning. */
   readonly fields: JsonRecord
-  /** What reasoning may use of the limit. */
+  /** The part of the limit that reasoning may use. */
   readonly budgetTokens: number | undefined
 }
 

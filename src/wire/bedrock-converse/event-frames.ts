@@ -7,7 +7,7 @@ import type { EventStreamCodec, Message } from '@smithy/eventstream-codec'
 import type { JsonRecord } from '../chat-request.ts'
 import { parseRecord, present, textOf } from '../read-json.ts'
 
-/** What has come is no stream of this kind, or not whole. The message is shown to the caller. */
+/** The bytes are no stream of this kind, or not whole. The message is shown to the caller. */
 export class DamagedStreamError extends Error {
   override readonly name = 'DamagedStreamError'
 }
@@ -23,7 +23,7 @@ export class FrameCutter {
   #room = new Uint8Array(LENGTH_BYTES)
   #filledBytes = 0
 
-  /** Whether a frame has begun and not ended. */
+  /** True where a frame has begun and not ended. */
   get hasUnfinished(): boolean {
     return this.#filledBytes > 0
   }

@@ -54,7 +54,7 @@ function decodeCall(call: JsonRecord): AssistantPart {
   return { type: 'tool-call', id, name, arguments: isEmpty ? '{}' : argumentsText }
 }
 
-/** What some models write for a tool that takes no arguments. */
+/** Some models write this for a tool that takes no arguments. */
 export const NO_ARGUMENTS = 'null'
 
 export function readCall(call: JsonRecord): {
@@ -85,7 +85,7 @@ export function toFinishReason(reason: string, hasCalls: boolean): FinishReason 
 }
 
 /**
- * As OpenAI has them. An item may stand for several tokens: the probability of its text is then
+ * The same as OpenAI's. An item may stand for several tokens: the probability of its text is then
  * their product.
  */
 export function toLogprobs(items: JsonValue | undefined): JsonValue | undefined {

@@ -15,7 +15,7 @@ const WITHOUT_PLACE = ['topLogprobs', 'user', 'metadata', 'serviceTier', 'prompt
 /** More stop texts than this are refused. */
 const MAX_STOPS = 5
 
-/** What is outside is refused; OpenAI's scales are wider. */
+/** Numbers outside are refused; OpenAI's scales are wider. */
 const RANGES = {
   temperature: [0, 1],
   topP: [0.01, 0.99],

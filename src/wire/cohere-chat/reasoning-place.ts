@@ -1,5 +1,5 @@
 /**
- * Where in a Cohere message a piece of reasoning stands. Nothing in the format signs it, and the
+ * The place of a piece of reasoning in a Cohere message. Nothing in the format signs it, and the
  * model wants it back in a tool loop: a seal that says the place lets it travel through clients
  * that keep no reasoning. Pure.
  */

@@ -7,7 +7,7 @@ export const cohereEmbeddingsCodec: EmbeddingsCodec = {
   maxInputs: 96,
 
   encodeRequest({ inputs, dimensions, user, extra }, model) {
-    // What the vectors are for is required there and unknown to OpenAI's form: what is stored
+    // The purpose of the vectors is required there and unknown to OpenAI's form: what is stored
     // outnumbers what is asked.
     const { input_type: inputType = 'search_document', truncate, ...unknown } = extra
     return {

@@ -40,7 +40,7 @@ export const completionsTemplateCodec: FimCodec = {
       )
     const stop = [...new Set([...request.stop, ...stopsOf(fimTemplate)])]
     const prompt = writeFimPrompt(fimTemplate, request)
-    // Where such tokens are taken out of the text, nothing stops at them.
+    // Nothing stops at such tokens where they are taken out of the text.
     const body = encode(request, { model, prompt, skip_special_tokens: false }, stop)
     return { body, ignored: request.unplaced }
   },

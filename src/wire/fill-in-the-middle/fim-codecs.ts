@@ -10,7 +10,7 @@ export const FIM_CODECS: Partial<Record<DialectId, FimCodec>> = {
   infill: infillCodec,
 }
 
-/** Whether an endpoint of that dialect serves callers who want the middle filled in. */
+/** True where an endpoint of that dialect serves callers who want the middle filled in. */
 export function fillsInTheMiddle(dialect: string): boolean {
   return dialect === 'mistral-fim' || Object.hasOwn(FIM_CODECS, dialect)
 }

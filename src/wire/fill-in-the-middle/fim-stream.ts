@@ -1,5 +1,5 @@
 /**
- * What the streams of completions have in common: framing, the beginning, failures, the end. Knows
+ * The parts that streams of completions share: framing, the beginning, failures, the end. Knows
  * no server's members.
  */
 import type { ChatEvent } from '../chat-answer.ts'

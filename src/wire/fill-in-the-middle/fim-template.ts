@@ -7,12 +7,12 @@ import { invalidRequest } from '../../core/errors.ts'
 export interface FimTemplate {
   /** Which part comes first. */
   readonly order: 'prefix-first' | 'suffix-first'
-  /** What stands before each part, with the space that belongs to it. */
+  /** The token before each part, with the space that belongs to it. */
   readonly prefix: string
   readonly suffix: string
   /** Before what the model writes; empty where the last part ends the prompt. */
   readonly middle: string
-  /** What the model writes when it is done, beside the three above. */
+  /** Tokens that the model writes when it is done, beside the three above. */
   readonly stop: readonly string[]
 }
 

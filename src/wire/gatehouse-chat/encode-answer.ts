@@ -17,7 +17,7 @@ export interface WrittenCall {
   arguments: string
 }
 
-/** What an answer consists of in this format, whether it came whole or in events. */
+/** The parts of an answer in this format, whether it came whole or in events. */
 export interface WrittenAnswer {
   readonly content: string
   readonly reasoning: string

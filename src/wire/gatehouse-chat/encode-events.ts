@@ -17,7 +17,7 @@ export class GatehouseEventEncoder implements EventEncoder {
   #hasStarted = false
   #content = ''
   #reasoning = ''
-  /** Where the reasoning part that is being written begins in all of it. */
+  /** The beginning, in all of it, of the reasoning part that is being written. */
   #partStart = 0
   /** Reasoning that rides in the id of the next call. */
   #sealed: ReasoningPart[] = []

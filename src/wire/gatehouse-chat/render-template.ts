@@ -13,9 +13,9 @@ const LONGEST_NAME = 80
 const MAX_PLACES = 10_000
 
 /**
- * Replaces each `{{name}}`; braces around anything that is no name stay as they are. What is filled
- * in is as long as the caller likes, and as often as it likes: the length is added up before
- * anything is built.
+ * Replaces each `{{name}}`; braces around anything that is no name stay as they are. The filling is
+ * as long as the caller likes, and as often as it likes: the length is added up before anything is
+ * built.
  * @param maxBytes of the whole, filled in
  * @throws GatewayError `invalid_request` naming `vars.<name>` when it is not among `vars`;
  * `payload_too_large`

@@ -1,5 +1,6 @@
 /**
- * What whole answers and pieces of streams have in common: parts, reasons for the end, usage. Pure.
+ * Reads the parts that whole answers and pieces of streams share: parts, reasons for the end,
+ * usage. Pure.
  */
 import type { Usage } from '../../core/usage.ts'
 import type { FinishReason } from '../chat-answer.ts'
@@ -16,7 +17,7 @@ const FILTERED = new Set([
   'SPII',
   'LANGUAGE',
 ])
-/** What the model wrote is no answer: shown as one, it would look like an ordinary end. */
+/** The text that the model wrote is no answer: shown as one, it would look like an ordinary end. */
 const MALFORMED = new Set([
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',

@@ -1,5 +1,5 @@
 /**
- * What Mistral's dialects have in common: a whitelist going up, chat-shaped answers coming down.
+ * The parts that Mistral's dialects share: a whitelist going up, chat-shaped answers coming down.
  */
 import type { GateDefaults } from '../../core/gate.ts'
 import type { DefaultsEditor } from '../defaults-editor.ts'

@@ -23,11 +23,11 @@ export class ChoiceDecoder {
   readonly #calls = new Map<number, number>()
   readonly #seals: ReasoningSeals
   /**
-   * Whether the reasoning that is being written came as thinking in a list, and is to be sealed.
+   * True where the reasoning that is being written came as thinking in a list, and is to be sealed.
    */
   #hasThinking = false
   #signature: string | undefined
-  /** Where the reasoning that is being written began, when it came in a member. */
+  /** The member in which the reasoning that is being written began, if it did in one. */
   #member: ReasoningMember | undefined
 
   constructor(seals: ReasoningSeals) {

@@ -192,7 +192,8 @@ function decodeAssistantParts(message: At<JsonRecord>, ignored: Ignored): Assist
 }
 
 /**
- * What we sent as `reasoning_details` and got back; entries that others made are no seals of ours.
+ * Reads the `reasoning_details` that we sent and got back; entries that others made are no seals of
+ * ours.
  */
 function decodeReasoningDetails(details: JsonValue | undefined): ReasoningPart[] {
   if (!Array.isArray(details)) return []
@@ -235,8 +236,8 @@ function decodeToolCalls(calls: At, ignored: Ignored): DecodedCall[] {
 }
 
 /**
- * Where Gemini's own OpenAI-shaped endpoint puts its signature: histories made there may be
- * continued here.
+ * The place in which Gemini's own OpenAI-shaped endpoint puts its signature: histories made there
+ * may be continued here.
  */
 function readCompatSignature(call: JsonRecord) {
   const { extra_content: extra } = call

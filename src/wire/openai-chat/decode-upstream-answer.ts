@@ -36,7 +36,7 @@ export function reasoningOf(message: JsonRecord): ReadReasoning {
   return { text: member === undefined ? '' : (textOf(message[member]) ?? ''), member }
 }
 
-/** What lets reasoning come back to its model, by where it stood; absent: it is only shown. */
+/** The mark that lets reasoning come back to its model, by its place; absent: it is only shown. */
 export interface ReasoningSeals {
   /** In a list of the content; `signature` where the vendor gave one. */
   readonly sealThinking?: (signature: string | undefined) => Seal

@@ -138,8 +138,8 @@ function encodeAssistant(
 }
 
 /**
- * Where the target itself gave this reasoning; undefined: it did not. What a client changed in a
- * seal names nothing.
+ * The place in which the target itself gave this reasoning; undefined: it did not. A seal that a
+ * client changed names nothing.
  */
 function memberOf(
   { seal }: ReasoningPart,

@@ -31,7 +31,7 @@ export function decodeResponse(body: JsonRecord): ChatAnswer {
   }
 }
 
-/** What the response object says of itself, at its start already. */
+/** The members that the response object has at its start already. */
 export function startOf(response: JsonRecord): Pick<ChatAnswer, 'id' | 'model' | 'createdAt'> {
   const createdAt = typeof response.created_at === 'number' ? response.created_at : undefined
   return present({ id: textOf(response.id), model: textOf(response.model), createdAt })

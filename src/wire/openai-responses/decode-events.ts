@@ -46,11 +46,11 @@ const BEGUN = new Set(
 
 const LOST = 'The upstream repeated an answer at its end that is not the one it had streamed.'
 
-/** What is known of an output item whose end has not come. */
+/** Known of an output item whose end has not come. */
 interface OpenItem {
   /** Of a function call: its number among the calls. */
   readonly call: number | undefined
-  /** Whether a delta of it came: without any, its end tells all of it. */
+  /** True where a delta of it came: without any, its end tells all of it. */
   hasDeltas: boolean
   /** Which of the two kinds of visible reasoning came first: only that one is shown. */
   reasoning: 'text' | 'summary' | undefined

@@ -18,7 +18,7 @@ import { toShortId } from './short-id.ts'
 /** Settings that the format has no place for. */
 const WITHOUT_PLACE = ['topK', 'stop', 'seed', 'presencePenalty', 'frequencyPenalty'] as const
 
-/** What models that refuse sampling settings refuse here. */
+/** Models that refuse sampling settings refuse these here. */
 const SAMPLING = ['temperature', 'topP', 'logprobs', 'topLogprobs'] as const
 
 /** OpenAI refuses a smaller limit. */
@@ -86,7 +86,7 @@ function encodeInclude(
   return include.length === 0 ? undefined : include
 }
 
-/** What it takes for a tool without arguments to be accepted, strict or not. */
+/** A tool without arguments needs this to be accepted, strict or not. */
 const NO_PARAMETERS: JsonRecord = {
   type: 'object',
   properties: {},

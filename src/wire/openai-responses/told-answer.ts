@@ -1,6 +1,6 @@
 /**
- * What of a streamed answer was told, to be compared with the answer that its last event repeats.
- * Knows no upstream.
+ * Keeps the parts of a streamed answer that were told, to be compared with the answer that its last
+ * event repeats. Knows no upstream.
  */
 import type { ChatEvent } from '../chat-answer.ts'
 import type { AssistantPart } from '../chat-request.ts'
@@ -25,8 +25,8 @@ export class ToldAnswer {
   }
 
   /**
-   * Whether nothing is missing. Some servers repeat nothing, some trim what they repeat, some spell
-   * its JSON otherwise.
+   * True where nothing is missing. Some servers repeat nothing, some trim what they repeat, some
+   * spell its JSON otherwise.
    */
   matches(repeated: readonly AssistantPart[]): boolean {
     const text = repeated.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')

@@ -1,7 +1,8 @@
 /**
  * How long calls take on a node at 300 calls a second while it does work that grows with what is
  * stored, beside what they take on the same node when it has nothing else to do. Judges nothing
- * where that node is slow by itself: `bun bench/scale/beside.ts [--only NAME]… [--store sqlite|postgres] [--quick]`.
+ * where that node is slow by itself:
+ * `bun bench/scale/beside.ts [--only NAME]… [--store sqlite|postgres] [--quick]`.
  */
 import { parseArgs } from 'node:util'
 import { createCallId } from '../../src/core/ids.ts'

@@ -244,7 +244,10 @@ class PlaceSums {
   }
 }
 
-/** The sums of several stretches of time at once, which begin and end with a day where pages are read. */
+/**
+ * The sums of several stretches of time at once. Where pages are read for them, they begin and end
+ * with days.
+ */
 class RangeSums {
   readonly amounts: readonly Amounts[]
   readonly #boundaries: readonly number[]

@@ -132,7 +132,7 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/gates/new',
-    files: ['features/gates/strategy-field.tsx', 'features/gates/settings-folds.tsx'],
+    files: ['features/gates/gate-form.tsx', 'features/gates/settings-folds.tsx'],
     prepare: async () => await page.getByText('Instructions, sampling').click(),
     lists: [
       { kind: 'radio', name: 'Strategy' },

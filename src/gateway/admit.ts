@@ -48,9 +48,7 @@ function toAdmitted(call: Call, ticket: Ticket): AdmittedCall {
 const BYTES_PER_TOKEN = 4
 /** More than any model writes: a cap beyond it says nothing. */
 const MAX_OUTPUT_TOKENS = 1_000_000
-/**
- * Where the dialects say how long the answer may become. Each knows one of them, OpenAI's chat two.
- */
+/** These members say how long the answer may become. Each dialect has one, OpenAI's chat two. */
 const OUTPUT_CAPS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
 
 /** A whole number: the body as text, and the whole of the output cap where there is one. */
@@ -67,7 +65,7 @@ export function estimateTextTokens(bytes: number): number {
 const TOKENS_PER_MEDIUM = 1_500
 /** A shorter text costs no more as text than as a medium. */
 const SMALLEST_MEDIUM_BYTES = TOKENS_PER_MEDIUM * BYTES_PER_TOKEN
-/** Where the dialects put media. A prompt is nowhere under these names. */
+/** The dialects put media into these members, and a prompt nowhere. */
 const MEDIA_MEMBERS = ['data', 'url', 'image_url', 'file_data', 'file_url']
 const SAMPLE_BYTES = 256
 
@@ -77,8 +75,8 @@ const SPACE = 0x20
 const BACKSLASH = 0x5c
 
 /**
- * What a model read of the body, at its end and never while it is admitted: media count at a flat
- * rate, and not their base64 as text.
+ * The tokens that a model read of the body, for its end and never while it is admitted: media count
+ * at a flat rate, and not their base64 as text.
  */
 export function estimateInputTokens({ bytes }: Pick<AcceptedRequest['body'], 'bytes'>): number {
   let textBytes = bytes.byteLength
@@ -190,7 +188,7 @@ const ID_MEMBERS = [
   'assistant_id',
   'thread_id',
 ]
-/** What the model or the caller's own tools say: nothing in it means anything to the vendor. */
+/** The model or the caller's own tools fill these: nothing in them means anything to the vendor. */
 const FREE_MEMBERS = new Set(['input_schema', 'parameters', 'schema', 'metadata', 'arguments'])
 const MAX_DEPTH = 64
 /** Most of them hold it, and most prompts do not: one search of a large body in place of five. */
@@ -262,8 +260,8 @@ function findId(value: unknown, depth: number): string | undefined {
 }
 
 /**
- * As text, in a list, or as the `id` of an object: a container may be asked for anew (`{"type":
- * "auto"}`).
+ * An id stands as text, in a list, or as the `id` of an object: a container may be asked for anew
+ * (`{"type": "auto"}`).
  */
 function holdsId(value: unknown): boolean {
   if (typeof value === 'string') return true
@@ -273,7 +271,7 @@ function holdsId(value: unknown): boolean {
   )
 }
 
-// What a target uses whose price is not known would not count against a limit in money.
+// The use of a target whose price is not known would not count against a limit in money.
 
 interface PricedPorts {
   readonly limits: Limits
@@ -318,7 +316,7 @@ interface PricedCall {
   readonly accountId: AccountId
 }
 
-/** What the account pays for itself is no concern of its plan's quota. */
+/** A plan's quota is not concerned with targets that the account pays for itself. */
 function whoDemands({ budget, plan }: PriceDemand, { name, owner }: Target): string | undefined {
   if (budget !== undefined) return budget
   return countsForQuota(name, owner === 'account' ? 'own' : 'platform') ? plan : undefined
@@ -375,8 +373,8 @@ function isPlatforms({ name, owner }: Target): boolean {
 const OWN_MODELS = 'owned/'
 
 /**
- * Whether the platform pays for a call to a target. What the account pays for itself is no concern
- * of its quota.
+ * Whether the platform pays for a call to a target. A quota is not concerned with calls that the
+ * account pays for itself.
  * @param target `provider/model`, or `owned/<slug>` for a model of the account's own
  * @param credential that it was asked with, or will be; null when none was, and in rows of older
  * versions

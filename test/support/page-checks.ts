@@ -12,8 +12,8 @@ const PHONE = { width: 390, height: 844 }
 
 /**
  * A line for each thing that axe finds serious in the page as it is now, in both palettes. Leaves
- * the page light, and with the movements that it had. The palettes differ in nothing but colours (web/ui/palettes.test.ts), so the
- * second one is asked about these alone.
+ * the page light, and with the movements that it had. The palettes differ in nothing but colours
+ * (web/ui/palettes.test.ts), so the second one is asked about these alone.
  */
 export async function findFaultsOfPalettes(page: Page): Promise<string[]> {
   const faults: string[] = []

@@ -26,6 +26,7 @@ test('the runtime is told of memory once, and what the operator has said stays',
   expect(prepared).toEqual({
     PATH: '/bin',
     MIMALLOC_PURGE_DELAY: '5',
+    MIMALLOC_PURGE_HOLES_MIN_INTERVAL: expect.any(String),
     BUN_JSC_heapGrowthFunctionThresholdInMB: expect.any(String),
   })
   expect(preparedEnvironment(prepared ?? {})).toBeUndefined()
@@ -37,4 +38,16 @@ test('the runtime takes what it is told of memory: it ends at once with an optio
   })
   expect(stderr.toString()).toBe('')
   expect(exitCode).toBe(0)
+})
+
+test('the allocator takes what it is told: it ignores an option that it does not know', () => {
+  const environment = preparedEnvironment({}) ?? {}
+  const { stderr } = Bun.spawnSync([process.execPath, '-e', ''], {
+    env: { ...environment, MIMALLOC_VERBOSE: '1' },
+  })
+  const said = stderr.toString()
+  for (const [name, value] of Object.entries(environment)) {
+    const [, option] = /^MIMALLOC_(.*)/.exec(name) ?? []
+    if (option !== undefined) expect(said).toContain(`option '${option.toLowerCase()}': ${value}`)
+  }
 })

@@ -26,7 +26,8 @@ export interface Timekeeper extends Clock, Stopwatch {
   after(ms: number, run: () => void): () => void
   /**
    * Calls `run` every so many milliseconds, and keeps no process alive: the one way to repeat a job
-   * at an even pace. A job whose pause depends on its outcome sets its own timer.
+   * at an even pace. The first time may come half a second later, so that jobs come together. A job
+   * whose pause depends on its outcome sets its own timer.
    * @returns what ends it
    */
   every(ms: number, run: () => void): () => void
@@ -40,12 +41,61 @@ export const systemClock: Timekeeper = {
     const timer = setTimeout(run, ms)
     return () => clearTimeout(timer)
   },
-  every(ms, run) {
-    const timer = setInterval(run, ms)
-    timer.unref()
-    return () => clearInterval(timer)
-  },
+  every: (ms, run) => (ms % BEAT_MS === 0 ? beat.add(ms / BEAT_MS, run) : repeat(ms, run)),
 }
+
+function repeat(ms: number, run: () => void): () => void {
+  const timer = setInterval(run, ms)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+interface Job {
+  readonly beats: number
+  readonly run: () => void
+  left: number
+}
+
+/**
+ * Jobs at whole beats share a timer, and so a process that does nothing else is woken once for all
+ * of them: waking costs it more than the jobs do.
+ */
+class Beat {
+  readonly #jobs = new Set<Job>()
+  #end: (() => void) | undefined
+
+  /** Runs first when so many whole beats are over: never early. */
+  add(beats: number, run: () => void): () => void {
+    const job = { beats, run, left: beats + 1 }
+    this.#jobs.add(job)
+    this.#end ??= repeat(BEAT_MS, () => this.#strike())
+    return () => {
+      this.#jobs.delete(job)
+      if (this.#jobs.size > 0) return
+      this.#end?.()
+      this.#end = undefined
+    }
+  }
+
+  #strike(): void {
+    for (const job of this.#jobs) {
+      job.left -= 1
+      if (job.left > 0) continue
+      job.left = job.beats
+      try {
+        job.run()
+      } catch (thrown) {
+        // As it would be if the job had a timer of its own; the others go on.
+        queueMicrotask(() => {
+          throw thrown
+        })
+      }
+    }
+  }
+}
+
+const BEAT_MS = 500
+const beat = new Beat()
 
 /** Milliseconds since the Unix epoch: what the clock would say, and what it says. */
 export interface ClockStep {

@@ -30,6 +30,12 @@ const MAX_CONNECTING = 512
  * One that is on its way for longer may never arrive: whoever waits for it is given another one.
  */
 const PROMISING_MS = 1_000
+/**
+ * One that was reached and is not ready after this long is given up: it would hold its place among
+ * those on their way for as long as a server that says nothing lives. The system itself gives up
+ * one that is not reached.
+ */
+const MAX_GREETING_MS = 30_000
 /** Names lead elsewhere in time, and a connection does not notice. */
 const MAX_AGE_MS = 10 * 60_000
 /** How much sooner than the upstream its connection is let go, at most. */
@@ -263,7 +269,15 @@ export class ConnectionPool implements ConnectionKeeper {
       if (isPromising) this.#promising -= 1
       isPromising = false
     }
-    const callOff = clock.after(PROMISING_MS, () => {
+    let isGivenUp = false
+    const giveUp = () => {
+      if (connection.isReached) {
+        isGivenUp = true
+        connection.drop()
+      } else callOff = clock.after(MAX_GREETING_MS, giveUp)
+    }
+    let callOff = clock.after(PROMISING_MS, () => {
+      callOff = clock.after(MAX_GREETING_MS, giveUp)
       stopPromising()
       this.#connectMore()
     })
@@ -296,7 +310,8 @@ export class ConnectionPool implements ConnectionKeeper {
         this.#connecting -= 1
         counts.failed += 1
         const [first] = this.#waiters
-        if (first !== undefined) {
+        // Whoever waits now may wait for another one.
+        if (first !== undefined && !isGivenUp) {
           this.#waiters.delete(first)
           first.reject(cause)
         }

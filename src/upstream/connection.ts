@@ -113,6 +113,11 @@ export class Connection implements AnswerReceiver {
     return this.#phase === 'over'
   }
 
+  /** The first server on the way has taken it, whatever is still to be said there. */
+  get isReached(): boolean {
+    return this.#socket !== undefined
+  }
+
   /**
    * Sends a question; to be called when nothing else is asked. Its body may be used again as soon
    * as this returns.

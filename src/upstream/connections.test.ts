@@ -253,6 +253,32 @@ describe('a connection', () => {
     expect(await sending).toBe('cancelled')
   })
 
+  test('whose server takes it and says nothing is given up, and costs no later call its place', async () => {
+    const clock = new ScriptedClock()
+    let isHung = true
+    const proxy = await startUpstream((socket) => {
+      if (!isHung) socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n')
+    })
+    const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }
+    const client = startClient({ environment, clock })
+    const url = 'https://models.example/v1'
+    // As many as may be on their way at once.
+    const early = Array.from({ length: 512 }, () => client.open({ url }))
+    const never = early.map((exchange) => exchange.send().catch(({ type }) => type))
+    await pollUntil('their connections', () => proxy.connections === 512)
+    for (const exchange of early) exchange.close()
+    expect(new Set(await Promise.all(never))).toEqual(new Set(['cancelled']))
+    await clock.advance(20_000)
+    isHung = false
+    const later = client.open({ url })
+    const said = later.send().catch(({ type, cause }) => `${type}: ${cause?.message}`)
+    await clock.advance(5_000)
+    expect(proxy.connections).toBe(512)
+    await clock.advance(10_000)
+    expect(await said).toBe('connect_failed: The proxy refused the connection (HTTP 403).')
+    await pollUntil('the end of all', () => proxy.open.size === 0)
+  })
+
   test('that cannot be made to one address is made to the next in the same call', async () => {
     const upstream = await startUpstream()
     const client = startClient()

@@ -662,7 +662,11 @@ describe('what is no answer', () => {
     {
       name: 'but JSON without a content type is one',
       upstream: [[head(200), piece('{"choices":[]}')]],
-      seen: { status: 200, text: '{"choices":[]}' },
+      seen: {
+        status: 200,
+        headers: { 'content-type': 'application/json' },
+        text: '{"choices":[]}',
+      },
       sent: [{}],
       settled: { ...succeeded, usage: null },
     },

@@ -107,12 +107,10 @@ function relayPieces(ports: RelayPorts, relayed: Relayed, client: AnswerSink): P
 
 /** A translated answer is ours, and so are its headers. */
 function toForwarded({ target, answer }: Attempted): Record<string, string> {
-  const forwarded = target.isTranslated
-    ? {
-        'content-type':
-          answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json',
-      }
-    : target.passed.answer.pick(answer.headers)
+  const forwarded = target.isTranslated ? {} : target.passed.answer.pick(answer.headers)
+  // Of an upstream that does not say what it sends, too: it was read as this, and clients ask.
+  forwarded['content-type'] ??=
+    answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json'
   const id = upstreamRequestId(answer.headers)
   if (id !== undefined) forwarded['x-gatehouse-upstream-request-id'] = id
   return forwarded

@@ -8,7 +8,7 @@ import type { CallObserver, CallTrace } from '../../src/gateway/call-observer.ts
 import { toOwnedUpstream } from '../../src/gateway/plan/owned-upstream.ts'
 import { AddressRefusedError } from '../../src/upstream/address-guard.ts'
 import { UpstreamFailure } from '../../src/upstream/upstream-failure.ts'
-import { MESSAGES_JSON } from '../support/dialect-samples.ts'
+import { CHAT_JSON, MESSAGES_JSON } from '../support/dialect-samples.ts'
 import {
   CALLER,
   CALLER_KEY,
@@ -694,6 +694,13 @@ describe('what is no answer', () => {
       seen: { status: 502, contains: ['reported a failure: overloaded'] },
       sent: [{ state: 'closed' }],
       settled: { outcome: 'failed', errorKind: 'upstream_error', firstByteMs: null },
+    },
+    {
+      name: 'a status that no body may have is none, whatever comes with it',
+      upstream: [json(205, CHAT_JSON)],
+      seen: { status: 502, contains: ['answered with HTTP 205, which has no body'] },
+      sent: [{ state: 'closed' }],
+      settled: { outcome: 'failed', status: 502, errorKind: 'upstream_error', usage: null },
     },
     {
       name: 'a comment is no event: the answer has not begun',

@@ -104,6 +104,9 @@ export function beginAnswer(
   expected.attempt.status = head.status
   if (head.status < 200 || head.status > 299)
     return toRefusal(exchange, head, expected).then((refusal) => Promise.reject(refusal))
+  // The runtime, too, would send the caller nothing of it.
+  if (head.status === RESET_CONTENT)
+    throw unusableAnswer(expected.target.name, 'answered with HTTP 205, which has no body')
   const encoding = encodingOf(head.headers)
   if (encoding !== undefined)
     throw unusableAnswer(
@@ -121,6 +124,9 @@ export function beginAnswer(
   }
   return beginWhole(exchange, expected, head)
 }
+
+/** RFC 9110 §15.3.6. */
+const RESET_CONTENT = 205
 
 /** @returns undefined where the answer is as it is */
 function encodingOf(headers: AnswerHeaders): string | undefined {

@@ -8,7 +8,7 @@ import type { CallObserver, CallTrace } from '../../src/gateway/call-observer.ts
 import { toOwnedUpstream } from '../../src/gateway/plan/owned-upstream.ts'
 import { AddressRefusedError } from '../../src/upstream/address-guard.ts'
 import { UpstreamFailure } from '../../src/upstream/upstream-failure.ts'
-import { CHAT_JSON, MESSAGES_JSON } from '../support/dialect-samples.ts'
+import { CHAT_JSON, CHAT_STREAM_WITH_USAGE, MESSAGES_JSON } from '../support/dialect-samples.ts'
 import {
   CALLER,
   CALLER_KEY,
@@ -701,6 +701,29 @@ describe('what is no answer', () => {
       seen: { status: 502, contains: ['answered with HTTP 205, which has no body'] },
       sent: [{ state: 'closed' }],
       settled: { outcome: 'failed', status: 502, errorKind: 'upstream_error', usage: null },
+    },
+    {
+      name: 'nor is a failure after comments: another target may answer, and they are not shown',
+      gateway: { gates: { [GATE]: [TARGET, 'openai/gpt-4o-mini'] } },
+      request: { body: chatBody({ stream: true, stream_options: { include_usage: true } }) },
+      upstream: [
+        stream([': PROCESSING\n\n', ':\r\n\r\n', 'data: {"error":{"message":"overloaded"}}\n\n']),
+        stream([': PROCESSING\n\n', ...CHAT_STREAM_WITH_USAGE]),
+      ],
+      seen: { status: 200, text: `: PROCESSING\n\n${CHAT_STREAM_WITH_USAGE.join('')}` },
+      sent: [{ state: 'closed' }, { state: 'whole' }],
+      settled: succeeded,
+    },
+    {
+      name: 'many comments begin the answer: they may not fill the memory',
+      request: { body: chatBody({ stream: true, stream_options: { include_usage: true } }) },
+      upstream: [
+        stream(Array<string>(5).fill(`: ${'x'.repeat(20_000)}\n\n`), { ending: [SILENCE] }),
+      ],
+      client: { leavesAfterEvents: 1 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { outcome: 'cancelled' },
     },
     {
       name: 'a comment is no event: the answer has not begun',

@@ -143,15 +143,37 @@ async function beginEvents(
   { status, headers }: AnswerHead,
 ): Promise<BegunAnswer> {
   const tap = createTap(expected.outgoing)
+  let comments: Uint8Array | undefined
   for (;;) {
     const chunk = await exchange.read()
     if (chunk === undefined)
       throw unusableAnswer(expected.target.name, 'ended its stream before the first event')
-    const first = tap.push(chunk)
+    const { now, held } = tap.push(chunk)
     if (tap.reportedError !== null) throw reportedFailure(tap.reportedError, expected)
-    if (first.now.byteLength + first.held.byteLength > 0)
-      return { type: 'events', status, headers, exchange, first, tap }
+    if (now.byteLength + held.byteLength === 0) continue
+    const shown = comments === undefined ? now : Buffer.concat([comments, now])
+    if (held.byteLength === 0 && areComments(now) && shown.byteLength <= MAX_COMMENT_BYTES)
+      comments = shown
+    else return { type: 'events', status, headers, exchange, first: { now: shown, held }, tap }
   }
+}
+
+/**
+ * Some vendors send comments until they know whether there is an answer: more of them than this are
+ * not kept back.
+ */
+const MAX_COMMENT_BYTES = 64 * 1024
+const COLON = 0x3a
+const LINE_ENDS: ReadonlySet<number | undefined> = new Set([0x0a, 0x0d])
+
+/** @param frames whole ones. Nearly always the first byte says no. */
+function areComments(frames: Uint8Array): boolean {
+  const [first] = frames
+  if (first !== COLON && !LINE_ENDS.has(first)) return false
+  const lines = Buffer.from(frames.buffer, frames.byteOffset, frames.byteLength)
+    .toString('latin1')
+    .split(/[\r\n]/)
+  return lines.every((line) => line === '' || line.startsWith(':'))
 }
 
 /** While a status can still tell it: a request that is too long is the caller's own mistake. */

@@ -296,6 +296,12 @@ describe('what fails in the gateway itself is told by its code, and by no status
       'Slow.',
     ],
     [
+      'a budget that is used up',
+      { limits: { admit: refuse('quota_exceeded', 'Used up.') } },
+      'quota_exceeded',
+      'Used up.',
+    ],
+    [
       'limits that nobody knows',
       { limits: { admit: refuse('unavailable', 'Who?') } },
       'unavailable',

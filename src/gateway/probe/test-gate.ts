@@ -96,7 +96,7 @@ async function testTarget(
       ? {}
       : {
           error: {
-            code: codeOf(record(), response.status),
+            code: codeOf(record(), response),
             message: message.slice(0, MAX_MESSAGE_LENGTH),
           },
         }),
@@ -169,8 +169,11 @@ function toFigures(record: CallRecord | undefined): Partial<TargetTest> {
 /**
  * A call that was not admitted, or could not be written down, has no kind of failure in its record.
  */
-function codeOf(record: CallRecord | undefined, status: number): string {
-  return ERROR_POLICY[record?.errorKind ?? OWN_FAILURES[status] ?? 'upstream_error'].flat
+function codeOf(record: CallRecord | undefined, { status, headers }: Response): string {
+  // Of the refusals without a record, a used-up budget alone says that trying again is no use.
+  const isUsedUp = status === 429 && headers.get('x-should-retry') === 'false'
+  const ownFailure = isUsedUp ? 'quota_exceeded' : OWN_FAILURES[status]
+  return ERROR_POLICY[record?.errorKind ?? ownFailure ?? 'upstream_error'].flat
 }
 
 const OWN_FAILURES: Readonly<Record<number, ErrorKind>> = {

@@ -696,6 +696,14 @@ describe('what is no answer', () => {
       settled: { outcome: 'failed', errorKind: 'upstream_error', firstByteMs: null },
     },
     {
+      name: 'and they keep the one full stop that they have',
+      request: { body: chatBody({ stream: true }) },
+      upstream: [stream(['data: {"error":{"message":"Overloaded."}}\n\n'])],
+      seen: { status: 502, contains: ['reported a failure: Overloaded."'] },
+      sent: [{ state: 'closed' }],
+      settled: { outcome: 'failed', errorKind: 'upstream_error' },
+    },
+    {
       name: 'a status that no body may have is none, whatever comes with it',
       upstream: [json(205, CHAT_JSON)],
       seen: { status: 502, contains: ['answered with HTTP 205, which has no body'] },

@@ -4,10 +4,11 @@
  */
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/json-content-type.ts'
-import type { Deadline, Deadlines } from '../upstream/deadlines.ts'
+import type { Deadline, Deadlines, DueCause } from '../upstream/deadlines.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { hasMoreMembers } from '../wire/json-scan.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
+import { keyIsGone } from './attempt/failures.ts'
 import type { BodyShare, Call } from './call.ts'
 
 export interface BodyLimits {
@@ -18,17 +19,18 @@ export interface BodyLimits {
 
 /**
  * @throws GatewayError (or rejects with it) `invalid_request`, `payload_too_large`,
- *   `request_timeout` or `unavailable`
+ *   `request_timeout`, `unavailable`, or `unauthorized` where the key goes meanwhile
  */
 export function accept(
   ports: { readonly bodyLimits: BodyLimits; readonly deadlines: Deadlines },
   request: Request,
-  call: Pick<Call, 'dialect' | 'share' | 'isStrict'>,
+  call: Pick<Call, 'dialect' | 'share' | 'isStrict' | 'caller'>,
 ): Promise<AcceptedRequest> {
   // Also where nothing will be translated: what is asked for must be known before a gate decides.
   call.isStrict = readStrictness(request.headers)
-  const { dialect, share } = call
-  return readBody(request, ports.bodyLimits, { deadlines: ports.deadlines, dialect, share })
+  const { dialect, share, caller } = call
+  const owner = caller?.keySha256
+  return readBody(request, ports.bodyLimits, { deadlines: ports.deadlines, dialect, share, owner })
 }
 
 /** Reading an object costs by its members, a microsecond each, in which nobody else is served. */
@@ -66,11 +68,13 @@ interface BodyReading {
   readonly dialect: Dialect
   /** Takes what is held, before it is read where its length is said. */
   readonly share: Pick<BodyShare, 'take'>
+  /** Whose body it is, for `Deadlines.revoke`. */
+  readonly owner: string | undefined
 }
 
 /**
  * @throws GatewayError (or rejects with it) `payload_too_large`, `request_timeout`, `unavailable`,
- *   or `invalid_request` for a body that cannot be JSON
+ *   `unauthorized`, or `invalid_request` for a body that cannot be JSON
  */
 function readBody(
   request: Request,
@@ -130,9 +134,9 @@ async function readCounted(
 function within(
   timeoutMs: number,
   body: Promise<Uint8Array>,
-  { deadlines, dialect }: BodyReading,
+  reading: BodyReading,
 ): Promise<AcceptedRequest> {
-  const wait = new BodyWait(deadlines, dialect, timeoutMs)
+  const wait = new BodyWait(reading, timeoutMs)
   body.then(
     (bytes) => wait.end(bytes),
     (cause: unknown) => wait.fail(cause),
@@ -145,11 +149,13 @@ class BodyWait implements Deadline {
   dueAt: number
   before: Deadline | undefined = undefined
   after: Deadline | undefined = undefined
+  readonly owner: string | undefined
   readonly #deadlines: Deadlines
   readonly #dialect: Dialect
   readonly #accepted = Promise.withResolvers<AcceptedRequest>()
 
-  constructor(deadlines: Deadlines, dialect: Dialect, timeoutMs: number) {
+  constructor({ deadlines, dialect, owner }: BodyReading, timeoutMs: number) {
+    this.owner = owner
     this.#deadlines = deadlines
     this.#dialect = dialect
     this.dueAt = deadlines.now() + timeoutMs
@@ -174,9 +180,11 @@ class BodyWait implements Deadline {
     this.#accepted.reject(cause instanceof GatewayError ? cause : unreadable(cause))
   }
 
-  onDue(): void {
+  onDue(cause: DueCause): void {
     this.#accepted.reject(
-      new GatewayError('request_timeout', 'The request body did not arrive in time.'),
+      cause === 'revoked'
+        ? keyIsGone()
+        : new GatewayError('request_timeout', 'The request body did not arrive in time.'),
     )
   }
 }

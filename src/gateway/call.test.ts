@@ -19,6 +19,15 @@ test('bodies are held up to the last byte of their room, and one that ends makes
   expect(room.heldBytes).toBe(100)
 })
 
+test('a call that gave its room back takes no more, however much of its body still comes', () => {
+  const room = new BodyRoom(100)
+  const share = room.open()
+  share.take(10)
+  share.giveBack()
+  expect(() => share.take(20)).toThrow('The call is over.')
+  expect(room.heldBytes).toBe(0)
+})
+
 test('a failed attempt has its own duration, one that goes on has lasted until now', () => {
   const at = (elapsedMs: number) => ({ elapsed: () => elapsedMs })
   const failed = beginAttempt(at(100), 'a/m')

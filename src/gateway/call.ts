@@ -223,19 +223,25 @@ export class BodyRoom {
 export class BodyShare {
   readonly #room: BodyRoom
   #bytes = 0
+  #isOver = false
 
   constructor(room: BodyRoom) {
     this.#room = room
   }
 
-  /** @throws GatewayError `unavailable`, with `retry-after` */
+  /**
+   * @throws GatewayError `unavailable`, with `retry-after`; `request_timeout` where all was given
+   * back: what still comes of the body is nobody's, and would never be given back
+   */
   take(bytes: number): void {
+    if (this.#isOver) throw new GatewayError('request_timeout', 'The call is over.')
     this.#room.take(bytes)
     this.#bytes += bytes
   }
 
-  /** Safe to call again. */
+  /** For good. Safe to call again. */
   giveBack(): void {
+    this.#isOver = true
     this.#room.giveBack(this.#bytes)
     this.#bytes = 0
   }

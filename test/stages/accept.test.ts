@@ -235,6 +235,24 @@ describe('time', () => {
     },
   ])
 
+  test('what comes of a body after its time is held by nobody', async () => {
+    const scene = new InProcessGateway({ gates: { [GATE]: [TARGET] }, ...gateway, upstream: [] })
+    const late = Promise.withResolvers<void>()
+    const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      async start(controller) {
+        controller.enqueue(new TextEncoder().encode(TEXT.slice(0, 20)))
+        await late.promise
+        controller.enqueue(new TextEncoder().encode(TEXT.slice(20)))
+      },
+    })
+    const { seen } = scene.begin({ path: CHAT, body })
+    await scene.clock.advance(1_100)
+    expect((await scene.clock.finish(seen)).status).toBe(408)
+    late.resolve()
+    await scene.clock.idle()
+    await scene.assertNothingIsLeft()
+  })
+
   test('what arrives in time waits for nothing and leaves no deadline behind', async () => {
     const scene = new InProcessGateway({
       gates: { [GATE]: [TARGET] },

@@ -134,6 +134,32 @@ test('a call without streaming is 401 in the middle of its answer', async () => 
   await gateway.assertNothingIsLeft()
 })
 
+test('a call whose body is still on its way is 401 when its key is deleted, and nobody is asked', async () => {
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: [TARGET] },
+    bodyLimits: { bodyTimeoutMs: 60_000 },
+    upstream: [],
+  })
+  const [whole, bytes] = [Promise.withResolvers<void>(), Buffer.from(JSON.stringify(chatBody()))]
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async start(controller) {
+      controller.enqueue(new Uint8Array(bytes.subarray(0, 20)))
+      await whole.promise
+      controller.enqueue(new Uint8Array(bytes.subarray(20)))
+      controller.close()
+    },
+  })
+  const { seen } = gateway.begin({ path: CHAT, body })
+  await gateway.clock.advance(5_000)
+  gateway.deleteKey()
+  await gateway.clock.advance(REVOKED_CALLS_MS + 50)
+  whole.resolve()
+  const { status, text } = await gateway.clock.finish(seen)
+  expect({ status, text }).toEqual({ status: 401, text: expect.stringContaining(MESSAGE) })
+  expect(gateway.upstream.sent).toEqual([])
+  await gateway.assertNothingIsLeft()
+})
+
 test('both of a hedged pair end with the key', async () => {
   const gateway = new InProcessGateway({
     gates: { [GATE]: { targets: [{ model: TARGET }, { model: TRANSLATING }], hedgeAfterMs: 100 } },

@@ -13,14 +13,18 @@ const TIMEOUTS: ReadonlySet<UpstreamFailureType> = new Set([
   'total_timeout',
 ])
 
-const KEY_IS_GONE = 'The API key of this call was deleted or has expired.'
+/** @param cause where an upstream was asked already */
+export function keyIsGone(cause?: UpstreamFailure): GatewayError {
+  return new GatewayError('unauthorized', 'The API key of this call was deleted or has expired.', {
+    cause,
+  })
+}
 
 /** @param target `provider/model`, named in the message so that the caller knows whom to blame */
 export function toFailure(thrown: unknown, target: string): GatewayError {
   if (thrown instanceof UpstreamFailure) {
     // No target has anything to do with it.
-    if (thrown.type === 'revoked')
-      return new GatewayError('unauthorized', KEY_IS_GONE, { cause: thrown })
+    if (thrown.type === 'revoked') return keyIsGone(thrown)
     const kind = TIMEOUTS.has(thrown.type)
       ? 'upstream_timeout'
       : thrown.type === 'shutdown'

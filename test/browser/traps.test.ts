@@ -26,7 +26,10 @@ let browser: Awaited<ReturnType<typeof openBrowser>>
 let visit: Visit
 let page: Page
 beforeAll(async () => {
-  gatehouse = await startGatehouse({ sandbox: true })
+  gatehouse = await startGatehouse({
+    sandbox: true,
+    environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' },
+  })
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
   page = visit.page
@@ -604,6 +607,48 @@ test('on a phone the buttons of every row, what a budget used and the state of e
   const button = await row.getByRole('button').first().boundingBox()
   expect((used?.x ?? 0) + (used?.width ?? 0)).toBeLessThan(button?.x ?? 0)
   await page.setViewportSize({ width: 1280, height: 900 })
+})
+
+/** The page and its tables, where they are wider than what there is for them. */
+const TOO_WIDE = `[document.documentElement, ...document.querySelectorAll('main section:has(> table)')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map((each) => (each.ariaLabel ?? 'page') + ': ' + each.scrollWidth)`
+
+test('the longest names, in one word, leave all beside them in sight', async () => {
+  const word = 'W'.repeat(100)
+  const make = async (path: string, body: object) => {
+    const response = await controlPlaneCall(gatehouse, 'POST', path, body)
+    expect(response.status).toBe(201)
+    return (await response.json()) as { readonly id: string }
+  }
+  const id = 'G'.repeat(64)
+  await make('/v1/gates', {
+    ...{ id, displayName: word, description: word.repeat(3) },
+    targets: [{ model: `bedrock/${word}` }, { model: `openai/${word}` }],
+  })
+  const key = await make('/v1/keys', { name: word })
+  await make('/v1/budgets', { keyId: key.id, name: word, limitTokens: 1, period: 'day' })
+  await make('/v1/owned-models', {
+    ...{ slug: 's'.repeat(60), displayName: word, dialect: 'openai-chat', credential: 'x' },
+    ...{ baseUrl: `http://127.0.0.1:9/${word}`, upstreamModelId: word },
+    ...{ pricingInput: 1, pricingOutput: 1, pricingCachedInput: 1 },
+  })
+  await make('/v1/invitations', { email: `${'w'.repeat(60)}@${'w'.repeat(60)}.example.com` })
+  await page.setViewportSize({ width: 1280, height: 900 })
+  const wide: string[] = []
+  for (const [path, shown] of [
+    ['/gates', 'td code'],
+    [`/gates/${id}`, 'header p'],
+    ['/settings/budgets', 'td button'],
+    ['/keys', 'td button'],
+    ['/owned-models', 'td code'],
+    ['/settings/members', 'td button'],
+  ] as const) {
+    await page.goto(`/dashboard${path}`)
+    await page.locator('main').locator(shown).first().waitFor()
+    for (const found of (await page.evaluate(TOO_WIDE)) as string[]) wide.push(`${path}: ${found}`)
+  }
+  expect(wide).toEqual([])
 })
 
 test('nothing on these pages complains or leaves the gateway', () => {

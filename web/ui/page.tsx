@@ -18,7 +18,7 @@ export function Page({
   return (
     <div className="mx-auto flex w-full max-w-6xl flex-col gap-6 px-4 py-6 sm:px-8 sm:py-8">
       <header className="flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
-        <div className="min-w-0">
+        <div className="min-w-0 wrap-anywhere">
           <h1 className="text-xl font-semibold tracking-tight text-ink">{title}</h1>
           {note !== undefined && <p className="mt-1 max-w-2xl text-sm text-ink-soft">{note}</p>}
         </div>

@@ -84,7 +84,7 @@ function GateRows({ gates, healthOf, recentOf, exhausted }: GateRowsProps) {
             <ExhaustedBadge id={gate.id} exhausted={exhausted} />
           </td>
           <td className="text-ink-soft">{gate.strategy}</td>
-          <td>
+          <td className="sm:min-w-80">
             <GateTargets gate={gate} healthOf={healthOf} />
           </td>
           <RecentCells {...recentOf(gate.id)} />
@@ -133,10 +133,8 @@ function GateTargets({
           <span className="w-9 shrink-0 text-right text-xs text-ink-faint tabular-nums">
             {shares === undefined ? `${index + 1}` : formatShare(shares[index])}
           </span>
-          <div className="flex min-w-0 items-center gap-x-2 gap-y-1 max-sm:flex-wrap">
-            <code className="font-mono text-[13px] text-ink max-sm:break-all sm:whitespace-nowrap">
-              {model}
-            </code>
+          <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
+            <code className="font-mono text-[13px] break-all text-ink">{model}</code>
             {healthOf === undefined ? (
               <Skeleton className="h-5 w-20" />
             ) : (

@@ -75,7 +75,7 @@ function ModelTable({
     >
       {models.map((model) => (
         <tr key={model.slug}>
-          <td>
+          <td className="max-w-72 min-w-40 wrap-anywhere">
             <Link
               to="/owned-models/$slug"
               params={{ slug: model.slug }}
@@ -92,7 +92,7 @@ function ModelTable({
             <span className="text-ink">{formatDialect(model.dialect)}</span>
             <code
               title={model.baseUrl}
-              className="block max-w-64 truncate font-mono text-[13px] text-ink-faint"
+              className="line-clamp-2 max-w-64 min-w-36 font-mono text-[13px] wrap-anywhere text-ink-faint"
             >
               {model.baseUrl}
             </code>

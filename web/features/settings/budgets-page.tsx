@@ -93,14 +93,14 @@ function BudgetTable({
         const scope = scopeOf(budget)
         return (
           <tr key={budget.id}>
-            <td className="font-medium text-ink">
+            <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
               <span className="mr-2">{budget.name}</span>
               {budget.isExhausted && <Badge tone="danger">Exhausted</Badge>}
               <span className="block text-xs font-normal text-ink-faint sm:hidden">
                 {scope.type} {scope.name}
               </span>
             </td>
-            <td className="text-ink-soft max-sm:hidden">
+            <td className="max-w-72 min-w-24 wrap-anywhere text-ink-soft max-sm:hidden">
               <span className="block text-xs text-ink-faint">{scope.type}</span>
               {scope.name}
             </td>

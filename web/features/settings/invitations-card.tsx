@@ -56,8 +56,12 @@ export function InvitationsCard({
             >
               {open.map((invitation) => (
                 <tr key={invitation.id}>
-                  <td className="font-medium text-ink">{invitation.email}</td>
-                  <td className="text-ink-soft">{nameOf(invitation.invitedBy)}</td>
+                  <td className="max-w-72 min-w-40 font-medium wrap-anywhere text-ink">
+                    {invitation.email}
+                  </td>
+                  <td className="max-w-64 min-w-28 wrap-anywhere text-ink-soft">
+                    {nameOf(invitation.invitedBy)}
+                  </td>
                   <td className="text-ink-soft">
                     <Moment at={invitation.createdAt} />
                   </td>

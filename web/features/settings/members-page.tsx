@@ -80,11 +80,11 @@ function MemberTable({
     >
       {members.map((member) => (
         <tr key={member.id}>
-          <td className="font-medium whitespace-nowrap text-ink">
+          <td className="max-w-64 min-w-28 font-medium wrap-anywhere text-ink">
             {member.name}
             {member.id === ownId && <span className="ml-1.5 font-normal text-ink-faint">you</span>}
           </td>
-          <td className="text-ink-soft">{member.email}</td>
+          <td className="max-w-72 min-w-40 wrap-anywhere text-ink-soft">{member.email}</td>
           <td>
             <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>
               {member.role === 'owner' ? 'Owner' : 'Member'}

@@ -439,6 +439,10 @@ describe('a proxy', () => {
     [{ HTTP_PROXY: 'P', NO_PROXY: 'models.example:1' }, 'models.example', true],
     [{ HTTP_PROXY: 'P', NO_PROXY: 'els.example' }, 'models.example', true],
     [{ HTTP_PROXY: 'P', NO_PROXY: '*' }, 'models.example', false],
+    [{ HTTP_PROXY: 'P', NO_PROXY: 'fd00::1' }, '[fd00::1]', false],
+    [{ HTTP_PROXY: 'P', NO_PROXY: 'FD00:0:0::1' }, '[fd00::1]', false],
+    [{ HTTP_PROXY: 'P', NO_PROXY: '[fd00::1]:PORT' }, '[fd00::1]', false],
+    [{ HTTP_PROXY: 'P' }, '127.models.example', true],
     [{ HTTP_PROXY: 'P' }, 'localhost', false],
     [{ HTTP_PROXY: 'P' }, '127.0.0.1', false],
   ])('%p for %s: %p', async (variables, host, isProxied) => {
@@ -474,9 +478,22 @@ describe('a proxy', () => {
     ])
   })
 
+  test('is told a password without a name', async () => {
+    const proxy = await startUpstream()
+    const environment = { HTTP_PROXY: `http://:pass@127.0.0.1:${proxy.port}` }
+    expect(await startClient({ environment }).ask({ url: url(81) })).toBe('hi')
+    expect(proxy.received[0]).toContain(`\r\nproxy-authorization: Basic ${btoa(':pass')}\r\n`)
+  })
+
   test('whose address is none names its variable', () => {
     expect(() => new Proxies({ HTTPS_PROXY: 'socks5://127.0.0.1:1' })).toThrow(
       'HTTPS_PROXY is no address of an HTTP proxy',
     )
+  })
+
+  test('whose password cannot be read names its variable, and not the password', () => {
+    const read = () => new Proxies({ HTTPS_PROXY: 'http://me:planted%zz@127.0.0.1:1' })
+    expect(read).toThrow(/^HTTPS_PROXY holds a name or a password with a % /)
+    expect(read).not.toThrow('planted')
   })
 })

@@ -1,6 +1,7 @@
 /**
  * Which calls go through a proxy, as the environment says. Connects to nothing and knows no LLM.
  */
+import { isIPv4, isIPv6 } from 'node:net'
 
 export interface HttpProxy {
   readonly host: string
@@ -74,18 +75,31 @@ function readProxy(environment: ProxyEnvironment, name: string): HttpProxy | und
       `${name} is no address of an HTTP proxy, such as http://proxy.example.com:3128.`,
     )
   const isSecure = url.protocol === 'https:'
-  const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
-    authorization:
-      url.username === '' ? undefined : `Basic ${Buffer.from(user).toString('base64')}`,
+    authorization: readAuthorization(url, name),
     isSecure,
   }
 }
 
+function readAuthorization({ username, password }: URL, name: string): string | undefined {
+  if (username === '' && password === '') return undefined
+  try {
+    const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+    return `Basic ${Buffer.from(user).toString('base64')}`
+  } catch {
+    throw new ProxiesError(
+      `${name} holds a name or a password with a % that stands for nothing: write it as %25.`,
+    )
+  }
+}
+
 function parseException(entry: string): readonly Exception[] {
-  const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(entry.trim().toLowerCase()) ?? []
+  const said = entry.trim().toLowerCase()
+  // As it stands in a URL, which brackets it and has one way to write it.
+  if (isIPv6(said)) return [{ host: new URL(`http://[${said}]`).hostname, port: undefined }]
+  const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(said) ?? []
   if (host === '') return []
   return [{ host: host.replace(/^\*?\./, ''), port: port === undefined ? undefined : Number(port) }]
 }
@@ -102,6 +116,6 @@ function isLoopback(hostname: string): boolean {
     hostname === 'localhost' ||
     hostname.endsWith('.localhost') ||
     hostname === '[::1]' ||
-    hostname.startsWith('127.')
+    (hostname.startsWith('127.') && isIPv4(hostname))
   )
 }

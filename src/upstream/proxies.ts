@@ -1,7 +1,7 @@
 /**
  * Which calls go through a proxy, as the environment says. Connects to nothing and knows no LLM.
  */
-import { isIPv4, isIPv6 } from 'node:net'
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 
 export interface HttpProxy {
   readonly host: string
@@ -19,7 +19,9 @@ export interface ProxyEnvironment {
   readonly [name: string]: string | undefined
 }
 
-interface Exception {
+type Exception = HostException | { readonly range: BlockList }
+
+interface HostException {
   /** Without a leading dot; `*` is everything. */
   readonly host: string
   readonly port: number | undefined
@@ -97,6 +99,8 @@ function readAuthorization({ username, password }: URL, name: string): string | 
 
 function parseException(entry: string): readonly Exception[] {
   const said = entry.trim().toLowerCase()
+  const range = parseRange(said)
+  if (range !== undefined) return [{ range }]
   // As it stands in a URL, which brackets it and has one way to write it.
   if (isIPv6(said)) return [{ host: new URL(`http://[${said}]`).hostname, port: undefined }]
   const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(said) ?? []
@@ -104,7 +108,24 @@ function parseException(entry: string): readonly Exception[] {
   return [{ host: host.replace(/^\*?\./, ''), port: port === undefined ? undefined : Number(port) }]
 }
 
+/** @param said such as `10.0.0.0/8` or `fd00::/8` @returns undefined where it is no such range */
+function parseRange(said: string): BlockList | undefined {
+  const [, address = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(said) ?? []
+  const family = isIP(address)
+  if (family === 0 || Number(bits) > (family === 4 ? 32 : 128)) return undefined
+  const range = new BlockList()
+  range.addSubnet(address, Number(bits), family === 4 ? 'ipv4' : 'ipv6')
+  return range
+}
+
+function isWithin(range: BlockList, hostname: string): boolean {
+  const address = hostname.replace(/^\[|\]$/g, '')
+  const family = isIP(address)
+  return family !== 0 && range.check(address, family === 4 ? 'ipv4' : 'ipv6')
+}
+
 function covers(exception: Exception, hostname: string, port: number): boolean {
+  if ('range' in exception) return isWithin(exception.range, hostname)
   if (exception.port !== undefined && exception.port !== port) return false
   const { host } = exception
   return host === '*' || hostname === host || hostname.endsWith(`.${host}`)

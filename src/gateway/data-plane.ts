@@ -100,8 +100,10 @@ export function refuseRoute(
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
+  const id = createCallId()
   return refuse(new GatewayError(kind, message, { headers }), envelope, {
-    'x-request-id': createCallId(),
+    'x-request-id': id,
+    ...(envelope === 'messages' && { 'request-id': id }),
   })
 }
 

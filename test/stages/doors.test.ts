@@ -422,7 +422,9 @@ describe('another method than the door has', () => {
           status: 405,
           allow,
         })
-        expect(seen.headers['x-request-id']).toMatch(/^req_/)
+        const id = seen.headers['x-request-id'] ?? ''
+        expect(id).toMatch(/^req_/)
+        expect(seen.headers['request-id'] ?? '').toBe(envelope === 'messages' ? id : '')
         expect(readErrorCode(envelope, seen.text)).toBe(codes[envelope])
         expect(seen.text).toContain(`${method} is not allowed on this path: use ${allow}.`)
       }

@@ -200,3 +200,23 @@ test('calls of a key that is in force go on', async () => {
   expect((await gateway.ask({ path: CHAT, body: chatBody() })).status).toBe(200)
   await gateway.assertNothingIsLeft()
 })
+
+test('a call that waits for its retry when its key is deleted is told so, and asks no target again', async () => {
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: { targets: [{ model: TARGET }], maxRetries: 3 } },
+    upstream: [json(503, '{}', { 'retry-after': '8' })],
+  })
+  const { seen } = gateway.begin({ path: CHAT, body: chatBody() })
+  await gateway.clock.advance(1_000)
+  expect(gateway.upstream.sent).toHaveLength(1)
+  gateway.deleteKey()
+  const { status, text } = await gateway.clock.finish(seen)
+  expect({ status, code: readErrorCode('nested', text) }).toEqual({
+    status: 401,
+    code: 'invalid_api_key',
+  })
+  expect(gateway.clock.passedMs).toBeLessThanOrEqual(1_000 + REVOKED_CALLS_MS + 50)
+  expect(gateway.upstream.sent).toHaveLength(1)
+  expect(gateway.ledger.records).toMatchObject([{ outcome: 'failed', errorKind: 'unauthorized' }])
+  await gateway.assertNothingIsLeft()
+})

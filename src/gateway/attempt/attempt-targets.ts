@@ -3,22 +3,27 @@
  * yet, so a failure here is still a real HTTP status; once this returns, the call is committed to
  * the target that answered.
  */
-import type { Timekeeper } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
+import type { Deadline, Deadlines, DueCause } from '../../upstream/deadlines.ts'
+import { UpstreamFailure, type UpstreamFailureType } from '../../upstream/upstream-failure.ts'
 import type { AdmittedCall } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Plan } from '../plan/plan-targets.ts'
 import { type AskPorts, type Attempted, type Attempting, askTarget } from './ask-target.ts'
+import { toFailure } from './failures.ts'
 import { askHedged, type HedgedTargets } from './hedge.ts'
 import { isForeignReasoning, isWorthRetrying, movesOn, retryDelayMs } from './retry.ts'
+
+export interface AttemptPorts extends AskPorts {
+  readonly deadlines: Pick<Deadlines, 'add' | 'remove'>
+}
 
 /**
  * @throws GatewayError of the last target's failure; UpstreamFailure `cancelled` when the client
  * left
  */
 export async function attemptTargets(
-  ports: AskPorts,
+  ports: AttemptPorts,
   call: AdmittedCall,
   plan: Plan,
 ): Promise<Attempted> {
@@ -34,7 +39,7 @@ export async function attemptTargets(
         // No time would be left to ask it: the caller would wait for nothing, and the next target
         // may be asked now.
         if (ports.clock.elapsed() + delayMs >= endsAt) break
-        await pause(ports.clock, delayMs, call.request.signal)
+        await pause(ports, call, target, delayMs)
       }
       try {
         const attempted = await ask(ports, input, target, untried)
@@ -80,18 +85,38 @@ function askBoth(
   return askHedged(ports, input, { ...targets, onHedge: () => untried.shift() })
 }
 
-/** Waits before a retry. @throws UpstreamFailure `cancelled` when the client leaves meanwhile */
-function pause(clock: Timekeeper, ms: number, signal: AbortSignal): Promise<void> {
+/**
+ * Waits before a retry.
+ * @throws UpstreamFailure `cancelled` when the client leaves meanwhile; GatewayError where the key
+ * goes or the gateway ends
+ */
+function pause(ports: AttemptPorts, call: AdmittedCall, target: Target, ms: number): Promise<void> {
+  const { clock, deadlines } = ports
+  const { signal } = call.request
   return new Promise((resolve, reject) => {
-    const leave = () => {
-      callOff()
-      reject(new UpstreamFailure('cancelled', 'The client left before the answer was complete.'))
+    const owned: Deadline = {
+      dueAt: Number.POSITIVE_INFINITY,
+      owner: call.caller.keySha256,
+      onDue: (cause) => end(toFailure(new UpstreamFailure(asFailure(cause), OVER), target.name)),
     }
-    const callOff = clock.after(ms, () => {
+    const leave = () => end(new UpstreamFailure('cancelled', LEFT))
+    const end = (failure?: Error) => {
+      callOff()
+      deadlines.remove(owned)
       signal.removeEventListener('abort', leave)
-      resolve()
-    })
+      if (failure === undefined) resolve()
+      else reject(failure)
+    }
+    const callOff = clock.after(ms, () => end())
+    deadlines.add(owned)
     if (signal.aborted) leave()
     else signal.addEventListener('abort', leave, { once: true })
   })
+}
+
+const LEFT = 'The client left before the answer was complete.'
+const OVER = 'The gateway is shutting down and asks no target again.'
+
+function asFailure(cause: DueCause): UpstreamFailureType {
+  return cause === 'due' ? 'total_timeout' : cause
 }

@@ -3,9 +3,9 @@
  * made.
  */
 import type { Secret } from '../core/secret.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, findingsOf } from './finding.ts'
 
-const CHECK = 'connections'
+const { ok, warn } = findingsOf('connections')
 const WITHIN_MS = 5_000
 /** Fewer calls than this say nothing. */
 const FEWEST_CALLS = 100
@@ -40,22 +40,17 @@ function judge(provider: string, { opened, reused, failed }: Counts): Finding {
   const made = opened + failed
   const message = `${provider}: ${opened} opened for ${opened + reused} calls, ${failed} failed`
   if (made >= 10 && failed * 2 > made)
-    return {
-      level: 'warn',
-      check: CHECK,
+    return warn(
       message,
-      cure:
-        'See the log for why; check the network, the firewall and the proxy ' +
+      'See the log for why; check the network, the firewall and the proxy ' +
         'between here and there',
-    }
+    )
   if (opened + reused >= FEWEST_CALLS && opened > reused)
-    return {
-      level: 'warn',
-      check: CHECK,
-      message: `${message}: most calls pay for a handshake`,
-      cure: 'See whether the upstream or a proxy before it closes connections after each answer',
-    }
-  return { level: 'ok', check: CHECK, message }
+    return warn(
+      `${message}: most calls pay for a handshake`,
+      'See whether the upstream or a proxy before it closes connections after each answer',
+    )
+  return ok(message)
 }
 
 function readCounts(text: string): ReadonlyMap<string, Counts> {

@@ -12,9 +12,11 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { codeOf, type Finding } from './finding.ts'
+import { codeOf, type Finding, findingsOf } from './finding.ts'
 
-const CHECK = 'data folder'
+const { fail, ok, warn } = findingsOf('data folder')
+const ofDisk = findingsOf('disk')
+const ofJournal = findingsOf('journal')
 const MEBIBYTE = 1024 * 1024
 const LITTLE_SPACE = 1024 * MEBIBYTE
 const NO_SPACE = 100 * MEBIBYTE
@@ -34,8 +36,7 @@ export function checkDataFolder(folder: string): Finding[] {
     return [fail(`${folder} cannot be written (${codeOf(error)})`, CURE_OTHER)]
   }
   const findings = [...checkAccess(folder, status), ...checkSpace(folder)]
-  if (findings.every(({ level }) => level === 'ok'))
-    findings.unshift({ level: 'ok', check: CHECK, message: `${folder} can be used` })
+  if (findings.every(({ level }) => level === 'ok')) findings.unshift(ok(`${folder} can be used`))
   return findings
 }
 
@@ -50,7 +51,7 @@ function checkMissing(folder: string): Finding[] {
       fail(`${folder} is not there and cannot be made in ${parent} (${codeOf(error)})`, CURE_OTHER),
     ]
   }
-  return [{ level: 'ok', check: CHECK, message: `${folder} is not there yet; serve makes it` }]
+  return [ok(`${folder} is not there yet; serve makes it`)]
 }
 
 /** Files of another user than the folder's come from a command that somebody ran as root. */
@@ -72,15 +73,14 @@ function checkAccess(folder: string, status: Stats): Finding[] {
     })
   for (const { path, file } of files) {
     const isKey = path.endsWith('master.key')
+    const others = 'others than its owner may read or write'
+    const cure = `chmod 600 ${path}`
     if ((file.mode & 0o077) !== 0)
-      findings.push({
-        level: isKey ? 'fail' : 'warn',
-        check: isKey ? 'master key' : CHECK,
-        message:
-          'others than its owner may read or write ' +
-          `${path}${isKey ? ', so that it is refused' : ''}`,
-        cure: `chmod 600 ${path}`,
-      })
+      findings.push(
+        isKey
+          ? findingsOf('master key').fail(`${others} ${path}, so that it is refused`, cure)
+          : warn(`${others} ${path}`, cure),
+      )
   }
   const strangers = files.filter(({ file }) => file.uid !== status.uid)
   if (strangers.length > 0)
@@ -106,14 +106,12 @@ function checkSpace(folder: string): Finding[] {
   const free = bavail * bsize
   const cure = 'Make room, or move the folder; a full disk makes the server refuse calls'
   const message = `${Math.floor(free / MEBIBYTE)} MiB are free on its disk`
-  if (free < NO_SPACE) return [{ level: 'fail', check: 'disk', message, cure }]
-  if (free < LITTLE_SPACE) return [{ level: 'warn', check: 'disk', message, cure }]
+  if (free < NO_SPACE) return [ofDisk.fail(message, cure)]
+  if (free < LITTLE_SPACE) return [ofDisk.warn(message, cure)]
   // Some file systems count no inodes and say 0 of 0.
   if (files > 0 && ffree < FEW_INODES)
-    return [
-      { level: 'warn', check: 'disk', message: `only ${ffree} more files fit on its disk`, cure },
-    ]
-  return [{ level: 'ok', check: 'disk', message }]
+    return [ofDisk.warn(`only ${ffree} more files fit on its disk`, cure)]
+  return [ofDisk.ok(message)]
 }
 
 /**
@@ -138,14 +136,13 @@ export function checkJournal(
   const damaged = journals.flatMap((journal) => journal.damaged)
   const findings: Finding[] = []
   if (damaged.length > 0)
-    findings.push({
-      level: 'warn',
-      check: 'journal',
-      message:
+    findings.push(
+      ofJournal.warn(
         `${damaged.length} segments hold lines that could not be read, or have lost all of ` +
-        'theirs; what could be read is in the database',
-      cure: `Find out why (the disk?), then delete ${damaged.join(', ')}`,
-    })
+          'theirs; what could be read is in the database',
+        `Find out why (the disk?), then delete ${damaged.join(', ')}`,
+      ),
+    )
   const size = `${(bytes / MEBIBYTE).toFixed(1)} MiB in ${segments.length} segments`
   // The newest of each is being written; an older one should have been shipped within a second.
   const waiting = journals.flatMap((journal) =>
@@ -153,20 +150,15 @@ export function checkJournal(
   )
   const isStuck = isServing && waiting.some(({ mtimeMs }) => nowMs - mtimeMs > OLD_SEGMENT_MS)
   if (bytes > LARGE_JOURNAL || isStuck)
-    findings.push({
-      level: 'warn',
-      check: 'journal',
-      message: `${size} wait to be moved into the database`,
-      cure: isServing
-        ? "See the server's log for 'ship-failed': the database cannot be written"
-        : 'Start the server: it moves them, and nothing is lost until then',
-    })
-  else
-    findings.push({
-      level: 'ok',
-      check: 'journal',
-      message: `${size} wait to be moved into the database`,
-    })
+    findings.push(
+      ofJournal.warn(
+        `${size} wait to be moved into the database`,
+        isServing
+          ? "See the server's log for 'ship-failed': the database cannot be written"
+          : 'Start the server: it moves them, and nothing is lost until then',
+      ),
+    )
+  else findings.push(ofJournal.ok(`${size} wait to be moved into the database`))
   return findings
 }
 
@@ -178,12 +170,4 @@ export function statIfThere(path: string): Stats | undefined {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined
     throw error
   }
-}
-
-function fail(message: string, cure: string): Finding {
-  return { level: 'fail', check: CHECK, message, cure }
-}
-
-function warn(message: string, cure: string): Finding {
-  return { level: 'warn', check: CHECK, message, cure }
 }

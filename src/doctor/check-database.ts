@@ -7,9 +7,9 @@ import { migrations } from '../store/migrations/migrations.ts'
 import { judgeNewerSteps, STEP_NOTES, type StepNote } from '../store/migrations/newer-steps.ts'
 import { statIfThere } from './check-data-folder.ts'
 import type { ExaminedGate } from './check-gates.ts'
-import { codeOf, type Finding, messageOf } from './finding.ts'
+import { codeOf, type Finding, findingsOf, messageOf } from './finding.ts'
 
-const CHECK = 'database'
+const { fail, ok, warn } = findingsOf('database')
 /** A larger one takes longer than anybody waits for. */
 const MOST_BYTES = 4 * 1024 * 1024 * 1024
 const BUSY_TIMEOUT_MS = 1_000
@@ -36,16 +36,13 @@ export function checkDatabase(path: string): ExaminedDatabase {
     return examine(database, path, size)
   } catch (error) {
     const isDamaged = /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error))
-    const finding: Finding = {
-      level: 'fail',
-      check: CHECK,
-      message:
-        `${path} ${isDamaged ? 'is damaged or no database' : 'cannot be read'} ` +
+    const finding: Finding = fail(
+      `${path} ${isDamaged ? 'is damaged or no database' : 'cannot be read'} ` +
         `(${messageOf(error)})`,
-      cure: isDamaged
+      isDamaged
         ? 'Stop the server and restore a backup; keep the damaged file'
         : 'Make it readable and writable for the user that serves',
-    }
+    )
     return { findings: [finding], gates: undefined, ownKeys: new Set() }
   } finally {
     database?.close()
@@ -53,7 +50,7 @@ export function checkDatabase(path: string): ExaminedDatabase {
 }
 
 function examine(database: Database, path: string, size: number): ExaminedDatabase {
-  const kind: Finding = { level: 'ok', check: CHECK, message: `SQLite, ${path}` }
+  const kind: Finding = ok(`SQLite, ${path}`)
   const findings = [kind, ...checkVersion(database), checkIntegrity(database, size)]
   const rowsOf = <Row>(table: string, columns: string): Row[] =>
     hasTable(database, table)
@@ -123,39 +120,27 @@ export function checkSteps(applied: readonly string[], notes: readonly StepNote[
   const { tolerated, refused } = judgeNewerSteps(applied, notes, migrations)
   if (refused.length > 0)
     return [
-      {
-        level: 'fail',
-        check: CHECK,
-        message: `a newer version of Gatehouse has written it (${refused.join(', ')})`,
-        cure: 'Start that version, or restore a backup made before the upgrade',
-      },
+      fail(
+        `a newer version of Gatehouse has written it (${refused.join(', ')})`,
+        'Start that version, or restore a backup made before the upgrade',
+      ),
     ]
   if (tolerated.length === 0) return []
   return [
-    {
-      level: 'warn',
-      check: CHECK,
-      message:
-        `a newer version of Gatehouse has changed it (${tolerated.join(', ')}), ` +
+    warn(
+      `a newer version of Gatehouse has changed it (${tolerated.join(', ')}), ` +
         'and this one can serve it',
-      cure: 'Finish the upgrade: this version knows nothing of what the newer one added',
-    },
+      'Finish the upgrade: this version knows nothing of what the newer one added',
+    ),
   ]
 }
 
 function checkIntegrity(database: Database, size: number): Finding {
-  if (size > MOST_BYTES)
-    return {
-      level: 'ok',
-      check: CHECK,
-      message: 'it is too large to be checked here; it can be opened',
-    }
+  if (size > MOST_BYTES) return ok('it is too large to be checked here; it can be opened')
   const [first] = database.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').all()
-  if (first?.quick_check === 'ok') return { level: 'ok', check: CHECK, message: 'it is whole' }
-  return {
-    level: 'fail',
-    check: CHECK,
-    message: `it is damaged: ${first?.quick_check.replaceAll(/\s+/g, ' ')}`,
-    cure: 'Stop the server and restore a backup; keep the damaged file',
-  }
+  if (first?.quick_check === 'ok') return ok('it is whole')
+  return fail(
+    `it is damaged: ${first?.quick_check.replaceAll(/\s+/g, ' ')}`,
+    'Stop the server and restore a backup; keep the damaged file',
+  )
 }

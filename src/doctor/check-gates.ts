@@ -1,7 +1,7 @@
 /** Gates whose targets cannot answer, because nobody has given what they need. Asks nobody. */
 import { catalog } from '../providers/catalog.ts'
 import { addressVariablesOf } from '../providers/define.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, findingsOf } from './finding.ts'
 
 export interface ExaminedGate {
   readonly accountId: string
@@ -19,7 +19,7 @@ export interface KnownProviders {
   readonly ownKeys: ReadonlySet<string>
 }
 
-const CHECK = 'gates'
+const { ok, warn, fail } = findingsOf('gates')
 /** Targets of the account's own models, which the server keeps whole itself. */
 const OWNED = 'owned'
 
@@ -42,20 +42,11 @@ export function checkGates(
       if (state === 'ready') return []
       const { what, cure } = PROBLEMS[state](provider)
       const so = isDead ? ', and no other target can answer' : ''
-      return [
-        {
-          level: isDead ? 'fail' : 'warn',
-          check: CHECK,
-          message: `${gate.id}: ${target} ${what}${so}`,
-          cure,
-        },
-      ]
+      return [(isDead ? fail : warn)(`${gate.id}: ${target} ${what}${so}`, cure)]
     })
   })
   if (findings.length > 0) return findings
-  return [
-    { level: 'ok', check: CHECK, message: `${gates.length} gates, every target has what it needs` },
-  ]
+  return [ok(`${gates.length} gates, every target has what it needs`)]
 }
 
 const PROBLEMS = {

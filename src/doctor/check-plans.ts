@@ -2,9 +2,9 @@
 
 import type { AccountId } from '../core/ids.ts'
 import { createPlans, type PlansSection } from '../core/plan.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, findingsOf } from './finding.ts'
 
-const CHECK = 'limits'
+const { warn } = findingsOf('limits')
 
 const PAIRS = [
   ['requestsPerMinute', 'accountRequestsPerMinute'],
@@ -22,14 +22,13 @@ export function checkPlans(section: PlansSection | undefined, isSignUpOpen: bool
     for (const [ofKey, ofAccount] of PAIRS) {
       const [key, account] = [limits[ofKey], limits[ofAccount]]
       if (key === null || account === null || key <= account) continue
-      findings.push({
-        level: 'warn',
-        check: CHECK,
-        message:
+      findings.push(
+        warn(
           `the plan ${name} allows each key ${key} (${ofKey}) and all keys together only ` +
-          `${account} (${ofAccount}): no key ever gets its own`,
-        cure: `Raise ${ofAccount} in gatehouse.yaml, or lower ${ofKey}`,
-      })
+            `${account} (${ofAccount}): no key ever gets its own`,
+          `Raise ${ofAccount} in gatehouse.yaml, or lower ${ofKey}`,
+        ),
+      )
     }
   }
   const { name, limits } = createPlans(section).of(SIGNED_UP)
@@ -37,13 +36,12 @@ export function checkPlans(section: PlansSection | undefined, isSignUpOpen: bool
     ([ofKey, ofAccount]) => limits[ofKey] !== null && limits[ofAccount] === null,
   )
   if (isSignUpOpen && open.length > 0)
-    findings.push({
-      level: 'warn',
-      check: CHECK,
-      message:
+    findings.push(
+      warn(
         `whoever signs up has the plan ${name}, which limits each key and not their account: ` +
-        'more keys make more calls',
-      cure: `Give ${name} ${open.map(([, ofAccount]) => ofAccount).join(' and ')} in gatehouse.yaml`,
-    })
+          'more keys make more calls',
+        `Give ${name} ${open.map(([, ofAccount]) => ofAccount).join(' and ')} in gatehouse.yaml`,
+      ),
+    )
   return findings
 }

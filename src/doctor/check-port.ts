@@ -1,8 +1,8 @@
 /** Finds out whether a server could listen at its address. Listens for a moment itself. */
 import { createServer } from 'node:net'
-import { codeOf, type Finding } from './finding.ts'
+import { codeOf, type Finding, findingsOf } from './finding.ts'
 
-const CHECK = 'port'
+const { fail, ok } = findingsOf('port')
 
 export async function checkPort({
   host,
@@ -13,23 +13,9 @@ export async function checkPort({
 }): Promise<Finding[]> {
   const code = await tryToListen(host, port)
   const where = `${host}:${port}`
-  if (code === undefined)
-    return [
-      {
-        level: 'ok',
-        check: CHECK,
-        message: `${where} is free; no server uses this data folder now`,
-      },
-    ]
+  if (code === undefined) return [ok(`${where} is free; no server uses this data folder now`)]
   const cure = CURES[code] ?? 'Give another with GATEHOUSE_HOST and GATEHOUSE_PORT'
-  return [
-    {
-      level: 'fail',
-      check: CHECK,
-      message: `a server could not listen on ${where} (${code})`,
-      cure,
-    },
-  ]
+  return [fail(`a server could not listen on ${where} (${code})`, cure)]
 }
 
 const CURES: Readonly<Record<string, string>> = {

@@ -13,9 +13,9 @@ import { listApplied } from '../store/migrations/migrations.ts'
 import { listStepNotes } from '../store/migrations/newer-steps.ts'
 import type { Schema } from '../store/schema.ts'
 import { checkSteps, type ExaminedDatabase, toExamined } from './check-database.ts'
-import { type Finding, messageOf } from './finding.ts'
+import { type Finding, findingsOf, messageOf } from './finding.ts'
 
-const CHECK = 'database'
+const { fail, ok, warn } = findingsOf('database')
 const OLDEST_VERSION = 15
 
 export async function checkPostgres(location: PostgresLocation): Promise<ExaminedDatabase> {
@@ -23,12 +23,10 @@ export async function checkPostgres(location: PostgresLocation): Promise<Examine
   try {
     return await examine(database, describeStore(location))
   } catch (error) {
-    const finding: Finding = {
-      level: 'fail',
-      check: CHECK,
-      message: messageOf(error),
-      cure: 'Start Postgres, or correct DATABASE_URL: address, user, password, sslmode',
-    }
+    const finding: Finding = fail(
+      messageOf(error),
+      'Start Postgres, or correct DATABASE_URL: address, user, password, sslmode',
+    )
     return { findings: [finding], gates: undefined, ownKeys: new Set() }
   } finally {
     await database.destroy()
@@ -57,25 +55,21 @@ async function checkServer(database: Kysely<Schema>, name: string): Promise<Find
   const { version = '', encoding = '', encrypted = null } = rows[0] ?? {}
   const findings: Finding[] = []
   if (Number.parseInt(version, 10) < OLDEST_VERSION)
-    findings.push({
-      level: 'warn',
-      check: CHECK,
-      message: `Postgres ${version} is older than what is tested`,
-      cure: `Use Postgres ${OLDEST_VERSION} or newer`,
-    })
+    findings.push(
+      warn(
+        `Postgres ${version} is older than what is tested`,
+        `Use Postgres ${OLDEST_VERSION} or newer`,
+      ),
+    )
   if (encoding !== 'UTF8')
-    findings.push({
-      level: 'fail',
-      check: CHECK,
-      message: `the database is encoded as ${encoding}, which has not every character`,
-      cure: "Make another: CREATE DATABASE gatehouse ENCODING 'UTF8' TEMPLATE template0",
-    })
+    findings.push(
+      fail(
+        `the database is encoded as ${encoding}, which has not every character`,
+        "Make another: CREATE DATABASE gatehouse ENCODING 'UTF8' TEMPLATE template0",
+      ),
+    )
   const connection = encrypted === 1 ? 'encrypted' : 'not encrypted'
-  findings.push({
-    level: 'ok',
-    check: CHECK,
-    message: `${name} (version ${version}, ${connection})`,
-  })
+  findings.push(ok(`${name} (version ${version}, ${connection})`))
   return findings
 }
 

@@ -6,10 +6,10 @@ import type { Environment } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Secret } from '../core/secret.ts'
 import { baseUrlVariableOf, keyVariableOf, type Provider } from '../providers/define.ts'
-import { codeOf, type Finding } from './finding.ts'
+import { codeOf, type Finding, findingsOf } from './finding.ts'
 
 const WITHIN_MS = 3_000
-const CHECK = 'provider'
+const { fail, ok, warn } = findingsOf('provider')
 
 interface Configured {
   readonly provider: Provider
@@ -30,19 +30,13 @@ export async function checkProviders(
     const addressVariable = baseUrlVariableOf(provider)
     if (key !== undefined && baseUrl !== undefined) configured.push({ provider, baseUrl, key })
     else if (environment[keyVariable])
-      halves.push({
-        level: 'warn',
-        check: CHECK,
-        message: `${provider.id} has a key (${keyVariable}) and no address`,
-        cure: `Set ${addressVariable}`,
-      })
+      halves.push(
+        warn(`${provider.id} has a key (${keyVariable}) and no address`, `Set ${addressVariable}`),
+      )
     else if (environment[addressVariable])
-      halves.push({
-        level: 'warn',
-        check: CHECK,
-        message: `${provider.id} has an address (${addressVariable}) and no key`,
-        cure: `Set ${keyVariable}`,
-      })
+      halves.push(
+        warn(`${provider.id} has an address (${addressVariable}) and no key`, `Set ${keyVariable}`),
+      )
   }
   return [...(await Promise.all(configured.map(askProvider))), ...halves]
 }
@@ -88,65 +82,35 @@ function judge(
   const { id } = provider
   const keyVariable = keyVariableOf(provider)
   const tryIt = 'Try it whole: gatehouse gates test GATE'
-  if (isSigned && status < 500)
-    return {
-      level: 'ok',
-      check: CHECK,
-      message: `${id} answers; its credential is signed with, not tried`,
-    }
-  if (status < 300)
-    return { level: 'ok', check: CHECK, message: `${id} answers and does not refuse the key` }
+  if (isSigned && status < 500) return ok(`${id} answers; its credential is signed with, not tried`)
+  if (status < 300) return ok(`${id} answers and does not refuse the key`)
   if (status < 400)
-    return {
-      level: 'warn',
-      check: CHECK,
-      message: `${id} answers with a redirect (${status}), and none is followed`,
-      cure: `Set ${baseUrlVariableOf(provider)} to the address that it leads to`,
-    }
+    return warn(
+      `${id} answers with a redirect (${status}), and none is followed`,
+      `Set ${baseUrlVariableOf(provider)} to the address that it leads to`,
+    )
   if (status === 401 || status === 403)
-    return {
-      level: 'fail',
-      check: CHECK,
-      message: `${id} refuses the key (${status})`,
-      cure: `Set ${keyVariable} to a key that is valid, and restart the server`,
-    }
+    return fail(
+      `${id} refuses the key (${status})`,
+      `Set ${keyVariable} to a key that is valid, and restart the server`,
+    )
   if (status === 404 || status === 405)
-    return {
-      level: 'ok',
-      check: CHECK,
-      message: `${id} answers; it has no list of models to try the key on`,
-    }
-  if (status === 429)
-    return {
-      level: 'warn',
-      check: CHECK,
-      message: `${id} says that it was asked too often (429)`,
-      cure: tryIt,
-    }
+    return ok(`${id} answers; it has no list of models to try the key on`)
+  if (status === 429) return warn(`${id} says that it was asked too often (429)`, tryIt)
   if (status >= 500)
-    return {
-      level: 'warn',
-      check: CHECK,
-      message: `${id} is in trouble (${status})`,
-      cure: "See the vendor's status page; a gate with another target goes on",
-    }
-  return {
-    level: 'warn',
-    check: CHECK,
-    message: `${id} did not take the request (${status}); some say so to a wrong key`,
-    cure: tryIt,
-  }
+    return warn(
+      `${id} is in trouble (${status})`,
+      "See the vendor's status page; a gate with another target goes on",
+    )
+  return warn(`${id} did not take the request (${status}); some say so to a wrong key`, tryIt)
 }
 
 function explainSilence(provider: Provider, code: string): Finding {
   const { id } = provider
   const late = code === 'TimeoutError'
-  return {
-    level: 'fail',
-    check: CHECK,
-    message: late ? `${id} did not answer within 3 seconds` : `${id} cannot be reached (${code})`,
-    cure:
-      `Check ${baseUrlVariableOf(provider)}, the network, a proxy and the ` +
+  return fail(
+    late ? `${id} did not answer within 3 seconds` : `${id} cannot be reached (${code})`,
+    `Check ${baseUrlVariableOf(provider)}, the network, a proxy and the ` +
       'firewall of this machine',
-  }
+  )
 }

@@ -7,9 +7,12 @@ import { withoutVersion } from '../core/without-trailing-slashes.ts'
 import { checkConnections } from './check-connections.ts'
 import type { ExaminedGate } from './check-gates.ts'
 import { checkUnpricedBudgets } from './check-unpriced.ts'
-import { codeOf, type Finding } from './finding.ts'
+import { codeOf, type Finding, findingsOf } from './finding.ts'
 
-const CHECK = 'server'
+const { fail, ok, warn } = findingsOf('server')
+const ofClock = findingsOf('clock')
+const ofJournal = findingsOf('journal')
+const ofKey = findingsOf('key')
 const WITHIN_MS = 5_000
 /** The header counts whole seconds, and sign-in and signatures bear minutes. */
 const MOST_SKEW_MS = 60_000
@@ -62,17 +65,17 @@ export async function checkServer(address: ServerAddress): Promise<ExaminedServe
       ),
     )
   const findings: Finding[] = [
-    { level: 'ok', check: CHECK, message: `${base} answers, version ${version}` },
+    ok(`${base} answers, version ${version}`),
     ...checkTransport(url),
     ...checkVersion(version, address.version),
     ...checkClock(await readClock(base)),
-    ...checkReadiness(await ask(`${base}/readyz`)),
+    checkReadiness(await ask(`${base}/readyz`)),
     ...(await checkConnections(base, address.metricsToken)),
   ]
   const { apiKey } = address
   if (apiKey === undefined || apiKey === '') {
     const message = 'GATEHOUSE_API_KEY is not set, so no key and no gate of the server was tried'
-    findings.push({ level: 'warn', check: 'key', message, cure: 'Set it to one of its keys' })
+    findings.push(ofKey.warn(message, 'Set it to one of its keys'))
     return { findings }
   }
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
@@ -99,7 +102,7 @@ async function readAccount(
     )
     return { findings }
   }
-  findings.push({ level: 'ok', check: 'key', message: 'GATEHOUSE_API_KEY is accepted' })
+  findings.push(ofKey.ok('GATEHOUSE_API_KEY is accepted'))
   const providers = await listAll(`${base}/v1/providers`, apiKey)
   const keys = await listAll(`${base}/v1/provider-keys`, apiKey)
   const budgets = await listAll(`${base}/v1/budgets`, apiKey)
@@ -220,106 +223,77 @@ const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 function checkTransport({ protocol, hostname }: URL): Finding[] {
   if (protocol === 'https:' || LOOPBACK.test(hostname)) return []
   const message = 'keys travel to it unencrypted'
-  return [{ level: 'warn', check: CHECK, message, cure: 'Put TLS in front of it and use https' }]
+  return [warn(message, 'Put TLS in front of it and use https')]
 }
 
 function checkVersion(theirs: string, ours: string): Finding[] {
   if (theirs === ours) return []
   const message = `this command is version ${ours}, the server ${theirs}`
-  return [
-    { level: 'warn', check: CHECK, message, cure: "Use the command of the server's own version" },
-  ]
+  return [warn(message, "Use the command of the server's own version")]
 }
 
 function checkClock(skewMs: number | undefined): Finding[] {
   if (skewMs === undefined || Math.abs(skewMs) <= MOST_SKEW_MS) return []
   const seconds = Math.round(Math.abs(skewMs) / 1000)
   const message = `its clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine's`
-  return [
-    {
-      level: 'warn',
-      check: 'clock',
-      message,
-      cure: 'Set both by NTP; signed requests and sign-in need the time',
-    },
-  ]
+  return [ofClock.warn(message, 'Set both by NTP; signed requests and sign-in need the time')]
 }
 
-function checkReadiness(answer: Answer | Error): Finding[] {
+function checkReadiness(answer: Answer | Error): Finding {
   if (answer instanceof Error)
-    return [fail('it does not say whether it is ready', "See the server's log")]
+    return fail('it does not say whether it is ready', "See the server's log")
   const checks = answer.body?.checks as Json | undefined
   const ledger = checks?.ledger as Json | undefined
   if ((checks?.redis as Json | undefined)?.status === 'other')
-    return [
-      fail(
-        "its Redis is another installation's, and no limit is shared",
-        'See REDIS_URL and GATEHOUSE_REDIS_PREFIX; should it be meant: gatehouse store ' +
-          'accept, then restart it',
-      ),
-    ]
+    return fail(
+      "its Redis is another installation's, and no limit is shared",
+      'See REDIS_URL and GATEHOUSE_REDIS_PREFIX; should it be meant: gatehouse store ' +
+        'accept, then restart it',
+    )
   if (answer.status !== 200) {
     if (typeof ledger?.reason === 'string')
-      return [
-        fail(
-          `it is not ready: the ledger cannot be written (${ledger.reason})`,
-          'See the disk and permissions of its data folder, and its log',
-        ),
-      ]
+      return fail(
+        `it is not ready: the ledger cannot be written (${ledger.reason})`,
+        'See the disk and permissions of its data folder, and its log',
+      )
     const usage = (checks?.usage as Json | undefined)?.status
     if (usage === 'failing' || usage === 'reading')
-      return [
-        fail(
-          'it is not ready: what was used before ' +
-            `${usage === 'failing' ? 'cannot be read' : 'is being read'}`,
-          'See its log: calls with a quota or a budget need the database',
-        ),
-      ]
+      return fail(
+        'it is not ready: what was used before ' +
+          `${usage === 'failing' ? 'cannot be read' : 'is being read'}`,
+        'See its log: calls with a quota or a budget need the database',
+      )
     const standing = (checks?.installation as Json | undefined)?.status
     if (standing === 'other' || standing === 'gone')
-      return [
-        fail(
-          'it is not ready: its store ' +
-            `${standing === 'gone' ? 'is gone' : 'is not the one that it began with'}`,
-          'See DATABASE_URL and the data folder, and its log; restart it on the right store',
-        ),
-      ]
-    return [fail('it is not ready', 'See its /readyz and its log')]
+      return fail(
+        'it is not ready: its store ' +
+          `${standing === 'gone' ? 'is gone' : 'is not the one that it began with'}`,
+        'See DATABASE_URL and the data folder, and its log; restart it on the right store',
+      )
+    return fail('it is not ready', 'See its /readyz and its log')
   }
   const setBack = (checks?.installation as Json | undefined)?.setBack as Json | undefined
   if (setBack !== undefined)
-    return [
-      fail(
-        `its store was set back in time, from change ${setBack.fromChange} to ${setBack.toChange}`,
-        'Revoke again what was revoked in between; then restart it, with gatehouse store accept',
-      ),
-    ]
+    return fail(
+      `its store was set back in time, from change ${setBack.fromChange} to ${setBack.toChange}`,
+      'Revoke again what was revoked in between; then restart it, with gatehouse store accept',
+    )
   const { backlog, dropped, unshippedBytes } = ledger ?? {}
   if (Number(dropped) > 0)
-    return [
-      fail(
-        `it has lost the records of ${dropped} calls since its start`,
-        'See the disk of its data folder',
-      ),
-    ]
+    return fail(
+      `it has lost the records of ${dropped} calls since its start`,
+      'See the disk of its data folder',
+    )
   if (Number(backlog) > 0 || Number(unshippedBytes) > LARGE_BACKLOG_BYTES)
-    return [
-      {
-        level: 'warn',
-        check: 'journal',
-        message: `${unshippedBytes} bytes of calls wait to be moved into the database`,
-        cure: "See the server's log: the database or the disk does not take them",
-      },
-    ]
-  return [{ level: 'ok', check: CHECK, message: 'it is ready' }]
+    return ofJournal.warn(
+      `${unshippedBytes} bytes of calls wait to be moved into the database`,
+      "See the server's log: the database or the disk does not take them",
+    )
+  return ok('it is ready')
 }
 
 function refusedKey(message: string): Finding {
-  return { level: 'fail', check: 'key', message, cure: 'Make one with: gatehouse keys create NAME' }
-}
-
-function fail(message: string, cure: string): Finding {
-  return { level: 'fail', check: CHECK, message, cure }
+  return ofKey.fail(message, 'Make one with: gatehouse keys create NAME')
 }
 
 function only(finding: Finding): ExaminedServer {

@@ -3,9 +3,9 @@
  * known. Asks nobody.
  */
 import type { PlansSection } from '../core/plan.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, findingsOf } from './finding.ts'
 
-const CHECK = 'limits'
+const { warn } = findingsOf('limits')
 
 export interface ExaminedBudget {
   readonly id: string
@@ -17,25 +17,23 @@ export interface ExaminedBudget {
 export function checkUnpricedBudgets(budgets: readonly ExaminedBudget[]): Finding[] {
   return budgets
     .filter(({ isInMoney, unpriced }) => isInMoney && unpriced === 'allow')
-    .map(({ id, name }) => ({
-      level: 'warn',
-      check: CHECK,
-      message:
+    .map(({ id, name }) =>
+      warn(
         `the budget ${name} is in US dollars and allows models whose price is not known: their ` +
-        'calls pass it uncounted',
-      cure: `Where every model has a price: gatehouse budgets update ${id} --unpriced refuse`,
-    }))
+          'calls pass it uncounted',
+        `Where every model has a price: gatehouse budgets update ${id} --unpriced refuse`,
+      ),
+    )
 }
 
 export function checkUnpricedPlans(section: PlansSection | undefined): Finding[] {
   return Object.entries(section?.definitions ?? {})
     .filter(([, { unpriced }]) => unpriced === 'allow')
-    .map(([name]) => ({
-      level: 'warn',
-      check: CHECK,
-      message:
+    .map(([name]) =>
+      warn(
         `the plan ${name} allows models whose price is not known: their calls pass ` +
-        'monthlySpendUsd uncounted',
-      cure: 'Where every model has a price, take unpriced: allow out of gatehouse.yaml',
-    }))
+          'monthlySpendUsd uncounted',
+        'Where every model has a price, take unpriced: allow out of gatehouse.yaml',
+      ),
+    )
 }

@@ -3,35 +3,33 @@
  */
 import type { Environment } from '../config/environment.ts'
 import { SETTINGS, unknownVariables } from '../config/setting-table.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, findingsOf } from './finding.ts'
 
+const ofVariables = findingsOf('variables')
+const ofRuntime = findingsOf('runtime')
 const FEW_FILES = 4_096
 const MOST_TYPOS = 3
 
 export function checkVariables(environment: Environment): Finding[] {
   const findings = unknownVariables(environment).map((name): Finding => {
     const meant = nearest(name, Object.keys(SETTINGS))
-    return {
-      level: 'warn',
-      check: 'variables',
-      message: `${name} is no setting, and nothing reads it`,
-      cure:
-        meant === undefined
-          ? 'Unset it; gatehouse serve --help lists them all'
-          : `Did you mean ${meant}?`,
-    }
+    return ofVariables.warn(
+      `${name} is no setting, and nothing reads it`,
+      meant === undefined
+        ? 'Unset it; gatehouse serve --help lists them all'
+        : `Did you mean ${meant}?`,
+    )
   })
   if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0')
-    findings.push({
-      level: 'warn',
-      check: 'variables',
-      message:
+    findings.push(
+      ofVariables.warn(
         'NODE_TLS_REJECT_UNAUTHORIZED is 0: anybody on the way can pose as a ' +
-        'provider and read its key',
-      cure: 'Unset it; give a certificate of your own with NODE_EXTRA_CA_CERTS',
-    })
+          'provider and read its key',
+        'Unset it; give a certificate of your own with NODE_EXTRA_CA_CERTS',
+      ),
+    )
   if (findings.length > 0) return findings
-  return [{ level: 'ok', check: 'variables', message: 'no GATEHOUSE_* variable is misspelt' }]
+  return [ofVariables.ok('no GATEHOUSE_* variable is misspelt')]
 }
 
 /** @param openFiles how many this process may have open; undefined where the system does not say */
@@ -43,21 +41,19 @@ export function checkRuntime(runtime: {
   const { version, pinnedVersion, openFiles } = runtime
   const findings: Finding[] = [
     version === pinnedVersion
-      ? { level: 'ok', check: 'runtime', message: `Bun ${version}` }
-      : {
-          level: 'warn',
-          check: 'runtime',
-          message: `this is Bun ${version}; Gatehouse is tested with ${pinnedVersion}`,
-          cure: 'Run it with node_modules/.bin/bun, which npm ci installs',
-        },
+      ? ofRuntime.ok(`Bun ${version}`)
+      : ofRuntime.warn(
+          `this is Bun ${version}; Gatehouse is tested with ${pinnedVersion}`,
+          'Run it with node_modules/.bin/bun, which npm ci installs',
+        ),
   ]
   if (openFiles !== undefined && openFiles < FEW_FILES)
-    findings.push({
-      level: 'warn',
-      check: 'runtime',
-      message: `this process may have ${openFiles} files open, and a call needs two`,
-      cure: 'Raise it: ulimit -n 65536, or LimitNOFILE=65536 in the systemd unit',
-    })
+    findings.push(
+      ofRuntime.warn(
+        `this process may have ${openFiles} files open, and a call needs two`,
+        'Raise it: ulimit -n 65536, or LimitNOFILE=65536 in the systemd unit',
+      ),
+    )
   return findings
 }
 

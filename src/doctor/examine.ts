@@ -29,7 +29,7 @@ import { checkProviders } from './check-providers.ts'
 import { checkServer, type ExaminedServer } from './check-server.ts'
 import { checkUnpricedPlans } from './check-unpriced.ts'
 import { checkRuntime, checkVariables } from './check-variables.ts'
-import { codeOf, type Finding, guard, messageOf } from './finding.ts'
+import { codeOf, type Finding, findingsOf, guard, messageOf } from './finding.ts'
 
 export interface ExamineOptions {
   readonly environment: Environment
@@ -65,11 +65,12 @@ export async function examine(options: ExamineOptions): Promise<readonly Finding
     Boolean(environment.DATABASE_URL) ||
     existsSync(join(folder, 'gatehouse.db'))
   if (!isServersMachine) {
-    findings.push(...checkGatesOf(server), {
-      level: 'ok',
-      check: 'machine',
-      message: "this is not the server's: run it there too, for its data folder and its providers",
-    })
+    findings.push(
+      ...checkGatesOf(server),
+      findingsOf('machine').ok(
+        "this is not the server's: run it there too, for its data folder and its providers",
+      ),
+    )
     return findings
   }
   return [...findings, ...(await examineMachine(options, { folder, holder, server }))]
@@ -110,12 +111,7 @@ async function examineMachine(
     findings.push(...checkPlans(settings.plans, settings.users.signUp === 'open'))
     const objection = objectionToWorkers(settings)
     if (objection !== undefined)
-      findings.push({
-        level: 'fail',
-        check: 'workers',
-        message: objection.reason,
-        cure: objection.cure,
-      })
+      findings.push(findingsOf('workers').fail(objection.reason, objection.cure))
     await add('master key', () => checkMasterKey(settings, database.gates !== undefined))
     if (holder === undefined && settings.port !== 0) await add('port', () => checkPort(settings))
     const asked = await checkProviders(settings, environment)
@@ -164,14 +160,12 @@ async function examineDatabase(
   return UNEXAMINED
 }
 
-const NO_PROVIDER: Finding = {
-  level: 'warn',
-  check: 'provider',
-  message: 'no provider has a key here',
-  cure:
-    "Set <PROVIDER>_API_KEY in the server's environment, or: gatehouse " +
+const ofProvider = findingsOf('provider')
+const NO_PROVIDER = ofProvider.warn(
+  'no provider has a key here',
+  "Set <PROVIDER>_API_KEY in the server's environment, or: gatehouse " +
     'provider-keys set PROVIDER',
-}
+)
 
 function checkGatesOf({ gates, configured, withoutAddress, ownKeys }: ExaminedServer): Finding[] {
   if (!gates || !configured || !withoutAddress || !ownKeys) return []
@@ -179,7 +173,7 @@ function checkGatesOf({ gates, configured, withoutAddress, ownKeys }: ExaminedSe
   const finding: Finding =
     ready.length === 0
       ? { ...NO_PROVIDER, message: 'the server has no key for any provider' }
-      : { level: 'ok', check: 'provider', message: `the server has keys for ${ready.join(', ')}` }
+      : ofProvider.ok(`the server has keys for ${ready.join(', ')}`)
   return [finding, ...checkGates(gates, { configured, withoutAddress, ownKeys })]
 }
 
@@ -190,12 +184,10 @@ function checkAgreement(settings: Settings, { configured }: ExaminedServer): Fin
     .map(({ id }) => id)
   if (missing.length === 0) return []
   return [
-    {
-      level: 'warn',
-      check: 'provider',
-      message: `the running server has no key for ${missing.join(', ')}, though there is one here`,
-      cure: 'Restart it with these variables; it reads them at its start',
-    },
+    ofProvider.warn(
+      `the running server has no key for ${missing.join(', ')}, though there is one here`,
+      'Restart it with these variables; it reads them at its start',
+    ),
   ]
 }
 
@@ -215,16 +207,12 @@ async function readAllSettings(
 ): Promise<Settings | undefined> {
   try {
     const settings = await loadSettings(environment)
-    findings.push({
-      level: 'ok',
-      check: 'settings',
-      message: 'every variable and the configuration file are valid',
-    })
+    findings.push(findingsOf('settings').ok('every variable and the configuration file are valid'))
     return settings
   } catch (error) {
     if (!(error instanceof SettingsError || error instanceof MasterKeyError)) throw error
     const cure = 'Correct it: gatehouse serve --help says how each setting has to be'
-    findings.push({ level: 'fail', check: 'settings', message: messageOf(error), cure })
+    findings.push(findingsOf('settings').fail(messageOf(error), cure))
     return undefined
   }
 }
@@ -240,14 +228,11 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
     const unopened = tallies.reduce((sum, tally) => sum + tally.unopened, 0)
     if (unopened > 0)
       return [
-        {
-          level: 'fail',
-          check,
-          message: `${unopened} stored credentials cannot be decrypted with the master key that is here`,
-          cure:
-            'Give back the right one, or set those credentials again; gatehouse master-key ' +
+        findingsOf(check).fail(
+          `${unopened} stored credentials cannot be decrypted with the master key that is here`,
+          'Give back the right one, or set those credentials again; gatehouse master-key ' +
             'status counts them',
-        },
+        ),
       ]
     const where =
       settings.masterKeys.current === undefined ? 'in the data folder' : 'in GATEHOUSE_MASTER_KEY'
@@ -255,20 +240,15 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
       keys === undefined
         ? 'there is none yet; it is made with the first credential'
         : `${where}, and it opens everything`
-    return [{ level: 'ok', check, message }]
+    return [findingsOf(check).ok(message)]
   } catch (error) {
     // Others may read the file: found with the data folder, cure and all.
     if (/may read/.test(messageOf(error))) return []
     return [
-      {
-        level: 'fail',
-        check,
-        message:
-          error instanceof MasterKeyError
-            ? messageOf(error)
-            : `it cannot be read (${codeOf(error)})`,
-        cure: 'Restore it from its copy, and keep it readable by the user that serves',
-      },
+      findingsOf(check).fail(
+        error instanceof MasterKeyError ? messageOf(error) : `it cannot be read (${codeOf(error)})`,
+        'Restore it from its copy, and keep it readable by the user that serves',
+      ),
     ]
   }
 }

@@ -10,6 +10,15 @@ export interface Finding {
   readonly cure?: string
 }
 
+/** Makes the findings of one thing that is looked at. */
+export function findingsOf(check: string) {
+  return {
+    ok: (message: string): Finding => ({ level: 'ok', check, message }),
+    warn: (message: string, cure: string): Finding => ({ level: 'warn', check, message, cure }),
+    fail: (message: string, cure: string): Finding => ({ level: 'fail', check, message, cure }),
+  }
+}
+
 /** The code of the system's or the client's error; its name where it has none. */
 export function codeOf(thrown: unknown): string {
   const { code, name } = thrown as { code?: unknown; name?: unknown }
@@ -30,12 +39,10 @@ export async function guard<Found>(
     return { found: await examine() }
   } catch (error) {
     return {
-      broken: {
-        level: 'fail',
-        check,
-        message: `it could not be examined (${messageOf(error)})`,
-        cure: 'Run this as the user that serves, on its machine',
-      },
+      broken: findingsOf(check).fail(
+        `it could not be examined (${messageOf(error)})`,
+        'Run this as the user that serves, on its machine',
+      ),
     }
   }
 }

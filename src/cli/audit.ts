@@ -4,7 +4,7 @@ import type { Schemas } from '../contract/api.generated.ts'
 import type { FiltersOf } from '../contract/api-call.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { formatTime, type Row } from './output.ts'
+import { type Columns, formatTime } from './output.ts'
 import { example, parseLimit, printListing } from './program-parts.ts'
 
 /** Actions and types are as the user typed them: the gateway says which there are. */
@@ -40,24 +40,18 @@ export function bindAudit(program: Command, context: CliContext): void {
           to,
         }),
       )
-      printListing(listing, command, {
-        columns: ['AT', 'ACTOR', 'ACTION', 'WHAT', 'CHANGED'],
-        toRow,
-      })
+      printListing(listing, command, COLUMNS)
     })
 }
 
 type Entry = Schemas['AuditEntry']
 
-function toRow(entry: Entry): Row {
-  const { actor } = entry
-  return {
-    AT: formatTime(entry.at),
-    ACTOR: `${actor.type} ${actor.name ?? actor.id}`,
-    ACTION: entry.action,
-    WHAT: entry.resourceId,
-    CHANGED: describeChange(entry.before, entry.after),
-  }
+const COLUMNS: Columns<Entry> = {
+  AT: (entry) => formatTime(entry.at),
+  ACTOR: ({ actor }) => `${actor.type} ${actor.name ?? actor.id}`,
+  ACTION: (entry) => entry.action,
+  WHAT: (entry) => entry.resourceId,
+  CHANGED: (entry) => describeChange(entry.before, entry.after),
 }
 
 /** The names of the members that are not what they were. */

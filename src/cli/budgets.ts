@@ -4,16 +4,9 @@ import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { confirmDeletion } from './input.ts'
-import { formatTime, printJson, printLine, toPrintable } from './output.ts'
-import {
-  asJson,
-  example,
-  isEmptyChange,
-  parseLimit,
-  parseWhole,
-  printListing,
-} from './program-parts.ts'
+import { formatTime, printThing } from './output.ts'
+import { asJson, example, isEmptyChange, parseWhole } from './program-parts.ts'
+import { addDelete, addList, addShow } from './resource-verbs.ts'
 
 type Budget = Schemas['Budget']
 
@@ -65,37 +58,25 @@ export function bindBudgets(program: Command, context: CliContext): void {
       show(budget, asJson(command))
     })
 
-  budgets
-    .command('list')
-    .description('list the budgets, newest first')
-    .option('--limit <n>', 'at most this many', parseLimit, 100)
-    .addHelpText('after', example('gatehouse budgets list --json'))
-    .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) =>
-        client.listAll('GET /v1/budgets', limit),
-      )
-      printListing(listing, command, {
-        columns: ['ID', 'USED', 'LIMIT', 'PERIOD', 'NAME'],
-        toRow: (row) => ({
-          ID: row.id,
-          USED: usedOf(row),
-          LIMIT: limitOf(row),
-          PERIOD: row.period,
-          NAME: row.name,
-        }),
-      })
-    })
+  addList(budgets, context, {
+    ask: 'GET /v1/budgets',
+    about: 'list the budgets, newest first',
+    examples: ['gatehouse budgets list --json'],
+    columns: {
+      ID: (row) => row.id,
+      USED: usedOf,
+      LIMIT: limitOf,
+      PERIOD: (row) => row.period,
+      NAME: (row) => row.name,
+    },
+  })
 
-  budgets
-    .command('show <id>')
-    .description('show one budget')
-    .addHelpText('after', example('gatehouse budgets show bud_…'))
-    .action(async (id: string, _flags, command: Command) => {
-      const budget = await withClient(context, (client) =>
-        client.call('GET /v1/budgets/{id}', 'id', { path: { id } }),
-      )
-      show(budget, asJson(command))
-    })
+  addShow(budgets, context, {
+    ask: 'GET /v1/budgets/{id}',
+    about: 'show one budget',
+    examples: ['gatehouse budgets show bud_…'],
+    show,
+  })
 
   withLimitOptions(budgets.command('update <id>'))
     .description('change a budget; what it has used stays')
@@ -110,19 +91,12 @@ export function bindBudgets(program: Command, context: CliContext): void {
       show(budget, asJson(command))
     })
 
-  budgets
-    .command('delete <id>')
-    .description('delete a budget')
-    .option('--yes', 'do not ask')
-    .addHelpText('after', example('gatehouse budgets delete bud_… --yes'))
-    .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
-      await confirmDeletion(`the budget ${id}`, flags.yes === true)
-      await withClient(context, (client) =>
-        client.remove('DELETE /v1/budgets/{id}', { path: { id } }),
-      )
-      if (asJson(command)) return printJson({ id, deleted: true })
-      printLine(`Deleted ${id}.`)
-    })
+  addDelete(budgets, context, {
+    ask: 'DELETE /v1/budgets/{id}',
+    one: 'budget',
+    about: 'delete a budget',
+    examples: ['gatehouse budgets delete bud_… --yes'],
+  })
 }
 
 function withLimitOptions(command: Command): Command {
@@ -170,20 +144,22 @@ function usedOf({ used, limitTokens }: Budget): string {
   return limitTokens === null ? `$${used.usd}` : String(used.tokens)
 }
 
+const NAME_WIDTH = 10
+
 function show(budget: Budget, isJson: boolean): void {
-  if (isJson) {
-    printJson(budget)
-    return
-  }
-  const fields: readonly (readonly [string, string])[] = [
-    ['id', budget.id],
-    ['name', budget.name],
-    ['of', budget.keyId === null ? `the gate ${budget.gateId}` : `the key ${budget.keyId}`],
-    ['limit', `${limitOf(budget)} (${budget.period})`],
-    ['used', `${usedOf(budget)}${budget.isExhausted ? ', calls are refused' : ''}`],
-    ...(budget.limitUsd === null ? [] : [['unpriced', budget.unpriced] as const]),
-    ['alerts', budget.alertAt.join(', ') || '-'],
-    ['resets', budget.resetsAt === null ? 'never' : formatTime(budget.resetsAt)],
-  ]
-  for (const [name, value] of fields) printLine(`${name.padEnd(10)}${toPrintable(value)}`)
+  printThing(
+    budget,
+    isJson,
+    [
+      ['id', budget.id],
+      ['name', budget.name],
+      ['of', budget.keyId === null ? `the gate ${budget.gateId}` : `the key ${budget.keyId}`],
+      ['limit', `${limitOf(budget)} (${budget.period})`],
+      ['used', `${usedOf(budget)}${budget.isExhausted ? ', calls are refused' : ''}`],
+      ...(budget.limitUsd === null ? [] : [['unpriced', budget.unpriced] as const]),
+      ['alerts', budget.alertAt.join(', ') || '-'],
+      ['resets', budget.resetsAt === null ? 'never' : formatTime(budget.resetsAt)],
+    ],
+    NAME_WIDTH,
+  )
 }

@@ -73,6 +73,11 @@ export class Client {
     name: Name,
     ...[question]: QuestionOf<Name>
   ): Promise<void> {
+    await this.removeNamed(name, question)
+  }
+
+  /** `remove`, of an operation that a description names. */
+  async removeNamed(name: RemovalName, question?: object): Promise<void> {
     const response = await this.#ask(toApiRequest(name, question))
     // Anything else that is well came from something that does not know what was asked.
     if (response.status !== 204) throw notAGateway(response)

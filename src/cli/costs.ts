@@ -89,14 +89,14 @@ async function verifyAll(client: Client, flags: VerifyFlags): Promise<Verified> 
 function print({ source, checked, fixed, differences, shown, incomparable }: Verified): void {
   if (shown.length > 0) {
     printLine(
-      formatTable(
-        ['ID', 'STORED', 'COMPUTED', 'TARGET'],
-        shown.map((each) => ({
-          ID: each.id,
-          STORED: toText(each.stored),
-          COMPUTED: toText(each.computed),
-          TARGET: String(each.target),
-        })),
+      formatTable<Answer['differences'][number]>(
+        {
+          ID: (each) => each.id,
+          STORED: (each) => toText(each.stored),
+          COMPUTED: (each) => toText(each.computed),
+          TARGET: (each) => String(each.target),
+        },
+        shown,
       ),
     )
   }

@@ -5,9 +5,16 @@ import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { type GateFlags, setsSomeDefaults, toGateBody, withGateOptions } from './gate-options.ts'
-import { confirmDeletion } from './input.ts'
-import { formatTable, formatTime, printJson, printLine, type Row, toPrintable } from './output.ts'
-import { asJson, example, isEmptyChange, parseLimit, printListing } from './program-parts.ts'
+import {
+  type Columns,
+  formatTable,
+  formatTime,
+  printJson,
+  printLine,
+  printThing,
+} from './output.ts'
+import { asJson, example, isEmptyChange } from './program-parts.ts'
+import { addDelete, addList, addShow } from './resource-verbs.ts'
 
 type Gate = Schemas['Gate']
 
@@ -35,31 +42,22 @@ export function bindGates(program: Command, context: CliContext): void {
       show(gate, asJson(command))
     })
 
-  gates
-    .command('list')
-    .description('list the gates, newest first')
-    .option('--limit <n>', 'at most this many', parseLimit, 100)
-    .addHelpText('after', example('gatehouse gates list'))
-    .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.listAll('GET /v1/gates', limit))
-      printListing(listing, command, {
-        columns: ['ID', 'TARGETS'],
-        toRow: (row) => ({ ID: row.id, TARGETS: targetsOf(row).join(', ') }),
-      })
-    })
+  addList(gates, context, {
+    ask: 'GET /v1/gates',
+    about: 'list the gates, newest first',
+    examples: ['gatehouse gates list'],
+    columns: {
+      ID: (row) => row.id,
+      TARGETS: (row) => targetsOf(row).join(', '),
+    },
+  })
 
-  gates
-    .command('show <id>')
-    .description('show one gate')
-    .addHelpText('after', example('gatehouse gates show assistant'))
-    .action(async (id: string, _flags, command: Command) => {
-      show(
-        await withClient(context, (client) =>
-          client.call('GET /v1/gates/{id}', 'id', { path: { id } }),
-        ),
-        asJson(command),
-      )
-    })
+  addShow(gates, context, {
+    ask: 'GET /v1/gates/{id}',
+    about: 'show one gate',
+    examples: ['gatehouse gates show assistant'],
+    show,
+  })
 
   withGateOptions(gates.command('update <id>'))
     .option('--clear-defaults', 'take all defaults away, but for those given with it')
@@ -97,48 +95,41 @@ export function bindGates(program: Command, context: CliContext): void {
       showTest(test, asJson(command))
     })
 
-  gates
-    .command('delete <id>')
-    .description('delete a gate; calls through it are refused at once')
-    .option('--yes', 'do not ask')
-    .addHelpText('after', example('gatehouse gates delete assistant --yes'))
-    .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
-      await confirmDeletion(`the gate ${id}`, flags.yes === true)
-      await withClient(context, (client) =>
-        client.remove('DELETE /v1/gates/{id}', { path: { id } }),
-      )
-      if (asJson(command)) return printJson({ id, deleted: true })
-      printLine(`Deleted ${id}.`)
-    })
+  addDelete(gates, context, {
+    ask: 'DELETE /v1/gates/{id}',
+    one: 'gate',
+    about: 'delete a gate; calls through it are refused at once',
+    examples: ['gatehouse gates delete assistant --yes'],
+  })
 }
 
 export function targetsOf({ targets }: Pick<Gate, 'targets'>): string[] {
   return targets.map(({ model }) => model)
 }
 
-function show(gate: Gate, isJson: boolean): void {
-  if (isJson) {
-    printJson(gate)
-    return
-  }
-  const fields: readonly (readonly [string, string])[] = [
-    ['id', gate.id],
-    ['name', gate.displayName],
-    ['description', gate.description || '-'],
-    ['targets', targetsOf(gate).join(', ')],
-    ['strategy', gate.strategy],
-    ['hedge after', gate.hedgeAfterMs === null ? 'never' : `${gate.hedgeAfterMs} ms`],
-    ['overrides', gate.overrides],
-    ...defaultsOf(gate),
-    ['timeout', gate.timeoutMs === null ? "the server's limit" : `${gate.timeoutMs} ms`],
-    ['retries', String(gate.maxRetries)],
-    ['created', formatTime(gate.createdAt)],
-    ['updated', formatTime(gate.updatedAt)],
-  ]
-  for (const [name, value] of fields) printLine(`${name.padEnd(NAME_WIDTH)}${toPrintable(value)}`)
-}
-
 const NAME_WIDTH = 15
+
+function show(gate: Gate, isJson: boolean): void {
+  printThing(
+    gate,
+    isJson,
+    [
+      ['id', gate.id],
+      ['name', gate.displayName],
+      ['description', gate.description || '-'],
+      ['targets', targetsOf(gate).join(', ')],
+      ['strategy', gate.strategy],
+      ['hedge after', gate.hedgeAfterMs === null ? 'never' : `${gate.hedgeAfterMs} ms`],
+      ['overrides', gate.overrides],
+      ...defaultsOf(gate),
+      ['timeout', gate.timeoutMs === null ? "the server's limit" : `${gate.timeoutMs} ms`],
+      ['retries', String(gate.maxRetries)],
+      ['created', formatTime(gate.createdAt)],
+      ['updated', formatTime(gate.updatedAt)],
+    ],
+    NAME_WIDTH,
+  )
+}
 
 const DEFAULT_NAMES: readonly (readonly [keyof Gate['defaults'], string])[] = [
   ['instructions', 'instructions'],
@@ -166,17 +157,15 @@ type GateTest = Schemas['GateTest']
 function showTest(test: GateTest, isJson: boolean): void {
   const { results } = test
   if (isJson) printJson(test)
-  else printLine(formatTable(['TARGET', 'STATUS', 'MS', 'TOKENS', 'ERROR'], results.map(toRow)))
+  else printLine(formatTable(TEST_COLUMNS, results))
   const failed = results.filter((result) => result.status !== 'ok').length
   if (failed > 0) throw new CliError('failed', `${failed} of ${results.length} targets failed.`)
 }
 
-function toRow({ target, status, latencyMs, usage, error }: GateTest['results'][number]): Row {
-  return {
-    TARGET: target,
-    STATUS: status,
-    MS: String(latencyMs),
-    TOKENS: usage === undefined ? '-' : `${usage.inputTokens}+${usage.outputTokens}`,
-    ERROR: error === undefined ? '' : `${error.code}: ${error.message}`,
-  }
+const TEST_COLUMNS: Columns<GateTest['results'][number]> = {
+  TARGET: ({ target }) => target,
+  STATUS: ({ status }) => status,
+  MS: ({ latencyMs }) => String(latencyMs),
+  TOKENS: ({ usage }) => (usage === undefined ? '-' : `${usage.inputTokens}+${usage.outputTokens}`),
+  ERROR: ({ error }) => (error === undefined ? '' : `${error.code}: ${error.message}`),
 }

@@ -5,7 +5,8 @@ import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion, readSecret } from './input.ts'
 import { formatTime, printJson, printLine, printNote } from './output.ts'
-import { asJson, example, parseLimit, printListing } from './program-parts.ts'
+import { asJson, example } from './program-parts.ts'
+import { addList } from './resource-verbs.ts'
 
 export function bindKeys(program: Command, context: CliContext): void {
   const keys = program.command('keys').description('API keys of the account')
@@ -27,24 +28,18 @@ export function bindKeys(program: Command, context: CliContext): void {
       printNote(`Key ${created.id} was made. It is shown only this once: keep it safe.`)
     })
 
-  keys
-    .command('list')
-    .description('list the keys, newest first')
-    .option('--limit <n>', 'at most this many', parseLimit, 100)
-    .addHelpText('after', example('gatehouse keys list', 'gatehouse keys list --json'))
-    .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.listAll('GET /v1/keys', limit))
-      printListing(listing, command, {
-        columns: ['ID', 'KEY', 'CREATED', 'LAST USED', 'NAME'],
-        toRow: (row) => ({
-          ID: shortIdOf(row.id),
-          KEY: row.maskedPrefix,
-          CREATED: formatTime(row.createdAt),
-          'LAST USED': formatTime(row.lastUsedAt),
-          NAME: row.name,
-        }),
-      })
-    })
+  addList(keys, context, {
+    ask: 'GET /v1/keys',
+    about: 'list the keys, newest first',
+    examples: ['gatehouse keys list', 'gatehouse keys list --json'],
+    columns: {
+      ID: (row) => shortIdOf(row.id),
+      KEY: (row) => row.maskedPrefix,
+      CREATED: (row) => formatTime(row.createdAt),
+      'LAST USED': (row) => formatTime(row.lastUsedAt),
+      NAME: (row) => row.name,
+    },
+  })
 
   keys
     .command('import <name>')

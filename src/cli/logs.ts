@@ -8,7 +8,7 @@ import type { FiltersOf } from '../contract/api-call.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { formatTime, printLine, type Row, toPrintable } from './output.ts'
+import { type Columns, formatTime, printLine, toPrintable } from './output.ts'
 import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
 import { terminal } from './terminal.ts'
 
@@ -68,7 +68,7 @@ export function bindLogs(program: Command, context: CliContext): void {
         if (flags.follow === true)
           return await follow(client, { filters, flags, isJson: asJson(command) })
         const listing = await client.listAll('GET /v1/logs', flags.limit, filters)
-        printListing(listing, command, { columns: COLUMNS, toRow })
+        printListing(listing, command, COLUMNS)
       })
     })
 }
@@ -107,23 +107,23 @@ async function follow(client: Client, { filters, flags, isJson }: Followed): Pro
 }
 
 /** The id last: where a terminal is narrow it is what is cut, not who answered. */
-const COLUMNS = ['STARTED', 'GATE', 'TARGET', 'TRIES', 'STATUS', 'TIME', 'TOKENS', 'COST', 'ID']
+const COLUMNS: Columns<Schemas['Log']> = {
+  STARTED: (log) => formatTime(log.startedAt),
+  GATE: toGate,
+  TARGET: (log) => log.target ?? '-',
+  TRIES: (log) => String(log.attempts),
+  STATUS: toStatus,
+  TIME: (log) => `${log.durationMs} ms`,
+  TOKENS: ({ usage }) => (usage === null ? '-' : `${usage.inputTokens}+${usage.outputTokens}`),
+  COST: ({ cost }) =>
+    cost.usd === null ? '-' : `${cost.status === 'exact' ? '' : '~'}$${cost.usd.toFixed(6)}`,
+  ID: (log) => log.id,
+}
 
-function toRow(log: Schemas['Log']): Row {
-  const { usage, cost, refusals } = log
-  const failure = `${log.status} ${log.errorKind ?? log.outcome}`
-  return {
-    STARTED: formatTime(log.startedAt),
-    GATE: toGate(log),
-    TARGET: log.target ?? '-',
-    TRIES: String(log.attempts),
-    // One row may stand for many calls that were turned away.
-    STATUS: log.outcome === 'succeeded' ? String(log.status) : `${failure}${toTimes(refusals)}`,
-    TIME: `${log.durationMs} ms`,
-    TOKENS: usage === null ? '-' : `${usage.inputTokens}+${usage.outputTokens}`,
-    COST: cost.usd === null ? '-' : `${cost.status === 'exact' ? '' : '~'}$${cost.usd.toFixed(6)}`,
-    ID: log.id,
-  }
+/** One row may stand for many calls that were turned away. */
+function toStatus({ status, outcome, errorKind, refusals }: Schemas['Log']): string {
+  if (outcome === 'succeeded') return String(status)
+  return `${status} ${errorKind ?? outcome}${toTimes(refusals)}`
 }
 
 /** A server of an earlier version does not know what was sent. */
@@ -136,6 +136,9 @@ function toTimes(refusals: number | null): string {
 }
 
 function toLine(log: Schemas['Log']): string {
-  const row = toRow(log)
-  return toPrintable(COLUMNS.map((column) => row[column]).join('  '))
+  return toPrintable(
+    Object.values(COLUMNS)
+      .map((cell) => cell(log))
+      .join('  '),
+  )
 }

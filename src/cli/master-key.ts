@@ -64,14 +64,14 @@ function printStatus({ source, currentId, previousIds, tables }: MasterKeyStatus
   printLine(`Master key ${currentId ?? '(none yet)'} of ${source}${previous}`)
   if (tables.length === 0) return
   printLine(
-    formatTable(
-      ['TABLE', 'CURRENT', 'PREVIOUS', 'UNREADABLE'],
-      tables.map((row) => ({
-        TABLE: row.table,
-        CURRENT: String(row.current),
-        PREVIOUS: String(row.previous),
-        UNREADABLE: String(row.unopened),
-      })),
+    formatTable<MasterKeyStatus['tables'][number]>(
+      {
+        TABLE: (row) => row.table,
+        CURRENT: (row) => String(row.current),
+        PREVIOUS: (row) => String(row.previous),
+        UNREADABLE: (row) => String(row.unopened),
+      },
+      tables,
     ),
   )
 }

@@ -10,6 +10,20 @@ export function printNote(text: string): void {
   terminal().error.write(`${toPrintable(text)}\n`)
 }
 
+/** The members of one thing below each other, or the thing as JSON. */
+export function printThing(
+  thing: object,
+  isJson: boolean,
+  fields: readonly (readonly [name: string, value: string])[],
+  width = Math.max(...fields.map(([name]) => name.length)) + 2,
+): void {
+  if (isJson) {
+    printJson(thing)
+    return
+  }
+  for (const [name, value] of fields) printLine(`${name.padEnd(width)}${toPrintable(value)}`)
+}
+
 export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2))
 }
@@ -25,7 +39,8 @@ export function toPrintable(text: string): string {
   return text.replaceAll(TERMINAL_CONTROLS, '')
 }
 
-export type Row = Readonly<Record<string, string>>
+/** Headings, and what each says of a row. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>
 
 const GAP = '  '
 
@@ -33,17 +48,19 @@ const GAP = '  '
  * Columns as wide as their longest cell; the last one is cut where the line would not fit into
  * `width`.
  */
-export function formatTable(
-  columns: readonly string[],
+export function formatTable<Row>(
+  columns: Columns<Row>,
   rows: readonly Row[],
   width: number = terminal().output.width,
 ): string {
-  const lines = [columns, ...rows.map((row) => columns.map((column) => toCell(row[column] ?? '')))]
-  const widths = columns.map((_, index) =>
+  const headings = Object.keys(columns)
+  const cells = Object.values(columns)
+  const lines = [headings, ...rows.map((row) => cells.map((cell) => toCell(cell(row))))]
+  const widths = headings.map((_, index) =>
     Math.max(...lines.map((cells) => Bun.stringWidth(cells[index] ?? ''))),
   )
   const before = widths.slice(0, -1).reduce((sum, columnWidth) => sum + columnWidth + GAP.length, 0)
-  const lastWidth = Math.max(width - before, columns.at(-1)?.length ?? 0)
+  const lastWidth = Math.max(width - before, headings.at(-1)?.length ?? 0)
   return lines
     .map((cells) =>
       cells

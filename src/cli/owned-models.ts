@@ -8,16 +8,10 @@ import { CREDENTIAL_HEADERS, FIM_ENDPOINTS, FIM_TEMPLATE_NAMES } from '../core/o
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { confirmDeletion, readSecret } from './input.ts'
-import { formatTime, printJson, printLine, printNote, toPrintable } from './output.ts'
-import {
-  asJson,
-  example,
-  isEmptyChange,
-  parseLimit,
-  parseWhole,
-  printListing,
-} from './program-parts.ts'
+import { readSecret } from './input.ts'
+import { formatTime, printNote, printThing } from './output.ts'
+import { asJson, example, isEmptyChange, parseWhole } from './program-parts.ts'
+import { addDelete, addList, addShow } from './resource-verbs.ts'
 
 interface ChangeFlags {
   readonly name?: string
@@ -94,37 +88,26 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
       show(created, asJson(command))
     })
 
-  models
-    .command('list')
-    .description('list the owned models, newest first')
-    .option('--limit <n>', 'at most this many', parseLimit, 100)
-    .addHelpText('after', example('gatehouse owned-models list'))
-    .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) =>
-        client.listAll('GET /v1/owned-models', limit),
-      )
-      printListing(listing, command, {
-        columns: ['SLUG', 'STATE', 'DIALECT', 'MODEL', 'ADDRESS'],
-        toRow: (row) => ({
-          SLUG: row.slug,
-          STATE: row.probe?.status ?? 'unknown',
-          DIALECT: row.dialect,
-          MODEL: row.upstreamModelId,
-          ADDRESS: row.baseUrl,
-        }),
-      })
-    })
+  addList(models, context, {
+    ask: 'GET /v1/owned-models',
+    about: 'list the owned models, newest first',
+    examples: ['gatehouse owned-models list'],
+    columns: {
+      SLUG: (row) => row.slug,
+      STATE: (row) => row.probe?.status ?? 'unknown',
+      DIALECT: (row) => row.dialect,
+      MODEL: (row) => row.upstreamModelId,
+      ADDRESS: (row) => row.baseUrl,
+    },
+  })
 
-  models
-    .command('get <slug>')
-    .description('show one owned model; its credential is never shown')
-    .addHelpText('after', example('gatehouse owned-models get llama'))
-    .action(async (slug: string, _flags, command: Command) => {
-      const model = await withClient(context, (client) =>
-        client.call('GET /v1/owned-models/{slug}', 'slug', { path: { slug } }),
-      )
-      show(model, asJson(command))
-    })
+  addShow(models, context, {
+    called: 'get',
+    ask: 'GET /v1/owned-models/{slug}',
+    about: 'show one owned model; its credential is never shown',
+    examples: ['gatehouse owned-models get llama'],
+    show,
+  })
 
   withChangeOptions(models.command('update <slug>'), false)
     .description('change an owned model; what is not given stays as it is')
@@ -175,19 +158,12 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
       show(found, asJson(command))
     })
 
-  models
-    .command('delete <slug>')
-    .description('delete an owned model that no gate uses')
-    .option('--yes', 'do not ask')
-    .addHelpText('after', example('gatehouse owned-models delete llama --yes'))
-    .action(async (slug: string, flags: { yes?: boolean }, command: Command) => {
-      await confirmDeletion(`the owned model ${slug}`, flags.yes === true)
-      await withClient(context, (client) =>
-        client.remove('DELETE /v1/owned-models/{slug}', { path: { slug } }),
-      )
-      if (asJson(command)) return printJson({ slug, deleted: true })
-      printLine(`Deleted ${slug}.`)
-    })
+  addDelete(models, context, {
+    ask: 'DELETE /v1/owned-models/{slug}',
+    one: 'owned model',
+    about: 'delete an owned model that no gate uses',
+    examples: ['gatehouse owned-models delete llama --yes'],
+  })
 }
 
 function withChangeOptions(command: Command, isCreation: boolean): Command {
@@ -278,11 +254,7 @@ async function whenChecked(client: Client, answer: Shown): Promise<Shown> {
 function show(model: Shown, isJson: boolean): void {
   const { probe, warnings = [] } = model
   for (const { message } of warnings) printNote(`Warning: ${message}`)
-  if (isJson) {
-    printJson(model)
-    return
-  }
-  const fields: readonly (readonly [string, string])[] = [
+  printThing(model, isJson, [
     ['slug', model.slug],
     ['target', `owned/${model.slug}`],
     ['name', model.displayName],
@@ -297,8 +269,7 @@ function show(model: Shown, isJson: boolean): void {
     ...(probe === null ? [] : describeProbe(probe)),
     ['created', formatTime(model.createdAt)],
     ['updated', formatTime(model.updatedAt)],
-  ]
-  for (const [name, value] of fields) printLine(`${name.padEnd(12)}${toPrintable(value)}`)
+  ])
 }
 
 function describeCredential(model: Shown): string {

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { SETTINGS } from '../config/setting-table.ts'
 import type { Listing } from './client.ts'
-import { formatTable, printJson, printLine, printNote, type Row } from './output.ts'
+import { type Columns, formatTable, printJson, printLine, printNote } from './output.ts'
 
 /** `--json` stands on the program, so that it may be written anywhere. */
 export function asJson(command: Command): boolean {
@@ -60,10 +60,10 @@ export function isEmptyChange(body: object): boolean {
 export function printListing<Listed>(
   listing: Listing<Listed>,
   command: Command,
-  table: { readonly columns: readonly string[]; readonly toRow: (listed: Listed) => Row },
+  columns: Columns<Listed>,
 ): void {
   if (asJson(command)) printJson(listing.rows)
-  else printLine(formatTable(table.columns, listing.rows.map(table.toRow)))
+  else printLine(formatTable(columns, listing.rows))
   if (!listing.hasMore) return
   const { length } = listing.rows
   printNote(

@@ -8,36 +8,26 @@ import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion, readSecret } from './input.ts'
 import { formatTime, printJson, printLine } from './output.ts'
-import { asJson, example, parseLimit, printListing } from './program-parts.ts'
+import { asJson, example } from './program-parts.ts'
+import { addList } from './resource-verbs.ts'
 
 export function bindProviderKeys(program: Command, context: CliContext): void {
   const keys = program
     .command('provider-keys')
     .description("the account's own keys for providers, used in place of the gateway's")
 
-  keys
-    .command('list')
-    .description('list them, newest first, masked')
-    .option('--limit <n>', 'at most this many', parseLimit, 100)
-    .addHelpText(
-      'after',
-      example('gatehouse provider-keys list', 'gatehouse provider-keys list --json'),
-    )
-    .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) =>
-        client.listAll('GET /v1/provider-keys', limit),
-      )
-      printListing(listing, command, {
-        columns: ['PROVIDER', 'KEY', 'ACTIVE', 'SET', 'LAST USED'],
-        toRow: (row) => ({
-          PROVIDER: row.provider,
-          KEY: row.maskedKey,
-          ACTIVE: row.active ? 'yes' : 'no',
-          SET: formatTime(row.updatedAt),
-          'LAST USED': formatTime(row.lastUsedAt),
-        }),
-      })
-    })
+  addList(keys, context, {
+    ask: 'GET /v1/provider-keys',
+    about: 'list them, newest first, masked',
+    examples: ['gatehouse provider-keys list', 'gatehouse provider-keys list --json'],
+    columns: {
+      PROVIDER: (row) => row.provider,
+      KEY: (row) => row.maskedKey,
+      ACTIVE: (row) => (row.active ? 'yes' : 'no'),
+      SET: (row) => formatTime(row.updatedAt),
+      'LAST USED': (row) => formatTime(row.lastUsedAt),
+    },
+  })
 
   keys
     .command('set <provider>')

@@ -7,7 +7,7 @@ import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { formatTable, printJson, printLine, type Row, toPrintable } from './output.ts'
+import { type Columns, formatTable, printJson, printLine, toPrintable } from './output.ts'
 import { asJson, example, printListing } from './program-parts.ts'
 
 interface ConformanceFlags {
@@ -31,12 +31,9 @@ export function bindProviders(program: Command, context: CliContext): void {
         client.call('GET /v1/providers', 'data'),
       )
       printListing({ rows: data, hasMore: false }, command, {
-        columns: ['ID', 'KEY', 'NAME'],
-        toRow: (row) => ({
-          ID: row.id,
-          KEY: row.configured ? 'yes' : 'no',
-          NAME: row.name,
-        }),
+        ID: (row) => row.id,
+        KEY: (row) => (row.configured ? 'yes' : 'no'),
+        NAME: (row) => row.name,
       })
     })
 
@@ -74,18 +71,21 @@ function pick(row: Conformance, { endpoint, provider }: ConformanceFlags): Confo
   return targets.length === 0 ? [] : [{ ...row, targets }]
 }
 
+const LOST_COLUMNS: Columns<[feature: string, Conformance['results'][string]]> = {
+  FEATURE: ([feature]) => feature,
+  VERDICT: ([, { verdict }]) => verdict,
+  WHAT: ([, { fields, message }]) => fields?.join(', ') ?? String(message),
+}
+
 /** One line of who it is, and a table of what does not arrive. */
 function describe(row: Conformance): string {
   const targets = row.targets.map(({ provider, models }) =>
     models.length > 0 ? `${provider} (${models.join(', ')})` : provider,
   )
   const results = Object.entries(row.results)
-  const lost = results.flatMap(([feature, { verdict, fields, message }]): Row[] => {
-    if (verdict !== 'lossy' && verdict !== 'refused') return []
-    return [{ FEATURE: feature, VERDICT: verdict, WHAT: fields?.join(', ') ?? String(message) }]
-  })
+  const lost = results.filter(([, { verdict }]) => verdict === 'lossy' || verdict === 'refused')
   const heading = toPrintable(`${row.endpoint} → ${targets.join(', ')}`)
-  if (lost.length > 0) return `${heading}\n${formatTable(['FEATURE', 'VERDICT', 'WHAT'], lost)}`
+  if (lost.length > 0) return `${heading}\n${formatTable(LOST_COLUMNS, lost)}`
   if (row.dialect === null) return `${heading}\nnot reached`
   const isRelayed = results.some(([, { verdict }]) => verdict === 'relayed')
   return `${heading}\n${isRelayed ? 'relayed byte for byte' : 'all of it arrives'}`

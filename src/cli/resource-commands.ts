@@ -3,14 +3,14 @@
  * none of them.
  */
 import type { Command } from 'commander'
-import type { ListName, RemovalName } from '../contract/api-call.ts'
+import type { ListName, OperationName, RemovalName } from '../contract/api-call.ts'
 import type { PlainDescription } from '../contract/resource-description.ts'
 import { CliError } from './cli-error.ts'
 import { type JsonObject, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { confirmDeletion } from './input.ts'
-import { formatTime, printJson, printLine, toPrintable } from './output.ts'
-import { asJson, example, isEmptyChange, parseLimit, printListing } from './program-parts.ts'
+import { formatTime, printThing } from './output.ts'
+import { asJson, example, isEmptyChange } from './program-parts.ts'
+import { addDelete, addList, addShow } from './resource-verbs.ts'
 
 type Flags = Readonly<Record<string, string | undefined>>
 
@@ -33,34 +33,24 @@ export function resourceCommands(description: PlainDescription) {
         show(made, asJson(command))
       })
 
-    parent
-      .command('list')
-      .description(`list the ${many}, newest first`)
-      .option('--limit <n>', 'at most this many', parseLimit, 100)
-      .addHelpText('after', example(`gatehouse ${words} list`))
-      .action(async ({ limit }: { limit: number }, command: Command) => {
-        const listing = await withClient(context, (client) =>
-          client.listAll(`GET ${path}` as ListName, limit),
-        )
-        printListing<JsonObject>(listing, command, {
-          columns: Object.keys(columns),
-          toRow: (row) =>
-            Object.fromEntries(
-              Object.entries(columns).map(([heading, member]) => [heading, String(row[member])]),
-            ),
-        })
-      })
+    addList(parent, context, {
+      ask: `GET ${path}` as ListName,
+      about: `list the ${many}, newest first`,
+      examples: [`gatehouse ${words} list`],
+      columns: Object.fromEntries(
+        Object.entries(columns).map(([heading, member]) => [
+          heading,
+          (row: object) => String((row as JsonObject)[member]),
+        ]),
+      ),
+    })
 
-    parent
-      .command('show <id>')
-      .description(`show one ${one}`)
-      .addHelpText('after', example(`gatehouse ${words} show ${anId}`))
-      .action(async (id: string, _flags, command: Command) => {
-        const row = await withClient(context, (client) =>
-          client.callNamed(`GET ${path}/{id}`, 'id', { path: { id } }),
-        )
-        show(row, asJson(command))
-      })
+    addShow(parent, context, {
+      ask: `GET ${path}/{id}` as `GET ${string}` & OperationName,
+      about: `show one ${one}`,
+      examples: [`gatehouse ${words} show ${anId}`],
+      show: (row, isJson) => show(row as unknown as JsonObject, isJson),
+    })
 
     const update = parent
       .command('update <id>')
@@ -79,19 +69,12 @@ export function resourceCommands(description: PlainDescription) {
         show(row, asJson(command))
       })
 
-    parent
-      .command('delete <id>')
-      .description(`delete a ${one}`)
-      .option('--yes', 'do not ask')
-      .addHelpText('after', example(`gatehouse ${words} delete ${anId} --yes`))
-      .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
-        await confirmDeletion(`the ${one} ${id}`, flags.yes === true)
-        await withClient(context, (client) =>
-          client.remove(`DELETE ${path}/{id}` as RemovalName, { path: { id } }),
-        )
-        if (asJson(command)) return printJson({ id, deleted: true })
-        printLine(`Deleted ${id}.`)
-      })
+    addDelete(parent, context, {
+      ask: `DELETE ${path}/{id}` as RemovalName,
+      one,
+      about: `delete a ${one}`,
+      examples: [`gatehouse ${words} delete ${anId} --yes`],
+    })
   }
 }
 
@@ -100,15 +83,13 @@ function pick(flags: Flags, members: readonly string[]): Flags {
 }
 
 function show(row: JsonObject, isJson: boolean): void {
-  if (isJson) {
-    printJson(row)
-    return
-  }
-  const fields = Object.entries(row).map(([member, value]) =>
-    member === 'createdAt'
-      ? (['created', formatTime(String(value))] as const)
-      : ([member, String(value)] as const),
+  printThing(
+    row,
+    isJson,
+    Object.entries(row).map(([member, value]) =>
+      member === 'createdAt'
+        ? (['created', formatTime(String(value))] as const)
+        : ([member, String(value)] as const),
+    ),
   )
-  const width = Math.max(...fields.map(([name]) => name.length)) + 2
-  for (const [name, value] of fields) printLine(`${name.padEnd(width)}${toPrintable(value)}`)
 }

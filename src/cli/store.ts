@@ -28,8 +28,12 @@ export function bindStore(program: Command, context: CliContext): void {
         printJson(copied)
         return
       }
-      const rows = copied.tables.map(({ table, rows }) => ({ TABLE: table, ROWS: String(rows) }))
-      printLine(formatTable(['TABLE', 'ROWS'], rows))
+      printLine(
+        formatTable<(typeof copied.tables)[number]>(
+          { TABLE: ({ table }) => table, ROWS: ({ rows }) => String(rows) },
+          copied.tables,
+        ),
+      )
       printLine(`Copied from ${copied.from} to ${copied.to}.`)
       printLine(
         'Start the server with the same DATABASE_URL and data folder: what waits in the ' +

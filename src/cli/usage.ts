@@ -7,7 +7,7 @@ import type { Schemas } from '../contract/api.generated.ts'
 import type { QueryOf } from '../contract/api-call.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { formatTable, printJson, printLine, printNote, type Row } from './output.ts'
+import { type Columns, formatTable, printJson, printLine, printNote } from './output.ts'
 import { asJson, example, parseWhole } from './program-parts.ts'
 
 interface UsageFlags {
@@ -46,7 +46,7 @@ export function bindUsage(program: Command, context: CliContext): void {
       )
       if (asJson(command)) return printJson(analytics)
       const sums = analytics.data
-      printLine(formatTable(COLUMNS, sums.map(analytics.groupBy === null ? toTimeRow : toGroupRow)))
+      printLine(formatTable(analytics.groupBy === null ? BY_TIME : BY_GROUP, sums))
       const unknown = sums.reduce((total, { cost }) => total + cost.unknownCalls, 0)
       if (unknown > 0) printNote(`The cost of ${unknown} calls is unknown and not in the sums.`)
     })
@@ -70,29 +70,24 @@ function toQuery({
     : { ...picked, interval: 'all', group_by: by }
 }
 
-const COLUMNS = ['', 'CALLS', 'ERRORS', 'IN', 'OUT', 'COST', 'P50', 'P95', 'FIRST BYTE P50']
-
 type Sum = Schemas['UsageSum']
 
-function toTimeRow(sum: Sum): Row {
-  return { ...toFigures(sum), '': sum.start.slice(0, 10) }
+const FIGURES: Columns<Sum> = {
+  CALLS: ({ calls }) => String(calls),
+  ERRORS: ({ errors }) => String(errors),
+  IN: ({ tokens }) => String(tokens.input),
+  OUT: ({ tokens }) => String(tokens.output),
+  COST: ({ cost }) => `${cost.estimatedCalls > 0 ? '~' : ''}$${cost.usd.toFixed(6)}`,
+  P50: ({ durationMs }) => toMs(durationMs.p50),
+  P95: ({ durationMs }) => toMs(durationMs.p95),
+  'FIRST BYTE P50': ({ firstByteMs }) => toMs(firstByteMs.p50),
 }
 
-function toGroupRow(sum: Sum): Row {
-  return { ...toFigures(sum), '': sum.group ?? (sum.isRest ? '(the rest)' : '(none)') }
-}
+const BY_TIME: Columns<Sum> = { '': ({ start }) => start.slice(0, 10), ...FIGURES }
 
-function toFigures({ calls, errors, tokens, cost, durationMs, firstByteMs }: Sum): Row {
-  return {
-    CALLS: String(calls),
-    ERRORS: String(errors),
-    IN: String(tokens.input),
-    OUT: String(tokens.output),
-    COST: `${cost.estimatedCalls > 0 ? '~' : ''}$${cost.usd.toFixed(6)}`,
-    P50: toMs(durationMs.p50),
-    P95: toMs(durationMs.p95),
-    'FIRST BYTE P50': toMs(firstByteMs.p50),
-  }
+const BY_GROUP: Columns<Sum> = {
+  '': ({ group, isRest }) => group ?? (isRest ? '(the rest)' : '(none)'),
+  ...FIGURES,
 }
 
 function toMs(value: number | null): string {

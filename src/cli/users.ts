@@ -33,13 +33,10 @@ export function bindUsers(program: Command, context: CliContext): void {
             return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
           })
       printListing(listing, command, {
-        columns: ['EMAIL', 'ROLE', 'JOINED', 'NAME'],
-        toRow: (row) => ({
-          EMAIL: row.email,
-          ROLE: row.role,
-          JOINED: formatTime(row.createdAt),
-          NAME: row.name,
-        }),
+        EMAIL: (row) => row.email,
+        ROLE: (row) => row.role,
+        JOINED: (row) => formatTime(row.createdAt),
+        NAME: (row) => row.name,
       })
     })
 

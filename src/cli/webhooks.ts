@@ -7,9 +7,10 @@ import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { confirmDeletion, readSecret } from './input.ts'
-import { formatTime, printJson, printLine, printNote, toPrintable } from './output.ts'
-import { asJson, example, isEmptyChange, parseLimit, printListing } from './program-parts.ts'
+import { readSecret } from './input.ts'
+import { formatTime, printJson, printLine, printNote, printThing } from './output.ts'
+import { asJson, example, isEmptyChange } from './program-parts.ts'
+import { addDelete, addList, addShow } from './resource-verbs.ts'
 
 type Webhook = Schemas['Webhook']
 
@@ -57,35 +58,23 @@ export function bindWebhooks(program: Command, context: CliContext): void {
       )
     })
 
-  webhooks
-    .command('list')
-    .description('list the webhooks, newest first')
-    .option('--limit <n>', 'at most this many', parseLimit, 100)
-    .addHelpText('after', example('gatehouse webhooks list'))
-    .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) =>
-        client.listAll('GET /v1/webhooks', limit),
-      )
-      printListing(listing, command, {
-        columns: ['ID', 'ACTIVE', 'URL'],
-        toRow: (row) => ({
-          ID: row.id,
-          ACTIVE: row.active ? 'yes' : 'no',
-          URL: row.url,
-        }),
-      })
-    })
+  addList(webhooks, context, {
+    ask: 'GET /v1/webhooks',
+    about: 'list the webhooks, newest first',
+    examples: ['gatehouse webhooks list'],
+    columns: {
+      ID: (row) => row.id,
+      ACTIVE: (row) => (row.active ? 'yes' : 'no'),
+      URL: (row) => row.url,
+    },
+  })
 
-  webhooks
-    .command('show <id>')
-    .description('show one webhook')
-    .addHelpText('after', example('gatehouse webhooks show wh_…'))
-    .action(async (id: string, _flags, command: Command) => {
-      const webhook = await withClient(context, (client) =>
-        client.call('GET /v1/webhooks/{id}', 'id', { path: { id } }),
-      )
-      show(webhook, asJson(command))
-    })
+  addShow(webhooks, context, {
+    ask: 'GET /v1/webhooks/{id}',
+    about: 'show one webhook',
+    examples: ['gatehouse webhooks show wh_…'],
+    show,
+  })
 
   webhooks
     .command('update <id>')
@@ -124,19 +113,12 @@ export function bindWebhooks(program: Command, context: CliContext): void {
       else printLine(`Delivered: ${outcome.detail}.`)
     })
 
-  webhooks
-    .command('delete <id>')
-    .description('delete a webhook, with what is on its way to it')
-    .option('--yes', 'do not ask')
-    .addHelpText('after', example('gatehouse webhooks delete wh_… --yes'))
-    .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
-      await confirmDeletion(`the webhook ${id}`, flags.yes === true)
-      await withClient(context, (client) =>
-        client.remove('DELETE /v1/webhooks/{id}', { path: { id } }),
-      )
-      if (asJson(command)) return printJson({ id, deleted: true })
-      printLine(`Deleted ${id}.`)
-    })
+  addDelete(webhooks, context, {
+    ask: 'DELETE /v1/webhooks/{id}',
+    one: 'webhook',
+    about: 'delete a webhook, with what is on its way to it',
+    examples: ['gatehouse webhooks delete wh_… --yes'],
+  })
 }
 
 function parseEvents(text: string): readonly string[] {
@@ -144,16 +126,11 @@ function parseEvents(text: string): readonly string[] {
 }
 
 function show(webhook: Webhook, isJson: boolean): void {
-  if (isJson) {
-    printJson(webhook)
-    return
-  }
-  const fields: readonly (readonly [string, string])[] = [
+  printThing(webhook, isJson, [
     ['id', webhook.id],
     ['url', webhook.url],
     ['events', webhook.events.join(', ')],
     ['active', webhook.active ? 'yes' : 'no'],
     ['created', formatTime(webhook.createdAt)],
-  ]
-  for (const [name, value] of fields) printLine(`${name.padEnd(9)}${toPrintable(value)}`)
+  ])
 }

@@ -1,0 +1,79 @@
+/** The verbs that are alike for most resources: list, show and delete. Knows no resource. */
+import type { Command } from 'commander'
+import type { AnswerOf, ListName, OperationName, RemovalName, RowOf } from '../contract/api-call.ts'
+import { withClient } from './client.ts'
+import type { CliContext } from './context.ts'
+import { confirmDeletion } from './input.ts'
+import { type Columns, printJson, printLine } from './output.ts'
+import { asJson, example, parseLimit, printListing } from './program-parts.ts'
+
+interface Verb {
+  readonly about: string
+  readonly examples: readonly string[]
+}
+
+export function addList<Name extends ListName>(
+  resource: Command,
+  context: CliContext,
+  verb: Verb & { readonly ask: Name; readonly columns: Columns<RowOf<Name>> },
+): void {
+  resource
+    .command('list')
+    .description(verb.about)
+    .option('--limit <n>', 'at most this many', parseLimit, 100)
+    .addHelpText('after', example(...verb.examples))
+    .action(async ({ limit }: { limit: number }, command: Command) => {
+      const listing = await withClient(context, (client) => client.listAll(verb.ask, limit))
+      printListing(listing, command, verb.columns)
+    })
+}
+
+export function addShow<Name extends OperationName & `GET ${string}`>(
+  resource: Command,
+  context: CliContext,
+  verb: Verb & {
+    /** `show`, if it is not said. */
+    readonly called?: string
+    readonly ask: Name
+    readonly show: (answer: NonNullable<AnswerOf<Name>>, isJson: boolean) => void
+  },
+): void {
+  const parameter = parameterOf(verb.ask)
+  resource
+    .command(`${verb.called ?? 'show'} <${parameter}>`)
+    .description(verb.about)
+    .addHelpText('after', example(...verb.examples))
+    .action(async (id: string, _flags, command: Command) => {
+      const question = { path: { [parameter]: id } }
+      const answer = await withClient(context, (client) =>
+        client.callNamed(verb.ask, parameter, question),
+      )
+      verb.show(answer as NonNullable<AnswerOf<Name>>, asJson(command))
+    })
+}
+
+export function addDelete(
+  resource: Command,
+  context: CliContext,
+  verb: Verb & { readonly ask: RemovalName; readonly one: string },
+): void {
+  const parameter = parameterOf(verb.ask)
+  resource
+    .command(`delete <${parameter}>`)
+    .description(verb.about)
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example(...verb.examples))
+    .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
+      await confirmDeletion(`the ${verb.one} ${id}`, flags.yes === true)
+      await withClient(context, (client) =>
+        client.removeNamed(verb.ask, { path: { [parameter]: id } }),
+      )
+      if (asJson(command)) return printJson({ [parameter]: id, deleted: true })
+      printLine(`Deleted ${id}.`)
+    })
+}
+
+/** `GET /v1/gates/{id}` → `id` */
+function parameterOf(operation: string): string {
+  return operation.slice(operation.indexOf('{') + 1, operation.indexOf('}'))
+}

@@ -3,7 +3,7 @@
  * It must not know any dialect's envelope: those are in wire/.
  */
 
-export type ErrorKind = keyof typeof ERROR_POLICY
+export type ErrorKind = keyof typeof KINDS
 
 export interface ErrorPolicy {
   /** HTTP status; an `upstream_error` may carry the upstream's own 4xx instead. */
@@ -21,127 +21,50 @@ export interface ErrorPolicy {
   readonly retryable: boolean
 }
 
-export const ERROR_POLICY = {
-  invalid_request: {
-    status: 400,
-    flat: 'invalid_request',
-    type: 'invalid_request_error',
-    code: null,
-    retryable: false,
-  },
-  unauthorized: {
-    status: 401,
-    flat: 'unauthorized',
-    type: 'invalid_request_error',
-    code: 'invalid_api_key',
-    retryable: false,
-  },
-  forbidden: {
-    status: 403,
-    flat: 'forbidden',
-    type: 'invalid_request_error',
-    code: 'forbidden',
-    retryable: false,
-  },
-  gate_not_found: {
-    status: 404,
-    flat: 'gate_not_found',
-    type: 'invalid_request_error',
-    code: 'model_not_found',
-    retryable: false,
-  },
-  not_found: {
-    status: 404,
-    flat: 'not_found',
-    type: 'invalid_request_error',
-    code: 'not_found',
-    retryable: false,
-  },
-  method_not_allowed: {
-    status: 405,
-    flat: 'method_not_allowed',
-    type: 'invalid_request_error',
-    code: 'method_not_allowed',
-    retryable: false,
-  },
-  request_timeout: {
-    status: 408,
-    flat: 'request_timeout',
-    type: 'invalid_request_error',
-    code: 'request_timeout',
-    retryable: true,
-  },
-  conflict: {
-    status: 409,
-    flat: 'conflict',
-    type: 'invalid_request_error',
-    code: 'conflict',
-    retryable: false,
-  },
-  payload_too_large: {
-    status: 413,
-    flat: 'payload_too_large',
-    type: 'invalid_request_error',
-    code: 'payload_too_large',
-    retryable: false,
-  },
-  upgrade_not_supported: {
-    status: 426,
-    flat: 'upgrade_not_supported',
-    type: 'invalid_request_error',
-    code: 'upgrade_not_supported',
-    retryable: false,
-  },
+/** `flat` and `code` are the kind's own name where nothing else is said. */
+type KindPolicy = Pick<ErrorPolicy, 'status' | 'type' | 'retryable'> & Partial<ErrorPolicy>
+
+const CALLERS = 'invalid_request_error'
+
+const KINDS = {
+  invalid_request: { status: 400, type: CALLERS, retryable: false, code: null },
+  unauthorized: { status: 401, type: CALLERS, retryable: false, code: 'invalid_api_key' },
+  forbidden: { status: 403, type: CALLERS, retryable: false },
+  gate_not_found: { status: 404, type: CALLERS, retryable: false, code: 'model_not_found' },
+  not_found: { status: 404, type: CALLERS, retryable: false },
+  method_not_allowed: { status: 405, type: CALLERS, retryable: false },
+  request_timeout: { status: 408, type: CALLERS, retryable: true },
+  conflict: { status: 409, type: CALLERS, retryable: false },
+  payload_too_large: { status: 413, type: CALLERS, retryable: false },
+  upgrade_not_supported: { status: 426, type: CALLERS, retryable: false },
   rate_limited: {
     status: 429,
-    flat: 'rate_limit_exceeded',
     type: 'rate_limit_error',
-    code: 'rate_limit_exceeded',
     retryable: true,
+    flat: 'rate_limit_exceeded',
+    code: 'rate_limit_exceeded',
   },
   quota_exceeded: {
     status: 429,
-    flat: 'quota_exceeded',
     type: 'insufficient_quota',
+    retryable: false,
     code: 'insufficient_quota',
-    retryable: false,
   },
-  upstream_error: {
-    status: 502,
-    flat: 'upstream_error',
-    type: 'upstream_error',
-    code: 'upstream_error',
-    retryable: true,
-  },
-  provider_auth_failed: {
-    status: 502,
-    flat: 'provider_auth_failed',
-    type: 'upstream_error',
-    code: 'provider_auth_failed',
-    retryable: false,
-  },
-  upstream_timeout: {
-    status: 504,
-    flat: 'upstream_timeout',
-    type: 'upstream_error',
-    code: 'upstream_timeout',
-    retryable: true,
-  },
-  unavailable: {
-    status: 503,
-    flat: 'unavailable',
-    type: 'server_error',
-    code: 'unavailable',
-    retryable: true,
-  },
-  internal_error: {
-    status: 500,
-    flat: 'internal_error',
-    type: 'server_error',
-    code: 'internal_error',
-    retryable: true,
-  },
-} as const satisfies Record<string, ErrorPolicy>
+  upstream_error: { status: 502, type: 'upstream_error', retryable: true },
+  provider_auth_failed: { status: 502, type: 'upstream_error', retryable: false },
+  upstream_timeout: { status: 504, type: 'upstream_error', retryable: true },
+  unavailable: { status: 503, type: 'server_error', retryable: true },
+  internal_error: { status: 500, type: 'server_error', retryable: true },
+} as const satisfies Record<string, KindPolicy>
+
+export const ERROR_POLICY = Object.fromEntries(
+  Object.entries<KindPolicy>(KINDS).map(
+    ([kind, { status, flat = kind, type, code = kind, retryable }]) => [
+      kind,
+      { status, flat, type, code, retryable },
+    ],
+  ),
+) as Readonly<Record<ErrorKind, ErrorPolicy>>
 
 /**
  * `type` of the nested envelope where our own words report an upstream's refusal of the caller's

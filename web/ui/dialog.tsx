@@ -138,8 +138,30 @@ export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className="mt-6 flex flex-wrap justify-end gap-2">{children}</div>
 }
 
-export interface ConfirmDialogProps {
-  readonly isOpen: boolean
+/** The buttons at the end of a dialog's form: one leaves it, and one sends it. */
+export function FormActions({
+  onCancel,
+  isBusy,
+  disabled = false,
+  children,
+}: {
+  readonly onCancel: () => void
+  readonly isBusy: boolean
+  readonly disabled?: boolean
+  readonly children: ReactNode
+}) {
+  return (
+    <DialogActions>
+      <Button onClick={onCancel}>Cancel</Button>
+      <Button look="primary" type="submit" isBusy={isBusy} disabled={disabled}>
+        {children}
+      </Button>
+    </DialogActions>
+  )
+}
+
+interface ConfirmDialogProps {
+  readonly isOpen?: boolean
   readonly onClose: () => void
   readonly title: string
   /** The things that will be lost or broken. */
@@ -152,7 +174,7 @@ export interface ConfirmDialogProps {
 
 /** Asks before something is done that cannot be undone. */
 export function ConfirmDialog({
-  isOpen,
+  isOpen = true,
   onClose,
   title,
   children,
@@ -182,6 +204,31 @@ export function ConfirmDialog({
         </AlertContent>
       </RadixAlert.Portal>
     </RadixAlert.Root>
+  )
+}
+
+type ConfirmChangeProps = Omit<ConfirmDialogProps, 'onConfirm' | 'isBusy' | 'error'> & {
+  readonly change: {
+    readonly isPending: boolean
+    readonly error: unknown
+    readonly mutate: () => void
+    readonly reset: () => void
+  }
+}
+
+/** Asks before a change is sent, and shows why it was refused. */
+export function ConfirmChange({ change, onClose, ...rest }: ConfirmChangeProps) {
+  return (
+    <ConfirmDialog
+      {...rest}
+      onClose={() => {
+        change.reset()
+        onClose()
+      }}
+      isBusy={change.isPending}
+      error={change.error}
+      onConfirm={() => change.mutate()}
+    />
   )
 }
 

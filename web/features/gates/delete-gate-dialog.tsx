@@ -7,7 +7,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { formatWhole } from '../../format/figures.ts'
-import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { ConfirmChange } from '../../ui/dialog.tsx'
 import { describeError } from '../../ui/states.tsx'
 import { toast, UNDO_MS } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
@@ -57,21 +57,16 @@ export function DeleteGateDialog({
     ],
   })
   return (
-    <ConfirmDialog
+    <ConfirmChange
       isOpen={isOpen}
-      onClose={() => {
-        remove.reset()
-        onClose()
-      }}
+      onClose={onClose}
       title={`Delete “${gate.id}”?`}
       confirmLabel="Delete the gate"
-      isBusy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      change={remove}
     >
       <p>It takes effect at once. Its calls stay in the log.</p>
       <RecentUse gateId={gate.id} />
-    </ConfirmDialog>
+    </ConfirmChange>
   )
 }
 

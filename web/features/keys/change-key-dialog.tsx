@@ -4,8 +4,7 @@
  */
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
@@ -57,17 +56,13 @@ export function ChangeKeyDialog({
           <ExpiryField expiry={expiry} onChange={setExpiry} kept={apiKey.expiresAt} />
         )}
         <FormRefusal />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            type="submit"
-            isBusy={save.isPending}
-            disabled={!(isRenamed || isOtherEnd)}
-          >
-            Save
-          </Button>
-        </DialogActions>
+        <FormActions
+          onCancel={onClose}
+          isBusy={save.isPending}
+          disabled={!(isRenamed || isOtherEnd)}
+        >
+          Save
+        </FormActions>
       </Form>
     </Dialog>
   )

@@ -1,9 +1,8 @@
 /** A key is made here, or one that was made elsewhere is taken over. */
 import { useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
-import { Button } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
@@ -126,12 +125,9 @@ function NewKeyForm({
       />
       <ExpiryField expiry={draft.expiry} onChange={(expiry) => onChange({ ...draft, expiry })} />
       <FormRefusal />
-      <DialogActions>
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button look="primary" type="submit" isBusy={create.isPending}>
-          Create
-        </Button>
-      </DialogActions>
+      <FormActions onCancel={onCancel} isBusy={create.isPending}>
+        Create
+      </FormActions>
     </Form>
   )
 }

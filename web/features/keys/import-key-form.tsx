@@ -4,8 +4,7 @@
  */
 import { useRef } from 'react'
 import { ask } from '../../api/ask.ts'
-import { Button } from '../../ui/button.tsx'
-import { DialogActions } from '../../ui/dialog.tsx'
+import { FormActions } from '../../ui/dialog.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { useChange } from '../../ui/use-change.ts'
@@ -61,12 +60,9 @@ export function ImportKeyForm({
       />
       <ExpiryField expiry={draft.expiry} onChange={(expiry) => onChange({ ...draft, expiry })} />
       <FormRefusal />
-      <DialogActions>
-        <Button onClick={onDone}>Cancel</Button>
-        <Button look="primary" type="submit" isBusy={take.isPending}>
-          Import
-        </Button>
-      </DialogActions>
+      <FormActions onCancel={onDone} isBusy={take.isPending}>
+        Import
+      </FormActions>
     </Form>
   )
 }

@@ -2,8 +2,7 @@
 import { useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { nameZone } from '../../format/time-zone.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { DateTime } from '../../ui/moment.tsx'
@@ -106,12 +105,9 @@ export function RotateKeyDialog({
           )}
         </div>
         <FormRefusal />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" isBusy={rotate.isPending}>
-            Rotate the key
-          </Button>
-        </DialogActions>
+        <FormActions onCancel={onClose} isBusy={rotate.isPending}>
+          Rotate the key
+        </FormActions>
       </Form>
     </Dialog>
   )

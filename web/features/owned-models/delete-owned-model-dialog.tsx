@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../ui/button.tsx'
-import { ConfirmDialog, Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { ConfirmChange, Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { GateLinks } from '../../ui/gate-links.tsx'
 import { toast } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
@@ -34,37 +34,31 @@ export function DeleteOwnedModelDialog({
     // A gate has begun to use it since the list was read.
     failureMakesStale: ['GET /v1/gates'],
   })
-  const close = () => {
-    remove.reset()
-    onClose()
-  }
   if (users.length > 0) {
     return (
-      <Dialog isOpen={isOpen} onClose={close} title={`${model.slug} is in use`}>
+      <Dialog isOpen={isOpen} onClose={onClose} title={`${model.slug} is in use`}>
         <p className="text-sm text-ink-soft">
           It is a target of {users.length === 1 ? 'the gate' : `${users.length} gates:`}{' '}
           <GateLinks gates={users} />. Take it out there first; then it can be deleted.
         </p>
         <DialogActions>
-          <Button onClick={close}>Close</Button>
+          <Button onClick={onClose}>Close</Button>
         </DialogActions>
       </Dialog>
     )
   }
   return (
-    <ConfirmDialog
+    <ConfirmChange
       isOpen={isOpen}
-      onClose={close}
+      onClose={onClose}
       title={`Delete “${model.slug}”?`}
       confirmLabel="Delete the model"
-      isBusy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      change={remove}
     >
       <p>
         No gate uses it. Its credential goes with it and cannot be brought back; its calls stay in
         the log.
       </p>
-    </ConfirmDialog>
+    </ConfirmChange>
   )
 }

@@ -4,8 +4,7 @@
  */
 import { useRef } from 'react'
 import { ask } from '../../api/ask.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { useChange } from '../../ui/use-change.ts'
@@ -84,12 +83,9 @@ function SetKeyForm({
         hint="As the provider gave it: an API key, an access key id and its secret joined by a colon, or the JSON of a service account. It is encrypted and never shown again."
       />
       <FormRefusal className="mt-4" />
-      <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" isBusy={save.isPending}>
-          {ownKey === undefined ? 'Set the key' : 'Replace the key'}
-        </Button>
-      </DialogActions>
+      <FormActions onCancel={onClose} isBusy={save.isPending}>
+        {ownKey === undefined ? 'Set the key' : 'Replace the key'}
+      </FormActions>
     </Form>
   )
 }

@@ -4,8 +4,7 @@
  */
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { useChange } from '../../ui/use-change.ts'
@@ -154,12 +153,9 @@ export function BudgetDialog({
           />
           <FormRefusal />
         </div>
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" isBusy={save.isPending} disabled={!isComplete}>
-            {budget === undefined ? 'Create' : 'Save'}
-          </Button>
-        </DialogActions>
+        <FormActions onCancel={onClose} isBusy={save.isPending} disabled={!isComplete}>
+          {budget === undefined ? 'Create' : 'Save'}
+        </FormActions>
       </Form>
     </Dialog>
   )

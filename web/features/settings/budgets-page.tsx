@@ -7,7 +7,7 @@ import { wholeListQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
-import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { ConfirmChange } from '../../ui/dialog.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
@@ -188,19 +188,16 @@ function DeleteBudgetDialog({
   })
   const { used, format } = toUse(budget)
   return (
-    <ConfirmDialog
-      isOpen
+    <ConfirmChange
       onClose={onClose}
       title={`Delete “${budget.name}”?`}
       confirmLabel="Delete the budget"
-      isBusy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      change={remove}
     >
       <p>
         Calls are no longer limited by it, at once. A budget that you create later does not count
         the {format(used)} that this one has counted.
       </p>
-    </ConfirmDialog>
+    </ConfirmChange>
   )
 }

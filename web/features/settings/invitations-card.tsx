@@ -6,7 +6,7 @@ import { wholeListQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
-import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { ConfirmChange } from '../../ui/dialog.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { Table, Th } from '../../ui/table.tsx'
@@ -109,16 +109,13 @@ function RevokeDialog({
     onDone: onClose,
   })
   return (
-    <ConfirmDialog
-      isOpen
+    <ConfirmChange
       onClose={onClose}
       title={`Revoke the invitation of ${invitation.email}?`}
       confirmLabel="Revoke the invitation"
-      isBusy={revoke.isPending}
-      error={revoke.error}
-      onConfirm={() => revoke.mutate()}
+      change={revoke}
     >
       <p>Its link stops working at once. You can invite the same address again, with a new link.</p>
-    </ConfirmDialog>
+    </ConfirmChange>
   )
 }

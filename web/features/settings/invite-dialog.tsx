@@ -3,9 +3,8 @@
  */
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
-import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
@@ -77,12 +76,9 @@ export function InviteDialog({
           field="email"
         />
         <FormRefusal className="mt-4" />
-        <DialogActions>
-          <Button onClick={close}>Cancel</Button>
-          <Button look="primary" type="submit" isBusy={invite.isPending}>
-            Create the invitation
-          </Button>
-        </DialogActions>
+        <FormActions onCancel={close} isBusy={invite.isPending}>
+          Create the invitation
+        </FormActions>
       </Form>
     </Dialog>
   )

@@ -1,7 +1,7 @@
 /** Asks before somebody is removed, leaves, or takes the account over, and says what follows. */
 import type { ReactNode } from 'react'
 import { ask, type RowOf } from '../../api/ask.ts'
-import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { ConfirmChange } from '../../ui/dialog.tsx'
 import { useChange } from '../../ui/use-change.ts'
 
 export interface MemberStep {
@@ -69,16 +69,13 @@ export function MemberStepDialog({
     failureMakesStale: ['GET /v1/members', 'GET /v1/session'],
   })
   return (
-    <ConfirmDialog
-      isOpen
+    <ConfirmChange
       onClose={onClose}
       title={texts.title(member.name)}
       confirmLabel={texts.confirm}
-      isBusy={take.isPending}
-      error={take.error}
-      onConfirm={() => take.mutate()}
+      change={take}
     >
       <p>{texts.consequences}</p>
-    </ConfirmDialog>
+    </ConfirmChange>
   )
 }

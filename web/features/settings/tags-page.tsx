@@ -6,7 +6,7 @@ import { ask, type RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
-import { ConfirmDialog, Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { ConfirmChange, Dialog, FormActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -131,12 +131,9 @@ function NewTagDialog({ onClose }: { readonly onClose: () => void }) {
           />
           <FormRefusal />
         </div>
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" isBusy={save.isPending}>
-            Create
-          </Button>
-        </DialogActions>
+        <FormActions onCancel={onClose} isBusy={save.isPending}>
+          Create
+        </FormActions>
       </Form>
     </Dialog>
   )
@@ -150,16 +147,13 @@ function DeleteTagDialog({ tag, onClose }: { readonly tag: Tag; readonly onClose
     onDone: onClose,
   })
   return (
-    <ConfirmDialog
-      isOpen
+    <ConfirmChange
       onClose={onClose}
       title={`Delete “${tag.name}”?`}
       confirmLabel="Delete the tag"
-      isBusy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      change={remove}
     >
       <p>A tag that you make later may have its name, and is another one.</p>
-    </ConfirmDialog>
+    </ConfirmChange>
   )
 }

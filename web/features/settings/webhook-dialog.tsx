@@ -4,8 +4,7 @@
  */
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { useRefusal } from '../../ui/field-problems.ts'
 import { Form, FormRefusal } from '../../ui/form.tsx'
@@ -99,17 +98,9 @@ export function WebhookDialog({
           />
           <FormRefusal />
         </div>
-        <DialogActions>
-          <Button onClick={close}>Cancel</Button>
-          <Button
-            look="primary"
-            type="submit"
-            isBusy={save.isPending}
-            disabled={events.length === 0}
-          >
-            {webhook === undefined ? 'Create' : 'Save'}
-          </Button>
-        </DialogActions>
+        <FormActions onCancel={close} isBusy={save.isPending} disabled={events.length === 0}>
+          {webhook === undefined ? 'Create' : 'Save'}
+        </FormActions>
       </Form>
     </Dialog>
   )

@@ -6,7 +6,7 @@ import { ask } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
-import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { ConfirmChange } from '../../ui/dialog.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
@@ -84,19 +84,16 @@ function DeleteWebhookDialog({
     onDone: onClose,
   })
   return (
-    <ConfirmDialog
-      isOpen
+    <ConfirmChange
       onClose={onClose}
       title="Delete this webhook?"
       confirmLabel="Delete the webhook"
-      isBusy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      change={remove}
     >
       <p>
         <code className="font-mono text-[13px] break-all text-ink">{webhook.url}</code> gets no more
         events, not even those on their way. To pause it, switch it off instead.
       </p>
-    </ConfirmDialog>
+    </ConfirmChange>
   )
 }

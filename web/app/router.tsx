@@ -3,6 +3,7 @@
  * here at start.
  */
 import {
+  type AnyRoute,
   createRootRoute,
   createRoute,
   createRouter,
@@ -46,6 +47,15 @@ function RouteError({ error, reset }: ErrorComponentProps) {
   return <ErrorState error={error} retry={again} />
 }
 
+/** Makes the pages below a route that have nothing but an address and a component. */
+function pagesUnder<const Parent extends AnyRoute>(parent: Parent) {
+  return <const Path extends string, Part extends Record<string, unknown>, Name extends keyof Part>(
+    path: Path,
+    load: () => Promise<Part>,
+    name: Name,
+  ) => createRoute({ getParentRoute: () => parent, path, component: lazyPage(load, name) })
+}
+
 interface SignInSearch {
   readonly returnTo?: string
   readonly error?: string
@@ -62,22 +72,23 @@ function readSignInSearch(search: Record<string, unknown>): SignInSearch {
 }
 
 /** For who is not signed in. */
+const outerPage = pagesUnder(rootRoute)
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   validateSearch: readSignInSearch,
   component: lazyPage(() => import('../features/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
-const signUpRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/sign-up',
-  component: lazyPage(() => import('../features/sign-in/sign-up-page.tsx'), 'SignUpPage'),
-})
-const welcomeRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/welcome',
-  component: lazyPage(() => import('../features/sign-in/welcome-page.tsx'), 'WelcomePage'),
-})
+const signUpRoute = outerPage(
+  '/sign-up',
+  () => import('../features/sign-in/sign-up-page.tsx'),
+  'SignUpPage',
+)
+const welcomeRoute = outerPage(
+  '/welcome',
+  () => import('../features/sign-in/welcome-page.tsx'),
+  'WelcomePage',
+)
 
 /** Everything else: with the menu at its side, and for members only. */
 const shellRoute = createRoute({
@@ -120,6 +131,8 @@ function textSearch(search: Record<string, unknown>): Record<string, string | un
   return Object.fromEntries(texts.map(([name, value]) => [name, String(value)]))
 }
 
+const page = pagesUnder(shellRoute)
+
 const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
@@ -134,22 +147,14 @@ const analyticsRoute = createRoute({
   component: lazyPage(() => import('../features/analytics/analytics-page.tsx'), 'AnalyticsPage'),
 })
 
-const keysRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/keys',
-  component: lazyPage(() => import('../features/keys/keys-page.tsx'), 'KeysPage'),
-})
+const keysRoute = page('/keys', () => import('../features/keys/keys-page.tsx'), 'KeysPage')
 
-const gatesRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/gates',
-  component: lazyPage(() => import('../features/gates/gates-page.tsx'), 'GatesPage'),
-})
-const newGateRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/gates/new',
-  component: lazyPage(() => import('../features/gates/new-gate-page.tsx'), 'NewGatePage'),
-})
+const gatesRoute = page('/gates', () => import('../features/gates/gates-page.tsx'), 'GatesPage')
+const newGateRoute = page(
+  '/gates/new',
+  () => import('../features/gates/new-gate-page.tsx'),
+  'NewGatePage',
+)
 const gateRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/gates/$gateId',
@@ -157,75 +162,37 @@ const gateRoute = createRoute({
     search.tab === 'test' || search.tab === 'snippets' ? { tab: search.tab } : {},
   component: lazyPage(() => import('../features/gates/gate-page.tsx'), 'GatePage'),
 })
-const settingsRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/settings',
-  component: lazyPage(() => import('../features/settings/settings-layout.tsx'), 'SettingsLayout'),
-})
+const settingsRoute = page(
+  '/settings',
+  () => import('../features/settings/settings-layout.tsx'),
+  'SettingsLayout',
+)
+const settingsPage = pagesUnder(settingsRoute)
 const settingsRoutes = [
-  createRoute({
-    getParentRoute: () => settingsRoute,
-    path: '/',
-    component: lazyPage(() => import('../features/settings/account-page.tsx'), 'AccountPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settingsRoute,
-    path: '/members',
-    component: lazyPage(() => import('../features/settings/members-page.tsx'), 'MembersPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settingsRoute,
-    path: '/limits',
-    component: lazyPage(() => import('../features/settings/limits-page.tsx'), 'LimitsPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settingsRoute,
-    path: '/budgets',
-    component: lazyPage(() => import('../features/settings/budgets-page.tsx'), 'BudgetsPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settingsRoute,
-    path: '/webhooks',
-    component: lazyPage(() => import('../features/settings/webhooks-page.tsx'), 'WebhooksPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settingsRoute,
-    path: '/tags',
-    component: lazyPage(() => import('../features/settings/tags-page.tsx'), 'TagsPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settingsRoute,
-    path: '/audit-log',
-    component: lazyPage(() => import('../features/settings/audit-log-page.tsx'), 'AuditLogPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settingsRoute,
-    path: '/security',
-    component: lazyPage(() => import('../features/settings/security-page.tsx'), 'SecurityPage'),
-  }),
+  settingsPage('/', () => import('../features/settings/account-page.tsx'), 'AccountPage'),
+  settingsPage('/members', () => import('../features/settings/members-page.tsx'), 'MembersPage'),
+  settingsPage('/limits', () => import('../features/settings/limits-page.tsx'), 'LimitsPage'),
+  settingsPage('/budgets', () => import('../features/settings/budgets-page.tsx'), 'BudgetsPage'),
+  settingsPage('/webhooks', () => import('../features/settings/webhooks-page.tsx'), 'WebhooksPage'),
+  settingsPage('/tags', () => import('../features/settings/tags-page.tsx'), 'TagsPage'),
+  settingsPage(
+    '/audit-log',
+    () => import('../features/settings/audit-log-page.tsx'),
+    'AuditLogPage',
+  ),
+  settingsPage('/security', () => import('../features/settings/security-page.tsx'), 'SecurityPage'),
 ] as const
 
-const docsRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/docs',
-  component: lazyPage(() => import('../features/docs/docs-layout.tsx'), 'DocsLayout'),
-})
+const docsRoute = page('/docs', () => import('../features/docs/docs-layout.tsx'), 'DocsLayout')
+const docsPage = pagesUnder(docsRoute)
 const docsRoutes = [
-  createRoute({
-    getParentRoute: () => docsRoute,
-    path: '/',
-    component: lazyPage(() => import('../features/docs/quick-start-page.tsx'), 'QuickStartPage'),
-  }),
-  createRoute({
-    getParentRoute: () => docsRoute,
-    path: '/errors',
-    component: lazyPage(() => import('../features/docs/errors-page.tsx'), 'ErrorsPage'),
-  }),
-  createRoute({
-    getParentRoute: () => docsRoute,
-    path: '/conformance',
-    component: lazyPage(() => import('../features/docs/conformance-page.tsx'), 'ConformancePage'),
-  }),
+  docsPage('/', () => import('../features/docs/quick-start-page.tsx'), 'QuickStartPage'),
+  docsPage('/errors', () => import('../features/docs/errors-page.tsx'), 'ErrorsPage'),
+  docsPage(
+    '/conformance',
+    () => import('../features/docs/conformance-page.tsx'),
+    'ConformancePage',
+  ),
 ] as const
 const playgroundRoute = createRoute({
   getParentRoute: () => shellRoute,
@@ -241,39 +208,27 @@ const playgroundRoute = createRoute({
 function isName(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number'
 }
-const providerKeysRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/provider-keys',
-  component: lazyPage(
-    () => import('../features/provider-keys/provider-keys-page.tsx'),
-    'ProviderKeysPage',
-  ),
-})
+const providerKeysRoute = page(
+  '/provider-keys',
+  () => import('../features/provider-keys/provider-keys-page.tsx'),
+  'ProviderKeysPage',
+)
 
-const ownedModelsRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/owned-models',
-  component: lazyPage(
-    () => import('../features/owned-models/owned-models-page.tsx'),
-    'OwnedModelsPage',
-  ),
-})
-const registerOwnedModelRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/owned-models/new',
-  component: lazyPage(
-    () => import('../features/owned-models/register-page.tsx'),
-    'RegisterOwnedModelPage',
-  ),
-})
-const ownedModelRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/owned-models/$slug',
-  component: lazyPage(
-    () => import('../features/owned-models/owned-model-page.tsx'),
-    'OwnedModelPage',
-  ),
-})
+const ownedModelsRoute = page(
+  '/owned-models',
+  () => import('../features/owned-models/owned-models-page.tsx'),
+  'OwnedModelsPage',
+)
+const registerOwnedModelRoute = page(
+  '/owned-models/new',
+  () => import('../features/owned-models/register-page.tsx'),
+  'RegisterOwnedModelPage',
+)
+const ownedModelRoute = page(
+  '/owned-models/$slug',
+  () => import('../features/owned-models/owned-model-page.tsx'),
+  'OwnedModelPage',
+)
 const logsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/logs',

@@ -45,6 +45,12 @@ export function optionalText(at: At): string | undefined {
   return at.value === undefined ? undefined : asText(at)
 }
 
+/** One text or a list of them. */
+export function optionalTexts(at: At): readonly string[] | undefined {
+  if (at.value === undefined) return undefined
+  return typeof at.value === 'string' ? [at.value] : asList(at).map(asText)
+}
+
 export function optionalNumber(at: At): number | undefined {
   if (at.value === undefined) return undefined
   if (typeof at.value !== 'number') throw wrongType(at, 'a number')
@@ -59,6 +65,13 @@ export function optionalFlag(at: At): boolean | undefined {
 
 export function optionalRecord(at: At): At<JsonRecord> | undefined {
   return at.value === undefined ? undefined : asRecord(at)
+}
+
+/** The members that a decoder does not read, and that are given. */
+export function unread(body: JsonRecord, read: ReadonlySet<string>): JsonRecord {
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => !read.has(name) && value !== null),
+  )
 }
 
 export function invalidAt(at: { readonly path: string }, message: string, code = 'invalid_value') {

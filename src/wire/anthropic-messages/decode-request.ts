@@ -21,6 +21,7 @@ import {
   optionalRecord,
   optionalText,
   present,
+  unread,
 } from '../read-json.ts'
 import { decodeCacheHint, decodeTurns, type Ignored } from './decode-turns.ts'
 
@@ -79,9 +80,7 @@ export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
     ...settings,
     messages: system.length === 0 ? turns : [{ role: 'system', content: system }, ...turns],
     stream: body.stream === true,
-    extra: Object.fromEntries(
-      Object.entries(body).filter(([name, value]) => !READ.has(name) && value !== null),
-    ),
+    extra: unread(body, READ),
     family: 'anthropic-messages',
     ignored,
   }

@@ -21,6 +21,7 @@ import {
   optionalNumber,
   optionalRecord,
   optionalText,
+  optionalTexts,
   present,
 } from '../read-json.ts'
 import { decodeMessages } from './decode-messages.ts'
@@ -41,7 +42,7 @@ export function decodeGatehouseRequest(
     maxOutputTokens: optionalNumber(at('max_output_tokens')),
     temperature: optionalNumber(at('temperature')),
     topP: optionalNumber(at('top_p')),
-    stop: decodeStop(at('stop')),
+    stop: optionalTexts(at('stop')),
     tools: decodeTools(at('tools')),
     toolChoice: decodeToolChoice(at('tool_choice')),
     responseFormat: decodeFormat(optionalRecord(at('response_format'))),
@@ -88,11 +89,6 @@ function decodeVars(vars: At<JsonRecord>): Record<string, string> {
       )
     }),
   )
-}
-
-function decodeStop(stop: At): readonly string[] | undefined {
-  if (stop.value === undefined) return undefined
-  return typeof stop.value === 'string' ? [stop.value] : asList(stop).map(asText)
 }
 
 function decodeTools(tools: At): Tool[] | undefined {

@@ -18,7 +18,9 @@ import {
   optionalNumber,
   optionalRecord,
   optionalText,
+  optionalTexts,
   present,
+  unread,
 } from '../read-json.ts'
 import { decodeMessages, type Ignored } from './decode-messages.ts'
 
@@ -64,7 +66,7 @@ export function decodeChatRequest(body: JsonRecord): ChatRequest {
     topP: optionalNumber(at('top_p')),
     // Not OpenAI's, but widely taken.
     topK: optionalNumber(at('top_k')),
-    stop: decodeStop(at('stop')),
+    stop: optionalTexts(at('stop')),
     seed: optionalNumber(at('seed')),
     presencePenalty: optionalNumber(at('presence_penalty')),
     frequencyPenalty: optionalNumber(at('frequency_penalty')),
@@ -84,17 +86,10 @@ export function decodeChatRequest(body: JsonRecord): ChatRequest {
     ...settings,
     messages,
     stream: body.stream === true,
-    extra: Object.fromEntries(
-      Object.entries(body).filter(([name, value]) => !READ.has(name) && value !== null),
-    ),
+    extra: unread(body, READ),
     family: 'openai-chat',
     ignored,
   }
-}
-
-function decodeStop(stop: At): readonly string[] | undefined {
-  if (stop.value === undefined) return undefined
-  return typeof stop.value === 'string' ? [stop.value] : asList(stop).map(asText)
 }
 
 function decodeTools(tools: At, ignored: Ignored): Tool[] | undefined {

@@ -9,13 +9,18 @@ import { ErrorState, RowSkeletons } from './states.tsx'
 export function QueryBoundary<Data>({
   query,
   loading = <RowSkeletons />,
+  empty,
   children,
 }: {
   readonly query: UseQueryResult<Data>
   readonly loading?: ReactNode
+  /** Shown for a list of nothing. */
+  readonly empty?: ReactNode
   readonly children: (data: Data) => ReactNode
 }) {
-  if (query.data !== undefined) return children(query.data)
+  const { data } = query
+  if (data !== undefined)
+    return empty !== undefined && Array.isArray(data) && data.length === 0 ? empty : children(data)
   if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />
   return loading
 }

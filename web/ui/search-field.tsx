@@ -5,11 +5,13 @@ import { CONTROL_CLASS } from './field.tsx'
 
 export function SearchField({
   label,
+  placeholder = label,
   value,
   onChange,
 }: {
-  /** The thing that is searched: its placeholder too. */
+  /** The thing that is searched. */
   readonly label: string
+  readonly placeholder?: string
   readonly value: string
   readonly onChange: (value: string) => void
 }) {
@@ -22,7 +24,7 @@ export function SearchField({
       <input
         type="search"
         aria-label={label}
-        placeholder={label}
+        placeholder={placeholder}
         value={value}
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={(event) => event.key === 'Escape' && onChange('')}

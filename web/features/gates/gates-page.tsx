@@ -1,15 +1,15 @@
 /** The account's gates: what each asks, how its targets do, and what went through it. */
 import { useQuery } from '@tanstack/react-query'
-import { Plus, Route, Search } from 'lucide-react'
+import { Plus, Route } from 'lucide-react'
 import { useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
-import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import type { Gate } from './gate-draft.ts'
 import { GateTable } from './gate-table.tsx'
@@ -19,42 +19,42 @@ export function GatesPage() {
   const gates = useQuery(wholeListQuery('GET /v1/gates'))
   const [search, setSearch] = useState('')
   const seenSince = useSeenSince()
+  const createButton = (
+    <LinkButton to="/gates/new" look="primary">
+      <Plus aria-hidden className="size-4" />
+      Create a gate
+    </LinkButton>
+  )
   return (
     <Page
       title="Gates"
       note="Applications name a gate where they named a model. The gate decides which provider answers, and which one steps in when it fails."
-      actions={
-        <LinkButton to="/gates/new" look="primary">
-          <Plus aria-hidden className="size-4" />
-          Create a gate
-        </LinkButton>
-      }
+      actions={createButton}
     >
       <LimitNotices exhausted={useExhausted('gate')} />
       <Card>
-        <QueryBoundary query={gates}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <EmptyState
-                icon={<Route />}
-                title="No gates"
-                action={
-                  <LinkButton to="/gates/new" look="primary">
-                    <Plus aria-hidden className="size-4" />
-                    Create a gate
-                  </LinkButton>
-                }
-              >
-                A gate is a name that stands for one or more models. Create one, then put its id
-                where the model name is in your code.
-              </EmptyState>
-            ) : (
-              <>
-                <SearchField value={search} onChange={setSearch} />
-                <FoundGates gates={rows} search={search} />
-              </>
-            )
+        <QueryBoundary
+          query={gates}
+          empty={
+            <EmptyState icon={<Route />} title="No gates" action={createButton}>
+              A gate is a name that stands for one or more models. Create one, then put its id where
+              the model name is in your code.
+            </EmptyState>
           }
+        >
+          {(rows) => (
+            <>
+              <div className="border-b border-line p-3">
+                <SearchField
+                  label="Search gates"
+                  placeholder="Search by id, name or target"
+                  value={search}
+                  onChange={setSearch}
+                />
+              </div>
+              <FoundGates gates={rows} search={search} />
+            </>
+          )}
         </QueryBoundary>
       </Card>
       <p className="-mt-2 text-[13px] text-ink-faint">
@@ -93,30 +93,5 @@ function FoundGates({
     <p role="status" className="px-5 py-10 text-center text-sm text-ink-soft">
       No gate matches “{search.trim()}”.
     </p>
-  )
-}
-
-function SearchField({
-  value,
-  onChange,
-}: {
-  readonly value: string
-  readonly onChange: (value: string) => void
-}) {
-  return (
-    <div className="relative border-b border-line p-3">
-      <Search
-        aria-hidden
-        className="absolute top-1/2 left-6 size-4 -translate-y-1/2 text-ink-faint"
-      />
-      <input
-        type="search"
-        aria-label="Search gates"
-        placeholder="Search by id, name or target"
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-        className={`${CONTROL_CLASS} h-9 max-w-sm pl-9`}
-      />
-    </div>
   )
 }

@@ -38,16 +38,15 @@ export function KeysPage() {
     >
       <LimitNotices exhausted={useExhausted('key')} />
       <Card>
-        <QueryBoundary query={keys}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <EmptyState icon={<KeyRound />} title="No keys" action={createButton}>
-                Applications send a key with every request. Without one, none can call a gate.
-              </EmptyState>
-            ) : (
-              <KeyTable keys={rows} onChoose={(key, step) => setAsked({ key, step })} />
-            )
+        <QueryBoundary
+          query={keys}
+          empty={
+            <EmptyState icon={<KeyRound />} title="No keys" action={createButton}>
+              Applications send a key with every request. Without one, none can call a gate.
+            </EmptyState>
           }
+        >
+          {(rows) => <KeyTable keys={rows} onChoose={(key, step) => setAsked({ key, step })} />}
         </QueryBoundary>
       </Card>
       <CreateKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} />

@@ -34,17 +34,16 @@ export function OwnedModelsPage() {
       actions={registerButton}
     >
       <Card>
-        <QueryBoundary query={models}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <EmptyState icon={<Server />} title="No owned models" action={registerButton}>
-                A vLLM or Ollama server, a fine-tuned model at a vendor, a proxy of your own:
-                register where it is and what it speaks, then put it into a gate.
-              </EmptyState>
-            ) : (
-              <ModelTable models={rows} gates={gates.data} />
-            )
+        <QueryBoundary
+          query={models}
+          empty={
+            <EmptyState icon={<Server />} title="No owned models" action={registerButton}>
+              A vLLM or Ollama server, a fine-tuned model at a vendor, a proxy of your own: register
+              where it is and what it speaks, then put it into a gate.
+            </EmptyState>
           }
+        >
+          {(rows) => <ModelTable models={rows} gates={gates.data} />}
         </QueryBoundary>
       </Card>
     </Page>

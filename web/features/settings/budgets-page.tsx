@@ -36,17 +36,16 @@ export function BudgetsPage() {
         >
           {(budgets.data?.length ?? 0) > 0 && createButton}
         </CardHeader>
-        <QueryBoundary query={budgets}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <EmptyState icon={<Wallet />} title="No budgets" action={createButton}>
-                A budget keeps one application or one gate from using more than its share of the
-                month, and tells webhooks before it does.
-              </EmptyState>
-            ) : (
-              <BudgetTable budgets={rows} onEdit={setEdited} onDelete={setDoomed} />
-            )
+        <QueryBoundary
+          query={budgets}
+          empty={
+            <EmptyState icon={<Wallet />} title="No budgets" action={createButton}>
+              A budget keeps one application or one gate from using more than its share of the
+              month, and tells webhooks before it does.
+            </EmptyState>
           }
+        >
+          {(rows) => <BudgetTable budgets={rows} onEdit={setEdited} onDelete={setDoomed} />}
         </QueryBoundary>
       </Card>
       {edited !== undefined && (

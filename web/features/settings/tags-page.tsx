@@ -33,16 +33,15 @@ export function TagsPage() {
         <CardHeader title="Tags" note="Labels of the account.">
           {(tags.data?.length ?? 0) > 0 && createButton}
         </CardHeader>
-        <QueryBoundary query={tags}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <EmptyState icon={<TagIcon />} title="No tags" action={createButton}>
-                A tag is a name that this account gives to a team, a customer or a place.
-              </EmptyState>
-            ) : (
-              <TagTable rows={rows} onDelete={setDoomed} />
-            )
+        <QueryBoundary
+          query={tags}
+          empty={
+            <EmptyState icon={<TagIcon />} title="No tags" action={createButton}>
+              A tag is a name that this account gives to a team, a customer or a place.
+            </EmptyState>
           }
+        >
+          {(rows) => <TagTable rows={rows} onDelete={setDoomed} />}
         </QueryBoundary>
       </Card>
       {isNew && <NewTagDialog onClose={() => setNew(false)} />}

@@ -33,26 +33,26 @@ export function WebhooksPage() {
         >
           {(webhooks.data?.length ?? 0) > 0 && createButton}
         </CardHeader>
-        <QueryBoundary query={webhooks}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <EmptyState icon={<WebhookIcon />} title="No webhooks" action={createButton}>
-                A webhook tells a service of yours when a budget runs out or a provider keeps
-                failing.
-              </EmptyState>
-            ) : (
-              <ul className="divide-y divide-line">
-                {rows.map((webhook) => (
-                  <WebhookItem
-                    key={webhook.id}
-                    webhook={webhook}
-                    onEdit={setEdited}
-                    onDelete={setDoomed}
-                  />
-                ))}
-              </ul>
-            )
+        <QueryBoundary
+          query={webhooks}
+          empty={
+            <EmptyState icon={<WebhookIcon />} title="No webhooks" action={createButton}>
+              A webhook tells a service of yours when a budget runs out or a provider keeps failing.
+            </EmptyState>
           }
+        >
+          {(rows) => (
+            <ul className="divide-y divide-line">
+              {rows.map((webhook) => (
+                <WebhookItem
+                  key={webhook.id}
+                  webhook={webhook}
+                  onEdit={setEdited}
+                  onDelete={setDoomed}
+                />
+              ))}
+            </ul>
+          )}
         </QueryBoundary>
       </Card>
       {edited !== undefined && (

@@ -50,7 +50,7 @@ export interface JoinedNode {
 export interface NodeOptions {
   readonly version: string
   readonly log: Log
-  /** Whose the database is: no other's is followed. */
+  /** The installation that the database belongs to: no other is followed. */
   readonly installationId: string
   readonly onSetBack: (from: number, to: number) => void
 }

@@ -162,9 +162,9 @@ export const CALL_COLUMNS = {
     },
   },
   /**
-   * Whose credential `target` was asked with; null when none was asked, and in records of older
-   * versions. `own`: the account's own (a provider key, an owned model's); its calls do not count
-   * for the plan's quota.
+   * The owner of the credential that `target` was asked with; null when none was asked, and in
+   * records of older versions. `own`: the account's own (a provider key, an owned model's); its
+   * calls do not count for the plan's quota.
    */
   credential: {
     type: 'choice',

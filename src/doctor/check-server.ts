@@ -134,7 +134,7 @@ async function readAccount(
   }
 }
 
-/** Whose the key is, whatever its id. */
+/** The account of the key, under any id. */
 const ACCOUNT = 'own'
 
 /** @returns the status of a page that is none; 0 when there was no answer */

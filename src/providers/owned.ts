@@ -52,8 +52,8 @@ const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
   'openai-embeddings': { endpoints: EMBEDDINGS },
   'mistral-fim': { endpoints: {} },
   'anthropic-messages': {
-    // Whether its server keeps threads nothing tells, and one that ignores them would answer
-    // without what was said before.
+    // Nothing says whether its server keeps threads, and one that ignores them would answer without
+    // what was said before.
     endpoints: {
       'anthropic-messages': { path: '/v1/messages', hosts: ['container', 'mcp_servers'] },
     },

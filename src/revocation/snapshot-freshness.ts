@@ -273,7 +273,10 @@ export class SnapshotFreshness implements Freshness {
     this.#lacksKeys = false
   }
 
-  /** Whoever made the change tells it too; should that node die at it, this one has told it. */
+  /**
+   * The node that made the change tells it too; should that node die meanwhile, this one has told
+   * it.
+   */
   #tellFallback(changes: readonly FollowedChange[]): void {
     const toldAtMs = this.#clocks.steady()
     const told = () => {

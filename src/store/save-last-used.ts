@@ -44,8 +44,8 @@ export async function saveLastUses(
 }
 
 /**
- * As text, since Kysely takes 2 ms of the event loop to put together as much when it is first asked
- * to, and half of one afterwards.
+ * Written as text: to put as much together, Kysely takes 2 ms of the event loop when it is first
+ * asked to, and half of one afterwards.
  */
 function compile(
   database: Kysely<Schema>,

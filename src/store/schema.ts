@@ -152,7 +152,8 @@ export interface UsageTable {
   /** 2 for 200 to 299, and so on. */
   status_class: number
   /**
-   * Whose credential the target was asked with; empty where none was, or where that is not known.
+   * The owner of the credential that the target was asked with; empty where none was, or where that
+   * is not known.
    */
   credential: CallCredential | ''
   calls: number

@@ -10,7 +10,7 @@ export interface Log {
   error(fields: object, message: string): void
 }
 
-/** Whose level may be changed while it is written. */
+/** Its level may be changed while it is written. */
 export interface LeveledLog extends Log {
   level: string
 }

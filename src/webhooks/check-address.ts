@@ -8,7 +8,7 @@ export interface Destination {
   readonly url: string
   /** For the header `host`, where the url holds an IP address instead of the name. */
   readonly host: string | undefined
-  /** Whom the certificate has to name, where it is not the url's host. */
+  /** The name that the certificate must have, where it is not the url's host. */
   readonly serverName: string | undefined
 }
 

@@ -26,7 +26,9 @@ export interface AnswerFacts {
   readonly gateId: string
   /** Milliseconds since the Unix epoch. */
   readonly startedAtMs: number
-  /** Whose seals these are, for the carriers that bring them back (see chat-request.ts, `Seal`). */
+  /**
+   * The origin of these seals, for the carriers that bring them back (see chat-request.ts, `Seal`).
+   */
   readonly sealOrigin: string
   /**
    * How the call has gone until now, for dialects that tell it: asked once, at the end of the

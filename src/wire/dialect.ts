@@ -1,7 +1,7 @@
 /**
- * What a wire format must offer so that clients can speak it, and so that calls in it can be
- * relayed byte for byte to an upstream that speaks it too. It must not know providers, HTTP servers
- * or where bytes come from.
+ * The port of a wire format: all that it offers so that clients can speak it, and that calls in it are
+ * relayed byte for byte to an upstream that speaks it too. It must not know providers, HTTP servers or
+ * the source of bytes.
  */
 import type { GatewayError } from '../core/errors.ts'
 import type { GateDefaults } from '../core/gate.ts'
@@ -42,7 +42,7 @@ export type CallerDialectId = DialectId | 'gatehouse-chat'
 export type Envelope = 'nested' | 'flat' | 'alt' | 'messages'
 
 /**
- * What the gateway has to know of a request before it picks a target. The body itself stays bytes.
+ * The gateway has to know this of a request before it picks a target. The body itself stays bytes.
  */
 export interface AcceptedRequest {
   readonly body: JsonObject
@@ -50,7 +50,7 @@ export interface AcceptedRequest {
   readonly stream: boolean
   /** Members of the body that have no effect, for `x-gatehouse-ignored`. */
   readonly ignored: readonly string[]
-  /** What the gate has decided and the body does not say: absent where a gate has no defaults. */
+  /** The gate's own decisions, which the body does not say: absent where a gate has no defaults. */
   readonly defaults?: GateDefaults
 }
 
@@ -59,15 +59,16 @@ export interface RelayTarget {
   /** The model's name at the upstream. */
   readonly model: string
   readonly isReasoningModel: boolean
-  /** Whether the upstream counts a stream only when asked (`stream_options.include_usage`). */
+  /** The upstream counts a stream only when asked (`stream_options.include_usage`). */
   readonly countsStreamsOnRequest: boolean
   /** Set when the path names the model: the body does not, and says this instead. */
   readonly insteadOfModel?: Readonly<Record<string, string>> | undefined
   readonly traits: ModelTraits
-  /** Whether the model can be asked how much to think, as far as the provider's data tells. */
+  /** The model can be asked how much to think, as far as the provider's data tells. */
   readonly takesEffort: boolean
   /**
-   * Whose seals it can read (wire/chat-request.ts, `Seal`). Absent: nobody's but its dialect's own.
+   * The origin of the seals that it can read (wire/chat-request.ts, `Seal`). Absent: its dialect's
+   * own only.
    */
   readonly sealOrigin?: string
   /** Refuses a conversation with thinking in it that it has not signed itself. */
@@ -82,15 +83,14 @@ export interface RelayRequest {
    * without it.
    */
   readonly hidesUsage: boolean
-  /** What of the gate's defaults this model cannot take, in the caller's spelling. */
+  /** The gate's defaults that this model cannot take, in the caller's spelling. */
   readonly ignored?: readonly string[] | undefined
-  /** What of the caller's own this target cannot take: a strict caller is refused for it. */
+  /** The caller's members that this target cannot take: a strict caller is refused for them. */
   readonly leftOut?: readonly string[] | undefined
 }
 
 /**
- * What became of a chunk from the upstream. Both are exact bytes for the client, `held` after
- * `now`.
+ * The result of a chunk from the upstream. Both are exact bytes for the client, `held` after `now`.
  */
 export interface TapOutput {
   readonly now: Uint8Array
@@ -127,11 +127,14 @@ export interface StreamTap {
   encodeFailure(error: GatewayError): Uint8Array
 }
 
-/** What a request may ask the provider itself to keep or to run, and no gateway in its stead. */
+/**
+ * The members by which a request asks the provider itself to keep or to run something; no gateway
+ * can do it instead.
+ */
 export interface HostedMembers {
   /** Of the top level. */
   readonly names: readonly string[]
-  /** Whether the provider keeps something under it for the next call. */
+  /** True if the provider keeps something under it for the next call. */
   isState(name: string): boolean
   /** In the words that clients of the dialect act upon. */
   refuse(name: string, message: string): GatewayError
@@ -143,7 +146,7 @@ export interface Dialect {
   readonly envelope: Envelope
   /** A header that its clients send their key in when there is none in `authorization`. */
   readonly keyHeader?: string
-  /** Where its clients look for the call's id, beside `x-request-id`. */
+  /** Its clients look here for the call's id, beside `x-request-id`. */
   readonly requestIdHeader?: string
   /** Reads and checks the top level. @throws GatewayError `invalid_request` naming the field. */
   accept(body: JsonObject): AcceptedRequest
@@ -168,7 +171,7 @@ export interface Dialect {
    * such a request is translated, even to its own dialect.
    */
   readonly opensSeals?: true
-  /** What the gateway itself answers when none of a gate's targets speaks this dialect. */
+  /** The gateway's own answer when none of a gate's targets speaks this dialect. */
   answerLocally?(request: AcceptedRequest): JsonRecord
 }
 
@@ -179,13 +182,10 @@ export interface RelayedDialect extends Dialect {
   rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
   /** Usage from a whole (non-stream) answer; null when it reports none. */
   readUsage(answer: Readonly<Record<string, unknown>>): Usage | null
-  /**
-   * Whether a whole answer is one in this dialect, rather than an error or something else with a
-   * 200.
-   */
+  /** True if a whole answer is one in this dialect, and no error or something else with a 200. */
   isAnswer(answer: Readonly<Record<string, unknown>>): boolean
   /**
-   * Whether a 400 says that sealed reasoning in the request is another upstream's, so that only
+   * True if a 400 says that sealed reasoning in the request is another upstream's, so that only
    * that one can go on.
    */
   refusesReasoning?(refusal: UpstreamErrorAnswer): boolean

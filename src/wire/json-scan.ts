@@ -10,7 +10,7 @@ export const MAX_DEPTH = 256
 /** The message says what is wrong and where, and never quotes the text: it may be a prompt. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError'
-  /** Where, in bytes from the start of the scanned text. */
+  /** Its place, in bytes from the start of the scanned text. */
   readonly offset: number
 
   constructor(problem: string, offset: number) {
@@ -57,7 +57,7 @@ interface JsonText {
   readonly bytes: Uint8Array
   /** From the start of the underlying buffer, since words must be aligned. */
   readonly words: Int32Array
-  /** Where in `words` the text starts, in bytes. */
+  /** The start of the text in `words`, in bytes. */
   readonly offset: number
   /** Of those that were looked for: the next ones. Behind the place that is read, or unknown. */
   quoteAt: number
@@ -72,7 +72,7 @@ export function toJsonText(bytes: Uint8Array): JsonText {
   return { bytes, words, offset: byteOffset, quoteAt: UNKNOWN, backslashAt: UNKNOWN }
 }
 
-/** What is scanned is copied there where it is small: words over memory of its own cost more. */
+/** A small text is copied there before it is scanned: words over memory of its own cost more. */
 const SCAN_ROOM = new Uint8Array(32 * 1024)
 const SCAN_WORDS = new Int32Array(SCAN_ROOM.buffer)
 
@@ -393,7 +393,7 @@ function hasManyBrackets(text: string): boolean {
 }
 
 /**
- * Whether the objects of a JSON text have more members together.
+ * True if the objects of a JSON text have more members together.
  * @param json is valid: quotes and colons mean what they mean
  */
 export function hasMoreMembers(json: Uint8Array, most: number): boolean {

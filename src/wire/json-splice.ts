@@ -41,7 +41,7 @@ interface JsonSpan {
  */
 const MAX_MEMBERS = 1_000
 
-/** Where a top-level member lies, in bytes from the start of the object's text. */
+/** The place of a top-level member, in bytes from the start of the object's text. */
 export interface JsonMember {
   /** Decoded as JSON.parse does. */
   readonly key: string
@@ -169,8 +169,8 @@ export function scanJsonObject(bytes: Uint8Array): JsonObject {
 }
 
 /**
- * Where the elements of an array member lie, without the space around them. One that is an object
- * can be read with `scanJsonObject(object.bytes.subarray(start, end))`.
+ * The places of the elements of an array member, without the space around them. One that is an
+ * object can be read with `scanJsonObject(object.bytes.subarray(start, end))`.
  * @throws TypeError when the member is not an array
  */
 export function* arrayElements(object: JsonObject, member: JsonMember): Generator<JsonSpan, void> {
@@ -245,7 +245,7 @@ export function spliceJson(
 }
 
 interface Cut extends JsonSpan {
-  /** What stands in the place of the span. */
+  /** It replaces the span. */
   readonly text: string
 }
 
@@ -352,7 +352,7 @@ export class ScratchBuffer {
 }
 
 /**
- * For the bodies of requests to upstreams. Whoever rewrites a request sends it in the same turn of
+ * For the bodies of requests to upstreams. A request that is rewritten is sent in the same turn of
  * the event loop, and an exchange has written or copied its body when `send` returns
  * (docs/decisions/0043).
  */

@@ -32,7 +32,7 @@ export class MemberReader {
   readonly #found = new Map<string, unknown>()
   #depth = 0
   #isInString = false
-  /** Whether the string's last byte so far was a backslash that escapes the next one. */
+  /** True if the string's last byte so far was a backslash that escapes the next one. */
   #isEscaped = false
   #stringBytes = 0
   #hasSpace = false
@@ -94,7 +94,7 @@ export class MemberReader {
     if (this.#member !== undefined) this.#hold(chunk.subarray(heldFrom))
   }
 
-  /** As JSON.parse reads them; what is no JSON, or implausibly long, is left out. */
+  /** JSON.parse reads them; what is no JSON, or implausibly long, is left out. */
   get members(): Record<string, unknown> {
     return Object.fromEntries(this.#found)
   }
@@ -120,7 +120,7 @@ export class MemberReader {
     }
   }
 
-  /** Whether a run of backslashes up to `end` leaves the byte at `end` escaped. */
+  /** True if a run of backslashes up to `end` leaves the byte at `end` escaped. */
   #endsEscaped(chunk: Uint8Array, start: number, end: number): boolean {
     let at = end
     while (at > start && chunk[at - 1] === BACKSLASH) at -= 1

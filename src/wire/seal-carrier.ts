@@ -30,29 +30,27 @@ export function readSeal(text: string): Seal | undefined {
   return carried === undefined ? undefined : toSeal(carried)
 }
 
-/**
- * Whether a text is one of ours, also where a client has cut it so that nothing can be read in it.
- */
+/** True if a text is one of ours, even if a client has cut it so that nothing can be read in it. */
 export function isCarrier(text: string): boolean {
   return text.startsWith(MARK)
 }
 
 /**
- * Whether a target can read a seal: it made it, or its dialect's own upstream gave it to the
+ * True if a target can read a seal: it made it, or its dialect's own upstream gave it to the
  * caller.
  */
 export function isReadable(seal: Seal, dialect: string, origin: string): boolean {
   return seal.origin === origin || seal.origin === dialect
 }
 
-/** Whether a request holds carriers of ours, which mean nothing to an upstream. */
+/** True if a request holds carriers of ours, which mean nothing to an upstream. */
 export function hasCarriers(body: Uint8Array): boolean {
   // Called on the array itself: a view of it would cost more than the search.
   return Buffer.prototype.includes.call(body, MARK_BYTES)
 }
 
 /**
- * What a tool call's id takes along: the call's own seal, and the sealed reasoning that stood
+ * A tool call's id takes these along: the call's own seal, and the sealed reasoning that stood
  * before it.
  */
 export interface SealedCall {

@@ -1,6 +1,6 @@
 /**
- * What every tap does alike: cut a stream into whole events, pass them on, hold the last. Knows no
- * dialect's events.
+ * The work that is alike in every tap: cut a stream into whole events, pass them on, hold the last.
+ * Knows no dialect's events.
  */
 import type { TapOutput, TapVerdict } from './dialect.ts'
 import { type SseFrame, SseFramer } from './sse.ts'
@@ -8,7 +8,7 @@ import { type SseFrame, SseFramer } from './sse.ts'
 const NOTHING = new Uint8Array(0)
 
 /**
- * What a dialect says of one event. `bytes` replaces the event's own; empty: the event is not
+ * A dialect's judgement of one event. `bytes` replaces the event's own; empty: the event is not
  * shown.
  */
 export interface SeenFrame {
@@ -45,7 +45,7 @@ export abstract class SseRelay {
     const now: Uint8Array[] = []
     const held: Uint8Array[] = []
     for (const frame of frames) {
-      // What follows the last event belongs after it, and so waits with it.
+      // Bytes that follow the last event belong after it, and so wait with it.
       if (held.length > 0 || this.verdict === 'complete') {
         held.push(frame.raw)
         continue
@@ -58,7 +58,7 @@ export abstract class SseRelay {
   }
 
   /**
-   * Whether bytes of an unfinished event are waiting: a stream that closes now has lost something.
+   * True if bytes of an unfinished event are waiting: a stream that closes now has lost something.
    */
   protected hasHalfEvent(): boolean {
     return this.#framer.pending.some((byte) => byte !== NEWLINE && byte !== CARRIAGE_RETURN)

@@ -34,8 +34,8 @@ const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
 /**
- * Where the framer stands in the text. After a CR it cannot yet tell whether an LF belongs to the
- * same line end.
+ * The framer's place in the text. After a CR it cannot yet tell whether an LF belongs to the same
+ * line end.
  */
 const LINE_START = 0
 const IN_LINE = 1
@@ -210,7 +210,7 @@ function parseFields(raw: Uint8Array, isFirst: boolean): SseFields {
   return { event, data }
 }
 
-/** What follows the colon and the one space that may stand behind it. */
+/** The text after the colon and the one space that may stand behind it. */
 function fieldValue(line: string, colon: number): string {
   if (colon < 0) return ''
   return line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)

@@ -40,8 +40,8 @@ export class TranslatingTap implements StreamTap {
   }
 
   /**
-   * What would complete it was held back until the upstream said so: without that, the answer was
-   * cut off.
+   * The end of the answer is held back until the upstream says that it is complete: without that,
+   * the answer was cut off.
    */
   isWholeAtEnd(): boolean {
     return false

@@ -81,7 +81,7 @@ export function chooseDays(from: string, to: string, zone: TimeZone): RangeChoic
   return between(startOfDay(from, zone), startOfDay(to, zone, 1))
 }
 
-/** Whose days these can be: a week is summed up from its hours, more from days of UTC. */
+/** The zone of these days: a week is summed up from its hours, more from days of UTC. */
 export function zoneOfDays(from: string, to: string, zone: TimeZone): TimeZone {
   const [fromMs, toMs] = [startOfDay(from, zone), startOfDay(to, zone, 1)]
   const isWhole = hasWholeHours(zone, fromMs) && hasWholeHours(zone, toMs)

@@ -1,6 +1,6 @@
 /**
- * Whose clock the pages show, the reader's own or UTC, and what days and fields mean by it. Knows
- * no page, nor which one is chosen.
+ * The clock that the pages show, the reader's own or UTC, and what days and fields mean by it.
+ * Knows no page, nor which one is chosen.
  */
 
 export type TimeZone = 'local' | 'utc'

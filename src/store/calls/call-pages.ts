@@ -14,8 +14,8 @@ import { toRecord } from './call-rows.generated.ts'
 /** Calls looked at for one page: some fifty milliseconds of SQLite, a step at a time. */
 const MAX_ROWS = 100_000
 /**
- * The index knows keys and gates. Where nothing else is asked for, no row is read but those that
- * pass: some 150 milliseconds.
+ * The index knows keys and gates. A question for nothing else reads only the rows that pass: some
+ * 150 milliseconds.
  */
 const MAX_ENTRIES = 1_000_000
 /** It reads them twice, and rows too where it has not cleaned up lately: up to half a microsecond. */

@@ -124,7 +124,7 @@ class ArrayTexts {
   }
 }
 
-/** As https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO has it. */
+/** The form of https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
 function toElement(value: Value): string {
   if (value === null) return 'NULL'
   if (typeof value === 'number') return String(value)

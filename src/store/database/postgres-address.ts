@@ -23,7 +23,7 @@ export function withoutTls(url: Secret): string {
   return bare.href
 }
 
-/** As libpq means them: https://www.postgresql.org/docs/current/libpq-ssl.html */
+/** The meaning that libpq gives them: https://www.postgresql.org/docs/current/libpq-ssl.html */
 export function toTlsOptions(url: Secret): ConnectionOptions | false {
   const { searchParams, hostname } = new URL(url.reveal())
   const mode = searchParams.get('sslmode') ?? 'disable'

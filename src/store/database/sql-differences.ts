@@ -8,7 +8,7 @@ export function isSqlite<Tables>(database: Kysely<Tables>): boolean {
   return database.getExecutor().adapter instanceof SqliteAdapter
 }
 
-/** What stands for a parameter in the text of a statement. @param number from one on */
+/** The sign for a parameter in the text of a statement. @param number from one on */
 export function placeholder<Tables>(database: Kysely<Tables>, number: number): string {
   return isSqlite(database) ? '?' : `$${number}`
 }

@@ -11,8 +11,8 @@ import type { Schema } from '../schema.ts'
 import type { Step } from './newer-steps.ts'
 
 /**
- * What nodes hold in memory: the table, what its changes are called, which column names one, which
- * columns matter.
+ * Each thing that nodes hold in memory: its table, the name of its changes, the column that names
+ * one, the columns that matter.
  */
 const FOLLOWED = [
   ['api_keys', 'key', 'id', ['account_id', 'name', 'sha256', 'masked_prefix']],
@@ -68,7 +68,7 @@ export const changeFeed: Step = {
 
 async function createTriggers(database: Kysely<Schema>): Promise<void> {
   const schema = (await currentSchema(database)) ?? 'public'
-  // Whoever changes something may have other tables of these names in front of ours.
+  // The one who makes a change may have other tables of these names in front of ours.
   await sql`
     CREATE FUNCTION note_change() RETURNS trigger LANGUAGE plpgsql SET search_path = ${sql.id(schema)}, pg_temp AS $$
     DECLARE

@@ -41,7 +41,7 @@ async function createSqliteTriggers(database: Kysely<Schema>): Promise<void> {
 
 async function createPostgresTriggers(database: Kysely<Schema>): Promise<void> {
   const schema = (await currentSchema(database)) ?? 'public'
-  // Whoever deletes a key may have another table of this name in front of ours.
+  // The one who deletes a key may have another table of this name in front of ours.
   await sql`
     CREATE FUNCTION keep_deleted_key() RETURNS trigger LANGUAGE plpgsql
     SET search_path = ${sql.id(schema)}, pg_temp AS $$

@@ -167,8 +167,8 @@ const ownedModels: Migration = {
 }
 
 /**
- * Kysely runs them in the order of their names. What a step may do while the version before serves:
- * CONTRIBUTING.md.
+ * Kysely runs them in the order of their names. CONTRIBUTING.md says what a step may do while the
+ * version before serves.
  */
 export const migrations: Steps = {
   '0001_first_tables': firstTables,

@@ -56,7 +56,7 @@ async function createTriggersOfSqlite(database: Kysely<Schema>): Promise<void> {
 
 async function createTriggersOfPostgres(database: Kysely<Schema>): Promise<void> {
   const schema = (await currentSchema(database)) ?? 'public'
-  // Whoever changes something may have other tables of these names in front of ours.
+  // The one who makes a change may have other tables of these names in front of ours.
   const begin = (
     name: string,
   ) => sql`CREATE FUNCTION ${sql.id(name)}() RETURNS trigger LANGUAGE plpgsql
@@ -83,7 +83,9 @@ async function createTriggersOfPostgres(database: Kysely<Schema>): Promise<void>
     FOR EACH ROW EXECUTE FUNCTION forget_changed_month()`.execute(database)
 }
 
-/** Where the month (UTC) begins that holds a moment, both in milliseconds since the Unix epoch. */
+/**
+ * The beginning of the month (UTC) that holds a moment, both in milliseconds since the Unix epoch.
+ */
 function monthOfSqlite(moment: RawBuilder<unknown>) {
   return sql`CAST(strftime('%s', ${moment} / 1000, 'unixepoch', 'start of month') AS INTEGER) * 1000`
 }

@@ -38,7 +38,7 @@ export class ChatTap extends SseRelay implements StreamTap {
   }
 
   protected see(frame: SseFrame): SeenFrame {
-    // As one character a byte: what is looked for is ASCII, and searching a string costs a tenth of
+    // One character a byte: the text looked for is ASCII, and searching a string costs a tenth of
     // searching bytes.
     const text = toLatin1(frame.raw)
     if (isDone(text, frame)) {
@@ -157,14 +157,14 @@ const PREFIX = 'data: '
 const USAGE_NULL = '"usage":null'
 const USAGE_NULL_MEMBER = `,${USAGE_NULL}`
 /**
- * What may stand behind it so that it is certain to be a member of the chunk itself, found without
- * reading the JSON: plain text members such as OpenAI's `obfuscation`, the brace that ends the
- * chunk, the end of the event.
+ * Only this may stand behind it, so that it is certain to be a member of the chunk itself, found
+ * without reading the JSON: plain text members such as OpenAI's `obfuscation`, the brace that ends
+ * the chunk, the end of the event.
  */
 const AFTER_LAST_USAGE = /^(?:,"\w+":"\w*")*\}\n\n$/
 const USAGE_OBJECT = '"usage":{'
 
-/** As the flat envelopes tell a failure inside a stream. */
+/** The form in which the flat envelopes tell a failure inside a stream. */
 export function flatFailure(error: GatewayError): Record<string, unknown> {
   return { type: error.kind, code: error.code, message: error.message }
 }

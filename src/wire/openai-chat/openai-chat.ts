@@ -99,7 +99,7 @@ function scanStreamOptions(bytes: Uint8Array): JsonObject {
 }
 
 /**
- * Whether a whole answer is a chat completion, also of other dialects shaped like this one: some
+ * True if a whole answer is a chat completion, also in other dialects shaped like this one: some
  * routers put an error beside an empty list.
  */
 export function isChatAnswer({ choices, error }: Readonly<Record<string, unknown>>): boolean {

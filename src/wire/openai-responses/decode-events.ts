@@ -18,8 +18,8 @@ import {
 import { ToldAnswer } from './told-answer.ts'
 
 /**
- * What is read. All else (`….in_progress`, `….done` of what came in deltas, unknown ones) only has
- * to be readable.
+ * The events that are read. All others (`….in_progress`, `….done` of what came in deltas, unknown
+ * ones) only have to be readable.
  */
 const READ = new Set([
   'response.created',

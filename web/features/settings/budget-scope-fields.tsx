@@ -1,4 +1,4 @@
-/** Whom a budget limits: one key or one gate of the account. */
+/** The key or the gate of the account that a budget limits. */
 import { useQuery } from '@tanstack/react-query'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { SelectField } from '../../ui/field.tsx'

@@ -107,7 +107,7 @@ function withLimitOptions(command: Command): Command {
     .option('--usd <amount>', 'US dollars a period', parseUsd)
     .option(
       '--alert-at <shares>',
-      'shares at which webhooks are told, such as 0.5,0.8,1',
+      'shares at which webhooks are sent an event, such as 0.5,0.8,1',
       parseShares,
     )
     .addOption(

@@ -24,7 +24,7 @@ export function bindGates(program: Command, context: CliContext): void {
     .description('gates: the names that stand where a model name was')
 
   withGateOptions(gates.command('create <id>'))
-    .description('make a gate')
+    .description('create a gate')
     .addHelpText(
       'after',
       example(

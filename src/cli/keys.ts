@@ -13,7 +13,7 @@ export function bindKeys(program: Command, context: CliContext): void {
 
   keys
     .command('create <name>')
-    .description('make a key; it is printed once, alone on standard output')
+    .description('create a key; it is printed once, alone on standard output')
     .option('--expires-at <time>', 'from then on it is refused, such as 2027-01-31T00:00:00Z')
     .addHelpText(
       'after',
@@ -25,7 +25,7 @@ export function bindKeys(program: Command, context: CliContext): void {
       )
       if (asJson(command)) return printJson(created)
       printLine(created.key)
-      printNote(`Key ${created.id} was made. It is shown only this once: keep it safe.`)
+      printNote(`Key ${created.id} created. It is shown only this once: keep it safe.`)
     })
 
   addList(keys, context, {
@@ -109,7 +109,7 @@ export function bindKeys(program: Command, context: CliContext): void {
       printLine(rotated.key)
       const ends =
         rotated.previous === null ? 'ended' : `ends at ${formatTime(rotated.previous.endsAt)}`
-      printNote(`Key ${rotated.id} was rotated, and is shown only this once. The old one ${ends}.`)
+      printNote(`Key ${rotated.id} rotated. It is shown only this once. The old one ${ends}.`)
     })
 
   keys

@@ -21,7 +21,7 @@ export function resourceCommands(description: PlainDescription) {
     const words = path.slice(path.lastIndexOf('/') + 1)
     const parent = program.command(words).description(`${many}: ${about}`)
 
-    const create = parent.command(`create <${argument}>`).description(`make a ${one}`)
+    const create = parent.command(`create <${argument}>`).description(`create a ${one}`)
     for (const [option, help] of Object.entries(options)) create.option(`--${option} <text>`, help)
     create
       .addHelpText('after', example(`gatehouse ${words} create ${tried}`))

@@ -43,7 +43,7 @@ export function bindUsers(program: Command, context: CliContext): void {
   users
     .command('invite <email>')
     .description(
-      'make an invitation; its link is printed once, alone on standard output. No mail is sent',
+      'create an invitation; its link is printed once, alone on standard output. No mail is sent',
     )
     .addHelpText('after', example('gatehouse users invite jane@example.com'))
     .action(async (email: string, _flags, command: Command) => {

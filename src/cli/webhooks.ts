@@ -32,7 +32,7 @@ export function bindWebhooks(program: Command, context: CliContext): void {
   webhooks
     .command('create <url>')
     .description(
-      'have an address told; its secret is generated and printed once, unless --secret is given',
+      'create a webhook; its secret is generated and printed once, unless --secret is given',
     )
     .option('--events <names>', `with commas, of ${EVENTS}`, parseEvents)
     .option('--secret', 'read the secret from standard input or a hidden prompt')
@@ -54,7 +54,7 @@ export function bindWebhooks(program: Command, context: CliContext): void {
       if (made.secret === undefined) return show(made, false)
       printLine(made.secret)
       printNote(
-        `Webhook ${made.id} was made. This is its secret, shown only this once: keep it safe.`,
+        `Webhook ${made.id} created. This is its secret, shown only this once: keep it safe.`,
       )
     })
 

@@ -165,7 +165,7 @@ export interface ListenOptions {
 }
 
 const USUAL: ConnectionLimits = { idleMs: 75_000, stallMs: 360_000 }
-/** A body that did not come in time: the rest of it would be taken for the next request. */
+/** A body that did not come in time: the rest of it would be read as the next request. */
 const REQUEST_TIMEOUT = 408
 const DRAIN_POLL_MS = 20
 /**

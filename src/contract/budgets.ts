@@ -125,7 +125,7 @@ export const updateBudgetBody = z
   .partial()
   .meta({ id: 'UpdateBudget', description: 'Only the fields that are given change.' })
 
-const IMMUTABLE = 'cannot be changed; make a new budget instead'
+const IMMUTABLE = 'cannot be changed; create a new budget instead'
 
 export const budgetResource = {
   name: 'Budget',

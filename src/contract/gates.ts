@@ -142,7 +142,7 @@ export const gateResource = {
   notes: {
     create: { createdAt: BY_GATEWAY, updatedAt: BY_GATEWAY },
     update: {
-      id: 'cannot be changed; make a new gate instead',
+      id: 'cannot be changed; create a new gate instead',
       createdAt: 'cannot be changed',
       updatedAt: 'cannot be changed',
     },

@@ -1,4 +1,4 @@
-/** Which addresses are taken for one client. Pure. */
+/** The addresses that count as one client. Pure. */
 
 /** An IPv6 customer has a /64 at the least: its addresses are one. */
 export function networkOf(address: string): string {

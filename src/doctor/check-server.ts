@@ -293,7 +293,7 @@ function checkReadiness(answer: Answer | Error): Finding {
 }
 
 function refusedKey(message: string): Finding {
-  return ofKey.fail(message, 'Make one with: gatehouse keys create NAME')
+  return ofKey.fail(message, 'Create one with: gatehouse keys create NAME')
 }
 
 function only(finding: Finding): ExaminedServer {

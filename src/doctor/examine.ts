@@ -238,7 +238,7 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
       settings.masterKeys.current === undefined ? 'in the data folder' : 'in GATEHOUSE_MASTER_KEY'
     const message =
       keys === undefined
-        ? 'there is none yet; it is made with the first credential'
+        ? 'there is none yet; it is created with the first credential'
         : `${where}, and it opens everything`
     return [findingsOf(check).ok(message)]
   } catch (error) {

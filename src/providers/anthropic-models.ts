@@ -6,7 +6,7 @@ import type { Provider } from './define.ts'
 
 // wire.md §3.2: from Opus 4.7 on models decide themselves how much to think and refuse sampling settings; those before
 // are given a budget; Claude 3.5 and older do not think. Opus 4.1, and all from 4.5 on, refuse `temperature` beside `top_p`
-// (https://docs.claude.com/en/docs/about-claude/models/migrating-to-claude-4). An unknown name is taken for a new model. A
+// (https://docs.claude.com/en/docs/about-claude/models/migrating-to-claude-4). An unknown name is treated as a new model. A
 // date follows `-`, and `@` on Google's platform.
 export const anthropicModels = {
   traits: [

@@ -3,7 +3,7 @@ import type { Provider } from './define.ts'
 
 // The o-series, gpt-5 and later but for their chat-tuned variants, codex and deep research models,
 // dated or not; fine-tuned ones carry the name of their base model after `ft:`. An unknown name is
-// taken for one without reasoning, because OpenAI refuses to encrypt what a model does not produce.
+// treated as one without reasoning, because OpenAI refuses to encrypt what a model does not produce.
 const REASONING_MODELS =
   /^(?:ft:)?(?:o[1-9]\b|gpt-(?:[5-9]|[1-9]\d)(?![^:]*-chat)|codex-|computer-use-)/
 

@@ -32,7 +32,7 @@ export interface OwnedServer {
 }
 
 // The vendors' own models keep their traits behind an owned address (a customer's account, a proxy
-// of theirs); any other name is taken for a plain model, of which nothing is known.
+// of theirs); any other name is treated as a plain model, of which nothing is known.
 const NAMED_TRAITS = openai.traits.filter(([pattern]) => !pattern.test('any other model'))
 const MESSAGES_DEFAULT = { defaultMaxOutputTokens: 4096 }
 

@@ -191,7 +191,7 @@ export class KeyRegistry extends KeySnapshot {
       if (!(error instanceof DeletedKeyError)) throw error
       throw new GatewayError(
         'conflict',
-        'This key was deleted, and a deleted key stays so: make a new one.',
+        'This key was deleted, and a deleted key stays so: create a new one.',
       )
     }
     this.remember(record)
@@ -248,7 +248,7 @@ function assertAhead(expiresAt: number | null | undefined, nowMs: number): void 
 /** @throws GatewayError `conflict` */
 function assertNotExpired({ expiresAt }: ApiKey, nowMs: number): void {
   if (expiresAt !== null && expiresAt <= nowMs)
-    throw new GatewayError('conflict', 'This key has expired, and stays so: make a new one.')
+    throw new GatewayError('conflict', 'This key has expired, and stays so: create a new one.')
 }
 
 /**

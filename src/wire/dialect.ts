@@ -1,7 +1,7 @@
 /**
- * The port of a wire format: all that it offers so that clients can speak it, and that calls in it are
- * relayed byte for byte to an upstream that speaks it too. It must not know providers, HTTP servers or
- * the source of bytes.
+ * The port of a wire format: all that it offers so that clients can speak it, and that calls in it
+ * are relayed byte for byte to an upstream that speaks it too. It must not know providers, HTTP
+ * servers or the source of bytes.
  */
 import type { GatewayError } from '../core/errors.ts'
 import type { GateDefaults } from '../core/gate.ts'

@@ -75,7 +75,7 @@ export function parseRangeChoice(search: Readonly<Record<string, unknown>>): Ran
   return between(floorTo(HOUR_MS, begin), ceilTo(HOUR_MS, end))
 }
 
-/** Whole days, both included, of the zone or, where its days cannot be had, of UTC. */
+/** Whole days, both included, of the zone or, where its days are not known, of UTC. */
 export function chooseDays(from: string, to: string, zone: TimeZone): RangeChoice {
   if (zone === 'utc' || zoneOfDays(from, to, zone) === 'utc') return { range: 'custom', from, to }
   return between(startOfDay(from, zone), startOfDay(to, zone, 1))

@@ -39,7 +39,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
       if (other !== undefined) {
         const field = limitUsd === other ? 'limitUsd' : 'limitTokens'
         throw refuse([
-          { field, message: 'is not what this budget limits; make a new budget instead' },
+          { field, message: 'is not what this budget limits; create a new budget instead' },
         ])
       }
       return toBody(await budgets.update(accountId, id, { name, limit, unpriced, alertAt }))

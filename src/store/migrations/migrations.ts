@@ -271,7 +271,7 @@ export async function migrateToLatest(
     // Steps that were written side by side do not build on each other, and come in whatever order
     // they are finished.
     allowUnorderedMigrations: true,
-    // Named, or another program's steps in the same database would be taken for ours.
+    // Named, or another program's steps in the same database would look like ours.
     ...(schema === undefined ? {} : { migrationTableSchema: schema }),
   })
   const { error, results } = await migrator.migrateToLatest()

@@ -1,4 +1,4 @@
-/** The account's tags: made and deleted. */
+/** The account's tags: created and deleted. */
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Tag as TagIcon } from 'lucide-react'
 import { useState } from 'react'
@@ -142,7 +142,7 @@ function DeleteTagDialog({ tag, onClose }: { readonly tag: Tag; readonly onClose
   const remove = useChange({
     send: () => ask('DELETE /v1/tags/{id}', { path: { id: tag.id } }),
     makesStale: ['GET /v1/tags'],
-    done: `“${tag.name}” deleted`,
+    done: `Tag “${tag.name}” deleted`,
     onDone: onClose,
   })
   return (
@@ -152,7 +152,7 @@ function DeleteTagDialog({ tag, onClose }: { readonly tag: Tag; readonly onClose
       confirmLabel="Delete the tag"
       change={remove}
     >
-      <p>A tag that you make later may have its name, and is another one.</p>
+      <p>A tag that you create later may have the same name, but it is another tag.</p>
     </ConfirmChange>
   )
 }

@@ -7,7 +7,7 @@ import { type Dialect, type Exchange, type Framing, SSE } from './dialect.ts'
 import { applyEarlyFault } from './early-faults.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { type Fault, parseFault, parseModel, type SandboxModel } from './parse-model.ts'
-import { badField, Refusal } from './refusal.ts'
+import { badField, missingField, Refusal } from './refusal.ts'
 import { writeJson, writeStream } from './write-body.ts'
 
 export interface Generation {
@@ -73,7 +73,7 @@ function parseBody(bytes: Uint8Array): JsonObject {
 /** @throws Refusal 400 without a model, 404 for one that does not exist. */
 function findModel(asked: unknown, faultHeader: string | null): SandboxModel {
   if (typeof asked !== 'string') {
-    throw badField(`Missing required parameter: 'model'.`, 'model', 'missing_required_parameter')
+    throw missingField('model')
   }
   const model = parseModel(asked)
   if (!model) {

@@ -42,6 +42,11 @@ export function badField(message: string, param: string, code: string | null = n
   return new Refusal(400, message, { param, code })
 }
 
+/** OpenAI's 400 for a field that is not there. */
+export function missingField(param: string): Refusal {
+  return badField(`Missing required parameter: '${param}'.`, param, 'missing_required_parameter')
+}
+
 /** OpenAI's error body: all four members always present. */
 export function encodeOpenAiRefusal(refusal: Refusal): unknown {
   return {

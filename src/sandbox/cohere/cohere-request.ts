@@ -49,7 +49,9 @@ export interface CohereRequest {
   readonly count: PromptCount
 }
 
-const refused = (message: string, param: string): Refusal => badField(message, param)
+function invalid(param: string, message: string): Refusal {
+  return badField(`invalid request: ${message}`, param)
+}
 
 /** @throws Refusal 400 in Cohere's words. */
 export function readCohereRequest({ body, model }: Exchange): CohereRequest {
@@ -84,32 +86,26 @@ export function readCohereRequest({ body, model }: Exchange): CohereRequest {
 function checkFields(body: JsonObject): void {
   for (const [name, value] of Object.entries(body)) {
     if (!FIELDS.has(name))
-      throw refused(`unknown field: parameter '${name}' is not a valid field`, name)
+      throw badField(`unknown field: parameter '${name}' is not a valid field`, name)
     const most = RANGES[name]
     if (most === undefined || value === null) continue
     if (typeof value !== 'number' || value < 0 || value > most)
-      throw refused(`invalid request: ${name} must be between 0 and ${most} inclusive.`, name)
+      throw invalid(name, `${name} must be between 0 and ${most} inclusive.`)
   }
 }
 
 function readMessages(value: unknown): readonly JsonObject[] {
   const messages = objectsOf(value)
   if (messages.length === 0)
-    throw refused('invalid request: messages must be a non-empty list of messages.', 'messages')
+    throw invalid('messages', 'messages must be a non-empty list of messages.')
   let open = new Set<string>()
   for (const [at, message] of messages.entries()) {
     if (!ROLES.includes(stringOf(message.role)))
-      throw refused(
-        `invalid request: messages[${at}].role must be one of ${ROLES.join(', ')}.`,
-        'messages',
-      )
+      throw invalid('messages', `messages[${at}].role must be one of ${ROLES.join(', ')}.`)
     if (message.role === 'tool') {
       const id = stringOf(message.tool_call_id)
       if (!open.delete(id))
-        throw refused(
-          `invalid request: cannot find tool call id ${id} in previous tool calls.`,
-          'messages',
-        )
+        throw invalid('messages', `cannot find tool call id ${id} in previous tool calls.`)
       continue
     }
     refuseOpenCalls(open)
@@ -119,31 +115,29 @@ function readMessages(value: unknown): readonly JsonObject[] {
   }
   refuseOpenCalls(open)
   if (messages.at(-1)?.role === 'assistant')
-    throw refused('invalid request: the last message must be of role user or tool.', 'messages')
+    throw invalid('messages', 'the last message must be of role user or tool.')
   return messages
 }
 
 function checkContent(message: JsonObject, hasCalls: boolean, at: number): void {
   const parts = objectsOf(message.content)
   const isEmpty = typeof message.content === 'string' ? message.content === '' : parts.length === 0
-  if (isEmpty && !hasCalls)
-    throw refused(`invalid request: messages[${at}].content must not be empty.`, 'messages')
+  if (isEmpty && !hasCalls) throw invalid('messages', `messages[${at}].content must not be empty.`)
   const known = message.role === 'assistant' ? ['text', 'thinking'] : ['text', 'image_url']
   const odd = parts.find((part) => !known.includes(stringOf(part.type)))
   if (odd !== undefined)
-    throw refused(
-      `invalid request: messages[${at}].content has the type '${String(odd.type)}', expected ` +
-        `one of ${known.join(', ')}.`,
+    throw invalid(
       'messages',
+      `messages[${at}].content has the type '${String(odd.type)}', expected ` +
+        `one of ${known.join(', ')}.`,
     )
 }
 
 function refuseOpenCalls(open: ReadonlySet<string>): void {
   if (open.size === 0) return
-  throw refused(
-    'invalid request: all tool calls must be followed by tool results, missing for: ' +
-      `${[...open].join(', ')}.`,
+  throw invalid(
     'messages',
+    `all tool calls must be followed by tool results, missing for: ${[...open].join(', ')}.`,
   )
 }
 
@@ -160,35 +154,29 @@ function textOfOutput(content: unknown): string {
 
 function readTools(tools: unknown): ToolOffer[] {
   const untyped = objectsOf(tools).find((tool) => tool.type !== 'function')
-  if (untyped !== undefined)
-    throw refused("invalid request: tools must be of type 'function'.", 'tools')
+  if (untyped !== undefined) throw invalid('tools', "tools must be of type 'function'.")
   return readChatTools(tools)
 }
 
 function readToolChoice(choice: unknown, tools: readonly ToolOffer[]): ToolChoice {
   if (choice === undefined || choice === null) return { type: 'auto' }
   if (choice !== 'REQUIRED' && choice !== 'NONE')
-    throw refused('invalid request: tool_choice must be one of REQUIRED, NONE.', 'tool_choice')
-  if (tools.length === 0)
-    throw refused('invalid request: tool_choice can be given only with tools.', 'tool_choice')
+    throw invalid('tool_choice', 'tool_choice must be one of REQUIRED, NONE.')
+  if (tools.length === 0) throw invalid('tool_choice', 'tool_choice can be given only with tools.')
   return { type: choice === 'NONE' ? 'none' : 'required' }
 }
 
 function readStops(stops: unknown): string[] {
-  const texts = Array.isArray(stops) ? stops.filter((stop) => typeof stop === 'string') : []
+  const texts = Array.isArray(stops) ? stops.filter((text) => typeof text === 'string') : []
   if (texts.length > MAX_STOPS)
-    throw refused(
-      `invalid request: at most ${MAX_STOPS} stop_sequences can be given.`,
-      'stop_sequences',
-    )
+    throw invalid('stop_sequences', `at most ${MAX_STOPS} stop_sequences can be given.`)
   return texts
 }
 
 /** A reasoning model thinks unless told not to; no other one takes the setting. */
 function readThinking(value: unknown, isReasoning: boolean): number {
   if (!isObject(value)) return isReasoning ? reasoningTokensFor(undefined) : 0
-  if (!isReasoning)
-    throw refused('invalid request: thinking is not supported for this model.', 'thinking')
+  if (!isReasoning) throw invalid('thinking', 'thinking is not supported for this model.')
   const budget =
     typeof value.token_budget === 'number' ? value.token_budget : Number.POSITIVE_INFINITY
   return value.type === 'disabled' ? 0 : Math.min(budget, reasoningTokensFor(undefined))

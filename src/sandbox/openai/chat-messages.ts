@@ -4,7 +4,7 @@
  */
 import type { ToolChoice, ToolOffer } from '../compose-answer.ts'
 import { isObject, type JsonObject, objectsOf, stringOf, textOfContent } from '../json.ts'
-import { badField } from '../refusal.ts'
+import { badField, missingField } from '../refusal.ts'
 
 export interface ReadMessages {
   readonly lastUserText: string
@@ -21,11 +21,7 @@ const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
  */
 export function readMessages(value: unknown): ReadMessages {
   if (value === undefined || value === null) {
-    throw badField(
-      `Missing required parameter: 'messages'.`,
-      'messages',
-      'missing_required_parameter',
-    )
+    throw missingField('messages')
   }
   const messages = objectsOf(value)
   if (messages.length === 0 || !Array.isArray(value) || messages.length < value.length) {
@@ -92,7 +88,7 @@ export function readChatTools(tools: unknown): ToolOffer[] {
       return [{ name: tool.function.name, parameters: tool.function.parameters }]
     }
     const at = `tools[${index}].function.name`
-    throw badField(`Missing required parameter: '${at}'.`, at, 'missing_required_parameter')
+    throw missingField(at)
   })
 }
 

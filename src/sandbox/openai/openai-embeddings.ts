@@ -2,7 +2,7 @@
 import { countTokens } from '../count-tokens.ts'
 import { type Answer, answerOnce, type Dialect, type Exchange, modelInAnswer } from '../dialect.ts'
 import { embedText, toBase64 } from '../embed-text.ts'
-import { badField } from '../refusal.ts'
+import { badField, missingField } from '../refusal.ts'
 import { checkFields, type FieldTable } from './openai-fields.ts'
 import { openaiVendor } from './openai-vendor.ts'
 
@@ -50,8 +50,7 @@ interface Input {
 
 /** A text, several, the tokens of one, or those of several. @throws Refusal 400. */
 function readInputs(input: unknown): Input[] {
-  if (input === undefined || input === null)
-    throw badField(`Missing required parameter: 'input'.`, 'input', 'missing_required_parameter')
+  if (input === undefined || input === null) throw missingField('input')
   const inputs = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input]
   if (inputs.length === 0 || inputs.length > MAX_INPUTS)
     throw badField(

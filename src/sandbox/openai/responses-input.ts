@@ -3,7 +3,7 @@
  * It must not know settings outside `input`, nor anything stored: nothing ever is.
  */
 import { isObject, type JsonObject, stringOf, textOfContent } from '../json.ts'
-import { badField, Refusal } from '../refusal.ts'
+import { badField, missingField, Refusal } from '../refusal.ts'
 import { openReasoning } from '../seal-reasoning.ts'
 
 export interface ReadInput {
@@ -71,18 +71,14 @@ function checkItem(item: JsonObject, index: number): void {
       )
     }
     if (typeof item.content !== 'string' && !Array.isArray(item.content))
-      throw missing(`${at}.content`)
+      throw missingField(`${at}.content`)
   }
   const needed =
     {
       function_call: ['call_id', 'name', 'arguments'],
       function_call_output: ['call_id', 'output'],
     }[type] ?? []
-  for (const name of needed) if (item[name] === undefined) throw missing(`${at}.${name}`)
-}
-
-function missing(name: string): Refusal {
-  return badField(`Missing required parameter: '${name}'.`, name, 'missing_required_parameter')
+  for (const name of needed) if (item[name] === undefined) throw missingField(`${at}.${name}`)
 }
 
 function notFound(id: string): Refusal {

@@ -7,7 +7,7 @@ import { countPrompt, type PromptCount } from '../count-tokens.ts'
 import type { Exchange } from '../dialect.ts'
 import { isObject, type JsonObject, objectsOf, stringOf } from '../json.ts'
 import { JSON_OBJECT } from '../prompt-texts.ts'
-import { badField, Refusal } from '../refusal.ts'
+import { badField, missingField, Refusal } from '../refusal.ts'
 import {
   checkFields,
   type FieldTable,
@@ -82,7 +82,7 @@ export function readResponsesRequest({ body, model, apiKey }: Exchange): Respons
   if (isReasoningModel) refuseForReasoning(body, ['temperature', 'top_p', 'top_logprobs'])
   const include = readInclude(body.include, isReasoningModel || model.base === 'echo-lenient')
   if (body.input === undefined || body.input === null) {
-    throw badField(`Missing required parameter: 'input'.`, 'input', 'missing_required_parameter')
+    throw missingField('input')
   }
   const input = readInput(body.input, apiKey)
   const tools = readTools(body.tools)
@@ -152,19 +152,9 @@ function readTools(tools: unknown): ToolOffer[] {
   const offers: ToolOffer[] = []
   objectsOf(tools).forEach((tool, index) => {
     const at = `tools[${index}]`
-    if (typeof tool.type !== 'string')
-      throw badField(
-        `Missing required parameter: '${at}.type'.`,
-        `${at}.type`,
-        'missing_required_parameter',
-      )
+    if (typeof tool.type !== 'string') throw missingField(`${at}.type`)
     if (tool.type !== 'function') return
-    if (typeof tool.name !== 'string')
-      throw badField(
-        `Missing required parameter: '${at}.name'.`,
-        `${at}.name`,
-        'missing_required_parameter',
-      )
+    if (typeof tool.name !== 'string') throw missingField(`${at}.name`)
     offers.push({ name: tool.name, parameters: tool.parameters })
   })
   return offers

@@ -22,6 +22,8 @@ const OLD = new Secret('01'.repeat(32))
 const NEW = new Secret('02'.repeat(32))
 const old = createVault([OLD])
 const both = createVault([NEW, OLD])
+/** Of 200 rows. Each is saved by itself. */
+const MORE_THAN_A_PAGE = 210
 
 const OWNED_MODEL = {
   accountId: DEFAULT_ACCOUNT,
@@ -94,12 +96,12 @@ describe.each(databases)('on $name', (kind) => {
 
   test('all of them are sealed anew, more than a page of them too, and the old key is not needed any more', async () => {
     const secrets = Object.fromEntries(
-      Array.from({ length: 450 }, (_, n) => [`p${n}`, `secret ${n}`]),
+      Array.from({ length: MORE_THAN_A_PAGE }, (_, n) => [`p${n}`, `secret ${n}`]),
     )
     for (const [providerId, secret] of Object.entries(secrets)) await save(old, providerId, secret)
-    expect(await counts(both)).toEqual([[0, 450, 0]])
-    expect(await rows.reseal(both)).toBe(450)
-    expect(await counts(both)).toEqual([[450, 0, 0]])
+    expect(await counts(both)).toEqual([[0, MORE_THAN_A_PAGE, 0]])
+    expect(await rows.reseal(both)).toBe(MORE_THAN_A_PAGE)
+    expect(await counts(both)).toEqual([[MORE_THAN_A_PAGE, 0, 0]])
     expect(await readAll(createVault([NEW]))).toEqual(secrets)
     expect(await rows.reseal(both)).toBe(0)
   })

@@ -163,6 +163,7 @@ describe.each(databases)('on $name', (kind) => {
       ),
       runsOn(kind, {
         numRuns: 30,
+        numShortRuns: 12,
         example: [
           [
             { startedAt: 3 * DAY_MS, tokens: 7, place: 'store' },

@@ -252,6 +252,7 @@ describe.each(databases)('on $name', (kind) => {
       ),
       runsOn(kind, {
         numRuns: 30,
+        numShortRuns: 12,
         example: [
           Array.from({ length: 12 }, (_, n) => ({
             actor: n % 5,

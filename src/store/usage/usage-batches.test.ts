@@ -5,6 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Kysely, type KyselyPlugin, sql } from 'kysely'
+import { IS_LONG } from '../../../test/support/chaos-form.ts'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
 import { watchStatements } from '../../../test/support/watched-statements.ts'
 import type { AccountId, GateId } from '../../core/ids.ts'
@@ -22,6 +23,8 @@ const HOUR = 3_600_000
 const ACCOUNTS = 300
 /** Of each commit some. */
 const LOOK_AT_EACH = 25
+/** A settlement is cut short after one statement, after this many more, and so on to its end. */
+const CUT_EACH = IS_LONG ? 5 : 12
 const accounts = Array.from({ length: ACCOUNTS }, (_, index) => `acct_${index}` as AccountId)
 const lookedAt = accounts.filter((_, index) => index % LOOK_AT_EACH === 0)
 
@@ -130,7 +133,7 @@ describe.each(databases.filter(({ name }) => name === 'SQLite'))('on $name', (ki
       expected = await readAll()
     }
     let isWhole = false
-    for (let statements = 1; !isWhole; statements += 5) {
+    for (let statements = 1; !isWhole; statements += CUT_EACH) {
       await add()
       const { backlog } = open(failAfter(database, statements))
       isWhole = await backlog.settleAll().then(

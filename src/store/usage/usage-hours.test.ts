@@ -174,6 +174,7 @@ describe.each(databases)('on $name', (kind) => {
       ),
       runsOn(kind, {
         numRuns: 60,
+        numShortRuns: 25,
         example: [
           EXAMPLE,
           [
@@ -204,7 +205,7 @@ describe.each(databases)('on $name', (kind) => {
         await store.usage.rollUpDays(NOON + 48 * HOUR)
         expect(await read()).toEqual(sums)
       }),
-      runsOn(kind, { numRuns: 30, example: [EXAMPLE] }),
+      runsOn(kind, { numRuns: 30, numShortRuns: 15, example: [EXAMPLE] }),
     )
   })
 
@@ -228,7 +229,11 @@ describe.each(databases)('on $name', (kind) => {
         const lateOnes = lateCalls.filter((call) => call.accountId === accountId)
         expect(calls(after) - calls(before)).toBe(lateOnes.length)
       }),
-      runsOn(kind, { numRuns: 40, example: [EXAMPLE, EXAMPLE.slice(0, 3)] }),
+      runsOn(kind, {
+        numRuns: 40,
+        numShortRuns: 15,
+        example: [EXAMPLE, EXAMPLE.slice(0, 3)],
+      }),
     )
   })
 })

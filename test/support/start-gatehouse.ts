@@ -103,12 +103,17 @@ export async function startGatehouse(options: GatehouseOptions = {}): Promise<Ga
 
   let output = ''
   const listening = Promise.withResolvers<string>()
+  let isListening = false
   const collect = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
     const decoder = new TextDecoder()
     for await (const chunk of stream) {
       output += decoder.decode(chunk, { stream: true })
+      // To look at all of it makes one text of it, each time.
+      if (isListening) continue
       const address = LISTENING.exec(output)?.[1]
-      if (address !== undefined) listening.resolve(address)
+      if (address === undefined) continue
+      isListening = true
+      listening.resolve(address)
     }
   }
   const collected = Promise.all([collect(child.stdout), collect(child.stderr)])

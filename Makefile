@@ -39,8 +39,8 @@ test-live: node_modules/.installed ## tests against the real providers whose key
 mutate: node_modules/.installed ## plant faults, ask whether the nearest tests notice: SEED=1 COUNT=60 FOLDER=gateway FILE=src/… JOBS=2
 	@scripts/require-programs.sh redis-server && exec $(BUN) scripts/mutate.ts $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) $(if $(FOLDER),--folder $(FOLDER)) $(if $(FILE),--file $(FILE)) $(if $(JOBS),--jobs $(JOBS))
 
-chaos: node_modules/.installed ## every test that has a long form, in it, with figures: twenty minutes
-	@scripts/require-programs.sh postgresql redis-server procps nginx && exec env GATEHOUSE_CHAOS=long $(BUN) test --isolate --timeout=1800000 $$(grep -rlE 'chaos-form|property-runs' --include='*.test.ts' ./test ./src)
+chaos: dashboard ## every test that has a long form, in it, with figures: twenty minutes
+	@scripts/require-programs.sh postgresql redis-server procps nginx chromium-headless-shell && exec env GATEHOUSE_CHAOS=long $(BUN) test --isolate --timeout=1800000 $$(grep -rlE 'chaos-form|property-runs|page-lists' --include='*.test.ts' ./test ./src)
 
 soak: node_modules/.installed ## three nodes at a steady load for half an hour: does anything grow? MINUTES=30 RATE=60
 	@scripts/require-programs.sh postgresql procps redis-server && exec $(BUN) test/chaos/soak.ts --minutes $(or $(MINUTES),30) --rate $(or $(RATE),60)

@@ -7,6 +7,7 @@ import { type Kysely, sql } from 'kysely'
 import type { CallRecord } from '../../core/call.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { RefusedTable, Schema } from '../schema.ts'
+import { ReadingTurns } from './reading-turns.ts'
 import { HOUR_MS } from './usage-hours.ts'
 import { readInSlices, toStart, type UsageQuery } from './usage-rows.ts'
 
@@ -95,7 +96,8 @@ export async function readRefused(
     { startsAt: number; status: number; errorKind: string; calls: number }
   >()
   const { fromMs, toMs } = query
-  for (const row of await readInSlices(database, { fromMs, toMs, leastMs: HOUR_MS }, (span) =>
+  const slices = { fromMs, toMs, leastMs: HOUR_MS, turns: new ReadingTurns() }
+  for (const row of await readInSlices(database, slices, (span) =>
     readSpan(database, accountId, { ...query, ...span }),
   )) {
     const startsAt = toStart(row.starts_at, query)

@@ -1,6 +1,6 @@
 /** Adds up how often calls took how long, step by step. Reads no database. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LatencyHistogram } from './latency-histogram.ts'
+import type { ReadingTurns } from './reading-turns.ts'
 import { type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
 
 /**
@@ -28,7 +28,12 @@ const CHARACTERS_PER_TURN = 50_000
 
 /** Lets calls go on while histograms are added up, by how much text that was. */
 export class SummingTurns {
+  readonly #turns: ReadingTurns
   #characters = 0
+
+  constructor(turns: ReadingTurns) {
+    this.#turns = turns
+  }
 
   async after({
     durations,
@@ -37,7 +42,7 @@ export class SummingTurns {
     this.#characters += ROW_IN_CHARACTERS + (durations?.length ?? 0) + (first_bytes?.length ?? 0)
     if (this.#characters < CHARACTERS_PER_TURN) return
     this.#characters = 0
-    await nextTurn()
+    await this.#turns.next()
   }
 }
 
@@ -45,8 +50,9 @@ export class SummingTurns {
 export async function sumLatencies(
   rows: readonly SummedRow[],
   query: Pick<UsageQuery, 'interval' | 'fromMs'>,
+  reading: ReadingTurns,
 ): Promise<readonly LatencyStep[]> {
-  const turns = new SummingTurns()
+  const turns = new SummingTurns(reading)
   const steps = new Map<
     number,
     { calls: number; duration: LatencyHistogram; firstByte: LatencyHistogram }

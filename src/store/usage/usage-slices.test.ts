@@ -6,14 +6,19 @@ import { describe, expect, test } from 'bun:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import { databases, withTestStore } from '../../../test/support/databases.ts'
+import { testIf } from '../../../test/support/skip-unless.ts'
 import type { CallRecord } from '../../core/call.ts'
 import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
+import { openDatabase } from '../database/open-database.ts'
+import { GatehousePostgresDialect } from '../database/postgres-driver.ts'
 import { BunSqliteDialect } from '../database/sqlite-driver.ts'
 import type { Store } from '../open-store.ts'
 import type { Schema } from '../schema.ts'
+import { ReadingTurns } from './reading-turns.ts'
 import { UsageStore } from './usage.ts'
 import { UsageBacklog } from './usage-backlog.ts'
 import { DAY_MS } from './usage-hours.ts'
+import { readInSlices } from './usage-rows.ts'
 
 const DAYS = 120
 const GATES = 3
@@ -87,35 +92,73 @@ describe.each(databases)('on $name', (kind) => {
       expect(latencies.map(({ calls }) => calls / GATES)).toEqual([31, 28, 31, 30, 1])
     })
   })
+
+  test('it is read slice by slice, and others have a turn between any two of them', async () => {
+    await withTestStore(kind, async (store, { location }) => {
+      await fill(store)
+      let turns = 0
+      const turnsAt: number[] = []
+      const database = new Kysely<Schema>({
+        dialect:
+          'path' in location
+            ? new BunSqliteDialect(location.path)
+            : new GatehousePostgresDialect(location.postgres),
+        log: ({ query }) => {
+          if (query.sql.includes('STRING_AGG')) turnsAt.push(turns)
+        },
+      })
+      let isOver = false
+      const countTurns = async () => {
+        for (; !isOver; turns += 1) await nextTurn()
+      }
+      const counting = countTurns()
+      const usage = new UsageStore(database, new UsageBacklog(database))
+      await usage.read(DEFAULT_ACCOUNT, { ...ALL, interval: 'all', groupBy: null })
+      isOver = true
+      await counting
+      await database.destroy()
+      // A day, then at most two, four, eight, …: 120 days are seven slices or more.
+      expect(turnsAt.length).toBeGreaterThanOrEqual(7)
+      expect(new Set(turnsAt).size).toBe(turnsAt.length)
+    })
+  })
 })
 
-const [sqlite] = databases
+describe.each(databases)('slices of $name', (kind) => {
+  const DAY_ROW = { starts_at: 0 }
+  const LONG_ROW = { starts_at: 0, durations: 'x'.repeat(200_000) }
 
-test('a file is read slice by slice, and others have a turn between any two of them', async () => {
-  if (sqlite === undefined) throw new Error('SQLite is always there')
-  await withTestStore(sqlite, async (store, { location }) => {
-    await fill(store)
-    if (!('path' in location)) throw new Error('not a file')
-    let turns = 0
-    const turnsAt: number[] = []
-    const database = new Kysely<Schema>({
-      dialect: new BunSqliteDialect(location.path),
-      log: ({ query }) => {
-        if (query.sql.includes('STRING_AGG')) turnsAt.push(turns)
-      },
+  async function lengthsOf(rowsOf: (day: number) => readonly object[]): Promise<readonly number[]> {
+    const lengths: number[] = []
+    await withTestStore(kind, async (_, { location }) => {
+      const database = await openDatabase(location)
+      const slices = { fromMs: 0, toMs: 400 * DAY_MS, leastMs: DAY_MS, turns: new ReadingTurns() }
+      const rows = await readInSlices(database, slices, async ({ fromMs, toMs }) => {
+        lengths.push((toMs - fromMs) / DAY_MS)
+        const days = Array.from({ length: lengths.at(-1) ?? 0 }, (_, day) => fromMs / DAY_MS + day)
+        return days.flatMap(rowsOf)
+      })
+      await database.destroy()
+      const all = Array.from({ length: 400 }, (_, day) => rowsOf(day)).flat()
+      expect(rows).toHaveLength(all.length)
     })
-    let isOver = false
-    const countTurns = async () => {
-      for (; !isOver; turns += 1) await nextTurn()
-    }
-    const counting = countTurns()
-    const usage = new UsageStore(database, new UsageBacklog(database))
-    await usage.read(DEFAULT_ACCOUNT, { ...ALL, interval: 'all', groupBy: null })
-    isOver = true
-    await counting
-    await database.destroy()
-    // A day, then at most two, four, eight, …: 120 days are seven slices or more.
-    expect(turnsAt.length).toBeGreaterThanOrEqual(7)
-    expect(new Set(turnsAt).size).toBe(turnsAt.length)
+    return lengths
+  }
+
+  test('none is longer than 64 days, for a busy day may follow', async () => {
+    const lengths = await lengthsOf(() => [DAY_ROW])
+    expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(400)
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(64)
+  })
+
+  const onPostgres = testIf(
+    kind.name === 'Postgres',
+    'needs a server: a file is sliced by the clock',
+  )
+  onPostgres('they become short again where days are long', async () => {
+    const lengths = await lengthsOf((day) => (day < 200 ? [DAY_ROW] : [LONG_ROW]))
+    expect(lengths.at(0)).toBe(1)
+    expect(Math.max(...lengths)).toBe(64)
+    expect(lengths.at(-1)).toBe(1)
   })
 })

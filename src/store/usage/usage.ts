@@ -2,11 +2,11 @@
  * Reads the roll-ups: calls, tokens, costs and percentiles of an account over time. Must not read
  * single calls.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { Schema } from '../schema.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
+import { ReadingTurns } from './reading-turns.ts'
 import { type RefusedQuery, type RefusedSum, readRefused } from './refused-calls.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
 import { type RollUpOptions, rollUpDays } from './usage-days.ts'
@@ -88,8 +88,9 @@ export class UsageStore {
    * are left out.
    */
   async read(accountId: AccountId, query: UsageQuery): Promise<UsageSum[]> {
-    const rows = await readUsageRows(this.#database, accountId, query)
-    return await sumUp(await placeRows(rows, query))
+    const turns = new ReadingTurns()
+    const rows = await readUsageRows(this.#database, accountId, query, turns)
+    return await sumUp(await placeRows(rows, query, turns), turns)
   }
 
   /**
@@ -100,10 +101,10 @@ export class UsageStore {
     accountId: AccountId,
     query: Omit<UsageQuery, 'groupBy'>,
   ): Promise<readonly LatencyStep[]> {
-    return await sumLatencies(
-      await readUsageRows(this.#database, accountId, { ...query, groupBy: null }),
-      query,
-    )
+    const turns = new ReadingTurns()
+    const all = { ...query, groupBy: null }
+    const rows = await readUsageRows(this.#database, accountId, all, turns)
+    return await sumLatencies(rows, query, turns)
   }
 
   /**
@@ -132,11 +133,15 @@ interface PlacedRows {
 }
 
 /** Calls go on in between: there may be some ten thousand rows. */
-async function placeRows(rows: readonly SummedRow[], query: UsageQuery): Promise<PlacedRows> {
+async function placeRows(
+  rows: readonly SummedRow[],
+  query: UsageQuery,
+  turns: ReadingTurns,
+): Promise<PlacedRows> {
   const steps = new Map<number, PlacedRow[]>()
   const calls = new Map<string | null, number>()
   for (const [index, row] of rows.entries()) {
-    if (index % ROWS_PER_TURN === 0) await nextTurn()
+    if (index % ROWS_PER_TURN === 0) await turns.next()
     const group = toGroup(row.group, query.groupBy)
     const startsAt = toStart(row.starts_at, query)
     calls.set(group, (calls.get(group) ?? 0) + Number(row.calls))
@@ -154,9 +159,9 @@ function findGroups(calls: ReadonlyMap<string | null, number>): ReadonlySet<stri
   return new Set(byCalls.slice(0, MAX_GROUPS).map(([group]) => group))
 }
 
-async function sumUp({ steps, groups }: PlacedRows): Promise<UsageSum[]> {
+async function sumUp({ steps, groups }: PlacedRows, reading: ReadingTurns): Promise<UsageSum[]> {
   const sums: UsageSum[] = []
-  const turns = new SummingTurns()
+  const turns = new SummingTurns(reading)
   // Rows that belong together lie together, so that one pair of histograms at a time is enough.
   const current = new UsageAccumulator()
   // Step by step: to sort all rows at once would hold the event loop.

@@ -24,6 +24,7 @@ import {
   errorAnswers,
   jsonContent,
 } from '../control-plane-app.ts'
+import { answerInTurns } from '../list-in-turns.ts'
 import { refuse } from '../refusals.ts'
 
 const DEFAULT_RANGE_MS = 30 * DAY_MS
@@ -81,14 +82,13 @@ export function bindAnalytics(app: ControlPlaneApp, { usage }: ControlPlaneDepen
     const { group_by: groupBy = null, ...range } = c.req.valid('query')
     const query = { ...toRange(range), groupBy }
     const sums = await usage.read(callerOf(c.env).accountId, query)
-    const body = {
+    const head = {
       from: toTime(query.fromMs),
       to: toTime(query.toMs),
       interval: query.interval,
       groupBy,
-      data: sums.map(toBody),
     }
-    return c.json(body, 200)
+    return await answerInTurns(c, head, { entries: sums, toBody })
   })
 
   app.openapi(latencyRoute, async (c) => {

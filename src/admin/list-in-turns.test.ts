@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Hono } from 'hono'
+import { answerInTurns } from './list-in-turns.ts'
+
+async function ask(head: object, entries: readonly number[]): Promise<Response> {
+  const app = new Hono()
+  const toBody = (number: number) => ({ number, text: `"${number}"` })
+  app.get('/', async (c) => await answerInTurns(c, head, { entries, toBody }))
+  return await app.request('/')
+}
+
+test.each([0, 1, 128, 129, 1_000])(
+  '%d entries are the JSON that they are at once',
+  async (count) => {
+    const entries = Array.from({ length: count }, (_, index) => index)
+    const head = { from: 'x', groupBy: null }
+    const response = await ask(head, entries)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    const data = entries.map((number) => ({ number, text: `"${number}"` }))
+    expect(await response.text()).toBe(JSON.stringify({ ...head, data }))
+  },
+)
+
+test('others have their turns while a long list is made', async () => {
+  let turns = 0
+  let isOver = false
+  const count = async () => {
+    for (; !isOver; turns += 1) await nextTurn()
+  }
+  const counting = count()
+  await ask(
+    {},
+    Array.from({ length: 1_000 }, (_, index) => index),
+  )
+  isOver = true
+  await counting
+  expect(turns).toBeGreaterThanOrEqual(7)
+})

@@ -66,13 +66,13 @@ export async function writeHours(
   }
 }
 
-/** Adds rows to sums by place. */
+/** Adds rows to sums by place. @param rows nobody else's: the first of a place becomes its sum */
 export function addRows(sums: Map<string, UsageTable>, rows: readonly UsageTable[]): void {
   for (const row of rows) {
     const place = toPlace(row)
     const sum = sums.get(place)
     if (sum === undefined) {
-      sums.set(place, { ...row })
+      sums.set(place, row)
       continue
     }
     for (const name of COUNTERS) sum[name] += row[name]
@@ -116,12 +116,19 @@ interface QueryTexts {
   /** By the number of rows. */
   readonly histograms: Map<number, CompiledQuery>
   readonly upserts: Map<number, CompiledQuery>
+  readonly unmarks: Map<number, CompiledQuery>
+  readonly dues: Map<number, CompiledQuery>
 }
 
 /** Each kind of database has its own. */
 function textsFor(database: Kysely<Schema>): QueryTexts {
   const { adapter } = database.getExecutor()
-  const known = texts.get(adapter) ?? { histograms: new Map(), upserts: new Map() }
+  const known = texts.get(adapter) ?? {
+    histograms: new Map(),
+    upserts: new Map(),
+    unmarks: new Map(),
+    dues: new Map(),
+  }
   texts.set(adapter, known)
   return known
 }
@@ -213,16 +220,37 @@ async function markDaysDue(
   for (let start = 0; start < due.length; start += ROWS_PER_STATEMENT) {
     await between?.()
     const some = due.slice(start, start + ROWS_PER_STATEMENT)
-    const list = sql.join(
-      some.map((day) => sql`(${day.account_id}, cast(${day.starts_at} as bigint))`),
-    )
-    await sql`DELETE FROM usage_rolled_days WHERE (account_id, starts_at) IN (VALUES ${list})`.execute(
+    const parameters = some.flatMap((day) => [day.account_id, day.starts_at])
+    await database.executeQuery({ ...compileUnmark(database, some.length), parameters })
+    await database.executeQuery({ ...compileDue(database, some), parameters })
+  }
+}
+
+function compileUnmark(database: Kysely<Schema>, count: number): CompiledQuery {
+  const { unmarks } = textsFor(database)
+  const known = unmarks.get(count)
+  if (known !== undefined) return known
+  const list = sql.join(Array.from({ length: count }, () => sql`(${''}, cast(${0} as bigint))`))
+  const query =
+    sql`DELETE FROM usage_rolled_days WHERE (account_id, starts_at) IN (VALUES ${list})`.compile(
       database,
     )
-    await database
-      .insertInto('usage_due_days')
-      .values(some)
-      .onConflict((conflict) => conflict.columns(['starts_at', 'account_id']).doNothing())
-      .execute()
-  }
+  unmarks.set(count, query)
+  return query
+}
+
+function compileDue(
+  database: Kysely<Schema>,
+  days: readonly { readonly account_id: AccountId; readonly starts_at: number }[],
+): CompiledQuery {
+  const { dues } = textsFor(database)
+  const known = dues.get(days.length)
+  if (known !== undefined) return known
+  const query = database
+    .insertInto('usage_due_days')
+    .values(days)
+    .onConflict((conflict) => conflict.columns(['starts_at', 'account_id']).doNothing())
+    .compile()
+  dues.set(days.length, query)
+  return query
 }

@@ -26,7 +26,7 @@ export function toMembers(row: UsageTable): RowMembers {
 
 export function toUsageRow(accountId: AccountId, members: RowMembers): UsageTable {
   const row: Record<string, unknown> = { account_id: accountId }
-  for (const [index, name] of MEMBERS.entries()) row[name] = members[index]
+  for (let index = 0; index < MEMBERS.length; index += 1) row[MEMBERS[index] ?? ''] = members[index]
   return row as unknown as UsageTable
 }
 

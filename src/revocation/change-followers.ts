@@ -2,6 +2,7 @@
  * The parts of this process that hold what others may have changed, and how each hears of it. Knows
  * no store and no resource's content.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AccountId } from '../core/ids.ts'
 import { type FollowedResource, RESOURCE_ENTRIES } from '../core/resource-table.ts'
 import type { FollowedChange } from '../store/changes/change-feed.ts'
@@ -31,6 +32,8 @@ const INERT: ReadonlySet<string> = new Set(
 
 /** One statement reads this many, and one turn of the event loop takes them over. */
 const THINGS_PER_STEP = 100
+/** Told apart by their names: less than a millisecond of the event loop. */
+const CHANGES_PER_TURN = 1_000
 
 export class ChangeFollowers {
   readonly #followers: Followers
@@ -45,7 +48,8 @@ export class ChangeFollowers {
    */
   async follow(changes: readonly FollowedChange[]): Promise<void> {
     const changed = new Map<string, Map<string, NamedThing>>()
-    for (const { resourceType, accountId, resourceId: id } of changes) {
+    for (const [index, { resourceType, accountId, resourceId: id }] of changes.entries()) {
+      if (index > 0 && index % CHANGES_PER_TURN === 0) await nextTurn()
       const things = changed.get(resourceType) ?? new Map<string, NamedThing>()
       things.set(`${accountId} ${id}`, { accountId, id })
       changed.set(resourceType, things)

@@ -1,6 +1,7 @@
 /**
- * `size` of 100,000 keys were changed elsewhere: how long following that holds the loop. Files have
- * one process: Postgres alone.
+ * `size` of 100,000 keys were changed elsewhere: how long following that holds the loop. As
+ * many others were followed before: code is compiled again at about its hundredth run, and the turn
+ * that waits for that was the longest. Files have one process: Postgres alone.
  */
 import { ChangeFollowers, type Followers } from '../../src/revocation/change-followers.ts'
 import { KeyRegistry } from '../../src/snapshots/key-registry.ts'
@@ -24,7 +25,7 @@ export const scenario: Scenario = {
       const ids = await seedKeys(store, KEYS)
       const key = await KeyRegistry.load({ keys: store.keys, limitsOf: () => UNLIMITED })
       const followers = new ChangeFollowers({ key } as unknown as Followers)
-      const changes = ids.slice(0, size).map(
+      const changes = ids.map(
         (resourceId, number): FollowedChange => ({
           seq: number + 1,
           accountId: numberedAccount(number),
@@ -33,7 +34,8 @@ export const scenario: Scenario = {
           operation: 'update',
         }),
       )
-      const held = await measureHold(() => followers.follow(changes))
+      await followers.follow(changes.slice(-size))
+      const held = await measureHold(() => followers.follow(changes.slice(0, size)))
       await key.close()
       return { 'took a change, µs': (held.ms * 1_000) / size, ...ofTurns(held) }
     }

@@ -1,4 +1,7 @@
-/** A start counts what a hundred total budgets have used of `size` calls. */
+/**
+ * A start counts what a hundred total budgets have used of `size` calls. One of them is counted
+ * before: code that never ran takes turns of 5 to 8 ms, at a start and never again.
+ */
 
 import type { Budget } from '../../src/core/budget.ts'
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
@@ -41,17 +44,19 @@ export const scenario: Scenario = {
       await seedCalls(store, { calls: size, days: DAYS })
       await store.usage.rollUpDays(NOW_MS)
       const budgets = Array.from({ length: BUDGETS }, (_, index) => createBudget(index))
-      const usage = new UsageLimits({ plans: createPlans() })
-      for (const budget of budgets) usage.putBudget(budget)
-      const held = await measureHold(async () => {
+      const count = async (counted: readonly Budget[]) => {
+        const usage = new UsageLimits({ plans: createPlans() })
+        for (const budget of counted) usage.putBudget(budget)
         const sums = await PastUsage.open({
           sums: store.usageSums,
           beginnings: store.budgetBeginnings,
           segments: [],
           onUnreadable: () => {},
         })
-        await loadUsage(usage, { all: () => budgets }, { sums, nowMs: NOW_MS })
-      })
+        await loadUsage(usage, { all: () => counted }, { sums, nowMs: NOW_MS })
+      }
+      await count(budgets.slice(0, 1))
+      const held = await measureHold(() => count(budgets))
       return { 'took, ms': held.ms, ...ofTurns(held) }
     })
   },

@@ -168,8 +168,7 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/gateway/probe/test-gate.ts',
-    lineText:
-      "return ERROR_POLICY[record?.errorKind ?? OWN_FAILURES[status] ?? 'upstream_error'].flat",
+    lineText: "return ERROR_POLICY[record?.errorKind ?? ownFailure ?? 'upstream_error'].flat",
     operator: 'empty string',
     reason: 'a call that fails without a kind has one of the three statuses before it',
   },

@@ -66,7 +66,8 @@ class Beat {
 
   /** Runs first when so many whole beats are over: never early. */
   add(beats: number, run: () => void): () => void {
-    const job = { beats, run, left: beats + 1 }
+    // The beat that is under way began before.
+    const job = { beats, run, left: this.#end === undefined ? beats : beats + 1 }
     this.#jobs.add(job)
     this.#end ??= repeat(BEAT_MS, () => this.#strike())
     return () => {

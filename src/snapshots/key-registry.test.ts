@@ -300,6 +300,8 @@ describe.each(databases)('on $name', (kind) => {
     ['as often as it is wanted', 700, 700],
   ])('times are written %s', async (_, flushIntervalMs, expectedMs) => {
     const { record } = await registry.create(label)
+    // Jobs share a beat, and one that is under way goes by the machine's own clock.
+    await registry.close()
     jest.useFakeTimers()
     try {
       let writes = 0

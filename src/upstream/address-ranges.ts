@@ -41,13 +41,19 @@ export function parseIpAddress(text: string): IpAddress | undefined {
  * are set
  */
 export function parseIpRange(text: string): IpRange | undefined {
+  const range = parseLooseIpRange(text)
+  if (range === undefined) return undefined
+  const { start, prefixLength } = range
+  return BigInt.asUintN(start.bits - prefixLength, start.value) === 0n ? range : undefined
+}
+
+/** The same, whatever the bits behind the prefix are. */
+export function parseLooseIpRange(text: string): IpRange | undefined {
   const [address = '', length = '', ...rest] = text.split('/')
   const start = parseIpAddress(address)
   if (start === undefined || rest.length > 0 || !/^\d{1,3}$/.test(length)) return undefined
   const prefixLength = Number(length)
-  if (prefixLength > start.bits) return undefined
-  const isAligned = BigInt.asUintN(start.bits - prefixLength, start.value) === 0n
-  return isAligned ? { start, prefixLength } : undefined
+  return prefixLength > start.bits ? undefined : { start, prefixLength }
 }
 
 export function isInRange(address: IpAddress, { start, prefixLength }: IpRange): boolean {

@@ -262,7 +262,7 @@ describe('a connection', () => {
     const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }
     const client = startClient({ environment, clock })
     const url = 'https://models.example/v1'
-    // As many as may be on their way at once.
+    // No more may be on their way at once.
     const early = Array.from({ length: 512 }, () => client.open({ url }))
     const never = early.map((exchange) => exchange.send().catch(({ type }) => type))
     await pollUntil('their connections', () => proxy.connections === 512)
@@ -444,6 +444,7 @@ describe('a proxy', () => {
     [{ HTTP_PROXY: 'P', NO_PROXY: '[fd00::1]:PORT' }, '[fd00::1]', false],
     [{ HTTP_PROXY: 'P', NO_PROXY: '10.0.0.0/8,192.168.0.0/16' }, '192.168.3.4', false],
     [{ HTTP_PROXY: 'P', NO_PROXY: '10.0.0.0/8,192.168.0.0/16' }, '192.169.3.4', true],
+    [{ HTTP_PROXY: 'P', NO_PROXY: '10.1.2.3/8' }, '10.0.0.1', false],
     [{ HTTP_PROXY: 'P', NO_PROXY: '10.0.0.0/33' }, '10.0.0.1', true],
     [{ HTTP_PROXY: 'P', NO_PROXY: 'FD00::/8' }, '[fd12::1]', false],
     [{ HTTP_PROXY: 'P', NO_PROXY: 'fd00::/8' }, 'fd12.example', true],

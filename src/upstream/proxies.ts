@@ -1,7 +1,8 @@
 /**
  * Which calls go through a proxy, as the environment says. Connects to nothing and knows no LLM.
  */
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
+import { type IpRange, isInRange, parseIpAddress, parseLooseIpRange } from './address-ranges.ts'
 
 export interface HttpProxy {
   readonly host: string
@@ -19,7 +20,7 @@ export interface ProxyEnvironment {
   readonly [name: string]: string | undefined
 }
 
-type Exception = HostException | { readonly range: BlockList }
+type Exception = HostException | { readonly range: IpRange }
 
 interface HostException {
   /** Without a leading dot; `*` is everything. */
@@ -99,29 +100,18 @@ function readAuthorization({ username, password }: URL, name: string): string | 
 
 function parseException(entry: string): readonly Exception[] {
   const said = entry.trim().toLowerCase()
-  const range = parseRange(said)
+  const range = parseLooseIpRange(said)
   if (range !== undefined) return [{ range }]
-  // As it stands in a URL, which brackets it and has one way to write it.
+  // A URL brackets it and has one way to write it.
   if (isIPv6(said)) return [{ host: new URL(`http://[${said}]`).hostname, port: undefined }]
   const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(said) ?? []
   if (host === '') return []
   return [{ host: host.replace(/^\*?\./, ''), port: port === undefined ? undefined : Number(port) }]
 }
 
-/** @param said such as `10.0.0.0/8` or `fd00::/8` @returns undefined where it is no such range */
-function parseRange(said: string): BlockList | undefined {
-  const [, address = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(said) ?? []
-  const family = isIP(address)
-  if (family === 0 || Number(bits) > (family === 4 ? 32 : 128)) return undefined
-  const range = new BlockList()
-  range.addSubnet(address, Number(bits), family === 4 ? 'ipv4' : 'ipv6')
-  return range
-}
-
-function isWithin(range: BlockList, hostname: string): boolean {
-  const address = hostname.replace(/^\[|\]$/g, '')
-  const family = isIP(address)
-  return family !== 0 && range.check(address, family === 4 ? 'ipv4' : 'ipv6')
+function isWithin(range: IpRange, hostname: string): boolean {
+  const address = parseIpAddress(hostname.replace(/^\[|\]$/g, ''))
+  return address !== undefined && isInRange(address, range)
 }
 
 function covers(exception: Exception, hostname: string, port: number): boolean {

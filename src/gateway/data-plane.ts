@@ -3,7 +3,6 @@
  * requests are served.
  */
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
-import { createCallId } from '../core/ids.ts'
 import { anthropicMessages } from '../wire/anthropic-messages/anthropic-messages.ts'
 import { anthropicCountTokens } from '../wire/anthropic-messages/count-tokens.ts'
 import type { Dialect, Envelope } from '../wire/dialect.ts'
@@ -100,11 +99,8 @@ export function refuseRoute(
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const id = createCallId()
-  return refuse(new GatewayError(kind, message, { headers }), envelope, {
-    'x-request-id': id,
-    ...(envelope === 'messages' && { 'request-id': id }),
-  })
+  const error = new GatewayError(kind, message, { headers })
+  return refuse(error, envelope, newIdHeaders(envelope === 'messages' ? anthropicMessages : {}))
 }
 
 /**

@@ -92,7 +92,9 @@ function answer(body: object, shape: ModelShape): Response {
 }
 
 /** An answer's own id, under each name that its reader looks for. */
-export function newIdHeaders({ requestIdHeader }: ModelShape): Record<string, string> {
+export function newIdHeaders({
+  requestIdHeader,
+}: Pick<ModelShape, 'requestIdHeader'>): Record<string, string> {
   const id = createCallId()
   return { 'x-request-id': id, ...(requestIdHeader === undefined ? {} : { [requestIdHeader]: id }) }
 }

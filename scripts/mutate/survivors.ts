@@ -114,12 +114,6 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'no two have the same name',
   },
   {
-    path: 'src/gateway/attempt/attempt-targets.ts',
-    lineText: "signal.removeEventListener('abort', leave)",
-    operator: 'call removed',
-    reason: 'the signal ends with its request, and what it would reject has been resolved',
-  },
-  {
     path: 'src/gateway/plan/plan-targets.ts',
     lineText:
       "gate.defaults !== null || (gate.overrides !== 'ignore' && request.ignored.includes('model'))",

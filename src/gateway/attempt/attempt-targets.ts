@@ -5,7 +5,7 @@
  */
 import { GatewayError } from '../../core/errors.ts'
 import type { Deadline, Deadlines, DueCause } from '../../upstream/deadlines.ts'
-import { UpstreamFailure, type UpstreamFailureType } from '../../upstream/upstream-failure.ts'
+import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import type { AdmittedCall } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Plan } from '../plan/plan-targets.ts'
@@ -93,30 +93,30 @@ function askBoth(
 function pause(ports: AttemptPorts, call: AdmittedCall, target: Target, ms: number): Promise<void> {
   const { clock, deadlines } = ports
   const { signal } = call.request
+  if (signal.aborted) return Promise.reject(toEnded('cancelled', target))
   return new Promise((resolve, reject) => {
-    const owned: Deadline = {
+    const wait: Deadline = {
+      // Deadlines are looked for some times a second, and a pause ends when it is over.
       dueAt: Number.POSITIVE_INFINITY,
       owner: call.caller.keySha256,
-      onDue: (cause) => end(toFailure(new UpstreamFailure(asFailure(cause), OVER), target.name)),
+      signal,
+      onDue(cause) {
+        callOff()
+        reject(toEnded(cause, target))
+      },
     }
-    const leave = () => end(new UpstreamFailure('cancelled', LEFT))
-    const end = (failure?: Error) => {
-      callOff()
-      deadlines.remove(owned)
-      signal.removeEventListener('abort', leave)
-      if (failure === undefined) resolve()
-      else reject(failure)
-    }
-    const callOff = clock.after(ms, () => end())
-    deadlines.add(owned)
-    if (signal.aborted) leave()
-    else signal.addEventListener('abort', leave, { once: true })
+    const callOff = clock.after(ms, () => {
+      deadlines.remove(wait)
+      resolve()
+    })
+    deadlines.add(wait)
   })
 }
 
-const LEFT = 'The client left before the answer was complete.'
-const OVER = 'The gateway is shutting down and asks no target again.'
-
-function asFailure(cause: DueCause): UpstreamFailureType {
-  return cause === 'due' ? 'total_timeout' : cause
+function toEnded(cause: DueCause, target: Target): Error {
+  if (cause === 'cancelled')
+    return new UpstreamFailure(cause, 'The client left before the answer was complete.')
+  const type = cause === 'due' ? 'total_timeout' : cause
+  const message = 'The gateway is shutting down and asks no target again.'
+  return toFailure(new UpstreamFailure(type, message), target.name)
 }

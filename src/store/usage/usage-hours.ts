@@ -133,6 +133,19 @@ function textsFor(database: Kysely<Schema>): QueryTexts {
   return known
 }
 
+/** @param kept of one statement, by the number of rows */
+function compiledOnce(
+  kept: Map<number, CompiledQuery>,
+  rows: number,
+  compile: () => CompiledQuery,
+): CompiledQuery {
+  const known = kept.get(rows)
+  if (known !== undefined) return known
+  const query = compile()
+  kept.set(rows, query)
+  return query
+}
+
 async function findHistograms(
   database: Kysely<Schema>,
   places: readonly Place[],
@@ -146,16 +159,14 @@ async function findHistograms(
     place.status_class,
     place.credential,
   ])
-  const { histograms } = textsFor(database)
-  let query = histograms.get(places.length)
-  if (query === undefined) {
+  const query = compiledOnce(textsFor(database).histograms, places.length, () => {
     // Both databases name the columns of such a list column1, column2 and so on.
     const list = sql.join(
       places.map(
         () => sql`(${0}, cast(${0} as bigint), ${0}, ${0}, ${0}, cast(${0} as bigint), ${0})`,
       ),
     )
-    query = sql`
+    return sql`
       SELECT hours.account_id, hours.starts_at, hours.gate_id, hours.target, hours.key_id, hours.status_class,
         hours.credential, hours.durations, hours.first_bytes
       FROM (VALUES ${list}) AS place
@@ -164,16 +175,13 @@ async function findHistograms(
         AND hours.target = place.column4 AND hours.key_id = place.column5 AND hours.status_class = place.column6
         AND hours.credential = place.column7
     `.compile(database)
-    histograms.set(places.length, query)
-  }
+  })
   const { rows } = await database.executeQuery<Histograms>({ ...query, parameters })
   return rows
 }
 
 function compileUpsert(database: Kysely<Schema>, rows: readonly UsageTable[]): CompiledQuery {
-  const { upserts } = textsFor(database)
-  const query =
-    upserts.get(rows.length) ??
+  const query = compiledOnce(textsFor(database).upserts, rows.length, () =>
     database
       .insertInto('usage_hours')
       .values(rows)
@@ -194,8 +202,8 @@ function compileUpsert(database: Kysely<Schema>, rows: readonly UsageTable[]): C
             first_bytes: (eb) => eb.ref('excluded.first_bytes'),
           }),
       )
-      .compile()
-  upserts.set(rows.length, query)
+      .compile(),
+  )
   return { ...query, parameters: rows.flatMap((row) => Object.values(row)) }
 }
 
@@ -227,30 +235,23 @@ async function markDaysDue(
 }
 
 function compileUnmark(database: Kysely<Schema>, count: number): CompiledQuery {
-  const { unmarks } = textsFor(database)
-  const known = unmarks.get(count)
-  if (known !== undefined) return known
-  const list = sql.join(Array.from({ length: count }, () => sql`(${''}, cast(${0} as bigint))`))
-  const query =
-    sql`DELETE FROM usage_rolled_days WHERE (account_id, starts_at) IN (VALUES ${list})`.compile(
+  return compiledOnce(textsFor(database).unmarks, count, () => {
+    const list = sql.join(Array.from({ length: count }, () => sql`(${''}, cast(${0} as bigint))`))
+    return sql`DELETE FROM usage_rolled_days WHERE (account_id, starts_at) IN (VALUES ${list})`.compile(
       database,
     )
-  unmarks.set(count, query)
-  return query
+  })
 }
 
 function compileDue(
   database: Kysely<Schema>,
   days: readonly { readonly account_id: AccountId; readonly starts_at: number }[],
 ): CompiledQuery {
-  const { dues } = textsFor(database)
-  const known = dues.get(days.length)
-  if (known !== undefined) return known
-  const query = database
-    .insertInto('usage_due_days')
-    .values(days)
-    .onConflict((conflict) => conflict.columns(['starts_at', 'account_id']).doNothing())
-    .compile()
-  dues.set(days.length, query)
-  return query
+  return compiledOnce(textsFor(database).dues, days.length, () =>
+    database
+      .insertInto('usage_due_days')
+      .values(days)
+      .onConflict((conflict) => conflict.columns(['starts_at', 'account_id']).doNothing())
+      .compile(),
+  )
 }

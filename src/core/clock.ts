@@ -86,7 +86,7 @@ class Beat {
       try {
         job.run()
       } catch (thrown) {
-        // As it would be if the job had a timer of its own; the others go on.
+        // A timer of its own would end so; the others go on.
         queueMicrotask(() => {
           throw thrown
         })

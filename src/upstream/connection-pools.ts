@@ -310,7 +310,7 @@ export class ConnectionPool implements ConnectionKeeper {
         this.#connecting -= 1
         counts.failed += 1
         const [first] = this.#waiters
-        // Whoever waits now may wait for another one.
+        // The first of those that wait may wait for another one.
         if (first !== undefined && !isGivenUp) {
           this.#waiters.delete(first)
           first.reject(cause)

@@ -42,7 +42,7 @@ export function toFailure(thrown: unknown, target: string): GatewayError {
 
 /** An answer that is no answer in the dialect asked for. */
 export function unusableAnswer(target: string, what: string): GatewayError {
-  // Where these are the upstream's own words, they may bring their full stop.
+  // An upstream's own words may bring their full stop.
   const end = what.endsWith('.') ? '' : '.'
   return new GatewayError('upstream_error', `The upstream of ${target} ${what}${end}`, {
     code: 'bad_upstream_answer',

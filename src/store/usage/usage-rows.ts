@@ -110,7 +110,7 @@ interface Slice {
 }
 
 interface Sliced extends Slice {
-  /** What the rows that are read are sums of: no slice is shorter. */
+  /** The rows that are read are sums of this: no slice is shorter. */
   readonly leastMs: number
   readonly turns: ReadingTurns
 }

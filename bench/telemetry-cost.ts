@@ -160,6 +160,7 @@ function settleOne(observer: CallObserver | undefined): void {
     place: undefined,
     ticket: { headers: {}, reserveQuota: () => undefined, settle() {} },
     share: { take() {}, giveBack() {} },
+    bodyFigures: undefined,
     settled: undefined,
     gateId: 'bench' as GateId,
     attempts: [attempt],

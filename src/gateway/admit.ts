@@ -75,41 +75,36 @@ const SPACE = 0x20
 const BACKSLASH = 0x5c
 
 /**
- * The tokens that a model read of the body, for its end and never while it is admitted: media count
- * at a flat rate, and not their base64 as text.
+ * The tokens that a model read of the body: media count at a flat rate, and not their base64 as
+ * text.
  */
 export function estimateInputTokens({ bytes }: Pick<AcceptedRequest['body'], 'bytes'>): number {
   let textBytes = bytes.byteLength
   let media = 0
-  for (let at = indexOfLongString(bytes, 0); at >= 0; ) {
-    const end = endOfString(bytes, at)
-    if (isMediaMember(bytes, at) && isBase64(bytes, at + 1, end)) {
-      textBytes -= end - at
+  for (let start = longRun(bytes, 0); start >= 0; ) {
+    const quote = bytes.indexOf(QUOTE, start + 1)
+    const end = quote < 0 ? bytes.length : quote
+    if (isMediaMember(bytes, start) && isBase64(bytes, start + 1, end)) {
+      textBytes -= end - start
       media += 1
     }
-    at = indexOfLongString(bytes, end + 1)
+    start = longRun(bytes, end)
   }
   return estimateTextTokens(textBytes) + media * TOKENS_PER_MEDIUM
 }
 
-/** The opening quote of the next string that could be a medium. @param from outside any string */
-function indexOfLongString(bytes: Uint8Array, from: number): number {
-  for (let at = bytes.indexOf(QUOTE, from); at >= 0; ) {
-    const end = endOfString(bytes, at)
-    if (end - at > SMALLEST_MEDIUM_BYTES) return at
-    at = bytes.indexOf(QUOTE, end + 1)
+/**
+ * Where the next bytes without a quote begin that are long enough for a medium: base64 has none.
+ * Looks backwards from where such a run would end, and so passes nearly all bytes of a text by.
+ */
+function longRun(bytes: Uint8Array, from: number): number {
+  let start = from
+  while (start + SMALLEST_MEDIUM_BYTES < bytes.length) {
+    const quote = bytes.lastIndexOf(QUOTE, start + SMALLEST_MEDIUM_BYTES)
+    if (quote <= start) return start
+    start = quote
   }
   return -1
-}
-
-/** @returns where the closing quote is, of a text that is known to be JSON */
-function endOfString(bytes: Uint8Array, start: number): number {
-  for (let at = bytes.indexOf(QUOTE, start + 1); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
-    let slashes = 0
-    while (bytes[at - 1 - slashes] === BACKSLASH) slashes += 1
-    if (slashes % 2 === 0) return at
-  }
-  return bytes.length
 }
 
 /** Whether the string at `start` is the value of a member that holds media. */
@@ -127,6 +122,8 @@ function isMediaMember(bytes: Uint8Array, start: number): boolean {
 function endsWithName(bytes: Uint8Array, end: number, name: string): boolean {
   const start = end - name.length - 1
   if (start < 0 || bytes[end] !== QUOTE || bytes[start] !== QUOTE) return false
+  // The end of a longer name that has a quote in it.
+  if (bytes[start - 1] === BACKSLASH) return false
   for (let index = 0; index < name.length; index++)
     if (bytes[start + 1 + index] !== name.charCodeAt(index)) return false
   return true

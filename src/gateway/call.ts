@@ -26,7 +26,8 @@ export interface Call {
   readonly begunAt: number
   readonly trace: CallTrace | undefined
   /**
-   * Given back with the call's end: until then a target may be asked, and the log is told of it.
+   * Given back once an answer has begun that is sent in pieces, or else with the call's end: until
+   * then another target may be asked.
    */
   readonly share: Pick<BodyShare, 'take' | 'giveBack'>
   /** The gateway's own headers for the answer: the call's id, and its limits once it is admitted. */
@@ -39,6 +40,8 @@ export interface Call {
   isStrict: boolean
   /** From here on the call is settled, whatever happens. */
   ticket: Ticket | undefined
+  /** Set once its body was let go. */
+  bodyFigures: BodyFigures | undefined
   /** Set once it is settled: resolves when that is in the journal. */
   settled: Promise<void> | undefined
   /** Null until the gate was found: a name that is no gate may be anything (sent-gate-id.ts). */
@@ -59,6 +62,14 @@ export interface Call {
    * Targets that could not go on with the conversation, because another one sealed its reasoning.
    */
   readonly skipped: string[]
+}
+
+/** What the ledger may have to know of the body. */
+export interface BodyFigures {
+  /** Estimated. */
+  readonly inputTokens: number
+  /** The vendor may charge for more than tokens. */
+  readonly hasExtraFees: boolean
 }
 
 /** One that is written down, however it ends. */
@@ -102,6 +113,7 @@ export function beginCall(
     accepted: undefined,
     isStrict: false,
     ticket: undefined,
+    bodyFigures: undefined,
     settled: undefined,
     gateId: null,
     attempts: [],
@@ -219,7 +231,7 @@ export class BodyRoom {
   }
 }
 
-/** The bytes that one call holds: from its first one until it is settled. */
+/** The bytes that one call holds, from its first one on. */
 export class BodyShare {
   readonly #room: BodyRoom
   #bytes = 0

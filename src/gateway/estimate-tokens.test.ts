@@ -1,5 +1,6 @@
 /** The estimate reads no more than the top level, and no cap can make it absurd. */
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { scanJsonObject } from '../wire/json-splice.ts'
 import { countsForQuota, estimateInputTokens, estimateTokens } from './admit.ts'
 
@@ -55,8 +56,45 @@ describe('what went in', () => {
     ],
     ['texts without spaces in a list', { input: [base64, base64] }, base64.length / 2],
     ['the name of a member in text', { content: `"data": ${prose}` }, 250_000],
+    ['a picture in the text of a tool', { content: `{"data":"${base64}"}` }, base64.length / 4],
+    ['text with quotes where media are', { data: '"a"'.repeat(10_000) }, 12_500],
   ])('%s', (_, body, tokens) => {
     expect(input(body)).toBeGreaterThanOrEqual(tokens)
     expect(input(body)).toBeLessThan(tokens + 40)
   })
+
+  test('is as a walk over all texts would find it, wherever they stand', () => {
+    const text = fc.oneof(
+      fc.string({ maxLength: 40 }),
+      fc
+        .integer({ min: 5_990, max: 6_010 })
+        .map((length) => 'QUJD'.repeat(length).slice(0, length)),
+      fc.integer({ min: 1, max: 300 }).map((times) => 'say "yes" \\ or so '.repeat(times)),
+    )
+    const name = fc.constantFrom('data', 'url', 'file_data', 'text', 'a"data', 'content')
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 4 }, text, tie('list'), tie('object')),
+      list: fc.array(tie('value'), { maxLength: 4 }),
+      object: fc.dictionary(name, tie('value'), { maxKeys: 4 }),
+    }))
+    fc.assert(
+      fc.property(fc.record({ a: value, b: value }), (body) => {
+        const bytes = Buffer.byteLength(JSON.stringify(body))
+        const media = listMedia(body)
+        const shown = media.reduce((sum, medium) => sum + JSON.stringify(medium).length - 1, 0)
+        expect(input(body)).toBe(Math.ceil((bytes - shown) / 4) + 1_500 * media.length)
+      }),
+    )
+  })
 })
+
+function listMedia(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) =>
+    typeof inner === 'string' && ['data', 'url', 'file_data'].includes(name)
+      ? inner.length >= 6_000 && /^[A-Z]+$/.test(inner)
+        ? [inner]
+        : []
+      : listMedia(inner),
+  )
+}

@@ -6,7 +6,7 @@ import { type AnswerHead, MalformedAnswer } from './answer-parser.ts'
 import type { Asker, Connection, Question, Route } from './connection.ts'
 import type { ConnectionPool, ConnectionPools, Routes } from './connection-pools.ts'
 import type { Deadline, Deadlines, DueCause } from './deadlines.ts'
-import type { Exchange, ExchangeRequest, TakePiece } from './exchange.ts'
+import type { Exchange, ExchangeRequest, ExchangeTimeouts, TakePiece } from './exchange.ts'
 import { CommonHeaders } from './headers.ts'
 import { UpstreamFailure, type UpstreamFailureType } from './upstream-failure.ts'
 
@@ -44,7 +44,9 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   readonly owner: string | undefined
   readonly signal: AbortSignal
   readonly #ports: ExchangePorts
-  readonly #request: ExchangeRequest
+  readonly #timeouts: ExchangeTimeouts
+  /** Until it is sent: an answer may go on for minutes, and its request be megabytes. */
+  #request: ExchangeRequest | undefined
   readonly #startedAt: number
   #head: PromiseWithResolvers<AnswerHead> | undefined
   #phase: Phase = 'connecting'
@@ -66,6 +68,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     const { deadlines } = ports
     this.#ports = ports
     this.#request = request
+    this.#timeouts = request.timeouts
     this.#startedAt = deadlines.now()
     this.#endBy = this.#startedAt + request.timeouts.totalMs
     this.dueAt = Math.min(this.#startedAt + request.timeouts.connectMs, this.#endBy)
@@ -78,8 +81,10 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     const head = Promise.withResolvers<AnswerHead>()
     this.#head = head
-    if (this.#request.signal.aborted) this.#fail('cancelled')
-    else this.#ask()
+    const request = this.#request
+    this.#request = undefined
+    if (this.signal.aborted) this.#fail('cancelled')
+    else if (request !== undefined) this.#ask(request)
     return head.promise
   }
 
@@ -125,7 +130,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   }
 
   onHead(head: AnswerHead): void {
-    this.#wait(this.#request.timeouts.firstByteMs)
+    this.#wait(this.#timeouts.firstByteMs)
     this.#head?.resolve(head)
   }
 
@@ -173,8 +178,8 @@ export class SocketExchange implements Exchange, Asker, Deadline {
    * Over an open connection in the same turn of the event loop, in which the body is still the
    * request's.
    */
-  #ask(): void {
-    const { url, addresses, group, common = NOTHING_COMMON, headers, body: lent } = this.#request
+  #ask(request: ExchangeRequest): void {
+    const { url, addresses, group, common = NOTHING_COMMON, headers, body: lent } = request
     const { routes, pools } = this.#ports
     const { opening, routes: ways } = routes.of(url, addresses)
     let beginning: Buffer
@@ -207,7 +212,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.#connection = connection
     if (!connection.ask(question, this)) return false
     this.#phase = 'asked'
-    this.#wait(this.#request.timeouts.firstByteMs)
+    this.#wait(this.#timeouts.firstByteMs)
     return true
   }
 
@@ -218,7 +223,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   ): Promise<void> {
     const connecting = new AbortController()
     this.#connecting = connecting
-    const { connectMs } = this.#request.timeouts
+    const { connectMs } = this.#timeouts
     let cause: unknown
     for (const pool of pools) {
       try {
@@ -251,7 +256,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   }
 
   #waitForPiece(): void {
-    const { firstByteMs, idleMs } = this.#request.timeouts
+    const { firstByteMs, idleMs } = this.#timeouts
     this.#wait(this.#phase === 'asked' ? firstByteMs : idleMs)
   }
 
@@ -263,7 +268,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   onDue(cause: DueCause): void {
     if (cause !== 'due') this.#fail(cause)
     else {
-      const isOver = this.#ports.deadlines.now() >= this.#startedAt + this.#request.timeouts.totalMs
+      const isOver = this.#ports.deadlines.now() >= this.#startedAt + this.#timeouts.totalMs
       this.#fail(isOver ? 'total_timeout' : SILENCES[this.#phase])
     }
   }

@@ -68,7 +68,7 @@ const encoder = new TextEncoder()
  * `scanJsonObject`.
  */
 export class JsonObject {
-  readonly bytes: Uint8Array
+  #bytes: Uint8Array | undefined
   /** Just behind the opening brace. */
   readonly bodyStart: number
   /** In the order of the text. */
@@ -81,10 +81,21 @@ export class JsonObject {
     members: readonly JsonMember[],
     byKey: ReadonlyMap<string, JsonMember>,
   ) {
-    this.bytes = bytes
+    this.#bytes = bytes
     this.bodyStart = bodyStart
     this.members = members
     this.#byKey = byKey
+  }
+
+  /** @throws TypeError once they were let go */
+  get bytes(): Uint8Array {
+    if (this.#bytes === undefined) throw new TypeError('the text of the object was let go')
+    return this.#bytes
+  }
+
+  /** Whoever still holds the object holds no text any more. Safe to call again. */
+  letGo(): void {
+    this.#bytes = undefined
   }
 
   get(key: string): JsonMember | undefined {

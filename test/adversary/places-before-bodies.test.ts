@@ -11,12 +11,15 @@ import { MemoryLimits } from '../../src/limits/memory-limits.ts'
 import { SharedLimits } from '../../src/limits/shared-limits.ts'
 import { UsageLimits } from '../../src/limits/usage-limits.ts'
 import type { SharedStore } from '../../src/redis/shared-store.ts'
+import { CHAT_STREAM } from '../support/dialect-samples.ts'
 import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
+import { hold, piece, SILENCE, stream } from '../support/scripted-upstream.ts'
 import { CHAT, CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
 
 const LIMITED = new GatewayError('rate_limited', 'Too many.')
 const TEXT = JSON.stringify(chatBody())
 const SIZE = Buffer.byteLength(TEXT)
+const STREAMED = JSON.stringify(chatBody({ stream: true }))
 
 /** A body that comes when the test says so. */
 function waiting() {
@@ -101,6 +104,32 @@ describe('bytes of all bodies together', () => {
     const begun = gateway.begin({ path: CHAT, body: late.body })
     late.send()
     expect((await gateway.clock.finish(begun.seen)).status).toBe(503)
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('are free once a stream has begun, which may go on for minutes; what it used is known all the same', async () => {
+    const held = Promise.withResolvers<void>()
+    const [first = '', ...rest] = CHAT_STREAM
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      maxHeldBodyBytes: STREAMED.length,
+      upstream: [
+        stream([first], { ending: [hold(held.promise), ...rest.map(piece)] }),
+        stream([first], { ending: [SILENCE] }),
+      ],
+    })
+    const slow = gateway.begin({ path: CHAT, body: STREAMED })
+    await gateway.clock.advance(1)
+    expect(gateway.bodyRoom.heldBytes).toBe(0)
+    const leaving = gateway.begin({ path: CHAT, body: STREAMED }, { leavesAfterEvents: 1 })
+    expect((await gateway.clock.finish(leaving.seen)).ending).toBe('left')
+    // Its upstream had reported nothing: what was read is estimated from a body that is gone.
+    const [left] = gateway.ledger.records
+    expect(left?.outcome).toBe('cancelled')
+    expect(left?.usage?.inputTokens).toBe(Math.ceil(STREAMED.length / 4))
+    expect(gateway.bodyRoom.heldBytes).toBe(0)
+    held.resolve()
+    expect((await gateway.clock.finish(slow.seen)).text).toBe(CHAT_STREAM.join(''))
     await gateway.assertNothingIsLeft()
   })
 

@@ -13,12 +13,13 @@ import {
 } from 'bun:test'
 import { IS_LONG } from '../support/chaos-form.ts'
 import { createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
+import { CHAT_STREAM, MESSAGES_STREAM } from '../support/dialect-samples.ts'
 import { DIALECT_GATES, DIALECTS, type DialectRow, requestBody } from '../support/dialect-table.ts'
 import { chunk, composeRequest, LAST_CHUNK } from '../support/http-bytes.ts'
 import { pollUntil, within } from '../support/poll-until.ts'
 import { residentBytes } from '../support/process-memory.ts'
 import { connectRaw, finishedAnswer, type RawConnection } from '../support/raw-client.ts'
-import { openRawScene, type RawScene } from '../support/raw-scene.ts'
+import { CHAT, openRawScene, type RawScene } from '../support/raw-scene.ts'
 import type { Exchange, Script } from '../support/raw-upstream.ts'
 import {
   answerHead,
@@ -49,9 +50,17 @@ beforeAll(async () => {
 afterAll(() => scene.close())
 beforeEach(() => scene.upstream.reset())
 
-async function connectAndSend(
+function connectAndSend(
   row: DialectRow,
   stream: boolean,
+  readBytesPerSecond?: number,
+): Promise<RawConnection> {
+  return connectAndSendBody(row.path, requestBody(row, { stream }), readBytesPerSecond)
+}
+
+async function connectAndSendBody(
+  path: string,
+  body: string,
   readBytesPerSecond?: number,
 ): Promise<RawConnection> {
   const connection = await connectRaw(
@@ -60,12 +69,12 @@ async function connectAndSend(
   )
   connection.send(
     composeRequest({
-      path: row.path,
+      path,
       headers: {
         authorization: `Bearer ${scene.gatehouse.key}`,
         'content-type': 'application/json',
       },
-      body: requestBody(row, { stream }),
+      body,
     }),
   )
   return connection
@@ -129,6 +138,30 @@ describe('back-pressure', () => {
     connection.destroy()
     expect(highest).toBeLessThan(MEMORY_BOUND)
   })
+
+  test.each([
+    ['relayed', 'chat-gate', CHAT_STREAM.slice(0, 1)],
+    ['translated', 'messages-gate', MESSAGES_STREAM.slice(0, 4)],
+  ])(
+    'streams that have begun hold nothing of what was asked: 160 MB of requests (%s)',
+    async (_, gate, pieces) => {
+      const streams = 40
+      scene.upstream.answer(streamAnswer(pieces, { ending: 'hang' }))
+      const content = 'x'.repeat(4 * MEGABYTE)
+      const body = { model: gate, messages: [{ role: 'user', content }], stream: true }
+      const connections = await Promise.all(
+        Array.from({ length: streams }, () => connectAndSendBody(CHAT, JSON.stringify(body))),
+      )
+      for (const connection of connections)
+        await pollUntil('its first event', () => connection.answer().text.includes('data: '))
+      await pollUntil(
+        'the memory of their requests',
+        async () => (await residentBytes(scene.gatehouse.pid)) < MEMORY_BOUND,
+        { timeoutMs: 60_000 },
+      )
+      for (const connection of connections) connection.destroy()
+    },
+  )
 
   async function highestUntil(isOver: () => boolean): Promise<number> {
     let highest = 0

@@ -15,7 +15,7 @@ import { toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
 import type { AdmittedCall, Call } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
-import { type CallResult, type SettlePorts, settle } from '../settle/settle.ts'
+import { type CallResult, letGoOfBody, type SettlePorts, settle } from '../settle/settle.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
 import { type AnswerSink, answerWhole, StreamedAnswer } from './streamed-answer.ts'
 
@@ -151,6 +151,7 @@ export async function relayEvents(
 ): Promise<void> {
   const { call, target, answer } = relayed
   const { exchange, tap, status } = answer
+  letGoOfBody(call)
   const keepAlive = new KeepAlive(ports, client)
   let isTold = false
   let output = answer.first
@@ -204,6 +205,7 @@ async function relayLarge(
 ): Promise<void> {
   const { call, answer } = relayed
   const { exchange, status } = answer
+  letGoOfBody(call)
   let held = answer.first
   let slow: Promise<void> | undefined
   const pass = (piece: Uint8Array): boolean => {

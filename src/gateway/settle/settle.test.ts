@@ -22,6 +22,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     accepted: { stream: false, gateId: 'nobody' } as AdmittedCall['accepted'],
     share: { take: () => {}, giveBack: () => {} },
     ticket: { headers: {}, reserveQuota: () => undefined, settle: (used) => void spent.push(used) },
+    bodyFigures: undefined,
     settled: undefined,
     gateId: null,
     attempts: [],

@@ -5,7 +5,6 @@ import type { Cost } from '../../core/cost.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
 import { toTrueUsage, type Usage } from '../../core/usage.ts'
-import type { AcceptedRequest } from '../../wire/dialect.ts'
 import type { JsonMember, JsonObject } from '../../wire/json-splice.ts'
 import { countsForQuota, estimateInputTokens, estimateTextTokens } from '../admit.ts'
 import { type AdmittedCall, toAttemptDetails } from '../call.ts'
@@ -44,15 +43,29 @@ export function settle(ports: SettlePorts, call: AdmittedCall, result: CallResul
   return call.settled
 }
 
+/**
+ * An answer has begun, and no other target will be asked: the memory of the body is free, and what
+ * the ledger may say of it is kept. An answer takes minutes, and the body of an agent is megabytes.
+ */
+export function letGoOfBody(call: AdmittedCall): void {
+  const { body } = call.accepted
+  call.bodyFigures = {
+    inputTokens: estimateInputTokens(body),
+    hasExtraFees: hasExtraFees(body),
+  }
+  body.letGo()
+  call.share.giveBack()
+}
+
 function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult): Promise<void> {
-  const { caller, accepted: request, startedAt, begunAt, share, target, attempts } = call
+  const { caller, accepted, startedAt, begunAt, share, target, attempts } = call
   share.giveBack()
   const endedAtMs = ports.clock.elapsed()
   const durationMs = Math.round(endedAtMs - begunAt)
   const { accountId } = caller
   const { outcome } = result
   const used = listUsed({
-    request,
+    asked: call,
     target,
     reported: toTrueUsage(result.usage),
     unreportedBytes: result.unreportedBytes,
@@ -67,7 +80,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     keyId: caller.keyId,
     gateId: call.gateId ?? UNKNOWN_GATE,
     dialect: call.dialect.id,
-    stream: request.stream,
+    stream: accepted.stream,
     target,
     attempts: attempts.length,
     outcome,
@@ -85,9 +98,9 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
       usage,
       startedAt,
       outcome,
-      request,
+      asked: call,
     }),
-    sentGateId: call.gateId === null ? toSentGateId(request.gateId) : undefined,
+    sentGateId: call.gateId === null ? toSentGateId(accepted.gateId) : undefined,
   }
   ports.observer?.finish(record, attempts, call.trace)
   const written = ports.ledger.record(record)
@@ -124,8 +137,11 @@ interface UsedPart {
   readonly isEstimated: boolean
 }
 
+/** Whose body may have been let go. */
+type AskedCall = Pick<AdmittedCall, 'accepted' | 'bodyFigures'>
+
 interface EndedCall {
-  readonly request: AcceptedRequest
+  readonly asked: AskedCall
   /** The target that answered, or was asked last. */
   readonly target: string | null
   readonly reported: Usage | null
@@ -137,12 +153,12 @@ interface EndedCall {
 /** Nothing where nobody knows, and nothing is to be guessed. */
 function listUsed(call: EndedCall): readonly UsedPart[] {
   const parts: UsedPart[] = []
-  const { target, reported, unreportedBytes, request } = call
+  const { target, reported, unreportedBytes, asked } = call
   if (unreportedBytes !== undefined) parts.push(withEstimate(call, unreportedBytes))
   else if (reported !== null) parts.push({ target, usage: reported, isEstimated: false })
   for (const attempt of call.attempts) {
     if (!attempt.isGivenUp) continue
-    const usage = onlyInput(estimateInputTokens(request.body))
+    const usage = onlyInput(inputTokensOf(asked))
     parts.push({ target: attempt.target, usage, isEstimated: true })
   }
   return parts
@@ -162,15 +178,19 @@ function sumUsed(parts: readonly UsedPart[]): Usage | null {
 /**
  * The report counts as it is; text behind it is added, and without any report what went in as well.
  */
-function withEstimate({ reported, request, target }: EndedCall, bytes: number): UsedPart {
+function withEstimate({ reported, asked, target }: EndedCall, bytes: number): UsedPart {
   const written = estimateTextTokens(bytes)
   if (reported === null) {
-    const usage = { ...onlyInput(estimateInputTokens(request.body)), outputTokens: written }
+    const usage = { ...onlyInput(inputTokensOf(asked)), outputTokens: written }
     return { target, usage, isEstimated: true }
   }
   if (written === 0) return { target, usage: reported, isEstimated: false }
   const outputTokens = reported.outputTokens + written
   return { target, usage: { ...reported, outputTokens }, isEstimated: true }
+}
+
+function inputTokensOf({ bodyFigures, accepted }: AskedCall): number {
+  return bodyFigures?.inputTokens ?? estimateInputTokens(accepted.body)
 }
 
 function onlyInput(inputTokens: number): Usage {
@@ -180,7 +200,7 @@ function onlyInput(inputTokens: number): Usage {
 type PricedCall = Parameters<Prices['priceOf']>[0]
 
 interface UnpricedCall extends Omit<PricedCall, 'isEstimated' | 'hasExtraFees'> {
-  readonly request: AcceptedRequest
+  readonly asked: AskedCall
 }
 
 /** Each target's part at its own price. */
@@ -192,7 +212,8 @@ function priceUsed(
   if (prices === undefined) return undefined
   const first = used[0]
   if (first === undefined) return prices.priceOf(call)
-  const hasFees = hasExtraFees(call.request.body)
+  const { bodyFigures, accepted } = call.asked
+  const hasFees = bodyFigures?.hasExtraFees ?? hasExtraFees(accepted.body)
   return used.length === 1 && first.target === call.target
     ? pricePart(prices, first, call, hasFees)
     : priceParts(prices, used, call, hasFees)

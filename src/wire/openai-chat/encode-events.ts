@@ -5,7 +5,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
-import type { ChatRequest, JsonRecord, ReasoningPart } from '../chat-request.ts'
+import type { JsonRecord, ReasoningPart } from '../chat-request.ts'
 import type { AnswerFacts, EventEncoder } from '../codec.ts'
 import { encodeError } from '../envelope.ts'
 import { isRecord, present } from '../read-json.ts'
@@ -30,13 +30,14 @@ export class ChatEventEncoder implements EventEncoder {
   readonly #index: number
   /** Of further choices, by their index. */
   readonly #others = new Map<number, ChatEventEncoder>()
-  readonly #request: ChatRequest
+  /** What the request says of its stream. The request itself is let go while its answer goes on. */
+  readonly #options: unknown
 
-  constructor(request: ChatRequest, facts: AnswerFacts, index = 0) {
-    this.#request = request
+  /** @param options the request's `stream_options` */
+  constructor(options: unknown, facts: AnswerFacts, index = 0) {
+    this.#options = options
     this.#facts = facts
     this.#index = index
-    const options = request.extra.stream_options
     this.#showsUsage = isRecord(options) && options.include_usage === true
   }
 
@@ -127,7 +128,7 @@ export class ChatEventEncoder implements EventEncoder {
   #choice(index: number): ChatEventEncoder {
     const known = this.#others.get(index)
     if (known !== undefined) return known
-    const encoder = new ChatEventEncoder(this.#request, this.#facts, index)
+    const encoder = new ChatEventEncoder(this.#options, this.#facts, index)
     this.#others.set(index, encoder)
     return encoder
   }

@@ -10,7 +10,7 @@ import { ChatEventEncoder } from './encode-events.ts'
 export const openaiChatServerCodec: ServerCodec = {
   decodeRequest: decodeChatRequest,
   encodeAnswer: encodeChatAnswer,
-  createEventEncoder: (request, facts) => new ChatEventEncoder(request, facts),
+  createEventEncoder: (request, facts) => new ChatEventEncoder(request.extra.stream_options, facts),
   nameFeature: (feature) => NAMES[feature] ?? feature,
 }
 

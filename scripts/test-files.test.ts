@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findTestFiles, needsRoom, partOf } from './test-files.ts'
+import { findTestFiles, needsRoom, partOf, replacesGlobals } from './test-files.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 
@@ -32,5 +32,26 @@ describe('not more than one other test runs beside', () => {
     const using = spawning.filter((path) => readFileSync(join(HOUSE, path), 'utf8').includes(text))
     expect(using.filter((path) => !needsRoom(path))).toEqual([])
     expect(using).not.toBeEmpty()
+  })
+})
+
+describe('modules of its own has', () => {
+  test.each([
+    'jest.useFakeTimers()',
+    "spyOn(globalThis, 'setTimeout')",
+    "random = spyOn(Math, 'random').mockReturnValue(0.5)",
+    "mock.module('node:fs', () => ({",
+    "process.env.TZ = 'UTC'",
+    "process.on('unhandledRejection', note)",
+  ])('a file with %s', (text) => {
+    expect(replacesGlobals(text)).toBeTrue()
+  })
+
+  test.each([
+    "spyOn(store, 'save')",
+    "process.env.PATH ?? ''",
+    'const clock = new ScriptedClock()',
+  ])('no file for %s', (text) => {
+    expect(replacesGlobals(text)).toBeFalse()
   })
 })

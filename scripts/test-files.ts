@@ -27,6 +27,18 @@ export function needsRoom(path: string): boolean {
   return CHAOS.test(path)
 }
 
+/** Timers, randomness, modules, the time zone, a process's own events. */
+const REPLACING =
+  /\buseFakeTimers\b|\bmock\.module\(|\bspyOn\((?:globalThis|Math|Date|process|console)\b|\bprocess\.(?:env\.\w+ = |on\()/
+
+/**
+ * Whether a test file puts something of its own in the place of what every file of a process has.
+ * Such a file gets a global object and modules of its own; all others share theirs.
+ */
+export function replacesGlobals(text: string): boolean {
+  return REPLACING.test(text)
+}
+
 /** Paths from `folder`, sorted. */
 export function findTestFiles(folder: string): string[] {
   const pattern = new Bun.Glob('{src,scripts,test,web,bench}/**/*.{test,spec}.{ts,tsx}')

@@ -84,7 +84,7 @@ export class LentDatabases {
     return client
   }
 
-  // Each test file has modules of its own: what one has made, the next finds on the disk.
+  // A test file may have modules of its own: what one has made, the next finds on the disk.
 
   get #asidePath(): string {
     return join(this.#server.folder, 'free-databases')

@@ -105,7 +105,7 @@ export function findPostgres(): string | undefined {
  */
 export async function sharedPostgres(): Promise<PostgresServer> {
   const folder = join(tmpdir(), `${STEM}${process.pid}`)
-  // Each test file has modules of its own, so that it is found again by what it left on the disk.
+  // A test file may have modules of its own, so that it is found again by what it left on the disk.
   const port = existsSync(join(folder, 'ready'))
     ? Number(readFileSync(join(folder, 'ready'), 'utf8'))
     : undefined

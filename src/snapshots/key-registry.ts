@@ -84,6 +84,7 @@ export class KeyRegistry extends KeySnapshot {
     if (!isNewKey(presented) && !isLegacyKey(presented)) {
       throw invalidRequest('key: is not in a known format (sk-svc-…, svc_… or legacy_…)', 'key')
     }
+    // One that lives in memory only too: it would be shadowed by the stored one, and die with it.
     if (this.isHeld(hashApiKey(presented))) throw keyExists()
     const problem = describeGuessableKey(presented)
     if (problem !== undefined) throw invalidRequest(`key: ${problem}`, 'key')
@@ -183,10 +184,7 @@ export class KeyRegistry extends KeySnapshot {
     const record = this.#toRecord(label, key)
     const spellings = action === 'key.import' ? spellingsOf(key) : []
     try {
-      // One that lives in memory only would be shadowed by the stored one, and die with it.
-      const isAdded =
-        !this.isEphemeral(record.sha256) && (await this.#keys.insert(record, action, spellings))
-      if (!isAdded) throw keyExists()
+      if (!(await this.#keys.insert(record, action, spellings))) throw keyExists()
     } catch (error) {
       if (!(error instanceof DeletedKeyError)) throw error
       throw new GatewayError(

@@ -162,10 +162,6 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     return this.#byHash.has(sha256)
   }
 
-  protected isEphemeral(sha256: string): boolean {
-    return this.#byHash.get(sha256)?.isEphemeral === true
-  }
-
   protected remember(
     record: ApiKey,
     { isEphemeral = false }: { readonly isEphemeral?: boolean } = {},

@@ -375,4 +375,24 @@ export const survivors: readonly ListedSurvivor[] = [
     operator: 'boolean',
     reason: 'answers come later by what the system waits for more to send, which no test may time',
   },
+  {
+    path: 'src/gateway/admit.ts',
+    lineText: 'if (end - at > SMALLEST_MEDIUM_BYTES) return at',
+    operator: 'comparison',
+    mutated: 'end - at >= SMALLEST_MEDIUM_BYTES',
+    reason: 'a text of exactly that length counts the same as text and as a medium',
+  },
+  {
+    path: 'src/gateway/admit.ts',
+    lineText:
+      "return countsForQuota(name, owner === 'account' ? 'own' : 'platform') ? plan : undefined",
+    operator: 'empty string',
+    reason: 'whatever is not `own` counts for the quota',
+  },
+  {
+    path: 'src/wire/json-scan.ts',
+    lineText: '((words[index + 5] ?? 0) - SPACES) |',
+    operator: 'fallback only',
+    reason: 'it leaves every eight words to `hasControl`, which says the same of them',
+  },
 ]

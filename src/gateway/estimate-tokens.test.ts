@@ -47,6 +47,7 @@ describe('what went in', () => {
       1_500,
     ],
     ['a picture of Messages', { content: [{ source: { type: 'base64', data: base64 } }] }, 1_500],
+    ['a picture after a text that is empty', { system: '', source: { data: base64 } }, 1_500],
     ['two files', { a: { file_data: base64 }, b: { file_data: base64 } }, 3_000],
     ['prose where media are', { source: { type: 'text', data: prose } }, 250_000],
     [

@@ -109,6 +109,12 @@ describe('while it answers', () => {
     expect(store.state()).toMatchObject({ questions: 1, failures: 0, underWay: 0 })
   })
 
+  test('a node that is alone counts itself, before the first answer and after it', async () => {
+    expect(store.nodes).toBe(1)
+    await store.open()
+    expect(store.nodes).toBe(1)
+  })
+
   test('each question is counted, and whether it has its answer', async () => {
     await store.open()
     const { promise, resolve } = Promise.withResolvers<readonly unknown[]>()

@@ -164,6 +164,14 @@ describe.each(databases)('on $name', (kind) => {
     expect(lastUse()).toBe(9_000)
   })
 
+  test('a change that leaves a key as it was tells when this node last used it', async () => {
+    const { record } = await registry.create(label)
+    const change = { name: label.name }
+    expect((await registry.update(DEFAULT_ACCOUNT, record.id, change)).lastUsedAt).toBeNull()
+    registry.touch(record.id, 5_000)
+    expect((await registry.update(DEFAULT_ACCOUNT, record.id, change)).lastUsedAt).toBe(5_000)
+  })
+
   describe('a deleted key', () => {
     const key = new Secret('svc_0123456789abcdef')
     const importBy = (accountId: AccountId) =>

@@ -42,7 +42,12 @@ describe('modules of its own has', () => {
     "random = spyOn(Math, 'random').mockReturnValue(0.5)",
     "mock.module('node:fs', () => ({",
     "process.env.TZ = 'UTC'",
+    'delete process.env.CI',
     "process.on('unhandledRejection', note)",
+    "process.once('exit', note)",
+    'process.chdir(folder)',
+    'globalThis.fetch = answer',
+    'setSystemTime(0)',
   ])('a file with %s', (text) => {
     expect(replacesGlobals(text)).toBeTrue()
   })

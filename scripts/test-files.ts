@@ -27,16 +27,22 @@ export function needsRoom(path: string): boolean {
   return CHAOS.test(path)
 }
 
-/** Timers, randomness, modules, the time zone, a process's own events. */
-const REPLACING =
-  /\buseFakeTimers\b|\bmock\.module\(|\bspyOn\((?:globalThis|Math|Date|process|console)\b|\bprocess\.(?:env\.\w+ = |on\()/
+/** Timers, randomness, modules, the environment, the folder, a process's own events. */
+const REPLACING = [
+  /\b(?:useFakeTimers|setSystemTime)\b/,
+  /\bmock\.module\(/,
+  /\bspyOn\((?:globalThis|Math|Date|process|console)\b/,
+  /\bglobalThis\.\w+ = /,
+  /\bprocess\.(?:env\.\w+ = |on\(|once\(|chdir\()/,
+  /\bdelete process\.env\b/,
+]
 
 /**
  * Whether a test file puts something of its own in the place of what every file of a process has.
  * Such a file gets a global object and modules of its own; all others share theirs.
  */
 export function replacesGlobals(text: string): boolean {
-  return REPLACING.test(text)
+  return REPLACING.some((pattern) => pattern.test(text))
 }
 
 /** Paths from `folder`, sorted. */

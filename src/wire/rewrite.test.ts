@@ -110,6 +110,12 @@ describe('responses', () => {
     ['"include":"all"', 'include'],
     ['"input":[{"type":"item_reference","id":"rs_1"}]', 'input[0]'],
     ['"input":[{"role":"user","content":"a"},{"type":"item\\u005freference"}]', 'input[1]'],
+    ['"input":[{"id":"msg_1"}]', 'input[0]'],
+    ['"input":[{"role":"user","content":"a"}, { "id" : "msg_1" } ]', 'input[1]'],
+    ['"input":[{"type":null,"id":"msg_1"}]', 'input[0]'],
+    ['"input":[{"id":"msg_1","type": null}]', 'input[0]'],
+    ['"input":[{"i\\u0064":"msg_1"}]', 'input[0]'],
+    ['"input":[{"type":"message","type":"item_reference","id":"msg_1"}]', 'input[0]'],
     ['"input":5', 'input'],
   ])('%s is refused, naming the field', (member, param) => {
     const body = member.startsWith('"input"')
@@ -139,6 +145,16 @@ describe('responses', () => {
     expect(JSON.parse(rewrite(openaiResponses, `{"model":"g","input":"hi",${member}}`)).store).toBe(
       false,
     )
+  })
+
+  test.each([
+    '{"id":"msg_1","role":"assistant","content":"a"}',
+    '{"id":"msg_1","type":null,"role":"assistant","content":"a"}',
+    '{"role":"user","content":"the answer was {\\"id\\":\\"msg_1\\"}"}',
+    '{"type":"function_call","call_id":"c","name":"n","arguments":"{}","x":{"id":"msg_1"}}',
+  ])('%s is an item with its own words and no reference', (item) => {
+    const body = `{"model":"g","input":[${item}],"store":false}`
+    expect(rewrite(openaiResponses, body)).toBe(body.replace('"g"', '"up/stream"'))
   })
 
   test('text that only speaks of an item_reference is no reference', () => {

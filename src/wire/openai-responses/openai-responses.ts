@@ -5,6 +5,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
+import { COLON, LETTER_N, skipSpace } from '../json-scan.ts'
 import {
   arrayElements,
   type JsonEdit,
@@ -106,8 +107,8 @@ function refuseItemReferences(body: JsonObject, input: JsonMember): void {
   let index = 0
   for (const element of arrayElements(body, input)) {
     if (body.bytes[element.start] === OPENING_BRACE) {
-      const item = readItemType(body.bytes.subarray(element.start, element.end))
-      if (item === 'item_reference') {
+      const item = readItem(body.bytes.subarray(element.start, element.end), index)
+      if (isItemReference(item)) {
         throw invalidRequest(
           `'input[${index}]' is an item_reference, but nothing is stored here: send whole items. In the AI SDK set ` +
             'providerOptions.openai.store = false; in other SDKs set store to false and replay the output items.',
@@ -121,30 +122,53 @@ function refuseItemReferences(body: JsonObject, input: JsonMember): void {
 }
 
 const OPENING_BRACE = 0x7b
+const CLOSING_BRACE = 0x7d
 
 /**
- * A cheap look before the items are read one by one: the word itself, or an escape that could spell
- * it.
+ * A cheap look before the items are read one by one: the word itself, an escape that could spell
+ * it, or a reference without the word, whose `type` may be null or missing. Agents replay items
+ * with ids by the hundred, so an `id` alone is no reason to read them all.
  */
 function mayHoldItemReference(input: Uint8Array): boolean {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
-  return bytes.includes('item_reference') || bytes.includes('\\u00')
+  return (
+    bytes.includes('item_reference') ||
+    bytes.includes('\\u00') ||
+    holdsMember(bytes, '"type"', (value) => bytes[value] === LETTER_N) ||
+    holdsMember(bytes, '"id"', (value) => {
+      const end = bytes.indexOf('"', value + 1) + 1
+      return end > 0 && bytes[skipSpace(bytes, end)] === CLOSING_BRACE
+    })
+  )
 }
 
-/**
- * @returns the item's `type`, or undefined when it has none that can be read; such items are the
- * upstream's to judge.
- */
-function readItemType(item: Uint8Array): unknown {
-  let scanned: JsonObject
-  try {
-    scanned = scanJsonObject(item)
-  } catch {
-    // A duplicate key inside an item: which of the two counts is the upstream's business.
-    return undefined
+/** @param holds is given where the member's value begins */
+function holdsMember(bytes: Buffer, key: string, holds: (value: number) => boolean): boolean {
+  for (let at = bytes.indexOf(key); at !== -1; at = bytes.indexOf(key, at + key.length)) {
+    const colon = skipSpace(bytes, at + key.length)
+    if (bytes[colon] === COLON && holds(skipSpace(bytes, colon + 1))) return true
   }
-  const type = scanned.get('type')
-  return type === undefined ? undefined : scanned.value(type)
+  return false
+}
+
+/** @throws GatewayError where it can be read in two ways: one of them may be a reference */
+function readItem(item: Uint8Array, index: number): JsonObject {
+  try {
+    return scanJsonObject(item)
+  } catch {
+    throw invalidRequest(
+      `'input[${index}]' has a member twice, or too many: which of two counts is not known.`,
+      `input[${index}]`,
+      'invalid_value',
+    )
+  }
+}
+
+/** OpenAI's schema leaves `type` to be missing or null, as it does for messages: these have a role. */
+function isItemReference(item: JsonObject): boolean {
+  const type = presentMember(item, 'type')
+  if (type !== undefined) return item.value(type) === 'item_reference'
+  return item.get('id') !== undefined && item.get('role') === undefined
 }
 
 function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {

@@ -308,6 +308,9 @@ export class AnswerParser {
     const length = (to === -1 ? all.length - end.length + 1 : to) - from
     if (length > limit) throw new MalformedAnswer('A part of it that has to be short is too long.')
     if (to === -1) {
+      // Its author ends lines so, and the end that is waited for never comes.
+      if (isBare(all, all.indexOf(LF, isHeld ? before : from), from))
+        throw new MalformedAnswer('A line of it ends in a line feed alone.')
       if (!isHeld) this.#hold(bytes)
       this.#at = bytes.length
       return undefined
@@ -380,6 +383,11 @@ function hasToken(value: string | null, token: string): boolean {
 function readKeepAlive(value: string | null): number | undefined {
   const seconds = value === null ? undefined : KEEP_ALIVE_TIMEOUT.exec(value)?.[1]
   return seconds === undefined ? undefined : Number(seconds)
+}
+
+/** @param at of a line feed in a line that begins at `from`; -1: there is none */
+function isBare(bytes: Buffer, at: number, from: number): boolean {
+  return at === from || (at > from && bytes[at - 1] !== CR)
 }
 
 const NOTHING = Buffer.alloc(0)

@@ -1,5 +1,6 @@
 /** This very process as a terminal. Knows no command. */
 import type { WriteStream } from 'node:tty'
+import { readBounded } from './read-bounded.ts'
 import { DEFAULT_WIDTH, type Terminal } from './terminal.ts'
 
 export const processTerminal: Terminal = {
@@ -7,7 +8,7 @@ export const processTerminal: Terminal = {
     get isTerminal() {
       return process.stdin.isTTY === true
     },
-    readText: () => Bun.stdin.text(),
+    readText: () => readBounded(Bun.stdin.stream(), 'standard input'),
   },
   output: screenOf(() => process.stdout),
   error: screenOf(() => process.stderr),

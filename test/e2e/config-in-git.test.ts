@@ -318,6 +318,19 @@ test('a file that is not there, or a server that is not, is told with the way ou
   await gone.remove()
 })
 
+test('a file without end is refused before anything is made of it', async () => {
+  for (const words of ['config push --file /dev/zero', 'config pull --file /dev/zero'])
+    expect(await run(words)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('more than 64 MiB in /dev/zero'),
+    })
+  const input = 'x'.repeat(65 * 1024 * 1024)
+  expect(await run('config push --file -', { input, how: runCli })).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('more than 64 MiB in standard input'),
+  })
+})
+
 test('push stops at the first refusal and tells what was done and what was not', async () => {
   await write(`version: 1\ngates:\n${['a', 'b', 'c'].map(plainGate).join('')}`)
   // A server that refuses what the file cannot know: the second creation.

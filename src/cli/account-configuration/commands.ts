@@ -2,7 +2,8 @@
  * Runs `gatehouse config pull`, `diff` and `push`. Loaded when one of them runs: it brings zod
  * and YAML.
  */
-import { readFile as readText, realpath, rename, stat, writeFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { realpath, rename, stat, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { CliError } from '../cli-error.ts'
@@ -10,6 +11,7 @@ import { type Client, withClient } from '../client.ts'
 import type { CliContext } from '../context.ts'
 import { canAsk, confirmDeletion, readStandardInput } from '../input.ts'
 import { printJson, printLine, printNote, toPrintable } from '../output.ts'
+import { readBounded } from '../read-bounded.ts'
 import { terminal } from '../terminal.ts'
 import { type Applied, applyChanges } from './apply-changes.ts'
 import { credentialVariableOf, findCredentials, isCredentialNeeded } from './credentials.ts'
@@ -176,7 +178,7 @@ function withPlace(failure: unknown, applied: readonly Applied[]): unknown {
 async function loadFile({ folder }: CliContext, path: string): Promise<ConfigurationFile> {
   if (path === '-') return readFile('standard input', await readStandardInput())
   try {
-    return readFile(path, await readText(resolve(folder, path), 'utf8'))
+    return readFile(path, await readBounded(createReadStream(resolve(folder, path)), path))
   } catch (error) {
     if (error instanceof CliError) throw error
     throw unusable(path, error)
@@ -187,7 +189,7 @@ async function loadFile({ folder }: CliContext, path: string): Promise<Configura
 async function replaceFile({ folder }: CliContext, path: string, text: string): Promise<void> {
   const place = resolve(folder, path)
   try {
-    const before = await readText(place, 'utf8').catch(ifMissing)
+    const before = await readBounded(createReadStream(place), path).catch(ifMissing)
     if (before !== undefined && before.trim() !== '' && !/^version:/m.test(before)) {
       throw new CliError(
         'conflict',

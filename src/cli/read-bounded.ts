@@ -1,0 +1,27 @@
+/**
+ * Reads text that somebody pointed a command at, which may be a device or a pipe without end. Must
+ * not know what the text is for.
+ */
+import { CliError } from './cli-error.ts'
+
+/** Twice the largest body that the gateway takes unless told otherwise. */
+const MAX_MIB = 64
+
+/** @param name for the message @throws CliError where there is more than anybody means to give */
+export async function readBounded(
+  pieces: AsyncIterable<Uint8Array>,
+  name: string,
+): Promise<string> {
+  const read: Uint8Array[] = []
+  let length = 0
+  for await (const piece of pieces) {
+    length += piece.byteLength
+    if (length > MAX_MIB * 1024 * 1024)
+      throw new CliError(
+        'failed',
+        `There is more than ${MAX_MIB} MiB in ${name}: nothing was done.`,
+      )
+    read.push(piece)
+  }
+  return new TextDecoder().decode(Buffer.concat(read))
+}

@@ -87,6 +87,26 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
     })
     expect((await readiness()).status).toBe(200)
   })
+
+  test('a pulled configuration that does not fit leaves what was there, and no part of itself', async () => {
+    const work = await createTemporaryFolder()
+    const before = 'version: 1\n'
+    const shell = `cd "$0" && head -c 64k /dev/zero > ballast; "$@" config pull; echo code $?; ls
+      printf '${before}' | dd of=ballast conv=notrunc status=none && mv ballast gatehouse.config.yaml
+      "$@" config pull; echo code $?; ls`
+    const command = onOwnDisk(work.path, '64k', ['sh', '-c', shell, work.path, ...PROGRAM])
+    const { PATH = '', HOME = '' } = process.env
+    const child = Bun.spawn(command, {
+      env: { PATH, HOME, GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: gatehouse.key },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    expect(await new Response(child.stdout).text()).toBe(
+      'code 1\nballast\ncode 1\ngatehouse.config.yaml\n',
+    )
+    expect(await new Response(child.stderr).text()).toContain('ENOSPC')
+    await work.remove()
+  })
 })
 
 /** Writes until not a byte more fits. */

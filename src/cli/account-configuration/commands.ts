@@ -3,7 +3,7 @@
  * and YAML.
  */
 import { createReadStream } from 'node:fs'
-import { realpath, rename, stat, writeFile } from 'node:fs/promises'
+import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { CliError } from '../cli-error.ts'
@@ -197,14 +197,16 @@ async function replaceFile({ folder }: CliContext, path: string, text: string): 
           'over. Give another with --file.',
       )
     }
-    if (before === undefined) {
-      await writeFile(place, text)
-      return
-    }
-    const target = await realpath(place)
+    const target = before === undefined ? place : await realpath(place)
+    const mode = before === undefined ? undefined : (await stat(target)).mode & 0o777
     const draft = `${target}.${process.pid}.new`
-    await writeFile(draft, text, { mode: (await stat(target)).mode & 0o777 })
-    await rename(draft, target)
+    try {
+      await writeFile(draft, text, { mode })
+      await rename(draft, target)
+    } catch (error) {
+      await rm(draft, { force: true })
+      throw error
+    }
   } catch (error) {
     if (error instanceof CliError) throw error
     throw unusable(path, error)

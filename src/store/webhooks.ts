@@ -98,13 +98,14 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
   }
 
   /**
-   * The next to be sent of all accounts, the one that is due first in front, whether due or not
-   * yet.
+   * The next to be sent of all accounts but those, the one that is due first in front, whether due
+   * or not yet.
    */
-  async listNext(limit: number): Promise<WebhookDelivery[]> {
+  async listNext(limit: number, except: readonly AccountId[] = []): Promise<WebhookDelivery[]> {
     const rows = await this.database
       .selectFrom('webhook_deliveries')
       .selectAll()
+      .$if(except.length > 0, (query) => query.where('account_id', 'not in', except))
       .orderBy('next_attempt_at')
       .orderBy('id')
       .limit(limit)

@@ -301,6 +301,22 @@ describe.each(databases)('on $name', (kind) => {
     expect(received[1]?.body).toContain('"next":true')
   })
 
+  test('an account whose receivers do not answer holds up no other account', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    answers = Array.from({ length: 41 }, () => () => released.then(() => new Response('thanks')))
+    const { webhooks, publisher } = await start()
+    await createWebhook(webhooks)
+    const stranger = 'acct_stranger' as AccountId
+    await createWebhook(webhooks, ['budget.threshold'], stranger)
+    for (let sent = 0; sent < 40; sent += 1) publisher.publish(eventOf({ data: { slow: true } }))
+    publisher.publish(eventOf({ accountId: stranger, data: { slow: false } }))
+    await until(() => received.some(({ body }) => body.includes('"slow":false')))
+    expect(received.filter(({ body }) => body.includes('"slow":true')).length).toBeLessThan(8)
+    release()
+    await until(queueIsEmpty)
+    expect(received).toHaveLength(41)
+  })
+
   describe('what must not happen', () => {
     test('a change does not write back a secret that was sealed anew meanwhile', async () => {
       const { webhooks } = await start()

@@ -3,6 +3,7 @@
  * day. The queue outlives the process. Must not know what the events mean.
  */
 import { type Clock, systemClock } from '../core/clock.ts'
+import type { AccountId } from '../core/ids.ts'
 import { withJitter } from '../core/retry-delay.ts'
 import { createDeliveryId, type Webhook, type WebhookDelivery } from '../core/webhook.ts'
 import type { WebhookTableStore } from '../store/webhooks.ts'
@@ -10,7 +11,9 @@ import type { AddressPolicy } from './check-address.ts'
 import { type PostOutcome, postDelivery } from './post-delivery.ts'
 import type { WebhookRegistry } from './webhook-registry.ts'
 
-const AT_ONCE = 8
+const AT_ONCE = 32
+/** One whose receivers do not answer leaves room for the others. */
+const AT_ONCE_OF_ACCOUNT = 4
 /** The longest that a clock which was set back, or a failing store, can delay the next look. */
 const LONGEST_SLEEP_MS = 60_000
 const STORE_RETRY_MS = 5_000
@@ -42,7 +45,10 @@ export class WebhookSender {
   readonly #clock: Clock
   readonly #schedule: RetrySchedule
   readonly #report: (event: SenderEvent) => void
-  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #underWay = new Map<
+    string,
+    { readonly accountId: AccountId; readonly end: Promise<void> }
+  >()
   readonly #ending = new AbortController()
   #timer: ReturnType<typeof setTimeout> | undefined
   #looking: Promise<void> | undefined
@@ -85,25 +91,18 @@ export class WebhookSender {
     this.#ending.abort()
     clearTimeout(this.#timer)
     await this.#looking
-    await Promise.all(this.#underWay.values())
+    await Promise.all(Array.from(this.#underWay.values(), ({ end }) => end))
   }
 
   async #look(): Promise<void> {
     let sleepMs: number | undefined
     try {
-      const next = await this.#options.queue.listNext(2 * AT_ONCE)
-      const nowMs = this.#clock.now()
-      for (const delivery of next) {
-        if (this.#underWay.has(delivery.id)) continue
-        const waitMs = delivery.nextAttemptAt - nowMs
-        if (waitMs > 0 && waitMs < FARTHEST_MS) {
-          sleepMs ??= Math.min(LONGEST_SLEEP_MS, waitMs)
-          continue
-        }
-        // The end of one looks again.
-        if (this.#underWay.size >= AT_ONCE || this.#ending.signal.aborted) break
-        this.#begin(delivery)
-      }
+      let isOneFull: boolean
+      do {
+        const next = await this.#options.queue.listNext(2 * AT_ONCE, this.#fullAccounts())
+        ;({ sleepMs, isOneFull } = this.#beginDue(next))
+        // What it has left in the queue hides the others'.
+      } while (isOneFull)
     } catch (cause) {
       this.#report({ type: 'store-failed', cause })
       sleepMs = withJitter(STORE_RETRY_MS)
@@ -114,8 +113,35 @@ export class WebhookSender {
     this.#timer.unref()
   }
 
+  #beginDue(next: readonly WebhookDelivery[]) {
+    let sleepMs: number | undefined
+    let isOneFull = false
+    const nowMs = this.#clock.now()
+    for (const delivery of next) {
+      if (this.#underWay.has(delivery.id)) continue
+      const waitMs = delivery.nextAttemptAt - nowMs
+      if (waitMs > 0 && waitMs < FARTHEST_MS) {
+        sleepMs ??= Math.min(LONGEST_SLEEP_MS, waitMs)
+        continue
+      }
+      // The end of one looks again.
+      if (this.#underWay.size >= AT_ONCE || this.#ending.signal.aborted)
+        return { sleepMs, isOneFull: false }
+      if (this.#fullAccounts().includes(delivery.accountId)) isOneFull = true
+      else this.#begin(delivery)
+    }
+    return { sleepMs, isOneFull }
+  }
+
+  #fullAccounts(): AccountId[] {
+    const counts = new Map<AccountId, number>()
+    for (const { accountId } of this.#underWay.values())
+      counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
+    return [...counts.keys()].filter((id) => (counts.get(id) ?? 0) >= AT_ONCE_OF_ACCOUNT)
+  }
+
   #begin(delivery: WebhookDelivery): void {
-    const attempt = this.#attempt(delivery)
+    const end = this.#attempt(delivery)
       .catch(async (cause: unknown) => {
         this.#report({ type: 'store-failed', cause })
         // It is still in the queue and due: a pause keeps a failing store from being asked, and the
@@ -126,7 +152,7 @@ export class WebhookSender {
         this.#underWay.delete(delivery.id)
         this.wake()
       })
-    this.#underWay.set(delivery.id, attempt)
+    this.#underWay.set(delivery.id, { accountId: delivery.accountId, end })
   }
 
   async #attempt(delivery: WebhookDelivery): Promise<void> {

@@ -10,6 +10,8 @@ export function explainError(error: Error): string {
   const { code, syscall } = error as { code?: unknown; syscall?: unknown }
   if (code === 'EADDRINUSE' || syscall === 'listen') return explainListen(error)
   if (typeof code !== 'string') return error.message
+  if (code === 'SQLITE_FULL')
+    return `There is no room on the disk of the data folder (${error.message}). Free some.`
   if (code.startsWith('SQLITE_'))
     return (
       `The database in the data folder cannot be used (${error.message}). Restore a backup, or ` +

@@ -88,6 +88,22 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
     expect((await readiness()).status).toBe(200)
   })
 
+  test('a start that finds no room asks for room, and not for a backup', async () => {
+    const work = await createTemporaryFolder()
+    const serve = [...PROGRAM, 'serve', '--sandbox', '--port', '0']
+    const { PATH = '', HOME = '' } = process.env
+    const child = Bun.spawn(onOwnDisk(work.path, '8k', serve), {
+      env: { PATH, HOME, GATEHOUSE_DATA_DIR: work.path },
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    const told = await new Response(child.stderr).text()
+    expect(told).toContain('Free some')
+    expect(told).not.toContain('backup')
+    expect(await child.exited).toBe(1)
+    await work.remove()
+  })
+
   test('a pulled configuration that does not fit leaves what was there, and no part of itself', async () => {
     const work = await createTemporaryFolder()
     const before = 'version: 1\n'

@@ -4,9 +4,11 @@
  */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { AccountId, InvitationId, KeyId, UserId } from '../core/ids.ts'
 import { recordChange } from './changes/audit-log.ts'
 import { insertWithinCap } from './database/insert-within-cap.ts'
+import { findMember } from './members.ts'
 import type { Schema } from './schema.ts'
 import type { InvitationTable } from './user-schema.ts'
 
@@ -49,12 +51,14 @@ export class InvitationTableStore {
 
   /**
    * Of those that nobody can accept any more, as many as may be open are kept, the newest.
-   * @throws GatewayError `conflict` when the account has too many that are open
+   * @throws GatewayError `conflict` when the account has too many that are open, `unauthorized` when
+   * the inviting member was removed meanwhile
    */
   async insert(invitation: Invitation, tokenSha256: string): Promise<void> {
     const { accountId } = invitation
     const capped = { thing: 'invitations', accountId, caps: this.#caps } as const
     await insertWithinCap(this.#database, capped, async (transaction) => {
+      await assertInviterStays(transaction, invitation)
       await forgetClosed(transaction, accountId, {
         now: invitation.createdAt,
         kept: this.#caps.invitations,
@@ -168,6 +172,17 @@ export class InvitationTableStore {
       return true
     })
   }
+}
+
+/** A removal withdraws what the member had left open, and must not miss what is on its way. */
+async function assertInviterStays(
+  transaction: Transaction<Schema>,
+  { invitedBy, accountId }: Invitation,
+): Promise<void> {
+  if (!invitedBy.startsWith('user_')) return
+  const member = await findMember(transaction, invitedBy as UserId)
+  if (member?.accountId !== accountId)
+    throw new GatewayError('unauthorized', 'Whoever invites is no member of this account any more.')
 }
 
 async function forgetClosed(

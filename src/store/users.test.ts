@@ -34,12 +34,13 @@ describe.each(databases)('on $name', (kind) => {
     email: string,
     tokenSha256: string,
     accountId: AccountId = DEFAULT_ACCOUNT,
+    invitedBy = 'key_1',
   ) {
     const invitation = {
       id: `inv_${tokenSha256}` as InvitationId,
       accountId,
       email,
-      invitedBy: 'key_1',
+      invitedBy,
       createdAt: now,
       expiresAt: now + 1000,
       acceptedAt: null,
@@ -131,6 +132,21 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.members.listAll()).toMatchObject([{ userId: 'guest', role: 'owner' }])
     expect(await store.database.selectFrom('users').selectAll().execute()).toHaveLength(1)
     expect(await store.database.selectFrom('user_logins').selectAll().execute()).toHaveLength(1)
+  })
+
+  test('a member who is removed while inviting leaves no invitation behind', async () => {
+    await create('owner', first)
+    await invite('user_guest@example.test', 'one')
+    await create('user_guest', by('one'))
+    const invites = (token: string) =>
+      invite('friend@example.test', token, DEFAULT_ACCOUNT, 'user_guest')
+    await invites('two')
+    const removed = store.members.remove(DEFAULT_ACCOUNT, 'user_guest' as UserId)
+    await invites('three').catch(() => {})
+    expect(await removed).toBe(true)
+    expect(invites('four')).rejects.toMatchObject({ kind: 'unauthorized' })
+    for (const token of ['two', 'three', 'four'])
+      expect(await create('friend', by(token))).toBe('not-invited')
   })
 
   test('sessions that have run out are swept, and so are unfinished sign-ins', async () => {

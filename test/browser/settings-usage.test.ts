@@ -12,6 +12,7 @@ import {
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
+import { controlPlaneCall } from '../support/control-plane.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -215,6 +216,41 @@ test('what a webhook that is gone answers is told, and it is deleted', async () 
   await item.getByRole('button', { name: /^Delete/ }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the webhook' }).click()
   await page.getByText('No webhooks').waitFor()
+})
+
+test('an edit takes nothing back that was changed elsewhere meanwhile', async () => {
+  const ask = async (method: string, path: string, body?: object) =>
+    (await (await controlPlaneCall(gatehouse, method, path, body)).json()) as { id: string }
+  const budget = await ask('POST', '/v1/budgets', { gateId: 'demo', limitUsd: 50, period: 'month' })
+  const webhook = await ask('POST', '/v1/webhooks', {
+    url: receiver.url,
+    events: ['budget.threshold'],
+  })
+  const dialog = page.getByRole('dialog')
+
+  await page.goto('/dashboard/settings/budgets')
+  await page.getByRole('button', { name: /^Edit/ }).click()
+  await ask('PATCH', `/v1/budgets/${budget.id}`, { limitUsd: 20, alertAt: [0.3] })
+  await dialog.getByLabel('Name').fill('Renamed')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await ask('GET', `/v1/budgets/${budget.id}`)).toMatchObject({
+    name: 'Renamed',
+    limitUsd: 20,
+    alertAt: [0.3],
+  })
+
+  await openSection('Webhooks')
+  await page.getByRole('button', { name: /^Edit/ }).click()
+  await ask('PATCH', `/v1/webhooks/${webhook.id}`, { events: ['provider.degraded'] })
+  await dialog.getByLabel('Secret').fill(SECRET)
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await ask('GET', `/v1/webhooks/${webhook.id}`)).toMatchObject({
+    events: ['provider.degraded'],
+  })
+  await ask('DELETE', `/v1/webhooks/${webhook.id}`).catch(() => {})
+  await ask('DELETE', `/v1/budgets/${budget.id}`).catch(() => {})
 })
 
 test('nothing on these pages complains or leaves the gateway', () => {

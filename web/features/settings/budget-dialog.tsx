@@ -29,15 +29,22 @@ export function BudgetDialog({
   readonly budget: Budget | undefined
   readonly onClose: () => void
 }) {
-  const [name, setName] = useState(budget?.name ?? '')
+  // What others change meanwhile is not sent back as it was: only what differs from this is.
+  const [first] = useState(() => ({
+    name: budget?.name ?? '',
+    amount: budget === undefined ? '' : String(toUse(budget).limit),
+    unpriced: budget?.unpriced ?? ('refuse' as const),
+    alerts: writeAlerts(budget?.alertAt ?? DEFAULT_ALERTS),
+  }))
+  const [name, setName] = useState(first.name)
   const [scope, setScope] = useState<BudgetScope>({ type: 'key', id: '' })
   const [unit, setUnit] = useState<'usd' | 'tokens'>(
     budget === undefined || budget.limitUsd !== null ? 'usd' : 'tokens',
   )
-  const [amount, setAmount] = useState(budget === undefined ? '' : String(toUse(budget).limit))
+  const [amount, setAmount] = useState(first.amount)
   const [period, setPeriod] = useState<Budget['period']>(budget?.period ?? 'month')
-  const [unpriced, setUnpriced] = useState<Budget['unpriced']>(budget?.unpriced ?? 'refuse')
-  const [alerts, setAlerts] = useState(writeAlerts(budget?.alertAt ?? DEFAULT_ALERTS))
+  const [unpriced, setUnpriced] = useState<Budget['unpriced']>(first.unpriced)
+  const [alerts, setAlerts] = useState(first.alerts)
 
   const limit = unit === 'usd' ? parseUsd(amount) : parseTokens(amount)
   const alertAt = parseAlerts(alerts)
@@ -46,11 +53,15 @@ export function BudgetDialog({
   const save = useChange({
     send: async () => {
       if (!('value' in limit) || !('value' in alertAt)) return
-      const inMoney = unit === 'usd' ? { unpriced } : {}
-      const changes = { [limitField]: limit.value, alertAt: alertAt.value, ...inMoney }
+      const isNew = budget === undefined
+      const changes = {
+        ...(isNew || amount !== first.amount ? { [limitField]: limit.value } : {}),
+        ...(isNew || alerts !== first.alerts ? { alertAt: alertAt.value } : {}),
+        ...(unit === 'usd' && (isNew || unpriced !== first.unpriced) ? { unpriced } : {}),
+      }
       const trimmed = name.trim()
-      if (budget !== undefined) {
-        const body = { ...changes, name: trimmed }
+      if (!isNew) {
+        const body = { ...changes, ...(trimmed === first.name ? {} : { name: trimmed }) }
         await ask('PATCH /v1/budgets/{id}', { path: { id: budget.id }, body })
         return
       }

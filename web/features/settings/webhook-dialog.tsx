@@ -22,14 +22,21 @@ export function WebhookDialog({
   readonly webhook: Webhook | undefined
   readonly onClose: () => void
 }) {
-  const [url, setUrl] = useState(webhook?.url ?? '')
-  const [events, setEvents] = useState<readonly WebhookEvent[]>(webhook?.events ?? EVENTS)
+  // What others change meanwhile is not sent back as it was: only what differs from this is.
+  const [first] = useState({ url: webhook?.url ?? '', events: webhook?.events ?? EVENTS })
+  const [url, setUrl] = useState(first.url)
+  const [events, setEvents] = useState<readonly WebhookEvent[]>(first.events)
   const [secret, setSecret] = useState('')
   const save = useChange({
     send: async (): Promise<string | undefined> => {
       const body = { url: url.trim(), events, ...(secret === '' ? {} : { secret }) }
       if (webhook === undefined) return (await ask('POST /v1/webhooks', { body })).secret
-      await ask('PATCH /v1/webhooks/{id}', { path: { id: webhook.id }, body })
+      const changes = {
+        ...(body.url === first.url ? {} : { url: body.url }),
+        ...(isSame(events, first.events) ? {} : { events }),
+        ...(secret === '' ? {} : { secret }),
+      }
+      await ask('PATCH /v1/webhooks/{id}', { path: { id: webhook.id }, body: changes })
       return undefined
     },
     // The answer may hold the secret.
@@ -104,6 +111,10 @@ export function WebhookDialog({
       </Form>
     </Dialog>
   )
+}
+
+function isSame(events: readonly WebhookEvent[], others: readonly WebhookEvent[]): boolean {
+  return events.length === others.length && events.every((event) => others.includes(event))
 }
 
 function EventChoice({

@@ -26,3 +26,10 @@ test.each([
 ])('%s', (_name, said, segments) => {
   expect(splitFences(said)).toEqual(segments)
 })
+
+test('more blocks than a page can draw stay the text that they are', () => {
+  const segments = splitFences('```\na\n```\n'.repeat(50_000))
+  expect(segments).toHaveLength(501)
+  expect(segments[499]).toEqual(code('', 'a'))
+  expect(segments[500]).toEqual(text('```\na\n```\n'.repeat(49_500).trimEnd()))
+})

@@ -13,6 +13,9 @@ export type Segment =
  */
 const OPENING = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})\s*(\S*)/
 
+/** A model in a loop can write tens of thousands, each of which the page draws with a button. */
+const MAX_SEGMENTS = 500
+
 export function splitFences(text: string): readonly Segment[] {
   const segments: Segment[] = []
   let lines: string[] = []
@@ -29,7 +32,8 @@ export function splitFences(text: string): readonly Segment[] {
       fence = undefined
       continue
     }
-    const opening = fence === undefined ? OPENING.exec(line) : null
+    const mayOpen = fence === undefined && segments.length < MAX_SEGMENTS
+    const opening = mayOpen ? OPENING.exec(line) : null
     if (opening !== null) {
       end()
       fence = { marker: opening[1] ?? '', language: opening[2] ?? '' }

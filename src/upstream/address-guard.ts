@@ -4,7 +4,6 @@
  * out the very address that it has checked, so that a name which leads elsewhere a moment later
  * (DNS rebinding) leads nowhere. Knows no LLM.
  */
-import { lookup } from 'node:dns/promises'
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import { classifyAddress, type IpAddress, parseIpAddress } from './address-ranges.ts'
 import type { TrustedHosts } from './trusted-hosts.ts'
@@ -274,7 +273,11 @@ function familyOf(address: string): number {
   return address.includes(':') ? 6 : 4
 }
 
+/**
+ * Without the threads that `getaddrinfo` waits in: there are as many as cores, also for files and
+ * passwords, and a customer's name server that never answers would hold them all.
+ */
 async function resolveHost(hostname: string): Promise<readonly string[]> {
-  const found = await lookup(hostname, { all: true })
+  const found = await Bun.dns.lookup(hostname, { backend: 'c-ares' })
   return found.map(({ address }) => address)
 }

@@ -2,6 +2,7 @@
  * `gatehouse call GATE "prompt"`: tries a gate from the terminal, showing the answer as it arrives.
  */
 import { type Command, Option } from 'commander'
+import { createParser } from 'eventsource-parser'
 import type { Schemas } from '../contract/api.generated.ts'
 import {
   CALL_ENDPOINTS,
@@ -218,21 +219,19 @@ function summary(response: Response, usage: CallUsage | undefined, durationMs: n
   return `${target} · ${tokens} · ${(durationMs / 1000).toFixed(2)} s`
 }
 
+/** A whole answer is one event, and far smaller. */
+const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024
+
 async function* readEventData(response: Response): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
   if (response.body === null) return
-  for await (const chunk of response.body) {
-    rest += decoder.decode(chunk, { stream: true })
-    const events = rest.split(/\r?\n\r?\n/)
-    rest = events.pop() ?? ''
-    for (const event of events) {
-      const data = event
-        .split(/\r?\n/)
-        .filter((line) => line.startsWith('data:'))
-        .map((line) => line.slice(5).trimStart())
-        .join('\n')
-      if (data !== '') yield data
-    }
+  const events: string[] = []
+  // Past its bound the parser refuses to be fed.
+  const parser = createParser({
+    maxBufferSize: MAX_EVENT_CHARACTERS,
+    onEvent: ({ data }) => events.push(data),
+  })
+  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+    parser.feed(text)
+    yield* events.splice(0).filter((data) => data !== '')
   }
 }

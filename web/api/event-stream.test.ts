@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createEventReader, type ServerSentEvent } from './event-stream.ts'
+import { createEventReader, MAX_EVENT_CHARACTERS, type ServerSentEvent } from './event-stream.ts'
 
 const STREAM = [
   '\uFEFF: a comment\n\n',
@@ -40,11 +40,36 @@ describe('events are the same', () => {
   })
 })
 
-test('an event is told as soon as its empty line is there', () => {
+test('an event comes as soon as its empty line is there', () => {
   const read = createEventReader()
   const push = (text: string) => read(new TextEncoder().encode(text))
   expect(push('data: 1\n')).toEqual([])
   expect(push('\n')).toEqual([{ name: 'message', data: '1' }])
   expect(push('data: 2\r\n\r')).toEqual([{ name: 'message', data: '2' }])
   expect(push('\ndata: 3\n\n')).toEqual([{ name: 'message', data: '3' }])
+})
+
+describe('a stream that never ends what it began', () => {
+  const piece = new TextEncoder().encode('x'.repeat(1024 * 1024))
+  const readForEver = (beginning: string, each = piece) => {
+    const read = createEventReader()
+    read(new TextEncoder().encode(beginning))
+    return () => {
+      for (let size = 0; size <= 2 * MAX_EVENT_CHARACTERS; size += each.length) read(each)
+    }
+  }
+
+  test('is refused at a line without an end', () => {
+    expect(readForEver('data: ')).toThrow('max buffer size')
+  })
+
+  test('is refused at an event of ever more lines', () => {
+    const lines = new TextEncoder().encode(`data: ${'x'.repeat(1024 * 1024)}\n`)
+    expect(readForEver('', lines)).toThrow('max buffer size')
+  })
+
+  test('is read on, without being kept, where the line can be no field', () => {
+    expect(readForEver(': a comment')).not.toThrow()
+    expect(readForEver('unknown')).not.toThrow()
+  })
 })

@@ -1,7 +1,8 @@
 /**
- * Server-sent events out of the bytes of a fetched answer, whichever way they are cut. `EventSource` cannot send a body.
- * Follows https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation; knows no event.
+ * Server-sent events out of the bytes of a fetched answer, whichever way they are cut: `EventSource`
+ * cannot send a body. `eventsource-parser` reads the lines; this file knows no event.
  */
+import { createParser } from 'eventsource-parser'
 
 export interface ServerSentEvent {
   /** `message` where the stream gives none. */
@@ -9,50 +10,23 @@ export interface ServerSentEvent {
   readonly data: string
 }
 
+/** A whole answer is one event, and far smaller. */
+export const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024
+
 /**
  * A step of a stream: bytes in, the events that they complete out. An incomplete rest at the end is
- * no event.
+ * no event. Throws at the bytes after those with which an event grew past its bound: a stream that
+ * never ends its line does not fill the page's memory.
  */
 export function createEventReader(): (bytes: Uint8Array) => ServerSentEvent[] {
   const decoder = new TextDecoder()
-  let line = ''
-  let name = ''
-  let data: string[] = []
-  /** A line feed after it belongs to the same end of a line, and may be in the next bytes. */
-  let endedByReturn = false
-
-  function endLine(events: ServerSentEvent[]): void {
-    if (line === '') {
-      if (data.length > 0)
-        events.push({ name: name === '' ? 'message' : name, data: data.join('\n') })
-      name = ''
-      data = []
-      return
-    }
-    const colon = line.indexOf(':')
-    const field = colon < 0 ? line : line.slice(0, colon)
-    const rest = colon < 0 ? '' : line.slice(colon + 1)
-    const value = rest.startsWith(' ') ? rest.slice(1) : rest
-    if (field === 'data') data.push(value)
-    if (field === 'event') name = value
-    line = ''
-  }
-
+  const events: ServerSentEvent[] = []
+  const parser = createParser({
+    maxBufferSize: MAX_EVENT_CHARACTERS,
+    onEvent: ({ event = 'message', data }) => events.push({ name: event, data }),
+  })
   return (bytes) => {
-    const events: ServerSentEvent[] = []
-    let text = decoder.decode(bytes, { stream: true })
-    if (endedByReturn && text !== '') {
-      endedByReturn = false
-      if (text.startsWith('\n')) text = text.slice(1)
-    }
-    let start = 0
-    for (const { 0: end, index } of text.matchAll(/\r\n|\n|\r/g)) {
-      line += text.slice(start, index)
-      endLine(events)
-      start = index + end.length
-    }
-    line += text.slice(start)
-    if (text.endsWith('\r')) endedByReturn = true
-    return events
+    parser.feed(decoder.decode(bytes, { stream: true }))
+    return events.splice(0)
   }
 }

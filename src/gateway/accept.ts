@@ -26,7 +26,7 @@ export function accept(
   request: Request,
   call: Pick<Call, 'dialect' | 'share' | 'isStrict' | 'caller'>,
 ): Promise<AcceptedRequest> {
-  // Also where nothing will be translated: what is asked for must be known before a gate decides.
+  // Also where nothing will be translated: a gate decides with the wish already known.
   call.isStrict = readStrictness(request.headers)
   const { dialect, share, caller } = call
   const owner = caller?.keySha256
@@ -68,7 +68,7 @@ interface BodyReading {
   readonly dialect: Dialect
   /** Takes what is held, before it is read where its length is said. */
   readonly share: Pick<BodyShare, 'take'>
-  /** Whose body it is, for `Deadlines.revoke`. */
+  /** The key that sends the body, for `Deadlines.revoke`. */
   readonly owner: string | undefined
 }
 
@@ -144,7 +144,7 @@ function within(
   return wait.accepted
 }
 
-/** One promise and no race: this is made for every call, and nearly every body is there already. */
+/** One promise and no race: every call creates one, and nearly every body is there already. */
 class BodyWait implements Deadline {
   dueAt: number
   before: Deadline | undefined = undefined

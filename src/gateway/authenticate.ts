@@ -17,8 +17,8 @@ export interface AuthenticatePorts {
 }
 
 /**
- * What has to be waited for before `authenticate`: what this node holds may be out of date.
- * Undefined: nothing.
+ * Renews what this node holds of keys where it may be out of date; `authenticate` has to wait for
+ * the promise. Undefined: it is up to date.
  * @throws GatewayError `unavailable` (rejects)
  */
 export function whenFresh({

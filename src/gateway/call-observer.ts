@@ -1,6 +1,6 @@
 /**
- * What may be told of each call to those who watch: never a body, a key, or a header other than
- * W3C's trace context. Whoever observes returns at once and never throws.
+ * The port for logs, metrics and traces: they learn of each call, but never a body, a key, or a
+ * header other than W3C's trace context. An observer returns at once and never throws.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
@@ -37,7 +37,9 @@ export interface CallTrace {
   beginAttempt(): AttemptTrace
 }
 
-/** How an upstream is told in whose trace it works (https://www.w3.org/TR/trace-context/). */
+/**
+ * The headers that name an upstream the trace it works in (https://www.w3.org/TR/trace-context/).
+ */
 export interface AttemptTrace {
   /** 16 hexadecimal digits. */
   readonly spanId: string

@@ -50,7 +50,7 @@ export interface Call {
   readonly attempts: AttemptRecord[]
   /** `provider/model` asked last. */
   target: string | null
-  /** Whose credential it was asked with. */
+  /** The owner of the credential that the target got. */
   credential: CallCredential | null
   /** On the clock's `elapsed` scale. */
   firstByteAt: number | null

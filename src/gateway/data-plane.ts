@@ -31,7 +31,7 @@ export const CALL_ENDPOINTS: Readonly<Record<string, Dialect>> = {
 type Handler = (request: Request) => Promise<Response>
 
 export interface DataPlane {
-  /** Who serves a path, with every method on it. */
+  /** The handler of a path, for every method. */
   find(path: string): Handler | undefined
 }
 
@@ -119,7 +119,7 @@ export function envelopeOf(pathname: string, headers?: Headers): Envelope {
 }
 
 /**
- * What OpenAI's clients may ask for, whether it is offered here or not
+ * The paths that OpenAI's clients know, offered here or not
  * (https://platform.openai.com/docs/api-reference).
  */
 const NESTED_FAMILIES: ReadonlySet<string> = new Set([

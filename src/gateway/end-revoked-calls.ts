@@ -1,7 +1,7 @@
 /**
  * Ends the calls that are under way with a key that is in force no more, by asking for all of them
- * every now and then: a call and its events pay nothing for it. Knows neither why a key went nor
- * who was told.
+ * every now and then: a call and its events pay nothing for it. It must not know why a key went,
+ * nor which nodes heard of it.
  */
 import type { Timekeeper } from '../core/clock.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'

@@ -1,6 +1,6 @@
 /**
- * What the hot path needs from the rest of the house; store/, ledger/, snapshots/, limits/ and
- * revocation/ satisfy these, compose/ joins them.
+ * The ports of the hot path: store/, ledger/, snapshots/, limits/ and revocation/ satisfy them,
+ * compose/ joins them.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Cost } from '../core/cost.ts'
@@ -62,9 +62,9 @@ export interface Freshness {
   assertKnown(accountId: AccountId | undefined): void
 }
 
-/** What is known of a call before it is made. */
+/** The facts of a call before its target is asked. */
 export interface CallAhead {
-  /** As the caller wrote it: there may be no such gate. */
+  /** The caller's spelling: there may be no such gate. */
   readonly gateId: string
   /** Milliseconds since the Unix epoch; decides in which period it counts. */
   readonly startedAtMs: number
@@ -72,7 +72,7 @@ export interface CallAhead {
   readonly estimatedTokens: number
 }
 
-/** What a call used, once it is over. */
+/** The usage of a call that is over. */
 export interface Spent {
   /** Input and output together; null: nobody knows, though there was an answer. */
   readonly tokens: number | null
@@ -104,8 +104,7 @@ export interface Place {
 }
 
 /**
- * Which limits in money want the price of a call's target to be known; by their names, for the
- * refusal.
+ * The limits in money that need a known price for a call's target; by their names, for the refusal.
  */
 export interface PriceDemand {
   /** Undefined: no budget does. */
@@ -125,8 +124,8 @@ export interface Limits {
    */
   enter(caller: Caller, nowMs: number): Place
   /**
-   * What has to be waited for before `admit`, shortly after a start: what the account used before
-   * has to be known. Undefined: nothing. @throws GatewayError `unavailable` (rejects)
+   * Reads what the account used before, shortly after a start; `admit` has to wait for the promise.
+   * Undefined: it is known. @throws GatewayError `unavailable` (rejects)
    */
   whenReady(caller: Caller, gateId: string): Promise<void> | undefined
   /**
@@ -137,7 +136,7 @@ export interface Limits {
   admit(caller: Caller, call: CallAhead): Ticket | Promise<Ticket>
 }
 
-/** What calls cost. */
+/** The prices of calls. */
 export interface Prices {
   /**
    * Whether what a call to this target uses can be priced. @param at milliseconds since the Unix
@@ -169,7 +168,7 @@ export interface Ledger {
   assertWritable(): void
 }
 
-/** What is kept of calls that were turned away before they were admitted. */
+/** Keeps calls that were turned away before they were admitted. */
 export interface Refusals {
   /** Returns at once and never throws. */
   note(call: CallRecord): void
@@ -183,8 +182,8 @@ export interface Credential {
 }
 
 /**
- * As a target has it: the server of an owned model may take none (undefined), and then is sent
- * none.
+ * The credential of one target. The server of an owned model may need none (undefined), and then
+ * gets none.
  */
 export interface TargetCredential extends Omit<Credential, 'secret'> {
   readonly secret: Secret | undefined

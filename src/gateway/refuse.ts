@@ -16,7 +16,7 @@ const CLIENT_LEFT_STATUS = 499
 
 /**
  * Settles a call that ends without an answer from upstream; one that was not admitted is settled
- * nowhere. @returns the error that the client is told
+ * nowhere. @returns the error for the client
  */
 export async function settleRefused(
   ports: SettlePorts,

@@ -1,4 +1,4 @@
-/** A call that was turned away before it was admitted: who is told, and what the ledger keeps. */
+/** Reports a call that was turned away before it was admitted, and keeps it in the ledger's log. */
 import type { CallRecord } from '../core/call.ts'
 import type { Stopwatch } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -59,8 +59,8 @@ export interface RefusalPorts {
 }
 
 /**
- * A call that was turned away before it was admitted is settled nowhere; its account and those who
- * watch are told all the same.
+ * Nothing settles a call that was turned away before it was admitted; its account and the observers
+ * learn of it all the same.
  */
 export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call): void {
   const { observer, clock, gates, refusals } = ports
@@ -69,7 +69,7 @@ export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call
   const durationMs = Math.round(clock.elapsed() - begunAt)
   const keyId = caller?.keyId ?? null
   observer?.refuse({ id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }, trace)
-  // A failure of the gateway itself is told elsewhere, and to its operator.
+  // The operator hears of a failure of the gateway itself elsewhere.
   if (caller === undefined || refusals === undefined || status >= 500) return
   const gateId = accepted && gates.find(caller.accountId, accepted.gateId)?.id
   refusals.note(

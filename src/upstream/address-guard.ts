@@ -20,9 +20,7 @@ export interface Destination {
   readonly url: string
   /** The host as the address named it; undefined when it named an IP address. */
   readonly host: string | undefined
-  /**
-   * Whom the certificate has to name; undefined over http and when the address named an IP address.
-   */
+  /** The name that the certificate must have; undefined over http and for an IP address. */
   readonly serverName: string | undefined
 }
 
@@ -78,14 +76,14 @@ export class AddressGuard {
       return 'allowed'
     } catch (thrown) {
       if (!(thrown instanceof UpstreamFailure)) throw thrown
-      // What is open only because of where it leads is closed as long as it leads nowhere.
+      // A host that is open only for its addresses is closed as long as it has none.
       if (url.protocol === 'http:' && !this.#isNamed(url)) throw new AddressRefusedError(HTTPS_ONLY)
       return 'unresolved'
     }
   }
 
   /**
-   * Where one call may connect: IP addresses, best first, never none.
+   * The IP addresses that one call may connect to, best first, never none.
    * @throws AddressRefusedError when the address is not allowed or not any more; UpstreamFailure
    * when its name leads nowhere
    */
@@ -205,8 +203,8 @@ const HTTPS_ONLY =
   'It must begin with https:// – http is only for hosts that the operator lists in GATEHOUSE_TRUSTED_HOSTS.'
 
 /**
- * Takes an address only in its plain form: one that says the same in other words (a number for an
- * IP address, escapes, another alphabet) is made to be read differently by somebody.
+ * Takes an address only in its plain form: another spelling of the same (a number for an IP
+ * address, escapes, another alphabet) exists to be read differently by somebody.
  */
 function parseAddress(address: string): URL {
   const url = URL.parse(address)
@@ -236,7 +234,7 @@ function parseAddress(address: string): URL {
   return url
 }
 
-/** What stands between the slashes, as it was written. */
+/** The host with its port, between the slashes, in the spelling of the address. */
 function authorityOf(address: string): string {
   return /^[a-z]+:\/\/([^/?#]*)/i.exec(address)?.[1] ?? ''
 }

@@ -1,5 +1,5 @@
 /**
- * What an IP address is for: the public internet, or one of the ranges that lead somewhere else
+ * Classifies IP addresses: the public internet, or one of the ranges that lead somewhere else
  * (IANA's special-purpose registries for IPv4 and IPv6). Pure; resolves no names.
  */
 import { isIPv4, isIPv6 } from 'node:net'

@@ -50,13 +50,13 @@ export class AnswerParser {
   #at = 0
   /** Bytes of the body or of the chunk that are to come. */
   #left = 0
-  /** Where the chunks of the bytes that are being pushed lie, one behind the other. */
+  /** The chunks' place within the bytes that are being pushed, one behind the other. */
   #chunksFrom = 0
   #chunksTo = 0
   /** The beginning of a head or a line whose end has not come yet. */
   #held: Buffer = NOTHING
   #heldLength = 0
-  /** Where the part lies that was found last. */
+  /** The place of the part that was found last. */
   #partFrom = 0
   #partTo = 0
   #trailerBytes = 0
@@ -275,7 +275,7 @@ export class AnswerParser {
     this.#chunksTo += to - from
   }
 
-  /** As one piece: an upstream that sends a byte a chunk would make work for each of them. */
+  /** Hands all chunks over as one piece: an upstream may send one byte a chunk. */
   #handChunks(bytes: Buffer): void {
     const to = this.#chunksTo
     if (to === 0) return
@@ -286,7 +286,7 @@ export class AnswerParser {
   #end(bytes: Buffer): void {
     this.#state = 'done'
     this.#handChunks(bytes)
-    // Whatever follows would be taken for the next question's answer.
+    // More bytes would pass for the next question's answer.
     if (this.#at < bytes.length) throw new MalformedAnswer('It goes on after its end.')
     this.#receiver.onEnd()
   }
@@ -394,7 +394,7 @@ const NOTHING = Buffer.alloc(0)
 const CRLF = Buffer.from('\r\n')
 const BLANK_LINE = Buffer.from('\r\n\r\n')
 const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/
-/** Where in a status line these stand. */
+/** Places within a status line. */
 const MINOR_VERSION_AT = 7
 const STATUS_AT = 9
 const ZERO = 0x30

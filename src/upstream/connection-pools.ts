@@ -1,7 +1,6 @@
 /**
- * The connections to upstreams: which a request may take, and those that are open: lent to one call
- * at a time, the one used last first, and let go when they are idle or old. Whose call it is makes
- * no difference here. Knows no LLM.
+ * Keeps the open connections to upstreams: lends each to one call at a time, the one used last
+ * first, and lets it go when it is idle or old. It must not know whose call it is, nor any LLM.
  */
 
 import { isIP } from 'node:net'
@@ -300,7 +299,7 @@ export class ConnectionPool implements ConnectionKeeper {
           idleUntil: now + this.#keptMs(undefined),
           isLasting: false,
         })
-        // Whoever it was made for may have left: it serves the next one then.
+        // The call that it was opened for may have ended: then it serves the next one.
         if (!this.#serve(connection)) this.#lend(connection)
         this.#connectMore()
       },
@@ -347,7 +346,7 @@ function marginOf(keepAliveMs: number): number {
   return keepAliveMs - Math.min(MARGIN_MS, keepAliveMs / 2)
 }
 
-/** What is the same for every request to one address. */
+/** The facts shared by all requests to one address. */
 interface UpstreamAddress {
   /** The request's target and host, as its first two lines. */
   readonly opening: string
@@ -360,10 +359,12 @@ interface UpstreamAddress {
  * are.
  */
 const MAX_KEPT = 4_096
-/** Where a customer's own server says nothing: those on Node close after five seconds. */
+/** For a customer's own server that says nothing: servers on Node close after five seconds. */
 const GUARDED_KEEP_ALIVE_MS = 4_000
 
-/** Which connections a request may take, and how its first lines name its upstream. */
+/**
+ * Finds the connections that a request may take, and writes the first lines that name its upstream.
+ */
 export class Routes {
   readonly #proxies: Proxies
   readonly #kept = new Map<string, UpstreamAddress>()
@@ -399,7 +400,7 @@ export class Routes {
       const key = `${isSecure} ${address} ${port} ${serverName} ${assumedKeepAliveMs}`
       return { key, address, port, serverName, proxy, assumedKeepAliveMs }
     })
-    // A proxy that is no tunnel is told the whole address (RFC 9112 §3.2.2).
+    // A proxy that is no tunnel needs the whole address (RFC 9112 §3.2.2).
     const target =
       proxy === undefined || isSecure
         ? ''

@@ -12,14 +12,14 @@ import {
 } from './answer-parser.ts'
 import type { HttpProxy } from './proxies.ts'
 
-/** Where a connection leads. */
+/** The way from this process to an upstream. */
 export interface Route {
   /** Connections of the same key may take each other's place. */
   readonly key: string
-  /** What is connected to: a name, or the very address that was checked. Without brackets. */
+  /** A name, or the very address that was checked; without brackets. */
   readonly address: string
   readonly port: number
-  /** Whom the certificate has to name; undefined: there is no TLS. */
+  /** The name that the certificate must have; undefined: there is no TLS. */
   readonly serverName: string | undefined
   readonly proxy: HttpProxy | undefined
   /**
@@ -47,7 +47,7 @@ export interface Question {
   readonly body: Uint8Array
 }
 
-/** What a connection tells whoever keeps it. */
+/** The events that a connection reports to its keeper. */
 export interface ConnectionKeeper {
   /**
    * It has brought a whole answer and may be asked again, now or within so many milliseconds, where
@@ -85,7 +85,7 @@ export class Connection implements AnswerReceiver {
   #socket: UpstreamSocket | undefined
   #parser: AnswerParser | undefined
   #asker: Asker | undefined
-  /** What the kernel would not take yet: a copy, because questions are only lent. */
+  /** Bytes that the kernel did not take yet: a copy, because questions are only lent. */
   #unsent: Buffer = NOTHING
   #isPaused = false
   #isTunnelled = false
@@ -202,8 +202,7 @@ export class Connection implements AnswerReceiver {
   }
 
   /**
-   * Whom the certificate of the first server on the way has to name; undefined: it is spoken to
-   * without TLS.
+   * The name that the first server's certificate must have; undefined: that server speaks no TLS.
    */
   #firstServerName(): string | undefined {
     const { proxy, serverName } = this.#options.route
@@ -407,7 +406,7 @@ function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
 }
 
-/** As the handshake carries it: the length before the name. */
+/** In the handshake's form: the length before the name. */
 const HTTP_1_1 = Buffer.from('\x08http/1.1')
 const NOTHING = Buffer.alloc(0)
 /** Filled and sent in one turn of the event loop: never kept. */

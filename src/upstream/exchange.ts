@@ -1,6 +1,6 @@
 /**
- * What the gateway needs of an HTTP client: exchanges with upstreams, one for each request that
- * goes out. It must not know which client makes them, nor any LLM.
+ * The port of an HTTP client: exchanges with upstreams, one for each request that goes out. It must
+ * not know the client behind it, nor any LLM.
  */
 import type { AnswerHead } from './answer-parser.ts'
 import type { CommonHeaders } from './headers.ts'
@@ -32,7 +32,7 @@ export interface ExchangeRequest {
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal
   /**
-   * Whose exchange it is, for `Deadlines.revoke`; undefined: nobody's who could lose the right to
+   * The key of the call, for `Deadlines.revoke`; undefined: no key that could be deleted is behind
    * it.
    */
   readonly owner?: string | undefined

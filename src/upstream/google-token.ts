@@ -116,7 +116,7 @@ async function exchange(credential: Secret, scope: string) {
   const answer: unknown = await exchanging
     .getToken({ forceRefresh: true })
     .catch((thrown: unknown) => {
-      // What is not ours comes from the signing, and may tell of the key.
+      // Other errors come from the signing, and may hold parts of the key.
       throw thrown instanceof GoogleTokenError
         ? thrown
         : refusal('has a private_key that cannot be used')

@@ -4,7 +4,7 @@
  * Connects to nothing, and knows no LLM and no list of names.
  */
 
-/** As much of the web's `Headers` as answers need. Names are in lower case. */
+/** The part of the web's `Headers` that answers need. Names are in lower case. */
 export interface AnswerHeaders {
   /** Fields of the same name are one, with `, ` between their values (RFC 9110 §5.3). */
   get(name: string): string | null
@@ -85,7 +85,7 @@ const COLON = 0x3a
 const CR = 0x0d
 const LF = 0x0a
 
-/** What a byte may be part of, by its code: nothing, a value, a name too. */
+/** The use of each byte, by its code: in nothing, in a value, in a name too. */
 const VALUE = 1
 const NAME = 2
 const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
@@ -187,7 +187,7 @@ export class HeaderList {
     this.#beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
   }
 
-  /** What of these headers passes. */
+  /** Picks the headers that pass. */
   pick(headers: AnswerHeaders): Record<string, string> {
     const hop = namedIn(headers.get('connection'))
     // The runtime's own call back from native code for each: one object of them all costs less.
@@ -251,12 +251,12 @@ export function forwardTraceHeaders(headers: Headers): Record<string, string> {
 const TRACE_PARENT =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
 
-/** Where vendors say what they call a request, the likelier first. */
+/** The headers in which vendors give their id of a request, the likelier first. */
 // provider-name-ok: headers, wherever they come from
 const REQUEST_IDS = ['x-request-id', 'request-id', 'mistral-correlation-id', 'x-amzn-requestid']
 const LONGEST_ID = 200
 
-/** What the vendor calls the request; undefined where it says nothing usable. */
+/** The vendor's id of the request; undefined where there is none that is usable. */
 export function upstreamRequestId(headers: AnswerHeaders): string | undefined {
   for (const name of REQUEST_IDS) {
     const id = headers.get(name)

@@ -1,5 +1,5 @@
 /**
- * Which calls go through a proxy, as the environment says. Connects to nothing and knows no LLM.
+ * Decides by the environment which calls go through a proxy. Connects to nothing and knows no LLM.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import { type IpRange, isInRange, parseIpAddress, parseLooseIpRange } from './address-ranges.ts'
@@ -121,7 +121,7 @@ function covers(exception: Exception, hostname: string, port: number): boolean {
   return host === '*' || hostname === host || hostname.endsWith(`.${host}`)
 }
 
-/** What is on this machine is not reached through another one. */
+/** No call to this machine goes through another one. */
 function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||

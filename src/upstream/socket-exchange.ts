@@ -10,7 +10,7 @@ import type { Exchange, ExchangeRequest, ExchangeTimeouts, TakePiece } from './e
 import { CommonHeaders } from './headers.ts'
 import { UpstreamFailure, type UpstreamFailureType } from './upstream-failure.ts'
 
-/** What every exchange of a process shares. */
+/** Shared by all exchanges of a process. */
 export interface ExchangePorts {
   readonly deadlines: Deadlines
   readonly routes: Routes
@@ -24,7 +24,7 @@ interface Reader {
   readonly over: PromiseWithResolvers<boolean>
 }
 
-/** What it is called when a deadline falls due in each phase. */
+/** The failure that a deadline means in each phase. */
 const SILENCES: Record<Phase, UpstreamFailureType> = {
   connecting: 'connect_timeout',
   asked: 'first_byte_timeout',
@@ -59,9 +59,9 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   #endBy: number
   #isWhole = false
   #failure: UpstreamFailure | undefined
-  /** Whoever takes the pieces as they come. */
+  /** Takes the pieces as they come. */
   #reader: Reader | undefined
-  /** Whoever waits for all of it. */
+  /** Waits for the whole answer. */
   #collector: PromiseWithResolvers<Uint8Array> | undefined
 
   constructor(ports: ExchangePorts, request: ExchangeRequest) {
@@ -170,7 +170,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
       over.reject(thrown)
     }
     this.#reader = undefined
-    // Whoever does not ask for more waits for nothing.
+    // A reader that does not ask for more waits for nothing.
     this.dueAt = this.#endBy
   }
 
@@ -216,7 +216,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     return true
   }
 
-  /** Tries one address after the other. What was written once is never written again. */
+  /** Tries one address after the other. A request that was written once is never written again. */
   async #connect(
     pools: readonly ConnectionPool[],
     ask: (connection: Connection) => boolean,
@@ -279,7 +279,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     const failure = new UpstreamFailure(type, FAILURE_MESSAGES[type], { cause })
     this.#failure = failure
     this.#finish()
-    // What came before an upstream broke off may still be read.
+    // The pieces from before an upstream broke off may still be read.
     if (!LEAVES_ITS_PIECES.has(type)) this.#pieces = []
     this.#connecting?.abort()
     this.#connection?.drop()

@@ -22,7 +22,10 @@ type TrustedHost = { readonly port: number | undefined } & (
   | { readonly type: 'range'; readonly range: IpRange }
 )
 
-/** Where a trusted name may lead. Never to a cloud's metadata, whoever has the name's DNS. */
+/**
+ * The kinds of address that a trusted name may lead to. Never a cloud's metadata, whoever has the
+ * name's DNS.
+ */
 const NAMED_KINDS: ReadonlySet<AddressKind> = new Set([
   'public',
   'loopback',

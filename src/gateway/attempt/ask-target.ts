@@ -117,7 +117,7 @@ export async function askTarget(
   }
 }
 
-/** What the call's record will say of its target. */
+/** Notes what the call's record will say of its target. */
 export function noteTarget(call: AdmittedCall, target: Target): void {
   call.target = target.name
   call.credential = target.owner === 'account' ? 'own' : 'platform'

@@ -48,7 +48,7 @@ export async function attemptTargets(
         return attempted
       } catch (thrown) {
         if (!(thrown instanceof GatewayError)) throw thrown
-        // What the caller got wrong here is wrong everywhere.
+        // The caller's own mistake is one at every target.
         if (!movesOn(thrown)) throw thrown
         const isSkipped = isForeignReasoning(thrown)
         if (isSkipped) call.skipped.push(target.name)

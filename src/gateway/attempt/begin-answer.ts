@@ -37,7 +37,7 @@ const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
  */
 const MAX_EMBEDDINGS_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** Where the dialects report usage in a whole answer. */
+/** The members in which the dialects report the usage of a whole answer. */
 const USAGE_MEMBERS: ReadonlySet<string> = new Set(['usage', 'usageMetadata', 'meta'])
 
 /** The beginning of an answer that will be relayed. */
@@ -74,9 +74,7 @@ export interface AnswerExpectation {
   readonly secrets: readonly string[] | undefined
 }
 
-/**
- * What is sent, and with it how the answer comes back: as it is, or in the caller's own dialect.
- */
+/** The request that is sent; it decides whether the answer comes back as it is or is translated. */
 export type OutgoingRequest =
   | ({
       readonly type: 'relayed'

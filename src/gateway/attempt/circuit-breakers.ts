@@ -1,6 +1,6 @@
 /**
- * What this node has lately seen of each target: whether it fails, and how soon it begins to
- * answer. In memory only. It must not know gates, nor decide an order: order-targets.ts does.
+ * Remembers how each target lately behaved on this node: whether it fails, and how soon it begins
+ * to answer. In memory only. It must not know gates, nor decide an order: order-targets.ts does.
  */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { ErrorKind } from '../../core/errors.ts'
@@ -34,13 +34,13 @@ interface TargetState {
 /** The newest failure that was the target's own fault. */
 export interface SeenFailure {
   readonly kind: ErrorKind
-  /** What a caller saw, or would have seen without another target. */
+  /** The status that a caller saw, or would have seen without another target. */
   readonly status: number
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number
 }
 
-/** What was seen of a target since this node started. */
+/** A target's behaviour since this node started. */
 export interface SeenTarget {
   readonly condition: Condition
   readonly failuresInARow: number
@@ -130,7 +130,7 @@ export class CircuitBreakers {
   /**
    * The target failed in a way that is its own fault.
    * @param restMs how long it asked to be left alone
-   * @param told what its caller was told of it, for those who look at the target's health
+   * @param told the error that its caller got, for those who look at the target's health
    */
   noteFailed(key: string, restMs = 0, told?: Pick<SeenFailure, 'kind' | 'status'>): void {
     const state = this.#stateOf(key)
@@ -159,7 +159,8 @@ export class CircuitBreakers {
   }
 
   /**
-   * What they failed for is no more; how fast they are stays. @param prefix of the targets' keys
+   * Forgets their failures, whose cause is gone, and keeps how fast they are. @param prefix of the
+   * targets' keys
    */
   forgetFailures(prefix: string): void {
     for (const [key, state] of this.#states) if (key.startsWith(prefix)) recover(state)

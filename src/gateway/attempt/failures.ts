@@ -1,5 +1,5 @@
 /**
- * What goes wrong between gateway and upstream, as the one error type. Decides no status:
+ * Turns failures between gateway and upstream into the one error type. Decides no status:
  * core/errors.ts does.
  */
 import { GatewayError, toGatewayError } from '../../core/errors.ts'

@@ -68,7 +68,7 @@ export async function toRefusal(
   const callerStatus = toCallerStatus(status, dialect)
   return new GatewayError('upstream_error', message, {
     status: callerStatus,
-    // What the caller got wrong is told as such where the vendor's own words for it are not passed
+    // The caller's own mistake gets their dialect's type where the vendor's words are not passed
     // on.
     ...(target.isTranslated ? { type: callersTypeOf(callerStatus) } : {}),
     ...(isFull ? { code: CONTEXT_FULL } : {}),
@@ -144,7 +144,7 @@ async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array
       size += chunk.byteLength
     }
   } catch {
-    // A refusal cut short is still a refusal: what has come of it is told.
+    // A refusal cut short is still a refusal: the part that came is passed on.
   } finally {
     exchange.close()
   }

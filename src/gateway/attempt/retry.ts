@@ -1,4 +1,4 @@
-/** Whether and when a failed attempt is made again. Pure. */
+/** Decides whether and when a failed attempt is repeated. Pure. */
 import type { GatewayError } from '../../core/errors.ts'
 
 /**
@@ -43,8 +43,7 @@ export function isWorthRetrying(failure: GatewayError): boolean {
 }
 
 /**
- * Where an owned model leads does not change in the moment of a retry; another target may lead
- * elsewhere.
+ * An owned model's address does not change in the moment of a retry; another target has another.
  */
 function isAddressRefused(failure: GatewayError): boolean {
   return failure.code === 'address_refused'

@@ -10,7 +10,7 @@ import type { Target } from '../plan/compile-target.ts'
 export interface UnsignedRequest {
   /** Changed in place: the signature or token goes where the key was. */
   readonly headers: Record<string, string>
-  /** What will be sent, to the byte. */
+  /** The body exactly as it will be sent. */
   readonly body: Uint8Array
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal

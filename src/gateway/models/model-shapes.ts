@@ -15,7 +15,7 @@ export function speaksMessages(headers: Headers): boolean {
   return headers.has('anthropic-version')
 }
 
-/** Which kinds of calls a gate takes from Mistral's clients. */
+/** The kinds of calls that a gate takes from Mistral's clients. */
 export interface AltCalls {
   readonly chat: boolean
   readonly fim: boolean

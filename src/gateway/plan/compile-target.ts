@@ -1,6 +1,6 @@
 /**
  * Makes of a gate's target what all calls to it share, once for each dialect of callers and each
- * credential (docs/decisions/0047). No I/O; it must not know which calls it is asked for.
+ * credential (docs/decisions/0047). No I/O; it must not know for which calls.
  */
 
 import { createHash } from 'node:crypto'
@@ -33,11 +33,11 @@ export interface Target extends RelayTarget {
   readonly providerId: string
   /** Undefined: its server takes none, and no header carries any. */
   readonly credential: Secret | undefined
-  /** Whose credential it is. */
+  /** The owner of the credential. */
   readonly owner: Credential['owner']
   /** Set when the credential may be one that signs. */
   readonly signing: Signing | undefined
-  /** Which headers pass between the caller and it, where nothing is translated. */
+  /** The headers that pass between the caller and the target, where nothing is translated. */
   readonly passed: PassedHeaders
   /**
    * The headers of every request to it: its credential, and the provider's own. Made anew with the
@@ -140,7 +140,7 @@ function toCommonHeaders(
           : { [keyHeader]: key }),
       ...fixedHeaders,
       'content-type': 'application/json',
-      // The answer is read on its way through, so it is asked for as it is.
+      // The gateway reads the answer on its way through, so the upstream must not compress it.
       'accept-encoding': 'identity',
     },
     headers,

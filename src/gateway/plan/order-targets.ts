@@ -7,8 +7,7 @@ import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 const EXPLORED_SHARE = 20
 
 /**
- * What a strategy remembers of one version of a gate. A changed gate is another object, and begins
- * anew.
+ * A strategy's memory of one version of a gate. A changed gate is another object, and begins anew.
  */
 interface Rotation {
   calls: number
@@ -114,7 +113,7 @@ export function healthKey(gate: Pick<Gate, 'accountId'>, target: GateTarget): st
   return `${gate.accountId}\n${target.model}`
 }
 
-/** What a health key was made of. */
+/** The parts that a health key was built from. */
 export function readHealthKey(key: string): {
   readonly accountId: AccountId
   readonly target: string
@@ -123,7 +122,7 @@ export function readHealthKey(key: string): {
   return { accountId: key.slice(0, border) as AccountId, target: key.slice(border + 1) }
 }
 
-/** What the health keys of all of an account's targets at one provider begin with. */
+/** The beginning of the health keys of all of an account's targets at one provider. */
 export function healthKeyPrefix(accountId: AccountId, providerId: string): string {
   return healthKey({ accountId }, { model: `${providerId}/` })
 }

@@ -1,4 +1,4 @@
-/** What a caller is told when no target of a gate can be asked. Decides nothing. */
+/** The refusals for a gate of which no target can be asked. Decides nothing. */
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
@@ -91,7 +91,7 @@ function describeSpeakers(speakers: readonly string[]): string {
 
 const MAX_SPEAKERS = 8
 
-/** Where the caller named the gate. */
+/** The member in which the caller named the gate. */
 function gateMember({ body }: AcceptedRequest): string {
   return ['gate_id', 'gateId'].find((name) => body.get(name) !== undefined) ?? 'model'
 }

@@ -43,7 +43,7 @@ import { gateNotFound, noAddress, noCredential, wrongDialect, wrongModel } from 
 
 export interface Plan {
   readonly gate: Gate
-  /** As the gate has decided it. */
+  /** The request after the gate's decisions. */
   readonly request: AcceptedRequest
   /** Empty only where the gateway answers itself. */
   readonly targets: readonly Target[]
@@ -161,8 +161,7 @@ function findTargets(
       if (provider !== undefined) speaking.push(provider)
     }
   }
-  // As one whose credential is refused: the next target may be asked, and this one not in any other
-  // way.
+  // It counts as a refused credential: the next target may be asked, and this one in no other way.
   if (targets.length === 0 && unopened !== undefined) throw unopened
   return { speaking, targets }
 }
@@ -256,12 +255,12 @@ function findEndpoint(
 
 interface FoundUpstream {
   readonly provider: ReachableProvider
-  /** As the upstream names it. */
+  /** The upstream's own name for it. */
   readonly model: string
   readonly owned?: OwnedUpstream
 }
 
-/** Whom a target names: a provider, or a model that this account has registered. */
+/** Finds the upstream that a target names: a provider, or a model that this account registered. */
 export function findUpstream(
   ports: Pick<PlanPorts, 'providers' | 'ownedModels'>,
   accountId: AccountId,
@@ -327,7 +326,7 @@ function findChosen(gate: Gate, { body, ignored }: AcceptedRequest): GateTarget 
   return member === undefined ? undefined : { model: String(body.value(member)) }
 }
 
-/** What a gate's own targets have to look like too (contract/gates.ts). */
+/** The form that the targets of a gate have too (contract/gates.ts). */
 const TARGET = /^[A-Za-z0-9._-]+\/[\x21-\x7e]+$/
 const MAX_TARGET_LENGTH = 200
 
@@ -353,8 +352,8 @@ interface Host {
 }
 
 /**
- * Which of a gate's targets may be asked for what only a provider itself can keep or run: such
- * members are never ignored, since the answer would be another than was asked for
+ * Picks those of a gate's targets that may be asked for what only a provider itself can keep or
+ * run. Such members are never ignored: the answer would not be the one asked for
  * (docs/decisions/0033).
  * @throws GatewayError `invalid_request` naming the member that no target can take
  */

@@ -1,6 +1,6 @@
 /**
- * Finds out how the server of an owned model fills in the middle: each form is asked for one token,
- * by the code by which calls ask it. It sends nothing itself, and what it finds is kept elsewhere.
+ * Finds out how the server of an owned model fills in the middle: it asks each form for one token,
+ * with the code that calls use. It sends nothing itself and keeps nothing.
  */
 import {
   FIM_ENDPOINTS,

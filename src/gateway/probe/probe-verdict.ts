@@ -96,8 +96,8 @@ export function readAnswer(
 
 /**
  * The forms in which servers of these dialects tell errors: OpenAI's and Anthropic's (`{"error":
- * {…}}`), an older vLLM's and Mistral's (`{"object": "error"}`), FastAPI's (`{"detail": …}`).
- * Whatever stands before a server tells them otherwise.
+ * {…}}`), an older vLLM's and Mistral's (`{"object": "error"}`), FastAPI's (`{"detail": …}`). A
+ * proxy in front of a server has other forms.
  */
 function isModelServersError({ json, isNested, message }: UpstreamErrorAnswer): boolean {
   if (message === undefined || !isRecord(json)) return false

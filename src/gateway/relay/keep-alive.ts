@@ -50,7 +50,7 @@ export class KeepAlive {
   }
 
   #onDue(cause: DueCause): void {
-    // Otherwise the work itself fails, and that is what the client is told.
+    // Otherwise the work itself fails, and the client gets that failure.
     if (cause !== 'due') return
     // The deadline took itself out when it fell due.
     this.#ports.deadlines.add(this.#deadline)

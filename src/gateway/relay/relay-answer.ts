@@ -121,10 +121,7 @@ export const NOT_KEPT = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no'
 
 type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
 
-/**
- * Whatever has become of the answer: nothing is read any more, and the call is settled. Safe to
- * call again.
- */
+/** Stops reading, whatever became of the answer, and settles the call. Safe to call again. */
 export function giveUp(ports: SettlePorts, relayed: Relayed): Promise<void> {
   relayed.answer.exchange.close()
   // Without an end before this only when the client has left.
@@ -226,8 +223,8 @@ async function relayLarge(
 }
 
 /**
- * The end of an answer that broke: told in the caller's dialect, then an unclean close, so that no
- * client can take it for a whole one. A client that has left itself is told nothing.
+ * Ends an answer that broke: an error in the caller's dialect, then an unclean close, so that no
+ * client can take it for a whole one. A client that left gets nothing.
  */
 async function endBroken(
   ports: RelayPorts,
@@ -294,7 +291,7 @@ async function settleQuietly(
   await settle(ports, call, result).catch(() => undefined)
 }
 
-/** As far as it was reported. */
+/** Usage as far as the upstream reported it. */
 function usageOf(answer: BegunStream): Usage | null {
   return answer.type === 'events' ? answer.tap.usage : answer.readUsage(answer.counted.members)
 }

@@ -1,6 +1,6 @@
 /**
  * Stage 6 for a stream whose targets stay silent: its answer begins before theirs, with 200 and
- * comments, so that neither a proxy nor the client gives it up. Owns how a failure is told once its
+ * comments, so that neither a proxy nor the client gives it up. Owns the form of a failure once the
  * status is gone. It must not know how targets are asked.
  */
 import type { GatewayError } from '../../core/errors.ts'
@@ -94,10 +94,7 @@ async function relayLateEvents(
     })
 }
 
-/**
- * The call is written down as what it is, and its client is told in the stream: there is no status
- * any more.
- */
+/** Writes the refused call down, and sends the error in the stream: there is no status any more. */
 async function endRefused(
   ports: LatePorts,
   call: AdmittedCall,

@@ -3,7 +3,7 @@
  * not know what is in them.
  */
 
-/** What the server has to know of an answer on its way. */
+/** The state of an answer on its way, for the server. */
 export class AnswerProgress {
   /** How many pieces its client has taken. */
   taken = 0
@@ -27,7 +27,7 @@ export class AnswerProgress {
 /** The client's end of an answer. */
 export interface AnswerSink {
   /**
-   * Sends a piece, in this turn where the client keeps up. A client that has left is told nothing.
+   * Sends a piece, in this turn where the client keeps up. A client that has left gets nothing.
    * @returns set while it does not keep up: whoever does not wait for it fills the memory
    */
   write(piece: Uint8Array): Promise<void> | undefined
@@ -113,7 +113,7 @@ class DirectSource implements AnswerSink {
   }
 }
 
-/** Sends what is made piece by piece, each when the client has taken the one before. */
+/** Sends an answer piece by piece, each when the client has taken the one before. */
 export function sendEach(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): SendPieces {
   return async (client) => {
     for await (const piece of pieces) {

@@ -14,7 +14,7 @@ const KEPT_CHARS = 128
 const JUDGED_CHARS = 640
 /** A name with a space or an umlaut is a mistake that has to be seen; a sentence is a prompt. */
 const MAX_FOREIGN_CHARS = 4
-/** What ids of gates and names of models consist of. */
+/** Any character that ids of gates and names of models do not have. */
 const FOREIGN = /[^A-Za-z0-9._:/@+-]/gu
 
 /**

@@ -18,7 +18,7 @@ export interface CallResult {
   /** The HTTP status the caller saw, or would have seen. */
   readonly status: number
   readonly errorKind?: ErrorKind
-  /** As far as it was reported. */
+  /** Usage as far as the upstream reported it. */
   readonly usage?: Usage | null
   /**
    * Bytes of text that were relayed since that report. Set where what was not reported has to be
@@ -104,8 +104,8 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   }
   ports.observer?.finish(record, attempts, call.trace)
   const written = ports.ledger.record(record)
-  // Not before it is written down: other nodes are told what was used, and must not count what dies
-  // with this process.
+  // Not before it is written down: other nodes hear of the usage, and must not count what dies with
+  // this process.
   const settleTicket = () => call.ticket.settle(toSpent(record, endedAtMs))
   written.then(settleTicket, settleTicket)
   return written

@@ -31,7 +31,7 @@ export function wholeListQuery<Name extends PagedName>(name: Name) {
   })
 }
 
-/** Every answer of these operations is asked for again where it is shown. */
+/** Asks again for every answer of these operations that is on the page. */
 export async function refresh(
   client: QueryClient,
   ...names: readonly OperationName[]

@@ -1,6 +1,6 @@
 /**
- * Which address shows which page. Pages are fetched when they are first visited; none is imported
- * here at start.
+ * The address of each page. Pages are fetched when they are first visited; none is imported here at
+ * start.
  */
 import {
   type AnyRoute,

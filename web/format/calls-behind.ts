@@ -1,6 +1,5 @@
 /**
- * The log's address for the calls that a figure is made of. It must not know
- * who drew the figure.
+ * The log's address for the calls behind a figure. It must not know who drew the figure.
  */
 import type { Period } from './time-range.ts'
 

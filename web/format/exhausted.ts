@@ -1,4 +1,4 @@
-/** Which limits are used up, and what becomes of calls: pure. Knows no page. */
+/** Finds the limits that are used up, and says what becomes of calls. Pure; knows no page. */
 
 interface BudgetState {
   readonly id: string

@@ -1,4 +1,4 @@
-/** Which gates name something as a target. Asks nothing. */
+/** Finds the gates that name something as a target. Asks nothing. */
 
 interface Targeted {
   readonly targets: readonly { readonly model: string }[]

@@ -9,7 +9,7 @@ interface Percentiles {
   readonly p99: number | null
 }
 
-/** The part of `/v1/analytics`' sums that figures are made of. */
+/** The part of `/v1/analytics`' sums that figures need. */
 export interface UsageFigures {
   readonly calls: number
   readonly errors: number

@@ -33,7 +33,7 @@ interface ControlLinks {
   readonly 'data-field': string | undefined
 }
 
-/** For controls of one's own; `TextField` and its like are made of it. */
+/** For custom controls; `TextField` and its like use it. */
 export function Field({
   label,
   hint,

@@ -1,6 +1,6 @@
 /**
- * Which tab a key leads to, as readers of tabs expect it: around the ends by arrows, to the ends by
- * Home and End. Pure.
+ * Finds the tab that a key leads to, by the usual rules: arrows go around the ends, Home and End go
+ * to them. Pure.
  */
 
 export function moveAmongTabs(

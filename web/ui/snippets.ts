@@ -19,7 +19,7 @@ export interface CallSnippet {
   readonly name: string
   readonly code: string
   readonly family: SnippetFamily
-  /** Which one it calls: `/v1/messages`. */
+  /** The endpoint that it calls: `/v1/messages`. */
   readonly endpoint: string
   /** Its name within its family: `TypeScript, Chat`. */
   readonly variant: string

@@ -12,7 +12,7 @@ type Said = string | readonly [message: string, options: ToastOptions]
 
 interface Change<Answer, Given> {
   readonly send: (given: Given) => Promise<Answer>
-  /** Before anything is asked for again. */
+  /** Runs before anything is asked for again. */
   readonly onAnswer?: (answer: Answer, given: Given) => unknown
   readonly makesStale?: readonly OperationName[]
   readonly done?: Said | ((answer: Answer, given: Given) => Said)

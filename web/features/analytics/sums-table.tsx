@@ -123,7 +123,7 @@ function CostMarks({ sum }: { readonly sum: Sum }) {
   )
 }
 
-/** Gates, targets and keys become filters, and the next thing is told apart. */
+/** A gate, target or key becomes a filter, and the table goes on to the next grouping. */
 function GroupLink({
   sum,
   by,

@@ -1,4 +1,4 @@
-/** Which address speaks what, for SDKs that are not in the quick start. */
+/** The addresses and their formats, for SDKs that are not in the quick start. */
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Table, Th } from '../../ui/table.tsx'

@@ -1,4 +1,4 @@
-/** Which targets are offered for what was typed, the likeliest first. Pure. */
+/** Finds the targets to offer for a typed text, the likeliest first. Pure. */
 import type { RowOf } from '../../api/ask.ts'
 
 export interface ModelOption {
@@ -23,7 +23,7 @@ export interface Catalog {
 
 const OWNED = 'owned'
 
-/** The account's own models first, then what calls can be made to, then the rest. */
+/** The account's own models first, then the targets that calls can reach, then the rest. */
 export function toModelOptions({
   providers,
   models,

@@ -23,7 +23,7 @@ export interface TargetRowProps {
   /** Under `weighted`: its part of the calls, 0 to 1. */
   readonly share: number | undefined
   readonly option: ModelOption | undefined
-  /** Undefined: the gateway has not been told of it yet. */
+  /** Undefined: the gateway does not know the target yet. */
   readonly health: TargetHealth | undefined
   readonly problem: string | undefined
   readonly onChange: (changed: Partial<TargetDraft>) => void

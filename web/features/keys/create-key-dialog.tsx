@@ -1,4 +1,4 @@
-/** A key is made here, or one that was made elsewhere is taken over. */
+/** Creates a key, or imports one from elsewhere. */
 import { useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { classNames } from '../../ui/class-names.ts'

@@ -1,4 +1,4 @@
-/** The name of a key, where one is made, imported or renamed. */
+/** The name of a key that is created, imported or renamed. */
 import { TextField } from '../../ui/field.tsx'
 
 const MAX_NAME_LENGTH = 120

@@ -15,7 +15,7 @@ import { LogRow, toRowId } from './log-row.tsx'
 
 const HEAD_HEIGHT_PX = 36
 const OVERSCAN = 10
-/** The next page is asked for this many rows before the end. */
+/** The list asks for its next page this many rows before the end. */
 const AHEAD = 60
 
 export interface LogListProps {

@@ -31,7 +31,7 @@ export interface FirstStepsState {
 }
 
 /**
- * @param isWatching whether what is not there yet is asked for again and again; a hidden tab asks
+ * @param isWatching whether to ask again and again for what is not there yet; a hidden tab asks
  * nothing
  */
 export function useFirstSteps(isWatching: boolean): FirstStepsState {

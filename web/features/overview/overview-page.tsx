@@ -89,7 +89,7 @@ export function OverviewPage() {
   )
 }
 
-// Everything the overview tells of a range.
+// The overview's figures of a range.
 
 function AccountUsage({
   choice,

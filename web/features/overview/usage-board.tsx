@@ -73,7 +73,7 @@ export function UsageBoard({
   )
 }
 
-/** Which stretches the changes compare. */
+/** Names the stretches that the changes compare. */
 function describeCompared(
   { compared, ...range }: ResolvedRange,
   hasCalls: boolean,

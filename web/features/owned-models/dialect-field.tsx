@@ -1,4 +1,6 @@
-/** Which wire format a server speaks: each with a line on when it is the right one. */
+/**
+ * A choice of the wire format that a server speaks, each with a line on when it is the right one.
+ */
 import { formatDialect } from '../../format/dialects.ts'
 import { classNames } from '../../ui/class-names.ts'
 import type { Dialect, FimEndpoint } from './draft.ts'

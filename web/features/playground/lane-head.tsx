@@ -1,4 +1,4 @@
-/** Which gate a conversation is with, and what else can be done with it. */
+/** The head of a conversation: its gate, and its buttons. */
 import { Code, Columns2, X } from 'lucide-react'
 import type { RowOf } from '../../api/ask.ts'
 import { Button, IconButton } from '../../ui/button.tsx'

@@ -73,7 +73,7 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
     void navigate({ to: '/playground', search: { gate, compare }, replace: true })
   const [first, second] = gateIds
   // So that a reload and a shared address lead to the same gates.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what it calls is made anew each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it calls a function that is new each time
   useEffect(() => {
     if (search.gate === undefined && first !== undefined) choose(first, second)
   }, [search.gate, first, second])

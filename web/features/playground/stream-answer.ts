@@ -1,4 +1,4 @@
-/** Asks a gate and tells of the answer while it arrives. Knows no page and keeps nothing. */
+/** Asks a gate and reports the answer while it arrives. Knows no page and keeps nothing. */
 import { ApiError, send } from '../../api/ask.ts'
 import { createEventReader } from '../../api/event-stream.ts'
 import { applyEvent } from './apply-event.ts'

@@ -92,7 +92,7 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
     const controller = new AbortController()
     running.current.set(begun.id, controller)
     setThread(place, [...entries, begun])
-    // Wherever its thread is by then: closing the first of two moves the second.
+    // Finds its thread by id: closing the first of two moves the second.
     const onProgress = (answer: Answer) =>
       setPlayground((before) => ({
         ...before,

@@ -134,8 +134,8 @@ function OwnKey({
   )
 }
 
-// An own key shows as it was last chosen while the gateway has yet to agree, and as it is when the
-// gateway refuses.
+// The switch of an own key: shows the last choice until the gateway answers, and the gateway's
+// state when it refuses.
 
 function useActive(
   ownKey: ProviderKey,

@@ -1,6 +1,5 @@
 /**
- * Makes a budget, or changes one. Whom it limits, in what unit and for how long is decided when it
- * is made.
+ * Creates a budget, or changes one. Its subject, unit and period cannot be changed later.
  */
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'

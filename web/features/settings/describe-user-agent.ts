@@ -1,6 +1,6 @@
 /**
- * A browser's own description of itself, as people would say it. Good enough to recognise one's own
- * devices, and no more.
+ * Puts a browser's description of itself into words that people use. Good enough to recognise one's
+ * own devices, and no more.
  */
 
 const BROWSERS: readonly (readonly [mark: RegExp, name: string])[] = [

@@ -79,7 +79,7 @@ export function ChartDrawing({
 function useIsPrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false)
   useEffect(() => {
-    // At once: the browser takes the page as it is when the listener returns.
+    // Synchronous: the browser prints the page as it is when the listener returns.
     const begin = () => flushSync(() => setPrinting(true))
     const end = () => setPrinting(false)
     window.addEventListener('beforeprint', begin)

@@ -19,9 +19,7 @@ export interface ChartSeries {
   readonly dashes?: string | undefined
   /** `before`: a faint, broken line without a filling. */
   readonly look: 'line' | 'area' | 'stack' | 'before'
-  /**
-   * A sum of each step, which holds for all of it; else a value that lies between those beside it.
-   */
+  /** The value is a sum of the whole step; otherwise it lies between those beside it. */
   readonly isSum?: boolean
 }
 

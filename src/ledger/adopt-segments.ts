@@ -9,8 +9,8 @@ import { removeSums, sumsPathOf } from './segment-sums.ts'
 
 /**
  * Moves what waits in one data folder's journal behind what waits in another's. Neither may have a
- * `Journal` open. Killed at any point, each segment is in one of the two. What is set aside as
- * damaged stays where it is.
+ * `Journal` open. Killed at any point, each segment is in one of the two. Damaged segments that
+ * were set aside stay where they are.
  * @returns how many segments
  * @throws the file system's error; what was moved before stays moved
  */

@@ -205,8 +205,8 @@ export class Journal implements Ledger {
   }
 
   /**
-   * Stops appending to a segment. What it holds waits for the shipper; where it was deleted, which
-   * takes its records from the disk, they go to the backlog.
+   * Stops appending to a segment. Its records wait for the shipper; where the file was deleted, so
+   * that they left the disk, they go to the backlog.
    */
   #retire(segment: SegmentFile): void {
     this.#active = undefined

@@ -43,7 +43,7 @@ export function loadPriceTable(): PriceTable {
   // Named in the call, so that a bundler sees it.
   const { calcPrice, findProvider } = require('@pydantic/genai-prices') as typeof GenaiPrices
   return {
-    // Pinned exactly: what is asked for is what is installed.
+    // Pinned exactly: the version installed is the one named here.
     source: `genai-prices@${dependencies['@pydantic/genai-prices']}`,
     find(provider, model, at) {
       const found = calcPrice({}, model, { providerId: provider, timestamp: new Date(at) })

@@ -56,7 +56,7 @@ export class Shipper {
   readonly #random: () => number
   /** In the store already, but the file could not be deleted yet. */
   readonly #shipped = new WeakMap<ClosedSegment, Damage>()
-  /** Their files failed, and the operator was told. */
+  /** Segments whose files failed, which the operator has read of. */
   readonly #reported = new WeakSet<ClosedSegment>()
   #running: Promise<void> | undefined
   #next: Promise<void> | undefined

@@ -39,8 +39,8 @@ export class UnshippedSums {
   }
 
   /**
-   * True where a part of an hour is asked for that begins in the midst of these calls: then each
-   * has to be looked at.
+   * True where somebody's stretch begins in the midst of this part of an hour: then each call has
+   * to be looked at.
    */
   cuts({ firstMs, lastMs }: HourSum): boolean {
     return this.#stretchOf(firstMs) !== this.#stretchOf(lastMs)

@@ -26,7 +26,7 @@ const FRESH_MS = 50
 const MAX_ROUNDS = 3
 
 export type LimitName = 'requests' | 'concurrent' | 'tokens'
-/** Which limit refuses the call, or what became of it. */
+/** The limit that refuses the call, or the outcome of the lease. */
 export type LeaseOutcome = 'taken' | 'unavailable' | LimitName
 
 interface Waiter {

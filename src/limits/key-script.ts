@@ -25,7 +25,7 @@ export interface KeyDemand {
    */
   readonly nowMs: number
   readonly leaseMs: number
-  /** Which life of the hash this node knows; empty: none. */
+  /** The life of the hash that this node knows; empty: none. */
   readonly birth: string
   /** Among how many the limits were shared when it was last seen. */
   readonly nodes: number

@@ -47,7 +47,7 @@ export class LeasedBucket {
     this.#askedAtMs = nowMs
   }
 
-  /** How many units are used in the time that a lease is made for. */
+  /** Units used in the time that a lease is for. */
   get pace(): number {
     return Math.floor(this.#usedPerMs * LEASE_MS)
   }

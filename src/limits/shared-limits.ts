@@ -112,7 +112,7 @@ export class SharedLimits implements Limits {
     await this.#shared.refresh(windows, LOOKED_AT_MS)
   }
 
-  /** By what this node knows: what others have taken is asked for when the call is admitted. */
+  /** Decides by this node's own knowledge: the call's admission asks what others have taken. */
   enter(caller: Caller): Place {
     const { limits } = caller
     const key = this.#keyLeaseOf(caller)

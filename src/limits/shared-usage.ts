@@ -245,8 +245,8 @@ export class SharedUsage {
   }
 
   /**
-   * A clock that is set back brings its period again: all that was used was told, and what is set
-   * aside is asked for.
+   * A clock that is set back brings its period again: the usage was reported by then, and the lease
+   * asks for what it sets aside.
    */
   #forget({ window }: UsageLease): void {
     const { tokens, microUsd, unpricedCalls } = window

@@ -86,7 +86,7 @@ export class TokenBucket {
   }
 }
 
-/** The headers of a key, or of an account, are made of these. */
+/** The source of the headers of a key, or of an account. */
 export interface RateBuckets {
   readonly requests: TokenBucket
   readonly tokens: TokenBucket

@@ -219,7 +219,7 @@ export class BudgetCounter {
     this.alert(reservation.window)
   }
 
-  /** Tells of every share that is reached and was not told of yet. */
+  /** Reports every share that is reached and was not reported yet. */
   alert(window: UsageWindow): void {
     if (window !== this.#alerted) {
       this.#alerted = window

@@ -163,7 +163,7 @@ export class UsageLimits {
     return monthlyTokens !== null || monthlySpendUsd !== null ? this.#past.quotas : undefined
   }
 
-  /** Which limits in money refuse what has no price; undefined: none. */
+  /** The limits in money that refuse a target without a price; undefined: none. */
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
     const { name, unpriced, limits } = this.#plans.of(caller.accountId)
     const plan =

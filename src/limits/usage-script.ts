@@ -24,7 +24,7 @@ export interface UsageDemand {
   readonly leaseMs: number
   /** For how long the store has to remember. */
   readonly keepMs: number
-  /** Which life of the hash this node knows; empty: none. */
+  /** The life of the hash that this node knows; empty: none. */
   readonly birth: string
   /**
    * Of what is added: greater than the last one, or the same as the last, which may have arrived.

@@ -8,7 +8,7 @@ import type { Schema } from './schema.ts'
 export interface Account {
   readonly id: AccountId
   readonly name: string
-  /** Which of the operator's plans it has; null: the one for new accounts. */
+  /** The name of its plan, one of the operator's; null: the one for new accounts. */
   readonly plan: string | null
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number

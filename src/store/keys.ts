@@ -64,7 +64,7 @@ export class KeyTableStore {
     }
   }
 
-  /** One for each that is asked for; undefined where there is none. */
+  /** One for each thing; undefined where there is none. */
   findSome(things: readonly NamedThing[]): Promise<readonly (ApiKey | undefined)[]> {
     return findSome(
       this.#database,
@@ -226,7 +226,7 @@ async function insert(
   return true
 }
 
-/** Of a key that is made: it has not been rotated. */
+/** The row of a new key, which was never rotated. */
 export function toKeyRow(key: ApiKey): Insertable<ApiKeyTable> {
   return {
     id: key.id,

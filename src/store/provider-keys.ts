@@ -48,7 +48,7 @@ export class ProviderKeyTableStore {
     return rows.map(toSealedProviderKey)
   }
 
-  /** One for each that is asked for; undefined where there is none. */
+  /** One for each thing; undefined where there is none. */
   findSome(things: readonly NamedThing[]): Promise<readonly (SealedProviderKey | undefined)[]> {
     return findSome(
       this.#database,

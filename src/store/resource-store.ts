@@ -31,7 +31,7 @@ export type StoredWord = {
 type RowOf<Word extends StoredWord> = Schema[Table[Word]['cap']['table']]
 
 /**
- * @template Changed what a change is made of: less than a stored one, where a part need not be
+ * @template Changed the members of a change: fewer than a stored one has, where a part need not be
  * written again
  */
 export interface StoredKind<Word extends StoredWord, Changed, Stored extends Changed> {
@@ -85,7 +85,7 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
     return rows.map((row) => read(row as Selectable<RowOf<Word>>))
   }
 
-  /** One for each that is asked for; undefined where there is none. */
+  /** One for each thing; undefined where there is none. */
   findSome(things: readonly NamedThing[]): Promise<readonly (Stored | undefined)[]> {
     const { word, idColumn, createReader } = this.#kind
     const { table } = RESOURCE_TABLE[word].cap

@@ -57,7 +57,7 @@ export interface AccountTable {
   id: AccountId
   name: string
   created_at: number
-  /** Which of the operator's plans it has; null: the one for new accounts. */
+  /** The name of its plan, one of the operator's; null: the one for new accounts. */
   plan: Generated<string | null>
 }
 

@@ -9,7 +9,7 @@ import type { Schema } from './schema.ts'
 export interface SignInTries {
   /** How many there were since the last one that was right. */
   readonly wrong: number
-  /** Milliseconds since the Unix epoch, as is the one below: none is made before. */
+  /** Milliseconds since the Unix epoch, as is the one below: no try may come before. */
   readonly waitsUntil: number
   /** One was right before. */
   readonly isProven: boolean

@@ -16,9 +16,9 @@ import { noteChangeOf } from './changes-made.ts'
 const MOST_ADDRESS_CHARACTERS = 100
 
 /**
- * Writes a change down where it is made. It takes a transaction, so that neither can be there
- * without the other; call it only when something has changed.
- * @throws Error when nobody can be named who made it: the change is rolled back then
+ * Writes a change down in the transaction that makes it, so that neither can be there without the
+ * other; call it only when something has changed.
+ * @throws Error when nobody can be named for it: the change is rolled back then
  */
 export async function recordChange(
   transaction: Transaction<Schema>,
@@ -52,7 +52,7 @@ export function toAuditRow(change: Change) {
   }
 }
 
-/** Only what is given is asked for. */
+/** A member that is absent filters nothing. */
 export interface AuditFilter {
   readonly actor?: string | undefined
   readonly action?: AuditRecord['action'] | undefined

@@ -102,7 +102,7 @@ function startWorker(): Worker {
   return new Worker(address, { smol: true })
 }
 
-/** Runs in the thread, and so must name nothing outside of itself. */
+/** Runs in the thread, and so must name nothing outside its body. */
 function work(): void {
   const thread = globalThis as unknown as {
     onmessage: (event: { readonly data: Order }) => void

@@ -12,7 +12,7 @@ export interface NamedThing {
   readonly id: string
 }
 
-/** @returns one for each that is asked for, in the same order; undefined where there is none */
+/** @returns one for each thing, in the same order; undefined where there is none */
 export async function findSome<Row extends object, Stored>(
   database: Kysely<Schema>,
   {

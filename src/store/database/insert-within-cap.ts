@@ -54,7 +54,7 @@ export async function assertWithinCap(
   if (count > cap) throw capReached(thing, { cap, count: count - 1 })
 }
 
-/** Which of them count, where not all do. */
+/** The condition under which one counts, where not all do. */
 const CONDITIONS: Partial<Record<CappedThing, () => RawBuilder<SqlBool>>> = {
   invitations: () => sql`accepted_at is null and expires_at > ${systemClock.now()}`,
 }

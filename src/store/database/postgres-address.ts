@@ -8,7 +8,7 @@ export interface PostgresSettings {
   readonly url: Secret
   /** How many connections one process opens at most. */
   readonly poolSize: number
-  /** For a connection to be made, or to become free. */
+  /** For a new connection, or until one becomes free. */
   readonly connectTimeoutMs: number
   /** For one statement; 0: as long as it takes. */
   readonly statementTimeoutMs: number

@@ -1,6 +1,6 @@
 /**
- * Which installation a database belongs to, how far its changes have come, and under which master
- * key it seals. Must not know the data folder.
+ * The facts of an installation that its database keeps: its id, the number of its last change, the
+ * master key under which it seals. Must not know the data folder.
  */
 import { randomBytes } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'

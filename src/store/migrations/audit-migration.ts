@@ -5,7 +5,7 @@ import type { Schema } from '../schema.ts'
 
 export const auditLogTable: Migration = {
   async up(database: Kysely<Schema>): Promise<void> {
-    // No foreign keys: a row outlives whatever it tells of.
+    // No foreign keys: a row outlives the thing it is about.
     await database.schema
       .createTable('audit_log')
       .addColumn('id', 'text', (column) => column.primaryKey())

@@ -1,6 +1,6 @@
 /**
  * Sums hours up to days, so that a month is read as thirty days and not as seven hundred hours,
- * then days to months. The days can always be made again from the hours. A writer of hours notes
+ * then days to months. The days can always be summed again from the hours. A writer of hours notes
  * that their day is due, so nobody asks for days that are done with. Must not run while somebody
  * waits: it holds the database's only connection for as long as one day of one account takes.
  */

@@ -109,7 +109,7 @@ export function toPlace(place: Place): string {
 
 type Histograms = Place & Pick<UsageTable, 'durations' | 'first_bytes'>
 
-/** Texts of queries are made once: making one costs Kysely more than running it costs SQLite. */
+/** Kysely compiles each query once: that costs more than SQLite needs to run it. */
 const texts = new WeakMap<DialectAdapter, QueryTexts>()
 
 interface QueryTexts {

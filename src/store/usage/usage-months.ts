@@ -1,6 +1,6 @@
 /**
  * Sums days up to months, so that a year is read as twelve months and not as 365 days. The months
- * can always be made again from the days. The database itself notes which months are due, and
+ * can always be summed again from the days. The database itself notes which months are due, and
  * forgets one that has changed: see usage-months-migration.ts.
  */
 import type { Kysely } from 'kysely'

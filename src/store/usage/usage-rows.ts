@@ -251,7 +251,7 @@ function compileSpan(
 ): CompiledQuery<SummedRow> {
   const { gateId, target, keyId, groupBy, interval } = query
   const group = groupBy === null ? sql`NULL` : sql.ref(GROUP_COLUMNS[groupBy])
-  // Days and hours are told apart only where the answer tells them apart.
+  // Days and hours are separate rows only where the answer keeps them apart.
   const startsAt = interval === 'all' ? sql`MIN(starts_at)` : sql.ref('starts_at')
   const counters = [
     ...COUNTERS.map((name) => sql`SUM(${sql.ref(name)}) AS ${sql.ref(name)}`),

@@ -125,7 +125,7 @@ export class UsageSums {
     return await sumOfCalls(this.#database, range)
   }
 
-  /** Which of these calls are in the database. */
+  /** Those of these calls that are in the database. */
   async findShipped(ids: readonly CallId[]): Promise<ReadonlySet<CallId>> {
     const found = new Set<CallId>()
     for (let start = 0; start < ids.length; start += IDS_PER_STATEMENT) {
@@ -245,8 +245,8 @@ class PlaceSums {
 }
 
 /**
- * The sums of several stretches of time at once. Where pages are read for them, they begin and end
- * with days.
+ * The sums of several stretches of time at once. A stretch that needs pages begins and ends with
+ * days.
  */
 class RangeSums {
   readonly amounts: readonly Amounts[]

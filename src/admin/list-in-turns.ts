@@ -1,6 +1,6 @@
 /**
- * An answer whose list may have thousands of entries: its JSON is made some at a time, and calls go
- * on in between. Must not know what the entries are.
+ * An answer whose list may have thousands of entries: writes its JSON some entries at a time, so
+ * that calls go on in between. Must not know what the entries are.
  */
 import type { Context, TypedResponse } from 'hono'
 import { ReadingTurns } from '../store/usage/reading-turns.ts'

@@ -1,7 +1,7 @@
 /**
- * How many requests a minute the control plane takes of one account, and of one address where
- * nobody is known. Each node counts for itself: this bounds its own work. Must not know what is
- * asked for.
+ * Bounds the control plane's requests a minute of one account, and of one address where nobody is
+ * known. Each node counts for itself: this bounds its own work. Must not know what a request asks
+ * for.
  */
 
 import type { Stopwatch } from '../core/clock.ts'

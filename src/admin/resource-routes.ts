@@ -30,7 +30,7 @@ export interface RouteDescription {
 
 export const ROUTE_DESCRIPTION = 'x-described'
 
-/** The part of a list that is asked for: this many that come behind `before`. */
+/** The part of a list to read: this many entries behind `before`. */
 export interface ListPart {
   readonly limit: number
   readonly before?: Position

@@ -1,6 +1,6 @@
 /**
- * The resources of the control plane: which addresses each answers, and how it is loaded. Loading
- * one builds its schemas, and all of them together take 40 ms, so each waits until it is asked for.
+ * Lists the resources of the control plane: the addresses of each, and how to load it. Loading one
+ * builds its schemas, and all of them together take 40 ms, so each waits for its first request.
  * Knows nothing of requests.
  */
 import { PLAIN_PLACES } from '../contract/plain-resources.ts'

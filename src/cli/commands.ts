@@ -1,4 +1,4 @@
-/** Which commands there are, and how each is loaded. Knows nothing of what they do. */
+/** Lists the commands, and how to load each. Knows nothing of what they do. */
 import type { Command } from 'commander'
 import { PLAIN_PLACES } from '../contract/plain-resources.ts'
 import type { CliContext } from './context.ts'

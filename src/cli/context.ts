@@ -96,7 +96,7 @@ export interface CopyProgress {
 
 /** The result of `store copy`. */
 export interface CopiedStore {
-  /** Which stores: never with a password. */
+  /** The stores' addresses, never with a password. */
   readonly from: string
   readonly to: string
   readonly tables: readonly CopyProgress[]

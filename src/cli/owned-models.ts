@@ -236,7 +236,7 @@ async function shownWhenChecked(client: Client, answer: Shown): Promise<Shown> {
   return answer.warnings === undefined ? answer : await whenChecked(client, answer)
 }
 
-/** A model that is loaded first is asked for longer than one answer of the gateway takes. */
+/** A server that has to load its model first takes longer than one answer of the gateway. */
 async function whenChecked(client: Client, answer: Shown): Promise<Shown> {
   const { slug, probe } = answer
   if (probe?.status !== 'checking') return answer

@@ -1,4 +1,4 @@
-/** Small parts that every command is made of. */
+/** Small parts that commands share. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { SETTINGS } from '../config/setting-table.ts'
 import type { Listing } from './client.ts'

@@ -1,5 +1,5 @@
 /**
- * The command line: from words to the command that they name. Must not know how a gateway is made:
+ * The command line: from words to the command that they name. Must not know how to build a gateway:
  * the context does.
  */
 import { Command, CommanderError } from 'commander'

@@ -1,4 +1,4 @@
-/** `gatehouse serve`: its options. Must not know how a gateway is made: the context does. */
+/** `gatehouse serve`: its options. Must not know how to build a gateway: the context does. */
 
 import { type Command, type Help, Option } from 'commander'
 import { describeDefault, describeOtherDefault, describeType } from '../config/describe-setting.ts'

@@ -156,7 +156,7 @@ function listenForMetrics(
   return listener
 }
 
-/** @returns the key to show, once, when one had to be made */
+/** @returns the new key, to be shown once; undefined when there was one */
 export async function ensureFirstKey(
   gatehouse: Pick<Gatehouse, 'keys'>,
   { bootstrapKey }: Pick<Settings, 'bootstrapKey'>,

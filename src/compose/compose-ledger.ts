@@ -217,7 +217,7 @@ export function composeLedger({
       // Nobody else writes into a file.
       if (isTold || settings.database === undefined) return
       await looks.refresh([accountId, ...budgetIds], async (missing) => {
-        // Calls that cannot be shipped are counted here, and the shipper's own passes tell of them.
+        // Calls that cannot be shipped are counted here, and the shipper's own passes report them.
         await shipper.ship().catch(() => {})
         const { signal } = closing
         const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })

@@ -340,7 +340,7 @@ async function waitBriefly(work: Promise<void> | undefined): Promise<void> {
   if (work === undefined) return
   const timer = Promise.withResolvers<void>()
   const cancel = systemClock.after(BRIEFLY_MS, timer.resolve)
-  // The result is asked for afterwards.
+  // The caller looks at the result afterwards.
   await Promise.race([work.catch(() => {}), timer.promise])
   cancel()
 }

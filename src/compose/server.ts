@@ -212,7 +212,7 @@ export function listen(
     error: refuseBroken,
   })
   const connections = new Connections(server, limits, systemClock)
-  // One for all requests: nothing is made for each.
+  // One function for all requests, and no closure for each.
   function addressOf(request: Request): string | undefined {
     return server.requestIP(request)?.address
   }

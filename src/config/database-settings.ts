@@ -11,7 +11,7 @@ export interface DatabaseSettings {
   readonly url: Secret
   /** How many connections one process opens at most. */
   readonly poolSize: number
-  /** For a connection to be made, or to become free. */
+  /** For a new connection, or until one becomes free. */
   readonly connectTimeoutMs: number
   /** For one statement; migrations have no limit. */
   readonly statementTimeoutMs: number

@@ -21,8 +21,8 @@ export function masterKeyPath(dataFolder: string): string {
 }
 
 /**
- * The current key first, then those that only still open. Without `GATEHOUSE_MASTER_KEY` the data
- * folder's file is made when it is missing.
+ * The current key first, then those that only still open. Without `GATEHOUSE_MASTER_KEY` it creates
+ * the data folder's file when it is missing.
  * @throws MasterKeyError naming the variable or the file, with the cure; never the key
  */
 export function loadMasterKeys(source: MasterKeySource): MasterKeys {
@@ -50,10 +50,10 @@ function makeMasterKeys(source: MasterKeySource): MasterKeys {
 }
 
 /**
- * Reads the file where there is one; it is made by the first encryption. A file that a rotation has
+ * Reads the file where there is one; the first encryption creates it. A file that a rotation has
  * changed is read before each encryption, and when a text is under a key that is not known; keys
  * seen once go on opening what they closed.
- * @param onCurrent told of the key that is encrypted under from now on, by its id
+ * @param onCurrent gets the id of the key that encrypts from now on
  */
 export function openVault(
   source: MasterKeySource,

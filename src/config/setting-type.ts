@@ -1,5 +1,5 @@
 /**
- * The type of a setting, as data: reader, documents and schemas are made of it. Knows neither names
+ * The type of a setting, as data: reader, documents and schemas follow from it. Knows neither names
  * nor the environment.
  */
 import type { Secret } from '../core/secret.ts'

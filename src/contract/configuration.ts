@@ -1,6 +1,6 @@
 /**
- * The operator's configuration file: one schema a section. Which providers exist is not known here,
- * and no key is ever in it: keys are in the environment, under the names that the file gives.
+ * The operator's configuration file: one schema a section. Must not know which providers exist, and
+ * never holds a key: keys are in the environment, under the names that the file gives.
  */
 import { z } from 'zod'
 import { LOG_LEVELS } from './log-levels.ts'

@@ -1,6 +1,5 @@
 /**
- * The flat error envelope of the control plane. Which code goes with which status is decided
- * elsewhere.
+ * The flat error envelope of the control plane. Must not decide the status of a code.
  */
 import { z } from 'zod'
 

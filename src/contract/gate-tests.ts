@@ -1,5 +1,5 @@
 /**
- * How each target of a gate did when it was asked once. Which providers exist is not known here.
+ * How each target of a gate did when it was asked once. Must not know which providers exist.
  */
 import { z } from 'zod'
 

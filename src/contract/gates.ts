@@ -1,4 +1,4 @@
-/** Gates as the control plane reads and writes them. Which providers exist is not known here. */
+/** Gates as the control plane reads and writes them. Must not know which providers exist. */
 import { z } from 'zod'
 import { defaults, defaultsBody, overrides } from './gate-defaults.ts'
 import { listOf } from './lists.ts'

@@ -1,5 +1,5 @@
 /**
- * How every list is asked for and answered. The content of a cursor is not part of the contract.
+ * The query and the answer of every list. The content of a cursor is not part of the contract.
  */
 import { z } from 'zod'
 

@@ -1,6 +1,6 @@
 /**
- * Which plain resources there are, and how each one's description is loaded: its schemas take time.
- * Knows none of them.
+ * Lists the plain resources, and how to load the description of each: its schemas take time. Knows
+ * none of them.
  */
 import type { PlainDescription } from './resource-description.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Providers, of the catalog and of the operator, as the control plane shows it. Which ones there
- * are is not known here.
+ * Providers, of the catalog and of the operator, as the control plane shows them. Must not know
+ * which ones there are.
  */
 import { z } from 'zod'
 import { listOf } from './lists.ts'

@@ -1,6 +1,6 @@
 /**
- * How the targets of an account's gates do, as one node sees it. Which providers exist is not known
- * here.
+ * How the targets of an account's gates do, as one node sees it. Must not know which providers
+ * exist.
  */
 import { z } from 'zod'
 

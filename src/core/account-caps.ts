@@ -18,7 +18,7 @@ export function toCaps(mostOf: (cap: Cap) => number): AccountCaps {
 
 export function capOf(thing: CappedThing): Cap {
   const cap = CAPS.find(({ name }) => name === thing)
-  // Not reachable: the type is made of the table.
+  // Not reachable: the type follows from the table.
   if (cap === undefined) throw new Error(`there is no cap of ${thing}`)
   return cap
 }

@@ -1,5 +1,5 @@
 /**
- * The description of a column of a call: where it stands in all that is made from the list
+ * The description of a column of a call: its place in everything generated from the list
  * (call-columns.ts). Must not know a column.
  */
 

@@ -14,9 +14,9 @@ export interface GateTarget {
 }
 
 /**
- * Which target is asked first; the others follow when it fails. `fallback`: the order of the list.
- * `weighted`: each in proportion to its weight. `fastest`: the one that has lately begun to answer
- * soonest.
+ * Decides the first target of a call; the others follow when it fails. `fallback`: the order of the
+ * list. `weighted`: each in proportion to its weight. `fastest`: the one that has lately begun to
+ * answer soonest.
  */
 export type Strategy = 'fallback' | 'weighted' | 'fastest'
 

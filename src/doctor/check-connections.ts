@@ -1,6 +1,5 @@
 /**
- * How a server's connections to upstreams do, from its own metrics. Must not know how they are
- * made.
+ * Checks a server's connections to upstreams by its own metrics. Must not know how it connects.
  */
 import type { Secret } from '../core/secret.ts'
 import { type Finding, findingsOf } from './finding.ts'

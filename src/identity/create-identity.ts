@@ -45,7 +45,7 @@ export function createIdentity({
 }
 
 /**
- * RFC 5869: the context keeps this key apart from every other one that is made of the master key.
+ * RFC 5869: the context keeps this key apart from every other one that comes from the master key.
  */
 const CONTEXT = 'gatehouse/sign-in/1'
 const LENGTH_BYTES = 32

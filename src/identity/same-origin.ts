@@ -2,8 +2,8 @@
  * Refuses what another site makes a browser send along with the user's cookie (cross-site request
  * forgery). Two conditions, each of which would do: `Origin`, which pages cannot set, is the
  * gateway's own; and a header is there that a page of another origin can only send after a
- * preflight, which is never granted. No token has to be handed out, kept or leaked, and it holds
- * for signing in as well, where there is no session to tie a token to. `SameSite=Lax` is the third
+ * preflight, which is never granted. No token has to be handed out, kept or leaked, and signing in
+ * is protected as well, where there is no session to tie a token to. `SameSite=Lax` is the third
  * wall. Sources: Fetch Standard (Origin, CORS-safelisted headers), OWASP CSRF Prevention Cheat
  * Sheet (custom request headers).
  */

@@ -64,7 +64,7 @@ export class SignInAttempts {
   }
 
   /**
-   * Counts the try before it is made, so that tries side by side count too.
+   * Counts a try beforehand, so that tries side by side count too.
    * @param email lower case
    * @throws GatewayError `rate_limited` with `retry-after` (rejects), alike for addresses that no
    * user has

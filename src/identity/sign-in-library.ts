@@ -40,7 +40,7 @@ export interface SignInLibraryOptions {
   /** Bounds what goes on at once. */
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>
   /**
-   * Before a user is made from what an identity provider said.
+   * Runs before an identity provider's answer creates a user.
    * @param invitation the hash of the token that the sign-in began with; undefined: without one
    * @throws what `refuse` makes
    */

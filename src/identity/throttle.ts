@@ -37,7 +37,7 @@ export class Throttle {
   }
 
   /**
-   * Counts an attempt before it is made, so that attempts side by side count too.
+   * Counts an attempt beforehand, so that attempts side by side count too.
    * @returns 0, or for how many ms the name has to wait
    */
   take(name: string): number {

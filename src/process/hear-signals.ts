@@ -1,5 +1,5 @@
 /**
- * Which signals a server hears: SIGTERM and SIGINT end it, SIGHUP has it read its configuration
+ * Binds a server to its signals: SIGTERM and SIGINT end it, SIGHUP has it read its configuration
  * again, and no other one does anything. It must not know how a server ends, nor what it reads.
  */
 import { isatty } from 'node:tty'

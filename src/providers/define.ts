@@ -96,7 +96,9 @@ export interface Provider {
   readonly reasoningModels?: RegExp
   /** Its name in price tables, where that is not its id. */
   readonly pricedAs?: string
-  /** Which models of its price table are its own, where it shares the table with another. */
+  /**
+   * Matches the models of its price table that are its own, where it shares the table with another.
+   */
   readonly pricedModels?: RegExp
   /** Its answers cost nothing, whatever the model. */
   readonly isFree?: true

@@ -59,7 +59,7 @@ function createCluster(settings: RedisSettings): Cluster {
     retryDelayOnClusterDown: 50,
     slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
     redisOptions,
-    // Certificates are made out to names: an address that was looked up would not match one.
+    // Certificates hold names: an address that was looked up would not match one.
     ...(settings.hasTls ? { dnsLookup: (address, callback) => callback(null, address) } : {}),
   }
   return new Cluster([...settings.nodes], options)

@@ -12,7 +12,7 @@ export type SharingMode = 'shared' | 'share' | 'open' | 'closed'
 
 export interface SharedStore {
   readonly mode: SharingMode
-  /** Which process this is: never the same for two, not even for two starts of one node. */
+  /** The id of this process: never the same for two, not even for two starts of one node. */
   readonly nodeId: string
   /** Nodes that were alive when last asked, this one included. */
   readonly nodes: number

@@ -11,7 +11,7 @@ const FIRST_LOOK_MS = 4
 const LONGEST_LOOK_MS = 100
 /** It repeats what it wrote before, should it have been lost. */
 const TOLD_AGAIN = 100
-/** A connection that is made again within this time is no loss to whoever made the change. */
+/** A change waits this long for a lost connection to come back. */
 const PATIENCE_MS = 3_000
 
 export interface ConfirmChangesOptions {

@@ -12,8 +12,8 @@ export interface Exchange {
   readonly apiKey: string
   readonly model: SandboxModel
   /**
-   * SHA-256 of the request's body in hexadecimal: every id is made from it, so equal requests get
-   * equal answers.
+   * SHA-256 of the request's body in hexadecimal, the source of every id: equal requests get equal
+   * answers.
    */
   readonly seed: string
 }
@@ -72,8 +72,8 @@ export function createSeededId(prefix: string, seed: string, index: number): str
 }
 
 /**
- * OpenAI pads its deltas with a random string so that sizes tell nothing; here it is made from the
- * request.
+ * OpenAI pads its deltas with a random string so that sizes tell nothing; here the string follows
+ * from the request.
  */
 export function obfuscationAt(seed: string, position: number): string {
   const length = 4 + (position % 12)

@@ -1,6 +1,5 @@
 /**
- * Which path speaks which dialect, under which vendor's prefix. Knows nothing of what a dialect
- * does.
+ * The dialect of each path, under its vendor's prefix. Knows nothing of what a dialect does.
  */
 import { anthropicCountDialect, anthropicDialect } from './anthropic/anthropic-dialect.ts'
 import { anthropicVendor } from './anthropic/anthropic-vendor.ts'

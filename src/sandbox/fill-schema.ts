@@ -14,7 +14,7 @@ interface Offer {
   readonly names: string[]
   readonly root: JsonObject
   /**
-   * How many values may still be made: a schema that branches into itself must not grow without
+   * The number of values still allowed: a schema that branches into itself must not grow without
    * end.
    */
   left: number

@@ -1,6 +1,5 @@
 /**
- * Texts and schemas that the sandbox's answers are made of; each names the sandbox. Knows no
- * dialect.
+ * Texts and schemas for the sandbox's answers; each names the sandbox. Knows no dialect.
  */
 
 /** The answer to `json_object`. */

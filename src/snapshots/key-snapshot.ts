@@ -116,7 +116,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
 
   followAll(isOlder = false): Promise<void> {
     return this.inTurn(async () => {
-      // One that is made here while the store is read need not be among what it gave.
+      // A key created here while the store is read may be missing from its answer.
       const known = [...this.#byId.values()]
       const records = await this.#keys.loadAll()
       const stored = new Set(records.map(({ id }) => id))
@@ -139,7 +139,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     if (this.#buried.size > MOST_BURIED && oldest !== undefined) this.#buried.delete(oldest)
   }
 
-  /** Plans have changed: calls that are made from now on are limited by what they say. */
+  /** Applies changed plans to the calls from now on. */
   renewLimits(): void {
     for (const entry of this.#byId.values()) entry.caller = undefined
   }

@@ -1,7 +1,7 @@
 /**
- * Which credential a call goes out with: the account's own, kept sealed until it is first used, or
- * the platform's. Fails closed: an own key that cannot be opened is replaced by nothing. Knows
- * nothing of HTTP.
+ * Finds the credential of a call: the account's own, kept sealed until it is first used, or the
+ * platform's. Fails closed: an own key that cannot be opened is replaced by nothing. Knows nothing
+ * of HTTP.
  */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'

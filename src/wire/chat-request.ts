@@ -176,7 +176,7 @@ export interface ReasoningOptions {
 }
 
 /** Every setting is optional; absent means that the caller said nothing. */
-/** The effort that is asked for, in a word: also where a budget of tokens says it. */
+/** The requested effort in a word, also where a budget of tokens says it. */
 export function effortOf(reasoning: ReasoningOptions | undefined): string | undefined {
   const { effort, budgetTokens } = reasoning ?? {}
   if (effort !== undefined || budgetTokens === undefined) return effort

@@ -1,4 +1,4 @@
-/** Which dialects of upstreams can be translated to. Knows no provider. */
+/** Lists the dialects of upstreams that calls can be translated to. Knows no provider. */
 import { anthropicClientCodec } from './anthropic-messages/client-codec.ts'
 import { bedrockClientCodec } from './bedrock-converse/client-codec.ts'
 import type { ClientCodec } from './codec.ts'

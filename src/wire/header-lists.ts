@@ -1,6 +1,6 @@
 /**
- * Which headers of a call pass between its caller and an upstream of the same dialect: by name, as
- * data. A header that is in no list stays here. It must not know what may never pass
+ * The headers of a call that pass between its caller and an upstream of the same dialect: by name,
+ * as data. A header that is in no list stays here. It must not know what may never pass
  * (upstream/headers.ts).
  */
 import type { CallerDialectId } from './dialect.ts'

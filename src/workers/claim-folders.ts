@@ -1,6 +1,6 @@
 /**
- * Which data folders the workers of this run have, and what becomes of the journals that earlier
- * runs left in others. Only whoever holds the lock of the data folder around them may call this.
+ * Gives the workers of this run their data folders, and adopts the journals that earlier runs left
+ * in others. Only the process that holds the lock of the data folder around them may call this.
  * Knows no process.
  */
 import { adoptSegments } from '../ledger/adopt-segments.ts'

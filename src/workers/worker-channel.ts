@@ -5,7 +5,7 @@
 import { type FromWorker, Questions, readToWorker, type WorkerReady } from './worker-messages.ts'
 
 export interface WorkerChannel {
-  /** Which of the workers; its data folder is named after it. */
+  /** The number of the worker; its data folder is named after it. */
   readonly index: number
   /** The first to start in this run, alone: what is done once for all is done by this one. */
   readonly isFirst: boolean

@@ -1,6 +1,6 @@
 /**
- * A call with what its cost is made of, and what the log is asked for in the store's terms. Runs no
- * query.
+ * Turns a call into its answer, with the parts of its cost, and the log's filters into the store's
+ * terms. Runs no query.
  */
 import type { LogDetailsBody, LogFilterQuery } from '../../contract/logs.ts'
 import type { CallRecord } from '../../core/call.ts'

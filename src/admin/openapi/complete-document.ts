@@ -94,7 +94,7 @@ interface PlacedOperation {
 
 interface DescribedOperation extends PlacedOperation, RouteDescription {}
 
-/** Only this file reads what a route says of itself. */
+/** Only this file reads the description of a route. */
 function takeDescription({ operation }: PlacedOperation): RouteDescription {
   const { [ROUTE_DESCRIPTION]: described = {} } = operation as {
     [ROUTE_DESCRIPTION]?: RouteDescription

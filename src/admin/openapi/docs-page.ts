@@ -45,7 +45,7 @@ const PAGE = `<!doctype html>
 
 interface Asset {
   readonly type: string
-  /** Read when it is asked for: nobody else pays for it. */
+  /** Reads it on request: nobody else pays for it. */
   readonly read: () => string | Blob
 }
 

@@ -33,8 +33,8 @@ export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
 }
 
 /**
- * A body claims its section's type: the contract's schema, from which the interface's description
- * is made, has parsed it.
+ * A body claims its section's type: the contract's schema, the source of the interface's
+ * description, has parsed it.
  */
 function operationsAt(path: CollectionPath, parameter = 'id'): Operations {
   const one = `${path}/{${parameter}}`

@@ -31,8 +31,8 @@ export interface Change {
 }
 
 /**
- * In the order in which they can be made: what is named before what names it, deletions last and
- * the other way round.
+ * Orders the changes so that each can be applied: a thing before those that name it, deletions last
+ * and the other way round.
  * @throws CliError that names line and member of everything in the file that this server would
  * refuse
  */

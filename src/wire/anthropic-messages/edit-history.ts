@@ -283,7 +283,7 @@ function stopThinking(body: JsonObject): MemberEdit | undefined {
   return member && { type: 'remove', member }
 }
 
-/** A rule for kept thinking is refused where no thinking is asked for. */
+/** The vendor refuses a rule for kept thinking where the request asks for no thinking. */
 function stopClearingThinking(body: JsonObject): MemberEdit | undefined {
   const member = presentMember(body, 'context_management')
   const value = member === undefined ? undefined : body.value(member)

@@ -12,9 +12,9 @@ export function encodeToolId(id: string): string {
 }
 
 /**
- * The id that a caller is told. One that the format would refuse is marked even where it carries
- * nothing, so that it is found when the conversation goes on at an upstream of this format, and
- * comes back as it was to the one that made it.
+ * The id for the caller. One that the format would refuse is marked even where it carries nothing,
+ * so that it is found when the conversation goes on at an upstream of this format, and comes back
+ * as it was to the one that made it.
  */
 export function writeCallId(id: string, seal: Seal | undefined, origin: string): string {
   const written = writeToolId(id, present({ seal }), origin)

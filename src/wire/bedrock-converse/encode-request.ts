@@ -146,10 +146,7 @@ function encodeInference(
   return { ...limits, ...(present({ temperature: clamped, topP: kept }) as JsonRecord) }
 }
 
-/**
- * Required as soon as the history has calls; a choice of `none` can be made only by offering
- * nothing.
- */
+/** Required as soon as the history has calls; offering nothing is the only way to say `none`. */
 function encodeTools(
   { tools = [], toolChoice, messages }: ChatRequest,
   rules: MessageRules,

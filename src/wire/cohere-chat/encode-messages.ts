@@ -19,10 +19,7 @@ import { placeOf, type ReturnRules } from './reasoning-place.ts'
 /** @throws GatewayError `invalid_request` for content that the format has no place for */
 export function encodeMessages(messages: readonly ChatMessage[], rules: ReturnRules): JsonRecord[] {
   const encoded: JsonRecord[] = []
-  /**
-   * Results hold text only: their images follow as the user's, once all results of the turn are
-   * told.
-   */
+  /** Results hold text only: their images follow as the user's, after all results of the turn. */
   let images: ImagePart[] = []
   const flush = (): void => {
     if (images.length > 0) encoded.push({ role: 'user', content: images.map(encodeImage) })

@@ -1,4 +1,4 @@
-/** Which forms of embeddings can be translated to. Knows no provider. */
+/** Lists the forms of embeddings that calls can be translated to. Knows no provider. */
 import type { DialectId } from '../dialect.ts'
 import { cohereEmbeddingsCodec } from './cohere-embeddings.ts'
 import type { EmbeddingsCodec } from './embeddings-codec.ts'

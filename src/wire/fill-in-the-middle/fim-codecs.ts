@@ -1,4 +1,4 @@
-/** Which forms of fill-in-the-middle can be translated to. Knows no provider. */
+/** Lists the forms of fill-in-the-middle that calls can be translated to. Knows no provider. */
 import type { DialectId } from '../dialect.ts'
 import { completionsSuffixCodec, completionsTemplateCodec } from './completions-codec.ts'
 import type { FimCodec } from './fim-codec.ts'

@@ -5,7 +5,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 
 export interface FimTemplate {
-  /** Which part comes first. */
+  /** The part that comes first. */
   readonly order: 'prefix-first' | 'suffix-first'
   /** The token before each part, with the space that belongs to it. */
   readonly prefix: string

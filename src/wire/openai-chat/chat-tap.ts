@@ -64,7 +64,7 @@ export class ChatTap extends SseRelay implements StreamTap {
   }
 
   encodeFailure(error: GatewayError): Uint8Array {
-    // The upstream has told of its own failure already: telling it twice helps nobody.
+    // The upstream reported its own failure already: a second report helps nobody.
     if (this.verdict === 'failed') return NOTHING
     if (this.#options.envelope === 'flat') {
       return encodeSseFrame({ data: JSON.stringify({ error: flatFailure(error) }) })

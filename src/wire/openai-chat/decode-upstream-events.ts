@@ -56,7 +56,7 @@ export class UpstreamChatDecoder implements StreamDecoder {
     if (chunk.object === 'error') return this.#fail(chunk)
     this.#usage = readUsage('openai-chat', chunk.usage) ?? this.#usage
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isRecord) : []
-    // Azure's first chunk tells of its filter alone, and its id and model are ''.
+    // Azure's first chunk holds the result of its filter alone, and its id and model are ''.
     if (choices.length === 0 && chunk.id === '') return []
     const events: ChatEvent[] = this.#hasStarted ? [] : [this.#start(chunk)]
     for (const choice of choices) {

@@ -19,10 +19,7 @@ export function encodeUpstreamMessages(
   ignored: Set<Feature>,
 ): JsonRecord[] {
   const encoded: JsonRecord[] = []
-  /**
-   * Results hold text only: their images follow as the user's, once all results of the turn are
-   * told.
-   */
+  /** Results hold text only: their images follow as the user's, after all results of the turn. */
   let images: ImagePart[] = []
   const flush = (): void => {
     if (images.length > 0)

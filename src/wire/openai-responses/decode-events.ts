@@ -52,7 +52,7 @@ interface OpenItem {
   readonly call: number | undefined
   /** True where a delta of it came: without any, its end tells all of it. */
   hasDeltas: boolean
-  /** Which of the two kinds of visible reasoning came first: only that one is shown. */
+  /** The kind of visible reasoning that came first: only that one is shown. */
   reasoning: 'text' | 'summary' | undefined
   /** The part of the summary, or of the text, that is being written. */
   part: unknown
@@ -67,7 +67,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #isReasoningOpen = false
   #hasFailed = false
   #isComplete = false
-  /** All that was told of the answer, to be compared with what its last event repeats. */
+  /** Everything sent of the answer, to be compared with what its last event repeats. */
   readonly #told = new ToldAnswer()
 
   push(chunk: Uint8Array): readonly ChatEvent[] {

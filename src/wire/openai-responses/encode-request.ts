@@ -70,9 +70,7 @@ function encodeSampling(request: ChatRequest, { traits }: EncodeTarget, ignored:
   }
 }
 
-/**
- * Encrypted reasoning is asked for only from models that make any: of others OpenAI has refused it.
- */
+/** Asks only models that reason for encrypted reasoning: OpenAI refuses it of others. */
 function encodeInclude(
   { traits }: EncodeTarget,
   sampling: JsonRecord | object,

@@ -44,7 +44,7 @@ export function bindKeys(program: Command, context: CliContext): void {
   keys
     .command('import <name>')
     .description(
-      'accept a key made elsewhere (sk-svc-…, svc_… or legacy_…), read from standard input or ' +
+      'import a key created elsewhere (sk-svc-…, svc_… or legacy_…), read from standard input or ' +
         'a hidden prompt',
     )
     .addHelpText('after', example('gatehouse keys import "old app" < key.txt'))

@@ -48,7 +48,10 @@ function checkMissing(folder: string): Finding[] {
     if (!statSync(parent).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' })
   } catch (error) {
     return [
-      fail(`${folder} is not there and cannot be made in ${parent} (${codeOf(error)})`, CURE_OTHER),
+      fail(
+        `${folder} is not there and cannot be created in ${parent} (${codeOf(error)})`,
+        CURE_OTHER,
+      ),
     ]
   }
   return [ok(`${folder} is not there yet; serve makes it`)]

@@ -406,11 +406,9 @@ class AwaitedPast {
   #heed(reading: Promise<void>, onCounted: () => void): Promise<void> {
     const past = reading.then(onCounted, (cause: unknown) => {
       this.#isUnreadable = true
-      throw new GatewayError(
-        'unavailable',
-        'What was used before cannot be read. Try again soon.',
-        { cause },
-      )
+      throw new GatewayError('unavailable', 'The usage so far cannot be read. Try again soon.', {
+        cause,
+      })
     })
     // Nobody may be waiting.
     past.catch(() => {})

@@ -41,13 +41,13 @@ export const processSettings = {
       form: { accepts: isNewKey, is: '`sk-svc-` followed by 64 hexadecimal characters' },
     },
     {
-      without: 'one is made, and printed once',
+      without: 'one is created, and printed once',
       sentence: 'a key `sk-svc-…` to accept as the first one',
       note: 'One that was deleted is ignored with a warning',
     },
   ),
   GATEHOUSE_MASTER_KEY: defineSetting(secret, {
-    without: 'master.key in the data folder, made when it is needed',
+    without: 'master.key in the data folder, created when it is needed',
     sentence:
       'encrypts stored credentials, signs sessions: 32 bytes, as 64 ' +
       'hexadecimal characters or base64',

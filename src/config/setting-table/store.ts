@@ -19,7 +19,7 @@ export const storeSettings = {
   }),
   GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS: defineSetting(milliseconds(), {
     default: 5_000,
-    sentence: 'time for a connection to Postgres to be made or to become free',
+    sentence: 'time for a new connection to Postgres, or until one becomes free',
   }),
   GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: defineSetting(milliseconds(), {
     default: 30_000,

@@ -39,7 +39,7 @@ export async function createTables(
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new MigrationFailedError(
-      `The database could not be made: ${reason}. Nothing was changed.`,
+      `The database could not be created: ${reason}. Nothing was changed.`,
       {
         cause,
       },

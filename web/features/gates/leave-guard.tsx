@@ -17,7 +17,7 @@ export function LeaveGuard({ isDirty }: { readonly isDirty: boolean }) {
       confirmLabel="Leave"
       onConfirm={() => blocker.proceed?.()}
     >
-      What you changed here has not been saved.
+      Your changes here have not been saved.
     </ConfirmDialog>
   )
 }

@@ -26,7 +26,7 @@ export const DIALECTS: Readonly<Record<Dialect, Explained>> = {
     example: 'https://models.example.com/v1',
   },
   'anthropic-messages': {
-    note: 'What Anthropic’s SDKs and models speak.',
+    note: 'The format of Anthropic’s SDKs and models.',
     path: '/v1/messages',
     example: 'https://models.example.com',
   },

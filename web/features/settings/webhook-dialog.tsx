@@ -96,7 +96,7 @@ export function WebhookDialog({
             autoComplete="new-password"
             hint={
               webhook === undefined
-                ? 'What deliveries are signed with. Left empty, one is generated and shown once.'
+                ? 'The secret that signs deliveries. Left empty, one is generated and shown once.'
                 : 'Left empty, the one it has stays.'
             }
             value={secret}

@@ -246,7 +246,7 @@ function routesOf(description: ResourceDescription) {
       request: {
         params,
         query: noQuery,
-        body: json(description.update, wordsOf('update').takes ?? 'What changes.'),
+        body: json(description.update, wordsOf('update').takes ?? 'The members to change.'),
       },
       responses: {
         200: jsonContent(

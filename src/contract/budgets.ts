@@ -55,10 +55,10 @@ const alertAt = z
   })
 const unpriced = z.enum(['refuse', 'allow']).meta({
   description:
-    'Where the limit is in US dollars: whether calls may go to targets whose price is not ' +
+    'Of a limit in US dollars: whether calls may go to targets whose price is not ' +
     'known, and whose use is therefore not counted (`used.unpricedCalls`). `refuse`: such a ' +
     'target is passed over, and without another one the call is 400 `price_unknown`. Budgets ' +
-    'made before there was a choice have `allow`.',
+    'from before there was a choice have `allow`.',
 })
 const time = z.iso.datetime()
 const amount = z.number().min(0)
@@ -134,7 +134,7 @@ export const budgetResource = {
   many: 'budgets',
   path: '/v1/budgets',
   group: 'Budgets',
-  groupDescription: 'What a key or a gate may spend.',
+  groupDescription: 'A limit on what a key or a gate spends.',
   operations: {
     list: 'List budgets, newest first, with what is used of them',
     create: 'Limit what a key or a gate may use',

@@ -28,7 +28,7 @@ const cost = z
     source: z
       .string()
       .nullable()
-      .meta({ description: 'Where the price is from, with its version.' }),
+      .meta({ description: 'The source of the price, with its version.' }),
   })
   .meta({ id: 'Cost' })
 
@@ -38,7 +38,7 @@ const costPart = z
   .object({
     kind: z.enum(COST_PART_KINDS).meta({
       description:
-        'What was counted. Cached input, cache writes and reasoning are parts of their own ' +
+        'The units that were counted. Cached input, cache writes and reasoning are parts of their own ' +
         'only where they have a price of their own.',
     }),
     count: z.int().min(0).meta({ description: 'Tokens; of `request`, requests.' }),
@@ -55,7 +55,7 @@ export const costWithPartsBody = z
       .nullable()
       .meta({
         description:
-          'What it is made of, computed with the price it was computed with then. Null: the ' +
+          'The parts of the cost, computed with the price of the call’s time. Null: the ' +
           'cost is unknown, or that price is no longer there.',
       }),
   })

@@ -9,7 +9,8 @@ const targetTest = z.object({
   target: z.string().meta({ description: '`provider/model`.', example: 'sandbox/echo' }),
   status: z.enum(['ok', 'failed']),
   httpStatus: z.int().optional().meta({
-    description: 'What a caller would have seen; absent when the provider was not asked.',
+    description:
+      'The status that a caller would have seen; absent when the provider was not asked.',
   }),
   error: z
     .object({ code: z.string().meta({ example: 'provider_auth_failed' }), message: z.string() })

@@ -33,7 +33,7 @@ const keyFields = {
     })
     .nullable()
     .meta({
-      description: 'What the key was before it was last rotated; null: nothing of that is left.',
+      description: 'The key before it was last rotated; null: nothing of that is left.',
     }),
 }
 

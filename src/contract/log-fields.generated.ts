@@ -19,7 +19,7 @@ export const logFields = {
   startedAt: z.iso.datetime(),
   firstByteMs: z.number().nullable(),
   durationMs: z.number(),
-  usage: usageBody.nullable().meta({ description: 'As the provider reported it. What it could not report, because the caller left, is estimated: `cost.status` is `estimated` then. Null: nothing is known.' }),
+  usage: usageBody.nullable().meta({ description: 'The usage that the provider reported. The part that it could not report, because the caller left, is estimated: `cost.status` is `estimated` then. Null: nothing is known.' }),
   credential: z.enum(['own', 'platform']).nullable().meta({ description: "Whose credential `target` was asked with; `own`: the account's, which does not count for its quota. Null: none was asked, or an older version wrote the row." }),
   cost: costBody,
   refusals: z.int().min(1).nullable().meta({ description: 'The call was turned away before it was admitted. Of one key the first 30 such calls of a minute have rows of their own (1); those beyond are counted in one row for each reason. Null: it was admitted.' }),

@@ -24,7 +24,7 @@ export const logBody = z
 
 export const logDetailsBody = z
   .object({ ...logBody.shape, cost: costWithPartsBody })
-  .meta({ id: 'LogDetails', description: 'One call through a gate, and what its cost is made of.' })
+  .meta({ id: 'LogDetails', description: 'One call through a gate, and the parts of its cost.' })
 
 export const logList = listOf(logBody, 'LogList').meta({
   description:

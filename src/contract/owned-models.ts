@@ -48,7 +48,7 @@ const fimTemplate = z
   ])
   .meta({
     description:
-      'Whose tokens `completions-template` writes. `auto`: by `upstreamModelId`, where the ' +
+      'The family of models whose tokens `completions-template` writes. `auto`: by `upstreamModelId`, where the ' +
       'name tells the family.',
   })
 
@@ -137,7 +137,7 @@ const found = z
   })
   .meta({
     description:
-      'What its server was found to have. A member is absent where it was not asked, or its ' +
+      'The abilities that its server was found to have. A member is absent where it was not asked, or its ' +
       'answer told nothing.',
   })
 
@@ -154,13 +154,13 @@ const probe = z
     detail: z
       .string()
       .optional()
-      .meta({ description: 'What was wrong, in our words and not in the server’s.' }),
+      .meta({ description: 'The fault, in the gateway’s words and not in the server’s.' }),
     found: found.optional(),
   })
   .nullable()
   .meta({
     description:
-      'What the last small request to the model has shown; null: it was never asked anything.',
+      'The result of the last small request to the model; null: it was never asked anything.',
   })
 
 /** Open, as every answer is: a later version may add members. */
@@ -189,7 +189,7 @@ const ownedModelBody = z
 
 const warnings = z
   .array(z.object({ code: z.literal('probe_failed'), message: z.string() }))
-  .meta({ description: 'Empty when all is well. What was sent is saved either way.' })
+  .meta({ description: 'Empty when all is well. The change is saved either way.' })
 
 /** The answer to whatever has the model asked anew; `warnings` is absent where nothing did. */
 const savedOwnedModelBody = ownedModelBody.extend({ warnings: warnings.optional() }).meta({
@@ -266,7 +266,7 @@ export const ownedModelResource = {
     create: {
       summary: 'Register an owned model',
       description:
-        'It is asked for one token to see whether it answers, and saved whether or not it does. A ' +
+        'The gateway asks it for one token to see whether it answers, and saves it either way. A ' +
         'result that takes longer than a few seconds has the status `checking`; the registration ' +
         'shows it when it is found.',
       answers: 'The model, and what the probe found.',

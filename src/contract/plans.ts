@@ -29,12 +29,9 @@ const planLimits = z
       description: 'Calls that all keys of the account together may have open at once.',
     }),
     monthlyTokens: limit.meta({ description: 'Tokens of the account in a calendar month (UTC).' }),
-    monthlySpendUsd: z
-      .number()
-      .min(0)
-      .max(MAX_SPEND_USD)
-      .nullable()
-      .meta({ description: 'What the account may cost in a calendar month (UTC), in US dollars.' }),
+    monthlySpendUsd: z.number().min(0).max(MAX_SPEND_USD).nullable().meta({
+      description: 'The most that the account may cost in a calendar month (UTC), in US dollars.',
+    }),
     unpriced: z.enum(['refuse', 'allow']).meta({
       description:
         'With monthlySpendUsd: whether calls may go to targets whose price is not known, ' +

@@ -30,7 +30,7 @@ export const providerModelBody = z
       description: 'A target names it as `provider/id`.',
       example: 'echo',
     }),
-    name: z.string().nullable().meta({ description: 'As people call it; null: as its id.' }),
+    name: z.string().nullable().meta({ description: 'The name that people use; null: as its id.' }),
     contextTokens: z.int().nullable().meta({ description: 'Null: not known.' }),
     inputUsdPerMillion: price('input'),
     outputUsdPerMillion: price('output'),

@@ -11,7 +11,7 @@ const name = z
     error: 'must be 1 to 64 letters, digits, hyphens, underscores and dots',
   })
   .meta({ description: 'No two tags of an account have the same.', example: 'production' })
-const description = text({ min: 0, max: 500 }).meta({ description: 'What it is for.' })
+const description = text({ min: 0, max: 500 }).meta({ description: 'Its purpose.' })
 
 const tagBody = z
   .object({ id: z.string(), name, description: z.string(), createdAt: z.iso.datetime() })

@@ -35,9 +35,9 @@ export const targetHealthBody = z
     lastFailure: z
       .object({
         code: z.string().meta({ example: 'upstream_error' }),
-        status: z
-          .int()
-          .meta({ description: 'What a caller saw, or would have seen without another target.' }),
+        status: z.int().meta({
+          description: 'The status that a caller saw, or would have seen without another target.',
+        }),
         at: time,
       })
       .nullable()
@@ -46,7 +46,7 @@ export const targetHealthBody = z
   .meta({
     id: 'TargetHealth',
     description:
-      'What the node that answers has seen of a target since it started. Other nodes may have ' +
+      'A target’s behaviour since the node that answers started. Other nodes may have ' +
       'seen something else: nothing of it is shared or stored.',
   })
 

@@ -42,7 +42,7 @@ export const invitationOfferBody = z
     invitedBy: z
       .string()
       .nullable()
-      .meta({ description: 'Who invited; null: the operator, or a key that is gone.' }),
+      .meta({ description: 'The user who invited; null: the operator, or a key that is gone.' }),
     email: z.string().meta({ description: 'The address that was invited.' }),
     expiresAt: time,
   })
@@ -97,7 +97,7 @@ export const beginOidcBody = z
   .meta({ id: 'BeginOidc' })
 
 export const oidcRedirectBody = z
-  .object({ url: z.string().meta({ description: 'Where to send the browser.' }) })
+  .object({ url: z.string().meta({ description: 'The address to send the browser to.' }) })
   .meta({ id: 'OidcRedirect' })
 
 export const signInOptionsBody = z
@@ -192,7 +192,7 @@ const invitationFields = {
   invitedBy: z.string().meta({ description: 'The id of a user or a key, or `command-line`.' }),
   status: z.enum(['open', 'accepted', 'expired']),
   createdAt: time,
-  expiresAt: time.meta({ description: 'Seven days after it was made.' }),
+  expiresAt: time.meta({ description: 'Seven days after it was created.' }),
 }
 const invitationBody = z.object(invitationFields).meta({ id: 'Invitation' })
 const createdInvitationBody = z

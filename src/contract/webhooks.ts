@@ -21,7 +21,7 @@ const secret = z
     error: `must hold at least ${MIN_SECRET} characters, without spaces around them`,
   })
   .meta({
-    description: 'What deliveries are signed with. Never shown again.',
+    description: 'The secret that signs deliveries. Never shown again.',
     writeOnly: true,
     minLength: MIN_SECRET,
   })

@@ -157,8 +157,8 @@ export const CALL_COLUMNS = {
     },
     body: {
       description:
-        'As the provider reported it. What it could not report, because the caller left, is ' +
-        'estimated: `cost.status` is `estimated` then. Null: nothing is known.',
+        'The usage that the provider reported. The part that it could not report, because the ' +
+        'caller left, is estimated: `cost.status` is `estimated` then. Null: nothing is known.',
     },
   },
   /**

@@ -26,15 +26,15 @@ const verifyRoute = createRoute({
   operationId: 'verifyCosts',
   summary: 'Compute costs again and compare',
   description:
-    'Checks some calls at a time; go on with `nextCursor`. What was priced from another ' +
-    'version of the price table is counted, not compared. What an owned model cost then is ' +
-    'computed from what was declared then.',
+    'Checks some calls at a time; go on with `nextCursor`. A call priced from another ' +
+    'version of the price table is counted, not compared. The cost of an owned model is ' +
+    'computed from the prices declared at the time.',
   tags: ['Costs'],
   request: {
     query: noQuery,
     body: { content: { 'application/json': { schema: verifyCostsBody } }, required: true },
   },
-  responses: { 200: jsonContent(verifiedCostsBody, 'What was found.'), ...errorAnswers(400, 413) },
+  responses: { 200: jsonContent(verifiedCostsBody, 'The differences.'), ...errorAnswers(400, 413) },
 })
 
 export function bindCosts(app: ControlPlaneApp, { calls, prices }: ControlPlaneDependencies): void {

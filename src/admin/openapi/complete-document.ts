@@ -226,9 +226,12 @@ const TAGS: readonly { readonly name: string; readonly description?: string }[] 
       'targets of a gate.',
   },
   { name: 'Logs', description: 'One row for each call: what was used, never what was said.' },
-  { name: 'Analytics', description: 'What the calls of the account add up to.' },
+  { name: 'Analytics', description: 'Sums over the calls of the account.' },
   { name: 'Costs', description: 'Whether the costs in the log are right.' },
-  { name: 'Audit log', description: 'Who changed what in the account, before and after.' },
+  {
+    name: 'Audit log',
+    description: 'The changes in the account: who made each, before and after.',
+  },
   {
     name: 'Account',
     description: 'The plan of the account, its limits, and how much of them is used.',
@@ -237,9 +240,10 @@ const TAGS: readonly { readonly name: string; readonly description?: string }[] 
   { name: 'Webhooks' },
   {
     name: 'Providers',
-    description: 'Who can stand behind a gate, and what each endpoint loses on the way there.',
+    description:
+      'The providers that can stand behind a gate, and what each endpoint loses on the way there.',
   },
   { name: 'Sign-in', description: 'Users and their sessions, for the browser.' },
-  { name: 'Members', description: 'Who belongs to the account.' },
+  { name: 'Members', description: 'The members of the account.' },
   { name: 'Service', description: 'The gateway itself. Needs no key.' },
 ]

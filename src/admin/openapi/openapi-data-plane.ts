@@ -48,7 +48,7 @@ interface Endpoint {
 }
 
 const BROKEN =
-  'A stream that breaks is told so in an event, and its connection is cut ' +
+  'A stream that breaks says so in an event, and its connection is cut ' +
   'without the closing chunk.'
 
 const GATEHOUSE_CHAT = {

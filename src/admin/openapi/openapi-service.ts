@@ -25,7 +25,7 @@ const readinessBody = z
     status: z.enum(['ready', 'not ready']),
     checks: z
       .record(z.string(), z.looseObject({ status: z.string() }))
-      .meta({ description: 'What was looked at, by name, with its figures.' }),
+      .meta({ description: 'The things that were looked at, by name, with their figures.' }),
   })
   .meta({ id: 'Readiness' })
 

@@ -20,8 +20,8 @@ const listRoute = createRoute({
   operationId: 'listAuditLog',
   summary: 'List changes, newest first',
   description:
-    'Every successful change of what belongs to the account, by whoever made it, through the ' +
-    'interface or the command line.',
+    'Every successful change in the account, through the interface or the command line, with the ' +
+    'key or user that made it.',
   tags: ['Audit log'],
   request: { query: auditLogQuery(AUDITED_ACTIONS) },
   responses: { 200: jsonContent(auditLogList, 'A page of changes.'), ...errorAnswers(400) },

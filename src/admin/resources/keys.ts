@@ -24,7 +24,7 @@ const importRoute = createRoute({
   method: 'post',
   path: '/v1/keys/import',
   operationId: 'importKey',
-  summary: 'Take over a key that was made elsewhere',
+  summary: 'Import a key that was created elsewhere',
   description: 'A key that was deleted, by whichever account, stays so: 409.',
   tags,
   request: {

@@ -23,7 +23,7 @@ const listRoute = createRoute({
   operationId: 'listTargetHealth',
   summary: "Show how the targets of the account's gates do",
   description:
-    'What the node that answers has seen since it started: another node may ' +
+    'The state since the node that answers was started: another node may ' +
     'have seen something else, and a restart forgets. Each target is there ' +
     'once, however many gates name it.',
   tags: ['Gates'],

@@ -25,7 +25,10 @@ const testRoute = createRoute({
   summary: 'Send an event `webhook.test` now, once',
   tags: [webhookResource.group],
   request: { params: z.object({ id: z.string() }), query: noQuery },
-  responses: { 200: jsonContent(webhookTestBody, 'What became of it.'), ...errorAnswers(400, 404) },
+  responses: {
+    200: jsonContent(webhookTestBody, 'The result of the delivery.'),
+    ...errorAnswers(400, 404),
+  },
 })
 
 export function bindWebhooks(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {

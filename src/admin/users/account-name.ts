@@ -23,7 +23,7 @@ const updateRoute = createRoute({
   tags,
   request: {
     query: noQuery,
-    body: { ...jsonContent(updateAccountBody, 'What changes.'), required: true },
+    body: { ...jsonContent(updateAccountBody, 'The members to change.'), required: true },
   },
   responses: {
     200: jsonContent(accountNameBody, 'The changed account.'),

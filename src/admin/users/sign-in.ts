@@ -47,14 +47,14 @@ const optionsRoute = createRoute({
   tags,
   security,
   request: { query: noQuery },
-  responses: { 200: jsonContent(signInOptionsBody, 'What a sign-in page has to know.') },
+  responses: { 200: jsonContent(signInOptionsBody, 'The facts that a sign-in page needs.') },
 })
 
 const signUpRoute = createRoute({
   method: 'post',
   path: '/v1/auth/sign-up',
   operationId: 'signUp',
-  summary: 'Make a user and sign in',
+  summary: 'Create a user and sign in',
   description:
     'With an invitation; or with an API key of an account that nobody belongs to, as its owner; ' +
     `or, where sign-up is open, with an account of one's own. ${CSRF_NOTE}`,
@@ -140,10 +140,10 @@ const beginOidcRoute = createRoute({
   security,
   request: {
     query: noQuery,
-    body: { ...jsonContent(beginOidcBody, 'Where to go then.'), required: true },
+    body: { ...jsonContent(beginOidcBody, 'The address to go to afterwards.'), required: true },
   },
   responses: {
-    200: jsonContent(oidcRedirectBody, 'Where to send the browser.'),
+    200: jsonContent(oidcRedirectBody, 'The address to send the browser to.'),
     ...errorAnswers(400, 403, 404, 413, 429, 503),
   },
 })

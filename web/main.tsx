@@ -1,9 +1,10 @@
 /** Starts the dashboard in the browser. */
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
+import { LoaderCircle } from 'lucide-react'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ConnectionNotice } from './app/connection-notice.tsx'
+import { useIsConnectionLost } from './app/connection.ts'
 import { queryClient } from './app/query-client.ts'
 import { router } from './app/router.tsx'
 import { followSystemTheme } from './app/theme.ts'
@@ -20,3 +21,26 @@ createRoot(place).render(
     </QueryClientProvider>
   </StrictMode>,
 )
+
+// Says over any page that the gateway does not answer, as long as it does not.
+
+function ConnectionNotice() {
+  const isLost = useIsConnectionLost()
+  return (
+    <div
+      role="status"
+      aria-label="Connection"
+      className="pointer-events-none fixed inset-x-0 top-3 z-[70] px-4"
+    >
+      {isLost && (
+        <p className="mx-auto flex w-fit items-center gap-2.5 rounded-lg border border-warn bg-warn-soft px-4 py-2 text-[13px] text-warn shadow-high">
+          <LoaderCircle aria-hidden className="size-4 shrink-0" />
+          <span>
+            <span className="font-medium">The gateway does not answer.</span> This page tries again
+            by itself; what you typed stays.
+          </span>
+        </p>
+      )}
+    </div>
+  )
+}

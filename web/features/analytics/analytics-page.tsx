@@ -1,7 +1,7 @@
 /** Sums of the account's calls, grouped as the reader chooses. Every choice is in the address. */
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { RefreshCw } from 'lucide-react'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { RefreshCw, X } from 'lucide-react'
 import { refresh } from '../../api/operation-query.ts'
 import { resolveRange } from '../../format/time-range.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -10,8 +10,8 @@ import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
 import { BreakdownCard } from './breakdown-card.tsx'
-import { type Choices, parseChoices, toSearch } from './choices.ts'
-import { FilterBar } from './filter-bar.tsx'
+import { type Choices, FILTERS, GROUPS, parseChoices, toSearch } from './choices.ts'
+import { useGroupNames } from './group-names.ts'
 import { LatencyCard } from './latency-card.tsx'
 
 export function AnalyticsPage() {
@@ -70,4 +70,87 @@ function toRefusedFilters({ gate, key }: Choices['filters']): {
   readonly key?: string
 } {
   return { ...(gate === undefined ? {} : { gate }), ...(key === undefined ? {} : { key }) }
+}
+
+// Chooses how the sums are grouped, and which calls count.
+
+// An address as text: the page belongs to another feature.
+const LOGS: string = '/logs'
+
+function FilterBar({
+  choices,
+  onChange,
+}: {
+  readonly choices: Choices
+  readonly onChange: (change: Partial<Choices>) => void
+}) {
+  const nameKey = useGroupNames('key')
+  const active = FILTERS.flatMap((filter) => {
+    const value = choices.filters[filter]
+    return value === undefined ? [] : [{ filter, value }]
+  })
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-3">
+      <fieldset
+        aria-label="Break down by"
+        className="flex max-w-full min-w-0 items-center gap-1 overflow-x-auto"
+      >
+        <span aria-hidden className="pr-1 text-[13px] whitespace-nowrap text-ink-faint">
+          Break down by
+        </span>
+        {GROUPS.map(([group, label]) => (
+          <button
+            key={group}
+            type="button"
+            aria-pressed={choices.by === group}
+            onClick={() => onChange({ by: group })}
+            className={classNames(
+              'h-7 rounded-md px-2.5 text-[13px] whitespace-nowrap transition-colors focus-visible:-outline-offset-2',
+              choices.by === group
+                ? 'bg-accent-soft font-medium text-accent-strong'
+                : 'text-ink-soft hover:bg-sunken hover:text-ink',
+            )}
+          >
+            {label}
+          </button>
+        ))}
+      </fieldset>
+      {active.length > 0 && (
+        <ul aria-label="Filters" className="flex min-w-0 flex-wrap items-center gap-2">
+          {active.map(({ filter, value }) => {
+            const shown = filter === 'key' ? nameKey({ group: value, isRest: false }) : value
+            const { [filter]: _removed, ...rest } = choices.filters
+            return (
+              <li
+                key={filter}
+                className="flex h-7 max-w-full items-center gap-1.5 rounded-md border border-line-strong bg-surface pr-1 pl-2.5 text-[13px]"
+              >
+                <span className="text-ink-faint">{filter}</span>
+                <span className="truncate text-ink" title={value}>
+                  {shown}
+                </span>
+                <Link
+                  to="."
+                  search={toSearch({ ...choices, filters: rest })}
+                  aria-label={`Remove the filter ${filter} ${shown}`}
+                  className="rounded-sm p-0.5 text-ink-faint hover:bg-sunken hover:text-ink"
+                >
+                  <X aria-hidden className="size-3.5" />
+                </Link>
+              </li>
+            )
+          })}
+          <li>
+            <Link
+              to={LOGS}
+              search={choices.filters}
+              className="rounded-sm text-[13px] text-accent-strong hover:underline"
+            >
+              Single calls in the logs
+            </Link>
+          </li>
+        </ul>
+      )}
+    </div>
+  )
 }

@@ -1,20 +1,26 @@
 /** One gate: changed, tried out, put into code. */
-import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { ArrowLeft, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { operationQuery } from '../../api/operation-query.ts'
+import { ask } from '../../api/ask.ts'
+import { operationQuery, refresh } from '../../api/operation-query.ts'
+import { formatWhole } from '../../format/figures.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { ConfirmChange } from '../../ui/dialog.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { DeleteGateDialog } from './delete-gate-dialog.tsx'
+import { describeError } from '../../ui/states.tsx'
+import { toast, UNDO_MS } from '../../ui/toast.ts'
+import { useChange } from '../../ui/use-change.ts'
 import type { Gate } from './gate-draft.ts'
 import { GateEditor } from './gate-editor.tsx'
 import { GateSnippets } from './gate-snippets.tsx'
 import { GateTest } from './gate-test.tsx'
+import { useRecentCalls } from './use-recent-calls.ts'
 
 const route = getRouteApi('/shell/gates/$gateId')
 
@@ -109,5 +115,78 @@ function GateParts({ gate }: { readonly gate: Gate }) {
       {tab === 'test' && <GateTest gate={gate} hasUnsaved={isDirty} />}
       {tab === 'snippets' && <GateSnippets gate={gate} />}
     </>
+  )
+}
+
+// Asks before a gate is deleted, says what will stop working, and can create it again afterwards.
+
+function DeleteGateDialog({
+  gate,
+  isOpen,
+  onClose,
+}: {
+  readonly gate: Gate
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}) {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const restore = async () => {
+    try {
+      const { createdAt: _, updatedAt: __, ...body } = gate
+      await ask('POST /v1/gates', { body })
+      await refresh(queryClient, 'GET /v1/gates', 'GET /v1/gates/{id}', 'GET /v1/targets/health')
+      toast('success', `Gate “${gate.id}” created again`, {
+        description: 'With everything that was set.',
+      })
+    } catch (error) {
+      toast('error', `Gate “${gate.id}” could not be created again`, {
+        description: describeError(error),
+      })
+    }
+  }
+  const remove = useChange({
+    send: () => ask('DELETE /v1/gates/{id}', { path: { id: gate.id } }),
+    onAnswer: async () => {
+      onClose()
+      // Leaves first: nobody should read that the page's gate is missing.
+      await navigate({ to: '/gates', ignoreBlocker: true })
+    },
+    makesStale: ['GET /v1/gates', 'GET /v1/targets/health'],
+    done: [
+      `Gate “${gate.id}” deleted`,
+      {
+        description: 'Calls that name it are refused from now on.',
+        action: { label: 'Undo', run: () => void restore() },
+        durationMs: UNDO_MS,
+      },
+    ],
+  })
+  return (
+    <ConfirmChange
+      isOpen={isOpen}
+      onClose={onClose}
+      title={`Delete “${gate.id}”?`}
+      confirmLabel="Delete the gate"
+      change={remove}
+    >
+      <p>It takes effect at once. Its calls stay in the log.</p>
+      <RecentUse gateId={gate.id} />
+    </ConfirmChange>
+  )
+}
+
+function RecentUse({ gateId }: { readonly gateId: string }) {
+  const { calls } = useRecentCalls()(gateId)
+  if (calls === undefined) return <p className="mt-2">Looking up what uses it…</p>
+  if (calls === 0)
+    return <p className="mt-2">No calls were made through it in the last 24 hours.</p>
+  return (
+    <p className="mt-2 rounded-lg bg-warn-soft px-3 py-2 text-warn">
+      <strong className="font-semibold">
+        {formatWhole(calls)} {calls === 1 ? 'call' : 'calls'}
+      </strong>{' '}
+      went through it in the last 24 hours. Such calls will fail with status 404.
+    </p>
   )
 }

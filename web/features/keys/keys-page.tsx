@@ -6,15 +6,19 @@ import { ask, type RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
-import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { ConfirmDialog, Dialog, FormActions } from '../../ui/dialog.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
 import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import { ChangeKeyDialog } from './change-key-dialog.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { CreateKeyDialog } from './create-key-dialog.tsx'
+import { type Expiry, hasExpired, NEVER, toExpiresAt } from './expiry.ts'
+import { ExpiryField } from './expiry-field.tsx'
 import type { KeyStep } from './key-menu.tsx'
+import { KeyNameField } from './key-name-field.tsx'
 import { type ApiKey, KeyTable } from './key-table.tsx'
 import { RecentUseNote } from './recent-use-note.tsx'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
@@ -91,5 +95,63 @@ function DeleteKeyDialog({
       <p>It takes effect at once and cannot be undone.</p>
       {doomed !== undefined && <RecentUseNote apiKey={doomed} />}
     </ConfirmDialog>
+  )
+}
+
+// Renames a key, or sets when it ends. It sends only what was changed: an expired key takes a name
+// and nothing else.
+
+function ChangeKeyDialog({
+  apiKey,
+  onClose,
+}: {
+  readonly apiKey: ApiKey
+  readonly onClose: () => void
+}) {
+  const zone = useTimeZone()
+  const before: Expiry = apiKey.expiresAt === null ? NEVER : { choice: 'keep', day: '' }
+  const [name, setName] = useState(apiKey.name)
+  const [expiry, setExpiry] = useState<Expiry>(before)
+  const [isOver] = useState(() => hasExpired(apiKey, Date.now()))
+  const isRenamed = name.trim() !== apiKey.name
+  const isOtherEnd = expiry.choice !== before.choice
+  const save = useChange({
+    send: () => {
+      const expiresAt = toExpiresAt(expiry, { now: Date.now(), kept: apiKey.expiresAt, zone })
+      return ask('PATCH /v1/keys/{id}', {
+        path: { id: apiKey.id },
+        body: {
+          ...(isRenamed ? { name: name.trim() } : {}),
+          ...(isOtherEnd && expiresAt !== undefined
+            ? { expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString() }
+            : {}),
+        },
+      })
+    },
+    makesStale: ['GET /v1/keys'],
+    done: (changed) => `Key “${changed.name}” saved`,
+    onDone: onClose,
+  })
+  return (
+    <Dialog isOpen onClose={onClose} title={`Edit “${apiKey.name}”`}>
+      <Form onSubmit={() => save.mutate()} error={save.error} className="flex flex-col gap-4">
+        <KeyNameField takesFocus name={name} onChange={setName} />
+        {isOver ? (
+          <p className="text-[13px] text-ink-soft">
+            This key has expired, and stays so. Create a new one in its place.
+          </p>
+        ) : (
+          <ExpiryField expiry={expiry} onChange={setExpiry} kept={apiKey.expiresAt} />
+        )}
+        <FormRefusal />
+        <FormActions
+          onCancel={onClose}
+          isBusy={save.isPending}
+          disabled={!(isRenamed || isOtherEnd)}
+        >
+          Save
+        </FormActions>
+      </Form>
+    </Dialog>
   )
 }

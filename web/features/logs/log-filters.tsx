@@ -1,8 +1,12 @@
 /** The filters of the log. Every choice goes into the page's address. */
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { ERROR_KINDS } from '../../../src/contract/error-kinds.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
+import { parseFieldTime, toFieldTime } from '../../format/time-zone.ts'
+import { classNames } from '../../ui/class-names.ts'
+import { CONTROL_CLASS } from '../../ui/field.tsx'
+import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { nameError } from './explain-error.ts'
 import { Choice, Options, TargetField } from './filter-controls.tsx'
 import {
@@ -13,7 +17,6 @@ import {
   readLogSearch,
   without,
 } from './log-filter.ts'
-import { TimeRange, type TimeRangeProps } from './time-range.tsx'
 
 const STATUSES = [
   '2xx',
@@ -157,5 +160,63 @@ function CheckedTimeRange({ from, to, onChange }: TimeRangeProps) {
         </p>
       )}
     </>
+  )
+}
+
+// A custom range, in the zone of all pages.
+
+interface TimeRangeProps {
+  /** ISO 8601, in UTC. */
+  readonly from: string | undefined
+  readonly to: string | undefined
+  readonly onChange: (range: { readonly from?: string; readonly to?: string }) => void
+}
+
+function TimeRange({ from, to, onChange }: TimeRangeProps) {
+  const zone = useTimeZone()
+  const given = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
+  return (
+    <div className="col-span-full flex flex-wrap items-center gap-2 text-[13px] text-ink-soft">
+      <Moment
+        key={`from-${zone}`}
+        label="From"
+        at={from}
+        onChange={(next) => onChange({ ...given, from: next })}
+      />
+      <Moment
+        key={`to-${zone}`}
+        label="to"
+        at={to}
+        onChange={(next) => onChange({ ...given, to: next })}
+      />
+    </div>
+  )
+}
+
+function Moment({
+  label,
+  at,
+  onChange,
+}: {
+  readonly label: string
+  readonly at: string | undefined
+  readonly onChange: (at: string | undefined) => void
+}) {
+  const id = useId()
+  const zone = useTimeZone()
+  return (
+    <span className="flex items-center gap-2">
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        type="datetime-local"
+        defaultValue={at === undefined ? '' : toFieldTime(Date.parse(at), zone)}
+        onChange={(event) => {
+          const timeMs = parseFieldTime(event.target.value, zone)
+          onChange(Number.isNaN(timeMs) ? undefined : new Date(timeMs).toISOString())
+        }}
+        className={classNames(CONTROL_CLASS, 'h-8 w-auto px-2 text-[13px]')}
+      />
+    </span>
   )
 }

@@ -1,8 +1,9 @@
 /** One owned model: what it is, what can be changed of it, its credential, and who uses it. */
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
+import { ask } from '../../api/ask.ts'
 import { operationQuery, wholeListQuery } from '../../api/operation-query.ts'
 import { formatDialect } from '../../format/dialects.ts'
 import { gatesWithTarget } from '../../format/gate-targets.ts'
@@ -13,12 +14,13 @@ import { PageLink } from '../../ui/links.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { DeleteOwnedModelDialog } from './delete-owned-model-dialog.tsx'
 import { callAddress } from './dialect-field.tsx'
 import type { FimEndpoint, OwnedModel } from './draft.ts'
 import { EditForm } from './edit-form.tsx'
-import { isUnderWay } from './probe-note.tsx'
-import { ReachabilityCard } from './reachability-card.tsx'
+import { isUnderWay, ProbeNote } from './probe-note.tsx'
 import { RotateCredentialDialog } from './rotate-credential-dialog.tsx'
 import { UseInGate } from './use-in-gate.tsx'
 
@@ -152,6 +154,46 @@ function FixedCard({
           <Moment at={model.updatedAt} />
         </dd>
       </dl>
+    </Card>
+  )
+}
+
+// Says whether the model answered the last time, and asks it again.
+
+function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
+  const queryClient = useQueryClient()
+  const { slug, probe } = model
+  const check = useChange({
+    send: () => ask('POST /v1/owned-models/{slug}/probe', { path: { slug } }),
+    onAnswer: (found) => {
+      queryClient.setQueryData(
+        operationQuery('GET /v1/owned-models/{slug}', { path: { slug } }).queryKey,
+        found,
+      )
+    },
+    makesStale: ['GET /v1/owned-models'],
+  })
+  return (
+    <Card>
+      <CardHeader title="Reachability" note="One small request to the model.">
+        <Button
+          size="small"
+          isBusy={check.isPending}
+          disabled={probe?.status === 'checking'}
+          onClick={() => check.mutate()}
+        >
+          Check again
+        </Button>
+      </CardHeader>
+      <div className="flex flex-col gap-3 p-5 text-[13px] text-ink-soft">
+        {probe === null ? (
+          <p>It was not asked yet by this version of the gateway.</p>
+        ) : (
+          <ProbeNote probe={probe} />
+        )}
+        {isUnderWay(probe) && <p>This page shows what is found.</p>}
+        <ProblemNote error={check.error} />
+      </div>
     </Card>
   )
 }

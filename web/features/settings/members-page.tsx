@@ -1,18 +1,19 @@
 /** The account's members, and the people who are invited. */
 import { useQuery } from '@tanstack/react-query'
 import { UserPlus } from 'lucide-react'
-import { useState } from 'react'
-import type { AnswerOf, RowOf } from '../../api/ask.ts'
+import { type ReactNode, useState } from 'react'
+import { type AnswerOf, ask, type RowOf } from '../../api/ask.ts'
 import { operationQuery, wholeListQuery } from '../../api/operation-query.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
+import { ConfirmChange } from '../../ui/dialog.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { Table, Th } from '../../ui/table.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { InvitationsCard } from './invitations-card.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
-import { type MemberStep, MemberStepDialog } from './member-step-dialog.tsx'
 
 type Member = RowOf<'GET /v1/members'>
 type Session = AnswerOf<'GET /v1/session'>
@@ -128,5 +129,83 @@ function MemberTable({
         </tr>
       ))}
     </Table>
+  )
+}
+
+// Asks before somebody is removed, leaves, or takes the account over, and says what follows.
+
+interface MemberStep {
+  readonly type: 'remove' | 'hand-on' | 'leave'
+  readonly member: RowOf<'GET /v1/members'>
+}
+
+interface StepTexts {
+  readonly title: (name: string) => string
+  readonly confirm: string
+  readonly consequences: ReactNode
+  readonly done: (name: string) => string
+}
+
+const TEXTS: Readonly<Record<MemberStep['type'], StepTexts>> = {
+  remove: {
+    title: (name) => `Remove ${name}?`,
+    confirm: 'Remove',
+    consequences:
+      'Their sessions end at once, and the invitations they left open are revoked. API keys belong to the account and stay: delete those that they knew.',
+    done: (name) => `${name} removed`,
+  },
+  'hand-on': {
+    title: (name) => `Hand the account on to ${name}?`,
+    confirm: 'Hand the account on',
+    consequences:
+      'They become the owner and you a member. Only they can give it back to you, and they can remove you.',
+    done: (name) => `Account handed on to ${name}`,
+  },
+  leave: {
+    title: () => 'Leave this account?',
+    confirm: 'Leave',
+    consequences:
+      'Your user is deleted and all your sessions end. To come back, you have to be invited again. API keys stay: they belong to the account.',
+    done: () => 'Account left',
+  },
+}
+
+function MemberStepDialog({
+  step: { type, member },
+  onClose,
+}: {
+  readonly step: MemberStep
+  readonly onClose: () => void
+}) {
+  const texts = TEXTS[type]
+  const path = { id: member.id }
+  const take = useChange({
+    send: async () => {
+      if (type === 'hand-on') await ask('PATCH /v1/members/{id}', { path, body: { role: 'owner' } })
+      else await ask('DELETE /v1/members/{id}', { path })
+    },
+    ...(type === 'leave'
+      ? {
+          // A whole new page load: nothing of the account stays in memory.
+          onDone: () => location.assign('/dashboard/sign-in?reason=left'),
+        }
+      : {
+          makesStale: ['GET /v1/members', 'GET /v1/invitations', 'GET /v1/session'] as const,
+          done: texts.done(member.name),
+          onDone: onClose,
+        }),
+    // Somebody else may have changed the members meanwhile: what is behind the dialog is then
+    // stale.
+    failureMakesStale: ['GET /v1/members', 'GET /v1/session'],
+  })
+  return (
+    <ConfirmChange
+      onClose={onClose}
+      title={texts.title(member.name)}
+      confirmLabel={texts.confirm}
+      change={take}
+    >
+      <p>{texts.consequences}</p>
+    </ConfirmChange>
   )
 }

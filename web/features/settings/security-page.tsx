@@ -1,9 +1,18 @@
 /** One's own password, and where one is signed in. */
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ask, type RowOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
-import { PasswordForm } from './password-form.tsx'
-import { SessionsCard } from './sessions-card.tsx'
+import { Form, FormRefusal } from '../../ui/form.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
+import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { Table, Th } from '../../ui/table.tsx'
+import { useChange } from '../../ui/use-change.ts'
+import { describeUserAgent } from './describe-user-agent.ts'
 
 export function SecurityPage() {
   const { data: session } = useQuery(operationQuery('GET /v1/session'))
@@ -15,5 +24,152 @@ export function SecurityPage() {
       </Card>
       <SessionsCard />
     </>
+  )
+}
+
+// Changes the user's own password.
+
+const SHORTEST = 12
+const LONGEST = 128
+
+function PasswordForm({ email }: { readonly email: string }) {
+  const [currentPassword, setCurrent] = useState('')
+  const [newPassword, setNew] = useState('')
+  const change = useChange({
+    send: () => ask('POST /v1/auth/password', { body: { currentPassword, newPassword } }),
+    isSecret: true,
+    onAnswer: () => {
+      setCurrent('')
+      setNew('')
+    },
+    makesStale: ['GET /v1/sessions', 'GET /v1/session'],
+    done: ['Password changed', { description: 'Your other sessions have ended.' }],
+  })
+  const missing = SHORTEST - newPassword.length
+  return (
+    <Form
+      onSubmit={() => change.mutate()}
+      error={change.error}
+      className="flex max-w-sm flex-col gap-4 px-5 py-5"
+    >
+      {/* For password managers, so that they know whose password it is. */}
+      <input type="text" autoComplete="username" value={email} readOnly hidden />
+      <PasswordField
+        label="Current password"
+        autoComplete="current-password"
+        required
+        value={currentPassword}
+        onChange={(event) => setCurrent(event.target.value)}
+        field="currentPassword"
+      />
+      <PasswordField
+        label="New password"
+        autoComplete="new-password"
+        required
+        minLength={SHORTEST}
+        maxLength={LONGEST}
+        hint={
+          newPassword !== '' && missing > 0
+            ? `${missing} more ${missing === 1 ? 'character' : 'characters'} at least.`
+            : `At least ${SHORTEST} characters. A few unrelated words are best.`
+        }
+        value={newPassword}
+        onChange={(event) => setNew(event.target.value)}
+        field="newPassword"
+      />
+      <FormRefusal />
+      <div>
+        <Button type="submit" look="primary" isBusy={change.isPending}>
+          Change the password
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+// Lists the user's sessions, and ends one that is not this one.
+
+type Session = RowOf<'GET /v1/sessions'>
+
+function SessionsCard() {
+  const sessions = useQuery(operationQuery('GET /v1/sessions'))
+  const end = useChange({
+    send: async (ended: readonly Session[]) => {
+      for (const { id } of ended) await ask('DELETE /v1/sessions/{id}', { path: { id } })
+      return ended.length
+    },
+    done: (count) => (count === 1 ? 'Session ended' : `${count} sessions ended`),
+    saysFailure: true,
+    makesStale: ['GET /v1/sessions'],
+    failureMakesStale: ['GET /v1/sessions'],
+  })
+  const others = sessions.data?.data.filter(({ current }) => !current) ?? []
+  return (
+    <Card>
+      <CardHeader
+        title="Sessions"
+        note="A session lasts seven days. One that you do not recognise: end it, and change the password."
+      >
+        {others.length > 1 && (
+          <Button
+            look="danger"
+            size="small"
+            isBusy={end.isPending}
+            onClick={() => end.mutate(others)}
+          >
+            End all others
+          </Button>
+        )}
+      </CardHeader>
+      <QueryBoundary query={sessions}>
+        {({ data: rows }) => (
+          <Table
+            label="Sessions"
+            head={
+              <>
+                <Th>Device</Th>
+                <Th>Address</Th>
+                <Th>Signed in</Th>
+                <Th>Ends</Th>
+                <Th isHidden>End</Th>
+              </>
+            }
+          >
+            {rows.map((session) => (
+              <tr key={session.id}>
+                <td className="whitespace-nowrap text-ink" title={session.userAgent ?? undefined}>
+                  <span className="mr-2 font-medium">{describeUserAgent(session.userAgent)}</span>
+                  {session.current && <Badge tone="ok">This session</Badge>}
+                </td>
+                <td className="font-mono text-[13px] text-ink-soft">
+                  {session.address ?? 'unknown'}
+                </td>
+                <td className="text-ink-soft">
+                  <Moment at={session.createdAt} />
+                </td>
+                <td className="text-ink-soft">
+                  <Moment at={session.expiresAt} />
+                </td>
+                <td>
+                  <div className="flex min-h-7 justify-end">
+                    {!session.current && (
+                      <Button
+                        look="danger"
+                        size="small"
+                        aria-label={`End the session with ${describeUserAgent(session.userAgent)}`}
+                        disabled={end.isPending}
+                        onClick={() => end.mutate([session])}
+                      >
+                        End
+                      </Button>
+                    )}
+                  </div>
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </QueryBoundary>
+    </Card>
   )
 }

@@ -30,7 +30,7 @@ export function AnalyticsPage() {
   return (
     <Page
       title="Analytics"
-      note="What calls add up to. A view's address holds all that is chosen: copy it to share the view."
+      note="Sums over calls. The address of this page holds the view: copy it to share."
       actions={
         <>
           <IconButton

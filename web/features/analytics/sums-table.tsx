@@ -114,7 +114,7 @@ function CostMarks({ sum }: { readonly sum: Sum }) {
       {unknownCalls > 0 && (
         <span
           className={classNames(COST_MARK, 'text-warn')}
-          title="Calls whose cost is not known: their provider told no tokens, or the price is not known. It is not in the sum."
+          title="Calls whose cost is not known: their provider reported no tokens, or the price is not known. It is not in the sum."
         >
           {formatCount(unknownCalls)} {unknownCalls === 1 ? 'call' : 'calls'} without a price
         </span>

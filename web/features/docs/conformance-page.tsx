@@ -44,7 +44,7 @@ export function ConformancePage() {
       <Card>
         <CardHeader
           title="Conformance"
-          note="What becomes of a request and its answer between an endpoint and a target, as the gateway’s own code was found to do it."
+          note="How much of a request and its answer survives between an endpoint and a target, measured on the gateway’s own code."
         />
         <dl className="grid gap-x-8 gap-y-2 border-b border-line px-5 py-4 text-[13px] sm:grid-cols-2">
           {VERDICTS.toReversed().map((verdict) => (

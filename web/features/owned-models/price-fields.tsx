@@ -26,7 +26,7 @@ export function PriceFields({
     <fieldset>
       <legend className="mb-1.5 text-[13px] text-ink-faint">
         <span className="font-medium text-ink">Prices</span> in whole US cents per million tokens.
-        What calls cost is reckoned with them; 0 for what costs you nothing.
+        The cost of calls follows from them; 0 for tokens that cost you nothing.
       </legend>
       <div className="grid gap-3 sm:grid-cols-3">
         {FIELDS.map(({ name, label, whenEmpty }) => {

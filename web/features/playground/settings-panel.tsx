@@ -44,7 +44,7 @@ export function SettingsPanel({
       <SelectField
         label="Reasoning effort"
         value={settings.effort}
-        hint="What is left at its default is the gate’s to decide, or the model’s."
+        hint="The gate decides about a default, or else the model."
         onChange={(event) => onChange({ effort: event.target.value })}
       >
         <option value="">default</option>

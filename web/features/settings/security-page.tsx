@@ -108,7 +108,7 @@ function SessionsCard() {
     <Card>
       <CardHeader
         title="Sessions"
-        note="A session lasts seven days. One that you do not recognise: end it, and change the password."
+        note="A session lasts seven days. End one that you do not recognise, and change the password."
       >
         {others.length > 1 && (
           <Button

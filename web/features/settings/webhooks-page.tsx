@@ -31,7 +31,7 @@ export function WebhooksPage() {
       <Card>
         <CardHeader
           title="Webhooks"
-          note="Each is sent its events as signed POST requests, and again for a while when it does not answer."
+          note="Each gets its events as signed POST requests, repeated for a while when it does not answer."
         >
           {(webhooks.data?.length ?? 0) > 0 && createButton}
         </CardHeader>

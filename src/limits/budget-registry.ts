@@ -3,9 +3,8 @@ import { type Budget, createBudgetId } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
-import { newestFirst, Snapshot } from '../snapshots/snapshot.ts'
+import { type ChangesOf, Registry, withChanges } from '../snapshots/registry.ts'
 import type { BudgetTableStore } from '../store/budgets.ts'
-import type { NamedThing } from '../store/database/find-some.ts'
 import type { UsageWindow } from './usage-counter.ts'
 import type { UsageLimits } from './usage-limits.ts'
 
@@ -26,13 +25,10 @@ export interface BudgetRegistryOptions {
 }
 
 export type NewBudget = Omit<Budget, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>
-/** Only what is present changes. */
-export type BudgetChanges = {
-  readonly [Field in 'name' | 'limit' | 'unpriced' | 'alertAt']?: Budget[Field] | undefined
-}
+export type BudgetChanges = ChangesOf<Pick<Budget, 'name' | 'limit' | 'unpriced' | 'alertAt'>>
 
 /** A budget keeps its count when another node changes it. */
-export class BudgetRegistry extends Snapshot<Budget> {
+export class BudgetRegistry extends Registry<Budget> {
   readonly #store: BudgetRegistryOptions['budgets']
   readonly #usage: UsageLimits
   readonly #clock: Clock
@@ -50,26 +46,13 @@ export class BudgetRegistry extends Snapshot<Budget> {
    */
   static async load(options: BudgetRegistryOptions): Promise<BudgetRegistry> {
     const registry = new BudgetRegistry(options)
-    for (const budget of await options.budgets.loadAll()) registry.adopt(budget)
+    await registry.followAll()
     return registry
   }
 
   /** Of every account. */
   all(): readonly Budget[] {
     return this.heldByAll()
-  }
-
-  /** Newest first. */
-  list(accountId: AccountId): readonly Budget[] {
-    return newestFirst(this.heldBy(accountId), ({ id }) => id)
-  }
-
-  /** @throws GatewayError `not_found` */
-  get(accountId: AccountId, id: string): Budget {
-    const budget = this.held(accountId, id)
-    if (budget === undefined)
-      throw new GatewayError('not_found', 'There is no budget with this id.')
-    return budget
   }
 
   /** Its use in its current period. */
@@ -110,13 +93,8 @@ export class BudgetRegistry extends Snapshot<Budget> {
   /** @throws GatewayError `not_found` */
   update(accountId: AccountId, id: string, changes: BudgetChanges): Promise<Budget> {
     return this.inTurn(async () => {
-      const current = this.get(accountId, id)
-      const budget: Budget = {
-        ...current,
-        name: changes.name ?? current.name,
-        limit: changes.limit ?? current.limit,
-        unpriced: changes.unpriced ?? current.unpriced,
-        alertAt: changes.alertAt ?? current.alertAt,
+      const budget = {
+        ...withChanges(this.get(accountId, id), changes),
         updatedAt: this.#clock.now(),
       }
       await this.#store.save(budget)
@@ -126,21 +104,12 @@ export class BudgetRegistry extends Snapshot<Budget> {
     })
   }
 
-  /** @throws GatewayError `not_found` */
-  delete(accountId: AccountId, id: string): Promise<void> {
-    return this.inTurn(async () => {
-      this.get(accountId, id)
-      await this.#store.delete(accountId, id)
-      this.forget(accountId, id)
-    })
+  protected notFound(): GatewayError {
+    return new GatewayError('not_found', 'There is no budget with this id.')
   }
 
-  protected nameOf(budget: Budget): NamedThing {
-    return budget
-  }
-
-  protected adopt(budget: Budget): void {
-    this.hold(budget, budget)
+  protected override adopt(budget: Budget): void {
+    super.adopt(budget)
     this.#usage.putBudget(budget)
   }
 

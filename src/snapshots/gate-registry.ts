@@ -7,9 +7,8 @@ import { GatewayError } from '../core/errors.ts'
 import type { Gate, GateDefaults, Overrides, Strategy } from '../core/gate.ts'
 import { type AccountId, createGateId, type GateId } from '../core/ids.ts'
 import type { GateStore } from '../gateway/ports.ts'
-import type { NamedThing } from '../store/database/find-some.ts'
 import type { GateTableStore } from '../store/gates.ts'
-import { newestFirst, Snapshot } from './snapshot.ts'
+import { type ChangesOf, Registry, withChanges } from './registry.ts'
 
 export interface GateRegistryOptions {
   readonly gates: Pick<GateTableStore, 'loadAll' | 'findSome' | 'insert' | 'save' | 'delete'>
@@ -33,12 +32,9 @@ export interface NewGate extends Pick<GateSettings, 'targets' | 'timeoutMs' | 'm
   readonly description: string
 }
 
-/** Only what is present changes; null is a value (`timeoutMs`). */
-export type GateChanges = {
-  readonly [Field in keyof GateSettings]?: GateSettings[Field] | undefined
-}
+export type GateChanges = ChangesOf<GateSettings>
 
-export class GateRegistry extends Snapshot<Gate> implements GateStore {
+export class GateRegistry extends Registry<Gate> implements GateStore {
   readonly #gates: GateRegistryOptions['gates']
   readonly #clock: Clock
 
@@ -51,17 +47,8 @@ export class GateRegistry extends Snapshot<Gate> implements GateStore {
   /** Reads every gate from the store. */
   static async load(options: GateRegistryOptions): Promise<GateRegistry> {
     const registry = new GateRegistry(options)
-    for (const gate of await options.gates.loadAll()) registry.adopt(gate)
+    await registry.followAll()
     return registry
-  }
-
-  find(accountId: AccountId, gateId: string): Gate | undefined {
-    return this.held(accountId, gateId)
-  }
-
-  /** Newest first. */
-  list(accountId: AccountId): readonly Gate[] {
-    return newestFirst(this.heldBy(accountId), ({ id }) => id)
   }
 
   /**
@@ -104,36 +91,12 @@ export class GateRegistry extends Snapshot<Gate> implements GateStore {
     assertUsable?: () => void,
   ): Promise<Gate> {
     return this.inTurn(async () => {
-      const current = this.find(accountId, gateId)
-      if (current === undefined) throw gateNotFound()
+      const current = this.get(accountId, gateId)
       assertUsable?.()
-      const gate: Gate = {
-        ...current,
-        displayName: changes.displayName ?? current.displayName,
-        description: changes.description ?? current.description,
-        targets: changes.targets ?? current.targets,
-        strategy: changes.strategy ?? current.strategy,
-        hedgeAfterMs:
-          changes.hedgeAfterMs === undefined ? current.hedgeAfterMs : changes.hedgeAfterMs,
-        defaults: changes.defaults === undefined ? current.defaults : changes.defaults,
-        overrides: changes.overrides ?? current.overrides,
-        timeoutMs: changes.timeoutMs === undefined ? current.timeoutMs : changes.timeoutMs,
-        maxRetries: changes.maxRetries ?? current.maxRetries,
-        updatedAt: this.#clock.now(),
-      }
+      const gate = { ...withChanges(current, changes), updatedAt: this.#clock.now() }
       if (!(await this.#gates.save(gate))) throw gateNotFound()
       this.adopt(gate)
       return gate
-    })
-  }
-
-  /** @throws GatewayError `gate_not_found` */
-  delete(accountId: AccountId, gateId: string): Promise<void> {
-    return this.inTurn(async () => {
-      const gate = this.find(accountId, gateId)
-      if (gate === undefined) throw gateNotFound()
-      await this.#gates.delete(accountId, gate.id)
-      this.forget(accountId, gateId)
     })
   }
 
@@ -142,12 +105,8 @@ export class GateRegistry extends Snapshot<Gate> implements GateStore {
     return this.inTurn(work)
   }
 
-  protected nameOf(gate: Gate): NamedThing {
-    return gate
-  }
-
-  protected adopt(gate: Gate): void {
-    this.hold(gate, gate)
+  protected notFound(): GatewayError {
+    return gateNotFound()
   }
 }
 

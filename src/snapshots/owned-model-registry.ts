@@ -22,6 +22,7 @@ import { toOwnedUpstream } from '../gateway/plan/owned-upstream.ts'
 import type { OwnedModelStore, OwnedUpstream, TargetCredential } from '../gateway/ports.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { OwnedModelTableStore, StoredOwnedModel } from '../store/owned-models.ts'
+import { withChanges } from './registry.ts'
 import { newestFirst, Snapshot } from './snapshot.ts'
 
 export interface OwnedModelRegistryOptions {
@@ -170,15 +171,7 @@ export class OwnedModelRegistry
       if (Object.values(changes).every((change) => change === undefined)) return current.model
       const now = this.#clock.now()
       const changed: OwnedModel = {
-        ...current.model,
-        displayName: settings.displayName ?? current.model.displayName,
-        upstreamModelId: settings.upstreamModelId ?? current.model.upstreamModelId,
-        credentialHeader: settings.credentialHeader ?? current.model.credentialHeader,
-        fimEndpoint: settings.fimEndpoint ?? current.model.fimEndpoint,
-        fimTemplate: settings.fimTemplate ?? current.model.fimTemplate,
-        pricingInput: settings.pricingInput ?? current.model.pricingInput,
-        pricingOutput: settings.pricingOutput ?? current.model.pricingOutput,
-        pricingCachedInput: settings.pricingCachedInput ?? current.model.pricingCachedInput,
+        ...withChanges(current.model, settings),
         hasCredential: credential === undefined ? current.model.hasCredential : credential !== null,
         // Never the same again: by it a probe knows which credential it has tried.
         credentialSetAt:

@@ -5,7 +5,6 @@
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { type AccountId, createId } from '../core/ids.ts'
-import type { NamedThing } from '../store/database/find-some.ts'
 import {
   PLAIN_ENTRIES,
   type PlainKind,
@@ -15,17 +14,12 @@ import {
   type PlainWord,
   type ThingOf,
 } from '../store/plain-kinds.ts'
-import { newestFirst, Snapshot } from './snapshot.ts'
+import { type ChangesOf, Registry, withChanges } from './registry.ts'
 
 /** The members that the customer gives. */
 export type SettingsOf<Thing extends PlainThing> = Omit<Thing, keyof PlainThing>
 
-/** Only what is present changes. */
-export type ChangesOf<Thing extends PlainThing> = {
-  readonly [Field in keyof SettingsOf<Thing>]?: Thing[Field & keyof Thing] | undefined
-}
-
-export class PlainRegistry<Thing extends PlainThing> extends Snapshot<Thing> {
+export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
   readonly #kind: PlainKind<Thing>
   readonly #store: PlainStore<Thing>
   readonly #clock: Clock
@@ -47,18 +41,6 @@ export class PlainRegistry<Thing extends PlainThing> extends Snapshot<Thing> {
     return registry
   }
 
-  /** Newest first. */
-  list(accountId: AccountId): readonly Thing[] {
-    return newestFirst(this.heldBy(accountId), ({ id }) => id)
-  }
-
-  /** @throws GatewayError `not_found` */
-  get(accountId: AccountId, id: string): Thing {
-    const thing = this.held(accountId, id)
-    if (thing === undefined) throw this.#notFound()
-    return thing
-  }
-
   /** @throws GatewayError `conflict` when the account has too many, or one of this name */
   create(accountId: AccountId, settings: SettingsOf<Thing>): Promise<Thing> {
     return this.inTurn(async () => {
@@ -72,22 +54,12 @@ export class PlainRegistry<Thing extends PlainThing> extends Snapshot<Thing> {
   }
 
   /** @throws GatewayError `not_found`; `conflict` when there is another of this name */
-  update(accountId: AccountId, id: string, changes: ChangesOf<Thing>): Promise<Thing> {
+  update(accountId: AccountId, id: string, changes: ChangesOf<SettingsOf<Thing>>): Promise<Thing> {
     return this.inTurn(async () => {
-      const given = Object.entries(changes).filter(([, value]) => value !== undefined)
-      const thing: Thing = { ...this.get(accountId, id), ...Object.fromEntries(given) }
-      if (!(await this.#store.save(thing))) throw this.#notFound()
+      const thing = withChanges(this.get(accountId, id), changes as ChangesOf<Thing>)
+      if (!(await this.#store.save(thing))) throw this.notFound()
       this.adopt(thing)
       return thing
-    })
-  }
-
-  /** @throws GatewayError `not_found` */
-  delete(accountId: AccountId, id: string): Promise<void> {
-    return this.inTurn(async () => {
-      this.get(accountId, id)
-      await this.#store.delete(accountId, id)
-      this.forget(accountId, id)
     })
   }
 
@@ -95,15 +67,7 @@ export class PlainRegistry<Thing extends PlainThing> extends Snapshot<Thing> {
     return this.#kind.toPublic(thing)
   }
 
-  protected nameOf(thing: Thing): NamedThing {
-    return thing
-  }
-
-  protected adopt(thing: Thing): void {
-    this.hold(thing, thing)
-  }
-
-  #notFound(): GatewayError {
+  protected notFound(): GatewayError {
     return new GatewayError('not_found', `There is no ${this.#kind.word} with this id.`)
   }
 }

@@ -9,8 +9,7 @@ import type { AccountId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
 import { createWebhookId, secretBinding, type Webhook, type WebhookEvent } from '../core/webhook.ts'
-import { newestFirst, Snapshot } from '../snapshots/snapshot.ts'
-import type { NamedThing } from '../store/database/find-some.ts'
+import { type ChangesOf, Registry, withChanges } from '../snapshots/registry.ts'
 import type { WebhookTableStore } from '../store/webhooks.ts'
 
 export interface WebhookRegistryOptions {
@@ -27,12 +26,9 @@ export interface NewWebhook {
   readonly isActive: boolean
 }
 
-/** Only what is present changes. */
-export type WebhookChanges = {
-  readonly [Field in keyof NewWebhook]?: NewWebhook[Field] | undefined
-}
+export type WebhookChanges = ChangesOf<NewWebhook>
 
-export class WebhookRegistry extends Snapshot<Webhook> {
+export class WebhookRegistry extends Registry<Webhook> {
   readonly #store: WebhookRegistryOptions['webhooks']
   readonly #vault: WebhookRegistryOptions['vault']
   readonly #clock: Clock
@@ -46,25 +42,8 @@ export class WebhookRegistry extends Snapshot<Webhook> {
 
   static async load(options: WebhookRegistryOptions): Promise<WebhookRegistry> {
     const registry = new WebhookRegistry(options)
-    for (const webhook of await options.webhooks.loadAll()) registry.adopt(webhook)
+    await registry.followAll()
     return registry
-  }
-
-  /** Newest first. */
-  list(accountId: AccountId): readonly Webhook[] {
-    return newestFirst(this.heldBy(accountId), ({ id }) => id)
-  }
-
-  find(accountId: AccountId, id: string): Webhook | undefined {
-    return this.held(accountId, id)
-  }
-
-  /** @throws GatewayError `not_found` */
-  get(accountId: AccountId, id: string): Webhook {
-    const webhook = this.find(accountId, id)
-    if (webhook === undefined)
-      throw new GatewayError('not_found', 'There is no webhook with this id.')
-    return webhook
   }
 
   /** @throws VaultError when the master key that closed it is not here */
@@ -107,13 +86,10 @@ export class WebhookRegistry extends Snapshot<Webhook> {
   update(accountId: AccountId, id: string, changes: WebhookChanges): Promise<Webhook> {
     return this.inTurn(async () => {
       const current = this.get(accountId, id)
-      const { secret } = changes
+      const { secret, ...settings } = changes
       const webhook: Webhook = {
-        ...current,
-        url: changes.url ?? current.url,
+        ...withChanges(current, settings),
         sealedSecret: secret === undefined ? current.sealedSecret : this.#seal(secret, current),
-        events: changes.events ?? current.events,
-        isActive: changes.isActive ?? current.isActive,
         updatedAt: this.#clock.now(),
       }
       await this.#store.save(
@@ -124,21 +100,8 @@ export class WebhookRegistry extends Snapshot<Webhook> {
     })
   }
 
-  /** With everything that is on its way to it. @throws GatewayError `not_found` */
-  delete(accountId: AccountId, id: string): Promise<void> {
-    return this.inTurn(async () => {
-      this.get(accountId, id)
-      await this.#store.delete(accountId, id)
-      this.forget(accountId, id)
-    })
-  }
-
-  protected nameOf(webhook: Webhook): NamedThing {
-    return webhook
-  }
-
-  protected adopt(webhook: Webhook): void {
-    this.hold(webhook, webhook)
+  protected notFound(): GatewayError {
+    return new GatewayError('not_found', 'There is no webhook with this id.')
   }
 
   #seal(secret: Secret, webhook: { readonly accountId: AccountId; readonly id: string }): string {

@@ -22,12 +22,6 @@ export type SessionId = Id<'session'>
 export const DEFAULT_ACCOUNT = 'acct_default' as AccountId
 
 /**
- * The form of a gate id: chosen by the customer, immutable, unique in the account (design
- * §5).
- */
-export const GATE_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
-
-/**
  * A new id's digits, time-ordered: rows written together lie together, so an index on them stays
  * cheap as it grows. Ids of one millisecond keep their order.
  */

@@ -1,7 +1,6 @@
 /**
  * Creates a budget, or changes one. Its subject, unit and period cannot be changed later.
  */
-
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'

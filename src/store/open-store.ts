@@ -115,7 +115,8 @@ export async function openStore(
   const backlog = new UsageBacklog(database, relieve)
   const sync = async (): Promise<void> => {
     // Postgres has written a commit to its disk when it answers.
-    if (isSqlite(database)) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
+    if (checkpoints !== undefined) await checkpoints.sync()
+    else if (isSqlite(database)) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
   }
   return {
     keys: new KeyTableStore(database, sync, caps, relieve),

@@ -3,7 +3,7 @@
  * that calls go on in between. Must not know what the entries are.
  */
 import type { Context, TypedResponse } from 'hono'
-import { ReadingTurns } from '../store/usage/reading-turns.ts'
+import { LoopTurns } from '../core/loop-turns.ts'
 
 /** A quarter of a millisecond, where an entry has twenty members. */
 const ENTRIES_PER_STEP = 128
@@ -14,7 +14,7 @@ export async function answerInTurns<Head extends object, Entry, Body>(
   head: Head,
   { entries, toBody }: { readonly entries: readonly Entry[]; toBody(entry: Entry): Body },
 ): Promise<Response & TypedResponse<Head & { data: Body[] }, 200, 'json'>> {
-  const turns = new ReadingTurns()
+  const turns = new LoopTurns()
   const parts: string[] = []
   for (let start = 0; start < entries.length; start += ENTRIES_PER_STEP) {
     if (start > 0) await turns.next()

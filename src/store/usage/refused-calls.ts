@@ -6,8 +6,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { CallRecord } from '../../core/call.ts'
 import type { AccountId } from '../../core/ids.ts'
+import { LoopTurns } from '../../core/loop-turns.ts'
 import type { RefusedTable, Schema } from '../schema.ts'
-import { ReadingTurns } from './reading-turns.ts'
 import { HOUR_MS } from './usage-hours.ts'
 import { readInSlices, toStart, type UsageQuery } from './usage-rows.ts'
 
@@ -96,7 +96,7 @@ export async function readRefused(
     { startsAt: number; status: number; errorKind: string; calls: number }
   >()
   const { fromMs, toMs } = query
-  const slices = { fromMs, toMs, leastMs: HOUR_MS, turns: new ReadingTurns() }
+  const slices = { fromMs, toMs, leastMs: HOUR_MS, turns: new LoopTurns() }
   for (const row of await readInSlices(database, slices, (span) =>
     readSpan(database, accountId, { ...query, ...span }),
   )) {

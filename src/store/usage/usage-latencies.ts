@@ -1,6 +1,7 @@
 /** Adds up how often calls took how long, step by step. Reads no database. */
+
+import type { LoopTurns } from '../../core/loop-turns.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
-import type { ReadingTurns } from './reading-turns.ts'
 import { type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
 
 /**
@@ -28,10 +29,10 @@ const CHARACTERS_PER_TURN = 50_000
 
 /** Lets calls go on while histograms are added up, by how much text that was. */
 export class SummingTurns {
-  readonly #turns: ReadingTurns
+  readonly #turns: LoopTurns
   #characters = 0
 
-  constructor(turns: ReadingTurns) {
+  constructor(turns: LoopTurns) {
     this.#turns = turns
   }
 
@@ -50,7 +51,7 @@ export class SummingTurns {
 export async function sumLatencies(
   rows: readonly SummedRow[],
   query: Pick<UsageQuery, 'interval' | 'fromMs'>,
-  reading: ReadingTurns,
+  reading: LoopTurns,
 ): Promise<readonly LatencyStep[]> {
   const turns = new SummingTurns(reading)
   const steps = new Map<

@@ -5,10 +5,10 @@
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
+import { LoopTurns } from '../../core/loop-turns.ts'
 import { spanOf } from '../../core/period.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import { ReadingTurns } from './reading-turns.ts'
 import { readBacklog } from './usage-backlog.ts'
 import { COUNTERS, DAY_MS, HOUR_MS } from './usage-hours.ts'
 
@@ -65,7 +65,7 @@ export async function readUsageRows(
   database: Kysely<Schema>,
   accountId: AccountId,
   query: UsageQuery,
-  turns = new ReadingTurns(),
+  turns = new LoopTurns(),
 ): Promise<readonly SummedRow[]> {
   // Reads as of one moment: between two, a note could be added to hours that were read, or had been
   // read, without it.
@@ -112,7 +112,7 @@ interface Slice {
 interface Sliced extends Slice {
   /** The rows that are read are sums of this: no slice is shorter. */
   readonly leastMs: number
-  readonly turns: ReadingTurns
+  readonly turns: LoopTurns
 }
 
 /** Calls go on between the slices. */

@@ -9,12 +9,12 @@ import { databases, withTestStore } from '../../../test/support/databases.ts'
 import { testIf } from '../../../test/support/skip-unless.ts'
 import type { CallRecord } from '../../core/call.ts'
 import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
+import { LoopTurns } from '../../core/loop-turns.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { GatehousePostgresDialect } from '../database/postgres-driver.ts'
 import { BunSqliteDialect } from '../database/sqlite-driver.ts'
 import type { Store } from '../open-store.ts'
 import type { Schema } from '../schema.ts'
-import { ReadingTurns } from './reading-turns.ts'
 import { UsageStore } from './usage.ts'
 import { UsageBacklog } from './usage-backlog.ts'
 import { DAY_MS } from './usage-hours.ts'
@@ -132,7 +132,7 @@ describe.each(databases)('slices of $name', (kind) => {
     const lengths: number[] = []
     await withTestStore(kind, async (_, { location }) => {
       const database = await openDatabase(location)
-      const slices = { fromMs: 0, toMs: 400 * DAY_MS, leastMs: DAY_MS, turns: new ReadingTurns() }
+      const slices = { fromMs: 0, toMs: 400 * DAY_MS, leastMs: DAY_MS, turns: new LoopTurns() }
       const rows = await readInSlices(database, slices, async ({ fromMs, toMs }) => {
         lengths.push((toMs - fromMs) / DAY_MS)
         const days = Array.from({ length: lengths.at(-1) ?? 0 }, (_, day) => fromMs / DAY_MS + day)

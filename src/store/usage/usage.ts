@@ -4,9 +4,9 @@
  */
 import type { Kysely } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
+import { LoopTurns } from '../../core/loop-turns.ts'
 import type { Schema } from '../schema.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
-import { ReadingTurns } from './reading-turns.ts'
 import { type RefusedQuery, type RefusedSum, readRefused } from './refused-calls.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
 import { type RollUpOptions, rollUpDays } from './usage-days.ts'
@@ -88,7 +88,7 @@ export class UsageStore {
    * are left out.
    */
   async read(accountId: AccountId, query: UsageQuery): Promise<UsageSum[]> {
-    const turns = new ReadingTurns()
+    const turns = new LoopTurns()
     const rows = await readUsageRows(this.#database, accountId, query, turns)
     return await sumUp(await placeRows(rows, query, turns), turns)
   }
@@ -101,7 +101,7 @@ export class UsageStore {
     accountId: AccountId,
     query: Omit<UsageQuery, 'groupBy'>,
   ): Promise<readonly LatencyStep[]> {
-    const turns = new ReadingTurns()
+    const turns = new LoopTurns()
     const all = { ...query, groupBy: null }
     const rows = await readUsageRows(this.#database, accountId, all, turns)
     return await sumLatencies(rows, query, turns)
@@ -136,7 +136,7 @@ interface PlacedRows {
 async function placeRows(
   rows: readonly SummedRow[],
   query: UsageQuery,
-  turns: ReadingTurns,
+  turns: LoopTurns,
 ): Promise<PlacedRows> {
   const steps = new Map<number, PlacedRow[]>()
   const calls = new Map<string | null, number>()
@@ -159,7 +159,7 @@ function findGroups(calls: ReadonlyMap<string | null, number>): ReadonlySet<stri
   return new Set(byCalls.slice(0, MAX_GROUPS).map(([group]) => group))
 }
 
-async function sumUp({ steps, groups }: PlacedRows, reading: ReadingTurns): Promise<UsageSum[]> {
+async function sumUp({ steps, groups }: PlacedRows, reading: LoopTurns): Promise<UsageSum[]> {
   const sums: UsageSum[] = []
   const turns = new SummingTurns(reading)
   // Rows that belong together lie together, so that one pair of histograms at a time is enough.

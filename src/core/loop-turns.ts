@@ -1,7 +1,7 @@
 /**
- * The turns of the event loop that a reading of many rows gives to calls. A call passes the loop
- * several times, and would wait for a step of the reading each time: one that goes on for long
- * rests as much as it works. Must not know what is read.
+ * The turns of the event loop that a long piece of work gives to calls. A call passes the loop
+ * several times, and would wait for a step of the work each time: work that goes on for long rests
+ * as much as it works. Must not know what the work is.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
@@ -10,7 +10,7 @@ const UNRESTED_MS = 10
 /** The shortest that a timer knows. */
 const REST_MS = 1
 
-export class ReadingTurns {
+export class LoopTurns {
   #sinceRestMs = -UNRESTED_MS
   #beganAt = performance.now()
 

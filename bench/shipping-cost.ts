@@ -100,7 +100,7 @@ async function measure(name: string, location: StoreLocation, accounts: number):
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-shipping-bench-'))
   const store = await openStore(location)
   const journal = new Journal(folder)
-  const shipper = new Shipper(journal, (batch, pauseMs) => store.calls.insertMany(batch, pauseMs))
+  const shipper = new Shipper(journal, (batch, between) => store.calls.insertMany(batch, between))
   let number = 0
   const recordMany = async () => {
     const made = Array.from({ length: RECORDS_PER_PASS }, () => createRecord(++number, accounts))

@@ -48,8 +48,8 @@ export const scenario: Scenario = {
     return await withPlace(name, async ({ location, dataFolder }) =>
       useStore(location, async (store) => {
         const journal = new Journal(dataFolder)
-        const shipper = new Shipper(journal, (batch, pauseMs) =>
-          store.calls.insertMany(batch, pauseMs),
+        const shipper = new Shipper(journal, (batch, between) =>
+          store.calls.insertMany(batch, between),
         )
         const tell = createProgress('passes', WARM_PASSES + PASSES)
         let [recording, shipping, number] = [0, 0, 0]

@@ -276,10 +276,9 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/ledger/shipper.ts',
-    lineText:
-      'const pauseMs = this.#journal.closed.bytes <= UNHURRIED_BYTES ? UNHURRIED_PAUSE_MS : 0',
+    lineText: 'const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES',
     operator: 'comparison',
-    mutated: 'this.#journal.closed.bytes < UNHURRIED_BYTES',
+    mutated: 'this.#journal.closed.bytes >= UNHURRIED_BYTES',
     reason: 'nobody waits for a byte more or less',
   },
   {

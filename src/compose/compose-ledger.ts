@@ -111,11 +111,11 @@ export function composeLedger({
   setTimeout(() => callPrices.load(), LOAD_PRICES_AFTER_MS).unref()
   const shipper = new Shipper(
     journal,
-    async (records, pauseMs) => {
+    async (records, between) => {
       // Usage goes to the other nodes first: they take what the ledger holds as reported, and would
       // count a later report twice.
       await limits.tell()
-      return await store.calls.insertMany(priceRecords(prices, records, reportPricing), pauseMs)
+      return await store.calls.insertMany(priceRecords(prices, records, reportPricing), between)
     },
     {
       report,

@@ -5,19 +5,33 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Of the event loop: what needs more of it is waited for in any case. */
-const UNRESTED_MS = 10
+export interface LoopTurnsOptions {
+  /**
+   * Of the event loop: what needs more of it is waited for in any case, and begins to rest.
+   * Default 10.
+   */
+  readonly unrestedMs?: number
+  /** After so much work it rests for a millisecond. Default 1. */
+  readonly workMs?: number
+}
+
 /** The shortest that a timer knows. */
 const REST_MS = 1
 
 export class LoopTurns {
-  #sinceRestMs = -UNRESTED_MS
+  readonly #workMs: number
+  #sinceRestMs: number
   #beganAt = performance.now()
+
+  constructor({ unrestedMs = 10, workMs = REST_MS }: LoopTurnsOptions = {}) {
+    this.#workMs = workMs
+    this.#sinceRestMs = -unrestedMs
+  }
 
   /** Awaited between two steps. */
   async next(): Promise<void> {
     this.#sinceRestMs += performance.now() - this.#beganAt
-    if (this.#sinceRestMs < REST_MS) await nextTurn()
+    if (this.#sinceRestMs < this.#workMs) await nextTurn()
     else {
       await Bun.sleep(REST_MS)
       this.#sinceRestMs = 0

@@ -52,10 +52,13 @@ export class SegmentReader {
   }
 
   /**
-   * The records part by part, in the order in which they were written. @throws the file system's
-   * error.
+   * The records part by part, in the order in which they were written.
+   * @param between awaited between two parts
+   * @throws the file system's error
    */
-  async *records(): AsyncGenerator<readonly CallRecord[]> {
+  async *records(
+    between: () => Promise<unknown> = nextTurn,
+  ): AsyncGenerator<readonly CallRecord[]> {
     this.#damagedLines = 0
     this.#tornEnd = false
     this.#newerLines = 0
@@ -71,7 +74,7 @@ export class SegmentReader {
         if (bytesRead === 0) break
         isEmpty = false
         for (let begin = 0; begin < bytesRead; begin += PART_BYTES) {
-          if (begin > 0) await nextTurn()
+          if (begin > 0) await between()
           const part = chunk.subarray(begin, Math.min(begin + PART_BYTES, bytesRead))
           const records: CallRecord[] = []
           rest = this.#takeLines(rest, part, records)

@@ -2,7 +2,7 @@
  * The shipper's promises: everything arrives, nothing is deleted before its commit, an outage only
  * lengthens the journal.
  */
-import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import {
   existsSync,
   mkdirSync,
@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { databases } from '../../test/support/databases.ts'
 import { pollUntil } from '../../test/support/poll-until.ts'
@@ -24,7 +25,7 @@ import { createCallRecord, createLaterLine } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'
 import type { LedgerEvent } from './ledger-event.ts'
 import { Retention } from './retention.ts'
-import { Shipper } from './shipper.ts'
+import { type Between, Shipper } from './shipper.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -506,4 +507,39 @@ test('whatever the store does and whenever the process dies, each record ends up
     }),
     { numRuns: 60 },
   )
+})
+
+describe('what an earlier process left, more than a megabyte of it', () => {
+  /** What the store was told to await between its steps, a batch after the other. */
+  async function shipLeftOver({ isServing }: { readonly isServing: boolean }): Promise<Between[]> {
+    const earlier = new Journal(folder, { keptRecords: 0 })
+    await recordAll(earlier, createRecords(8_000))
+    earlier.close()
+    const journal = new Journal(folder)
+    if (isServing) await journal.record(createCallRecord())
+    const found: Between[] = []
+    const shipper = new Shipper(journal, async (_, between) => void found.push(between))
+    await shipper.ship()
+    journal.close()
+    return found
+  }
+
+  test('is shipped without a rest while no call is served', async () => {
+    const [first] = await shipLeftOver({ isServing: false })
+    expect(first).toBe(nextTurn)
+  })
+
+  test('rests after two milliseconds of work while calls are served', async () => {
+    const [between] = await shipLeftOver({ isServing: true })
+    const sleep = spyOn(Bun, 'sleep')
+    const work = async (ms: number) => {
+      for (const endMs = performance.now() + ms; performance.now() < endMs; );
+      await between?.()
+    }
+    await between?.()
+    sleep.mockClear()
+    await work(3)
+    expect(sleep).toHaveBeenCalledTimes(1)
+    sleep.mockRestore()
+  })
 })

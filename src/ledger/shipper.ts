@@ -5,7 +5,9 @@
  */
 
 import { statSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallRecord } from '../core/call.ts'
+import { LoopTurns } from '../core/loop-turns.ts'
 import type { ClosedSegments } from './closed-segments.ts'
 import type { Journal } from './journal.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
@@ -19,6 +21,12 @@ import { type Damage, SegmentReader } from './segment-reader.ts'
  */
 const UNHURRIED_BYTES = 1024 * 1024
 const UNHURRIED_PAUSE_MS = 1
+
+/**
+ * A node that catches up while it serves calls rests a third of the time: a million records that
+ * waited take a file of SQLite 16 s in place of 11.
+ */
+const CATCHING_UP = { unrestedMs: 0, workMs: 2 }
 
 const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 
@@ -42,8 +50,11 @@ export interface ShipperOptions {
   readonly random?: () => number
 }
 
-/** @param pauseMs what it should pause between its steps */
-export type InsertMany = (records: readonly CallRecord[], pauseMs: number) => Promise<void>
+/** Calls go on while it is awaited. */
+export type Between = () => Promise<unknown>
+
+/** @param between awaited between its steps */
+export type InsertMany = (records: readonly CallRecord[], between: Between) => Promise<void>
 
 export class Shipper {
   readonly #journal: Journal
@@ -63,6 +74,8 @@ export class Shipper {
   #timer: ReturnType<typeof setTimeout> | undefined
   #failures = 0
   #isStarted = false
+  /** By the journal, when it was last asked whether calls are served. */
+  #recorded = 0
 
   constructor(journal: Journal, insertMany: InsertMany, options: ShipperOptions = {}) {
     this.#journal = journal
@@ -197,34 +210,38 @@ export class Shipper {
   }
 
   async #shipSegment(segment: ClosedSegment): Promise<Damage> {
-    const pauseMs = this.#journal.closed.bytes <= UNHURRIED_BYTES ? UNHURRIED_PAUSE_MS : 0
+    const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES
+    const isServing = this.#journal.recorded > this.#recorded
+    this.#recorded = this.#journal.recorded
     const kept = this.#journal.closed.recordsOf(segment)
     const damage = await (kept === undefined
-      ? this.#shipFile(segment, pauseMs)
-      : this.#shipKept(kept, pauseMs))
+      ? this.#shipFile(segment, isHurried ? (isServing ? restingTurns : eachTurn) : pauses)
+      : this.#shipKept(kept, isHurried ? eachTurn() : pauses()))
     await this.#syncStore().catch(failStore)
     return damage
   }
 
-  async #shipKept(records: readonly CallRecord[], pauseMs: number): Promise<Damage> {
+  async #shipKept(records: readonly CallRecord[], between: Between): Promise<Damage> {
     for (let start = 0; start < records.length; start += this.#batchRecords)
-      await this.#insert(records.slice(start, start + this.#batchRecords), pauseMs)
+      await this.#insert(records.slice(start, start + this.#batchRecords), between)
     return NO_DAMAGE
   }
 
-  async #shipFile({ path }: ClosedSegment, pauseMs: number): Promise<Damage> {
+  /** @param toBetween of what reads the file, and of what inserts meanwhile */
+  async #shipFile({ path }: ClosedSegment, toBetween: () => Between): Promise<Damage> {
     const reader = new SegmentReader(path)
+    const between = toBetween()
     let batch: CallRecord[] = []
     // The next batch is read meanwhile, for a server of Postgres works by itself; one is inserted
     // at a time.
     let inserting: Promise<void> = Promise.resolve()
     try {
-      for await (const records of reader.records()) {
+      for await (const records of reader.records(toBetween())) {
         for (const record of records) {
           batch.push(record)
           if (batch.length < this.#batchRecords) continue
           await inserting
-          inserting = this.#insert(batch, pauseMs)
+          inserting = this.#insert(batch, between)
           // Heard of with the next one, or at the end.
           inserting.catch(() => {})
           batch = []
@@ -233,15 +250,22 @@ export class Shipper {
     } finally {
       await inserting
     }
-    if (batch.length > 0) await this.#insert(batch, pauseMs)
+    if (batch.length > 0) await this.#insert(batch, between)
     return reader.damage
   }
 
-  async #insert(batch: readonly CallRecord[], pauseMs: number): Promise<void> {
-    await this.#insertMany(batch, pauseMs).catch(failStore)
+  async #insert(batch: readonly CallRecord[], between: Between): Promise<void> {
+    await this.#insertMany(batch, between).catch(failStore)
     // An embedded store inserts without ever leaving the event loop; calls get their turn here.
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
+}
+
+const eachTurn = (): Between => nextTurn
+const pauses = (): Between => () => Bun.sleep(UNHURRIED_PAUSE_MS)
+function restingTurns(): Between {
+  const turns = new LoopTurns(CATCHING_UP)
+  return () => turns.next()
 }
 
 /** Tells a failing store, which ends the pass, from a failing file, which does not. */

@@ -53,11 +53,13 @@ export class CallTableStore {
    * or the first ones, and those in both. Idempotent by call id: what is there already stays as it
    * is and is not added again, so a batch may be sent again after a crash or a failure. Streams go
    * on between its statements.
-   * @param pauseMs between statements; 0: the others' turn is enough
+   * @param between awaited between statements
    */
-  async insertMany(records: readonly CallRecord[], pauseMs = 0): Promise<void> {
+  async insertMany(
+    records: readonly CallRecord[],
+    between: () => Promise<unknown> = nextTurn,
+  ): Promise<void> {
     if (records.length === 0) return
-    const between = () => (pauseMs > 0 ? Bun.sleep(pauseMs) : nextTurn())
     for (let start = 0; start < records.length; ) {
       const some = this.#inOrder(records.slice(start, start + this.#commitRows()))
       // Nearly always all of them are new. To ask which ones costs SQLite as much as an index, and to

@@ -23,8 +23,7 @@ const UNHURRIED_BYTES = 1024 * 1024
 const UNHURRIED_PAUSE_MS = 1
 
 /**
- * A node that catches up while it serves calls rests a third of the time: a million records that
- * waited take a file of SQLite 16 s in place of 11.
+ * A node that catches up while it serves calls rests half as long as it works.
  */
 const CATCHING_UP = { unrestedMs: 0, workMs: 2 }
 

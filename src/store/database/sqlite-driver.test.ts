@@ -75,6 +75,25 @@ test('a transaction that began by reading can still write: nobody else writes in
   rmSync(folder, { recursive: true })
 })
 
+test('a transaction of repeatable reads lets other processes write, and does not see it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-driver-'))
+  const path = join(folder, 'numbers.db')
+  const database = new Kysely<Numbers>({ dialect: new BunSqliteDialect(path) })
+  await database.schema.createTable('numbers').addColumn('n', 'integer').execute()
+  const other = new Database(path)
+  other.run('PRAGMA busy_timeout = 0')
+  const reading = database.transaction().setIsolationLevel('repeatable read')
+  await reading.execute(async (transaction) => {
+    expect(await transaction.selectFrom('numbers').selectAll().execute()).toEqual([])
+    other.run('insert into numbers values (1)')
+    expect(await transaction.selectFrom('numbers').selectAll().execute()).toEqual([])
+  })
+  expect(await database.selectFrom('numbers').selectAll().execute()).toEqual([{ n: 1 }])
+  other.close()
+  await database.destroy()
+  rmSync(folder, { recursive: true })
+})
+
 test('a transaction that finds no room fails with that, also where SQLite has rolled it back by itself', async () => {
   const database = await openNumbers()
   await sql`PRAGMA max_page_count = 3`.execute(database)

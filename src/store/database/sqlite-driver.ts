@@ -12,6 +12,7 @@ import {
   type SqliteDialectConfig,
   SqliteDriver,
   type SqliteStatement,
+  type TransactionSettings,
 } from 'kysely'
 import { StoreFileGoneError } from './store-file-gone-error.ts'
 
@@ -44,7 +45,7 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 }
 
 /**
- * A transaction may write from its first statement on. One that begins by reading could not go on
+ * A transaction may write from its first statement on, but for one that asks for a repeatable read. One that begins by reading could not go on
  * to write when another process has written meanwhile, and would fail at once instead of waiting
  * (https://sqlite.org/lang_transaction.html).
  */
@@ -56,10 +57,15 @@ class WritingSqliteDriver extends SqliteDriver {
     this.#isInTransaction = isInTransaction
   }
 
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    { isolationLevel }: TransactionSettings = {},
+  ): Promise<void> {
     // One that could not be rolled back, because the disk failed at that too.
     if (this.#isInTransaction()) await super.rollbackTransaction(connection)
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+    // Who asks for that reads as of one moment, and other processes may write meanwhile.
+    const isReading = isolationLevel === 'repeatable read'
+    await connection.executeQuery(CompiledQuery.raw(isReading ? 'begin' : 'begin immediate'))
   }
 
   /**

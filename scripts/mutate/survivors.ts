@@ -376,13 +376,6 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/gateway/admit.ts',
-    lineText: 'if (end - at > SMALLEST_MEDIUM_BYTES) return at',
-    operator: 'comparison',
-    mutated: 'end - at >= SMALLEST_MEDIUM_BYTES',
-    reason: 'a text of exactly that length counts the same as text and as a medium',
-  },
-  {
-    path: 'src/gateway/admit.ts',
     lineText:
       "return countsForQuota(name, owner === 'account' ? 'own' : 'platform') ? plan : undefined",
     operator: 'empty string',

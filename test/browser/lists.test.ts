@@ -251,7 +251,6 @@ const PAGES: readonly PageWithLists[] = [
     path: '/analytics',
     files: [
       'features/analytics/analytics-page.tsx',
-      'features/analytics/filter-bar.tsx',
       'features/analytics/breakdown-card.tsx',
       'features/analytics/latency-card.tsx',
     ],
@@ -284,7 +283,7 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/settings/budgets',
-    files: ['features/settings/budget-dialog.tsx', 'features/settings/budget-scope-fields.tsx'],
+    files: ['features/settings/budget-dialog.tsx'],
     prepare: async () =>
       await page
         .getByRole('button', { name: /budget/i })

@@ -92,7 +92,7 @@ describe('the data folder', () => {
     const examined = await examine({ GATEHOUSE_DATA_DIR: path }, runCli)
     expect(found(examined, 'data folder', 'fail')).toContain(`${path} is not a folder`)
     const below = await examine({ GATEHOUSE_DATA_DIR: join(path, 'data') })
-    expect(found(below, 'data folder', 'fail')).toContain('cannot be made')
+    expect(found(below, 'data folder', 'fail')).toContain('cannot be created')
   })
 
   testIf(process.getuid?.() !== 0, 'needs another user than root')(

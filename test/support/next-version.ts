@@ -50,7 +50,7 @@ const COLUMNS = [
   [
     "nextWay: { type: 'choice', values: ['land', 'sea'], column: 'next_way'",
     '{}',
-    "nextWay: request.stream ? 'land' : 'sea'",
+    "nextWay: accepted.stream ? 'land' : 'sea'",
   ],
   ["nextHops: { type: 'count', column: 'next_hops'", 'null', 'nextHops: 0'],
 ] as const

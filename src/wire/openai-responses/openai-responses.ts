@@ -5,7 +5,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
-import { COLON, LETTER_N, skipSpace } from '../json-scan.ts'
+import { CLOSE_BRACE, COLON, OPEN_BRACE, QUOTE, skipSpace } from '../json-scan.ts'
 import {
   arrayElements,
   type JsonEdit,
@@ -106,7 +106,7 @@ function refuseItemReferences(body: JsonObject, input: JsonMember): void {
   if (body.type(input) !== 'array' || !mayHoldItemReference(body.raw(input))) return
   let index = 0
   for (const element of arrayElements(body, input)) {
-    if (body.bytes[element.start] === OPENING_BRACE) {
+    if (body.bytes[element.start] === OPEN_BRACE) {
       const item = readItem(body.bytes.subarray(element.start, element.end), index)
       if (isItemReference(item)) {
         throw invalidRequest(
@@ -121,9 +121,6 @@ function refuseItemReferences(body: JsonObject, input: JsonMember): void {
   }
 }
 
-const OPENING_BRACE = 0x7b
-const CLOSING_BRACE = 0x7d
-
 /**
  * A cheap look before the items are read one by one: the word itself, an escape that could spell
  * it, or a reference without the word, whose `type` may be null or missing. Agents replay items
@@ -132,21 +129,46 @@ const CLOSING_BRACE = 0x7d
 function mayHoldItemReference(input: Uint8Array): boolean {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
   return (
-    bytes.includes('item_reference') ||
-    bytes.includes('\\u00') ||
-    holdsMember(bytes, '"type"', (value) => bytes[value] === LETTER_N) ||
-    holdsMember(bytes, '"id"', (value) => {
-      const end = bytes.indexOf('"', value + 1) + 1
-      return end > 0 && bytes[skipSpace(bytes, end)] === CLOSING_BRACE
-    })
+    bytes.includes(ITEM_REFERENCE) ||
+    bytes.includes(ESCAPE) ||
+    hasNullType(bytes) ||
+    hasObjectOfIdAtEnd(bytes)
   )
 }
 
-/** @param holds is given where the member's value begins */
-function holdsMember(bytes: Buffer, key: string, holds: (value: number) => boolean): boolean {
-  for (let at = bytes.indexOf(key); at !== -1; at = bytes.indexOf(key, at + key.length)) {
-    const colon = skipSpace(bytes, at + key.length)
-    if (bytes[colon] === COLON && holds(skipSpace(bytes, colon + 1))) return true
+// As bytes: hundreds of times for one body, text would be turned into them.
+const ITEM_REFERENCE = Buffer.from('item_reference')
+const ESCAPE = Buffer.from('\\u00')
+const NULL = Buffer.from('null')
+const TYPE = Buffer.from('"type"')
+const ID = Buffer.from('"id"')
+
+function hasNullType(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(NULL); at !== -1; at = bytes.indexOf(NULL, at + 4)) {
+    const colon = skipSpaceBack(bytes, at)
+    const end = bytes[colon] === COLON ? skipSpaceBack(bytes, colon) + 1 : 0
+    if (end >= TYPE.length && bytes.compare(TYPE, 0, TYPE.length, end - TYPE.length, end) === 0)
+      return true
+  }
+  return false
+}
+
+/** @returns where the last byte before `at` stands that is no space */
+function skipSpaceBack(bytes: Buffer, at: number): number {
+  do at -= 1
+  while (at > 0 && (bytes[at] ?? 0) <= SPACE)
+  return at
+}
+
+const SPACE = 0x20
+
+/** An object that says its `id` last, as one does that says nothing else. */
+function hasObjectOfIdAtEnd(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(ID); at !== -1; at = bytes.indexOf(ID, at + 4)) {
+    const colon = skipSpace(bytes, at + 4)
+    if (bytes[colon] !== COLON) continue
+    const end = bytes.indexOf(QUOTE, skipSpace(bytes, colon + 1) + 1)
+    if (end >= 0 && bytes[skipSpace(bytes, end + 1)] === CLOSE_BRACE) return true
   }
   return false
 }

@@ -14,7 +14,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { databases } from '../../test/support/databases.ts'
 import { pollUntil } from '../../test/support/poll-until.ts'
@@ -510,36 +509,40 @@ test('whatever the store does and whenever the process dies, each record ends up
 })
 
 describe('what an earlier process left, more than a megabyte of it', () => {
-  /** What the store was told to await between its steps, a batch after the other. */
-  async function shipLeftOver({ isServing }: { readonly isServing: boolean }): Promise<Between[]> {
+  /** What the store is told to await between its steps. */
+  async function shipLeftOver(work: (between: Between, journal: Journal) => Promise<void>) {
     const earlier = new Journal(folder, { keptRecords: 0 })
     await recordAll(earlier, createRecords(8_000))
     earlier.close()
     const journal = new Journal(folder)
-    if (isServing) await journal.record(createCallRecord())
-    const found: Between[] = []
-    const shipper = new Shipper(journal, async (_, between) => void found.push(between))
+    let isWorked = false
+    const shipper = new Shipper(journal, async (_, between) => {
+      if (!isWorked) await work(between, journal)
+      isWorked = true
+    })
     await shipper.ship()
     journal.close()
-    return found
+    expect(isWorked).toBe(true)
   }
 
-  test('is shipped without a rest while no call is served', async () => {
-    const [first] = await shipLeftOver({ isServing: false })
-    expect(first).toBe(nextTurn)
-  })
-
-  test('rests after two milliseconds of work while calls are served', async () => {
-    const [between] = await shipLeftOver({ isServing: true })
+  /** @returns how often it rested */
+  async function workFor(ms: number, between: Between): Promise<number> {
     const sleep = spyOn(Bun, 'sleep')
-    const work = async (ms: number) => {
+    try {
       for (const endMs = performance.now() + ms; performance.now() < endMs; );
-      await between?.()
+      await between()
+      return sleep.mock.calls.length
+    } finally {
+      sleep.mockRestore()
     }
-    await between?.()
-    sleep.mockClear()
-    await work(3)
-    expect(sleep).toHaveBeenCalledTimes(1)
-    sleep.mockRestore()
+  }
+
+  test('is shipped without a rest while no call is served, and rests from the first one on', async () => {
+    await shipLeftOver(async (between, journal) => {
+      expect(await workFor(3, between)).toBe(0)
+      await journal.record(createCallRecord())
+      await between()
+      expect(await workFor(3, between)).toBe(1)
+    })
   })
 })

@@ -26,6 +26,8 @@ const UNHURRIED_PAUSE_MS = 1
  * A node that catches up while it serves calls rests half as long as it works.
  */
 const CATCHING_UP = { unrestedMs: 0, workMs: 2 }
+/** After a call that was recorded the node is taken to serve for so long. */
+const SERVING_MS = 1_000
 
 const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 
@@ -73,8 +75,6 @@ export class Shipper {
   #timer: ReturnType<typeof setTimeout> | undefined
   #failures = 0
   #isStarted = false
-  /** By the journal, when it was last asked whether calls are served. */
-  #recorded = 0
 
   constructor(journal: Journal, insertMany: InsertMany, options: ShipperOptions = {}) {
     this.#journal = journal
@@ -210,14 +210,27 @@ export class Shipper {
 
   async #shipSegment(segment: ClosedSegment): Promise<Damage> {
     const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES
-    const isServing = this.#journal.recorded > this.#recorded
-    this.#recorded = this.#journal.recorded
     const kept = this.#journal.closed.recordsOf(segment)
     const damage = await (kept === undefined
-      ? this.#shipFile(segment, isHurried ? (isServing ? restingTurns : eachTurn) : pauses)
-      : this.#shipKept(kept, isHurried ? eachTurn() : pauses()))
+      ? this.#shipFile(segment, isHurried ? () => this.#restWhileServing() : () => pause)
+      : this.#shipKept(kept, isHurried ? nextTurn : pause))
     await this.#syncStore().catch(failStore)
     return damage
+  }
+
+  /** Asked anew at each step: of an hour's outage there may be one segment of a gigabyte. */
+  #restWhileServing(): Between {
+    const turns = new LoopTurns(CATCHING_UP)
+    let { recorded } = this.#journal
+    let servedAt = Number.NEGATIVE_INFINITY
+    return () => {
+      const now = performance.now()
+      if (this.#journal.recorded > recorded) servedAt = now
+      recorded = this.#journal.recorded
+      if (now - servedAt < SERVING_MS) return turns.next()
+      turns.begin()
+      return nextTurn()
+    }
   }
 
   async #shipKept(records: readonly CallRecord[], between: Between): Promise<Damage> {
@@ -260,12 +273,7 @@ export class Shipper {
   }
 }
 
-const eachTurn = (): Between => nextTurn
-const pauses = (): Between => () => Bun.sleep(UNHURRIED_PAUSE_MS)
-function restingTurns(): Between {
-  const turns = new LoopTurns(CATCHING_UP)
-  return () => turns.next()
-}
+const pause: Between = () => Bun.sleep(UNHURRIED_PAUSE_MS)
 
 /** Tells a failing store, which ends the pass, from a failing file, which does not. */
 class StoreFailure extends Error {

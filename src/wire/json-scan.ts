@@ -174,7 +174,8 @@ export function skipString(text: JsonText, start: number): number {
     if (byte === QUOTE) return at + 1
     if (byte === undefined) throw new JsonSyntaxError('unterminated string', start)
     if (byte !== BACKSLASH) throw new JsonSyntaxError('unescaped control character in a string', at)
-    at = SHORT_ESCAPES[bytes[at + 1] ?? 0] === 1 ? at + 2 : skipUnicodeEscape(bytes, at)
+    do at = SHORT_ESCAPES[bytes[at + 1] ?? 0] === 1 ? at + 2 : skipUnicodeEscape(bytes, at)
+    while (bytes[at] === BACKSLASH)
   }
 }
 

@@ -94,7 +94,8 @@ export function estimateInputTokens({ bytes }: Pick<AcceptedRequest['body'], 'by
 }
 
 /**
- * Where the next bytes without a quote begin that are long enough for a medium: base64 has none.
+ * The start of the next run of bytes without a quote that is long enough for a medium: base64
+ * has no quotes.
  * Looks backwards from where such a run would end, and so passes nearly all bytes of a text by.
  */
 function longRun(bytes: Uint8Array, from: number): number {

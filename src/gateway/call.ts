@@ -64,7 +64,7 @@ export interface Call {
   readonly skipped: string[]
 }
 
-/** What the ledger may have to know of the body. */
+/** The facts about the body that the ledger may need. */
 export interface BodyFigures {
   /** Estimated. */
   readonly inputTokens: number

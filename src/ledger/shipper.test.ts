@@ -509,7 +509,7 @@ test('whatever the store does and whenever the process dies, each record ends up
 })
 
 describe('what an earlier process left, more than a megabyte of it', () => {
-  /** What the store is told to await between its steps. */
+  /** Gives `work` the wait that the store gets for the time between its steps. */
   async function shipLeftOver(work: (between: Between, journal: Journal) => Promise<void>) {
     const earlier = new Journal(folder, { keptRecords: 0 })
     await recordAll(earlier, createRecords(8_000))

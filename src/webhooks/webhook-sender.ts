@@ -101,7 +101,7 @@ export class WebhookSender {
       do {
         const next = await this.#options.queue.listNext(2 * AT_ONCE, this.#fullAccounts())
         ;({ sleepMs, isOneFull } = this.#beginDue(next))
-        // What it has left in the queue hides the others'.
+        // Its deliveries that stay in the queue hide those of the others.
       } while (isOneFull)
     } catch (cause) {
       this.#report({ type: 'store-failed', cause })

@@ -93,7 +93,7 @@ export class JsonObject {
     return this.#bytes
   }
 
-  /** Whoever still holds the object holds no text any more. Safe to call again. */
+  /** The object holds its text no longer, whoever holds the object. Safe to call again. */
   letGo(): void {
     this.#bytes = undefined
   }

@@ -63,7 +63,7 @@ class WritingSqliteDriver extends SqliteDriver {
   ): Promise<void> {
     // One that could not be rolled back, because the disk failed at that too.
     if (this.#isInTransaction()) await super.rollbackTransaction(connection)
-    // Who asks for that reads as of one moment, and other processes may write meanwhile.
+    // Such a reader reads as of one moment, and other processes may write meanwhile.
     const isReading = isolationLevel === 'repeatable read'
     await connection.executeQuery(CompiledQuery.raw(isReading ? 'begin' : 'begin immediate'))
   }

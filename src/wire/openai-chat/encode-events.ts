@@ -30,7 +30,7 @@ export class ChatEventEncoder implements EventEncoder {
   readonly #index: number
   /** Of further choices, by their index. */
   readonly #others = new Map<number, ChatEventEncoder>()
-  /** What the request says of its stream. The request itself is let go while its answer goes on. */
+  /** The request's `stream_options`. The request itself is let go while its answer goes on. */
   readonly #options: unknown
 
   /** @param options the request's `stream_options` */

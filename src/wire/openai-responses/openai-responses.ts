@@ -136,7 +136,7 @@ function mayHoldItemReference(input: Uint8Array): boolean {
   )
 }
 
-// As bytes: hundreds of times for one body, text would be turned into them.
+// Bytes: a search for text turns it into bytes each time, hundreds of times for one body.
 const ITEM_REFERENCE = Buffer.from('item_reference')
 const ESCAPE = Buffer.from('\\u00')
 const NULL = Buffer.from('null')

@@ -294,10 +294,41 @@ describe('places', () => {
   test('that were not renewed for ten seconds may be others’ by now', async () => {
     const { clock, lease, taken, take } = start({ concurrentCalls: 5 })
     await taken({ places: 3 })
-    lease.giveBack(0)
+    await lease.settled()
     clock.nowMs += 9_999
     expect(take()).toBe('taken')
     clock.nowMs += 1
+    expect(take()).toBeInstanceOf(Promise)
+  })
+
+  test('that are on their way back are not taken any more', async () => {
+    const { lease, store, taken, take } = start({ concurrentCalls: 5 })
+    await taken({ places: 1 })
+    lease.giveBack(0)
+    expect(store.last.places).toMatchObject({ wanted: 0, running: 0 })
+    const next = take()
+    expect(next).toBeInstanceOf(Promise)
+    store.last.answer({ places: 0 })
+    await turns()
+    expect(store.last.places).toMatchObject({ wanted: 1, running: 0 })
+    store.last.answer({ places: 1 })
+    expect(await next).toBe('taken')
+  })
+
+  test('that the question asks to keep serve calls until its answer', async () => {
+    const { clock, lease, store, take } = start({ concurrentCalls: 160 })
+    store.always = { places: 160 }
+    for (let call = 0; call < 100; call += 1) {
+      expect(await take()).toBe('taken')
+      await lease.settled()
+    }
+    clock.nowMs += 1_000
+    lease.giveBack(0)
+    await lease.settled()
+    store.always = undefined
+    lease.giveBack(0)
+    expect(store.last.places).toEqual({ limit: 160, wanted: 108, running: 98 })
+    for (let call = 0; call < 10; call += 1) expect(take()).toBe('taken')
     expect(take()).toBeInstanceOf(Promise)
   })
 

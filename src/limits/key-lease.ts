@@ -259,6 +259,8 @@ export class KeyLease {
     this.#bringUpToDate(nowMs)
     if (store.mode === 'shared') {
       const demand = this.#demand(nowMs, sharedNow())
+      // Calls go on taking places while the question is under way: no more than it asks for.
+      this.#places = Math.min(this.#places, demand.places.wanted)
       try {
         const grant = readKeyGrant(await store.run(KEY_SCRIPT, storeKey, toKeyArguments(demand)))
         this.#bringUpToDate(now())

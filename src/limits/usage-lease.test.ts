@@ -301,6 +301,48 @@ describe('asking', () => {
     expect(window).toMatchObject({ tokens: 112, microUsd: 2, unpricedCalls: 1 })
   })
 
+  test('what a question gives back is covered no more, and what it keeps still is', async () => {
+    const { clock, store, lease, ask } = start({ limit: { tokens: 1e6, microUsd: 1e6 } })
+    await ask(tokens(10), { allowed: { tokens: 510, microUsd: 500 } })
+    lease.release(tokens(10))
+    clock.nowMs += 500
+    lease.noteTaken({ tokens: 1000, microUsd: 2000 }, clock.nowMs)
+    lease.tend(clock.nowMs)
+    // Taken in a tenth of a second: 200 and 400.
+    expect(store.last.reserved).toEqual({ tokens: 200, microUsd: 400 })
+    expect(store.last.spare).toEqual(tokens(0))
+    expect(lease.covers({ tokens: 200, microUsd: 400 }, clock.nowMs)).toBe(true)
+    expect(lease.covers({ tokens: 201, microUsd: 1 }, clock.nowMs)).toBe(false)
+    expect(lease.covers({ tokens: 1, microUsd: 401 }, clock.nowMs)).toBe(false)
+  })
+
+  test('what a question tells is covered by what was allowed until its answer', async () => {
+    const { clock, store, window, lease, ask } = start({ limit: { tokens: 1e6, microUsd: 1e6 } })
+    await ask(tokens(10), { allowed: tokens(60) })
+    lease.release(tokens(10))
+    window.tokens += 20
+    clock.nowMs += 500
+    lease.noteTaken(tokens(100), clock.nowMs)
+    lease.tend(clock.nowMs)
+    expect(store.last).toMatchObject({ added: used(20), reserved: tokens(20), spare: tokens(0) })
+    const covers = (amount: number) => lease.covers({ tokens: amount, microUsd: 0 }, clock.nowMs)
+    expect([covers(20), covers(21)]).toEqual([true, false])
+    store.last.answer({ used: used(20), allowed: tokens(20) })
+    await lease.settled()
+    expect([covers(20), covers(21)]).toEqual([true, false])
+  })
+
+  test('a question that is not answered leaves no more than it kept', async () => {
+    const { clock, store, lease, ask } = start()
+    await ask(tokens(10), { allowed: tokens(510) })
+    lease.release(tokens(10))
+    lease.tend(clock.nowMs)
+    expect(store.last.reserved).toEqual(tokens(0))
+    store.last.lose()
+    await lease.settled()
+    expect(lease.covers(tokens(1), clock.nowMs)).toBe(false)
+  })
+
   test('an answer is fresh for a moment', async () => {
     const { clock, lease, ask } = start()
     expect(lease.isFresh(clock.nowMs)).toBe(false)

@@ -291,14 +291,22 @@ export class UsageLease {
     const sent = this.#doubtful ?? { sequence: this.#sequence, added: this.#unsent }
     this.#doubtful = sent
     const limits = limit()
-    // With what is not sent yet, because a repeated question holds only what the first one held.
-    const unsent = this.#unsent
-    const reserved = {
-      tokens: this.#reserved.tokens + this.#kept.tokens + unsent.tokens - sent.added.tokens,
-      microUsd:
-        this.#reserved.microUsd + this.#kept.microUsd + unsent.microUsd - sent.added.microUsd,
+    const ahead = this.#ahead(limits, nowMs)
+    const hold = (field: keyof Pair) => {
+      const own = this.#reserved[field] + this.#kept[field] + this.#unsent[field]
+      // Calls go on taking from what was allowed while the question is under way. So it tells the
+      // store what they may take until then, and they take no more.
+      const left = Math.max(0, Math.min(ahead[field], this.#allowed[field] - own))
+      // Not sent yet too, because a repeated question holds only what the first one held.
+      return { reserved: own + left - sent.added[field], spare: ahead[field] - left }
     }
-    const spare = this.#spare(limits, nowMs)
+    const [tokens, microUsd] = [hold('tokens'), hold('microUsd')]
+    const reserved = { tokens: tokens.reserved, microUsd: microUsd.reserved }
+    const spare = { tokens: tokens.spare, microUsd: microUsd.spare }
+    this.#allowed = {
+      tokens: Math.min(this.#allowed.tokens, reserved.tokens + sent.added.tokens),
+      microUsd: Math.min(this.#allowed.microUsd, reserved.microUsd + sent.added.microUsd),
+    }
     try {
       const answer = await store.run(
         USAGE_SCRIPT,
@@ -347,7 +355,8 @@ export class UsageLease {
     this.#options.onSums()
   }
 
-  #spare(limits: Pair, nowMs: number): Pair {
+  /** What it may set aside without asking. */
+  #ahead(limits: Pair, nowMs: number): Pair {
     const elapsedMs = Math.max(SHORTEST_LOOK_MS, nowMs - this.#askedAtMs)
     const taken = this.#takenSinceAsked
     this.#takenSinceAsked = { tokens: 0, microUsd: 0 }

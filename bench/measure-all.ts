@@ -14,7 +14,7 @@ import { nginx } from './contenders/nginx.ts'
 import { findFault } from './find-fault.ts'
 import { measureThroughput } from './measure-throughput.ts'
 import type { Plan } from './plan.ts'
-import { type Look, lookAround, tellQuietness } from './quietness.ts'
+import { type Look, lookAround, measurePace, tellPace, tellQuietness } from './quietness.ts'
 import type { Results } from './report.ts'
 import { Samples } from './samples.ts'
 import { measureColdStarts } from './scenarios/cold-start.ts'
@@ -44,12 +44,13 @@ interface Run extends Bench {
   readonly samples: Samples
   readonly notMeasured: Map<string, string>
   readonly looks: Look[]
+  readonly paces: number[]
   readonly upstream: JsonUpstream
 }
 
 export async function measureAll(
   bench: Bench,
-): Promise<Pick<Results, 'figures' | 'looks' | 'notMeasured'>> {
+): Promise<Pick<Results, 'figures' | 'looks' | 'paces' | 'notMeasured'>> {
   const notMeasured = new Map<string, string>()
   const contenders = bench.contenders.filter((contender) => {
     try {
@@ -63,9 +64,10 @@ export async function measureAll(
   const samples = new Samples()
   const looks: Look[] = [await lookAround()]
   console.log(tellQuietness(looks))
+  const paces: number[] = []
   const upstream = await startJsonUpstream(bench.folder)
   try {
-    const run: Run = { ...bench, contenders, samples, notMeasured, looks, upstream }
+    const run: Run = { ...bench, contenders, samples, notMeasured, looks, paces, upstream }
     // Interleaved: a machine that grows slower in the middle does so for everybody.
     for (let round = 0; round < bench.plan.rounds; round += 1) {
       await measureRound(run, round)
@@ -77,7 +79,10 @@ export async function measureAll(
     await upstream.stop()
   }
   looks.push(await lookAround())
-  return { figures: samples.medians(), looks, notMeasured: Object.fromEntries(notMeasured) }
+  paces.push(measurePace())
+  console.log(tellQuietness(looks), tellPace(paces))
+  const figures = samples.medians()
+  return { figures, looks, paces, notMeasured: Object.fromEntries(notMeasured) }
 }
 
 async function measureRound(run: Run, round: number): Promise<void> {
@@ -172,6 +177,7 @@ async function withContender(
   upstream: StartOptions,
   measure: (running: RunningContender) => Promise<void>,
 ): Promise<void> {
+  run.paces.push(measurePace())
   await orTell(run, contender.name, async () => {
     const running = await contender.start(upstream)
     if (running === undefined) return

@@ -1,5 +1,13 @@
 import { expect, test } from 'bun:test'
-import { isQuiet, readTimes, shareBetween, tellQuietness } from './quietness.ts'
+import {
+  isQuiet,
+  isSteady,
+  measurePace,
+  readTimes,
+  shareBetween,
+  tellPace,
+  tellQuietness,
+} from './quietness.ts'
 
 const stat = (line: string) => `cpu  ${line} 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\nintr 1\n`
 
@@ -26,4 +34,19 @@ test('one busy look of several makes the run a trial, and the page says so', () 
   expect(tellQuietness(looks)).toStartWith('**The machine was not quiet**')
   expect(tellQuietness(looks)).toContain('at most 40.0 % of its cores')
   expect(isQuiet([{ busy: 0, stolen: 0.2 }])).toBe(false)
+})
+
+test('a machine that becomes slower on the way makes the run a trial, though nobody else uses it', () => {
+  expect(isSteady([20, 24, 21])).toBe(true)
+  expect(tellPace([20, 24, 21])).toBe(
+    'Its pace was steady: one piece of work took 20.0 to 24.0 ms at 3 looks between the contenders.',
+  )
+  expect(isSteady([20, 41, 21])).toBe(false)
+  expect(tellPace([20, 41, 21])).toStartWith('**Its pace was not steady**')
+  expect(measurePace()).toBeGreaterThan(0)
+})
+
+test('results of earlier versions, which looked at no pace, say nothing of it', () => {
+  expect(isSteady([])).toBe(true)
+  expect(tellPace([])).toBe('')
 })

@@ -1,8 +1,8 @@
 /**
- * Whether the machine had anything else to do while it was measured. Must not know what is
- * measured.
+ * Whether the machine had anything else to do while it was measured, and whether it stayed as fast
+ * as it was. Must not know what is measured.
  */
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 /** Shares of all cores' time, from 0 to 1, each over one look. */
 export interface Look {
@@ -14,12 +14,55 @@ export interface Look {
 /** Two cores of which somebody uses a twentieth are quiet enough for ratios of one run. */
 const QUIET_SHARE = 0.05
 const LOOK_MS = 2_000
+/**
+ * A host that is short of power or caches makes its guests slower, and their load and steal do not
+ * show it: one run here fell to half its pace in the middle, and its looks said "quiet".
+ */
+const STEADY_RATIO = 1.25
+/** The fastest of so many: one that something interrupted says nothing. */
+const PIECES = 20
 
 /** To be called while nothing is measured: what is in use then belongs to others. */
 export async function lookAround(): Promise<Look> {
   const before = readTimes(readFileSync('/proc/stat', 'utf8'))
   await Bun.sleep(LOOK_MS)
   return shareBetween(before, readTimes(readFileSync('/proc/stat', 'utf8')))
+}
+
+/**
+ * To be called while nothing is measured.
+ * @returns milliseconds that one and the same piece of work takes: text to read, memory to copy,
+ * system calls
+ */
+export function measurePace(): number {
+  const text = JSON.stringify(Array.from({ length: 2_000 }, (_, id) => ({ id, name: `n${id}` })))
+  const [from, to] = [new Uint8Array(8 << 20), new Uint8Array(8 << 20)]
+  const sink = openSync('/dev/null', 'w')
+  let fastestMs = Number.POSITIVE_INFINITY
+  for (let piece = 0; piece < PIECES; piece += 1) {
+    const startedAtMs = performance.now()
+    for (let reading = 0; reading < 20; reading += 1) JSON.parse(text)
+    for (let copy = 0; copy < 8; copy += 1) to.set(from)
+    for (let call = 0; call < 20_000; call += 1) writeSync(sink, to, 0, 64)
+    fastestMs = Math.min(fastestMs, performance.now() - startedAtMs)
+  }
+  closeSync(sink)
+  return fastestMs
+}
+
+/** @param paces of `measurePace`, before, between and after what was measured */
+export function isSteady(paces: readonly number[]): boolean {
+  return paces.length === 0 || Math.max(...paces) <= STEADY_RATIO * Math.min(...paces)
+}
+
+/** For the page, as Markdown. */
+export function tellPace(paces: readonly number[]): string {
+  if (paces.length === 0) return ''
+  const [fastest, slowest] = [Math.min(...paces), Math.max(...paces)].map((ms) => ms.toFixed(1))
+  const seen = `one piece of work took ${fastest} to ${slowest} ms at ${paces.length} looks between the contenders`
+  return isSteady(paces)
+    ? `Its pace was steady: ${seen}.`
+    : `**Its pace was not steady**, so these figures are a trial: ${seen}.`
 }
 
 export interface Times {

@@ -1,6 +1,6 @@
 /** Figures as tables and as ratios. Measures nothing. */
 
-import { isQuiet, type Look, tellQuietness } from './quietness.ts'
+import { isQuiet, isSteady, type Look, tellPace, tellQuietness } from './quietness.ts'
 
 /** Measure → contender → median. */
 export type Figures = Readonly<Record<string, Readonly<Record<string, number>>>>
@@ -11,6 +11,8 @@ export interface Results {
   readonly legend: Readonly<Record<string, string>>
   /** Before, between and after the rounds; absent in results of earlier versions. */
   readonly looks?: readonly Look[]
+  /** Between the contenders, of `measurePace`; absent in results of earlier versions. */
+  readonly paces?: readonly number[]
   /** Contender or scenario → why it has no figures here. */
   readonly notMeasured?: Readonly<Record<string, string>>
   readonly figures: Figures
@@ -22,6 +24,7 @@ export function toMarkdown({
   legend,
   figures,
   looks = [],
+  paces = [],
   notMeasured = {},
 }: Results): string {
   const names = [...new Set(Object.values(figures).flatMap((row) => Object.keys(row)))]
@@ -37,7 +40,7 @@ export function toMarkdown({
     '## Every figure',
     '',
     `Measured ${date} on ${machine}. Medians. The contender has one core to itself; generator and upstream share the other.`,
-    ...(looks.length === 0 ? [] : ['', tellQuietness(looks)]),
+    ...(looks.length === 0 ? [] : ['', `${tellQuietness(looks)} ${tellPace(paces)}`.trim()]),
     '',
     ...names.map((name) => `- **${name}**: ${legend[name]}`),
     ...Object.entries(notMeasured).map(
@@ -52,7 +55,13 @@ export function toMarkdown({
 }
 
 /** The few lines for the README. */
-export function toSummary({ date, figures, looks = [], notMeasured = {} }: Results): string {
+export function toSummary({
+  date,
+  figures,
+  looks = [],
+  paces = [],
+  notMeasured = {},
+}: Results): string {
   const rate = '1 KB, 64 connections: calls/s'
   const shown: readonly (readonly [string, string])[] = [
     ['Calls a second on one core, 1 KB', rate],
@@ -77,9 +86,12 @@ export function toSummary({ date, figures, looks = [], notMeasured = {} }: Resul
     '|---|---:|---:|---:|---:|---:|',
     ...rows,
     '',
-    ...(isQuiet(looks)
+    ...(isQuiet(looks) && isSteady(paces)
       ? []
-      : ['The machine was not quiet while these were measured: they are a trial.', '']),
+      : [
+          'The machine was not quiet or not steady while these were measured: they are a trial.',
+          '',
+        ]),
   ].join('\n')
 }
 

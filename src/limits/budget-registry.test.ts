@@ -194,6 +194,18 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.windowOf(budget)).toMatchObject({ tokens: 110, reservedTokens: 0 })
   })
 
+  test('a call of whoever was told that a budget is there began after it', async () => {
+    const usage = new UsageLimits({ plans: createPlans(), onAlert: () => undefined })
+    const registry = await BudgetRegistry.load({ budgets: store.budgets, usage })
+    for (let number = 0; number < 5; number += 1) {
+      const { createdAt } = await registry.create(DEFAULT_ACCOUNT, {
+        ...newBudget,
+        name: `budget ${number}`,
+      })
+      expect(Date.now()).toBeGreaterThan(createdAt)
+    }
+  })
+
   test('a budget that cannot be deleted goes on to limit', async () => {
     const { registry, usage } = await start()
     const { id } = await registry.create(DEFAULT_ACCOUNT, newBudget)

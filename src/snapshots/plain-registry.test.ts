@@ -37,6 +37,13 @@ describe.each(databases)('on $name', (kind) => {
     expect(there.list(DEFAULT_ACCOUNT)).toEqual(here.list(DEFAULT_ACCOUNT))
   })
 
+  test('whoever changes one is given what it is now', async () => {
+    const before = await here.create(DEFAULT_ACCOUNT, settings)
+    const changed = await here.update(DEFAULT_ACCOUNT, before.id, { description: 'paid' })
+    expect(changed).toEqual({ ...before, description: 'paid' })
+    expect(here.get(DEFAULT_ACCOUNT, before.id)).toEqual(changed)
+  })
+
   test('a name that another node has taken is not given to a second one', async () => {
     await there.create(DEFAULT_ACCOUNT, settings)
     const mine = await here.create(DEFAULT_ACCOUNT, { ...settings, name: 'mine' })

@@ -20,6 +20,10 @@ import { UnshippedSums } from './unshipped-sums.ts'
  * millisecond of the event loop.
  */
 const RECORDS_PER_QUESTION = 400
+/** Their sums are in memory together, and the store is asked once whether it has any of them. */
+const SEGMENTS_PER_QUESTION = 32
+/** Some megabytes: with an account for each call there are fewer segments to a question. */
+const SUMS_PER_QUESTION = 20_000
 
 export interface PastUsageOptions {
   readonly sums: Pick<UsageSums, 'since' | 'ofRanges' | 'within' | 'findShipped'>
@@ -55,14 +59,16 @@ export class PastUsage {
     // Added up, and not kept: after a long outage there may be millions.
     const unshipped = new UnshippedSums(cutsMs, prices)
     let before: ReadonlySet<CallId> = new Set()
-    for (const [index, segment] of segments.entries()) {
-      signal?.throwIfAborted()
-      const kept = await findSums(segment, segments[index + 1])
-      const isOfUse = kept !== undefined && canAdd(kept, unshipped, before)
-      if (isOfUse && (await options.sums.findShipped(kept.ids)).size === 0) {
-        for (const sum of kept.sums) unshipped.addHour(sum)
-        before = new Set()
-      } else before = await addCalls(segment, { ...options, unshipped, before })
+    for await (const found of inGroups(segments, signal)) {
+      const ids = found.flatMap(({ kept }) => kept?.ids ?? [])
+      const shipped = ids.length === 0 ? before : await options.sums.findShipped(ids)
+      for (const { segment, kept } of found) {
+        const isOfUse = kept !== undefined && canAdd(kept, { unshipped, before, shipped })
+        if (isOfUse) {
+          for (const sum of kept.sums) unshipped.addHour(sum)
+          before = new Set()
+        } else before = await addCalls(segment, { ...options, unshipped, before })
+      }
     }
     return new PastUsage(options, unshipped)
   }
@@ -123,6 +129,31 @@ export class PastUsage {
   }
 }
 
+interface FoundSums {
+  readonly segment: ClosedSegment
+  readonly kept: SegmentSums | undefined
+}
+
+/** Each segment with its sums, in the order in which they were written. */
+async function* inGroups(
+  segments: readonly ClosedSegment[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<readonly FoundSums[]> {
+  let group: FoundSums[] = []
+  let sums = 0
+  for (const [index, segment] of segments.entries()) {
+    signal?.throwIfAborted()
+    const kept = await findSums(segment, segments[index + 1])
+    group.push({ segment, kept })
+    sums += kept?.sums.length ?? 0
+    if (group.length < SEGMENTS_PER_QUESTION && sums < SUMS_PER_QUESTION) continue
+    yield group
+    group = []
+    sums = 0
+  }
+  if (group.length > 0) yield group
+}
+
 /**
  * Makes them where there are none: the next start, which may come before the store does, finds
  * them.
@@ -146,10 +177,16 @@ async function findSums(segment: ClosedSegment, next: ClosedSegment | undefined)
  */
 function canAdd(
   { ids, sums }: SegmentSums,
-  unshipped: UnshippedSums,
-  before: ReadonlySet<CallId>,
+  known: {
+    readonly unshipped: UnshippedSums
+    readonly before: ReadonlySet<CallId>
+    readonly shipped: ReadonlySet<CallId>
+  },
 ): boolean {
-  return !ids.some((id) => before.has(id)) && !sums.some((sum) => unshipped.cuts(sum))
+  const { unshipped, before, shipped } = known
+  return (
+    !ids.some((id) => before.has(id) || shipped.has(id)) && !sums.some((sum) => unshipped.cuts(sum))
+  )
 }
 
 interface Reading extends PastUsageOptions {

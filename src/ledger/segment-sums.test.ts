@@ -55,13 +55,13 @@ async function openPast(
   segments: readonly ClosedSegment[],
   { shipped = [], cutsMs = [] }: { shipped?: readonly CallId[]; cutsMs?: readonly number[] } = {},
 ) {
-  const asked: CallId[] = []
+  const asked: (readonly CallId[])[] = []
   const unreadable: string[] = []
   const past = await PastUsage.open({
     sums: {
       since: async () => [],
       findShipped: async (ids: readonly CallId[]) => {
-        asked.push(...ids)
+        asked.push(ids)
         return new Set(ids.filter((id) => shipped.includes(id)))
       },
     } as never,
@@ -71,7 +71,7 @@ async function openPast(
     onUnreadable: (path) => unreadable.push(path),
   })
   expect(unreadable).toEqual([])
-  return { past, asked: asked.length }
+  return { past, asked: asked.flat().length, questions: asked.length }
 }
 
 const inOrder = (sums: readonly UsageSum[]) => sums.map((sum) => JSON.stringify(sum)).sort()
@@ -138,6 +138,16 @@ test('of a segment that is added up the store is asked for some calls, however m
   expect((await openPast(segments)).asked).toBe(8)
   expect((await openPast(segments)).asked).toBe(8)
   expect(await tokensOf(segments)).toBe(500 * 17)
+})
+
+test('of many segments that are added up the store is asked some at a time, and each counts for itself', async () => {
+  const parts = Array.from({ length: 70 }, () => Array.from({ length: 3 }, () => recordOf()))
+  const segments = write(parts)
+  expect((await openPast(segments)).questions).toBe(3)
+  expect((await openPast(segments)).questions).toBe(3)
+  const shipped = parts.slice(0, 40).flatMap((part) => part.map(({ id }) => id))
+  expect(await tokensOf(segments, shipped)).toBe(30 * 3 * 17)
+  expect(await tokensOf(segments, shipped.slice(0, -2))).toBe((30 * 3 + 2) * 17)
 })
 
 test('a segment that was shipped in part counts its rest', async () => {

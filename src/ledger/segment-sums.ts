@@ -123,7 +123,7 @@ export async function loadSums(segment: ClosedSegment): Promise<SegmentSums | un
   try {
     const found = await decode(segment, await readFile(sumsPathOf(segment.path)))
     if (found === undefined) return undefined
-    const { first, last } = await readEnds(segment.path)
+    const { first, last } = await readEnds(segment)
     const isOfIt = first === found.ids[0] && last === found.ids.at(-1)
     return isOfIt && statSync(segment.path).size === segment.bytes ? found : undefined
   } catch {
@@ -133,8 +133,8 @@ export async function loadSums(segment: ClosedSegment): Promise<SegmentSums | un
 }
 
 /** Undefined where the segment does not begin with one. @throws the file system's error */
-export async function firstCallOf({ path }: ClosedSegment): Promise<CallId | undefined> {
-  return (await readEnds(path)).first
+export async function firstCallOf(segment: ClosedSegment): Promise<CallId | undefined> {
+  return (await readEnds(segment)).first
 }
 
 function someOf(ids: readonly CallId[]): readonly CallId[] {
@@ -222,27 +222,30 @@ function toHourSum(members: SumMembers): HourSum {
   return { sum, firstMs, lastMs }
 }
 
-/** The calls of the first line and of the last. @throws the file system's error */
-async function readEnds(
-  path: string,
-): Promise<{ first: CallId | undefined; last: CallId | undefined }> {
+/**
+ * The calls of the first line and of the last, where the segment is as long as it was.
+ * @throws the file system's error
+ */
+async function readEnds({ path, bytes }: ClosedSegment): Promise<Ends> {
   const file = await open(path, 'r')
   try {
-    const { size } = await file.stat()
-    const begin = (await readAt(file, 0)).toString('latin1').split('\n')
-    const end = (await readAt(file, Math.max(0, size - MAX_LINE_BYTES)))
-      .toString('latin1')
-      .split('\n')
-    // A segment begins with an empty line; the last line ends with a newline.
-    return { first: idOf(begin.slice(0, -1).find((line) => line !== '')), last: idOf(end.at(-2)) }
+    const begin = await readAt(file, 0)
+    if (bytes <= MAX_LINE_BYTES) return { first: firstIn(begin), last: lastIn(begin) }
+    const end = await readAt(file, bytes - MAX_LINE_BYTES)
+    return { first: firstIn(begin), last: lastIn(end) }
   } finally {
     await file.close()
   }
 }
 
+interface Ends {
+  readonly first: CallId | undefined
+  readonly last: CallId | undefined
+}
+
 async function readAt(file: FileHandle, position: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(
-    Buffer.alloc(MAX_LINE_BYTES),
+    Buffer.allocUnsafe(MAX_LINE_BYTES),
     0,
     MAX_LINE_BYTES,
     position,
@@ -250,7 +253,20 @@ async function readAt(file: FileHandle, position: number): Promise<Buffer> {
   return buffer.subarray(0, bytesRead)
 }
 
-function idOf(line: string | undefined): CallId | undefined {
-  const record = line === undefined ? undefined : decodeRecordLine(Buffer.from(line, 'latin1'))
+/** A segment begins with an empty line. */
+function firstIn(bytes: Buffer): CallId | undefined {
+  const start = bytes.findIndex((byte) => byte !== NEWLINE)
+  const end = start < 0 ? -1 : bytes.indexOf(NEWLINE, start)
+  return end < 0 ? undefined : idOf(bytes.subarray(start, end))
+}
+
+/** The last line ends with a newline. */
+function lastIn(bytes: Buffer): CallId | undefined {
+  const end = bytes.lastIndexOf(NEWLINE)
+  return end < 1 ? undefined : idOf(bytes.subarray(bytes.lastIndexOf(NEWLINE, end - 1) + 1, end))
+}
+
+function idOf(line: Buffer): CallId | undefined {
+  const record = decodeRecordLine(line)
   return record === undefined || record === 'newer' ? undefined : record.id
 }

@@ -40,10 +40,10 @@ export class UnshippedSums {
 
   /**
    * True where somebody's stretch begins in the midst of this part of an hour: then each call has
-   * to be looked at.
+   * to be looked at. No sum is of two hours.
    */
   cuts({ firstMs, lastMs }: HourSum): boolean {
-    return this.#stretchOf(firstMs) !== this.#stretchOf(lastMs)
+    return this.#cutsMs.size > 0 && this.#stretchOf(firstMs) !== this.#stretchOf(lastMs)
   }
 
   /** Of calls in the midst of which nobody's stretch begins: see `cuts`. */

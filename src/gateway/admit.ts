@@ -374,9 +374,9 @@ const OWN_MODELS = 'owned/'
  * Whether the platform pays for a call to a target. A quota is not concerned with calls that the
  * account pays for itself.
  * @param target `provider/model`, or `owned/<slug>` for a model of the account's own
- * @param credential that it was asked with, or will be; null when none was, and in rows of older
- * versions
+ * @param credential that it was asked with, or will be; `platform` also where only a target that
+ * lost to it was; null when none was asked, and in rows of older versions
  */
 export function countsForQuota(target: string | null, credential: CallCredential | null): boolean {
-  return credential !== 'own' && target?.startsWith(OWN_MODELS) !== true
+  return credential === null ? target?.startsWith(OWN_MODELS) !== true : credential === 'platform'
 }

@@ -24,12 +24,14 @@ test.each([
 })
 
 test('what the account pays for itself does not count for its quota', () => {
-  expect(countsForQuota('owned/mine', 'platform')).toBe(false)
+  expect(countsForQuota('owned/mine', 'own')).toBe(false)
   expect(countsForQuota('owned/mine', null)).toBe(false)
   expect(countsForQuota('lab/x', 'own')).toBe(false)
   for (const target of ['lab/owned/x', 'ownedx/y', null])
     for (const credential of ['platform', null] as const)
       expect(countsForQuota(target, credential)).toBe(true)
+  // Beside the model a target was asked that the platform pays for.
+  expect(countsForQuota('owned/mine', 'platform')).toBe(true)
 })
 
 describe('what went in', () => {

@@ -6,7 +6,10 @@ import type { Target } from './plan/compile-target.ts'
 import type { Ticket } from './ports.ts'
 
 const targets = (...names: readonly string[]) =>
-  names.map((name) => ({ name, owner: 'platform' }) as unknown as Target)
+  names.map((name) => {
+    const owner = name.startsWith('owned/') ? 'account' : 'platform'
+    return { name, owner } as unknown as Target
+  })
 
 function ticketThat(refusal: GatewayError | undefined): Ticket & { asked: number } {
   const ticket = {

@@ -3,6 +3,8 @@
  * other, and what is told.
  */
 import { describe, expect, test } from 'bun:test'
+import { Secret } from '../../src/core/secret.ts'
+import { ownedProvider } from '../../src/providers/owned.ts'
 import { CHAT_JSON, CHAT_STREAM, CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
 import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
 import {
@@ -323,6 +325,27 @@ describe('what is told of the winner is the winner’s', () => {
       seen: { status: 200, headers: { 'x-gatehouse-target': FIRST } },
       sent: [{}, {}],
       settled: { target: FIRST, credential: 'platform' },
+      spent: { countsForQuota: true },
+    }))
+
+  test('also where the winner is a model of the account’s own', () =>
+    runRow({
+      name: '',
+      gateway: {
+        ...hedged([FIRST, 'owned/mine']),
+        ownedModels: [
+          {
+            slug: 'mine',
+            provider: ownedProvider('owned/mine', 'openai-chat', 'https://models.test/v1'),
+            model: 'm',
+            credential: { secret: new Secret('planted-0123456789'), owner: 'account' },
+          },
+        ],
+      },
+      upstream: [[SILENCE], CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': 'owned/mine' } },
+      sent: [{ state: 'cancelled' }, {}],
+      settled: { target: 'owned/mine', credential: 'platform' },
       spent: { countsForQuota: true },
     }))
 

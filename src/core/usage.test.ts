@@ -20,12 +20,17 @@ describe.each([...Object.keys(USAGE), 'cacheWriteTokens'])('%s', (name) => {
     expect(Object.values(usage ?? {}).every(isCount)).toBe(true)
   })
 
-  test.each([-1, 1.5, 1e30, Number.NaN, Number.POSITIVE_INFINITY])(
-    'that is %d is no report',
-    (count) => {
-      expect(toTrueUsage({ ...USAGE, [name]: count })).toBeNull()
-    },
-  )
+  test.each([
+    -1,
+    1.5,
+    1e30,
+    1_000_000_001,
+    Number.MAX_SAFE_INTEGER,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+  ])('that is %d is no report', (count) => {
+    expect(toTrueUsage({ ...USAGE, [name]: count })).toBeNull()
+  })
 })
 
 test('what was not reported is no report', () => {

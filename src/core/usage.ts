@@ -23,6 +23,12 @@ export function isCount(value: unknown): value is number {
 }
 
 /**
+ * More tokens than any model reads or writes in one call. Whoever runs a model of their own reports
+ * what they like, and the sums of all calls must fit into the store's 63 bits.
+ */
+export const MAX_TOKENS_OF_CALL = 1_000_000_000
+
+/**
  * A provider may report anything: what cannot be true is no report.
  * @returns the report itself where nothing is to be changed, which is nearly always
  */
@@ -44,12 +50,16 @@ export function toTrueUsage(reported: Usage | null | undefined): Usage | null {
 function isTrue(usage: Usage): boolean {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, cacheWriteTokens } = usage
   return (
-    isCount(inputTokens) &&
-    isCount(outputTokens) &&
-    isCount(cachedInputTokens) &&
-    isCount(reasoningTokens) &&
-    (cacheWriteTokens === undefined || isCount(cacheWriteTokens))
+    isPlausible(inputTokens) &&
+    isPlausible(outputTokens) &&
+    isPlausible(cachedInputTokens) &&
+    isPlausible(reasoningTokens) &&
+    (cacheWriteTokens === undefined || isPlausible(cacheWriteTokens))
   )
+}
+
+function isPlausible(tokens: number): boolean {
+  return isCount(tokens) && tokens <= MAX_TOKENS_OF_CALL
 }
 
 /** JSON can spell -0. */

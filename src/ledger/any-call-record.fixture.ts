@@ -9,6 +9,7 @@ import { CALL_COLUMNS } from '../core/call-columns.ts'
 import type { Cost } from '../core/cost.ts'
 import { ERROR_POLICY } from '../core/errors.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { MAX_TOKENS_OF_CALL } from '../core/usage.ts'
 
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -16,12 +17,13 @@ const text = fc.oneof(
   fc.constant('line\nbreak "quoted" \u2028 😀 \0'),
 )
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER })
+const tokens = fc.nat({ max: MAX_TOKENS_OF_CALL })
 
 const counts = {
-  inputTokens: count,
-  outputTokens: count,
-  cachedInputTokens: count,
-  reasoningTokens: count,
+  inputTokens: tokens,
+  outputTokens: tokens,
+  cachedInputTokens: tokens,
+  reasoningTokens: tokens,
 }
 const attempt = fc.record({
   target: text,
@@ -50,7 +52,7 @@ const VALUES: Readonly<Record<Exclude<CallColumn['type'], 'choice'>, fc.Arbitrar
   durationMs: count,
   errorKind: fc.constantFrom(...Object.keys(ERROR_POLICY)),
   attempts: fc.array(attempt, { maxLength: 4 }),
-  usage: fc.oneof(fc.record(counts), fc.record({ ...counts, cacheWriteTokens: count })),
+  usage: fc.oneof(fc.record(counts), fc.record({ ...counts, cacheWriteTokens: tokens })),
   cost,
 }
 

@@ -349,6 +349,22 @@ describe('what is told of the winner is the winner’s', () => {
       spent: { countsForQuota: true },
     }))
 
+  test('its usage, and it stays plausible however much the loser read', () =>
+    runRow({
+      name: '',
+      gateway,
+      upstream: [
+        answering(450),
+        json(200, { id: 'c', choices: [], usage: { prompt_tokens: 1e9, completion_tokens: 1 } }),
+      ],
+      seen: { status: 200 },
+      sent: [{}, {}],
+      settled: {
+        target: SECOND,
+        usage: { inputTokens: 1e9, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 },
+      },
+    }))
+
   test('what had no effect with it, though the loser takes more or less', async () => {
     const body = chatBody({ seed: 7 })
     const messages = json(200, {

@@ -70,6 +70,14 @@ describe('usage', () => {
       spent: { tokens: null },
     })),
     {
+      name: 'is unknown where a model of somebody’s own reports more than any model reads',
+      upstream: [answer({ prompt_tokens: MOST, completion_tokens: 7 })],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded', usage: null, cost: UNKNOWN },
+      spent: { tokens: null },
+    },
+    {
       name: 'is unknown where its counts add up to what cannot be true',
       gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
       request: { path: '/v1/messages', body: chatBody({ max_tokens: 9 }) },

@@ -4,7 +4,7 @@ import type { Stopwatch } from '../../core/clock.ts'
 import type { Cost } from '../../core/cost.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
-import { toTrueUsage, type Usage } from '../../core/usage.ts'
+import { MAX_TOKENS_OF_CALL, toTrueUsage, type Usage } from '../../core/usage.ts'
 import type { JsonMember, JsonObject } from '../../wire/json-splice.ts'
 import { countsForQuota, estimateInputTokens, estimateTextTokens } from '../admit.ts'
 import { type AdmittedCall, toAttemptDetails } from '../call.ts'
@@ -171,7 +171,7 @@ function sumUsed(parts: readonly UsedPart[]): Usage | null {
   // Others were given up before they wrote anything: they read, and nothing is known of their
   // caches.
   for (let at = 1; at < parts.length; at += 1)
-    usage = { ...usage, inputTokens: usage.inputTokens + (parts[at]?.usage.inputTokens ?? 0) }
+    usage = { ...usage, inputTokens: addTokens(usage.inputTokens, parts[at]?.usage.inputTokens) }
   return usage
 }
 
@@ -185,8 +185,13 @@ function withEstimate({ reported, asked, target }: EndedCall, bytes: number): Us
     return { target, usage, isEstimated: true }
   }
   if (written === 0) return { target, usage: reported, isEstimated: false }
-  const outputTokens = reported.outputTokens + written
+  const outputTokens = addTokens(reported.outputTokens, written)
   return { target, usage: { ...reported, outputTokens }, isEstimated: true }
+}
+
+/** No estimate makes of a report what cannot be true. */
+function addTokens(reported: number, estimated = 0): number {
+  return Math.min(MAX_TOKENS_OF_CALL, reported + estimated)
 }
 
 function inputTokensOf({ bodyFigures, accepted }: AskedCall): number {

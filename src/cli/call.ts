@@ -15,7 +15,7 @@ import { type Client, type JsonObject, notAGateway, readJsonObject, withClient }
 import type { CliContext } from './context.ts'
 import { targetsOf } from './gates.ts'
 import { readStandardInput } from './input.ts'
-import { printJson, printLine, printNote, toPrintable } from './output.ts'
+import { printJson, printNote, toPrintable } from './output.ts'
 import { asJson, example, parseWhole } from './program-parts.ts'
 import { terminal } from './terminal.ts'
 
@@ -159,7 +159,7 @@ async function showAnswer(
   const answer = await readJsonObject(response)
   if (answer === undefined) throw notAGateway(response)
   if (isJson) printJson(answer)
-  else printLine(toShown(endpoint.readText(answer)))
+  else terminal().output.write(`${toShown(endpoint.readText(answer))}\n`)
   return endpoint.readUsage(answer)
 }
 

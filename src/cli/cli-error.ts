@@ -2,7 +2,7 @@
  * A failure that the command line reports in one line, with the exit code that scripts can rely on.
  */
 import { explainError } from './explain-error.ts'
-import { toPrintable } from './output.ts'
+import { toJsonText, toPrintable } from './output.ts'
 import { terminal } from './terminal.ts'
 
 export const EXIT_CODES = {
@@ -38,9 +38,7 @@ export function reportError(thrown: unknown, asJson: boolean): number {
   const failure: CliFailure = error instanceof CliError ? error.failure : 'failed'
   const code = (error instanceof CliError ? error.code : undefined) ?? failure
   const message = error instanceof CliError ? error.message : explainError(error)
-  const text = asJson
-    ? JSON.stringify({ error: code, message })
-    : `gatehouse: ${toPrintable(message)}`
+  const text = asJson ? toJsonText({ error: code, message }) : `gatehouse: ${toPrintable(message)}`
   terminal().error.write(`${text}\n`)
   return EXIT_CODES[failure]
 }

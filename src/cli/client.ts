@@ -18,6 +18,7 @@ import {
 import { withoutVersion } from '../core/without-trailing-slashes.ts'
 import { CliError, type CliFailure } from './cli-error.ts'
 import type { CliContext, SendRequest } from './context.ts'
+import { readBounded } from './read-bounded.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -99,8 +100,9 @@ export class Client {
       }
       const response = await this.#ask(toApiRequest(name, { query }))
       const page = await readJsonObject(response)
-      if (!Array.isArray(page?.data)) throw notAGateway(response)
-      rows.push(...page.data)
+      if (!Array.isArray(page?.data) || !page.data.every(isObject)) throw notAGateway(response)
+      assertGoesOn(cursor, page.nextCursor)
+      for (const row of page.data) rows.push(row as RowOf<Name>)
       cursor = typeof page.nextCursor === 'string' ? page.nextCursor : null
     } while (cursor !== null && rows.length < limit)
     return { rows, hasMore: cursor !== null }
@@ -173,13 +175,20 @@ function openRemote(address: string, apiKey: string | undefined): Client {
   const send: SendRequest = (request) =>
     fetch(request, { redirect: 'manual' }).catch((cause: unknown) => {
       if (request.signal.aborted) throw cause
-      throw new CliError(
-        'failed',
-        `No gateway answers at ${url.origin}: is it running there? (${describe(cause)})`,
-      )
+      throw new CliError('failed', toUnreachable(url.origin, describe(cause)))
     })
   // SDKs are given the address with `/v1`; here it is the same gateway.
   return new Client(send, { baseUrl: withoutVersion(url.href), apiKey })
+}
+
+/** OpenSSL's names of what is wrong with a certificate. */
+const UNTRUSTED = /CERT|ALTNAME/
+
+function toUnreachable(origin: string, cause: string): string {
+  return UNTRUSTED.test(cause)
+    ? `The certificate of ${origin} is not trusted (${cause}), and nothing was sent. ` +
+        'NODE_EXTRA_CA_CERTS names a file with an authority of your own.'
+    : `No gateway answers at ${origin}: is it running there? (${cause})`
 }
 
 function describe(cause: unknown): string {
@@ -208,14 +217,34 @@ async function toCliError(response: Response): Promise<CliError> {
   )
 }
 
-/** @returns undefined for anything but a JSON object */
+/**
+ * @returns undefined for anything but a JSON object
+ * @throws CliError for an answer that is longer than any gateway's
+ */
 export async function readJsonObject(response: Response): Promise<JsonObject | undefined> {
   try {
-    const body: unknown = JSON.parse(await response.text())
-    return typeof body === 'object' && body !== null ? (body as JsonObject) : undefined
-  } catch {
+    const pieces = response.body ?? new Blob().stream()
+    const text = await readBounded(pieces, 'the answer of GATEHOUSE_URL', 'no gateway answers so')
+    const body: unknown = JSON.parse(text)
+    return isObject(body) ? body : undefined
+  } catch (error) {
+    if (error instanceof CliError) throw error
     return undefined
   }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null
+}
+
+/** @throws CliError where the next page would be the one that was asked for, and so for ever */
+export function assertGoesOn(cursor: string | null, next: unknown): void {
+  if (cursor === null || next !== cursor) return
+  throw new CliError(
+    'failed',
+    'The address in GATEHOUSE_URL gives one page of a list again and again, which is not how a ' +
+      `gateway answers. Is it the gateway's own address?`,
+  )
 }
 
 export function notAGateway(response: Response): CliError {

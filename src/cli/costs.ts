@@ -3,7 +3,7 @@
  */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
-import { type Client, withClient } from './client.ts'
+import { assertGoesOn, type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTable, printJson, printLine, printNote } from './output.ts'
 import { asJson, example } from './program-parts.ts'
@@ -81,6 +81,7 @@ async function verifyAll(client: Client, flags: VerifyFlags): Promise<Verified> 
     for (const { source, calls } of answer.incomparable) {
       verified.incomparable.set(source, (verified.incomparable.get(source) ?? 0) + calls)
     }
+    assertGoesOn(cursor, answer.nextCursor)
     cursor = answer.nextCursor
   } while (cursor !== null)
   return verified

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander'
 import type { CliContext, ExaminedPoint } from './context.ts'
-import { printJson, printLine, toPrintable } from './output.ts'
+import { printJson, printLine, printPainted, toPrintable } from './output.ts'
 import { asJson, example } from './program-parts.ts'
 import { terminal } from './terminal.ts'
 
@@ -43,6 +43,6 @@ export function bindDoctor(program: Command, context: CliContext): void {
 function print({ level, check, message, cure }: ExaminedPoint): void {
   const word = level.padEnd(4)
   const label = terminal().hasColours ? `${COLOURS[level]}${word}${RESET}` : word
-  printLine(`${label}  ${check.padEnd(CHECK_WIDTH)}${toPrintable(message)}`)
-  if (cure !== undefined) printLine(`${' '.repeat(CHECK_WIDTH + 6)}→ ${toPrintable(cure)}`)
+  printPainted(`${label}  ${check.padEnd(CHECK_WIDTH)}${toPrintable(message)}`)
+  if (cure !== undefined) printLine(`${' '.repeat(CHECK_WIDTH + 6)}→ ${cure}`)
 }

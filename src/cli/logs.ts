@@ -8,7 +8,7 @@ import type { FiltersOf } from '../contract/api-call.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { type Columns, formatTime, printLine, toPrintable } from './output.ts'
+import { type Columns, formatTime, printLine, toJsonText } from './output.ts'
 import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
 import { terminal } from './terminal.ts'
 
@@ -101,7 +101,7 @@ async function follow(client: Client, { filters, flags, isJson }: Followed): Pro
     for (const row of rows) seen.add(row.id)
     const shown = isFirst ? fresh.slice(0, flags.limit) : fresh
     isFirst = false
-    for (const row of shown.toReversed()) printLine(isJson ? JSON.stringify(row) : toLine(row))
+    for (const row of shown.toReversed()) printLine(isJson ? toJsonText(row) : toLine(row))
     await Bun.sleep(POLL_MS)
   }
 }
@@ -136,9 +136,7 @@ function toTimes(refusals: number | null): string {
 }
 
 function toLine(log: Schemas['Log']): string {
-  return toPrintable(
-    Object.values(COLUMNS)
-      .map((cell) => cell(log))
-      .join('  '),
-  )
+  return Object.values(COLUMNS)
+    .map((cell) => cell(log))
+    .join('  ')
 }

@@ -1,7 +1,13 @@
 /** Prints tables for people and JSON for programs. Knows no command and no secret. */
 import { terminal } from './terminal.ts'
 
+/** Without what a terminal would obey: much of what is told comes from a server. */
 export function printLine(text: string): void {
+  terminal().output.write(`${toPrintable(text)}\n`)
+}
+
+/** With colours of our own; `text` holds nothing that has not been through `toPrintable`. */
+export function printPainted(text: string): void {
   terminal().output.write(`${text}\n`)
 }
 
@@ -21,11 +27,21 @@ export function printThing(
     printJson(thing)
     return
   }
-  for (const [name, value] of fields) printLine(`${name.padEnd(width)}${toPrintable(value)}`)
+  for (const [name, value] of fields) printLine(`${name.padEnd(width)}${value}`)
 }
 
 export function printJson(value: unknown): void {
-  printLine(JSON.stringify(value, null, 2))
+  printLine(toJsonText(value, 2))
+}
+
+const CONTROLS_IN_JSON = /[\u007f-\u009f]/g
+
+/** JSON may hold some control characters as they are; here it has all of them escaped. */
+export function toJsonText(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replaceAll(
+    CONTROLS_IN_JSON,
+    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
+  )
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for

@@ -7,7 +7,7 @@ import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { type Columns, formatTable, printJson, printLine, toPrintable } from './output.ts'
+import { type Columns, formatTable, printJson, printLine } from './output.ts'
 import { asJson, example, printListing } from './program-parts.ts'
 
 interface ConformanceFlags {
@@ -84,7 +84,7 @@ function describe(row: Conformance): string {
   )
   const results = Object.entries(row.results)
   const lost = results.filter(([, { verdict }]) => verdict === 'lossy' || verdict === 'refused')
-  const heading = toPrintable(`${row.endpoint} → ${targets.join(', ')}`)
+  const heading = `${row.endpoint} → ${targets.join(', ')}`
   if (lost.length > 0) return `${heading}\n${formatTable(LOST_COLUMNS, lost)}`
   if (row.dialect === null) return `${heading}\nnot reached`
   const isRelayed = results.some(([, { verdict }]) => verdict === 'relayed')

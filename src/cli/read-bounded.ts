@@ -7,20 +7,21 @@ import { CliError } from './cli-error.ts'
 /** Twice the largest body that the gateway takes unless told otherwise. */
 const MAX_MIB = 64
 
-/** @param name for the message @throws CliError where there is more than anybody means to give */
+/**
+ * @param name for the message, with what became of it
+ * @throws CliError where there is more than anybody means to give
+ */
 export async function readBounded(
   pieces: AsyncIterable<Uint8Array>,
   name: string,
+  consequence = 'nothing was done',
 ): Promise<string> {
   const read: Uint8Array[] = []
   let length = 0
   for await (const piece of pieces) {
     length += piece.byteLength
     if (length > MAX_MIB * 1024 * 1024)
-      throw new CliError(
-        'failed',
-        `There is more than ${MAX_MIB} MiB in ${name}: nothing was done.`,
-      )
+      throw new CliError('failed', `There is more than ${MAX_MIB} MiB in ${name}: ${consequence}.`)
     read.push(piece)
   }
   return new TextDecoder().decode(Buffer.concat(read))

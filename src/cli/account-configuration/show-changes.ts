@@ -3,7 +3,7 @@
  * server.
  */
 import type { JsonObject } from '../client.ts'
-import { printLine, toPrintable } from '../output.ts'
+import { printLine, printPainted, toPrintable } from '../output.ts'
 import { terminal } from '../terminal.ts'
 import type { Change, FieldChange } from './plan-changes.ts'
 
@@ -61,5 +61,5 @@ function printTexts(field: string, from: readonly string[], to: readonly string[
 
 function paint(sign: keyof typeof COLOURS, indent: string, text: string): void {
   const line = `${indent}${sign} ${toPrintable(text)}`
-  printLine(terminal().hasColours ? `${COLOURS[sign]}${line}${RESET}` : line)
+  printPainted(terminal().hasColours ? `${COLOURS[sign]}${line}${RESET}` : line)
 }

@@ -185,10 +185,16 @@ async function loadFile({ folder }: CliContext, path: string): Promise<Configura
   }
 }
 
-/** Whole or not at all; a file that is something else is not written over. */
+/**
+ * Whole or not at all; a file that is something else is not written over. A device or a pipe takes
+ * the text: in its place a file would be left, which for root is one in place of /dev/null.
+ */
 async function replaceFile({ folder }: CliContext, path: string, text: string): Promise<void> {
   const place = resolve(folder, path)
   try {
+    const found = await stat(place).catch(ifMissing)
+    if (found !== undefined && !found.isFile() && !found.isDirectory())
+      return await writeFile(place, text)
     const before = await readBounded(createReadStream(place), path).catch(ifMissing)
     if (before !== undefined && before.trim() !== '' && !/^version:/m.test(before)) {
       throw new CliError(

@@ -8,6 +8,7 @@ import type { CallCredential } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
+import { hasMoreMembers } from '../wire/json-scan.ts'
 import type { AdmittedCall, Call } from './call.ts'
 import type { Target } from './plan/compile-target.ts'
 import type { Plan } from './plan/plan-targets.ts'
@@ -188,7 +189,6 @@ const ID_MEMBERS = [
 ]
 /** The model or the caller's own tools fill these: nothing in them means anything to the vendor. */
 const FREE_MEMBERS = new Set(['input_schema', 'parameters', 'schema', 'metadata', 'arguments'])
-const MAX_DEPTH = 64
 /** Most of them hold it, and most prompts do not: one search of a large body in place of five. */
 const SHARED_PART = '_id'
 const SHARED_NEEDLE = Buffer.from(SHARED_PART)
@@ -204,11 +204,19 @@ function keepOwnIds(request: AcceptedRequest, targets: readonly Target[]): reado
   const { bytes } = request.body
   // In text their quotes are escaped: nearly every call ends here.
   if (!mayHoldId(bytes)) return targets
-  const path = findId(JSON.parse(decoder.decode(bytes)), 0)
-  if (path === undefined) return targets
-  const member = path.slice(1)
+  const body: unknown = JSON.parse(decoder.decode(bytes))
+  const path = findId(body, 0)
+  // Of two members of one name the other may be read by the vendor.
+  if (path === undefined && !hasMoreMembers(bytes, countMembers(body))) return targets
   const own = targets.filter((target) => !isShared(target))
   if (own.length > 0) return own
+  if (path === undefined)
+    throw new GatewayError(
+      'invalid_request',
+      'An object of the request body has a member twice: which of two counts is not known.',
+      { code: 'invalid_value' },
+    )
+  const member = path.slice(1)
   throw new GatewayError(
     'invalid_request',
     `'${member}' names something in the provider's account, which this gateway's accounts share: calls with it need your own key of the provider. ` +
@@ -224,8 +232,32 @@ function toNeedles(names: readonly string[]): readonly Buffer[] {
 function mayHoldId(body: Uint8Array): boolean {
   return (
     hasOneOf(body, OTHER_NEEDLES) ||
-    (hasNeedle.call(body, SHARED_NEEDLE) && hasOneOf(body, SHARING_NEEDLES))
+    (hasNeedle.call(body, SHARED_NEEDLE) && hasOneOf(body, SHARING_NEEDLES)) ||
+    mayEscapeName(body)
   )
+}
+
+/** The beginning of an escape that ASCII or Latin-1 may have, as é has where a client writes ASCII. */
+const ESCAPE = Buffer.from('\\u00')
+/** Escapes of what the names consist of, by all but their last digit: no client needs these. */
+const NAME_ESCAPES = (
+  [
+    ['\\u005', 'fF'],
+    ['\\u006', '123456789abcdefABCDEF'],
+    ['\\u007', '0123456789aA'],
+  ] as const
+).map(([beginning, digits]) => ({ needle: Buffer.from(beginning), lasts: Buffer.from(digits) }))
+
+/** A member's name may be spelled with escapes. */
+function mayEscapeName(body: Uint8Array): boolean {
+  if (!hasNeedle.call(body, ESCAPE)) return false
+  for (const { needle, lasts } of NAME_ESCAPES)
+    for (let at = findNeedle.call(body, needle, 0); at >= 0; ) {
+      const last = at + needle.length
+      if (lasts.includes(body[last] ?? 0)) return true
+      at = findNeedle.call(body, needle, last)
+    }
+  return false
 }
 
 function hasOneOf(body: Uint8Array, needles: readonly Buffer[]): boolean {
@@ -235,16 +267,20 @@ function hasOneOf(body: Uint8Array, needles: readonly Buffer[]): boolean {
 
 /** Called on the bytes themselves: a view of them would cost more than a search. */
 const hasNeedle = Buffer.prototype.includes
+const findNeedle = Buffer.prototype.indexOf
 
 function isShared({ owner }: Target): boolean {
   return owner === 'platform'
 }
 
-/** @returns where the first one is, from `value` on; made only when there is one */
+/**
+ * No body is nested deeper than can be looked at (json-scan.ts).
+ * @returns where the first one is, from `value` on; made only when there is one
+ */
 function findId(value: unknown, depth: number): string | undefined {
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined
-  // A call's input is the model's own words, whatever its members are called.
-  const isCall = 'type' in value && value.type === 'tool_use'
+  if (typeof value !== 'object' || value === null) return undefined
+  // A call's input is the model's own words, whatever its members are called; the body is no call.
+  const isCall = depth > 0 && 'type' in value && value.type === 'tool_use'
   const isList = Array.isArray(value)
   for (const name in value) {
     if (FREE_MEMBERS.has(name) || (isCall && name === 'input')) continue
@@ -255,6 +291,14 @@ function findId(value: unknown, depth: number): string | undefined {
     if (found !== undefined) return step() + found
   }
   return undefined
+}
+
+/** Of all objects in a value. */
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const inner: readonly unknown[] = Object.values(value)
+  const own = Array.isArray(value) ? 0 : inner.length
+  return inner.reduce<number>((sum, each) => sum + countMembers(each), own)
 }
 
 /**

@@ -73,6 +73,50 @@ describe('on the shared credential', () => {
     },
   ])
 
+  const spelled = (text: string) =>
+    `{"model":"${GATE}","messages":[{"role":"user","content":[${text}]}]}`
+  runRows([
+    ...(
+      [
+        [
+          'is spelled with an escape',
+          '{"type":"file","file":{"file\\u005fid":"file-abc"}}',
+          'file_id',
+        ],
+        [
+          'has a letter as an escape, in capitals',
+          '{"type":"file","file":{"\\u0066ile_id":"file-abc","x":"\\u00E9"}}',
+          'file_id',
+        ],
+        [
+          'is named twice, and the second is nothing',
+          '{"type":"file","file":{"file_id":"file-abc","file_id":null}}',
+          'twice',
+        ],
+        [
+          'has an object around it that is named twice',
+          '{"type":"file","file":{"file_id":"file-abc"},"file":{}}',
+          'twice',
+        ],
+      ] as const
+    ).map(([how, text, told]) => ({
+      name: `a file whose member ${how} is refused`,
+      request: { body: spelled(text) },
+      seen: { status: 400, contains: [told] },
+      settled: { outcome: 'failed' as const, status: 400, attempts: 0 },
+    })),
+    {
+      name: 'a file is refused in a body that says it is a call',
+      ...responses({ type: 'tool_use', input: [{ type: 'input_file', file_id: 'file-abc' }] }),
+      ...refused('input[0].file_id'),
+    },
+    {
+      name: 'a file is refused as deep as a body may be',
+      ...responses({ input: [within(240, { file_id: 'file-abc' })] }),
+      ...refused(`input[0]${'.in'.repeat(240)}.file_id`),
+    },
+  ])
+
   test.each([
     ['a new container', { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }],
     ['none', { container: null }],

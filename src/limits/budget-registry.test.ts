@@ -60,7 +60,7 @@ describe.each(databases)('on $name', (kind) => {
     ...changes,
   })
 
-  test('after a restart a budget counts on from what the ledger holds of its own, and tells what is due', async () => {
+  test("a budget counts on from the ledger's sum after a restart, and raises its due alerts", async () => {
     const first = await start()
     const budget = await first.registry.create(DEFAULT_ACCOUNT, newBudget)
     const second = await start()
@@ -83,7 +83,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(second.alerts.map(({ threshold }) => threshold)).toEqual([0.5, 1])
   })
 
-  test('a limit that is lowered below what is used tells so at once', async () => {
+  test('a limit lowered below the usage raises its alerts at once', async () => {
     const { registry, usage, alerts, clock } = await start()
     const budget = await registry.create(DEFAULT_ACCOUNT, newBudget)
     clock.nowMs += 1000
@@ -119,7 +119,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(others).toEqual(others.toSorted().toReversed())
   })
 
-  test("another account's budget cannot be had, and a deleted one is gone from the store", async () => {
+  test('another account cannot find a budget, and the store forgets a deleted one', async () => {
     const { registry, usage } = await start()
     const { id } = await registry.create(DEFAULT_ACCOUNT, newBudget)
     expect(() => registry.get(stranger, id)).toThrow('no budget')
@@ -130,7 +130,7 @@ describe.each(databases)('on $name', (kind) => {
     expect((await start()).registry.all()).toEqual([])
   })
 
-  test('a budget that is made where the clock is ahead begins when the database says, and else as its node says', async () => {
+  test("a budget's start comes from the database's clock where nodes share it, and else from the node's", async () => {
     const { registry, clock } = await start()
     const isShared = kind.name === 'Postgres'
     clock.nowMs = Date.now() + 3_600_000
@@ -194,7 +194,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.windowOf(budget)).toMatchObject({ tokens: 110, reservedTokens: 0 })
   })
 
-  test('a call of whoever was told that a budget is there began after it', async () => {
+  test("a call that begins after a budget's creation was answered is later than the budget's start", async () => {
     const usage = new UsageLimits({ plans: createPlans(), onAlert: () => undefined })
     const registry = await BudgetRegistry.load({ budgets: store.budgets, usage })
     for (let number = 0; number < 5; number += 1) {
@@ -206,7 +206,7 @@ describe.each(databases)('on $name', (kind) => {
     }
   })
 
-  test('a budget that cannot be deleted goes on to limit', async () => {
+  test('a budget that cannot be deleted keeps limiting', async () => {
     const { registry, usage } = await start()
     const { id } = await registry.create(DEFAULT_ACCOUNT, newBudget)
     const away = spyOn(store.budgets, 'delete').mockRejectedValueOnce(new Error('away'))

@@ -144,7 +144,7 @@ describe('requests and tokens', () => {
     expect(lease.running).toBe(1)
   })
 
-  test('what is held serves the next call at once', async () => {
+  test('requests and tokens that the lease holds serve the next call at once', async () => {
     const { store, take, taken } = start({ requestsPerMinute: 640 })
     expect(await taken({ requests: 3, requestsLeft: 600 })).toBe('taken')
     expect([take(), take()]).toEqual(['taken', 'taken'])
@@ -152,7 +152,7 @@ describe('requests and tokens', () => {
     expect(take()).toBeInstanceOf(Promise)
   })
 
-  test('calls that come meanwhile are asked for together, and served first come, first served', async () => {
+  test('calls that come during a question share the next one, and are served first come, first served', async () => {
     const { clock, store, take } = start({ tokensPerMinute: 6400 })
     const outcomes = [take(10), take(20), take(30)].map(
       async (outcome, index) => `${index} ${await outcome}`,
@@ -167,7 +167,7 @@ describe('requests and tokens', () => {
     expect(await Promise.all(outcomes)).toEqual(['0 taken', '1 taken', '2 taken'])
   })
 
-  test('a call behind others waits, though what is held would do for it', async () => {
+  test('a call behind others waits, even if the lease holds enough for it', async () => {
     const { store, take, taken } = start({ tokensPerMinute: 6400 })
     await taken({ tokens: 6, tokensLeft: 6000 })
     const large = take(100)
@@ -184,7 +184,7 @@ describe('requests and tokens', () => {
     ['requests', { requestsPerMinute: 640, tokensPerMinute: 6400 }, { tokens: 1 }],
     ['tokens', { requestsPerMinute: 640, tokensPerMinute: 6400 }, { requests: 1 }],
   ] as const)(
-    'a limit on %s that is used up refuses, and is named',
+    'a limit on %s that is used up refuses the call and is named',
     async (name, limits, answer) => {
       const { lease, taken } = start(limits)
       expect(await taken(answer)).toBe(name)
@@ -192,7 +192,7 @@ describe('requests and tokens', () => {
     },
   )
 
-  test('what is used up is known for a moment: a flood of calls is one question', async () => {
+  test('an exhausted limit is remembered for a moment: a flood of calls is one question', async () => {
     const { clock, store, take, taken } = start({ requestsPerMinute: 640 })
     await taken({})
     for (let call = 0; call < 100; call += 1) expect(take()).toBe('requests')
@@ -222,22 +222,19 @@ describe('requests and tokens', () => {
     ['requests', { requestsPerMinute: 640, tokensPerMinute: 6400 }],
     ['concurrent', { concurrentCalls: 5, tokensPerMinute: 6400 }],
     ['tokens', { requestsPerMinute: NONE, tokensPerMinute: 6400 }],
-  ] as const)(
-    'where answers are slow and grant nothing, %s is named after three',
-    async (name, limits) => {
-      const { clock, store, take } = start(limits)
-      const outcome = take()
-      for (let round = 1; round <= 3; round += 1) {
-        await turns()
-        expect(store.questions).toHaveLength(round)
-        clock.nowMs += 60
-        store.last.answer({})
-      }
-      expect(await outcome).toBe(name)
-    },
-  )
+  ] as const)('slow answers that grant nothing name %s after three', async (name, limits) => {
+    const { clock, store, take } = start(limits)
+    const outcome = take()
+    for (let round = 1; round <= 3; round += 1) {
+      await turns()
+      expect(store.questions).toHaveLength(round)
+      clock.nowMs += 60
+      store.last.answer({})
+    }
+    expect(await outcome).toBe(name)
+  })
 
-  test('a call of no tokens still needs one to be there', async () => {
+  test('a call without tokens still needs a free one', async () => {
     const { store, take } = start({ tokensPerMinute: 6400 })
     const outcome = take(0)
     expect(store.last.tokens.wanted).toBe(1)
@@ -247,7 +244,7 @@ describe('requests and tokens', () => {
     expect(take(1)).toBe('taken')
   })
 
-  test('what a call used beyond its estimate is told, and what it did not use is there for the next', async () => {
+  test('usage beyond a call’s estimate is reported, and an unused part of the estimate serves the next call', async () => {
     const { lease, store, take, taken } = start({ tokensPerMinute: 6400 })
     await taken({ tokens: 30, tokensLeft: 6000 }, 30)
     lease.giveBack(-10)
@@ -259,7 +256,7 @@ describe('requests and tokens', () => {
   })
 })
 
-test('a single token too many is owed too', async () => {
+test('a debt of a single token is reported', async () => {
   const { clock, lease, store, taken } = start({ tokensPerMinute: 6400 })
   await taken({ tokens: 30, tokensLeft: 6000 }, 30)
   lease.giveBack(1)
@@ -282,7 +279,7 @@ describe('places', () => {
     expect(take()).toBe('taken')
   })
 
-  test('when others have them all, the call is refused, and so is the next without asking', async () => {
+  test('a call is refused when other nodes hold every place, and so is the next, without a question', async () => {
     const { clock, store, taken, take } = start({ concurrentCalls: 5 })
     expect(await taken({ places: 0 })).toBe('concurrent')
     expect(take()).toBe('concurrent')
@@ -291,7 +288,7 @@ describe('places', () => {
     expect(take()).toBeInstanceOf(Promise)
   })
 
-  test('that were not renewed for ten seconds may be others’ by now', async () => {
+  test('places not renewed for ten seconds are asked for again before use', async () => {
     const { clock, lease, taken, take } = start({ concurrentCalls: 5 })
     await taken({ places: 3 })
     await lease.settled()
@@ -301,7 +298,7 @@ describe('places', () => {
     expect(take()).toBeInstanceOf(Promise)
   })
 
-  test('that are on their way back are not taken any more', async () => {
+  test('places on their way back serve no call', async () => {
     const { lease, store, taken, take } = start({ concurrentCalls: 5 })
     await taken({ places: 1 })
     lease.giveBack(0)
@@ -315,7 +312,7 @@ describe('places', () => {
     expect(await next).toBe('taken')
   })
 
-  test('that the question asks to keep serve calls until its answer', async () => {
+  test('places that a question asks to keep serve calls until its answer', async () => {
     const { clock, lease, store, take } = start({ concurrentCalls: 160 })
     store.always = { places: 160 }
     for (let call = 0; call < 100; call += 1) {
@@ -332,7 +329,7 @@ describe('places', () => {
     expect(take()).toBeInstanceOf(Promise)
   })
 
-  test('that are taken are renewed every five seconds', async () => {
+  test('places in use are renewed every five seconds', async () => {
     const { clock, lease, store, taken } = start({ concurrentCalls: 5 })
     await taken({ places: 1 })
     clock.nowMs += 4_999
@@ -344,7 +341,7 @@ describe('places', () => {
 })
 
 describe('tending', () => {
-  test('what was not used for four tenths of a second goes back', async () => {
+  test('a grant unused for four tenths of a second goes back', async () => {
     const { clock, lease, store, taken } = start({ requestsPerMinute: 640 })
     await taken({ requests: 3, requestsLeft: 100 })
     lease.giveBack(0)
@@ -378,7 +375,7 @@ describe('tending', () => {
     expect(lease.isIdle).toBe(true)
   })
 
-  test('a place that is not needed goes back at once, and until then the lease is not idle', async () => {
+  test('an unneeded place goes back at once, and until then the lease is not idle', async () => {
     const { lease, store, taken } = start({ concurrentCalls: 5 })
     await taken({ places: 1 })
     lease.giveBack(0)
@@ -390,7 +387,7 @@ describe('tending', () => {
     expect(store.questions).toHaveLength(2)
   })
 
-  test('what is said while a question is under way is told after it', async () => {
+  test('a change during a question is reported after it', async () => {
     const { lease, store, take, taken } = start({ concurrentCalls: 5 })
     await taken({ places: 2 })
     await take()
@@ -405,7 +402,7 @@ describe('tending', () => {
     expect(lease.isIdle).toBe(true)
   })
 
-  test('while a question is under way no other is asked, though there is something to give back', async () => {
+  test('a question under way delays the next one, even if there is something to give back', async () => {
     const { clock, lease, store, take, taken } = start({ tokensPerMinute: 6400 })
     await taken({ tokens: 6, tokensLeft: 6000 })
     void take(100)
@@ -421,7 +418,7 @@ describe('tending', () => {
     expect(lease.tend(clock.nowMs)).toBe(false)
   })
 
-  test('while a question is under way, and while the store is away, nothing is asked', async () => {
+  test('the lease asks nothing during a question, or while the store is away', async () => {
     const { clock, lease, store, take } = start({ requestsPerMinute: 640 })
     const outcome = take()
     clock.nowMs += 400
@@ -490,7 +487,7 @@ describe('a store that is away', () => {
     expect(await refused).toBe('requests')
   })
 
-  test('back again, it tells what it used meanwhile and asks for its places anew', async () => {
+  test('once the store is back, the lease reports usage during the outage and asks for its places again', async () => {
     const { clock, lease, store, take, taken } = start({
       requestsPerMinute: 640,
       concurrentCalls: 5,
@@ -512,7 +509,7 @@ describe('a store that is away', () => {
     expect(lease.running).toBe(3)
   })
 
-  test('what calls that end meanwhile used is told when it is back', () => {
+  test('usage of calls that end during an outage is reported once the store is back', () => {
     const { lease, store, take } = start({ tokensPerMinute: 6400 })
     store.mode = 'share'
     expect(take(10)).toBe('taken')
@@ -568,7 +565,7 @@ describe('in advance', () => {
     },
   )
 
-  test('without calls it holds none', async () => {
+  test('a key without calls holds no places in advance', async () => {
     const { clock, lease, store, taken } = start({ concurrentCalls: 160 })
     await taken({ places: 1 })
     clock.nowMs += 60_000

@@ -21,8 +21,8 @@ function start(perMinute = 6400) {
   return new LeasedBucket(perMinute, START_MS)
 }
 
-describe('what is held', () => {
-  test('is used without asking, and no more than that', () => {
+describe('a bucket’s holding', () => {
+  test('is used without asking, and not exceeded', () => {
     const bucket = start()
     expect(bucket.has(1, START_MS)).toBe('ask')
     bucket.take(granted(10), START_MS)
@@ -34,7 +34,7 @@ describe('what is held', () => {
     expect(bucket.has(7, START_MS)).toBe('yes')
   })
 
-  test('without a limit there is always enough, nothing is held and nothing is asked for', () => {
+  test('is unnecessary without a limit: there is always enough, and the bucket asks for nothing', () => {
     const bucket = start(Number.POSITIVE_INFINITY)
     expect(bucket.has(1e9, START_MS)).toBe('yes')
     bucket.charge(1e9)
@@ -46,7 +46,7 @@ describe('what is held', () => {
     })
   })
 
-  test('it is no more than the limit, however often the bucket is brought up to date', () => {
+  test('never exceeds the limit, however often the bucket is refilled', () => {
     const bucket = start(60)
     bucket.take(granted(10, 50), START_MS)
     bucket.charge(10)
@@ -56,7 +56,7 @@ describe('what is held', () => {
     expect(bucket.view.remaining).toBe(52)
   })
 
-  test('the store is not asked again for a moment after it said that there is nothing', () => {
+  test('of nothing is remembered for a moment, in which the bucket does not ask the store again', () => {
     const bucket = start()
     bucket.take(granted(0, 5), START_MS)
     expect(bucket.has(6, START_MS)).toBe('no')
@@ -66,7 +66,7 @@ describe('what is held', () => {
     expect(bucket.has(6, START_MS - 1)).toBe('ask')
   })
 
-  test('what the store has left is known together with what is held here', () => {
+  test('counts as remaining together with the store’s', () => {
     const bucket = start()
     bucket.take(granted(10, 90), START_MS)
     expect(bucket.view.remaining).toBe(100)
@@ -76,7 +76,7 @@ describe('what is held', () => {
 })
 
 describe('the question', () => {
-  test('is for what calls wait for, and at least for the first of them', () => {
+  test('asks for the sum of all waiting calls, and at least for the first of them', () => {
     const bucket = start()
     expect(ask(bucket, { all: 50, first: 20 }, 1, START_MS)).toMatchObject({
       ...{ limit: 6400, charge: 0, missing: 0, wanted: 50, atLeast: 20 },
@@ -97,7 +97,7 @@ describe('the question', () => {
     expect(ask(bucket, { all: 100, first: 100 }, 1, START_MS).atLeast).toBe(60)
   })
 
-  test('tells what was used beyond what was granted, once', () => {
+  test('reports usage beyond the grant, once', () => {
     const bucket = start()
     bucket.take(granted(10), START_MS)
     bucket.charge(25)
@@ -107,7 +107,7 @@ describe('the question', () => {
     expect(ask(bucket, NOBODY, 1, START_MS)).toMatchObject({ charge: 0 })
   })
 
-  test('gives back what is held and not needed, and keeps what calls wait for', () => {
+  test('gives back the unneeded part of the holding, and keeps the part that calls wait for', () => {
     const bucket = start()
     bucket.take(granted(10), START_MS)
     expect(ask(bucket, { all: 4, first: 4 }, 1, START_MS)).toMatchObject({ charge: -6, wanted: 0 })
@@ -115,14 +115,14 @@ describe('the question', () => {
     expect(bucket.has(5, START_MS)).toBe('ask')
   })
 
-  test('says what is missing of a full bucket, as this node’s part of it', () => {
+  test('reports this node’s part of the shortage against a full bucket', () => {
     const bucket = start(600)
     bucket.take(granted(0, 300), START_MS)
     expect(ask(bucket, NOBODY, 3, START_MS).missing).toBe(100)
     expect(ask(bucket, NOBODY, 1, START_MS).missing).toBe(300)
   })
 
-  test('that was not answered: what was owed is owed still, what was given back is not used again', () => {
+  test('leaves, unanswered, its debt to be reported again and its returned part unused', () => {
     const bucket = start()
     bucket.take(granted(10), START_MS)
     bucket.charge(25)
@@ -149,7 +149,7 @@ describe('in advance', () => {
     return fromMs + overMs
   }
 
-  test('a node holds what it used in a tenth of a second', () => {
+  test('a node holds as much as it used in a tenth of a second', () => {
     const bucket = start()
     const nowMs = use(bucket, 200, 1000)
     expect(ask(bucket, NOBODY, 1, nowMs)).toMatchObject({ charge: 200, wanted: 20 })
@@ -181,14 +181,14 @@ describe('in advance', () => {
     expect(later.pace).toBe(50)
   })
 
-  test('what came back is not taken for use', () => {
+  test('returned tokens do not count as usage', () => {
     const bucket = start()
     const nowMs = use(bucket, -100, 1000)
     ask(bucket, NOBODY, 1, nowMs)
     expect(bucket.pace).toBe(0)
   })
 
-  test('it is time to ask when less than half of it is left', () => {
+  test('a bucket asks for more when less than half of its advance is left', () => {
     const bucket = start()
     expect(bucket.isLow).toBe(false)
     const nowMs = use(bucket, 200, 1000)
@@ -200,7 +200,7 @@ describe('in advance', () => {
     expect(bucket.isLow).toBe(true)
   })
 
-  test('also where only one is held in advance', () => {
+  test('a bucket with an advance of one asks for more in time too', () => {
     const bucket = start()
     const nowMs = use(bucket, 10, 1000)
     ask(bucket, NOBODY, 1, nowMs)
@@ -210,7 +210,7 @@ describe('in advance', () => {
     expect(bucket.isLow).toBe(true)
   })
 
-  test('others should know of a sixty-fourth of the limit that is too much or is owed', () => {
+  test('a surplus or debt of a sixty-fourth of the limit is due to be reported', () => {
     const bucket = start(640)
     bucket.take(granted(9), START_MS)
     expect(bucket.isOff).toBe(false)
@@ -229,7 +229,7 @@ describe('in advance', () => {
 })
 
 describe('much more than is needed', () => {
-  test('is counted from what is held in advance, and only while the store is there', () => {
+  test('is measured by the advance, and only while the store is there', () => {
     const bucket = start(640)
     ask(bucket, NOBODY, 1, START_MS)
     bucket.charge(50)
@@ -246,7 +246,7 @@ describe('much more than is needed', () => {
 })
 
 describe('without the store', () => {
-  test('a node goes on with what it holds and its share of what was left, and refills its share', () => {
+  test('a node uses its holding and its share of the remainder, and refills its share', () => {
     const bucket = start(600)
     bucket.take(granted(10, 90), START_MS)
     bucket.leave(3, START_MS)
@@ -264,7 +264,7 @@ describe('without the store', () => {
     expect(bucket).toMatchObject({ isLow: false, isOff: false })
   })
 
-  test('what it owed is taken from its share', () => {
+  test('its debt reduces its share', () => {
     const bucket = start(600)
     bucket.take(granted(10, 90), START_MS)
     bucket.charge(30)
@@ -274,7 +274,7 @@ describe('without the store', () => {
     expect(bucket.view.remaining).toBeGreaterThan(0)
   })
 
-  test('the shares of all nodes are no more than the limit', () => {
+  test('the shares of all nodes together stay within the limit', () => {
     const bucket = start(101)
     bucket.leave(3, START_MS)
     bucket.refill(101, START_MS + 60_000)
@@ -284,7 +284,7 @@ describe('without the store', () => {
     ])
   })
 
-  test('a small limit leaves each node one, and none leaves none', () => {
+  test('a small limit leaves each node one, and a limit of zero leaves nothing', () => {
     const bucket = start(2)
     bucket.leave(3, START_MS)
     bucket.refill(2, START_MS + 600_000)
@@ -311,7 +311,7 @@ describe('without the store', () => {
     expect(bucket.has(1, START_MS)).toBe('no')
   })
 
-  test('back again, what was used meanwhile is owed', () => {
+  test('usage during the outage is owed once the store is back', () => {
     const bucket = start(600)
     bucket.leave(2, START_MS)
     bucket.charge(30)
@@ -325,7 +325,7 @@ describe('without the store', () => {
     expect(ask(bucket, NOBODY, 2, START_MS).missing).toBe(100)
   })
 
-  test('back again without having used anything, nothing is owed', () => {
+  test('an outage without usage leaves no debt', () => {
     const bucket = start(600)
     bucket.take(granted(0, 400), START_MS)
     bucket.leave(2, START_MS)
@@ -335,7 +335,7 @@ describe('without the store', () => {
     expect(ask(bucket, NOBODY, 2, START_MS)).toMatchObject({ limit: 600, charge: 0, missing: 100 })
   })
 
-  test('as far as it was not refilled meanwhile', () => {
+  test('the debt after an outage is reduced by the refill during it', () => {
     const bucket = start(600)
     bucket.leave(2, START_MS)
     bucket.charge(30)
@@ -345,7 +345,7 @@ describe('without the store', () => {
     expect(ask(bucket, NOBODY, 2, START_MS + 4_000)).toMatchObject({ charge: 10, missing: 10 })
   })
 
-  test('and no more than was used, though more is missing', () => {
+  test('the debt after an outage is at most the usage during it, even if more is missing', () => {
     const bucket = start(600)
     bucket.take(granted(0, 100), START_MS)
     bucket.leave(2, START_MS)
@@ -354,7 +354,7 @@ describe('without the store', () => {
     expect(ask(bucket, NOBODY, 2, START_MS)).toMatchObject({ charge: 30, missing: 280 })
   })
 
-  test('a question that fails because the store went away leaves its debt to be told later', () => {
+  test('a question that fails because the store went away leaves its debt to be reported later', () => {
     const bucket = start(600)
     bucket.take(granted(0, 600), START_MS)
     bucket.charge(15)
@@ -365,7 +365,7 @@ describe('without the store', () => {
     expect(ask(bucket, NOBODY, 2, START_MS).charge).toBeGreaterThan(0)
   })
 
-  test('without a limit it comes and goes with nothing to tell', () => {
+  test('a bucket without a limit leaves and rejoins with nothing to report', () => {
     const bucket = start(Number.POSITIVE_INFINITY)
     bucket.leave(2, START_MS)
     bucket.charge(5)

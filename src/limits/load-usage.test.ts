@@ -64,7 +64,7 @@ function begin(limits: Parameters<typeof start>[0], hasBudget = false) {
   return { ...scene, ledger, closing, failures, loading }
 }
 
-test('what is settled meanwhile is counted once, beside what was', async () => {
+test('usage settled while the ledger is read counts once, on top of past usage', async () => {
   const scene = begin({})
   const open = admitted(scene.admit())
   admitted(scene.admit()).settle(spent({ tokens: 7, endedAtMs: scene.clock.nowMs }))
@@ -99,7 +99,7 @@ test('only a call with a quota or a budget waits, and no longer than needed', as
   expect(limited.usage.whenCountedFor(caller, 'gate')).toBeUndefined()
 })
 
-test('a call with a quota and no budget does not wait for what budgets have used', async () => {
+test('a call with a quota and without a budget does not wait for the budgets’ past usage', async () => {
   const scene = begin({ monthlyTokens: 20 }, true)
   const ofQuota = scene.usage.whenCountedFor(caller, 'other')
   const ofBoth = scene.usage.whenCountedFor(caller, 'gate')
@@ -128,7 +128,7 @@ test('quotas that cannot be read count nothing, and refuse calls with a budget t
   scene.closing.abort()
 })
 
-test('a failure half-way refuses those who wait, is tried again, and counts nothing twice', async () => {
+test('a failure half-way refuses the waiting calls, is tried again, and counts nothing twice', async () => {
   const scene = begin({ monthlyTokens: 1000 }, true)
   const waiting = scene.usage.whenCountedFor(caller, 'gate')
   ;(await scene.ledger.next()).resolve([past])
@@ -149,7 +149,7 @@ test('a failure half-way refuses those who wait, is tried again, and counts noth
   expect(scene.usage.budgetWindow('bud_1', scene.clock.nowMs)?.tokens).toBe(30)
 })
 
-test('a month that ended meanwhile is not counted in the next one', async () => {
+test('usage of a month that ended during the read does not count in the next one', async () => {
   const scene = begin({})
   scene.clock.nowMs += 10 * 60_000
   admitted(scene.admit()).settle(spent({ tokens: 7, endedAtMs: scene.clock.nowMs }))
@@ -158,7 +158,7 @@ test('a month that ended meanwhile is not counted in the next one', async () => 
   expect(scene.quota().tokens).toBe(7)
 })
 
-test('read again, the ledger is not added to what was counted: the greater of the two is right', async () => {
+test('a second read of the ledger is not added to counted usage: the greater sum stands', async () => {
   const scene = start({})
   scene.usage.putBudget(budgetOf())
   const read = async (tokens: number) =>
@@ -183,7 +183,7 @@ test('read again, the ledger is not added to what was counted: the greater of th
     expect(window).toMatchObject({ tokens: 41, microUsd: 82, unpricedCalls: 1 })
 })
 
-test('calls of other periods are asked for by nobody, whatever their clocks said', async () => {
+test('the read asks for calls of current periods alone, whatever the callers’ clocks said', async () => {
   const scene = start({})
   const budgets = (['day', 'total'] as const).map((period) => budgetOf({ id: period, period }))
   for (const budget of budgets) scene.usage.putBudget(budget)
@@ -202,7 +202,7 @@ test('calls of other periods are asked for by nobody, whatever their clocks said
   ])
 })
 
-test('given up, it neither counts nor complains', async () => {
+test('a cancelled read counts nothing and reports no failure', async () => {
   const scene = begin({ monthlyTokens: 20 })
   scene.closing.abort()
   ;(await scene.ledger.next()).reject(scene.closing.signal.reason)

@@ -8,7 +8,7 @@ function start() {
   return { clock, asked, looks }
 }
 
-test('those who ask side by side and shortly after are given one look, and only what is missing is looked at', async () => {
+test('callers side by side and shortly after share one look, and only the missing part is read', async () => {
   const { clock, asked, looks } = start()
   const held = Promise.withResolvers<void>()
   const look = (missing: readonly string[]) => {
@@ -33,7 +33,7 @@ test('those who ask side by side and shortly after are given one look, and only 
   expect(asked.at(-1)).toEqual(['a'])
 })
 
-test('whoever is given a look that failed is told, and the next one looks again', async () => {
+test('a failed look rejects its callers, and the next caller looks again', async () => {
   const { clock, asked, looks } = start()
   const fail = async () => {
     throw new Error('away')

@@ -61,7 +61,7 @@ function isTicket(result: Ticket | GatewayError): result is Ticket {
   return !(result instanceof GatewayError)
 }
 
-test('a call waits until what was used before is known', async () => {
+test('a call waits until past usage is known', async () => {
   const usage = new UsageLimits({
     plans: createPlans({ default: 'test', definitions: { test: { monthlyTokens: 100 } } }),
   })
@@ -76,7 +76,7 @@ test('a call waits until what was used before is known', async () => {
 })
 
 describe('requests per minute', () => {
-  test('a fresh key may send its whole minute at once, and is then told when to come back', () => {
+  test('a fresh key may send its whole minute at once, and then gets a time to come back', () => {
     const clock = createClock()
     const limits = new CallLimits(clock)
     const caller = createCaller(60)
@@ -115,7 +115,7 @@ describe('requests per minute', () => {
     expect(isTicket(attempt(limits, createCaller(1, 5, 'key_b')))).toBe(true)
   })
 
-  test('a limit of 0 admits nothing, one without an end admits everything and names no number', () => {
+  test('a limit of 0 admits nothing, and an unlimited key gets every call through without headers', () => {
     const limits = new CallLimits(createClock())
     expect(attempt(limits, createCaller(0))).toMatchObject({ headers: { 'retry-after': '60' } })
     const free = createCaller(Number.POSITIVE_INFINITY, 5, 'key_free')
@@ -135,7 +135,7 @@ describe('requests per minute', () => {
     expect(limits.admit(createCaller(600)).headers['x-ratelimit-remaining-requests']).toBe('18')
   })
 
-  test('a clock that is set back by a day neither gives requests away nor blocks the key for a day', () => {
+  test('a clock that is set back by a day gives away no requests and does not block the key for a day', () => {
     const clock = createClock()
     const limits = new CallLimits(clock)
     const caller = createCaller(1)
@@ -146,7 +146,7 @@ describe('requests per minute', () => {
     expect(isTicket(attempt(limits, caller))).toBe(true)
   })
 
-  test('whoever comes back when told is let in, and a millisecond earlier is not', () => {
+  test('a caller that comes back when due is admitted, and a millisecond earlier is refused', () => {
     const waits = fc.array(fc.nat({ max: 20_000 }), { minLength: 1, maxLength: 50 })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20_000 }), waits, (requestsPerMinute, waitsMs) => {
@@ -167,7 +167,7 @@ describe('requests per minute', () => {
     )
   })
 
-  test('at any spacing of the requests the whole limit is delivered over a long time', () => {
+  test('a key gets its whole limit over a long time, at any spacing of its requests', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2, max: 20_000 }),
@@ -204,7 +204,7 @@ describe('requests per minute', () => {
 })
 
 describe('concurrent calls', () => {
-  test('the next one is refused until one is released, and costs no request', () => {
+  test('are limited: the next one is refused until one is released, and costs no request', () => {
     const limits = new CallLimits(createClock())
     const caller = createCaller(10, 2)
     const first = limits.admit(caller)
@@ -323,7 +323,7 @@ function expectWindowsWithin(admittedAtMs: readonly number[], perMinute: number)
 }
 
 describe('memory', () => {
-  test('a flood of keys that call once each leaves only those of the last moments', () => {
+  test('a flood of keys that call once each leaves only those of the last moments in memory', () => {
     const clock = createClock()
     const limits = new CallLimits(clock)
     let most = 0
@@ -336,7 +336,7 @@ describe('memory', () => {
     expect(most).toBeLessThanOrEqual(400)
   })
 
-  test('nor do accounts with limits of their own that call once each with a key of their own', () => {
+  test('a flood of accounts with limits that call once each leaves only those of the last moments in memory', () => {
     const clock = createClock()
     const limits = new CallLimits(clock)
     const account = {

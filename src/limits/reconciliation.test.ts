@@ -40,7 +40,7 @@ test('things that keep happening do not put it off', async () => {
   })
 })
 
-test('what happens while a reading is due is read for once more after it, and no oftener', async () => {
+test('events while a reading is due cause one more reading after it, and no further one', async () => {
   let reads = 0
   reconciliation = new Reconciliation({
     reconcile: async () => {
@@ -88,7 +88,7 @@ test('a reading that takes long is not done again soon: a hundredth of the time 
   expect(reads).toBe(1)
 })
 
-test('once stopped it reads nothing more, and one that is under way fails unheard', async () => {
+test('it reads nothing more once stopped, and a failure of a reading under way is not reported', async () => {
   let reads = 0
   const failures: unknown[] = []
   const { promise, reject } = Promise.withResolvers<void>()

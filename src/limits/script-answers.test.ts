@@ -7,7 +7,7 @@ import { readUsageGrant } from './usage-script.ts'
 const KEY_ANSWER: readonly unknown[] = ['born', 3, '180000', 50, '-60000', 2]
 const USAGE_ANSWER: readonly unknown[] = ['born', '1', '2', '3', '4', '5', '6', '7']
 
-test('what is granted of a key', () => {
+test('the grant of a key is read', () => {
   expect(readKeyGrant(KEY_ANSWER)).toEqual({
     birth: 'born',
     requests: { granted: 3, parts: 180_000 },
@@ -16,7 +16,7 @@ test('what is granted of a key', () => {
   })
 })
 
-test('what was used and is allowed of a quota', () => {
+test('the usage and the allowance of a quota are read', () => {
   expect(readUsageGrant(USAGE_ANSWER)).toEqual({
     birth: 'born',
     used: { tokens: 1, microUsd: 2, unpricedCalls: 3 },
@@ -28,14 +28,14 @@ test('what was used and is allowed of a quota', () => {
 describe.each([
   ['a key', readKeyGrant, KEY_ANSWER],
   ['a quota', readUsageGrant, USAGE_ANSWER],
-] as const)('of %s', (_, read, answer) => {
+] as const)('an answer about %s', (_, read, answer) => {
   test.each([
     ['nothing', []],
     ['too little', answer.slice(0, -1)],
     ['too much', [...answer, 1]],
     ['a word where a number should be', answer.with(2, 'many')],
     ['no end of something', answer.with(-1, Number.POSITIVE_INFINITY)],
-  ])('%s is refused', (__, wrong) => {
+  ])('with %s is refused', (__, wrong) => {
     expect(() => read(wrong)).toThrow('not understood')
   })
 })

@@ -104,7 +104,7 @@ describe('a round of upkeep', () => {
     expect(await round(node, store)).toBe(0)
   })
 
-  test('goes on with quotas where the last one ended: the last accounts are told of, whatever the first do', async () => {
+  test('goes on with quotas after the last one asked: the last accounts are reported, whatever the first do', async () => {
     const { clock, node, store } = start({})
     const call = async () => {
       for (let index = 0; index < 150; index += 1) {
@@ -135,7 +135,7 @@ describe('a round of upkeep', () => {
     expect(await round(node, store)).toBe(0)
   })
 
-  test('forgets a key a minute after its last call, and not one whose call runs', async () => {
+  test('forgets a key a minute after its last call, and keeps one with a running call', async () => {
     const limits = { ...UNLIMITED, concurrentCalls: 5 }
     const { clock, node, store } = start({})
     const done = await admit(node, clock, { key: 'key_done', limits })
@@ -155,7 +155,7 @@ describe('a round of upkeep', () => {
     expect(node.limits.trackedKeys).toBe(0)
   })
 
-  test('keys without limits are not kept, and nobody is asked for them', async () => {
+  test('keeps no keys without limits, and asks the store nothing about them', async () => {
     const { clock, node, store } = start({})
     const ticket = await admit(node, clock, {})
     expect(ticket.headers).toEqual({})
@@ -188,7 +188,7 @@ describe('a busy caller asks rarely', () => {
   })
 })
 
-test('a call that its key’s limits refuse counts for no budget', async () => {
+test('a call that its key’s limits refuse counts in no budget', async () => {
   const { clock, node } = start({})
   node.usage.putBudget(budgetOf({ limit: { type: 'tokens', tokens: 100 } }))
   const limits = { ...UNLIMITED, concurrentCalls: 1 }
@@ -202,7 +202,7 @@ test('a call that its key’s limits refuse counts for no budget', async () => {
   })
 })
 
-test('a call without a price costs nothing that is known, and is counted as such', async () => {
+test('a call without a price adds no spend, and counts as unpriced', async () => {
   const { clock, node } = start({})
   node.usage.putBudget(budgetOf({ limit: { type: 'tokens', tokens: 100 } }))
   const ticket = await admit(node, clock, { account: DEFAULT_ACCOUNT })
@@ -212,13 +212,13 @@ test('a call without a price costs nothing that is known, and is counted as such
   })
 })
 
-test('a call of which nothing is known sets aside one of each', async () => {
+test('a call without any usage known before sets aside one of each', async () => {
   const { clock, node, store } = start({ monthlyTokens: 10, monthlySpendUsd: 1 })
   await admit(node, clock, { tokens: 0 })
   expect(store.needed).toEqual([1, 1])
 })
 
-test('a call of a month that is over is admitted, and counts for none', async () => {
+test('a call of a past month is admitted, and counts in no later month', async () => {
   const { clock, node } = start({ monthlyTokens: 10 })
   const lastMonth = { nowMs: clock.nowMs }
   clock.nowMs += 600_000
@@ -229,7 +229,7 @@ test('a call of a month that is over is admitted, and counts for none', async ()
 })
 
 describe('a call that a quota refuses', () => {
-  test('asks nobody where it was said a moment ago that all is reserved', async () => {
+  test('asks nothing shortly after an answer that all is reserved', async () => {
     const { clock, node, store } = start({ monthlyTokens: 10 })
     store.reservedByOthers = 10
     await expect(admit(node, clock, {})).rejects.toMatchObject({ kind: 'rate_limited' })
@@ -238,7 +238,7 @@ describe('a call that a quota refuses', () => {
     expect(store.asked).toHaveLength(asked)
   })
 
-  test('asks nobody when all is used up, however long ago it was said', async () => {
+  test('asks nothing once all is used up, however old the answer is', async () => {
     const { clock, node, store } = start({ monthlyTokens: 10 })
     const ticket = await admit(node, clock, {})
     ticket.settle(spent({ tokens: 10 }))
@@ -249,7 +249,7 @@ describe('a call that a quota refuses', () => {
     expect(store.asked).toHaveLength(asked)
   })
 
-  test('asks three times while the rest is reserved by others, and no oftener', async () => {
+  test('asks three times while the rest is reserved by others, and no further time', async () => {
     const { clock, node, store } = start({ monthlyTokens: 10 })
     store.reservedByOthers = 10
     // Each answer is old by the time that it is looked at.
@@ -262,7 +262,7 @@ describe('a call that a quota refuses', () => {
 })
 
 describe('the end', () => {
-  test('a node tends its limits four times in a second, and not once it has closed', async () => {
+  test('a node tends its limits four times in a second, and stops when it closes', async () => {
     jest.useFakeTimers()
     try {
       const { clock, node, store } = start({})
@@ -282,7 +282,7 @@ describe('the end', () => {
     }
   })
 
-  test('telling resolves once the store knows what was used, and not before', async () => {
+  test('reporting resolves once the store knows the usage, and not before', async () => {
     const { clock, node, store } = start({ monthlyTokens: 1e6 })
     const ticket = await admit(node, clock, {})
     ticket.settle(spent({ tokens: 5 }))
@@ -299,7 +299,7 @@ describe('the end', () => {
     expect([...store.told.values()]).toEqual([5])
   })
 
-  test('a node that closes tells all and gives back what it holds, however much there is', async () => {
+  test('a closing node reports all usage and returns all holdings, however many there are', async () => {
     const limits = { ...UNLIMITED, requestsPerMinute: 6_400 }
     const { clock, node, store } = start({ monthlyTokens: 1e6 })
     for (let index = 0; index < 150; index += 1) {

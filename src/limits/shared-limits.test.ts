@@ -214,7 +214,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     expect(names).toEqual([`${prefix}:key:{key_named}`])
   })
 
-  test('together admit no more than the limit since the beginning, and in any stretch of time no more than the bound', async () => {
+  test('together admit at most the limit since the beginning, and at most the bound in any stretch of time', async () => {
     const step = fc.oneof(
       {
         weight: 8,
@@ -287,7 +287,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     )
   })
 
-  test('thirty keys of one account on three nodes get what the account is allowed, and what is refused takes nothing', async () => {
+  test('thirty keys on three nodes get their account’s limit, and refused calls use nothing of their own', async () => {
     const plan = { requestsPerMinute: 60, accountRequestsPerMinute: 60, accountConcurrentCalls: 7 }
     const { clock, nodes } = startNodes(redis.client, 3, plan)
     const burst = async () => {
@@ -351,7 +351,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     expect(isTicket((await nodes[2]?.admit({}, 'key_new')) ?? (new Error() as never))).toBe(true)
   })
 
-  test('never run more calls at once than are allowed, and none is lost', async () => {
+  test('never run more calls at once than the limit, and lose no place', async () => {
     const step = fc.oneof(
       {
         weight: 6,
@@ -405,7 +405,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     )
   })
 
-  test('a place that is taken again while the node gives it back is no other node’s', async () => {
+  test('a place taken again while the node gives it back is not given to another node', async () => {
     const { nodes } = startNodes(redis.client, 2, { concurrentCalls: 3 })
     const [first, second] = nodes
     if (first === undefined || second === undefined) throw new Error('no node')
@@ -509,7 +509,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('while the store is away', () => {
     expect(admitted).toBeLessThanOrEqual(1200)
   })
 
-  test('without limits when the operator wants it so, and not at all when they want that', async () => {
+  test('nodes admit everything where limits fail open, and nothing where they fail closed', async () => {
     const { nodes } = startNodes(redis.client, 1, { requestsPerMinute: 1 })
     const [node] = nodes
     if (node === undefined) throw new Error('no node')

@@ -147,7 +147,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     )
   })
 
-  test('are passed by no call that takes what is left of a lease while the node tells the store what it holds', async () => {
+  test('are passed by no call that takes the rest of a lease while the node reports usage', async () => {
     const { nodes } = startNodes(redis.client, 2, { monthlyTokens: 640 })
     const [first, second] = nodes
     if (first === undefined || second === undefined) throw new Error('no node')
@@ -177,7 +177,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(used).toBe(640)
   })
 
-  test('a node sees what the others used, and refuses what is used up without asking', async () => {
+  test('include the usage of other nodes, and a used-up one refuses without asking', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 100 })
     const [first, second] = nodes
     const ticket = await first?.admit({ estimatedTokens: 50 })
@@ -199,7 +199,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(second?.store.questions).toBe(asked ?? -1)
   })
 
-  test('whoever looks at any node sees what all used up to a second before, however long that node was idle', async () => {
+  test('show on any node the usage of all until a second before, however long that node was idle', async () => {
     const { clock, nodes } = startNodes(redis.client, 3, { monthlyTokens: 1e9 })
     const budget = budgetOf({ limit: { type: 'tokens', tokens: 1e9 }, period: 'total' })
     for (const { usage } of nodes) usage.putBudget(budget)
@@ -224,7 +224,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     }
   })
 
-  test('looking twice in half a second asks once, and what is away keeps nobody waiting', async () => {
+  test('are read once for two looks in half a second, and an absent store keeps no reader waiting', async () => {
     const { clock, nodes } = startNodes(redis.client, 1, { monthlyTokens: 100 })
     const [node] = nodes
     if (node === undefined) throw new Error('no node')
@@ -243,7 +243,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(node.store.questions).toBe(2)
   })
 
-  test('what a thousand budgets used is told within a second', async () => {
+  test('a node reports the usage of a thousand budgets within a second', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, {})
     const [first, second] = nodes
     const ids = Array.from({ length: 1000 }, (_, index) => `bud_${index}`)
@@ -271,7 +271,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(new Set(seen)).toEqual(new Set([5]))
   })
 
-  test('what a node that died had set aside comes back with the end of its lease', async () => {
+  test('a reservation of a node that died comes back with the end of its lease', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 100 })
     await nodes[0]?.admit({ estimatedTokens: 100 })
     expect(await nodes[1]?.admit({ estimatedTokens: 1 })).toMatchObject({ kind: 'rate_limited' })
@@ -279,7 +279,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(isTicket((await nodes[1]?.admit({ estimatedTokens: 1 })) ?? (null as never))).toBe(true)
   })
 
-  test('a share of a budget that only all nodes together have reached is told, though no call comes any more', async () => {
+  test('an alert share that only all nodes together have reached is raised, even without further calls', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, {})
     const budget = budgetOf({
       limit: { type: 'tokens', tokens: 100 },
@@ -302,7 +302,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
       ])
   })
 
-  test('nobody is refused for want of a quota that is hardly used, however slow the store is', async () => {
+  test('no call is refused for want of a hardly used quota, however slow the store is', async () => {
     const { clock, nodes } = startNodes(redis.client, 1, {
       monthlyTokens: 1e12,
       monthlySpendUsd: 1e5,
@@ -333,7 +333,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(refusals).toEqual([])
   })
 
-  test('a question whose answer was lost is asked again and counted once', async () => {
+  test('a question with a lost answer is asked again and counted once', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 1000 })
     const [first, second] = nodes
     const ticket = await first?.admit({ estimatedTokens: 10 })
@@ -347,7 +347,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(quotaOf(second, clock.nowMs)).toMatchObject({ tokens: 10 })
   })
 
-  test('a store that comes back empty learns again what was used, from those who know and from the ledger', async () => {
+  test('a store that comes back empty learns past usage again from the nodes and from the ledger', async () => {
     const { clock, nodes } = startNodes(redis.client, 3, { monthlyTokens: 1000 })
     for (const [index, node] of nodes.entries()) {
       const ticket = await node.admit({ estimatedTokens: 10 })
@@ -405,7 +405,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     })
   })
 
-  test('a month that a clock left and comes back to is counted on from where it was, by all nodes together', async () => {
+  test('a month that a clock left and comes back to keeps its count, on all nodes together', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 100 })
     const [first, second] = nodes
     const month = clock.nowMs
@@ -448,7 +448,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(quotaOf(second, clock.nowMs)).toMatchObject({ tokens: 8 })
   })
 
-  test('the ledger, read again before the first call of a node, is not added to what was read before', async () => {
+  test('a second read of the ledger before a node’s first call is not added to the first read', async () => {
     const { clock, nodes } = startNodes(redis.client, 1, { monthlyTokens: 1000 })
     const [node] = nodes
     const past = {
@@ -469,7 +469,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 411, microUsd: 4, unpricedCalls: 1 })
   })
 
-  test('the ledger, read while this node has calls to tell that are in it already, counts them once', async () => {
+  test('a second read of the ledger counts this node’s unreported calls once if they are in it already', async () => {
     const { clock, nodes, prefix } = startNodes(redis.client, 2, { monthlyTokens: 1000 })
     const [first, second] = nodes
     const past = {
@@ -508,7 +508,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     for (const node of nodes) expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 136 })
   })
 
-  test('what a node could not tell for long, and another has read in the ledger meanwhile, counts once', async () => {
+  test('usage that a node could not report for long and another read in the ledger counts once', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 1000 })
     const [first, second] = nodes
     const past = {
@@ -542,7 +542,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     for (const node of nodes) expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 111 })
   })
 
-  test('a call is not refused while there is plenty, however much more than was thought the others use meanwhile', async () => {
+  test('no call is refused while plenty is left, however far other calls exceed their estimates', async () => {
     const { nodes } = startNodes(redis.client, 1, { monthlyTokens: 1_000_000_000 })
     const [node] = nodes
     const refused: unknown[] = []
@@ -562,7 +562,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(refused).toEqual([])
   })
 
-  test('while the store is away each node admits its share of what is left', async () => {
+  test('each node admits its share of the remainder while the store is away', async () => {
     const { nodes } = startNodes(redis.client, 3, { monthlyTokens: 900 })
     for (const node of nodes) {
       const ticket = await node.admit({ estimatedTokens: 1 })
@@ -587,7 +587,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(isTicket((await nodes[0]?.admit()) ?? (null as never))).toBe(true)
   })
 
-  test('a quota that is used up refuses nothing while limits are open, and again afterwards', async () => {
+  test('a used-up quota refuses nothing while limits are open, and refuses again afterwards', async () => {
     const { nodes } = startNodes(redis.client, 1, { monthlyTokens: 10 })
     const [node] = nodes
     if (node === undefined) throw new Error('no node')

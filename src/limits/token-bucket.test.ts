@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { TokenBucket } from './token-bucket.ts'
 
-test('nobody waits for what is there, and others to the millisecond', () => {
+test('waits are zero while enough is left, and exact to the millisecond otherwise', () => {
   const bucket = new TokenBucket(60, 0)
   expect([bucket.waitMsFor(0), bucket.waitMsFor(60), bucket.resetMs]).toEqual([0, 0, 0])
   bucket.charge(60)
@@ -13,7 +13,7 @@ test('nobody waits for what is there, and others to the millisecond', () => {
   expect([bucket.remaining, bucket.waitMsFor(1)]).toEqual([1, 0])
 })
 
-test('time that was given once is not given again, though moments come in another order than they were', () => {
+test('time given once is not given again, even if moments come out of order', () => {
   const bucket = new TokenBucket(60_000, 0)
   bucket.charge(60_000)
   // Of calls that end side by side the one that began to write first may be heard of last.
@@ -23,7 +23,7 @@ test('time that was given once is not given again, though moments come in anothe
   expect(bucket.remaining).toBe(11)
 })
 
-test('a part of a millisecond is given with the rest of it, so that all stays whole numbers', () => {
+test('a part of a millisecond is given together with the rest of it, so that all stays whole numbers', () => {
   const bucket = new TokenBucket(7, 100.7)
   bucket.charge(7)
   for (let atMs = 100.8; atMs < 200; atMs += 0.3) {
@@ -32,13 +32,13 @@ test('a part of a millisecond is given with the rest of it, so that all stays wh
   }
 })
 
-test('a bucket that becomes smaller at a moment that has passed holds no more than it can', () => {
+test('a bucket that shrinks at a moment in the past holds no more than its new capacity', () => {
   const bucket = new TokenBucket(100, 1_000)
   bucket.refill(40, 999)
   expect([bucket.remaining, bucket.isFull]).toEqual([40, true])
 })
 
-test('nothing comes back to a bucket of nothing: one waits a minute, and it is as full as it gets', () => {
+test('a bucket of capacity zero stays full, and a wait for it is a minute', () => {
   const bucket = new TokenBucket(0, 0)
   expect([bucket.waitMsFor(1), bucket.resetMs]).toEqual([60_000, 0])
 })

@@ -18,7 +18,7 @@ describe('the period of a moment', () => {
     expect(june).toMatchObject({ startsAtMs: JUNE_MS, endsAtMs: JULY_MS, tokens: 0 })
   })
 
-  test('is found again with what it has counted when a clock goes back, and is no second one', () => {
+  test('is found again with its counts when a clock goes back, and stays one window', () => {
     const counter = new UsageCounter('month')
     const may = counter.at(JUNE_MS - 1)
     const june = counter.at(JUNE_MS)
@@ -42,7 +42,7 @@ describe('the period of a moment', () => {
   })
 
   test.each(['day', 'week', 'month', 'total'] as const)(
-    'of the origin is one %s for clocks that are behind it and for those that are not',
+    'is one %s at the origin, for clocks before it and after it',
     (period) => {
       const originMs = MAY_MS + 3 * 86_400_000 + 5 * 3_600_000
       const counter = new UsageCounter(period, originMs)
@@ -56,7 +56,7 @@ describe('the period of a moment', () => {
     },
   )
 
-  test('begins at its usual moment everywhere but in the one of the origin', () => {
+  test('begins at its usual moment, except for the period of the origin', () => {
     const counter = new UsageCounter('month', JUNE_MS)
     expect(counter.at(JUNE_MS - 1)).toMatchObject({ startsAtMs: MAY_MS, endsAtMs: JUNE_MS })
     expect(counter.at(JUNE_MS)).toMatchObject({ startsAtMs: JUNE_MS, endsAtMs: JULY_MS })
@@ -79,7 +79,7 @@ describe('a reservation', () => {
     return window
   }
 
-  test('sets aside what the tokens would cost at the average so far', () => {
+  test('sets aside the tokens’ cost at the average so far', () => {
     const window = windowWith(300, 100)
     const reservation = new Reservation(window, 10)
     expect(window).toMatchObject({
@@ -106,7 +106,7 @@ describe('a reservation', () => {
     expect(window).toMatchObject({ tokens: 0, microUsd: 0, reservedTokens: 0, unpricedCalls: 0 })
   })
 
-  test('gives back what it took, though the average has changed meanwhile', () => {
+  test('gives back its exact amount, even if the average has changed since', () => {
     const window = windowWith(100, 100)
     const reservation = new Reservation(window, 10)
     window.add({ tokens: 100, microUsd: 900, isPriced: true })

@@ -134,8 +134,8 @@ async function reach(store: ScriptedStore, questions: number): Promise<void> {
     await Promise.resolve()
 }
 
-describe('what is covered without asking', () => {
-  test('as much as the store allowed, less what is used, set aside, or kept for who asked', async () => {
+describe('the coverage without asking', () => {
+  test('is the store’s allowance, less the used, the reserved and the part kept for askers', async () => {
     const { clock, lease, ask, window } = start()
     expect(lease.covers(tokens(1), clock.nowMs)).toBe(false)
     expect(await ask(tokens(10), { allowed: tokens(60) })).toBe(true)
@@ -149,7 +149,7 @@ describe('what is covered without asking', () => {
     expect(lease.covers(tokens(41), clock.nowMs)).toBe(false)
   })
 
-  test('money counts as tokens do', async () => {
+  test('treats money as it treats tokens', async () => {
     const { clock, lease, ask, window } = start()
     await ask({ tokens: 10, microUsd: 10 }, { allowed: { tokens: 60, microUsd: 30 } })
     expect(lease.covers({ tokens: 1, microUsd: 20 }, clock.nowMs)).toBe(true)
@@ -161,13 +161,13 @@ describe('what is covered without asking', () => {
     expect(lease.covers({ tokens: 1, microUsd: 21 }, clock.nowMs)).toBe(false)
   })
 
-  test('anything, where there is no limit', () => {
+  test('is endless without a limit', () => {
     const limit = { tokens: Number.POSITIVE_INFINITY, microUsd: Number.POSITIVE_INFINITY }
     const { clock, lease } = start({ limit })
     expect(lease.covers({ tokens: 1e12, microUsd: 1e12 }, clock.nowMs)).toBe(true)
   })
 
-  test('only what has a limit is looked at', async () => {
+  test('considers limited amounts alone', async () => {
     const limit = { tokens: Number.POSITIVE_INFINITY, microUsd: 100 }
     const { clock, lease, ask } = start({ limit })
     await ask({ tokens: 1, microUsd: 1 }, { allowed: { tokens: 1, microUsd: 11 } })
@@ -175,7 +175,7 @@ describe('what is covered without asking', () => {
     expect(lease.covers({ tokens: 1, microUsd: 11 }, clock.nowMs)).toBe(false)
   })
 
-  test('for ten seconds after an answer, and not by a clock that was set back', async () => {
+  test('lasts ten seconds after an answer, and does not outlast a clock that was set back', async () => {
     const { clock, lease, ask } = start()
     await ask(tokens(1), { allowed: tokens(100) })
     expect(lease.covers(tokens(1), clock.nowMs + 9_999)).toBe(true)
@@ -183,7 +183,7 @@ describe('what is covered without asking', () => {
     expect(lease.covers(tokens(1), clock.nowMs - 1)).toBe(false)
   })
 
-  test('while the store is away, an equal share of what nobody had', async () => {
+  test('is an equal share of the unreserved rest while the store is away', async () => {
     const { clock, lease, ask, store, window } = start({ limit: { tokens: 900, microUsd: 900 } })
     store.nodes = 3
     await ask(tokens(10), {
@@ -202,7 +202,7 @@ describe('what is covered without asking', () => {
     expect(lease.covers(tokens(1), clock.nowMs + 60_000)).toBe(false)
   })
 
-  test('all of it, where no other node was ever seen', () => {
+  test('is the whole rest while the store is away, if no other node was ever seen', () => {
     const { clock, lease, store, window } = start()
     store.mode = 'share'
     window.tokens += 999
@@ -211,7 +211,7 @@ describe('what is covered without asking', () => {
     expect(lease.covers(tokens(1), clock.nowMs)).toBe(false)
   })
 
-  test('while the store is away and nothing is left, nothing beyond what was allowed', async () => {
+  test('is the allowance alone while the store is away and nothing is left', async () => {
     const { clock, lease, ask, store, window } = start({ limit: { tokens: 100, microUsd: 900 } })
     await ask(tokens(10), { used: used(80), others: tokens(30), allowed: tokens(10) })
     lease.release(tokens(10))
@@ -224,7 +224,7 @@ describe('what is covered without asking', () => {
 })
 
 describe('asking', () => {
-  test('those who ask while a question is under way are asked for together, in the next one', async () => {
+  test('calls that ask during a question share the next one', async () => {
     const { lease, store } = start()
     const first = lease.ask({ tokens: 10, microUsd: 1 })
     const second = lease.ask({ tokens: 5, microUsd: 2 })
@@ -260,14 +260,14 @@ describe('asking', () => {
     expect(lease.covers({ tokens: 1, microUsd: 1 }, clock.nowMs)).toBe(false)
   })
 
-  test('while the store is away nobody is asked, and nothing is granted', async () => {
+  test('the lease asks nothing and grants nothing while the store is away', async () => {
     const { lease, store } = start()
     store.mode = 'share'
     expect(await lease.ask(tokens(1))).toBe(false)
     expect(store.questions).toHaveLength(0)
   })
 
-  test('what others have used and set aside is seen at once, and is theirs', async () => {
+  test('usage and reservations of other nodes show at once, and are not covered', async () => {
     const { ask, window, lease, clock, sums, store } = start()
     window.tokens += 3
     window.reservedTokens += 4
@@ -289,7 +289,7 @@ describe('asking', () => {
     expect(window).toMatchObject({ reservedTokens: 9, reservedMicroUsd: 3 })
   })
 
-  test('what is used while a question is under way stays on top of the answer', async () => {
+  test('usage during a question stays on top of the answer', async () => {
     const { lease, store, window } = start()
     window.tokens += 5
     const asking = lease.ask(tokens(1))
@@ -301,7 +301,7 @@ describe('asking', () => {
     expect(window).toMatchObject({ tokens: 112, microUsd: 2, unpricedCalls: 1 })
   })
 
-  test('what a question gives back is covered no more, and what it keeps still is', async () => {
+  test('amounts that a question gives back are covered no more, and amounts that it keeps still are', async () => {
     const { clock, store, lease, ask } = start({ limit: { tokens: 1e6, microUsd: 1e6 } })
     await ask(tokens(10), { allowed: { tokens: 510, microUsd: 500 } })
     lease.release(tokens(10))
@@ -316,7 +316,7 @@ describe('asking', () => {
     expect(lease.covers({ tokens: 1, microUsd: 401 }, clock.nowMs)).toBe(false)
   })
 
-  test('what a question tells is covered by what was allowed until its answer', async () => {
+  test('usage that a question reports is covered by the earlier allowance until its answer', async () => {
     const { clock, store, window, lease, ask } = start({ limit: { tokens: 1e6, microUsd: 1e6 } })
     await ask(tokens(10), { allowed: tokens(60) })
     lease.release(tokens(10))
@@ -332,7 +332,7 @@ describe('asking', () => {
     expect([covers(20), covers(21)]).toEqual([true, false])
   })
 
-  test('a question that is not answered leaves no more than it kept', async () => {
+  test('an unanswered question leaves no more than it kept', async () => {
     const { clock, store, lease, ask } = start()
     await ask(tokens(10), { allowed: tokens(510) })
     lease.release(tokens(10))
@@ -353,7 +353,7 @@ describe('asking', () => {
     expect(lease.isFresh(clock.nowMs - 1)).toBe(false)
   })
 
-  test('the store remembers for a week after the period, and what has no end for longer than a year', async () => {
+  test('the store keeps usage for a week after the period, and for 400 days without an end', async () => {
     const { ask, store, clock } = start()
     await ask(tokens(1), {})
     expect(store.last.keepMs).toBe(8 * DAY_MS)
@@ -367,7 +367,7 @@ describe('asking', () => {
 })
 
 describe('in advance', () => {
-  test('a node asks for what it took in a tenth of a second, counted from its last question', async () => {
+  test('a node asks for as much as it took in a tenth of a second, counted from its last question', async () => {
     const { clock, lease, ask, store } = start({ limit: { tokens: 1e6, microUsd: 1e6 } })
     await ask(tokens(1), {})
     expect(store.last.spare).toEqual(tokens(0))
@@ -381,7 +381,7 @@ describe('in advance', () => {
     expect(store.last.spare).toEqual(tokens(0))
   })
 
-  test('never for more than a sixty-fourth of the limit, and for nothing that has none', async () => {
+  test('a node asks for at most a sixty-fourth of a limit, and for nothing of an unlimited amount', async () => {
     const { clock, lease, ask, store } = start({
       limit: { tokens: 6_400, microUsd: Number.POSITIVE_INFINITY },
     })
@@ -392,7 +392,7 @@ describe('in advance', () => {
     expect(store.last.spare).toEqual(tokens(100))
   })
 
-  test('a question soon after the last one does not make little look like much', async () => {
+  test('a question soon after the last one does not overestimate the pace', async () => {
     const { clock, lease, ask, store } = start({ limit: { tokens: 1e6, microUsd: 1e6 } })
     await ask(tokens(1), {})
     clock.nowMs += 1
@@ -403,7 +403,7 @@ describe('in advance', () => {
 })
 
 describe('tending', () => {
-  test('there is nothing to ask while nothing was used', async () => {
+  test('asks nothing before there is any usage', async () => {
     const { tend, store } = start()
     expect(await tend()).toBe(false)
     expect(store.questions).toHaveLength(0)
@@ -413,7 +413,7 @@ describe('tending', () => {
     ['tokens', used(5)],
     ['money', { ...NOTHING, microUsd: 5 }],
     ['a call without a price', { ...NOTHING, unpricedCalls: 1 }],
-  ])('%s that were used are told, once', async (_, spent) => {
+  ])('reports %s once', async (_, spent) => {
     const { tend, store, window } = start()
     window.tokens += spent.tokens
     window.microUsd += spent.microUsd
@@ -424,7 +424,7 @@ describe('tending', () => {
     expect(window).toMatchObject(spent)
   })
 
-  test('what was allowed and is not set aside is given back', async () => {
+  test('gives back an allowance that is not reserved', async () => {
     const { tend, ask, lease, store } = start()
     await ask(tokens(10), { allowed: tokens(10) })
     lease.release(tokens(10))
@@ -433,14 +433,14 @@ describe('tending', () => {
     expect(await tend()).toBe(false)
   })
 
-  test('without a limit nothing is given back', async () => {
+  test('gives nothing back without a limit', async () => {
     const limit = { tokens: Number.POSITIVE_INFINITY, microUsd: Number.POSITIVE_INFINITY }
     const { tend, ask } = start({ limit })
     await ask(tokens(10), { allowed: tokens(10) })
     expect(await tend()).toBe(false)
   })
 
-  test('what is set aside for running calls is renewed every five seconds', async () => {
+  test('renews reservations of running calls every five seconds', async () => {
     const { clock, tend, ask, lease, store, window } = start()
     await ask(tokens(10), { allowed: tokens(10) })
     window.reservedTokens += 10
@@ -457,7 +457,7 @@ describe('tending', () => {
     [59_999, true],
     [60_000, false],
   ])(
-    'sums are kept up to date for a minute after the last call: after %d ms: %p',
+    'keeps sums up to date for a minute after the last call: after %d ms: %p',
     async (ms, isAsked) => {
       const { clock, tend, ask, lease } = start()
       await ask(tokens(0), {})
@@ -470,7 +470,7 @@ describe('tending', () => {
     },
   )
 
-  test('while a question is under way no other is asked, though there is news', async () => {
+  test('asks nothing during a question, even with news', async () => {
     const { clock, lease, store, window } = start()
     const asking = lease.ask(tokens(1))
     window.tokens += 5
@@ -482,7 +482,7 @@ describe('tending', () => {
     expect(store.last.added).toEqual(used(5))
   })
 
-  test('while the store is away there is nobody to ask, though there is news', () => {
+  test('asks nothing while the store is away, even with news', () => {
     const { clock, lease, store, window } = start()
     window.tokens += 5
     store.mode = 'share'
@@ -494,7 +494,7 @@ describe('tending', () => {
 })
 
 describe('an answer that was lost', () => {
-  test('the same is told again under the same number, and what was used since only after it', async () => {
+  test('repeats the same report under the same number, and later usage follows after it', async () => {
     const { lease, tend, store, window, clock } = start()
     const first = { tokens: 5, microUsd: 1, unpricedCalls: 0 }
     window.tokens += 5
@@ -518,7 +518,7 @@ describe('an answer that was lost', () => {
     expect(await tend()).toBe(false)
   })
 
-  test('the call that asked is not granted anything', async () => {
+  test('grants nothing to the call that asked', async () => {
     const { lease, store } = start()
     const asking = lease.ask(tokens(1))
     store.last.lose()
@@ -527,7 +527,7 @@ describe('an answer that was lost', () => {
 })
 
 describe('the ledger', () => {
-  test('a sum that is more than the store knows is seen at once and told as the least that was used', async () => {
+  test('raises the shown usage at once with a greater sum, and reports it as the least usage', async () => {
     const { lease, tend, ask, store, window } = start()
     await ask(tokens(0), { used: used(10) })
     lease.raiseFloor({ tokens: 100, microUsd: 9, unpricedCalls: 2 }, false)
@@ -544,14 +544,14 @@ describe('the ledger', () => {
     ['tokens', { tokens: 11, microUsd: 5, unpricedCalls: 1 }],
     ['money', { tokens: 10, microUsd: 6, unpricedCalls: 1 }],
     ['calls without a price', { tokens: 10, microUsd: 5, unpricedCalls: 2 }],
-  ])('more %s alone is told too', async (_, floor) => {
+  ])('reports a greater sum of %s alone too', async (_, floor) => {
     const { lease, tend, ask } = start()
     await ask(tokens(0), { used: { tokens: 10, microUsd: 5, unpricedCalls: 1 } })
     lease.raiseFloor(floor, false)
     expect(await tend({ used: floor })).toBe(true)
   })
 
-  test('a sum that is less changes nothing, and need not be told', async () => {
+  test('changes nothing with a smaller sum, and causes no report', async () => {
     const { lease, tend, ask, window } = start()
     await ask(tokens(0), { used: used(10) })
     lease.raiseFloor(used(9), false)
@@ -559,7 +559,7 @@ describe('the ledger', () => {
     expect(await tend()).toBe(false)
   })
 
-  test('calls of this node that are in it already are not told on top of it', async () => {
+  test('does not add calls of this node twice that it already contains', async () => {
     const { lease, tend, ask, store, window } = start()
     await ask(tokens(0), { used: used(10) })
     window.tokens += 5
@@ -574,7 +574,7 @@ describe('the ledger', () => {
     })
   })
 
-  test('a store that answers with less than the ledger said meanwhile is told again', async () => {
+  test('raises again a store that answers with a smaller sum than the ledger’s', async () => {
     const { lease, tend, store, window } = start()
     const asking = lease.ask(tokens(0))
     lease.raiseFloor(used(50), false)
@@ -588,7 +588,7 @@ describe('the ledger', () => {
 })
 
 describe('a store that was away', () => {
-  test('for less than three seconds: what was used meanwhile is added', async () => {
+  test('for less than three seconds gets the usage during the outage as an addition', async () => {
     const { clock, lease, tend, store, window } = start()
     store.mode = 'share'
     lease.tend(clock.nowMs)
@@ -599,7 +599,7 @@ describe('a store that was away', () => {
     expect(store.last).toMatchObject({ added: used(5), floor: NOTHING })
   })
 
-  test('for longer: others may have read it in the ledger, so it is told as a part of the least', async () => {
+  test('for longer gets the usage as a part of the least, as others may have read it in the ledger', async () => {
     const { clock, lease, tend, store, window } = start()
     window.tokens += 1
     lease.tend(clock.nowMs)
@@ -623,7 +623,7 @@ describe('a store that was away', () => {
     expect(await tend()).toBe(false)
   })
 
-  test('a question that was under way all the while is answered first, and what it told is neither lost nor taken back', async () => {
+  test('keeps the answer to an older question, and its reported usage is not lost or taken back', async () => {
     const { clock, store, window, lease } = start()
     window.tokens += 10
     lease.tend(clock.nowMs)
@@ -646,7 +646,7 @@ describe('a store that was away', () => {
     expect(lease.tend(clock.nowMs)).toBe(false)
   })
 
-  test('two short absences are not a long one', async () => {
+  test('twice for a short time was not away for long', async () => {
     const { clock, lease, tend, store, window } = start()
     for (let absence = 0; absence < 2; absence += 1) {
       store.mode = 'share'
@@ -661,7 +661,7 @@ describe('a store that was away', () => {
 })
 
 describe('telling', () => {
-  test('resolves once the store knows all, also what a question under way does not hold', async () => {
+  test('resolves once the store knows all usage, including usage later than a question under way', async () => {
     const { lease, store, window } = start()
     const asking = lease.ask(tokens(1))
     window.tokens += 5
@@ -678,13 +678,13 @@ describe('telling', () => {
     await telling
   })
 
-  test('asks nothing when there is nothing to tell', async () => {
+  test('asks nothing when there is nothing to report', async () => {
     const { lease, store } = start()
     await lease.tell()
     expect(store.questions).toHaveLength(0)
   })
 
-  test('tells again what may have been lost', async () => {
+  test('repeats a report that may have been lost', async () => {
     const { lease, store, window } = start()
     window.tokens += 5
     const first = lease.tell()
@@ -701,19 +701,19 @@ describe('telling', () => {
 describe('the end', () => {
   const LATER_MS = ENDS_AT_MS + 1
 
-  test('a lease is over after its period, and not before', () => {
+  test('of a lease comes after its period, and not before', () => {
     const { lease } = start()
     expect(lease.isOver(ENDS_AT_MS - 1)).toBe(false)
     expect(lease.isOver(LATER_MS)).toBe(true)
   })
 
-  test('not while there is something to tell', () => {
+  test('of a lease waits for unreported usage', () => {
     const { lease, window } = start()
     window.tokens += 5
     expect(lease.isOver(LATER_MS)).toBe(false)
   })
 
-  test('not while a question is under way', async () => {
+  test('of a lease waits for a question under way', async () => {
     const { lease, store } = start()
     const asking = lease.ask(tokens(0))
     expect(lease.isOver(LATER_MS)).toBe(false)
@@ -722,7 +722,7 @@ describe('the end', () => {
     expect(lease.isOver(LATER_MS)).toBe(true)
   })
 
-  test('not while it is in doubt whether the store was told', async () => {
+  test('of a lease waits for a report in doubt', async () => {
     const { lease, tend, store } = start()
     const asking = lease.ask(tokens(0))
     store.last.lose()
@@ -735,7 +735,7 @@ describe('the end', () => {
   test.each([
     ['tokens', { tokens: 1, microUsd: 0 }],
     ['money', { tokens: 0, microUsd: 1 }],
-  ])('not while a call that runs has %s set aside', (_, reserved) => {
+  ])('of a lease waits for a running call that has %s set aside', (_, reserved) => {
     const { lease, window } = start()
     window.reservedTokens += reserved.tokens
     window.reservedMicroUsd += reserved.microUsd

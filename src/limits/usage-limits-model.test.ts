@@ -15,7 +15,7 @@ interface Open {
   readonly taken: number
 }
 
-test('spend agrees with a model too: what is reserved comes back to the millionth, whatever calls cost', () => {
+test('spend agrees with a model too: reservations come back to the millionth, whatever calls cost', () => {
   const step = fc.oneof(
     {
       weight: 3,

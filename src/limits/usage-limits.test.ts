@@ -4,7 +4,7 @@ import type { KeyId } from '../core/ids.ts'
 import { admitted, budgetOf, isTicket, spent, start } from './usage-limits.fixture.ts'
 
 describe('the monthly quota', () => {
-  test('is refused when it is used up, without a reason to try again before the month is over', () => {
+  test('refuses calls once it is used up, without a time to retry before the month is over', () => {
     const { admit, clock } = start({ monthlyTokens: 100 })
     admitted(admit()).settle(spent({ tokens: 100 }))
     expect(admit()).toMatchObject({
@@ -18,7 +18,7 @@ describe('the monthly quota', () => {
     expect(isTicket(admit())).toBe(true)
   })
 
-  test('is refused for a moment while what is left is reserved', () => {
+  test('refuses calls for a moment while the rest is reserved', () => {
     const { admit } = start({ monthlyTokens: 100 })
     const first = admitted(admit({ estimatedTokens: 100 }))
     expect(admit()).toMatchObject({ kind: 'rate_limited', headers: { 'retry-after': '1' } })
@@ -26,7 +26,7 @@ describe('the monthly quota', () => {
     expect(isTicket(admit())).toBe(true)
   })
 
-  test('a call that began last month counts for last month, whenever it ends', () => {
+  test('counts a call that began last month for last month, whenever it ends', () => {
     const { admit, clock, quota } = start({ monthlyTokens: 100 })
     const ticket = admitted(admit())
     clock.nowMs += 600_000
@@ -35,14 +35,14 @@ describe('the monthly quota', () => {
     expect(quota()).toMatchObject({ tokens: 0, reservedTokens: 0 })
   })
 
-  test('what the account paid for itself does not count, and neither does what nobody counted', () => {
+  test('does not count calls that the account paid for itself, or calls without known usage', () => {
     const { admit, quota } = start({ monthlyTokens: 100 })
     admitted(admit()).settle(spent({ tokens: 70, countsForQuota: false }))
     admitted(admit()).settle(spent({ tokens: null }))
     expect(quota()).toMatchObject({ tokens: 0, reservedTokens: 0 })
   })
 
-  test('spend is counted where it is known, and what is unknown is said to be', () => {
+  test('counts known spend, and shows the number of unpriced calls', () => {
     const { admit, quota } = start({ monthlySpendUsd: 0.5 })
     admitted(admit()).settle(spent({ tokens: 10 }))
     expect(quota()).toMatchObject({ tokens: 10, microUsd: 0, unpricedCalls: 1 })
@@ -56,7 +56,7 @@ describe('the monthly quota', () => {
   })
 })
 
-describe('for who counts together with other nodes', () => {
+describe('for counters shared with other nodes', () => {
   const call = (startedAtMs: number) => ({ gateId: 'gate', startedAtMs, estimatedTokens: 1 })
 
   test.each([
@@ -68,14 +68,14 @@ describe('for who counts together with other nodes', () => {
     [{ microUsd: 500_000 }, 'exhausted'],
     [{ microUsd: 300_000, reservedMicroUsd: 199_999 }, undefined],
     [{ microUsd: 300_000, reservedMicroUsd: 200_000 }, 'reserved'],
-  ] as const)('of a quota with %j: %s', (used, shortage) => {
+  ] as const)('a quota with %j used has shortage %s', (used, shortage) => {
     const { caller, usage, clock } = start({ monthlyTokens: 100, monthlySpendUsd: 0.5 })
     const quota = usage.quotaWindowFor(caller, call(clock.nowMs))
     expect(quota.limit()).toEqual({ tokens: 100, microUsd: 500_000 })
     expect(quota.shortage(Object.assign(quota.window, used))).toBe(shortage as never)
   })
 
-  test('a call whose period is over counts for that one, as its row in the ledger does', () => {
+  test('a call of a past period counts for that period, as its row in the ledger does', () => {
     const { caller, usage, clock } = start({})
     usage.putBudget(budgetOf({ period: 'day' }))
     const windowAt = (startedAtMs: number) => {
@@ -91,7 +91,7 @@ describe('for who counts together with other nodes', () => {
 })
 
 describe('tokens per minute', () => {
-  test('are taken at the estimate, told in headers, and corrected to what was used', () => {
+  test('are charged by the estimate, shown in headers, and corrected to the real usage', () => {
     const { admit } = start({ tokensPerMinute: 600 })
     const ticket = admitted(admit({ estimatedTokens: 500 }))
     expect(ticket.headers).toEqual({
@@ -114,7 +114,7 @@ describe('tokens per minute', () => {
     )
   })
 
-  test('a call that used more than was thought leaves a debt', () => {
+  test('go into debt for a call that used more than its estimate', () => {
     const { admit, clock } = start({ tokensPerMinute: 600 })
     admitted(admit({ estimatedTokens: 0 })).settle(spent({ tokens: 700 }))
     expect(admit({ estimatedTokens: 0 })).toMatchObject({ headers: { 'retry-after-ms': '10000' } })
@@ -130,7 +130,7 @@ describe('tokens per minute', () => {
     expect(isTicket(admit({ estimatedTokens: 9000 }))).toBe(true)
   })
 
-  test('an answer that nobody counted keeps what was taken for it', () => {
+  test('keep the charge of an answer without known usage', () => {
     const { admit } = start({ tokensPerMinute: 600 })
     admitted(admit({ estimatedTokens: 600 })).settle(spent({ tokens: null }))
     expect(isTicket(admit())).toBe(false)
@@ -155,7 +155,7 @@ describe('budgets', () => {
     expect(isTicket(admit())).toBe(true)
   })
 
-  test('count what the account pays for itself too, from their creation on', () => {
+  test('count the account’s own credentials too, from the budget’s creation on', () => {
     const { admit, usage, clock } = start({})
     const early = admitted(admit())
     clock.nowMs += 10
@@ -166,7 +166,7 @@ describe('budgets', () => {
     expect(usage.budgetWindow('bud_1', clock.nowMs)).toMatchObject({ tokens: 7 })
   })
 
-  test('tell of each share once a period', () => {
+  test('raise an alert for each share once a period', () => {
     const { admit, usage, clock, alerts } = start({})
     usage.putBudget(budgetOf())
     const use = (tokens: number) => admitted(admit()).settle(spent({ tokens }))

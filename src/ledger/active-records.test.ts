@@ -79,7 +79,7 @@ test('a segment of an earlier process is read', async () => {
   journal.close()
 })
 
-test('what does not fit into memory is read, and there is room again when the store has taken the rest', async () => {
+test('records beyond the memory limit are read back, and room returns when the store has taken the rest', async () => {
   const journal = new Journal(folder, { keptRecords: 5 })
   const [fits, beyond, later] = [createRecords(3), createRecords(3), createRecords(5)]
   await recordAll(journal, fits)
@@ -101,7 +101,7 @@ test('what does not fit into memory is read, and there is room again when the st
   journal.close()
 })
 
-test('a segment that is being written has room again as soon as the store has taken another', async () => {
+test('an active segment has room again as soon as the store has taken another one', async () => {
   const journal = new Journal(folder, { keptRecords: 5 })
   await recordAll(journal, createRecords(4))
   journal.rotate()
@@ -120,7 +120,7 @@ test.each([
   ['deleted', (path: string) => rmSync(path)],
   ['cut short', (path: string) => writeFileSync(path, '\n')],
   ['added to', (path: string) => writeFileSync(path, 'torn', { flag: 'a' })],
-])('of a segment that was %s after it was written, only the file counts', async (_how, act) => {
+])('a segment that was %s after it was written counts by its file alone', async (_how, act) => {
   const journal = new Journal(folder)
   await recordAll(journal, createRecords(2))
   journal.rotate()
@@ -130,7 +130,7 @@ test.each([
   journal.close()
 })
 
-test('whatever happens to the disk, what is in memory of a segment is what is in its file', async () => {
+test('the records in memory of a segment equal those in its file, whatever happens to the disk', async () => {
   const step = fc.oneof(
     fc.record({ type: fc.constant('record' as const), count: fc.integer({ min: 1, max: 4 }) }),
     fc.constantFrom(

@@ -34,7 +34,7 @@ async function idsIn(folder: string): Promise<unknown[]> {
   return records.map(({ id }) => id)
 }
 
-test('what waited in one folder waits behind what waited in the other, each once and in its order', async () => {
+test('segments of one folder wait behind those of the other, each once and in its order', async () => {
   const records = Array.from({ length: 5 }, () => createCallRecord())
   const from = write('from', records.slice(0, 3))
   const to = write('to', records.slice(3))
@@ -55,21 +55,21 @@ test('a folder without a journal yet gets one', async () => {
   expect(await idsIn(to)).toEqual([record.id])
 })
 
-test('where nothing waits, nothing is made', () => {
+test('nothing is created when nothing waits', () => {
   expect(adoptSegments(join(root, 'nowhere'), join(root, 'to'))).toBe(0)
   const empty = write('empty', [])
   expect(adoptSegments(empty, join(root, 'to'))).toBe(0)
   expect(existsSync(join(root, 'to'))).toBe(false)
 })
 
-test('what was set aside as damaged stays where it is', () => {
+test('a segment set aside as damaged stays in its folder', () => {
   const from = write('from', [createCallRecord()])
   writeFileSync(join(from, 'journal', '000000000009.journal.damaged'), 'x')
   expect(adoptSegments(from, join(root, 'to'))).toBe(1)
   expect(readdirSync(join(from, 'journal'))).toEqual(['000000000009.journal.damaged'])
 })
 
-test('a journal that cannot be read is not taken for an empty one', () => {
+test('a journal that cannot be read is not treated as empty', () => {
   writeFileSync(join(root, 'journal'), 'a file where a folder should be')
   expect(() => adoptSegments(root, join(root, 'to'))).toThrow('ENOTDIR')
 })

@@ -17,7 +17,7 @@ function usage(changes: Partial<Usage> = {}): Usage {
 }
 
 describe('a listed price', () => {
-  test('prices every kind that has a price of its own', () => {
+  test('prices every kind that has a separate price', () => {
     const prices = {
       ...{ input_mtok: 2, output_mtok: 8, cache_read_mtok: 0.5, cache_write_mtok: 3 },
       ...{ output_reasoning_mtok: 20, requests_kcount: 5 },
@@ -33,7 +33,7 @@ describe('a listed price', () => {
     ])
   })
 
-  test('counts a kind without a price with the one that it is part of', () => {
+  test('counts a kind without a price under the kind that contains it', () => {
     const counts = { cachedInputTokens: 300, cacheWriteTokens: 200, reasoningTokens: 40 }
     expect(partsOfListed({ input_mtok: 2, output_mtok: 8 }, usage(counts))).toEqual([
       { kind: 'input', count: 1000, microUsdEach: 2 },
@@ -44,15 +44,15 @@ describe('a listed price', () => {
   test.each([
     ['input', { output_mtok: 8 }, { kind: 'input' as const, count: 1000, microUsdEach: 0 }],
     ['output', { input_mtok: 2 }, { kind: 'output' as const, count: 100, microUsdEach: 0 }],
-  ])('takes nothing for %s that has none', (_, prices, part) => {
+  ])('charges nothing for %s without a price', (_, prices, part) => {
     expect(partsOfListed(prices, usage())).toContainEqual(part)
   })
 
-  test('is unknown with neither', () => {
+  test('is unknown without a price for both input and output', () => {
     expect(partsOfListed({ cache_read_mtok: 1, requests_kcount: 5 }, usage())).toBeUndefined()
   })
 
-  test('never counts more of a kind than there is of the whole', () => {
+  test('never counts more of a part than there is of the whole', () => {
     const prices = { input_mtok: 2, output_mtok: 8, cache_read_mtok: 1, output_reasoning_mtok: 20 }
     const counts = { cachedInputTokens: 5000, reasoningTokens: 700 }
     expect(partsOfListed(prices, usage(counts))).toEqual([
@@ -61,7 +61,7 @@ describe('a listed price', () => {
     ])
   })
 
-  test('of a tier counts for all tokens once the input is longer than its start', () => {
+  test('applies a tier to all tokens once the input is longer than its start', () => {
     const tiered = {
       base: 1,
       tiers: [
@@ -90,7 +90,7 @@ test('a declared price is cents for a million tokens', () => {
   ])
 })
 
-test('what was read from the cache was not written to it', () => {
+test('tokens read from the cache do not count as written to it', () => {
   expect(writtenTokens(usage())).toBe(0)
   expect(writtenTokens(usage({ cachedInputTokens: 900, cacheWriteTokens: 300 }))).toBe(100)
   expect(writtenTokens(usage({ cachedInputTokens: 100, cacheWriteTokens: 300 }))).toBe(300)

@@ -58,7 +58,7 @@ function breakFolder(): void {
   writeFileSync(join(folder, 'journal'), 'in the way')
 }
 
-test('a folder deleted under a running journal is made again, and what was acknowledged is not lost', async () => {
+test('a folder deleted under a running journal is created again, and no acknowledged record is lost', async () => {
   const journal = openJournal()
   const before = createCallRecord()
   const after = createCallRecord()
@@ -88,7 +88,7 @@ test.each([
   },
 )
 
-test('fail-closed: records are refused, new calls too, and nothing is lost once the disk is back', async () => {
+test('fail-closed: records and new calls are refused, and nothing is lost once the disk is back', async () => {
   const journal = openJournal()
   const records = [createCallRecord(), createCallRecord(), createCallRecord()]
   const [first, second, third] = records as [CallRecord, CallRecord, CallRecord]
@@ -113,7 +113,7 @@ test('fail-closed: records are refused, new calls too, and nothing is lost once 
   expect(await recoverIds()).toEqual(records.map((record) => record.id))
 })
 
-test('a record for which neither the disk nor the backlog has room is refused, and counted', async () => {
+test('a record without room on the disk or in the backlog is refused and counted', async () => {
   const journal = openJournal({ backlogRecords: 1 })
   const kept = createCallRecord()
   await journal.record(kept)
@@ -138,7 +138,7 @@ test('a refused record that nobody waits for does not end the process', async ()
   journal.close()
 })
 
-test('fail-open: calls go on, the backlog is bounded, and what does not fit is counted', async () => {
+test('fail-open: calls go on, the backlog is bounded, and records beyond it are counted', async () => {
   const journal = openJournal({ onFailure: 'open', backlogRecords: 2 })
   breakFolder()
   const records = Array.from({ length: 5 }, () => createCallRecord())
@@ -151,7 +151,7 @@ test('fail-open: calls go on, the backlog is bounded, and what does not fit is c
   expect(await recoverIds()).toEqual(records.slice(0, 2).map((record) => record.id))
 })
 
-test('a journal that cannot be written at the start starts all the same and heals', async () => {
+test('a journal that cannot be written at the start starts, and heals later', async () => {
   breakFolder()
   const journal = openJournal()
   expect(() => journal.assertWritable()).toThrow(expect.objectContaining({ kind: 'unavailable' }))
@@ -170,7 +170,7 @@ test('a journal that cannot be written has nothing to rotate', async () => {
   journal.close()
 })
 
-test('a name that somebody else has taken is passed over, and nothing is left of the attempt', async () => {
+test('a segment name that is taken is passed over, and nothing is left of the attempt', async () => {
   const journal = openJournal()
   const record = createCallRecord()
   await journal.record(record)
@@ -205,7 +205,7 @@ test('leftovers are found even when the folder could not be read at the start', 
   second.close()
 })
 
-test('closing a failed journal tries once more and names what is lost', async () => {
+test('closing a failed journal tries once more and reports the number of lost records', async () => {
   breakFolder()
   const journal = openJournal({ probeIntervalMs: 60_000 })
   await expect(journal.record(createCallRecord())).rejects.toMatchObject({ kind: 'unavailable' })
@@ -222,7 +222,7 @@ test('closing a failed journal tries once more and names what is lost', async ()
   expect(await recoverIds()).toEqual([record.id])
 })
 
-test('closed while the disk was away, a journal begins nothing any more when it is back', async () => {
+test('a journal closed during a disk outage begins no segment once the disk is back', async () => {
   breakFolder()
   const journal = openJournal({ probeIntervalMs: 1 })
   journal.close()
@@ -249,7 +249,7 @@ test('a file size limit makes it go on in a new file, and no record is lost or t
   expect((await recoverIds()).sort()).toEqual(printed.sort())
 })
 
-describe('on a small file system of its own', () => {
+describe('on a small file system', () => {
   const canMount = mountTmpfs(mkdtempSync(join(tmpdir(), 'gatehouse-mount-')), true)
 
   function withMount(name: string, run: () => Promise<void>): void {

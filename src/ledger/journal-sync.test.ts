@@ -42,7 +42,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('with a flush for each batch, a record is on the disk before its caller hears of it', async () => {
+test('a flush for each batch puts a record on the disk before its promise resolves', async () => {
   const journal = new Journal(folder, { sync: 'batch' })
   // A new file's name is as worth as what is in it.
   expect(asked).toEqual(['write', 'flush', 'flush folder'])
@@ -53,7 +53,7 @@ test('with a flush for each batch, a record is on the disk before its caller hea
   journal.close()
 })
 
-test('a record that cannot be flushed is refused, as one that cannot be written is', async () => {
+test('a record that cannot be flushed is refused, like one that cannot be written', async () => {
   const journal = new Journal(folder, { sync: 'batch', probeIntervalMs: 3_600_000 })
   flush = () => {
     throw Object.assign(new Error('the disk is gone'), { code: 'EIO' })
@@ -63,7 +63,7 @@ test('a record that cannot be flushed is refused, as one that cannot be written 
   journal.close()
 })
 
-test('a file that takes no bytes, and says nothing of it, has failed', async () => {
+test('a file that takes no bytes without an error has failed', async () => {
   const journal = new Journal(folder, { probeIntervalMs: 3_600_000 })
   write = () => 0
   await expect(journal.record(createCallRecord())).rejects.toMatchObject({ kind: 'unavailable' })
@@ -74,7 +74,7 @@ test('a file that takes no bytes, and says nothing of it, has failed', async () 
   journal.close()
 })
 
-test('a file that takes a few bytes at a time is given the rest', async () => {
+test('a file that takes a few bytes at a time gets the rest', async () => {
   write = (fd, bytes, offset, length) =>
     writeSync(fd, bytes as Uint8Array, offset as number, Math.min(7, length as number))
   const journal = new Journal(folder)

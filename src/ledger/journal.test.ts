@@ -65,7 +65,7 @@ test('records come back in the order in which they were handed in', async () => 
   expect((await recover()).records).toEqual(records)
 })
 
-test('what waits to be shipped is all that is written, in segments that are full and in the one that is not', async () => {
+test('the unshipped bytes are those of all segments, full ones and the active one', async () => {
   const journal = new Journal(folder, { segmentBytes: 2000 })
   expect(journal.state()).toMatchObject({ unshippedBytes: 0, segments: 0 })
   for (let count = 0; count < 30; count += 1) await journal.record(createCallRecord())
@@ -88,7 +88,7 @@ test('a turn bigger than the buffer and the segment is written whole', async () 
   expect((await recover()).records).toEqual(records)
 })
 
-test('a full segment is closed, announced, and another one begun', async () => {
+test('a full segment is closed and announced, and another one begins', async () => {
   let filled = 0
   const journal = new Journal(folder, { segmentBytes: 500 })
   journal.onSegmentFilled(() => {
@@ -101,7 +101,7 @@ test('a full segment is closed, announced, and another one begun', async () => {
   journal.close()
 })
 
-test('rotation closes what holds something, pending records included, and leaves an empty segment alone', async () => {
+test('rotation closes a segment with records, pending ones included, and keeps an empty one', async () => {
   const journal = new Journal(folder)
   const [path] = segmentPaths()
   journal.rotate()
@@ -116,7 +116,7 @@ test('rotation closes what holds something, pending records included, and leaves
   journal.close()
 })
 
-test('close writes what is pending and leaves no empty file', async () => {
+test('close writes pending records and leaves no empty file', async () => {
   const journal = new Journal(folder)
   const written = journal.record(createCallRecord())
   journal.close()
@@ -128,7 +128,7 @@ test('close writes what is pending and leaves no empty file', async () => {
   expect(segmentPaths()).toHaveLength(1)
 })
 
-test('after close the journal takes no record and says so', async () => {
+test('a closed journal refuses records with a message that says so', async () => {
   const journal = new Journal(folder)
   journal.close()
   expect(() => journal.assertWritable()).toThrow(expect.objectContaining({ kind: 'unavailable' }))
@@ -140,7 +140,7 @@ test('after close the journal takes no record and says so', async () => {
   })
 })
 
-test('a new process begins a new segment and takes the older ones for closed, whatever else is in the folder', async () => {
+test('a new process begins a new segment and takes the older ones for closed, other files aside', async () => {
   const record = createCallRecord()
   const first = new Journal(folder)
   await first.record(record)
@@ -176,7 +176,7 @@ test('damage in the middle costs only the damaged lines, is counted, and the fil
   journal.close()
 })
 
-test('megabytes of rubbish without a line end are one damaged line, and what follows is read', async () => {
+test('megabytes of rubbish without a line end are one damaged line, and the next record is read', async () => {
   const record = createCallRecord()
   new Journal(folder).close()
   const path = join(folder, 'journal', '000000000001.journal')

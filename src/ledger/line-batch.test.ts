@@ -5,7 +5,7 @@ import { LineBatch } from './journal.ts'
 
 const textOf = (batch: LineBatch) => Buffer.from(batch.bytes).toString()
 
-test('what was added is there as it was, turn after turn', () => {
+test('added lines are there unchanged, turn after turn', () => {
   const line = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 50 }),
     // Far more than the buffer begins with.

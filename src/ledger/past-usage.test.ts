@@ -29,7 +29,7 @@ async function tokensSince(past: PastUsage, fromMs: number, untilMs = Number.POS
   return used?.tokens
 }
 
-describe('of a journal that is not shipped', () => {
+describe('usage of an unshipped journal', () => {
   const open = async (segments: readonly string[], unreadable: string[] = []) =>
     await PastUsage.open({
       sums: { since: async () => [], findShipped: async () => new Set() } as never,
@@ -45,7 +45,7 @@ describe('of a journal that is not shipped', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('calls that used something and have no price are counted, each once, and no others', async () => {
+  test('counts calls with usage and without a price, each once, and no others', async () => {
     const usage = { inputTokens: 3, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 }
     const cost = (microUsd: number | null) =>
       ({ microUsd, status: 'exact', source: 'test@1' }) as const
@@ -64,7 +64,7 @@ describe('of a journal that is not shipped', () => {
     expect(await past.since(0)).toMatchObject([{ tokens: 16, microUsd: 7, unpricedCalls: 2 }])
   })
 
-  test('the store is asked for some hundred calls of a journal at a time', async () => {
+  test('asks the store for some hundred calls of a journal at a time', async () => {
     const journal = new Journal(folder)
     for (let index = 0; index < 2_000; index += 1) void journal.record(createCallRecord())
     journal.rotate()
@@ -88,7 +88,7 @@ describe('of a journal that is not shipped', () => {
     expect(await past.since(0)).toMatchObject([{ tokens: 34_000 }])
   })
 
-  test('a single line that a later version has written is told of', async () => {
+  test('reports a segment whose only line is of a later version', async () => {
     const path = join(folder, 'segment')
     writeFileSync(path, createLaterLine())
     const unreadable: string[] = []
@@ -97,7 +97,7 @@ describe('of a journal that is not shipped', () => {
   })
 })
 
-describe.each(databases)('on $name', (kind) => {
+describe.each(databases)('past usage on $name', (kind) => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'gatehouse-past-'))
     database = await kind.create()
@@ -130,7 +130,7 @@ describe.each(databases)('on $name', (kind) => {
     return await tokensSince(past, fromMs)
   }
 
-  test('rows in the store, in the journal and in both', async () => {
+  test('includes rows in the store, in the journal and in both', async () => {
     const row = fc.record({
       startedAt: fc.integer({ min: 0, max: 40 * DAY_MS }),
       tokens: fc.option(fc.nat({ max: 1000 })),
@@ -180,7 +180,7 @@ describe.each(databases)('on $name', (kind) => {
     )
   })
 
-  test('a segment that cannot be read is reported, and the others are counted', async () => {
+  test('reports a segment that cannot be read, and counts the others', async () => {
     const journal = new Journal(folder)
     void journal.record(recordOf(1, 1000, 41))
     journal.close()
@@ -195,7 +195,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(sums.map((sum) => sum.tokens)).toEqual([42])
   })
 
-  test('whose credential was used stays apart, in the store and in the journal', async () => {
+  test('keeps usage by own and platform credentials apart, in the store and in the journal', async () => {
     const journal = new Journal(folder)
     void journal.record({ ...recordOf(1, 1000, 1), credential: 'own' })
     journal.close()
@@ -219,7 +219,7 @@ describe.each(databases)('on $name', (kind) => {
     ])
   })
 
-  test('calls in the journal count from a moment within their hour, where it was announced', async () => {
+  test('counts calls in the journal from an announced moment within their hour', async () => {
     const hourMs = 3_600_000
     const journal = new Journal(folder)
     const begun = [0, 10, 20, 30, 59].map((minute) => hourMs + minute * 60_000)
@@ -240,7 +240,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await since(2 * hourMs)).toBe(0)
   })
 
-  test('calls of a clock that was far ahead are left out of what is asked for until then', async () => {
+  test('leaves out calls of a clock far ahead from a period that ends before them', async () => {
     const hourMs = 3_600_000
     const journal = new Journal(folder)
     for (const [index, hour] of [1, 2, 24 * 400].entries())
@@ -274,7 +274,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(sums.reduce((total, { tokens }) => total + tokens, 0)).toBe(11_000)
   })
 
-  test('a stretch that begins within an hour takes the rest of that hour from the calls, of its own key or gate', async () => {
+  test('takes the rest of a period’s first hour from the calls of its key or gate', async () => {
     const hourMs = 3_600_000
     const other = { keyId: 'key_other' as KeyId, gateId: 'other' as GateId }
     const minutes = [0, 20, 40, 70].map((minute) => 5 * hourMs + minute * 60_000)
@@ -308,7 +308,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await tokensOf()).toEqual([1_111, 1_110, 100, 50_000])
   })
 
-  test('sums that nobody needs any more are given up', async () => {
+  test('drops sums that no reader needs', async () => {
     await store.calls.insertMany([recordOf(1, 1000, 1)])
     const closing = new AbortController()
     const options = {

@@ -49,7 +49,7 @@ function costOf(target: string | null, changes: Partial<PricedCall> = {}): Cost 
   })
 }
 
-test('the table is loaded once, when nobody waits for it or somebody has to', () => {
+test('the table is loaded once, in an idle moment or when a caller needs it', () => {
   let loads = 0
   const table: PriceTable = { source: 'test@1', find: () => undefined, models: () => [] }
   const loadTable = () => {
@@ -171,7 +171,7 @@ describe('a listed model', () => {
   }
 })
 
-test('the sandbox, and a call that asked no upstream, cost nothing, exactly', () => {
+test('the sandbox, and a call without an upstream attempt, cost nothing, exactly', () => {
   const nothing: Cost = { microUsd: 0, status: 'exact', source: 'free' }
   expect(costOf('sandbox/echo')).toEqual(nothing)
   expect(costOf('sandbox/echo', { usage: null, outcome: 'failed' })).toEqual(nothing)
@@ -195,7 +195,7 @@ describe('a provider with declared prices', () => {
     startedAt: MIDDAY,
   })
 
-  test('costs what was declared, exactly, and what it cost then when it is computed again', () => {
+  test('costs its declared price exactly, and its earlier price when it is computed again', () => {
     const acme = declared([['large', { input: 2.5, output: 10, cachedInput: 0.07 }]])
     const cost = acme.costOf(call('acme/large'))
     expect(cost).toEqual({
@@ -209,7 +209,7 @@ describe('a provider with declared prices', () => {
     expect(acme.costOf({ ...call('acme/large'), hasExtraFees: true }).status).toBe('estimated')
   })
 
-  test('has a price for every model where one is declared for all, and otherwise for those that are named', () => {
+  test('prices every model where one price is declared for all, and otherwise the named models alone', () => {
     const some = declared([['large', { input: 2, output: 3 }]])
     expect(some.isPriced(DEFAULT_ACCOUNT, 'acme/large', MIDDAY)).toBe(true)
     for (const name of ['small', 'constructor', '*'])
@@ -227,7 +227,7 @@ describe('a provider with declared prices', () => {
   })
 })
 
-test('an owned model costs what was declared, and what it cost then when it is computed again', () => {
+test('an owned model costs its declared price, and its earlier price when it is computed again', () => {
   const call: PricedCall = {
     accountId: DEFAULT_ACCOUNT,
     target: 'owned/mine',
@@ -272,7 +272,7 @@ describe('an owned model that costs nothing', () => {
     },
   )
 
-  test('one price of nothing is not all of them', () => {
+  test('has no zero cost when only one of its prices is zero', () => {
     const half = new PriceBook({
       providers: new Map(),
       declaredPrices: () => ({ input: 0, output: 9, cachedInput: 0 }),
@@ -287,7 +287,7 @@ describe('an owned model that costs nothing', () => {
   })
 })
 
-test('a cost from another version of the table is not compared; one that was unknown is', () => {
+test('a cost from another version of the table is not compared; an unknown one is', () => {
   const call: PricedCall = {
     accountId: DEFAULT_ACCOUNT,
     target: 'openai/gpt-5',
@@ -326,7 +326,7 @@ test('the table is loaded when a price is needed, once', () => {
   expect(loads).toBe(1)
 })
 
-test('a price is looked up once a minute, whatever else is priced meanwhile, and not remembered for ever', () => {
+test('a price is looked up once a minute, whatever else is priced, and forgotten later', () => {
   const found: string[] = []
   const counting = new PriceBook({
     providers: new Map([['p', listed('p')]]),
@@ -353,7 +353,7 @@ test('a price is looked up once a minute, whatever else is priced meanwhile, and
   expect(found).toEqual(['b'])
 })
 
-test('whatever is reported, a cost is a whole number from 0 up that grows with each count', () => {
+test('a cost is a whole number from 0 up that grows with each count, whatever is reported', () => {
   const count = fc.nat({ max: 10_000_000 })
   fc.assert(
     fc.property(
@@ -382,13 +382,13 @@ test('whatever is reported, a cost is a whole number from 0 up that grows with e
   )
 })
 
-describe('what a cost is made of', () => {
+describe('the parts of a cost', () => {
   const partsOf = (call: Partial<PricedCall> & { target: string | null }, stored?: Cost) => {
     const whole = { accountId: DEFAULT_ACCOUNT, usage: usage(), startedAt: MIDDAY, ...call }
     return book.partsOf(whole, stored ?? book.costOf(whole))
   }
 
-  test('names each count that has a price of its own', () => {
+  test('include each count that has a separate price', () => {
     expect(partsOf({ target: 'openai/gpt-5', usage: usage({ cachedInputTokens: 400 }) })).toEqual([
       { kind: 'input', count: 600, microUsdEach: 1.25 },
       { kind: 'cachedInput', count: 400, microUsdEach: 0.125 },
@@ -401,7 +401,7 @@ describe('what a cost is made of', () => {
     ])
   })
 
-  test('is nothing for what is free, and what was declared then for an owned model', () => {
+  test('are empty for a free model, and use the earlier declared prices for an owned model', () => {
     expect(partsOf({ target: 'sandbox/echo' })).toEqual([])
     const stored: Cost = { microUsd: 1100, status: 'exact', source: 'owned-model@100/0/100' }
     expect(partsOf({ target: 'owned/gone' }, stored)).toEqual([
@@ -410,7 +410,7 @@ describe('what a cost is made of', () => {
     ])
   })
 
-  test('is not told where it would be another cost now', () => {
+  test('are left out when the cost would differ now', () => {
     const target = 'openai/gpt-5'
     expect(
       partsOf({ target }, { microUsd: 2250, status: 'exact', source: 'genai-prices@0.0.1' }),
@@ -421,7 +421,7 @@ describe('what a cost is made of', () => {
     expect(partsOf({ target, usage: null })).toBeUndefined()
   })
 
-  test('adds up to the cost, also where binary fractions fall short of a half', () => {
+  test('add up to the cost, also where binary fractions fall short of a half', () => {
     expect(
       sumParts(partsOfOwned({ input: 29, output: 0, cachedInput: 0 }, usage({ inputTokens: 50 }))),
     ).toBe(15)
@@ -450,7 +450,7 @@ test('the table lists the models of a provider with their prices', () => {
   expect(book.modelsOf('nowhere', MIDDAY)).toEqual([])
 })
 
-describe('the models that are known', () => {
+describe('the known models', () => {
   const known = (id: string, prices?: Record<string, unknown>) => ({
     ...{ id, name: `The ${id}`, contextTokens: 1000 },
     prices: prices as never,
@@ -495,11 +495,11 @@ describe('the models that are known', () => {
     ])
   })
 
-  test('or a part of them, where the provider has only those', () => {
+  test('are a part of the table for a provider that has only those', () => {
     expect(small.modelsOf('some', MIDDAY).map(({ id }) => id)).toEqual(['b', 'bc'])
   })
 
-  test('of a free provider are named with it, and cost nothing', () => {
+  test('are those of a free provider with a price of zero, if it names them', () => {
     expect(small.modelsOf('gift', MIDDAY)).toEqual(
       ['gift-1', 'gift-2'].map((id) => ({
         ...{ id, name: undefined, contextTokens: undefined },
@@ -509,7 +509,7 @@ describe('the models that are known', () => {
     expect(small.modelsOf('bare', MIDDAY)).toEqual([])
   })
 
-  test('of a provider of which nothing is known are none', () => {
+  test('are empty for an unknown provider', () => {
     expect(small.modelsOf('stranger', MIDDAY)).toEqual([])
   })
 })
@@ -568,7 +568,7 @@ describe('a model with a price for one direction alone', () => {
     [{ input_mtok: 2 }, { inputTokens: 4, outputTokens: 1 }, 8, 'estimated'],
     [{ input_mtok: 2 }, { inputTokens: 0, outputTokens: 0 }, 0, 'exact'],
   ] as const)(
-    '%j costs of %j exactly what it says, or at least',
+    '%j prices %j exactly, or estimates the cost where a price is missing',
     (prices, counts, microUsd, status) => {
       const call = {
         accountId: DEFAULT_ACCOUNT,
@@ -582,7 +582,7 @@ describe('a model with a price for one direction alone', () => {
 })
 
 describe('a cost is an estimate', () => {
-  test('where a part of the usage is a guess, of what is free too', () => {
+  test('if a part of the usage is a guess, even for a free model', () => {
     for (const target of ['openai/gpt-5', 'owned/mine', 'sandbox/echo']) {
       const exact = costOf(target)
       expect(exact.status).toBe('exact')
@@ -595,7 +595,7 @@ describe('a cost is an estimate', () => {
     expect(costOf('acme/x', { isEstimated: true }).status).toBe('unknown')
   })
 
-  test('where it has fees beside tokens that the table does not know; an own model has none', () => {
+  test('if it has fees beside tokens that the table lacks; an owned model has no such fees', () => {
     expect(costOf('openai/gpt-5', { hasExtraFees: true }).status).toBe('estimated')
     expect(costOf('owned/mine', { hasExtraFees: true }).status).toBe('exact')
   })

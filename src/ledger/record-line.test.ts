@@ -38,7 +38,7 @@ test('times are kept in whole milliseconds, and a clock that went back or broke 
 })
 
 test.each([1.5, -1, 1e30, Number.NaN])(
-  'usage with a count of %d is no usage, and the record is kept',
+  'usage with a count of %d is dropped, and the record is kept',
   (count) => {
     const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: count }
     const record = createCallRecord({ usage })
@@ -46,7 +46,7 @@ test.each([1.5, -1, 1e30, Number.NaN])(
   },
 )
 
-test.each([1.5, -1, Number.NaN])('a cost of %d is none, and the record is kept', (microUsd) => {
+test.each([1.5, -1, Number.NaN])('a cost of %d is dropped, and the record is kept', (microUsd) => {
   const record = createCallRecord()
   const cost = { microUsd, status: 'exact', source: 'test@1' } as const
   expect(decodeRecordLine(toBytes(encodeRecordLine({ ...record, cost })))).toEqual(record)
@@ -62,7 +62,7 @@ test('a line with any one bit turned is recognised as damaged', () => {
   }
 })
 
-test('lines of version 1, which knew no credential, of 2, which had no attempts, and of 3, which had no cost, are read', () => {
+test('lines of versions 1 (no credential), 2 (no attempts) and 3 (no cost) are read', () => {
   const record = createCallRecord({ credential: 'own' })
   const written = encodeRecordLine(record)
   const third = written
@@ -80,7 +80,7 @@ test('lines of version 1, which knew no credential, of 2, which had no attempts,
   expect(read(third.replace(/\]$/, ',[["p/m",500,0,1]]]'))).toEqual({ ...record, attemptDetails })
 })
 
-test('a line whose checksum is right and whose text is no UTF-8 is damaged', () => {
+test('a line with a right checksum and invalid UTF-8 is damaged', () => {
   const json = encodeRecordLine(createCallRecord({ target: 'owned/é' })).slice(9, -1)
   const bytes = Buffer.from(json)
   const at = bytes.indexOf(Buffer.from('é'))
@@ -92,7 +92,7 @@ test('a line whose checksum is right and whose text is no UTF-8 is damaged', () 
   expect(decodeRecordLine(line)).toBeUndefined()
 })
 
-test('a whole line of a later version is known as such, whatever it holds, and a damaged one is not', () => {
+test('a whole line of a later version is recognised, whatever it holds, and a damaged one is not', () => {
   const line = toBytes(createLaterLine())
   expect(decodeRecordLine(line)).toBe('newer')
   expect(decodeRecordLine(line.with(-1, 93 ^ 1))).toBeUndefined()
@@ -249,7 +249,7 @@ test.each([
     '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,[1,2,3,null]]',
   ],
   ['one member too many', '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,9]'],
-])('a line whose checksum is right but that holds %s is not taken for a record', (_what, json) => {
+])('a line with a right checksum that holds %s is not taken for a record', (_what, json) => {
   const line = `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`
   expect(decodeRecordLine(toBytes(line))).toBeUndefined()
 })

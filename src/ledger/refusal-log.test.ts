@@ -37,7 +37,7 @@ function open({ isWritable = true } = {}) {
   return { log, note, written, endMinute: () => endMinute?.(), timers: () => timers }
 }
 
-test('the first ones of a key and minute have records of their own, others are counted by what they were refused for', () => {
+test('the first refusals of a key and minute are single records, and later ones are counted by reason', () => {
   const { note, written, endMinute, timers } = open()
   for (let index = 0; index < RECORDS_PER_MINUTE; index += 1) note(`own_${index}`)
   for (let index = 0; index < 1000; index += 1) note(`beyond_${index}`)

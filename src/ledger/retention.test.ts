@@ -81,7 +81,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })).toHaveLength(3)
   })
 
-  test('it runs by itself, tells of failures and goes on, until it is stopped', async () => {
+  test('it runs at intervals, reports failures and goes on, until it is stopped', async () => {
     const failures: unknown[] = []
     let passes = 0
     const retention = createRetention({
@@ -103,7 +103,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(passes).toBe(seen)
   })
 
-  test('stopped in the middle of a pass, it ends after the batch that it is at', async () => {
+  test('a pass that is stopped ends after its current batch', async () => {
     await store.calls.insertMany(calls(450, 31))
     const reached = Promise.withResolvers<void>()
     const released = Promise.withResolvers<void>()
@@ -122,7 +122,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 1000 })).toHaveLength(250)
   })
 
-  test('how far a pass goes is asked for with the first and the last call of all accounts', async () => {
+  test('the horizon of a pass follows from the first and the last call of all accounts', async () => {
     const asked: unknown[] = []
     const horizon = {
       cut(rows: unknown) {

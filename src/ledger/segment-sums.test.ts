@@ -107,7 +107,7 @@ function toRecord({
   })
 }
 
-test('sums, and sums of sums, are those of the calls, from wherever they are asked', async () => {
+test('sums, and sums of sums, are those of the calls, from any starting moment', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(anyCall, { minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 3 }),
@@ -133,7 +133,7 @@ test('sums, and sums of sums, are those of the calls, from wherever they are ask
   )
 })
 
-test('of a segment that is added up the store is asked for some calls, however many it has', async () => {
+test('the store gets questions about some calls of a summed segment, however many it has', async () => {
   const segments = write([Array.from({ length: 500 }, () => recordOf())])
   expect((await openPast(segments)).asked).toBe(8)
   expect((await openPast(segments)).asked).toBe(8)
@@ -169,7 +169,7 @@ test('a batch that stands in the next segment again counts once, also at the nex
 test.each([
   ['a call that has no price yet', recordOf({ cost: undefined as never })],
   ['a call twice', undefined],
-])('%s is looked at itself at every start', async (_, odd) => {
+])('%s leaves its segment without a file of sums', async (_, odd) => {
   const known = recordOf()
   const segments = write([[known, odd ?? known]])
   await openPast(segments)
@@ -177,7 +177,7 @@ test.each([
   expect(await tokensOf(segments)).toBe(odd === undefined ? 17 : 34)
 })
 
-test('a line that is damaged is no sum', async () => {
+test('a damaged line prevents a sum of its segment', async () => {
   const segments = write([[recordOf(), recordOf()]])
   const path = segments[0]?.path ?? ''
   writeFileSync(path, readFileSync(path, 'latin1').replace('support', 'zupport'))
@@ -196,7 +196,7 @@ describe('a file of sums', () => {
     await openPast([segment])
   })
 
-  test('that is torn at any byte, or changed in any, is none', async () => {
+  test('is rejected if it is torn or changed at any byte', async () => {
     const whole = readFileSync(sumsPath)
     expect(await loadSums(segment)).toBeDefined()
     for (let length = 0; length < whole.length - 1; length += 1) {
@@ -211,7 +211,7 @@ describe('a file of sums', () => {
     }
   })
 
-  test('of another segment that had this name is none', async () => {
+  test('is rejected if it belongs to another segment of the same name', async () => {
     const stale = readFileSync(sumsPath)
     rmSync(join(folder, 'journal'), { recursive: true })
     const others = write([Array.from({ length: 3 }, () => recordOf())])
@@ -220,7 +220,7 @@ describe('a file of sums', () => {
     expect(await loadSums(segment)).toBeUndefined()
   })
 
-  test('goes when its segment is discarded, and where that was done by an earlier version', () => {
+  test('is deleted with its segment, even when an earlier version discarded the segment', () => {
     const journal = new Journal(folder)
     const [closed] = journal.closed.list()
     if (closed === undefined) throw new Error('there is no segment')
@@ -233,7 +233,7 @@ describe('a file of sums', () => {
     expect(readdirSync(join(folder, 'journal'))).toEqual([])
   })
 
-  test('goes with its segment into another folder', async () => {
+  test('moves with its segment into another folder', async () => {
     const other = mkdtempSync(join(tmpdir(), 'gatehouse-sums-'))
     try {
       adoptSegments(folder, other)
@@ -259,7 +259,7 @@ describe('a file of sums', () => {
   })
 })
 
-test('a store that fails while it is asked leaves nothing out: the whole is tried again', async () => {
+test('a store failure during a question leaves nothing out: the whole is tried again', async () => {
   const segments = write([[recordOf({ cost: undefined as never })]])
   const opening = PastUsage.open({
     sums: {
@@ -275,7 +275,7 @@ test('a store that fails while it is asked leaves nothing out: the whole is trie
   await opening.catch(() => {})
 })
 
-test('segments that still wait at the second look are added up, and those that are shipped are not', async () => {
+test('segments that still wait at the second look are summed, and shipped ones are not', async () => {
   const journal = new Journal(folder)
   const waiting = new WaitingSegments({ closed: journal.closed })
   const write = () => {
@@ -299,7 +299,7 @@ test('segments that still wait at the second look are added up, and those that a
   journal.close()
 })
 
-test('killed at any moment, what waits counts as its calls do', async () => {
+test('waiting segments count like their calls, after a kill at any moment', async () => {
   let found = 0
   for (const outputBytes of [3_000, 20_000, 60_000]) {
     const writer = Bun.spawn([process.execPath, WRITER, folder], {

@@ -59,7 +59,7 @@ async function recordAll(journal: Journal, records: readonly CallRecord[]): Prom
   await Promise.all(records.map((record) => journal.record(record)))
 }
 
-test('hands a call to the store after whoever recorded it was told that it is written', async () => {
+test('a call reaches the store only after its recorder knows that it is written', async () => {
   const journal = new Journal(folder)
   const told = new Set<string>()
   const early: string[] = []
@@ -74,7 +74,7 @@ test('hands a call to the store after whoever recorded it was told that it is wr
   journal.close()
 })
 
-test('ships what was recorded, pending records and leftovers of an earlier process too, in batches', async () => {
+test('all records are shipped in batches, with pending ones and leftovers of an earlier process', async () => {
   const store = createStore()
   const earlier = new Journal(folder, { segmentBytes: 5000 })
   const left = createRecords(60)
@@ -123,7 +123,7 @@ test('batches of a file are inserted one at a time and in its order, and a refus
   journal.close()
 })
 
-test('shipping nothing touches neither the store nor the active segment', async () => {
+test('a pass with nothing to ship leaves the store and the active segment alone', async () => {
   const store = createStore()
   const journal = new Journal(folder)
   await new Shipper(journal, (records) => store.insertMany(records)).ship()
@@ -184,7 +184,7 @@ test('a store that cannot be made to outlive a power cut keeps the segment too',
 })
 
 test.each(databases)(
-  'what is journalled can be read from the real store on $name afterwards, every member of it',
+  'a journalled record can be read from the real store on $name afterwards, with every member',
   async (kind) => {
     const database = await kind.create()
     const store = await openStore(database.location)
@@ -216,7 +216,7 @@ function byId(left: CallRecord, right: CallRecord): number {
   return left.id < right.id ? -1 : 1
 }
 
-test('passes never overlap, and a call during one ships what was recorded before that call', async () => {
+test('passes never overlap, and a call during one ships the records from before that call', async () => {
   let running = 0
   let most = 0
   const shipped: string[] = []
@@ -250,7 +250,7 @@ test.each([
   [0.5, [3, 6, 6, 6]],
   [1 - Number.EPSILON, [4, 8, 8, 8]],
 ])(
-  'on its own it ships at intervals, backs off while the store is down, and tells of both: %d',
+  'it ships at intervals, backs off while the store is down, and reports both: %d',
   async (random, expected) => {
     const store = createStore()
     const events: LedgerEvent[] = []
@@ -298,7 +298,7 @@ test('a segment that fills is shipped without waiting for the interval', async (
   journal.close()
 })
 
-test('started again while it goes, it goes on as it did', async () => {
+test('a second start while it runs changes nothing', async () => {
   const store = createStore()
   const journal = new Journal(folder)
   const shipper = new Shipper(journal, (records) => store.insertMany(records), {
@@ -316,7 +316,7 @@ test('started again while it goes, it goes on as it did', async () => {
   journal.close()
 })
 
-test('stopped, it has ended the pass that was under way, also one that fails', async () => {
+test('stop waits for the pass under way, even for a failing one', async () => {
   for (const end of ['resolve', 'reject'] as const) {
     const journal = new Journal(folder)
     await journal.record(createCallRecord())
@@ -357,7 +357,7 @@ test('damaged lines are skipped and counted, the rest arrives', async () => {
   journal.close()
 })
 
-test('a segment without a byte, which a power cut leaves, is told, counted and set aside like other damage', async () => {
+test('an empty segment, left by a power cut, is reported, counted and set aside like other damage', async () => {
   const store = createStore()
   mkdirSync(join(folder, 'journal'))
   const path = join(folder, 'journal', '000000000007.journal')
@@ -386,7 +386,7 @@ test('a process that is killed while it makes a segment leaves no damage', async
   expect(readdirSync(join(folder, 'journal'))).toEqual([])
 })
 
-test('what ships and deletes keeps no process alive that has nothing else to do', async () => {
+test('shipping and retention keep no idle process alive', async () => {
   const spy = spyOn(globalThis, 'setTimeout')
   const journal = new Journal(folder)
   const shipper = new Shipper(journal, async () => {})
@@ -409,7 +409,7 @@ test('what ships and deletes keeps no process alive that has nothing else to do'
   journal.close()
 })
 
-test('a segment of a later version stays as it is until that version is back, and holds up nothing', async () => {
+test('a segment of a later version stays until that version is back, and delays no other', async () => {
   const store = createStore()
   const events: LedgerEvent[] = []
   const report = (event: LedgerEvent) => events.push(event)
@@ -441,7 +441,7 @@ test('a segment of a later version stays as it is until that version is back, an
   expect(new Journal(folder).closed.list().map(({ path }) => path)).toContain(segment.path)
 })
 
-test('a segment that was deleted or cannot be read does not hold up the others', async () => {
+test('a segment that is deleted or unreadable does not delay the others', async () => {
   const store = createStore()
   const events: LedgerEvent[] = []
   const journal = new Journal(folder, { segmentBytes: 1, report: (event) => events.push(event) })
@@ -465,7 +465,7 @@ test('a segment that was deleted or cannot be read does not hold up the others',
   journal.close()
 })
 
-test('whatever the store does and whenever the process dies, each record ends up in the store once', async () => {
+test('each record ends up in the store once, whatever the store does and whenever the process dies', async () => {
   const step = fc.oneof(
     fc.record({ type: fc.constant('record' as const), count: fc.integer({ min: 1, max: 12 }) }),
     fc.record({ type: fc.constant('ship' as const), failAfter: fc.nat({ max: 4 }) }),
@@ -508,7 +508,7 @@ test('whatever the store does and whenever the process dies, each record ends up
   )
 })
 
-describe('what an earlier process left, more than a megabyte of it', () => {
+describe('a backlog of over a megabyte from an earlier process', () => {
   /** Gives `work` the wait that the store gets for the time between its steps. */
   async function shipLeftOver(work: (between: Between, journal: Journal) => Promise<void>) {
     const earlier = new Journal(folder, { keptRecords: 0 })

@@ -23,7 +23,7 @@ test.each([
   expect(estimate(text)).toBe(tokens)
 })
 
-test('what the account pays for itself does not count for its quota', () => {
+test('usage that the account pays for itself does not count for its quota', () => {
   expect(countsForQuota('owned/mine', 'own')).toBe(false)
   expect(countsForQuota('owned/mine', null)).toBe(false)
   expect(countsForQuota('lab/x', 'own')).toBe(false)
@@ -34,7 +34,7 @@ test('what the account pays for itself does not count for its quota', () => {
   expect(countsForQuota('owned/mine', 'platform')).toBe(true)
 })
 
-describe('what went in', () => {
+describe('the input estimate', () => {
   const input = (value: unknown) =>
     estimateInputTokens({ bytes: new TextEncoder().encode(JSON.stringify(value)) })
   const base64 = Buffer.from('\u{1F600}'.repeat(300_000)).toString('base64')

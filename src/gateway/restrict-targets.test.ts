@@ -26,7 +26,7 @@ function ticketThat(refusal: GatewayError | undefined): Ticket & { asked: number
 
 const exhausted = new GatewayError('quota_exceeded', 'Used up.')
 
-test('a call that can only go to own models needs none', async () => {
+test('a call with own models alone needs no quota', async () => {
   const ticket = ticketThat(exhausted)
   expect(reserveQuota(ticket, targets('owned/a', 'owned/b'))).toHaveLength(2)
   expect(ticket.asked).toBe(0)
@@ -41,7 +41,7 @@ test('with the quota used up and nothing else to ask, the call is refused', asyn
   expect(() => reserveQuota(ticketThat(exhausted), targets('lab/a'))).toThrow(exhausted)
 })
 
-test('a target that is asked with a key of the account is its own', async () => {
+test('a target called with a key of the account needs no quota', async () => {
   const own = { name: 'lab/a', owner: 'account' } as unknown as Target
   const ticket = ticketThat(exhausted)
   expect(reserveQuota(ticket, [own])).toEqual([own])

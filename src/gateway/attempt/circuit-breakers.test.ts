@@ -25,11 +25,11 @@ function fail(breakers: CircuitBreakers, times: number): void {
   }
 }
 
-test('a target of which nothing is known is well', () => {
+test('a target without any observation is well', () => {
   expect(createBreakers().breakers.conditionOf(KEY)).toBe('well')
 })
 
-test('five failures in a row make a target rest, four do not, and a success in between starts the count again', () => {
+test('five failures in a row make a target rest, and a success restarts the count', () => {
   const { breakers } = createBreakers()
   fail(breakers, 4)
   expect(breakers.conditionOf(KEY)).toBe('well')
@@ -52,7 +52,7 @@ test('after its rest one call probes the target, and only one', () => {
 })
 
 test.each([3_600_000, -3_600_000, 365 * 86_400_000])(
-  'a machine whose clock is set by %d ms lets a target rest as long as ever, and tells until when by the new time',
+  'a clock set by %d ms does not change a target’s rest, and its end is shown in the new time',
   (jumpMs) => {
     const clock = new ScriptedClock()
     const breakers = new CircuitBreakers(clock)
@@ -78,7 +78,7 @@ test('each failed probe doubles the rest, up to a minute', () => {
   }
 })
 
-test('a probe whose client leaves says nothing: the next call probes again', () => {
+test('a probe whose client leaves has no result: the next call probes again', () => {
   const { clock, breakers } = createBreakers()
   fail(breakers, 5)
   clock.nowMs += 5_000
@@ -106,7 +106,7 @@ test('the time to the first byte is a moving average', () => {
   expect(breakers.firstByteMsOf(KEY)).toBe(120)
 })
 
-test('what was seen of a target is told as it is: nothing, an answer, the newest failure, the rest', () => {
+test('the view of a target shows nothing at first, then its answer, its newest failure and its rest', () => {
   const { clock, breakers } = createBreakers()
   expect(breakers.seenOf(KEY)).toBeUndefined()
   breakers.noteAnswered(KEY, 100)
@@ -131,7 +131,7 @@ test('what was seen of a target is told as it is: nothing, an answer, the newest
   expect(breakers.seenOf(KEY)?.condition).toBe('probe')
 })
 
-test('ten thousand targets are remembered; of more, the one that was not heard of for longest is forgotten', () => {
+test('ten thousand targets are remembered; beyond that, the one seen longest ago is forgotten', () => {
   const { breakers } = createBreakers()
   const seen = (index: number) => breakers.seenOf(`account\nopenai/${index}`) !== undefined
   for (let index = 0; index < 10_000; index += 1)
@@ -145,7 +145,7 @@ test('ten thousand targets are remembered; of more, the one that was not heard o
   expect(breakers.firstByteMsOf('account\nopenai/0')).toBe(1)
 })
 
-test('however short a rest a target asks for, it is left alone for it', () => {
+test('a target rests for the time that it asks for, however short', () => {
   const { clock, breakers } = createBreakers()
   breakers.noteFailed(KEY, 1)
   expect(breakers.conditionOf(KEY)).toBe('resting')
@@ -153,7 +153,7 @@ test('however short a rest a target asks for, it is left alone for it', () => {
   expect(breakers.conditionOf(KEY)).toBe('probe')
 })
 
-test('the failures of one account’s targets at one provider are forgotten, and how fast they are is not', () => {
+test('failures of one account’s targets at one provider can be cleared, and their speed is kept', () => {
   const { breakers } = createBreakers()
   const keys = ['a\nopenai/x', 'a\nopenai/y', 'a\nopenaix/x', 'b\nopenai/x', 'c a\nopenai/']
   for (const key of keys) {
@@ -183,7 +183,7 @@ test('a target that has only failed has never answered, and does not rest for on
   expect([breakers.lastAnsweredAtMsOf(KEY), breakers.firstByteMsOf(KEY)]).toEqual([0, undefined])
 })
 
-test('whoever watches is told of a target that rests for its failures, and of none that asked for a pause', () => {
+test('a listener hears of a target that rests for its failures, and not of one that asked for a pause', () => {
   const opened: (readonly [string, number])[] = []
   const { clock, breakers } = createBreakers((key, untilMs) => void opened.push([key, untilMs]))
   breakers.noteAsked(KEY)

@@ -19,7 +19,7 @@ test.each([408, 409, 424, 429, 502, 503, 504])(
 )
 
 test.each([400, 402, 404, 413, 422, 499])(
-  "a client's own %i is not, and does not fall back",
+  "a client's own %i is not tried again, and does not fall back",
   (status) => {
     const failure = new GatewayError('upstream_error', '', { status })
     expect([isWorthRetrying(failure), movesOn(failure), isTargetsFault(failure)]).toEqual([
@@ -40,7 +40,7 @@ test.each<[ErrorKind, boolean]>([
   expect(isWorthRetrying(new GatewayError(kind, ''))).toBe(isRetried)
 })
 
-test('an address that leads where it must not is not asked again, and the next target is', () => {
+test('a refused address is not tried again, and the next target is', () => {
   const failure = new GatewayError('upstream_error', '', { code: 'address_refused' })
   expect([isWorthRetrying(failure), movesOn(failure)]).toEqual([false, true])
 })
@@ -72,7 +72,7 @@ test.each<[string, ErrorKind, object, boolean]>([
     false,
   ],
 ])(
-  'another target is asked after %s; whether it speaks against the target: %p',
+  'the next target is tried after %s; the failure counts against the target: %p',
   (_, kind, more, isFault) => {
     const failure = new GatewayError(kind, '', more)
     expect([movesOn(failure), isTargetsFault(failure)]).toEqual([true, isFault])
@@ -94,7 +94,7 @@ test.each<[Record<string, string> | undefined, number]>([
   [{ 'retry-after-ms': '-5', 'retry-after': '2' }, 2_000],
   [{ 'retry-after-ms': 'Infinity', 'retry-after': '2' }, 2_000],
   [{ 'retry-after-ms': '7', 'retry-after': '2' }, 7],
-])('of %j the wait is %d ms', (headers, ms) => {
+])('headers %j mean a wait of %d ms', (headers, ms) => {
   const more = headers === undefined ? {} : { headers }
   expect(askedDelayMs(new GatewayError('upstream_error', '', more))).toBe(ms)
 })

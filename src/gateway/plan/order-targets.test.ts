@@ -88,7 +88,7 @@ describe('fallback', () => {
     ])
   })
 
-  test('a target that rests is asked last, still asked, and first again for one probe', () => {
+  test('puts a resting target last, without leaving it out, and first again for one probe', () => {
     const { clock, breakers, key, names, breakDown } = createScene(
       createGate('fallback', [1, 1, 1]),
     )
@@ -102,7 +102,7 @@ describe('fallback', () => {
     expect(names()).toEqual([0, 1, 2])
   })
 
-  test('when all rest, all are asked', () => {
+  test('keeps all targets when all rest', () => {
     const { names, breakDown } = createScene(createGate('fallback', [1, 1]))
     breakDown(0)
     breakDown(1)
@@ -111,7 +111,7 @@ describe('fallback', () => {
 })
 
 describe('fastest', () => {
-  test('asks first what was never asked, then what began to answer soonest', () => {
+  test('puts a target without an answer first, then the one with the shortest time to first byte', () => {
     const { breakers, key, names } = createScene(createGate('fastest', [1, 1, 1]))
     breakers.noteAnswered(key(0), 300)
     breakers.noteAnswered(key(1), 100)
@@ -120,7 +120,7 @@ describe('fastest', () => {
     expect(names()).toEqual([1, 2, 0])
   })
 
-  test('one call in twenty goes to the target that was not asked for longest, so that one that has become fast is found', () => {
+  test('puts the target idle for longest first in one call of twenty, so that a faster one is found', () => {
     const { clock, breakers, key, names } = createScene(createGate('fastest', [1, 1]))
     breakers.noteAnswered(key(0), 300)
     clock.nowMs += 10
@@ -134,7 +134,7 @@ describe('fastest', () => {
   })
 })
 
-test('a health key says whose target it is and which, and begins as all of its provider’s do', () => {
+test('a health key names its account and its target, and begins with its provider’s prefix', () => {
   const key = healthKey({ accountId: DEFAULT_ACCOUNT }, { model: 'openai/gpt-4o' })
   expect(readHealthKey(key)).toEqual({ accountId: DEFAULT_ACCOUNT, target: 'openai/gpt-4o' })
   expect(key).toStartWith(healthKeyPrefix(DEFAULT_ACCOUNT, 'openai'))

@@ -106,7 +106,7 @@ test.each([
   },
 )
 
-test('a model that no endpoint takes from other callers is out of their reach, and the member that named the gate is told', () => {
+test('a model reserved for other callers is out of reach, and the error names the member with the gate', () => {
   expect(plan('narrow/thinker', openaiChat)).toEqual({ path: '/responses', isTranslated: true })
   expect(() => plan('narrow/talker', gatehouseChat)).toThrow(
     expect.objectContaining({ status: 400, code: 'provider_mismatch', param: 'gateId' }),

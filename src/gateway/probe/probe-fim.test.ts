@@ -168,7 +168,7 @@ describe('the first form that a server has is found', () => {
     }
   })
 
-  test('the model’s tokens are asked only of a model whose tokens are known', async () => {
+  test('by the model’s tokens only if its tokens are known', async () => {
     const scripts = [FASTAPI_404, FASTAPI_404, NO_SUFFIX]
     const { result } = await probe(scripts, { upstreamModelId: 'my-model' })
     expect(result).toMatchObject({ status: 'unreachable', httpStatus: 400 })
@@ -183,7 +183,7 @@ describe('the first form that a server has is found', () => {
   })
 })
 
-describe('where none is found, it says why', () => {
+describe('an error says why no form was found', () => {
   test.each<[string, readonly Script[], number, RegExp]>([
     ['nothing is there', [GIN_404, GIN_404, GIN_404, GIN_404], 404, /none of \/fim\/completions/],
     [
@@ -214,7 +214,7 @@ describe('where none is found, it says why', () => {
     expect(result).not.toHaveProperty('found')
   })
 
-  test('a model that fills in nothing is unreachable, also where its server refuses politely', async () => {
+  test('a model that fills in nothing is unreachable, even behind a polite refusal', async () => {
     const { result } = await probe([GIN_404, GIN_404, NO_INSERT], { upstreamModelId: 'llama3' })
     expect(result?.status).toBe('unreachable')
   })
@@ -222,19 +222,19 @@ describe('where none is found, it says why', () => {
   test.each([
     ['the credential is refused', [json(401, { error: 'Unauthorized' })]],
     ['nobody answers', [UNREACHABLE, UNREACHABLE, UNREACHABLE]],
-  ])('%s: nothing more is asked', async (_, scripts) => {
+  ])('%s: the probe ends', async (_, scripts) => {
     const { result, asked } = await probe(scripts)
     expect(result?.status).toBe('unreachable')
     expect(new Set(asked)).toEqual(new Set(['/v1/fim/completions']))
   })
 
-  test('a limit that is used up says only that there is a server', async () => {
+  test('an exhausted limit shows only that there is a server', async () => {
     const { result } = await probe([json(429, { error: { message: 'slow down' } })])
     expect(result).toMatchObject({ status: 'reachable', httpStatus: 429 })
     expect(result).not.toHaveProperty('found')
   })
 
-  test('a model that is being loaded is asked again', async () => {
+  test('a model that is still loading is probed again', async () => {
     const loading = json(503, {
       error: { code: 503, message: 'Loading model', type: 'unavailable_error' },
     })
@@ -244,7 +244,7 @@ describe('where none is found, it says why', () => {
   })
 })
 
-test('a form that was set is asked alone, and nothing else is found', async () => {
+test('a configured form is probed alone, and no other is found', async () => {
   const { result, asked } = await probe([infilled], { fimEndpoint: 'infill' })
   expect(result).toEqual({ status: 'reachable', httpStatus: 200, latencyMs: 0 })
   expect(asked).toEqual(['/infill'])

@@ -139,7 +139,7 @@ describe('a model without a credential', () => {
   })
 
   test.each(['openai-chat', 'mistral-fim', 'anthropic-messages'] as const)(
-    'of the dialect %s whose server wants one is asked once, and told so',
+    'of dialect %s is probed once, and the error says that its server wants one',
     async (dialect) => {
       const scripts = [json(401, { error: { message: SAID } })]
       const { result } = await probe({ dialect, credential: 'none', scripts })
@@ -325,7 +325,7 @@ describe('an answer with 200 that is', () => {
       [head(200), piece(Buffer.alloc(2 * 1024 * 1024, 32)), SILENCE],
       otherFormat(200),
     ],
-  ])('%s is none', async (_, script, detail) => {
+  ])('%s is rejected', async (_, script, detail) => {
     expect((await probe({ scripts: [script] })).result).toEqual(
       unreachable(detail, { httpStatus: 200 }),
     )
@@ -337,7 +337,7 @@ describe('an answer with 200 that is', () => {
     ['mistral-fim'],
     ['anthropic-messages'],
     ['openai-embeddings'],
-  ])('one in every dialect but %s is none there', async (dialect) => {
+  ])('in another dialect than %s is rejected', async (dialect) => {
     const foreign = Object.entries(ANSWERS).filter(
       ([id, answer]) => id !== dialect && !('choices' in answer && 'choices' in ANSWERS[dialect]),
     )
@@ -347,7 +347,7 @@ describe('an answer with 200 that is', () => {
     }
   })
 
-  test('an answer of any other success is one, and without a content type too', async () => {
+  test('an answer with another success status is accepted, even without a content type', async () => {
     const bytes = piece(JSON.stringify(ANSWERS['openai-responses']))
     expect((await probe({ scripts: [[head(201), bytes]] })).result).toEqual(reachable(201))
     expect((await probe({ scripts: [[head(299), bytes]] })).result).toEqual(reachable(299))
@@ -359,7 +359,7 @@ describe('an answer with 200 that is', () => {
   })
 })
 
-describe('of a refusal', () => {
+describe('a refusal', () => {
   const UNKNOWN_MODEL = 'The server does not know the model: is upstreamModelId right?'
   test.each([
     'The model `llama-7b` does not exist',
@@ -372,7 +372,7 @@ describe('of a refusal', () => {
     'invalid_model',
     'Unknown model llama-7b',
     'There is no such model',
-  ])('%s: the model is not known', async (said) => {
+  ])('with "%s" means an unknown model', async (said) => {
     for (const status of [400, 404])
       expect((await probe({ scripts: [json(status, `${said} ${SAID}`)] })).result).toEqual(
         unreachable(UNKNOWN_MODEL, { httpStatus: status }),
@@ -383,7 +383,7 @@ describe('of a refusal', () => {
   })
 
   test.each(['The path does not exist', 'The model is overloaded'])(
-    '"%s" says nothing against the model’s name',
+    'with "%s" does not count against the model’s name',
     async (message) => {
       const { result } = await probe({ scripts: [json(400, { error: { message } })] })
       expect(result.status).toBe('reachable')
@@ -391,7 +391,7 @@ describe('of a refusal', () => {
   )
 
   const LIMIT = 16 * 1024
-  test('no more is looked at than 16 KB, and all pieces of that count', async () => {
+  test('is searched for the model’s name in its first 16 KB, over all pieces', async () => {
     const refused = head(400, { 'content-type': 'text/plain' })
     const first = piece(`${'x'.repeat(LIMIT - 15)}model not foun`)
     const within = await probe({ scripts: [[refused, first, piece('d')]] })
@@ -401,14 +401,14 @@ describe('of a refusal', () => {
     expect(beyond.result).toEqual(unreachable(otherFormat(400), { httpStatus: 400 }))
   })
 
-  test('that goes on and on no more is read than a megabyte', async () => {
+  test('is read for a megabyte at most', async () => {
     const large = piece('x'.repeat(600 * 1024))
     const { result, sent } = await probe({ scripts: [[head(400), large, large, large]] })
     expect(result.status).toBe('unreachable')
     expect(sent[0]).toMatchObject({ taken: 2, state: 'closed' })
   })
 
-  test('that breaks off nothing is concluded', async () => {
+  test('that breaks off leads to no conclusion', async () => {
     const { result } = await probe({ scripts: [[head(404), piece('model not'), CUT]] })
     expect(result.status).toBe('unreachable')
     expect(result.httpStatus).toBeUndefined()
@@ -418,7 +418,7 @@ describe('of a refusal', () => {
 describe('is out of reach', () => {
   const LATE = 'The server did not answer in time.'
 
-  test('with a credential that cannot be opened: nobody is asked', async () => {
+  test('with a credential that cannot be opened, without any call', async () => {
     expect(await probe({ credential: 'unopened' })).toEqual({
       result: unreachable('Its credential cannot be opened.'),
       interim: [],
@@ -426,7 +426,7 @@ describe('is out of reach', () => {
     })
   })
 
-  test('at an address that is not allowed: nobody is asked, and why is told', async () => {
+  test('at a forbidden address, without any call, for a stated reason', async () => {
     const resolve = () => Promise.reject(new AddressRefusedError('It is private.'))
     expect(await probe({ resolve })).toEqual({
       result: unreachable('The address is not allowed: It is private.'),
@@ -445,7 +445,7 @@ describe('is out of reach', () => {
     expect(interim).toEqual([])
   })
 
-  test('for a reason of our own, which is not told', async () => {
+  test('for an internal reason, which stays hidden', async () => {
     const { result } = await probe({ resolve: () => Promise.reject(new Error(SAID)) })
     expect(result).toEqual(unreachable('The server could not be reached.'))
   })
@@ -458,7 +458,7 @@ describe('is out of reach', () => {
     },
   )
 
-  test('after its time in all, that counted for which its address was looked up', async () => {
+  test('after its whole time, which includes the look-up of its address', async () => {
     const slowly = async (_url: string, clock: ScriptedClock) => {
       await new Promise<void>((resolve) => clock.after(1_000, resolve))
       return plainly()
@@ -478,7 +478,7 @@ describe('is out of reach', () => {
     expect(dripping.result).toMatchObject({ status: 'unreachable', detail: LATE })
   })
 
-  test('when the look at its address has taken all the time', async () => {
+  test('when the look-up of its address has taken the whole time', async () => {
     const resolve = async (_url: string, clock: ScriptedClock) => {
       await new Promise<void>((resolve) => clock.after(3_500, resolve))
       return plainly()
@@ -490,7 +490,7 @@ describe('is out of reach', () => {
 })
 
 describe('a cold model', () => {
-  test('that is loaded in silence, as by Ollama, is waited for', async () => {
+  test('is waited for if it loads in silence, as with Ollama', async () => {
     const { result, interim } = await probe({
       scripts: [[pause(45_000), ...ANSWER]],
       timeoutMs: 60_000,
@@ -511,7 +511,7 @@ describe('a cold model', () => {
     latencyMs,
   })
 
-  test('whose server says so, as llama.cpp does, is asked again until it is there', async () => {
+  test('is probed again until it is loaded if its server says so, as llama.cpp does', async () => {
     const { result, interim } = await probe({
       scripts: [LOADING, LOADING, ANSWER],
       timeoutMs: 60_000,
@@ -520,12 +520,12 @@ describe('a cold model', () => {
     expect(interim).toEqual([isLoading(0), isLoading(1_000)])
   })
 
-  test('that is not there in time is said to be loading still', async () => {
+  test('is shown as loading if it is not ready in time', async () => {
     const { result } = await probe({ scripts: [LOADING, LOADING, LOADING] })
     expect(result).toEqual(isLoading(2_000))
   })
 
-  test('whose server takes no connection yet, as vLLM, is asked again too', async () => {
+  test('is probed again too if its server takes no connection yet, as vLLM', async () => {
     const { result, interim } = await probe({
       scripts: [UNREACHABLE, UNREACHABLE, ANSWER],
       timeoutMs: 60_000,
@@ -534,7 +534,7 @@ describe('a cold model', () => {
     expect(interim.map(({ status }) => status)).toEqual(['unreachable', 'unreachable'])
   })
 
-  test('is no excuse for any other failure: that is told at once', async () => {
+  test('does not excuse any other failure, which is reported at once', async () => {
     const { interim } = await probe({
       scripts: [json(503, { error: { message: 'no capacity' } })],
       timeoutMs: 60_000,
@@ -561,7 +561,7 @@ describe('the credential of a Messages server', () => {
     expect(placesOf(sent)).toEqual([AS_KEY, AS_KEY])
   })
 
-  test('goes in the other header where the first is refused, as by vLLM, and what is asked next too', async () => {
+  test('goes into the other header if the first is refused, as by vLLM, and for later probes too', async () => {
     const { result, sent } = await probe({
       dialect,
       scripts: [NO, YES, json(200, { input_tokens: 9 })],
@@ -591,7 +591,7 @@ describe('the credential of a Messages server', () => {
     expect((await probe({ dialect, scripts: [NO_SUCH_PATH] })).result.found).toBeUndefined()
   })
 
-  test('is refused where neither is taken', async () => {
+  test('is refused if neither header is accepted', async () => {
     const { result } = await probe({ dialect, scripts: [NO, json(403, {})] })
     expect(result).toEqual(unreachable(KEY_REFUSED, { httpStatus: 403 }))
   })
@@ -608,13 +608,13 @@ describe('the credential of a Messages server', () => {
     },
   )
 
-  test('of another dialect is not tried elsewhere', async () => {
+  test('is not tried in another header in another dialect', async () => {
     const { sent } = await probe({ scripts: [NO] })
     expect(placesOf(sent)).toEqual([AS_BEARER])
   })
 })
 
-describe('what else the server has is', () => {
+describe('a further ability of the server is', () => {
   const dialect = 'openai-chat'
   const YES = json(200, ANSWERS[dialect])
   test.each<[string, Script, boolean | undefined]>([
@@ -668,7 +668,7 @@ test.each<[string, Upstream['open'] | undefined, ProbeResult | undefined]>([
   expect<unknown>(result).toEqual(wanted)
 })
 
-test('a probe that is called off ends at once, whatever it waits for, and finds nothing', async () => {
+test('a cancelled probe ends at once, whatever it waits for, and finds nothing', async () => {
   for (const script of [[SILENCE], UNREACHABLE] as const) {
     const clock = new ScriptedClock()
     const upstream = new ScriptedUpstream(clock, new Deadlines(clock), [script])

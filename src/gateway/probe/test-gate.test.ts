@@ -50,7 +50,7 @@ async function run(
 const CHAT = 'groq/llama-7b'
 const CHAT_ANSWER = json(200, CHAT_JSON)
 
-test('every target is asked once, alone, in what it speaks, and told in the order of the gate', async () => {
+test('every target is called once, alone, in its own dialect, and reported in the order of the gate', async () => {
   const gate = ['openai/gpt-5', 'anthropic/claude-opus-5', CHAT]
   const after = (ms: number, script: Script) => [pause(ms), ...script]
   const { rows, sent, gateway } = await run({ gate }, [
@@ -84,7 +84,7 @@ test('every target is asked once, alone, in what it speaks, and told in the orde
   ).toEqual(gate.toReversed().map((target) => [target, 'tested', CALLER.keyId]) as never)
 })
 
-describe('how many are asked at once', () => {
+describe('the number of targets called at once', () => {
   const gate = [CHAT, 'groq/b', 'groq/c', 'groq/d']
   const slow = [pause(1_000), ...CHAT_ANSWER]
   test.each([
@@ -106,7 +106,7 @@ describe('how many are asked at once', () => {
 })
 
 describe('each target alone and once, whatever the gate says', () => {
-  test('neither retries nor hedges nor the other targets count', async () => {
+  test('no retry, hedge or other target counts', async () => {
     const targets = [{ model: CHAT, weight: 0 }, { model: 'groq/b' }]
     const gate = { targets, strategy: 'weighted', hedgeAfterMs: 10, maxRetries: 3 } as const
     const { rows, sent } = await run({ gate }, [
@@ -156,7 +156,7 @@ describe('each target alone and once, whatever the gate says', () => {
   })
 })
 
-describe('a target that cannot be asked', () => {
+describe('a target that cannot be called', () => {
   const untestable = (target: string, message: string) => ({
     rows: [
       {
@@ -203,7 +203,7 @@ describe('a target that cannot be asked', () => {
     )
   })
 
-  test('nobody has given a credential for it: no status is told, because nobody answered', async () => {
+  test('it has no credential: the result has no status, as no server answered', async () => {
     const { rows } = await run({ gate: [CHAT], credentials: { groq: 'none' } })
     expect(rows).toEqual([
       {
@@ -283,7 +283,7 @@ describe('a target that fails', () => {
   })
 })
 
-describe('what fails in the gateway itself is told by its code, and by no status of a target', () => {
+describe('an internal failure is reported by its code, without a status of the target', () => {
   const refuse =
     (kind: 'rate_limited' | 'quota_exceeded' | 'unavailable', message: string) => () => {
       throw new GatewayError(kind, message)
@@ -327,7 +327,7 @@ describe('what fails in the gateway itself is told by its code, and by no status
     ])
   })
 
-  test('a fault of its own', async () => {
+  test('a bug', async () => {
     const admit = () => {
       throw new Error('planted-fault')
     }
@@ -336,7 +336,7 @@ describe('what fails in the gateway itself is told by its code, and by no status
     expect(gateway.failures).toHaveLength(1)
   })
 
-  test('an answer that could not be written down is none', async () => {
+  test('an answer that could not be recorded has failed', async () => {
     const record = () => Promise.reject(new GatewayError('unavailable', 'The journal is full.'))
     const { rows } = await run({ gate: [CHAT], ledger: { record } }, [CHAT_ANSWER])
     expect(rows).toMatchObject([

@@ -29,7 +29,7 @@ test.each([
   [['openai-embeddings'], 'openai-embeddings'],
   [['gemini-generate-content'], 'openai-chat'],
   [[], undefined],
-])('one that speaks %p is asked in %p', (dialects, wanted) => {
+])('a provider that speaks %p gets the question in %p', (dialects, wanted) => {
   expect(chooseQuestion(vendor(...dialects), 'm')?.dialect.id as string | undefined).toBe(wanted)
 })
 

@@ -14,7 +14,7 @@ function progress(members: Partial<Call>): Told {
 const ignored = (...names: string[]) =>
   toAnswerHeaders(progress({ ignored: names }))['x-gatehouse-ignored']
 
-test('a plain call has its target and its attempts, and nothing of what did not happen', () => {
+test('a plain call shows its target and its attempts, and has no header for absent events', () => {
   const attempts = [{}, {}] as unknown as Call['attempts']
   expect(toAnswerHeaders(progress({ attempts }))).toEqual({
     'x-gatehouse-target': 'openai/gpt-4o',
@@ -24,7 +24,7 @@ test('a plain call has its target and its attempts, and nothing of what did not 
   expect(toSkippedHeader({ skipped: [] })).toEqual({})
 })
 
-test('those that rest and were passed over are named', () => {
+test('resting targets that were passed over are named', () => {
   const skipped = ['groq/a', 'xai/b']
   expect(toSkippedHeader({ skipped })).toEqual({ 'x-gatehouse-skipped': 'groq/a, xai/b' })
   expect(toAnswerHeaders(progress({ skipped }))).toMatchObject(toSkippedHeader({ skipped }))

@@ -46,7 +46,7 @@ test('each piece goes out while nothing follows it', async () => {
   expect(connection.answer().text).toBe('first, second')
 })
 
-test('an empty piece is none: it would not even send the head', () => {
+test('an empty piece is not written, as it would not even send the head', () => {
   const source = answering(async (client) => void client.write(Buffer.alloc(0))).source
   let writes = 0
   const write = () => {
@@ -61,7 +61,7 @@ describe('a client that does not keep up', () => {
   const PIECE = Buffer.alloc(64 * 1024, 'x')
   const COUNT = 400
 
-  test('is waited for, and has all 25 MB in the end', async () => {
+  test('holds the source up, and has all 25 MB in the end', async () => {
     let sent = 0
     let ahead = 0
     let received = () => 0
@@ -83,7 +83,7 @@ describe('a client that does not keep up', () => {
     expect(ahead).toBeLessThan(12 * 1024 * 1024)
   })
 
-  test('and leaves is waited for no more', async () => {
+  test('and leaves ends the wait', async () => {
     const over = Promise.withResolvers<void>()
     let isLeft: boolean | undefined
     const url = serve(() =>
@@ -103,7 +103,7 @@ describe('a client that does not keep up', () => {
 })
 
 describe('a client that leaves', () => {
-  test('before anything is sent is told to the answer, which sends nothing', async () => {
+  test('before anything is sent aborts the answer, which sends nothing', async () => {
     const asked = Promise.withResolvers<void>()
     const told = Promise.withResolvers<void>()
     let isBegun = false

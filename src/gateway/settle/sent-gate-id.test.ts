@@ -47,7 +47,7 @@ function random(bytes: number, encoding: 'hex' | 'base64' | 'base64url'): string
   return createHash('sha512').update(String(seed)).digest().subarray(0, bytes).toString(encoding)
 }
 
-describe('no key is kept', () => {
+describe('a key is not kept', () => {
   test.each<[string, () => string]>([
     ['one of this gateway', () => generateApiKey().reveal()],
     ['its first characters', () => generateApiKey().reveal().slice(0, 10)],
@@ -76,7 +76,7 @@ describe('no key is kept', () => {
   })
 })
 
-test('whatever is sent, what is kept is short, and text that can be shown anywhere', () => {
+test('a kept name is short and printable, whatever was sent', () => {
   const kept = /^(?:[A-Za-z0-9._:/@+%-]{1,172}…?|\((?:looks like a key|not a name)\))$/
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary', maxLength: 2_000 })), (sent) =>

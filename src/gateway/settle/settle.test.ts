@@ -38,7 +38,7 @@ const usage = { inputTokens: 3, outputTokens: 4, cachedInputTokens: 0, reasoning
 
 // A process that is killed between the two would have told other nodes of a call that no ledger
 // knows.
-test('what a call used is counted once it is written down, and before whoever waits for that goes on', async () => {
+test('usage of a call counts once it is recorded, before its waiter goes on', async () => {
   const spent: Spent[] = []
   const writing = Promise.withResolvers<void>()
   const ledger = { record: () => writing.promise, assertWritable: () => {} }
@@ -52,7 +52,7 @@ test('what a call used is counted once it is written down, and before whoever wa
   expect(spent).toMatchObject([{ tokens: 7 }])
 })
 
-test('a call that cannot be written down gives its place back all the same', async () => {
+test('a call that cannot be recorded gives its place back', async () => {
   const spent: Spent[] = []
   const ledger = { record: () => Promise.reject(new Error('disk full')), assertWritable: () => {} }
   const ports = { ledger, clock: { elapsed: () => 500 } }

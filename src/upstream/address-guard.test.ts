@@ -213,14 +213,14 @@ describe('a name that leads where it must not', () => {
     await expect(guarded.check(NAMED)).rejects.toBeInstanceOf(AddressRefusedError)
   })
 
-  test('the message does not tell where', async () => {
+  test('has an error message without the address', async () => {
     await expect(guard(leadsTo('10.1.2.3')).guarded.check(NAMED)).rejects.toThrow(
       /^(?!.*10\.1\.2\.3)/,
     )
   })
 })
 
-describe('what is allowed', () => {
+describe('an allowed address', () => {
   test.each([
     [
       'a name',
@@ -365,13 +365,13 @@ describe('hosts that the operator trusts', () => {
     '127.1',
     '0x7f.1',
     '-x',
-  ])('an entry that is none is refused by name: %s', (entry) =>
+  ])('an invalid entry is refused by name: %s', (entry) =>
     expect(() => new TrustedHosts([entry])).toThrow(`'${entry}'`),
   )
 })
 
 describe('a name that leads elsewhere a moment later', () => {
-  test('what was checked is what is connected to, and a new look is a new check', async () => {
+  test('is connected at the checked address, and a later look-up is checked again', async () => {
     const names: Record<string, readonly string[]> = { 'models.vendor.com': [PUBLIC] }
     const { guarded, asked, time } = guard(names)
     await guarded.check(NAMED)
@@ -384,7 +384,7 @@ describe('a name that leads elsewhere a moment later', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('calls at the same time share one look at the name, also one that fails', async () => {
+  test('is looked up once for calls at the same time, even if that fails', async () => {
     const names: Record<string, readonly string[]> = {}
     const { guarded, asked } = guard(names)
     const lost = await Promise.allSettled([1, 2, 3].map(() => guarded.locate(NAMED)))
@@ -394,7 +394,7 @@ describe('a name that leads elsewhere a moment later', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('a name that is not answered in time fails, and the next call asks again', async () => {
+  test('fails without an answer in time, and is looked up again by the next call', async () => {
     let isSilent = true
     const guarded = new AddressGuard({
       trustedHosts: new TrustedHosts([]),
@@ -415,7 +415,7 @@ describe('a name that leads elsewhere a moment later', () => {
 })
 
 describe('address ranges', () => {
-  test('whatever way an IPv4 address is embedded in IPv6, it is never more open than by itself', () => {
+  test('an IPv4 address embedded in IPv6 is never more open than by itself', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         const parsed = parseIpAddress(address)

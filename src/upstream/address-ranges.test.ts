@@ -57,7 +57,7 @@ describe('a range that is not the public internet', () => {
     expect(kindOf(last)).not.toBe('public')
   })
 
-  test.each(CLOSED)('%s closes neither neighbour', (text) => {
+  test.each(CLOSED)('%s leaves both neighbours open', (text) => {
     const { value, lastValue, bits } = ends(text)
     for (const neighbour of [value - 1n, lastValue + 1n]) {
       const isAddress = neighbour >= 0n && neighbour < 1n << BigInt(bits)
@@ -70,7 +70,7 @@ describe('a range that is not the public internet', () => {
   })
 })
 
-test('of IPv6, nothing outside 2000::/3 is public', () => {
+test('an IPv6 address outside 2000::/3 is never public', () => {
   for (const group of Array.from({ length: 0x1_00 }, (_, at) => (at << 8).toString(16)))
     for (const address of [`${group}::`, `${group}:ffff::1`, `${group}::a00:1`])
       if (!/^[23][0-9a-f]{3}:/.test(address)) expect(kindOf(address)).not.toBe('public')
@@ -118,4 +118,4 @@ test.each([
   '[::1]',
   ' 1.2.3.4',
   '',
-])("'%s' is no plain address", (text) => expect(kindOf(text)).toBeUndefined())
+])("'%s' is not a plain address", (text) => expect(kindOf(text)).toBeUndefined())

@@ -31,7 +31,7 @@ test.each([
 })
 
 test.each(['x-name', 'x-name : 1', 'x-name\u00e9: 1', ': 1', ' x-name: 1', 'x-name\u0000: 1'])(
-  'what is no field is none where a field stood before: %j',
+  'a malformed field is rejected where a field stood before: %j',
   (line) => {
     read('x-name: before')
     expect(read(line)).toBeUndefined()

@@ -124,7 +124,7 @@ describe('an answer with', () => {
     },
   )
 
-  test('neither length nor chunks is whole when the connection ends', () => {
+  test('no length and no chunks is whole when the connection ends', () => {
     const text = `${head('content-type: text/plain')}hello`
     expect(hear([text])).toMatchObject({ body: 'hello', isWhole: false })
     expect(hear([...text], { closes: true })).toMatchObject({
@@ -252,7 +252,7 @@ describe('no answer is one with', () => {
   })
 })
 
-describe('what follows a whole answer is none of it', () => {
+describe('bytes after a whole answer do not belong to it', () => {
   test.each([
     ['bytes after its end', `${head('content-length: 1')}ab`],
     ['bytes after its last chunk', `${head('transfer-encoding: chunked')}0\r\n\r\nx`],
@@ -350,7 +350,7 @@ const answers = fc
     ),
   )
 
-test('what is taken for whole is read by Node’s own parser alike, and nothing that it refuses is taken', async () => {
+test('Node’s parser reads every answer accepted here alike, and rejected ones are never taken', async () => {
   const texts = fc.sample(answers, { numRuns: IS_LONG ? 100_000 : 4_000 })
   const theirs = await readByLlhttp(texts)
   let whole = 0

@@ -123,7 +123,7 @@ describe('a connection', () => {
     expect(upstream.connections).toBe(3)
   })
 
-  test('of which there are no more than calls at once: a thousand, and again', async () => {
+  test('is reused: a thousand calls at once need a thousand connections, twice', async () => {
     const waiting: Socket[] = []
     const upstream = await startUpstream((socket) => {
       waiting.push(socket)
@@ -213,7 +213,7 @@ describe('a connection', () => {
     expect(upstream.connections).toBe(20)
   })
 
-  test('whose call is given up is closed, and one that comes too late serves the next call', async () => {
+  test('closes with its cancelled call, and a late connection serves the next call', async () => {
     const upstream = await startUpstream(() => undefined)
     const client = startClient()
     const given = client.open(upstream)
@@ -231,7 +231,7 @@ describe('a connection', () => {
     expect(upstream.received[1]).toBe('')
   })
 
-  test('that is on its way is waited for by the next call, and not for long', async () => {
+  test('on its way is waited for by the next call, for a bounded time', async () => {
     const clock = new ScriptedClock()
     // A proxy that never says whether there is a tunnel.
     const proxy = await startUpstream(() => undefined)
@@ -253,7 +253,7 @@ describe('a connection', () => {
     expect(await sending).toBe('cancelled')
   })
 
-  test('whose server takes it and says nothing is given up, and costs no later call its place', async () => {
+  test('to a silent server is given up, and takes no place from later calls', async () => {
     const clock = new ScriptedClock()
     let isHung = true
     const proxy = await startUpstream((socket) => {
@@ -279,7 +279,7 @@ describe('a connection', () => {
     await pollUntil('the end of all', () => proxy.open.size === 0)
   })
 
-  test('that cannot be made to one address is made to the next in the same call', async () => {
+  test('is made to the next address, in the same call, if the first fails', async () => {
     const upstream = await startUpstream()
     const client = startClient()
     const url = `http://models.example:${upstream.port}/v1`
@@ -291,7 +291,7 @@ describe('a connection', () => {
 })
 
 describe('a question', () => {
-  test('is never written twice: an upstream that ends without an answer has had it', async () => {
+  test('is never written twice: an upstream that closes without an answer has read it', async () => {
     const upstream = await startUpstream((socket, { received }) => {
       const isFirst = received[0]?.split('POST').length === 2
       if (isFirst) socket.write(OK)
@@ -343,7 +343,7 @@ describe('a question', () => {
     expect(upstream.connections).toBe(4)
   })
 
-  test('names its host once, also where its headers do', async () => {
+  test('names its host once, even if its headers do too', async () => {
     const upstream = await startUpstream()
     await startClient().ask({ ...upstream, headers: { host: '127.0.0.1', 'x-a': 'b' } })
     expect(upstream.received[0]?.split('host: ')).toHaveLength(2)
@@ -362,7 +362,7 @@ describe('a question', () => {
 })
 
 describe('an answer', () => {
-  test('that nobody reads holds its upstream back, and is whole in the end', async () => {
+  test('without a reader holds its upstream back, and is whole in the end', async () => {
     const size = 64 * 1024 * 1024
     let isDrained = false
     const upstream = await startUpstream((socket) => {
@@ -390,7 +390,7 @@ describe('an answer', () => {
     expect(length).toBe(size)
   })
 
-  test('that breaks off can be read as far as it came', async () => {
+  test('that breaks off can be read up to the break', async () => {
     const upstream = await startUpstream((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc')
       socket.end()
@@ -402,7 +402,7 @@ describe('an answer', () => {
     expect(await exchange.read().catch(({ type }) => type)).toBe('connection_lost')
   })
 
-  test('that is not framed as HTTP/1.1 says is a failure, and its connection is dropped', async () => {
+  test('with invalid HTTP/1.1 framing is a failure, and its connection is dropped', async () => {
     for (const answer of [
       `${OK}${OK}`,
       'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\nx',
@@ -419,7 +419,7 @@ describe('an answer', () => {
 describe('a proxy', () => {
   const url = (port: number) => `http://models.example:${port}/v1?a=b`
 
-  test('is told the whole address, and its own credential', async () => {
+  test('gets the whole address, and its own credential', async () => {
     const proxy = await startUpstream()
     const environment = { HTTP_PROXY: `http://me:p%40ss@127.0.0.1:${proxy.port}` }
     expect(await startClient({ environment }).ask({ url: url(81) })).toBe('hi')
@@ -471,7 +471,7 @@ describe('a proxy', () => {
     ['refuses', 'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n'],
     ['speaks no HTTP', 'SSH-2.0\r\n\r\n'],
     ['goes on after its answer', 'HTTP/1.1 200 Established\r\n\r\nhello'],
-  ])('that %s leads nowhere, and nothing of the call is told to it', async (_name, answer) => {
+  ])('that %s fails the connection, and learns nothing of the call', async (_name, answer) => {
     const proxy = await startUpstream((socket) => void socket.write(answer))
     const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }
     const client = startClient({ environment })
@@ -484,20 +484,20 @@ describe('a proxy', () => {
     ])
   })
 
-  test('is told a password without a name', async () => {
+  test('gets a password without a name', async () => {
     const proxy = await startUpstream()
     const environment = { HTTP_PROXY: `http://:pass@127.0.0.1:${proxy.port}` }
     expect(await startClient({ environment }).ask({ url: url(81) })).toBe('hi')
     expect(proxy.received[0]).toContain(`\r\nproxy-authorization: Basic ${btoa(':pass')}\r\n`)
   })
 
-  test('whose address is none names its variable', () => {
+  test('with an invalid address is refused by its variable’s name', () => {
     expect(() => new Proxies({ HTTPS_PROXY: 'socks5://127.0.0.1:1' })).toThrow(
       'HTTPS_PROXY is no address of an HTTP proxy',
     )
   })
 
-  test('whose password cannot be read names its variable, and not the password', () => {
+  test('with an unreadable password is refused by its variable’s name, without the password', () => {
     const read = () => new Proxies({ HTTPS_PROXY: 'http://me:planted%zz@127.0.0.1:1' })
     expect(read).toThrow(/^HTTPS_PROXY holds a name or a password with a % /)
     expect(read).not.toThrow('planted')

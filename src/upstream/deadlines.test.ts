@@ -23,7 +23,7 @@ function wait(name: string, ms: number, more: Partial<Deadline> = {}): Deadline 
   return deadline
 }
 
-test('those that are over in one sweep are told in the order in which they began to wait', async () => {
+test('deadlines that fall due in one sweep fire in the order in which they began', async () => {
   for (const name of ['first', 'second', 'third']) wait(name, 10)
   wait('later', 1_000)
   await clock.advance(50)
@@ -31,7 +31,7 @@ test('those that are over in one sweep are told in the order in which they began
   expect(deadlines.size).toBe(1)
 })
 
-test('one that is ended by another in the same sweep is told nothing', async () => {
+test('a deadline removed by another in the same sweep does not fire', async () => {
   const others: Deadline[] = []
   others.push(wait('before', 10))
   const endOthers = () => {
@@ -44,7 +44,7 @@ test('one that is ended by another in the same sweep is told nothing', async () 
   expect(deadlines.size).toBe(0)
 })
 
-test('one that is added twice is pending once, and one that is removed twice leaves the others alone', async () => {
+test('a deadline added twice is pending once, and one removed twice leaves the others alone', async () => {
   const twice = wait('twice', 10)
   deadlines.add(twice)
   wait('other', 10)
@@ -56,7 +56,7 @@ test('one that is added twice is pending once, and one that is removed twice lea
   expect(told).toEqual(['other due'])
 })
 
-test('one that waits again when it has fallen due falls due again', async () => {
+test('a deadline added again when it has fallen due falls due again', async () => {
   const again: Deadline = {
     dueAt: deadlines.now() + 10,
     onDue: () => {
@@ -70,7 +70,7 @@ test('one that waits again when it has fallen due falls due again', async () => 
   expect(told).toEqual(['again', 'again'])
 })
 
-test('an abort is heard after the first sweep, and is not listened to once its wait is over', async () => {
+test('an abort counts after the first sweep, and is ignored once its wait is over', async () => {
   const leaving = new AbortController()
   const staying = new AbortController()
   wait('leaves', 1_000, { signal: leaving.signal })
@@ -83,7 +83,7 @@ test('an abort is heard after the first sweep, and is not listened to once its w
   expect(deadlines.size).toBe(0)
 })
 
-test('a shutdown ends all, and what it begins is left to wait', () => {
+test('a shutdown ends all deadlines, and leaves pending the ones added by it', () => {
   wait('begins another', 1_000, { onDue: () => void wait('another', 1_000) })
   wait('other', 1_000)
   deadlines.expireAll()
@@ -91,7 +91,7 @@ test('a shutdown ends all, and what it begins is left to wait', () => {
   expect(deadlines.size).toBe(1)
 })
 
-test('nothing wakes the process after the last wait is over, and the next one is looked after again', () => {
+test('no timer runs after the last wait is over, and the next wait starts one again', () => {
   const [first, second] = [wait('first', 1_000), wait('second', 1_000)]
   deadlines.remove(first)
   expect(clock.pending).toBe(1)

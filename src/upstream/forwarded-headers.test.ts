@@ -36,12 +36,12 @@ test.each([
   'x-request-id',
   'request-id',
   'x-ratelimit-remaining-requests',
-])('%s never passes, whoever names it', (name) => {
+])('%s never passes, even if a list names it', (name) => {
   expect(mayBeForwarded(name)).toBeFalse()
   expect(new HeaderList([name, '*']).pick(new Headers({ [name]: 'v' }))).toEqual({})
 })
 
-test('a list passes what it names and what begins as it says, and nothing else', () => {
+test('a list passes its names and its prefixes, and nothing else', () => {
   const list = new HeaderList(['accept', 'x-mine-*'])
   const headers = new Headers({
     accept: 'a',

@@ -51,7 +51,7 @@ async function failureOf(call: Promise<unknown>): Promise<GoogleTokenError> {
   return thrown
 }
 
-test('is asked for with a signed assertion for the endpoint that the account names', async () => {
+test('is requested with a signed assertion for the endpoint that the account names', async () => {
   endpoint.answer(granted('ya29.first'))
   expect(await createSource().source.get()).toBe('ya29.first')
   const { method, path, headers, text } = endpoint.last()
@@ -80,7 +80,7 @@ describe('is kept', () => {
     expect(endpoint.requests).toHaveLength(2)
   })
 
-  test('no longer because the clock of the machine is set back, nor because the machine slept', async () => {
+  test('for no longer if the clock is set back, or if the machine slept', async () => {
     const clock = new ScriptedClock()
     const source = new GoogleTokenSource(new Secret(account.json), SCOPE, clock)
     for (const token of ['first', 'second', 'third']) endpoint.answerOnce(granted(token))
@@ -94,7 +94,7 @@ describe('is kept', () => {
     expect(await source.get()).toBe('third')
   })
 
-  test('and asked for once, however many want it at the same time', async () => {
+  test('for callers at the same time, which share one request', async () => {
     const { source } = createSource()
     endpoint.answer(granted('one'))
     const tokens = await Promise.all(Array.from({ length: 50 }, () => source.get()))

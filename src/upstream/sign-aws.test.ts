@@ -106,7 +106,7 @@ describe('a signature', () => {
     expect(await signAws({ ...vanilla, method: 'POST', body })).toEqual(signed.headers)
   })
 
-  test('that fails shows no secret', async () => {
+  test('fails without a secret in its error', async () => {
     const broken = signAws({ ...vanilla, method: 'GET', url: 'no address' })
     expect(String(await broken.catch((thrown: unknown) => thrown))).not.toContain(
       credential.secretAccessKey,
@@ -137,7 +137,7 @@ describe('a credential', () => {
     'AKIAEXAMPLE123456789:secret:token:more',
     'short:secret',
     '',
-  ])('of another form is an API key: %s', (text) => {
+  ])('in another form is an API key: %s', (text) => {
     expect(parseAwsCredential(text)).toBeUndefined()
   })
 })

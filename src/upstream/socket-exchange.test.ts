@@ -160,7 +160,7 @@ describe('pieces, in the turn that brings them', () => {
     expect(deadlines.size).toBe(0)
   })
 
-  test('are kept for whoever reads next where one is enough', async () => {
+  test('are kept for the next reader if one is enough', async () => {
     const upstream = startDictated()
     const { exchange } = open(upstream.url)
     await exchange.send()
@@ -177,7 +177,7 @@ describe('pieces, in the turn that brings them', () => {
     expect(second.seen).toEqual(['two'])
   })
 
-  test('that cannot be used are told to whoever took them, and the rest can still be let go', async () => {
+  test('pass a reader’s failure on to it, and the exchange can still be closed', async () => {
     const upstream = startDictated()
     const { exchange, deadlines } = open(upstream.url)
     await exchange.send()
@@ -194,7 +194,7 @@ describe('pieces, in the turn that brings them', () => {
     expect(deadlines.size).toBe(0)
   })
 
-  test('end with the exchange, also where whoever takes one ends it', async () => {
+  test('end with the exchange, even if a reader closes it', async () => {
     const upstream = startDictated()
     const { exchange, deadlines } = open(upstream.url)
     await exchange.send()
@@ -208,7 +208,7 @@ describe('pieces, in the turn that brings them', () => {
     expect(deadlines.size).toBe(0)
   })
 
-  test('that came before a break are taken first', async () => {
+  test('are read up to a break before it fails', async () => {
     const upstream = startDictated()
     const { exchange } = open(upstream.url)
     await exchange.send()
@@ -243,7 +243,7 @@ describe('endings', () => {
     expect(deadlines.size).toBe(0)
   })
 
-  test('a client that left before it began is not sent for', async () => {
+  test('a client that left before the start causes no request', async () => {
     const upstream = startUpstream(silence)
     const { exchange, client } = open(upstream.url)
     client.abort()

@@ -100,7 +100,7 @@ beforeAll(async () => {
   local = await serve(LOCALHOST_CERTIFICATE)
 })
 
-test('a server is spoken to under the name that its certificate has, and to nobody else', async () => {
+test('a server gets calls under the name in its certificate alone', async () => {
   const other = await serve(OTHER_CERTIFICATE)
   const expired = await serve(EXPIRED_CERTIFICATE)
   const closing = await closeInHandshake()
@@ -127,7 +127,7 @@ test('a server is spoken to under the name that its certificate has, and to nobo
   expect({ handshakes, resumed }).toMatchObject({ resumed: 2 })
 })
 
-test('nobody is trusted whose authority is not known', async () => {
+test('a server with an unknown authority gets no call', async () => {
   expect(await ask([{ url: `https://localhost:${local}/` }], { NODE_EXTRA_CA_CERTS: '' })).toEqual([
     'connect_failed: self signed certificate',
     'connect_failed: self signed certificate',
@@ -149,7 +149,7 @@ test('through a proxy, TLS is between the gateway and the upstream alone', async
   expect(tunnels[0]).toBe(`127.0.0.1:${proxied.url.split(':')[2]?.slice(0, -1)}`)
 })
 
-test('a proxy that is itself under TLS is named as what cannot be used', async () => {
+test('a proxy that is itself under TLS is refused with a message that names it', async () => {
   const proxy = await serve(LOCALHOST_CERTIFICATE)
   const before = heard.length
   const said = await ask([{ url: 'https://other.test/', addresses: ['127.0.0.1'] }], {

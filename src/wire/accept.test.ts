@@ -171,13 +171,13 @@ describe.each(Object.entries(DIALECTS))(
       )
     })
 
-    test('streams where that is said, and only then', () => {
+    test('streams only if the request says so', () => {
       expect(accept({ ...least, stream: true }).stream).toBe(true)
       for (const stream of [false, null]) expect(accept({ ...least, stream }).stream).toBe(false)
       expect(accept(least).stream).toBe(false)
     })
 
-    test('has a gate, and names what has no effect', () => {
+    test('requires a gate, and names members without effect', () => {
       expect(accept(least)).toMatchObject({ gateId: 'g', ignored: [] })
       for (const name of ['gate_id', 'model'])
         if (name in least)

@@ -226,7 +226,7 @@ const TABLE: readonly Encoded[] = [
 ]
 const IDS = TABLE.map(({ id }) => id)
 
-test('every dialect that is translated to is in the table', () => {
+test('the table lists every dialect with a client codec', () => {
   expect(IDS.toSorted()).toEqual((Object.keys(CLIENT_CODECS) as DialectId[]).toSorted())
 })
 
@@ -238,14 +238,14 @@ describe.each(TABLE)('$id', ({ id, messages, body, ignored }) => {
     expect(encoded.ignored.toSorted()).toEqual(ignored.toSorted())
   })
 
-  test('says nothing that was not asked', () => {
+  test('has no members beyond the request’s', () => {
     const { body: bare, ignored: none } = encode(id, {})
     expect(none).toEqual([])
     const required = ['model', messages, 'store', 'max_tokens']
     expect(Object.keys(bare).filter((name) => !required.includes(name))).toEqual([])
   })
 
-  test('asks for text as for nothing, and takes tools without a description or arguments', () => {
+  test('treats the text format as no format, and takes tools without a description or arguments', () => {
     const plain = encode(id, { responseFormat: { type: 'text' } })
     expect(plain.ignored).toEqual([])
     expect(JSON.stringify(plain.body)).not.toContain('json')
@@ -256,7 +256,7 @@ describe.each(TABLE)('$id', ({ id, messages, body, ignored }) => {
 
   // A tool that has to be called, and none that could be.
   test.each([{ type: 'required' }, { type: 'tool', name: 'f' }] as const)(
-    'never sends a demand for a tool as if it were a wish: %j',
+    'never sends a required tool choice as an optional one: %j',
     (toolChoice) => {
       const offered = encode(id, { tools: [{ name: 'f' }], toolChoice }).body
       const wished = encode(id, { tools: [{ name: 'f' }], toolChoice: { type: 'auto' } }).body
@@ -347,14 +347,14 @@ describe.each(IDS)('%s loses nothing in silence:', (id) => {
     else expect(asked.ignored.filter((other) => other !== feature)).toEqual([])
   })
 
-  test('an image with the detail that is the default is nothing to name', () => {
+  test('an image with the default detail has nothing to name', () => {
     const part: UserPart = { type: 'image', source: png, detail: 'auto' }
     expect(encode(id, { messages: [user(part)] }).ignored).toEqual([])
   })
 })
 
 test.each(['anthropic-messages', 'bedrock-converse'] as const)(
-  '%s, which checks signatures, gets no thinking that nobody signed, and that is named',
+  '%s, which checks signatures, gets no unsigned thinking, and names it',
   (id) => {
     const hm: AssistantPart = { type: 'reasoning', text: 'hm' }
     const { body, ignored } = encode(id, {
@@ -444,7 +444,7 @@ describe('reasoning', () => {
     },
   ]
 
-  test.each([...ASKED])('is asked of $id by $mode', ({ id, mode, at, byWord, byBudget }) => {
+  test.each([...ASKED])('is requested from $id by $mode', ({ id, mode, at, byWord, byBudget }) => {
     const ask = (reasoning: NonNullable<ChatRequest['reasoning']>) => {
       const { body, ignored } = encode(id, { reasoning }, { reasoning: mode })
       let found: JsonValue | undefined = body
@@ -462,7 +462,7 @@ describe('reasoning', () => {
   })
 
   test.each(IDS)(
-    'is named by %s for a model that does not reason, unless none is asked for',
+    'is named by %s for a model without reasoning, unless the effort is none',
     (id) => {
       expect(encode(id, { reasoning: { effort: 'low' } }).ignored).toEqual(['reasoning'])
       expect(encode(id, { reasoning: { budgetTokens: 2048 } }).ignored).toEqual(['reasoning'])
@@ -476,7 +476,7 @@ describe.each(['anthropic-messages', 'gemini-generate-content', 'bedrock-convers
   '%s',
   (id) => {
     test.each(['[]', '7', 'null', '"x"', '{', ''])(
-      'refuses a call whose arguments are %p',
+      'refuses a call with the arguments %p',
       (written) => {
         const messages = [assistant(call({ arguments: written })), result()]
         expect(() => encode(id, { messages })).toThrow(
@@ -497,12 +497,12 @@ describe.each(IDS.filter((id) => id !== 'bedrock-converse'))('a stream of %s', (
     return [...(decoder?.push(Buffer.from(bytes)) ?? []), ...(decoder?.end() ?? [])]
   }
 
-  test('says nothing where it holds nothing, and is not complete', () => {
+  test('without events is empty and not complete', () => {
     expect(decode('')).toEqual([])
     expect(decode(': comment\n\ndata:\n\ndata:  \n\nevent: x\n\n')).toEqual([])
   })
 
-  test.each(['{"half', '[]', '7', 'oops'])('that holds %s as an event is broken', (data) => {
+  test.each(['{"half', '[]', '7', 'oops'])('with %s as an event is broken', (data) => {
     expect(decode(`data: ${data}\n\n`)).toEqual([
       { type: 'error', message: 'The upstream sent an event that is not valid JSON.' },
     ])

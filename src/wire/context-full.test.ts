@@ -55,7 +55,7 @@ describe('a full context', () => {
     expect(isContextFull(400, answer as Parameters<typeof isContextFull>[1])).toBe(false)
   })
 
-  test('is not looked for behind 2,000 characters, where an error repeats what it was sent', () => {
+  test('is not looked for behind 2,000 characters, where an error may repeat the request', () => {
     const words = 'prompt is too long'
     const room = 2_000 - words.length
     expect(isContextFull(400, saying(' '.repeat(room) + words))).toBe(true)
@@ -64,7 +64,7 @@ describe('a full context', () => {
 })
 
 describe('its text', () => {
-  test('begins for clients of Messages as they look for it', () => {
+  test('begins, for clients of Messages, with the words that they look for', () => {
     expect(toContextMessage('context length exceeded', 'messages')).toBe(
       'prompt is too long: context length exceeded',
     )
@@ -115,7 +115,7 @@ describe('its body', () => {
     expect(bodyOf('messages', answer)).toBe(answer.bytes)
   })
 
-  test('that says nothing says at least that', () => {
+  test('without a message gets a standard one', () => {
     const answer = { json: { error: { type: 'x' } } } as UpstreamErrorAnswer
     expect(parsed(toContextBody(Buffer.from('{}'), answer, 'messages'))).toEqual({
       error: { type: 'x', message: 'prompt is too long: no message' },

@@ -22,7 +22,7 @@ describe.each(Object.keys(ERROR_POLICY) as ErrorKind[])('%s', (kind) => {
     })
   })
 
-  test('alt: the flat one, and what Mistral’s clients parse', () => {
+  test('alt: the flat one, and the members that Mistral’s clients parse', () => {
     const { flat, type, code } = ERROR_POLICY[kind]
     expect(JSON.parse(String(encodeError('alt', error)))).toEqual({
       error: flat,
@@ -58,7 +58,7 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 }
 
-describe('an error that is', () => {
+describe('an error', () => {
   const typeAt = (status: number) =>
     JSON.parse(
       String(encodeError('messages', new GatewayError('upstream_error', 'no', { status }))),
@@ -72,11 +72,11 @@ describe('an error that is', () => {
     [500, 'api_error'],
     [502, 'api_error'],
     [529, 'api_error'],
-  ] as const)('a %d has for clients of Messages the type %s', (status, type) => {
+  ] as const)('with status %d has for clients of Messages the type %s', (status, type) => {
     expect(typeAt(status)).toBe(type)
   })
 
-  test('an upstream’s own is told in its own bytes, where envelopes can be the same', () => {
+  test('of an upstream keeps its own bytes if the envelope is the same', () => {
     const upstreamBody = Buffer.from('{ "error": {} }')
     const error = new GatewayError('upstream_error', 'no', { upstreamBody })
     expect(encodeError('nested', error)).toBe(upstreamBody)
@@ -91,7 +91,7 @@ describe('an error that is', () => {
     })
   })
 
-  test('about no field says so: null where it is nested, no details where it is flat', () => {
+  test('without a field has null in nested form, and no details in flat form', () => {
     const error = new GatewayError('conflict', 'no')
     expect(JSON.parse(String(encodeError('nested', error))).error.param).toBeNull()
     expect(JSON.parse(String(encodeError('flat', error)))).toEqual({
@@ -100,7 +100,7 @@ describe('an error that is', () => {
     })
   })
 
-  test('our own refusal tells its details in Anthropic’s form, an upstream’s words it does not', () => {
+  test('of the gateway has its details in Anthropic’s form, and one of an upstream has not', () => {
     const errorOf = (error: GatewayError) =>
       JSON.parse(String(encodeError('messages', error))).error
     const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
@@ -110,7 +110,7 @@ describe('an error that is', () => {
     )
   })
 
-  test('detailed keeps its details where it is flat', () => {
+  test('with details keeps them in flat form', () => {
     const error = new GatewayError('upstream_error', 'no', { param: 'p', details: { status: 500 } })
     expect(JSON.parse(String(encodeError('flat', error))).details).toEqual({ status: 500 })
   })
@@ -182,7 +182,7 @@ test.each([
 )
 
 test.each(['{"message":"m"}', '{"error":"plain"}', '[]', '<html>'])(
-  'an upstream that says %s is told in its own bytes: there is nothing to complete',
+  'an upstream that says %s passes in its own bytes: there is nothing to complete',
   (text) => {
     const body = Buffer.from(text)
     expect(

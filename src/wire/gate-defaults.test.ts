@@ -113,7 +113,7 @@ describe('in any body, with any members in any order', () => {
     )
   })
 
-  test('to the byte: what is not written stays as it was spelled', () => {
+  test('to the byte: unedited members keep their spelling', () => {
     fc.assert(
       fc.property(others, messages, fc.nat(3), (extra, list, indent) => {
         const body = JSON.stringify(
@@ -193,7 +193,7 @@ describe('in any body, with any members in any order', () => {
     )
   })
 
-  test("Mistral's: nothing goes up twice, and nothing that is not known", () => {
+  test("Mistral's: no member is sent twice, and no unknown one is sent", () => {
     const names = ['temperature', 'top_p', 'max_tokens', 'reasoning_effort']
     fc.assert(
       fc.property(others, said(names), fc.boolean(), (extra, settings, isFim) => {
@@ -240,7 +240,7 @@ describe('a model that does not take a setting', () => {
       '"messages":[],"max_tokens":5',
       ['max_tokens', 'temperature', 'top_p'],
     ],
-  ] as const)('%s: sampling is neither sent nor forgotten', (_name, dialect, rest, ignored) => {
+  ] as const)('%s: a sampling default is left out and named', (_name, dialect, rest, ignored) => {
     const defaults = { temperature: 0.5, topP: 0.5, maxOutputTokens: 9 }
     const written = write(dialect, `{"model":"g",${rest}}`, { target: picky, defaults })
     expect(written.sent).not.toMatch(/temperature|top_p|"max_tokens":5/)
@@ -253,7 +253,7 @@ describe('a model that does not take a setting', () => {
     ['Messages', anthropicMessages, '"messages":[],"max_tokens":5', 'output_config.effort'],
     ['Mistral', mistralChat, '"messages":[]', 'reasoning_effort'],
     ['FIM', mistralFim, '"prompt":"a"', 'reasoning_effort'],
-  ] as const)('%s: an effort is neither sent nor forgotten', (_name, dialect, rest, name) => {
+  ] as const)('%s: an effort default is left out and named', (_name, dialect, rest, name) => {
     const written = write(dialect, `{"model":"g",${rest}}`, {
       target: plain,
       defaults: { reasoningEffort: 'low' },
@@ -262,7 +262,7 @@ describe('a model that does not take a setting', () => {
     expect(written.ignored).toEqual([name])
   })
 
-  test('a temperature beyond the scale of the dialect is brought to its end, and named', () => {
+  test('a temperature beyond the scale of the dialect is set to its end, and named', () => {
     const defaults = { temperature: 2 }
     expect(write(mistralChat, '{"model":"g","messages":[]}', { defaults })).toMatchObject({
       sent: '{"temperature":1.5,"model":"up","messages":[]}',
@@ -276,7 +276,7 @@ describe('a model that does not take a setting', () => {
     })
   })
 
-  test('a Messages caller that thinks is sent no sampling, which would be refused', () => {
+  test('a Messages caller that thinks gets no sampling defaults, which would be refused', () => {
     const body =
       '{"model":"g","messages":[],"max_tokens":9000,"thinking":{"type":"enabled","budget_tokens":1024}}'
     const target = { ...TARGET, traits: { reasoning: 'budget' as const } }
@@ -287,7 +287,7 @@ describe('a model that does not take a setting', () => {
   })
 })
 
-describe('in Messages, `thinking` speaks of the effort', () => {
+describe('in Messages, `thinking` sets the effort too', () => {
   const adaptive = { ...TARGET, traits: { reasoning: 'adaptive' as const } }
   const budget = { ...TARGET, traits: { reasoning: 'budget' as const } }
   const body = (thinking: object) =>
@@ -317,7 +317,7 @@ describe('in Messages, `thinking` speaks of the effort', () => {
       { output_config: { format: { a: 1.5 }, effort: 'max' } },
       { format: { a: 1.5 }, effort: 'low' },
     ],
-  ])('the effort goes into output_config, beside what stands in %j', (members, outputConfig) => {
+  ])('the effort is added to output_config, beside %j', (members, outputConfig) => {
     const text = JSON.stringify({ model: 'up', max_tokens: 9, messages: [], ...members })
     const { sent } = write(anthropicMessages, text, {
       defaults: { reasoningEffort: 'low' },
@@ -343,7 +343,7 @@ describe('in Messages, `thinking` speaks of the effort', () => {
   })
 })
 
-test('a chat whose caller writes as developer is led by a developer message', () => {
+test('instructions become a developer message in a chat that uses that role', () => {
   const defaults = { instructions: 'I' }
   const sent = (role: string) =>
     write(openaiChat, `{"model":"g","messages":[{"role":"${role}","content":"a"}]}`, { defaults })
@@ -360,7 +360,7 @@ test('two names of one setting are one setting: both are named, and one is sent'
   })
 })
 
-test('translated, the defaults stand where the caller would have said them', () => {
+test('translated defaults stand where the caller would have set them', () => {
   const request: ChatRequest = {
     messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
     stream: false,

@@ -38,7 +38,7 @@ function toValue(object: JsonObject): unknown {
   return Object.fromEntries(object.members.map((member) => [member.key, object.value(member)]))
 }
 
-describe('what is found', () => {
+describe('the scan finds', () => {
   test('the members and values that JSON.parse finds, in any spelling and any view', () => {
     fc.assert(
       fc.property(objectText, fc.nat(7), (text, offset) => {
@@ -144,7 +144,7 @@ describe('what is found', () => {
     expect([...arrayElements(object, member)]).toEqual([{ start: 6, end: text.length - 2 }])
   })
 
-  test('a member that is no array has no elements to give', () => {
+  test('no elements of a member that is not an array', () => {
     const object = scan('{"a":{}}')
     expect(() => [...arrayElements(object, memberOf(object, 'a'))]).toThrow(TypeError)
   })
@@ -215,7 +215,7 @@ const refused: readonly [text: string, offset: number][] = [
   ['{"":1,"":2}', 6],
 ]
 
-describe('what is refused', () => {
+describe('the scan refuses', () => {
   test.each(refused)('%j', (text, offset) => {
     expect(failureOf(encoder.encode(text))?.offset).toBe(offset)
   })
@@ -237,7 +237,7 @@ describe('what is refused', () => {
     expect(failureOf(Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0xff))?.offset).toBe(4)
   })
 
-  test('nesting deeper than the limit, and no sooner', () => {
+  test('nesting deeper than the limit, and nothing less deep', () => {
     const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
     expect(failureOf(encoder.encode(nested(MAX_DEPTH)))).toBeUndefined()
     expect(failureOf(encoder.encode(nested(MAX_DEPTH + 1)))?.message).toContain(
@@ -280,7 +280,7 @@ describe('what is refused', () => {
     ['{"a":1e', 'unexpected end, a digit is wanted at byte 7'],
     ['{"a":tru', 'unexpected end, true, false or null is wanted at byte 8'],
     ['{"a":nul1}', 'unexpected character, true, false or null is wanted at byte 8'],
-  ])('saying where, and what is wanted there: %j', (text, message) => {
+  ])('with the place and the expected token: %j', (text, message) => {
     expect(failureOf(encoder.encode(text))?.message).toBe(message)
   })
 
@@ -299,7 +299,7 @@ describe('what is refused', () => {
     return key !== undefined && Object.hasOwn(earlier, JSON.parse(key) as string)
   }
 
-  test('just what JSON.parse refuses, and what the extra rules refuse, after any change of bytes', () => {
+  test('exactly the texts that JSON.parse or the extra rules refuse, after any change of bytes', () => {
     const byte = fc.oneof(
       fc.constantFrom(...encoder.encode('{}[]",:\\/ \n\t\r0123456789.eE+-utrfalsn')),
       fc.nat(255),

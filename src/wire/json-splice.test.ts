@@ -45,7 +45,7 @@ describe('spliceJson', () => {
     expect(spliceJson(object, [])).toBe(object.bytes)
   })
 
-  test('a replaced value is all that changes', () => {
+  test('a replaced value is the only change', () => {
     fc.assert(
       fc.property(objectText, valueText, fc.nat(), fc.nat(7), (text, json, pick, offset) => {
         const object = scanJsonObject(viewAt(offset, encoder.encode(text)))
@@ -64,7 +64,7 @@ describe('spliceJson', () => {
     )
   })
 
-  test('what is inserted stands behind the first byte of the value, and all else stays', () => {
+  test('inserted text stands behind the first byte of the value, and the rest stays', () => {
     const output = splice(' {"a" : [ 1], "b":"x"} ', (object) => [
       { type: 'insert', member: memberOf(object, 'a'), text: '0,' },
       { type: 'insert', member: memberOf(object, 'b'), text: 'y ' },
@@ -72,7 +72,7 @@ describe('spliceJson', () => {
     expect(output).toBe(' {"a" : [0, 1], "b":"y x"} ')
   })
 
-  test('any edits together give the value that was asked for', () => {
+  test('any edits together give the requested value', () => {
     const action = fc.oneof(
       fc.constant('keep'),
       fc.constant('remove'),

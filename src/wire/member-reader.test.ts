@@ -49,7 +49,7 @@ describe('reads a top-level member', () => {
     for (const size of [1, 2, 3]) expect(read(text, size)).toEqual(members)
   })
 
-  test('of any object, whatever the pieces', () => {
+  test('from any object, in pieces of any size', () => {
     fc.assert(
       fc.property(objectText, fc.integer({ min: 1, max: 7 }), (text, size) => {
         const inside = `{"usage":${text},"x":${text},"meta":[${text}]}`
@@ -59,7 +59,7 @@ describe('reads a top-level member', () => {
     )
   })
 
-  test('but holds none that is implausibly long', () => {
+  test('but not one that is implausibly long', () => {
     const reader = new MemberReader(WANTED)
     reader.push(Buffer.from('{"usage":"'))
     for (let piece = 0; piece < 20; piece++) reader.push(Buffer.from('x'.repeat(10_000)))
@@ -68,17 +68,17 @@ describe('reads a top-level member', () => {
   })
 })
 
-describe('counts text', () => {
+describe('the count of text', () => {
   const textBytes = (text: string) => {
     const reader = new MemberReader(WANTED)
     reader.push(Buffer.from(text))
     return reader.textBytes
   }
 
-  test('numbers are none', () => expect(textBytes('{"data":[[0.25,-1e3]]}')).toBe(0))
-  test('strings are, the names of the top level are not', () =>
+  test('leaves out numbers', () => expect(textBytes('{"data":[[0.25,-1e3]]}')).toBe(0))
+  test('includes strings, and not the names of the top level', () =>
     expect(textBytes('{"aaaa":"bcd"}')).toBe(3))
-  test('a long one is prose when it has spaces, and media at a flat size when it has none', () => {
+  test('includes a long string in full if it has spaces, and at a flat size as media if it has none', () => {
     expect(textBytes(`{"a":"${'word '.repeat(10_000)}"}`)).toBe(50_000)
     expect(textBytes(`{"a":"${'A'.repeat(1_000_000)}"}`)).toBe(6 * 1024)
   })

@@ -31,7 +31,7 @@ test.each([
   expect(JSON.stringify(parseJson(text))).toBe(text)
 })
 
-test('what is no JSON is a SyntaxError, as ever', () => {
+test('invalid JSON is a SyntaxError, as with JSON.parse', () => {
   for (const text of ['', '{', `${'['.repeat(10)}x`, 'x'.repeat(9_000)])
     expect(() => parseJson(text)).toThrow(SyntaxError)
 })

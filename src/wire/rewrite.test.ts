@@ -31,7 +31,7 @@ const others = fc.dictionary(
   { maxKeys: 6 },
 )
 
-describe('whatever else the body holds stays as it is', () => {
+describe('a rewrite keeps the rest of the body unchanged', () => {
   test('on responses', () => {
     fc.assert(
       fc.property(others, fc.nat(3), (extra, indent) => {
@@ -129,7 +129,7 @@ describe('responses', () => {
   test.each([
     ...['"store":true', '"previous_response_id":"r"', '"conversation":"c"', '"prompt":{"id":"p"}'],
     ...['"background":true', '"input":[{"type":"item_reference","id":"rs_1"}]'],
-  ])('%s needs what is kept, and nothing is: it has the code for that', (member) => {
+  ])('%s needs stored responses, and is refused with that code', (member) => {
     const rest = member.startsWith('"input"') ? '' : ',"input":"hi"'
     expect(() => rewrite(openaiResponses, `{"model":"g",${member}${rest}}`)).toThrow(
       expect.objectContaining({ code: 'unsupported_parameter' }),
@@ -152,12 +152,12 @@ describe('responses', () => {
     '{"id":"msg_1","type":null,"role":"assistant","content":"a"}',
     '{"role":"user","content":"the answer was {\\"id\\":\\"msg_1\\"}"}',
     '{"type":"function_call","call_id":"c","name":"n","arguments":"{}","x":{"id":"msg_1"}}',
-  ])('%s is an item with its own words and no reference', (item) => {
+  ])('%s is an item with its own words, not a reference', (item) => {
     const body = `{"model":"g","input":[${item}],"store":false}`
     expect(rewrite(openaiResponses, body)).toBe(body.replace('"g"', '"up/stream"'))
   })
 
-  test('text that only speaks of an item_reference is no reference', () => {
+  test('text about an item_reference is not a reference', () => {
     const body =
       '{"model":"g","input":[{"role":"user","content":"what is an item_reference?"}],"store":false}'
     expect(rewrite(openaiResponses, body)).toBe(body.replace('"g"', '"up/stream"'))
@@ -172,7 +172,7 @@ describe('chat', () => {
       '"stream_options":{"include_usage":false,"include_obfuscation":false}',
       { include_usage: true, include_obfuscation: false },
     ],
-  ])('%s of a stream is made to count', (member, wanted) => {
+  ])('%s of a stream gets stream_options that ask for usage', (member, wanted) => {
     const sent = rewrite(
       openaiChat,
       `{"model":"g","messages":[],"stream":true,${member}}`,
@@ -181,7 +181,7 @@ describe('chat', () => {
     expect(JSON.parse(sent).stream_options).toEqual(wanted)
   })
 
-  test('a call that is no stream, or a provider that counts unasked, gets no stream_options', () => {
+  test('a call without streaming, or to a provider that counts unasked, gets no stream_options', () => {
     expect(rewrite(openaiChat, '{"model":"g","messages":[]}', COUNTING)).not.toContain(
       'stream_options',
     )
@@ -199,7 +199,7 @@ describe('chat', () => {
 })
 
 describe('fim', () => {
-  test('only what Mistral knows goes up; the rest, and min_tokens, is named', () => {
+  test('only members that Mistral knows are sent; the rest, and min_tokens, is named', () => {
     const body =
       '{"model":"g","prompt":"a","min_tokens":1,"suffix":null,"frequency_penalty":0,"gate_id":"g","seed":2}'
     const accepted = mistralFim.accept(scanJsonObject(Buffer.from(body)))
@@ -211,7 +211,7 @@ describe('fim', () => {
     })
   })
 
-  test('an empty prompt is legal, a missing one is not', () => {
+  test('an empty prompt is accepted, a missing one is not', () => {
     expect(JSON.parse(rewrite(mistralFim, '{"model":"g","prompt":""}')).prompt).toBe('')
     expect(() => rewrite(mistralFim, '{"model":"g"}')).toThrow(GatewayError)
   })
@@ -229,7 +229,7 @@ describe('messages', () => {
       '{"messages": [], "version": "mine", "max_tokens": 1, "gate_id": "g", "model": "m"}',
       '{"messages": [], "version": "v-1", "max_tokens": 1}',
     ],
-  ])('where the path names the model, the body does not: %s', (body, rewritten) => {
+  ])('the body has no model if the path has it: %s', (body, rewritten) => {
     expect(JSON.parse(rewrite(anthropicMessages, body, IN_PATH))).toEqual(JSON.parse(rewritten))
     expect(rewrite(anthropicMessages, body, IN_PATH)).toBe(rewritten)
   })

@@ -10,7 +10,7 @@ import { ScratchBuffer } from './json-splice.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 
-test('as much is lent as was asked for, whatever was lent before', () => {
+test('a buffer has the requested length, whatever was lent before', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(200 * KIB), { minLength: 1, maxLength: 6 }), (lengths) => {
       const scratch = new ScratchBuffer()
@@ -31,7 +31,7 @@ test('the same memory is lent again, from the smallest use to the largest that i
   expect(largest.buffer.byteLength).toBe(4 * MIB)
 })
 
-test('what is larger than the limit gets memory of its own, which is not kept', () => {
+test('a use beyond the limit gets separate memory, which is not kept', () => {
   const scratch = new ScratchBuffer()
   const kept = scratch.take(1)
   const large = scratch.take(4 * MIB + 1)
@@ -54,7 +54,7 @@ test.each([
   ['kept memory', 300 * KIB],
   ['memory of its own', 5 * MIB],
 ])(
-  'large memory does not begin where a page does, as what is copied into it does: %s',
+  'large memory begins away from the start of a page, unlike the sources that are copied into it: %s',
   (_name, length) => {
     const intoPage = ptr(new ScratchBuffer().take(length)) % 4096
     expect(intoPage).toBeGreaterThan(512)

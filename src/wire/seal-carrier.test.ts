@@ -20,7 +20,7 @@ const seals = fc.record<Seal>({
 })
 const parts = fc.record({ type: fc.constant('reasoning' as const), text: fc.string(), seal: seals })
 
-test('what is written is read back, with its origin', () => {
+test('a written seal is read back, with its origin', () => {
   fc.assert(
     fc.property(seals, fc.string(), fc.array(parts), fc.string(), (seal, origin, reasoning, id) => {
       fc.pre(!id.includes('~gh1~'))
@@ -34,14 +34,14 @@ test('what is written is read back, with its origin', () => {
   )
 })
 
-test('an id that has nothing to carry stays as it is', () => {
+test('an id with nothing to carry stays unchanged', () => {
   const unsealed = { type: 'reasoning' as const, text: 'hm' }
   for (const sealed of [{}, { reasoning: [] }, { reasoning: [unsealed] }])
     expect(writeToolId('call_1', sealed, 'o')).toBe('call_1')
   expect(readToolId('call_1')).toEqual({ id: 'call_1', sealed: {} })
 })
 
-test('an id may carry reasoning alone, of which only what is sealed', () => {
+test('an id may carry reasoning alone, without its unsealed parts', () => {
   const seal: Seal = { type: 'encrypted', value: 'v' }
   const reasoning = [
     { type: 'reasoning' as const, text: 'a' },
@@ -56,7 +56,7 @@ test('an id may carry reasoning alone, of which only what is sealed', () => {
 const carry = (json: unknown) => `gh1~${Buffer.from(JSON.stringify(json)).toString('base64url')}`
 const whole = { o: 'o', t: 'signature', v: 'v' }
 
-describe('what a client has cut or changed', () => {
+describe('a carrier that a client has cut or changed', () => {
   test.each([
     ...['', 'gh1', 'gh1~', 'gh1~!', 'theirs', `x${carry(whole)}`],
     ...[7, null, 'x', [], {}].map(carry),
@@ -66,11 +66,11 @@ describe('what a client has cut or changed', () => {
       { ...whole, v: 1 },
       { o: 'o', v: 'v' },
     ].map(carry),
-  ])('is no seal: %p', (text) => {
+  ])('is not a seal: %p', (text) => {
     expect(readSeal(text)).toBeUndefined()
   })
 
-  test('leaves an id as it is, or without the part that cannot be read', () => {
+  test('leaves an id unchanged, or without the unreadable part', () => {
     for (const id of ['c~gh1~', 'c~gh1~!', `c~${carry(7)}`, `c~${carry(null)}`])
       expect(readToolId(id)).toEqual({ id, sealed: {} })
     for (const json of [{}, { r: 7 }, { r: [] }, { ...whole, t: 'x' }])
@@ -89,7 +89,7 @@ describe('what a client has cut or changed', () => {
   })
 })
 
-test('a seal is read by its own origin, or where the caller had it from', () => {
+test('a seal is read by its own origin, or by the source that the caller had it from', () => {
   const seal = (origin?: string): Seal => ({
     type: 'signature',
     value: 'v',
@@ -101,7 +101,7 @@ test('a seal is read by its own origin, or where the caller had it from', () => 
   expect(isReadable(seal(), 'dialect', 'o')).toBe(false)
 })
 
-test('a body is known to hold carriers of ours, wherever in it they stand', () => {
+test('the gateway’s carriers are found in a body, wherever they stand', () => {
   const holds = (text: string) => hasCarriers(new Uint8Array(Buffer.from(text)))
   const seal: Seal = { type: 'signature', value: 'v' }
   expect(holds(`{"id":"${writeToolId('c', { seal }, 'o')}"}`)).toBe(true)

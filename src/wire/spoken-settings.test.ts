@@ -68,13 +68,13 @@ describe.each(cases)('$id: $setting at $place', ({ dialect, setting, place }) =>
   const decide = (overrides: 'allow' | 'ignore' | 'reject', value: string | number | null) =>
     decideDefaults({ defaults, overrides }, scan(at(place, value)), readSpoken)
 
-  test('is heard, and null is nothing said', () => {
+  test('is read, and null counts as absent', () => {
     expect(readSpoken(scan(at(place, 7)), setting, 1)).toEqual([{ field: place, value: 7 }])
     expect(readSpoken(scan(at(place, null)), setting, 1)).toEqual([])
     expect(readSpoken(scan({}), setting, 1)).toEqual([])
   })
 
-  test('goes before the gate’s where it may, has no effect or is refused where it may not', () => {
+  test('overrides the gate’s value where it may, and has no effect or is refused where it may not', () => {
     expect(decide('allow', 7)).toEqual({ defaults: {}, ignored: [] })
     expect(decide('ignore', 7)).toEqual({ defaults, ignored: [place] })
     expect(() => decide('reject', 7)).toThrow(
@@ -86,7 +86,7 @@ describe.each(cases)('$id: $setting at $place', ({ dialect, setting, place }) =>
     )
   })
 
-  test('that says what the gate says is no override, and what is not said is decided', () => {
+  test('does not count as an override if it equals the gate’s value, and takes that value if absent', () => {
     for (const overrides of ['allow', 'ignore', 'reject'] as const) {
       expect(decide(overrides, DECIDED[setting])).toEqual({ defaults: {}, ignored: [] })
       expect(decide(overrides, null)).toEqual({ defaults, ignored: [] })
@@ -94,12 +94,12 @@ describe.each(cases)('$id: $setting at $place', ({ dialect, setting, place }) =>
   })
 })
 
-test('a setting inside something that is no object is not heard: that is refused elsewhere', () => {
+test('a setting inside a member that is not an object is not read: another check refuses it', () => {
   for (const reasoning of [7, 'x', [1], null])
     expect(openaiResponses.readSpoken?.(scan({ reasoning }), 'reasoningEffort', 'low')).toEqual([])
 })
 
-test('whether and how much to think speaks of the effort too', () => {
+test('the switch and the budget of thinking set the effort too', () => {
   const spoken = (thinking: JsonRecord, decided: string) =>
     anthropicMessages.readSpoken?.(scan({ thinking }), 'reasoningEffort', decided)
   const enabled = { type: 'enabled', budget_tokens: 2048 }
@@ -122,7 +122,7 @@ test.each([
   ['reasoning', 'reasoningEffort'],
   ['reasoning.effort', 'reasoningEffort'],
 ] as const)(
-  '%s that a target cannot take was the gate’s where the gate decided %s',
+  '%s that a target refuses is a default of the gate if the gate sets %s',
   (feature, setting) => {
     expect(isDefaulted(feature, { [setting]: DECIDED[setting] })).toBe(true)
     expect(isDefaulted(feature, {})).toBe(false)

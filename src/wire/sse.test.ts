@@ -98,7 +98,7 @@ describe('fields of a frame', () => {
 })
 
 describe('framing', () => {
-  test('a blank line of its own is a frame without fields', () => {
+  test('a further blank line is a frame without fields', () => {
     expect(readText('\n\ndata: x\n\n\r\n').map((frame) => frame.raw)).toEqual([
       '\n',
       '\n',
@@ -122,7 +122,7 @@ describe('framing', () => {
     expect(second?.raw.byteOffset).toBe(9)
   })
 
-  test('the LF of a CRLF that was cut belongs to the frame before it', () => {
+  test('the LF of a split CRLF belongs to the frame before it', () => {
     const framer = new SseFramer()
     expect(framer.push(encoder.encode('data: a\r\n\r'))).toHaveLength(0)
     expect(
@@ -159,7 +159,7 @@ describe('framing', () => {
     }
   })
 
-  test('whatever the bytes and the cuts: nothing is lost, added or seen otherwise', () => {
+  test('no byte is lost, added or read differently, whatever the bytes and the cuts', () => {
     const piece = fc.constantFrom(
       '\n',
       '\r',
@@ -204,7 +204,7 @@ describe('the limit', () => {
     expect(new SseFramer({ maxFrameBytes: 9 }).push(encoder.encode('data: x\n\n'))).toHaveLength(1)
   })
 
-  test('is 16 MiB where nobody says otherwise', () => {
+  test('is 16 MiB by default', () => {
     const framer = new SseFramer()
     expect(framer.push(new Uint8Array(16 * 1024 * 1024).fill(0x61))).toEqual([])
     expect(() => framer.push(Uint8Array.of(0x61))).toThrow(SseFrameTooLargeError)
@@ -251,7 +251,7 @@ describe('encodeSseFrame', () => {
     expect(() => encodeSseFrame({ event: 'a\rb', data: 'x' })).toThrow(TypeError)
   })
 
-  test('what is written is read back', () => {
+  test('a written frame is read back', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),

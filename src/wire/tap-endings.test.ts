@@ -75,7 +75,7 @@ describe('a chat stream', () => {
     expect(tap.isWholeAtEnd()).toBe(isWhole)
   })
 
-  test('whose last event only lacks its blank line is held like any other end', () => {
+  test('with a last event that only lacks its blank line holds it like any other end', () => {
     expect(push(tapOf(openaiChat), `${said}data: [DONE]`)).toEqual([
       [said, ''],
       ['', 'data: [DONE]\n\n'],
@@ -99,7 +99,7 @@ describe('a chat stream', () => {
     expect<[string | null, string]>([tap.reportedError, tap.verdict]).toEqual([reported, verdict])
   })
 
-  test('that fails later has shown it, and neither reports it nor tells it twice, nor ends well', () => {
+  test('with a later failure passes it on once, does not report it, and does not end well', () => {
     const tap = tapOf(openaiChat)
     const told = data({ error: { message: 'no' } })
     expect(push(tap, said, told, finished, data('[DONE]'))).toEqual([
@@ -113,7 +113,7 @@ describe('a chat stream', () => {
     expect(toldBy(tap)).toEqual([])
   })
 
-  test('that breaks says so in its dialect’s own form', () => {
+  test('that breaks ends with an error in its dialect’s format', () => {
     expect(toldBy(tapOf(openaiChat))).toEqual([
       {
         event: undefined,
@@ -147,7 +147,7 @@ describe('a chat stream', () => {
     ['no usage after all', data({ choices: [], usage: 7 }), null],
     ['text that speaks of it', data({ choices: [{ delta: { content: '"usage":{' } }] }), null],
     ['no JSON', data('{"usage":{'), null],
-  ])('whose usage its client asked for shows %s as it is', (_, text, read) => {
+  ])('with requested usage shows %s unchanged', (_, text, read) => {
     const tap = tapOf(openaiChat)
     expect(push(tap, text)[0]).toEqual([text, ''])
     expect<object | null>(tap.usage).toEqual(read)
@@ -161,7 +161,7 @@ describe('a chat stream', () => {
     ['in a named event', `event: x\n${data({ usage: null, a: 1 })}`, `event: x\n${data({ a: 1 })}`],
     ['over two lines', 'data: {"a":1,\ndata: "usage" : null}\n\n', data({ a: 1 })],
     ['in no JSON', data('{"usage":null'), data('{"usage":null')],
-  ])('whose usage nobody asked for hides it: %s', (_, text, shown) => {
+  ])('with unrequested usage hides it: %s', (_, text, shown) => {
     const tap = tapOf(openaiChat, true)
     expect(push(tap, text)[0]).toEqual([shown, ''])
   })
@@ -190,7 +190,7 @@ describe('a Responses stream', () => {
     },
   )
 
-  test('that told an error is not completed by an end that follows', () => {
+  test('with an error is not completed by an end that follows', () => {
     const tap = tapOf(openaiResponses)
     push(tap, named('error', { message: 'no' }), named('response.completed'))
     expect([tap.verdict, tap.reportedError]).toEqual(['failed', 'no'])
@@ -223,13 +223,13 @@ describe('a Responses stream', () => {
     expect(tap).toMatchObject({ verdict, usage: { inputTokens: 3, outputTokens: 4 } })
   })
 
-  test('without event lines tells the failure that it begins with', () => {
+  test('without event lines reports a failure at its beginning', () => {
     const tap = tapOf(openaiResponses)
     push(tap, data({ type: 'error', message: 'no' }))
     expect([tap.verdict, tap.reportedError]).toEqual(['failed', 'no'])
   })
 
-  test('that fails after it began has shown it, and reports nothing', () => {
+  test('with a later failure passes it on, and reports nothing', () => {
     const tap = tapOf(openaiResponses)
     push(tap, named('response.created'), named('error', { message: 'no' }))
     expect([tap.verdict, tap.reportedError]).toEqual(['failed', null])
@@ -272,11 +272,11 @@ describe('a Responses stream', () => {
   })
   const DONE = { event: undefined, data: '[DONE]' }
 
-  test('that breaks before it began says so with every member that a response has', () => {
+  test('that breaks before its beginning ends with every member that a response has', () => {
     expect(toldBy(tapOf(openaiResponses))).toEqual([error(0), failed(1, wholeResponse), DONE])
   })
 
-  test('that breaks later counts on, and keeps what its response said of itself', () => {
+  test('that breaks later continues its numbers, and keeps its response’s own members', () => {
     const tap = tapOf(openaiResponses)
     push(
       tap,
@@ -289,11 +289,14 @@ describe('a Responses stream', () => {
     expect(toldBy(tap)).toEqual([error(6), failed(7, { ...wholeResponse, id: 'r' }), DONE])
   })
 
-  test.each(['not JSON', '7', 'null'])('whose events are %s counts from the beginning', (text) => {
-    const tap = tapOf(openaiResponses)
-    push(tap, `event: response.created\n${data(text)}`)
-    expect(toldBy(tap)).toEqual([error(0), failed(1, wholeResponse), DONE])
-  })
+  test.each(['not JSON', '7', 'null'])(
+    'with events that are %s counts from the beginning',
+    (text) => {
+      const tap = tapOf(openaiResponses)
+      push(tap, `event: response.created\n${data(text)}`)
+      expect(toldBy(tap)).toEqual([error(0), failed(1, wholeResponse), DONE])
+    },
+  )
 })
 
 describe('a Messages stream', () => {
@@ -302,7 +305,7 @@ describe('a Messages stream', () => {
   })
   const stop = named('message_stop')
 
-  test('ends with message_stop, which is held, and with nothing that only speaks of it', () => {
+  test('ends with message_stop, which is held, and not with text about it', () => {
     const tap = tapOf(anthropicMessages)
     const text = named('content_block_delta', { delta: { text: 'message_stop "error" "usage"' } })
     expect(push(tap, start, text, stop, data({}))).toEqual([
@@ -315,7 +318,7 @@ describe('a Messages stream', () => {
     expect([tap.verdict, tap.isWholeAtEnd()]).toEqual(['complete', false])
   })
 
-  test('counts the last value of each count, at whatever place it is told', () => {
+  test('counts the last value of each count, in any event', () => {
     const tap = tapOf(anthropicMessages)
     expect(tap.usage).toBeNull()
     push(
@@ -356,7 +359,7 @@ describe('a Messages stream', () => {
       'no',
     ],
     ['words alone', 'event: error\ndata: no\n\n', undefined],
-  ])('tells an error of another form, %s, in its own', (_, told, message) => {
+  ])('ends with an error from another format, %s, in its own', (_, told, message) => {
     const early = tapOf(anthropicMessages)
     push(early, told)
     expect([early.verdict, early.reportedError]).toEqual(['failed', message ?? 'no message'])
@@ -374,13 +377,13 @@ describe('a Messages stream', () => {
     expect([late.verdict, late.reportedError, toldBy(late)]).toEqual(['failed', null, []])
   })
 
-  test('that fails after it began has shown it, and reports nothing', () => {
+  test('with a later failure passes it on, and reports nothing', () => {
     const tap = tapOf(anthropicMessages)
     push(tap, start, named('error', { error: { message: 'no' } }))
     expect([tap.verdict, tap.reportedError]).toEqual(['failed', null])
   })
 
-  test('that breaks says so as Anthropic does', () => {
+  test('that breaks ends with an error in Anthropic’s format', () => {
     expect(toldBy(tapOf(anthropicMessages))).toEqual([
       {
         event: 'error',

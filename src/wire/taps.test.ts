@@ -83,7 +83,7 @@ describe.each(CASES)('$name', ({ dialect, fixture }) => {
   })
 })
 
-describe('usage that only the gateway asked for', () => {
+describe('usage that the gateway alone asked for', () => {
   test('is counted and not shown, wherever the stream is cut', () => {
     const bytes = Buffer.from(HIDDEN_USAGE.sent)
     for (let cut = 1; cut < bytes.length; cut += 1) {
@@ -94,7 +94,7 @@ describe('usage that only the gateway asked for', () => {
   })
 })
 
-test('the event that ends an answer is held, and what follows it', () => {
+test('the event that ends an answer is held, together with anything after it', () => {
   for (const { dialect, fixture } of CASES.filter(
     (entry) => entry.fixture.verdict === 'complete',
   )) {
@@ -122,7 +122,7 @@ describe('an error in the very first event', () => {
     ],
     ['openai-chat', openaiChat, 'data: {"error":{"message":"no quota"}}\n\n'],
     ['mistral-fim', mistralFim, 'data: {"error":{"message":"no quota"}}\n\n'],
-  ])('%s: is told while an HTTP status still can', (_name, dialect, text) => {
+  ])('%s: is reported before the HTTP status is sent', (_name, dialect, text) => {
     const tap = dialect.createTap({ hidesUsage: false })
     tap.push(Buffer.from(text))
     expect(tap.reportedError).toBe('no quota')
@@ -194,12 +194,9 @@ test.each([
   ['inside a choice only', '{"choices":[{"usage":null}]}', '{"choices":[{"usage":null}]}'],
   ['inside a text', '{"t":",\\"usage\\":null}"}', '{"t":",\\"usage\\":null}"}'],
   ['in a text and outside', '{"t":",\\"usage\\":null","usage":null}', '{"t":",\\"usage\\":null"}'],
-])(
-  'usage that nobody asked for disappears from a chunk wherever it stands: %s',
-  (_, sent, shown) => {
-    const tap = openaiChat.createTap({ hidesUsage: true })
-    expect(Buffer.from(tap.push(Buffer.from(`data: ${sent}\n\n`)).now).toString()).toBe(
-      `data: ${shown}\n\n`,
-    )
-  },
-)
+])('unrequested usage disappears from a chunk wherever it stands: %s', (_, sent, shown) => {
+  const tap = openaiChat.createTap({ hidesUsage: true })
+  expect(Buffer.from(tap.push(Buffer.from(`data: ${sent}\n\n`)).now).toString()).toBe(
+    `data: ${shown}\n\n`,
+  )
+})

@@ -48,7 +48,7 @@ const shown = ({ now, held }: { now: Uint8Array; held: Uint8Array }) => [
   Buffer.from(held).toString(),
 ]
 
-test('what the upstream says is shown at once, and the end held back', () => {
+test('pieces of an answer are shown at once, and its end is held back', () => {
   const script = [
     [],
     [text('a'), text('b')],
@@ -65,14 +65,14 @@ test('what the upstream says is shown at once, and the end held back', () => {
   expect([tap.verdict, tap.reportedError]).toEqual(['complete', null])
 })
 
-test('an upstream that ends without saying so may complete its answer with the end', () => {
+test('an upstream that ends without a last event may complete its answer by closing', () => {
   const tap = new TranslatingTap(new ScriptedDecoder([[text('a')], [text('b')]], 2), encoder)
   expect(shown(tap.push(CHUNK))).toEqual(['a', ''])
   expect(shown(tap.end())).toEqual(['b', '<end>'])
   expect(tap.verdict).toBe('complete')
 })
 
-test('an answer that was never said to be complete was cut off', () => {
+test('an answer without a complete end was cut off', () => {
   const tap = new TranslatingTap(new ScriptedDecoder([[text('a')], []]), encoder)
   tap.push(CHUNK)
   expect(shown(tap.end())).toEqual(['', ''])
@@ -83,10 +83,10 @@ test('an answer that was never said to be complete was cut off', () => {
   )
 })
 
-describe('a failure that the upstream tells', () => {
+describe('a failure in the upstream’s stream', () => {
   const broken: ChatEvent = { type: 'error', message: 'It broke.' }
 
-  test('before anything was shown is left to an HTTP status', () => {
+  test('before the first output becomes an HTTP status', () => {
     const tap = new TranslatingTap(
       new ScriptedDecoder([[{ type: 'start' }], [broken, text('a')]], 2),
       encoder,
@@ -96,7 +96,7 @@ describe('a failure that the upstream tells', () => {
     expect([tap.verdict, tap.reportedError]).toEqual(['failed', 'It broke.'])
   })
 
-  test('after that is told in the stream, once, and nothing follows it', () => {
+  test('after the first output is shown in the stream, once, and nothing follows it', () => {
     const tap = new TranslatingTap(
       new ScriptedDecoder([[text('a')], [broken, text('b')], [text('c')]]),
       encoder,
@@ -109,7 +109,7 @@ describe('a failure that the upstream tells', () => {
     expect(tap.encodeFailure(new GatewayError('upstream_error', 'again'))).toHaveLength(0)
   })
 
-  test('does not become an end because the upstream said that it was complete', () => {
+  test('does not become a normal end because the upstream completed its answer', () => {
     const tap = new TranslatingTap(new ScriptedDecoder([[text('a')], [broken]], 2), encoder)
     tap.push(CHUNK)
     expect(shown(tap.push(CHUNK))).toEqual(['<upstream_error: It broke.>', ''])

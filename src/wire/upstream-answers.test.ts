@@ -151,7 +151,7 @@ const UPSTREAMS: readonly Upstream[] = [
 describe.each(UPSTREAMS)('$id', ({ id, whole, stream, reasons, failures }) => {
   const rows = reasons.map(([reason, plain, called = plain]) => ({ reason, plain, called }))
   test.each(rows)(
-    'that ended with $reason means $plain, and with a call $called',
+    'with the end $reason means $plain, and with a call $called',
     ({ reason, plain, called }) => {
       for (const [hasCall, meant] of [
         [false, plain],
@@ -167,7 +167,7 @@ describe.each(UPSTREAMS)('$id', ({ id, whole, stream, reasons, failures }) => {
   )
 
   if (id !== 'bedrock-converse')
-    test('goes on after an event that holds nothing', () => {
+    test('goes on after an empty event', () => {
       const [[reason] = ['']] = reasons
       const pieces = stream(reason, false)
       const nothing = Buffer.from(': comment\n\ndata:\n\ndata:  \n\n')
@@ -176,7 +176,7 @@ describe.each(UPSTREAMS)('$id', ({ id, whole, stream, reasons, failures }) => {
       )
     })
 
-  test('that failed gave no answer', () => {
+  test('with a failed status gave no answer', () => {
     for (const reason of failures) {
       expect(() => codecOf(id).decodeAnswer(whole(reason, false))).toThrow('ended its answer with')
       const { events, isComplete } = decode(id, ...stream(reason, false))
@@ -186,7 +186,7 @@ describe.each(UPSTREAMS)('$id', ({ id, whole, stream, reasons, failures }) => {
   })
 })
 
-describe('what may be left out is nothing to fail for', () => {
+describe('a missing optional member causes no failure', () => {
   const NO_CALL = { type: 'tool-call', id: '', name: '', arguments: '{}' }
   const made = { id: expect.stringMatching(/^call_[0-9a-f]{24}$/) }
   test.each<[DialectId, JsonRecord, object[]]>([
@@ -496,7 +496,7 @@ describe('after its failure', () => {
     ['cohere-chat', 'no', { error: 'no' }, { type: 'message-end', delta: {} }],
     ['openai-responses', 'no', { type: 'error', message: 'no' }, { type: 'response.completed' }],
     ['openai-responses', 'no message', { type: 'response.failed' }, { type: 'response.completed' }],
-  ])('%s says nothing but %s', (id, message, failure, other) => {
+  ])('%s passes nothing on except %s', (id, message, failure, other) => {
     const { events, isComplete } = decode(id, event(failure), event(other))
     expect(events).toHaveLength(1)
     expect(events[0]).toMatchObject({ type: 'error', message })

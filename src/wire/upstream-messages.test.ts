@@ -55,7 +55,7 @@ const found = (body: JsonRecord, words: RegExp) =>
   [...JSON.stringify(body).matchAll(words)].map(([word]) => word)
 
 describe.each(IDS)('%s', (id) => {
-  test('has all that was said, in the order in which it was said', () => {
+  test('has all messages in their order', () => {
     const { body, ignored } = encode(id, { messages: conversation() })
     expect(found(body, /s[12]/g)).toEqual(['s1', 's2'])
     expect(found(body, /u\d/g)).toEqual(['u1', 'u2', 'u3', 'u4'])
@@ -76,7 +76,7 @@ describe.each(IDS)('%s', (id) => {
       : { seal: { type: 'signature', value: 'thinking', origin: 'o', ...seal } }),
   })
 
-  test('never shows the reasoning of others, sealed or not, as something said', () => {
+  test('never shows the reasoning of others, sealed or not, as plain text', () => {
     for (const parts of [
       [
         reasoning('r1', { origin: 'elsewhere' }),
@@ -103,7 +103,7 @@ describe.each(IDS)('%s', (id) => {
   }
   const own = OWN[id]
   if (own !== undefined)
-    test('gives its own reasoning back in the order in which it came, before what followed it', () => {
+    test('returns its own reasoning in its order, before the parts that followed it', () => {
       const [traits, seal] = own
       const parts = [reasoning('r1', seal), reasoning('r2', seal)]
       const asked = { messages: conversation(...parts), reasoning: { effort: 'low' } }
@@ -114,7 +114,7 @@ describe.each(IDS)('%s', (id) => {
 
   // There an empty answer is one.
   if (id !== 'openai-chat')
-    test('has nothing for a turn that says nothing', () => {
+    test('leaves out a turn without content', () => {
       const messages = [user(text('u1')), assistant(text('')), user(text('u2'))]
       const { body } = encode(id, { messages })
       expect(JSON.stringify(body)).not.toMatch(/"role":"(?:assistant|model)"/)

@@ -92,12 +92,12 @@ test.each<[Dialect, object, object]>([
 const NOTHING = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
 
 describe.each(DIALECTS)('%s', (dialect) => {
-  test('a report that is no object is none', () => {
+  test('a report that is not an object is dropped', () => {
     for (const reported of [null, undefined, 7, 'x', [], [{ input_tokens: 1 }]])
       expect(readUsage(dialect, reported)).toBeNull()
   })
 
-  test('a report of nothing counts nothing', () => {
+  test('an empty report counts nothing', () => {
     expect(readUsage(dialect, {})).toEqual(NOTHING)
     const details = {
       input_tokens_details: null,
@@ -116,7 +116,7 @@ const input = fc.oneof(
   fc.constant(null),
   fc.maxSafeInteger(),
 )
-test('no report, however odd, gives a count that is negative, broken or no number', () => {
+test('a count is never negative, broken or not a number, however odd the report', () => {
   const names = [
     'input_tokens',
     'output_tokens',
@@ -144,7 +144,7 @@ test('no report, however odd, gives a count that is negative, broken or no numbe
   )
 })
 
-test('written to a cache is what the provider says, and unknown where it does not', () => {
+test('tokens written to a cache are those that the provider reports, and unknown without a report', () => {
   expect(readUsage('anthropic-messages', { cache_creation_input_tokens: 0 })).toEqual({
     ...NOTHING,
     cacheWriteTokens: 0,

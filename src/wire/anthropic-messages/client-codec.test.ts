@@ -34,7 +34,7 @@ const encode = (members: Partial<ChatRequest>, traits?: ModelTraits) =>
   anthropicClientCodec.encodeRequest(request(members), target(traits))
 
 describe('a request', () => {
-  test('has the required limit, also when its caller gave none', () => {
+  test('has the required limit on output, even if its caller set none', () => {
     expect(encode({}).body).toEqual({
       model: 'claude-x',
       max_tokens: 4096,
@@ -44,7 +44,7 @@ describe('a request', () => {
     expect(encode({ maxOutputTokens: 7 }).body.max_tokens).toBe(7)
   })
 
-  test('has its instructions in front, wherever they stood', () => {
+  test('has its instructions in front, wherever they stood in the conversation', () => {
     const system = (text: string): ChatMessage => ({
       role: 'system',
       content: [{ type: 'text', text }],
@@ -101,7 +101,7 @@ describe('a request', () => {
     ])
   })
 
-  test('has no empty text blocks, which are refused', () => {
+  test('leaves out empty text blocks, which are refused', () => {
     const { body } = encode({
       messages: [user('Hi'), assistant({ type: 'text', text: '' }), user('')],
     })
@@ -142,14 +142,14 @@ describe('a request', () => {
     )
   })
 
-  test('cannot demand a tool without any, and says nothing of choices where there is none', () => {
+  test('cannot demand a tool without any, and has no tool_choice without tools', () => {
     for (const toolChoice of [{ type: 'required' }, { type: 'tool', name: 'f' }] as const)
       expect(() => encode({ toolChoice })).toThrow('without any tool')
     for (const members of [{ toolChoice: { type: 'auto' } }, { parallelToolCalls: false }] as const)
       expect(encode(members).body).not.toHaveProperty('tool_choice')
   })
 
-  test('keeps members that nobody here knows when its caller speaks the same format', () => {
+  test('keeps unknown members when its caller speaks the same format', () => {
     const extra = { x_vendor: [1], model: 'mine' }
     expect(encode({ family: 'anthropic-messages', extra }).body).toMatchObject({
       x_vendor: [1],
@@ -158,7 +158,7 @@ describe('a request', () => {
     expect(encode({ extra }).body).not.toHaveProperty('x_vendor')
   })
 
-  test('has a temperature of at most 1, none for models that refuse it, and says so', () => {
+  test('has a temperature of at most 1, leaves it out for models that refuse it, and names it', () => {
     expect(encode({ temperature: 1.7 })).toMatchObject({
       body: { temperature: 1 },
       ignored: ['temperature'],
@@ -168,7 +168,7 @@ describe('a request', () => {
     expect(refused.ignored).toEqual(['temperature', 'topP'])
   })
 
-  test('names what the format has no place for', () => {
+  test('names settings without a place in the format', () => {
     const { ignored } = encode({
       seed: 1,
       logprobs: true,
@@ -192,7 +192,7 @@ describe('a request', () => {
       { type: 'image', source: { type: 'data', mediaType: 'image/tiff', base64: 'AA' } },
       'image/tiff',
     ],
-  ] as const)('that cannot be said is refused: %s', (_, part, message) => {
+  ] as const)('with unsupported content is refused: %s', (_, part, message) => {
     expect(() => encode({ messages: [{ role: 'user', content: [part] }] })).toThrow(message)
   })
 })
@@ -206,7 +206,7 @@ describe('thinking', () => {
   }
   const call: AssistantPart = { type: 'tool-call', id: 'a', name: 'f', arguments: '{}' }
 
-  test('is asked for by effort, or by a budget that leaves room for the answer', () => {
+  test('is requested by effort, or by a budget that leaves room for the answer', () => {
     expect(encode({ reasoning }, { reasoning: 'adaptive' }).body).toMatchObject({
       thinking: { type: 'adaptive' },
       output_config: { effort: 'medium' },
@@ -232,7 +232,7 @@ describe('thinking', () => {
     else expect([body.thinking, ignored]).toEqual([{ type: 'enabled', budget_tokens: budget }, []])
   })
 
-  test('of an earlier turn is not missed, nor that of a turn that called nothing', () => {
+  test('is not missed from an earlier turn, or from a turn without calls', () => {
     const later = [user('go'), assistant(call), result('a', 'x'), user('on')]
     const without = [user('go'), assistant({ type: 'text', text: 'so' })]
     for (const messages of [later, without])
@@ -258,7 +258,7 @@ describe('thinking', () => {
     expect(ignored).toEqual([])
   })
 
-  test('is switched off and named when the turn that goes on has none of its own', () => {
+  test('is switched off and named when the turn under way has no thinking of this origin', () => {
     for (const origin of [undefined, 'elsewhere'] as const) {
       const foreign =
         origin === undefined
@@ -366,11 +366,11 @@ describe('a stream', () => {
     })
   })
 
-  test('that ends without message_stop was cut', () => {
+  test('without message_stop was cut', () => {
     expect(decode([Buffer.from(STREAM.slice(0, -30))]).isComplete).toBe(false)
   })
 
-  test('that begins twice, as has been recorded, begins once', () => {
+  test('with two message_start events begins once', () => {
     expect(decode([Buffer.from(start + start)]).events).toEqual([EVENTS[0] as ChatEvent])
   })
 
@@ -448,7 +448,7 @@ describe('a stream', () => {
     })
   })
 
-  test('reports the last count of each kind and sums none', () => {
+  test('reports the last count of each kind, without sums', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { minLength: 1, maxLength: 5 }), (counts) => {
         const deltas = counts.map((output_tokens) =>
@@ -499,7 +499,7 @@ describe('a whole answer', () => {
     })
   })
 
-  test('that is none says why', () => {
+  test('without an answer in it is an error', () => {
     expect(() => anthropicClientCodec.decodeAnswer({ error: { message: 'no' } })).toThrow('no')
     expect(() => anthropicClientCodec.decodeAnswer({})).toThrow('without content')
   })

@@ -48,7 +48,7 @@ describe('an estimate', () => {
     expect(count(members)).toBe(tokens)
   })
 
-  test('of several messages is no less than that of each', () => {
+  test('of several messages lies between the greatest of each and their sum', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 4 }), (texts) => {
         const messages = texts.map((content) => ({ role: 'user', content }))
@@ -61,7 +61,7 @@ describe('an estimate', () => {
     )
   })
 
-  test('of what cannot be read is refused by its path', () => {
+  test('of an unreadable message is refused by its path', () => {
     expect(() => count({ messages: [{ role: 'user' }] })).toThrow(
       expect.objectContaining({ kind: 'invalid_request', param: 'messages[0].content' }),
     )
@@ -69,7 +69,7 @@ describe('an estimate', () => {
 })
 
 describe('a call that is relayed', () => {
-  test('has its model replaced and nothing else; it neither streams nor uses anything', () => {
+  test('gets the target’s model and no other change; it does not stream and uses nothing', () => {
     const text = '{"model":"g","messages":[ ],"stream":true,"x":1.0}'
     const accepted = anthropicCountTokens.accept(scanJsonObject(Buffer.from(text)))
     expect(accepted).toMatchObject({ gateId: 'g', stream: false, ignored: [] })

@@ -24,7 +24,7 @@ describe('settings', () => {
     ...{ family: 'anthropic-messages' as const, ignored: [] },
   }
 
-  test('that are not given, or null, ask for nothing', () => {
+  test('with null or without a value have no effect', () => {
     const names = [
       'system',
       'tools',
@@ -184,7 +184,7 @@ describe('blocks', () => {
     ])
   })
 
-  test('of results give their call’s own id back, and say whether they failed', () => {
+  test('of results give their call’s original id back, and mark failures', () => {
     const id = writeToolId('t2', { seal: { type: 'signature', value: 's' } }, 'o')
     const [first, second] = decode(
       user(
@@ -240,7 +240,7 @@ describe('blocks', () => {
     ])
   })
 
-  test('that nobody here knows are left out and named', () => {
+  test('of unknown types are left out and named', () => {
     const { messages, ignored } = decode({
       messages: [
         { role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'search_result' }] },
@@ -260,7 +260,7 @@ describe('blocks', () => {
   })
 })
 
-describe('what is wrong is refused by its path', () => {
+describe('an invalid member is refused by its path', () => {
   const image = (source: JsonRecord) => user({ type: 'image', source })
   test.each<[string, JsonRecord]>([
     ['messages', { messages: null }],

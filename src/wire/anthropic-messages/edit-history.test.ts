@@ -50,7 +50,7 @@ describe('a conversation', () => {
     expect(edit(body)).toEqual({ text: body, leftOut: [], isSame: true })
   })
 
-  test('keeps every byte beside the signature that is opened for who sealed it', () => {
+  test('keeps every byte except the signature, which is unwrapped for the server that made it', () => {
     const before = conversation(
       [thinking(signed(OWN)), redacted(encrypted(OWN)), text],
       '"x":1.10, ',
@@ -83,7 +83,7 @@ describe('a conversation', () => {
     )
   })
 
-  test('keeps unsigned thinking for a server that checks no signatures, and loses what others sealed', () => {
+  test('keeps unsigned thinking for a server that checks no signatures, and loses other servers’ thinking', () => {
     const reader = { sealOrigin: 'owned/vllm#3', checksSignatures: undefined }
     const kept = conversation([thinking('')])
     expect(edit(kept, reader)).toEqual({ text: kept, leftOut: [], isSame: true })
@@ -92,7 +92,7 @@ describe('a conversation', () => {
     ])
   })
 
-  test('is refused with more marks than one can have come by, and not looked into where there are none', () => {
+  test('is refused with more than 10,000 marks, and is left alone without any', () => {
     const many = (block: string, count: number) => conversation(Array<string>(count).fill(block))
     expect(edit(many(thinking(''), 9_000)).leftOut).toEqual(['messages.content.thinking'])
     expect(() => edit(many(thinking(''), 10_001))).toThrow(
@@ -140,7 +140,7 @@ describe('thinking with a budget', () => {
   const enabled = { thinking: { type: 'enabled', budget_tokens: 2048 } }
   const foreign = { type: 'thinking', thinking: 'hm', signature: signed(OTHER) }
 
-  test('is switched off where the turn that goes on has lost its thinking, and what clears it goes too', () => {
+  test('is switched off if the turn under way has lost its thinking, and so is the edit that clears it', () => {
     const kept = { type: 'clear_tool_uses_20250919' }
     const context_management = {
       edits: [{ type: 'clear_thinking_20251015', keep: 'all' }, kept],

@@ -23,7 +23,7 @@ const decode = (members: JsonRecord) =>
   anthropicServerCodec.decodeRequest({ model: 'g', max_tokens: 9, messages: [], ...members })
 
 describe('a request', () => {
-  test('has its settings in our terms, and keeps what is unknown', () => {
+  test('is read into the common settings, and keeps unknown members', () => {
     expect(
       decode({
         system: [
@@ -64,7 +64,7 @@ describe('a request', () => {
     })
   })
 
-  test('has results of tools before what the user says beside them', () => {
+  test('has results of tools before the user’s own words', () => {
     const { messages } = decode({
       messages: [
         {
@@ -90,7 +90,7 @@ describe('a request', () => {
     ])
   })
 
-  test('gives a seal of ours back to whom it belongs, and a foreign one to its dialect', () => {
+  test('returns a wrapped seal to its origin, and a foreign one to its dialect', () => {
     const ours = writeSeal({ type: 'encrypted', value: 'v' }, 'p#1')
     const { messages } = decode({
       messages: [
@@ -131,18 +131,21 @@ describe('a request', () => {
     ['tool_choice.type', { tool_choice: { type: 'some' } }],
     ['thinking.type', { thinking: { type: 'much' } }],
     ['stop_sequences[1]', { stop_sequences: ['a', 1] }],
-  ] satisfies [string, JsonRecord][])('that cannot be read names %s', (param, members) => {
-    try {
-      decode(members)
-    } catch (thrown) {
-      expect(thrown).toBeInstanceOf(GatewayError)
-      expect((thrown as GatewayError).param).toBe(param)
-      return
-    }
-    throw new Error('it was taken')
-  })
+  ] satisfies [string, JsonRecord][])(
+    'with an unreadable member is refused by its name: %s',
+    (param, members) => {
+      try {
+        decode(members)
+      } catch (thrown) {
+        expect(thrown).toBeInstanceOf(GatewayError)
+        expect((thrown as GatewayError).param).toBe(param)
+        return
+      }
+      throw new Error('it was taken')
+    },
+  )
 
-  test('whatever it is, is read or refused with a name', () => {
+  test('is read or refused with a name, whatever it holds', () => {
     fc.assert(
       fc.property(
         fc.jsonValue(),
@@ -262,7 +265,7 @@ describe('a stream', () => {
     expect(told.at(-1)).toEqual({ type: 'message_stop' })
   })
 
-  test('keeps parallel calls apart, whose pieces may be told in turn', () => {
+  test('keeps parallel calls apart when their pieces alternate', () => {
     const told = encode([
       { type: 'text-delta', text: 'so' },
       { type: 'tool-call-start', index: 0, id: 'a', name: 'f' },
@@ -313,7 +316,7 @@ describe('a stream', () => {
     })
   })
 
-  test('of an upstream that never said that it starts, or that said nothing, starts all the same', () => {
+  test('starts properly, even if the upstream never sent a start', () => {
     for (const events of [
       [],
       [{ type: 'text-delta', text: 'Hi' }],
@@ -329,7 +332,7 @@ describe('a stream', () => {
     }
   })
 
-  test('has sealed reasoning without words as a block of its own, and nothing for what is neither', () => {
+  test('has a separate block for sealed reasoning without text, and none for empty reasoning', () => {
     const told = encode([
       { type: 'start' },
       { type: 'text-delta', text: 'Hi' },
@@ -354,14 +357,14 @@ describe('a stream', () => {
     ])
   })
 
-  test('tells the stop sequence that ended it', () => {
+  test('includes the stop sequence that ended it', () => {
     const told = encode([{ type: 'start' }, { type: 'finish', reason: 'stop', stopSequence: 'x' }])
     expect(told.at(-2)).toMatchObject({
       delta: { stop_reason: 'stop_sequence', stop_sequence: 'x' },
     })
   })
 
-  test('that breaks says so as Anthropic does', () => {
+  test('that breaks ends with an error in Anthropic’s format', () => {
     const encoder = anthropicServerCodec.createEventEncoder(decode({}), facts)
     const failure = new GatewayError('upstream_timeout', 'It fell silent.')
     expect(encoder.encodeFailure(failure)).toBe(
@@ -377,7 +380,7 @@ describe('an answer', () => {
       facts,
     )
 
-  test('has every member that the SDK requires, also where nothing was said', () => {
+  test('has every member that the SDK requires, even without content', () => {
     expect(encodeAnswer({})).toEqual({
       ...{ id: 'msg_req_1', type: 'message', role: 'assistant', model: 'p/m', content: [] },
       ...{ container: null, diagnostics: null, stop_details: null },
@@ -428,12 +431,12 @@ describe('an answer', () => {
     ['length', 'max_tokens'],
     ['tool_calls', 'tool_use'],
     ['content_filter', 'refusal'],
-  ] as const)('that ended for %s has stop_reason %s', (finishReason, stop_reason) => {
+  ] as const)('with finish reason %s has stop_reason %s', (finishReason, stop_reason) => {
     expect(encodeAnswer({ finishReason })).toMatchObject({ stop_reason, stop_sequence: null })
   })
 })
 
-test('an answer whose tool arguments are no object is a failure, not an answer', () => {
+test('an answer with tool arguments that are not an object is a failure', () => {
   const encode = (written: string) => () =>
     anthropicServerCodec.encodeAnswer(
       {

@@ -50,7 +50,7 @@ const tool = (name: string) => ({
 })
 
 describe('a request', () => {
-  test('has its messages and nothing that was not said; the model is in the path', () => {
+  test('has its messages and no other members; the model is in the path', () => {
     expect(encode({})).toEqual({
       body: { messages: [{ role: 'user', content: [{ text: 'Hi' }] }] },
       ignored: [],
@@ -115,7 +115,7 @@ describe('a request', () => {
     ])
   })
 
-  test('has no blank text, which is refused, and no turn of nothing else', () => {
+  test('leaves out blank text, which is refused, and turns without other content', () => {
     const { body } = encode({
       messages: [user('Hi'), assistant({ type: 'text', text: ' \n' }), user('')],
     })
@@ -156,7 +156,7 @@ describe('a request', () => {
     expect(refused.ignored).toEqual(['temperature', 'topP'])
   })
 
-  test('names what the format has no place for', () => {
+  test('names settings without a place in the format', () => {
     const { ignored } = encode({
       topK: 1,
       seed: 1,
@@ -167,7 +167,7 @@ describe('a request', () => {
     expect(ignored).toEqual(['topK', 'seed', 'user', 'parallelToolCalls', 'responseFormat'])
   })
 
-  test('has a schema for its answer as text, and names it where the model has no such mode', () => {
+  test('has a schema for its answer as text, and names it if the model has no such mode', () => {
     const asked = {
       responseFormat: { type: 'json-schema', name: 'n', schema: { type: 'object' } },
       tools: [{ name: 'f', strict: true }],
@@ -190,7 +190,7 @@ describe('a request', () => {
     expect(ignored).toEqual(['tool.strict', 'responseFormat'])
   })
 
-  test('keeps the borders of a cache as blocks of their own, or names them where the model has none', () => {
+  test('keeps cache points as separate blocks, or names them if the model has no cache', () => {
     const cache = { ttl: '1h' } as const
     const asked: Partial<ChatRequest> = {
       messages: [
@@ -241,13 +241,13 @@ describe('tools', () => {
     })
   })
 
-  test('are left out for a choice of none, which the format does not know', () => {
+  test('are left out for the choice "none", which the format does not know', () => {
     const { body, ignored } = encode({ tools, toolChoice: { type: 'none' } })
     expect(body).not.toHaveProperty('toolConfig')
     expect(ignored).toEqual([])
   })
 
-  test('stay when the history has calls, which is refused without them: the choice of none is named', () => {
+  test('stay if the history has calls, which is refused without them, and the choice "none" is named', () => {
     const messages = [user('go'), assistant(call('a', 'g'), call('b', 'g')), result('a', 'x')]
     expect(encode({ messages }).body.toolConfig).toEqual({ tools: [tool('g')] })
     const { body, ignored } = encode({ messages, tools, toolChoice: { type: 'none' } })
@@ -274,7 +274,7 @@ describe('reasoning', () => {
     seal: { type: 'encrypted', value: 'AAAA', origin: ORIGIN },
   }
 
-  test('is asked for in the model’s own words: a budget, an effort, or as it likes', () => {
+  test('is requested in the model’s own terms: a budget, an effort, or adaptive', () => {
     const fields = (traits: ModelTraits, members: Partial<ChatRequest> = {}) =>
       encode({ reasoning, ...members }, traits).body
     expect(fields({ reasoning: 'budget', defaultMaxOutputTokens: 100 })).toMatchObject({
@@ -320,7 +320,7 @@ describe('reasoning', () => {
     expect(ignored).toEqual([])
   })
 
-  test('of another origin stays behind, is named, and is not asked for in the turn that lacks it', () => {
+  test('of another origin is left out and named, and its turn requests no reasoning', () => {
     const foreign = {
       ...signed,
       seal: { type: 'signature' as const, value: 's', origin: 'elsewhere' },

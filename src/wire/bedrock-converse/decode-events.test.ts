@@ -107,7 +107,7 @@ describe('a stream', () => {
     expect(decoder.end()).toEqual([])
   })
 
-  test('may tell its usage before messageStop, as has been recorded, or not at all', () => {
+  test('may report its usage before messageStop, or never', () => {
     expect(decodeEveryWay(Buffer.concat([METADATA, STOP]))).toEqual({
       events: [{ type: 'start' }, USAGE, FINISH],
       isComplete: true,
@@ -118,7 +118,7 @@ describe('a stream', () => {
     })
   })
 
-  test('whose metadata tells no usage has none', () => {
+  test('has no usage if its metadata reports none', () => {
     for (const metadata of [{}, { usage: null }, { metrics: { latencyMs: 1 } }])
       expect(decode(Buffer.concat([BEGIN, STOP, awsEvent('metadata', metadata)]))).toEqual({
         events: [{ type: 'start' }, FINISH],
@@ -126,7 +126,7 @@ describe('a stream', () => {
       })
   })
 
-  test('may send its encrypted reasoning in pieces, which are one', () => {
+  test('may send its encrypted reasoning in pieces, which are joined', () => {
     const piece = (text: string) =>
       delta(0, { reasoningContent: { redactedContent: Buffer.from(text).toString('base64') } })
     const sealOf = (...texts: string[]) =>
@@ -139,7 +139,7 @@ describe('a stream', () => {
     expect<unknown>(sealOf('a', 'bc', 'd')).toEqual({ type: 'reasoning-end', seal: seal('abcd') })
   })
 
-  test('without messageStop was cut, also when it told its usage; so was one that ends inside an event', () => {
+  test('without messageStop was cut, even after its usage; so was one that ends inside an event', () => {
     expect(decode(Buffer.concat([BEGIN, delta(0, { text: 'x' }), METADATA]))).toMatchObject({
       isComplete: false,
     })
@@ -148,7 +148,7 @@ describe('a stream', () => {
     })
   })
 
-  test('closes at its end what it left open', () => {
+  test('closes open blocks at its end', () => {
     const { events } = decode(Buffer.concat([BEGIN, delta(0, { text: 'x' }), STOP, METADATA]))
     expect(events.slice(2, 3)).toEqual([{ type: 'text-end' }])
   })
@@ -162,7 +162,7 @@ describe('a stream', () => {
     ['content_filtered', 'content_filter'],
     ['guardrail_intervened', 'content_filter'],
     ['of_a_later_version', 'stop'],
-  ])('that stops with %s has finish_reason %s', (stopReason, reason) => {
+  ])('with stop reason %s has finish_reason %s', (stopReason, reason) => {
     const fields = { additionalModelResponseFields: { delta: { stop_sequence: null } } }
     expect(decode(awsEvent('messageStop', { stopReason, ...fields })).events.at(-1)).toEqual({
       type: 'finish',
@@ -171,7 +171,7 @@ describe('a stream', () => {
   })
 
   test.each(['malformed_model_output', 'malformed_tool_use'])(
-    'that stops with %s is a failure',
+    'with stop reason %s is a failure',
     (reason) => {
       const { events, isComplete } = decodeEveryWay(
         Buffer.concat([BEGIN, awsEvent('messageStop', { stopReason: reason }), METADATA]),
@@ -184,7 +184,7 @@ describe('a stream', () => {
     },
   )
 
-  test('tells the upstream’s own failure, whether exception or error, and nothing after it', () => {
+  test('passes the upstream’s failure on, exception or error, and nothing after it', () => {
     expect(
       decodeEveryWay(
         Buffer.concat([BEGIN, awsException('throttlingException', 'Too many'), STOP, METADATA]),
@@ -205,7 +205,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('that is damaged fails where the damage is, whatever byte it hits', () => {
+  test('with any damaged byte fails at the damage', () => {
     const text = delta(0, { text: 'x' })
     const damaged: ChatEvent = { type: 'error', message: 'The upstream sent a damaged event.' }
     for (let at = 4; at < text.length; at += 1) {
@@ -218,7 +218,7 @@ describe('a stream', () => {
     }
   })
 
-  test('whose event tells a wrong length never looks whole', () => {
+  test('with a wrong event length is never complete', () => {
     const text = delta(0, { text: 'x' })
     for (let bit = 0; bit < 32; bit += 1) {
       const broken = Buffer.from(text)
@@ -229,7 +229,7 @@ describe('a stream', () => {
     }
   })
 
-  test('whose event is implausibly long or short fails instead of filling the memory', () => {
+  test('with an implausible event length fails instead of filling the memory', () => {
     const declares = (length: number) => {
       const bytes = Buffer.alloc(12)
       bytes.writeUInt32BE(length)
@@ -319,7 +319,7 @@ describe('a whole answer', () => {
     })
   })
 
-  test('that is none, or malformed, says why', () => {
+  test('without an answer in it, or a malformed one, is an error', () => {
     expect(() => bedrockClientCodec.decodeAnswer({ message: 'no' })).toThrow('no')
     expect(() => bedrockClientCodec.decodeAnswer({})).toThrow('without content')
     expect(() =>

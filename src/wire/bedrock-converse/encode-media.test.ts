@@ -39,7 +39,7 @@ describe('media', () => {
     expect(ignored).toEqual(['image.detail'])
   })
 
-  test('that are documents have names of the format’s alphabet, each once', () => {
+  test('of documents have unique names in the format’s alphabet', () => {
     const { body } = encode({
       messages: [
         says(
@@ -73,7 +73,7 @@ describe('media', () => {
     ['a tiff', { type: 'image', source: data('image/tiff') }, 'image/tiff'],
     ['an archive', file('application/zip'), 'application/zip'],
     ['unknown sound', { type: 'audio', base64: 'AA', format: 'midi' }, 'midi'],
-  ] as const)('that cannot be sent are refused by name: %s', (_, part, message) => {
+  ] as const)('of unsupported kinds are refused by name: %s', (_, part, message) => {
     expect(() => encode({ messages: [says(part)] })).toThrow(message)
     expect(() => encode({ messages: [says(part)] })).toThrow(
       expect.objectContaining({ param: 'messages' }),

@@ -70,7 +70,7 @@ function decode(...pieces: readonly (string | Uint8Array)[]) {
 }
 
 describe('a stream', () => {
-  test('gives the same events wherever it is cut, and byte by byte; `null` arguments are none', () => {
+  test('gives the same events wherever it is cut, and byte by byte; `null` arguments are left out', () => {
     const bytes = Buffer.from(STREAM)
     const whole = { events: EVENTS, isComplete: true }
     expect(decode(bytes)).toEqual(whole)
@@ -91,7 +91,7 @@ describe('a stream', () => {
     ['MAX_TOKENS', 'length'],
     ['ERROR_TOXIC', 'content_filter'],
     ['UNHEARD_OF', 'stop'],
-  ] as const)('that ends with %s has the finish reason %s', (finishReason, reason) => {
+  ] as const)('with the end %s has the finish reason %s', (finishReason, reason) => {
     expect(decode(end(finishReason))).toEqual({
       events: [{ type: 'finish', reason }],
       isComplete: true,
@@ -103,13 +103,13 @@ describe('a stream', () => {
     ['TIMEOUT', end('TIMEOUT'), 'The upstream ended its answer with TIMEOUT.'],
     ['an error event', event('error', { message: 'no' }), 'no'],
     ['an error without a type', 'data: {"message":"overloaded"}\n\n', 'overloaded'],
-  ])('that ends with %s is a failure, not an end', (_, failure, message) => {
+  ])('with the end %s is a failure', (_, failure, message) => {
     const { events, isComplete } = decode(failure)
     expect(isComplete).toBe(false)
     expect(events.at(-1)).toMatchObject({ type: 'error', message })
   })
 
-  test('closes what the upstream left open, and keeps arguments that only begin like `null`', () => {
+  test('closes open blocks, and keeps arguments that only begin like `null`', () => {
     const { events } = decode(begun(3, 'f_1', '"n'), begun(4, 'f_2', 'nu'), end('COMPLETE'))
     expect(events).toEqual([
       { type: 'tool-call-start', index: 0, id: 'f_1', name: 'f' },
@@ -169,7 +169,7 @@ describe('a whole answer', () => {
     })
   })
 
-  test('survives without anything optional, and fails when it is none or says that it failed', () => {
+  test('is read without optional members, and is an error without a message or after a failure', () => {
     expect(cohereClientCodec.decodeAnswer({ message: {} })).toEqual({
       content: [],
       finishReason: 'stop',

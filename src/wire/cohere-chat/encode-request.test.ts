@@ -32,7 +32,7 @@ const encode = (members: Partial<ChatRequest>, traits?: ModelTraits) =>
   )
 
 describe('a request', () => {
-  test('has its settings under their names, and names what has no place or is out of range', () => {
+  test('has its settings under their names, and names those without a place or out of range', () => {
     const { body, ignored } = encode({
       stream: true,
       maxOutputTokens: 9,
@@ -123,7 +123,7 @@ describe('a request', () => {
     ).toEqual(['seals'])
   })
 
-  test('leaves an empty turn out, and tells the images of results as the user', () => {
+  test('leaves an empty turn out, and sends images of results as the user’s', () => {
     const source = { type: 'data', mediaType: 'image/png', base64: 'AA==' } as const
     const { body, ignored } = encode({
       messages: [
@@ -163,7 +163,7 @@ describe('a request', () => {
     expect(ignored).toEqual(['toolResult.isError'])
   })
 
-  test('refuses audio and documents, which would change its meaning if they were left out', () => {
+  test('refuses audio and documents, as leaving them out would change its meaning', () => {
     const ask = (part: Extract<ChatMessage, { role: 'user' }>['content'][number]) => () =>
       encode({ messages: [{ role: 'user', content: [part] }] })
     expect(ask({ type: 'audio', base64: 'AA==', format: 'wav' })).toThrow('no audio')
@@ -200,7 +200,7 @@ describe('a request', () => {
     expect(() => encode({ toolChoice: { type: 'required' } })).toThrow('cannot be demanded')
   })
 
-  test('has strict tools when all are, and names what it cannot say of tools', () => {
+  test('has strict tools if all are, and names unsupported settings of tools', () => {
     const strict = tools.map((tool) => ({ ...tool, strict: true }))
     expect(encode({ tools: strict }).body.strict_tools).toBe(true)
     const some = encode({
@@ -233,7 +233,7 @@ describe('a request', () => {
     ['presencePenalty', 'presence_penalty', 0, 1],
     ['frequencyPenalty', 'frequency_penalty', 0, 1],
   ] as const)(
-    'has %s as %s from %d to %d, and names what is outside',
+    'has %s as %s from %d to %d, and names values out of range',
     (setting, name, least, most) => {
       for (const value of [least, most])
         expect(encode({ [setting]: value })).toMatchObject({ body: { [name]: value }, ignored: [] })
@@ -248,7 +248,7 @@ describe('a request', () => {
     },
   )
 
-  test('has five stop texts and no more', () => {
+  test('has at most five stop texts', () => {
     const stop = ['1', '2', '3', '4', '5']
     expect(encode({ stop })).toMatchObject({ body: { stop_sequences: stop }, ignored: [] })
     expect(encode({ stop: [...stop, '6'] })).toMatchObject({

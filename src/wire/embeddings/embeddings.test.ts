@@ -98,7 +98,7 @@ describe('an answer', () => {
     )
   })
 
-  test.each([[[]], [[[1]]], [[[1], [2], [3]]]])('of %j for two inputs is none', (vectors) => {
+  test.each([[[]], [[[1]]], [[[1], [2], [3]]]])('with %j for two inputs is an error', (vectors) => {
     expect(() => encodeEmbeddingsAnswer({ vectors, inputTokens: 1 }, REQUEST, 'p/m')).toThrow(
       UnreadableAnswerError,
     )
@@ -179,22 +179,22 @@ describe.each(Object.entries(UPSTREAMS))(
       [3, 4],
     ]
 
-    test('gets the request in its own form, and what it cannot take is named', () => {
+    test('gets the request in its own form, and unsupported members are named', () => {
       expect(codec?.encodeRequest(REQUEST, 'm')).toEqual({ body: plain, ignored: [] })
       const asked = { ...REQUEST, dimensions: 8, user: 'u', extra }
       expect(codec?.encodeRequest(asked, 'm')).toEqual({ body: full, ignored })
     })
 
-    test('answers with vectors in the order of the inputs, and what it counted', () => {
+    test('answers with vectors in the order of the inputs, and the reported count', () => {
       expect(codec?.decodeAnswer(answer(vectors, 7))).toEqual({ vectors, inputTokens: 7 })
       expect(codec?.decodeAnswer(answer(vectors, 0))).toEqual({ vectors, inputTokens: 0 })
     })
 
-    test.each([-1, 1.5, '7', null, undefined])('that counted %p did not say', (tokens) => {
+    test.each([-1, 1.5, '7', null, undefined])('with a count of %p has no count', (tokens) => {
       expect(codec?.decodeAnswer(answer(vectors, tokens))).toEqual({ vectors, inputTokens: null })
     })
 
-    test('that leaves its count out all the same answers', () => {
+    test('without a count still answers', () => {
       const { meta, usage, usageMetadata, ...rest } = answer(vectors, 7)
       expect(codec?.decodeAnswer(rest)).toEqual({ vectors, inputTokens: null })
       const odd = { ...rest, meta: 'x', usage: [], usageMetadata: 7 }
@@ -202,13 +202,13 @@ describe.each(Object.entries(UPSTREAMS))(
     })
 
     test.each([[[]], [['1']], [[1, null]], ['AAAA'], [null], [{ 0: 1 }]])(
-      'whose vector is %j gave no answer',
+      'with the vector %j is an error',
       (vector) => {
         expect(() => codec?.decodeAnswer(answer([[1], vector], 7))).toThrow('not a list of numbers')
       },
     )
 
-    test('that has no list of vectors gave no answer', () => {
+    test('without a list of vectors is an error', () => {
       for (const body of empty)
         expect(() => codec?.decodeAnswer(body)).toThrow(UnreadableAnswerError)
       expect(() => codec?.decodeAnswer({})).toThrow('without embeddings')
@@ -266,7 +266,7 @@ describe('a call that is relayed', () => {
     [{}, null],
     [null, null],
     [7, null],
-  ])('whose answer reports %j used %j', (usage, expected) => {
+  ])('with the usage %j in its answer used %j', (usage, expected) => {
     expect(openaiEmbeddings.readUsage({ usage })).toEqual(expected)
   })
 })

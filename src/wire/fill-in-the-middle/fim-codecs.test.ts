@@ -163,13 +163,13 @@ describe.each(Object.keys(STREAMS))('a stream by %s', (id) => {
     '{"error":{"code":500,"message":"boom"}}',
     '{"error":"boom"}',
     '{"object":"error","message":"boom"}',
-  ])('that reports a failure ends with it: %s', (failure) => {
+  ])('with a reported failure ends with it: %s', (failure) => {
     const { events, isComplete } = decode(id, [Buffer.from(`data: ${failure}\n\n${write(['x'])}`)])
     expect(events).toEqual([{ type: 'error', message: 'boom' }])
     expect(isComplete).toBe(false)
   })
 
-  test('with an event that is no JSON ends as broken', () => {
+  test('with an event of invalid JSON ends as broken', () => {
     const { events, isComplete } = decode(id, [
       Buffer.from(`data: {"content": "\n\n${write(['x'])}`),
     ])
@@ -249,7 +249,7 @@ test.each(['llama3.3', 'codeqwen1.5', 'gemma-3', 'granite-4.0-h', 'mistral-large
 describe('a request', () => {
   const read = (members: JsonRecord) => decodeFimRequest({ model: 'm', prompt: 'p', ...members })
 
-  test('takes null for nothing said, and one stop for a list', () => {
+  test('treats null as absent, and one stop text as a list', () => {
     expect(
       read({ suffix: null, stop: null, max_tokens: null, metadata: null, stream: null }),
     ).toEqual({
@@ -262,7 +262,7 @@ describe('a request', () => {
     expect(read({ stop: 'x' }).stop).toEqual(['x'])
   })
 
-  test('whose stop is no text is refused by its path', () => {
+  test('with a stop that is not a text is refused by its path', () => {
     expect(() => read({ stop: ['a', 7] })).toThrow("'stop[1]' must be a string")
   })
 })

@@ -136,7 +136,7 @@ test('messages have text, images and files, by address or as bytes', () => {
   ])
 })
 
-test('what a call’s id carries stands again where it stood: before the text, or before its own call', () => {
+test('reasoning in a call’s id returns to its place: before the text, or before its call', () => {
   const sealed = (value: string) => ({
     type: 'reasoning' as const,
     text: value,
@@ -170,7 +170,7 @@ test('what a call’s id carries stands again where it stood: before the text, o
   expect(result).toMatchObject({ callId: 'b' })
 })
 
-test('an assistant that only called tools has no text', () => {
+test('an assistant turn with calls alone has no text', () => {
   const calls = [{ id: 'a', name: 'f', arguments: '{}' }]
   for (const content of [null, '', []])
     expect(

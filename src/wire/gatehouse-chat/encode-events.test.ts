@@ -109,7 +109,7 @@ describe('an answer', () => {
     ])
   })
 
-  test('leaves out what there is none of, and tells usage that nobody reported as null', () => {
+  test('leaves out empty members, and has null for unreported usage', () => {
     const bare: ChatAnswer = { content: [], finishReason: 'stop', usage: null }
     expect(gatehouseChatServerCodec.encodeAnswer(bare, facts)).toEqual({
       ...HEAD,
@@ -134,7 +134,7 @@ describe('an answer', () => {
       { usd: null, status: 'unknown' },
     ],
     [undefined, { usd: null, status: 'unknown' }],
-  ] as const)('that costs %j says so', (cost, shown) => {
+  ] as const)('with the cost %j includes it', (cost, shown) => {
     const encodeWith = (answer: ChatAnswer) =>
       gatehouseChatServerCodec.encodeAnswer(answer, {
         ...facts,
@@ -144,7 +144,7 @@ describe('an answer', () => {
     expect(encodeWith({ ...ANSWER, usage: null })).toEqual({ usd: null, status: 'unknown' })
   })
 
-  test('that is a refusal says so', () => {
+  test('with a refusal is marked as one', () => {
     const refusal: ChatAnswer = {
       content: [{ type: 'refusal', text: 'No.' }],
       finishReason: 'stop',
@@ -158,7 +158,7 @@ describe('an answer', () => {
 })
 
 describe('a stream', () => {
-  test('starts, tells what is new, and ends with the whole answer', () => {
+  test('starts, sends deltas, and ends with the whole answer', () => {
     const { told } = encode(EVENTS)
     const whole = gatehouseChatServerCodec.encodeAnswer(ANSWER, facts)
     const [first, second] = whole.tool_calls as { id: string }[]
@@ -183,14 +183,14 @@ describe('a stream', () => {
     ])
   })
 
-  test('of an upstream that never said that it starts, starts all the same', () => {
+  test('starts properly, even if the upstream never sent a start', () => {
     expect(encode([{ type: 'finish', reason: 'stop' }]).told.map(({ event }) => event)).toEqual([
       'chat.started',
       'chat.completed',
     ])
   })
 
-  test('that breaks says so in the flat form', () => {
+  test('that breaks ends with an error in flat form', () => {
     const failure = new GatewayError('upstream_timeout', 'It fell silent.')
     expect(encode(EVENTS).encoder.encodeFailure(failure)).toBe(
       'event: error\ndata: {"error":"upstream_timeout","message":"It fell silent."}\n\n',

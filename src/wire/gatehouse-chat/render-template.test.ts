@@ -30,23 +30,23 @@ test.each([
   '{{name.length}}',
   '{{"a":{"b":1}}}',
   `{{${'x'.repeat(100)}}}`,
-])('%j is no variable and stays', (text) => {
+])('%j is not a variable and stays', (text) => {
   expect(renderTemplate(text, vars, 1_000)).toBe(text)
 })
 
 describe('a variable', () => {
-  test('is not looked at again once filled in', () => {
+  test('is not rendered again once filled in', () => {
     expect(renderTemplate('{{evil}}', vars, 1_000)).toBe('{{name}}')
   })
 
-  test.each(['nobody', 'constructor', '__proto__'])('that is not given is named: %s', (name) => {
+  test.each(['nobody', 'constructor', '__proto__'])('without a value is named: %s', (name) => {
     expect(() => renderTemplate(`Hi {{${name}}}`, vars, 1_000)).toThrow(
       expect.objectContaining({ kind: 'invalid_request', status: 400, param: `vars.${name}` }),
     )
   })
 })
 
-describe('what would be too large', () => {
+describe('a template that would be too large', () => {
   const full = { a: 'é'.repeat(50) }
 
   test('is as large as it may be, in bytes', () => {

@@ -51,7 +51,7 @@ describe('a request', () => {
     })
   })
 
-  test('has its settings under their names, and names what has no place', () => {
+  test('has its settings under their names, and names those without a place', () => {
     const { body, ignored } = encode({
       maxOutputTokens: 9,
       temperature: 2,
@@ -88,7 +88,7 @@ describe('a request', () => {
     expect(body.toolConfig).toEqual({ functionCallingConfig })
   })
 
-  test('asks for JSON, and has five stop texts and no more', () => {
+  test('asks for JSON, and has at most five stop texts', () => {
     expect(encode({ responseFormat: { type: 'json' } }).body.generationConfig).toEqual({
       responseMimeType: 'application/json',
     })
@@ -124,7 +124,7 @@ describe('a request', () => {
     )
   })
 
-  test('signs the first of parallel calls: with its own signature, or with the stand-in where another model wrote it', () => {
+  test('signs the first parallel call: with its own signature, or a stand-in for another model’s call', () => {
     const calls = (seal?: { origin: string }): AssistantPart[] => [
       {
         type: 'tool-call',
@@ -251,7 +251,7 @@ describe('a stream', () => {
     })
   })
 
-  test('without a reason for its end was cut', () => {
+  test('without a finish reason was cut', () => {
     expect(decode([Buffer.from(piece([{ text: 'half' }]))]).isComplete).toBe(false)
   })
 
@@ -260,14 +260,14 @@ describe('a stream', () => {
     ['SAFETY', 'content_filter'],
     ['IMAGE_SAFETY', 'content_filter'],
     ['STOP', 'stop'],
-  ])('that ends with %s has finish_reason %s', (finishReason, reason) => {
+  ])('with the finish reason %s has finish_reason %s', (finishReason, reason) => {
     expect(decode([Buffer.from(piece([{ text: 'x' }], { finishReason }))]).events.at(-1)).toEqual({
       type: 'finish',
       reason: reason as 'stop',
     })
   })
 
-  test('whose call is malformed is a failure, not an end', () => {
+  test('with a malformed call is a failure', () => {
     const { events, isComplete } = decode([
       Buffer.from(piece([], { finishReason: 'MALFORMED_FUNCTION_CALL' })),
     ])
@@ -282,7 +282,7 @@ describe('a stream', () => {
     expect(events.at(-1)?.type).toBe('error')
   })
 
-  test('whose prompt was refused ends with content_filter', () => {
+  test('with a refused prompt ends with content_filter', () => {
     const blocked = `data: ${JSON.stringify({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } })}\n\n`
     expect(decode([Buffer.from(blocked)]).events.at(-1)).toEqual({
       type: 'finish',

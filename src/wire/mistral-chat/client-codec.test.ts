@@ -56,7 +56,7 @@ const messagesOf = (messages: readonly ChatMessage[], traits?: ModelTraits) =>
   encode({ messages }, traits).body.messages as readonly Record<string, unknown>[]
 
 describe('a request', () => {
-  test('holds nothing but what is on the whitelist, under its names, and names the rest', () => {
+  test('holds only members of the whitelist, under their names, and names the rest', () => {
     const { body, ignored } = encode({
       messages: [{ role: 'user', name: 'Ann', content: [{ type: 'text', text: 'Hi' }] }],
       stream: true,
@@ -115,7 +115,7 @@ describe('a request', () => {
     expect(toShortToolId('call_4f3a')).toBe(made[0] ?? '')
   })
 
-  test('has its instructions first, and an assistant between a result and what a user says next', () => {
+  test('has its instructions first, and an assistant turn between a result and the user’s words', () => {
     const messages = [
       system('Be brief.'),
       user('go'),
@@ -134,7 +134,7 @@ describe('a request', () => {
     ])
   })
 
-  test('marks an answer that is to be continued, and leaves out one with nothing in it', () => {
+  test('marks an answer to be continued, and leaves out an empty one', () => {
     const text: AssistantPart = { type: 'text', text: 'Dear' }
     expect(messagesOf([user('write'), assistant(text)])[1]).toEqual({
       role: 'assistant',
@@ -147,7 +147,7 @@ describe('a request', () => {
     ])
   })
 
-  test('sends thinking back as it came, to models that think', () => {
+  test('returns thinking unchanged to models that think', () => {
     const reasoning = (text: string, seal?: Seal): AssistantPart => ({
       type: 'reasoning',
       text,
@@ -340,14 +340,14 @@ describe('a stream', () => {
     ])
   })
 
-  test('without a reason for its end was cut; one that ends with an error is a failure', () => {
+  test('without a finish reason was cut; one that ends with an error is a failure', () => {
     expect(decode(chunk({ content: 'half' })).isComplete).toBe(false)
     const failed = decode(chunk({ content: 'half' }), chunk({}, { finish_reason: 'error' }))
     expect(failed.isComplete).toBe(false)
     expect(failed.events.at(-1)).toMatchObject({ type: 'error' })
   })
 
-  test('that reached the model’s own limit has the finish reason length', () => {
+  test('that reaches the model’s own limit has the finish reason length', () => {
     const { events } = decode(chunk({ content: 'x' }, { finish_reason: 'model_length' }))
     expect(events.at(-1)).toEqual({ type: 'finish', reason: 'length' })
   })

@@ -24,7 +24,7 @@ const encode = (members: Partial<ChatRequest>, traits: ModelTraits = {}) =>
   )
 
 describe('a request', () => {
-  test('has its settings under their names, and names what has no place', () => {
+  test('has its settings under their names, and names those without a place', () => {
     const { body, ignored } = encode({
       maxOutputTokens: 9,
       temperature: 0.5,
@@ -75,14 +75,14 @@ describe('a request', () => {
     expect(encode({ tools: [{ name: 'f' }], toolChoice: { type } }).body.tool_choice).toBe(type)
   })
 
-  test('is counted when it is streamed, whoever asked', () => {
+  test('always asks for usage in a stream', () => {
     expect(encode({ stream: true }).body).toMatchObject({
       stream: true,
       stream_options: { include_usage: true },
     })
   })
 
-  test('asks a reasoning model for effort, also where the caller gave a budget, and not for what it refuses', () => {
+  test('asks a reasoning model for effort, even with a budget, and leaves out the settings that it refuses', () => {
     const traits: ModelTraits = {
       reasoning: 'effort',
       refusesSampling: true,
@@ -98,7 +98,7 @@ describe('a request', () => {
     expect(encode({ reasoning: { effort: 'low' } }).ignored).toEqual(['reasoning'])
   })
 
-  test('keeps members that nobody here knows when its caller speaks the same format', () => {
+  test('keeps unknown members when its caller speaks the same format', () => {
     const { body } = encode({
       family: 'openai-chat',
       extra: { x_vendor: [1] },
@@ -108,7 +108,7 @@ describe('a request', () => {
     expect(encode({ extra: { x_vendor: [1] } }).body).not.toHaveProperty('x_vendor')
   })
 
-  test('has images of tool results after all results of the turn, and says what seals it dropped', () => {
+  test('has images of tool results after all results of the turn, and names dropped seals', () => {
     const call = (id: string): AssistantPart => ({
       type: 'tool-call',
       id,
@@ -146,7 +146,7 @@ describe('a request', () => {
     expect(ignored).toEqual(['seals', 'toolResult.isError'])
   })
 
-  test('has reasoning where the target itself gave it; any other is left out and named', () => {
+  test('has reasoning that the target itself gave; any other is left out and named', () => {
     const sealed = (text: string, value: string, origin = 'here'): AssistantPart => ({
       type: 'reasoning',
       text,
@@ -175,7 +175,7 @@ describe('a request', () => {
     })
   })
 
-  test('that cannot be said is refused: a document by its address', () => {
+  test('with a document by its address is refused', () => {
     const file = {
       type: 'file' as const,
       source: { type: 'url' as const, url: 'https://x.test/a.pdf' },
@@ -250,7 +250,7 @@ describe('a stream', () => {
     expect(decode([Buffer.from(filter + STREAM)])).toEqual({ events: EVENTS, isComplete: true })
   })
 
-  test('that closes after its finish reason is whole, before it is cut', () => {
+  test('that closes after its finish reason is whole, even without [DONE]', () => {
     const text = chunk({ content: 'Hi' })
     expect(decode([Buffer.from(text)]).isComplete).toBe(false)
     const { events, isComplete } = decode([
@@ -260,7 +260,7 @@ describe('a stream', () => {
     expect(events.at(-1)).toEqual({ type: 'finish', reason: 'length' })
   })
 
-  test('tells a refusal, and takes nothing after [DONE]', () => {
+  test('passes a refusal on, and takes nothing after [DONE]', () => {
     const text = `${chunk({ refusal: 'N' })}${chunk({ refusal: 'o' })}data: [DONE]\n\n${chunk({ content: 'x' })}`
     expect(decode([Buffer.from(text)]).events.slice(1)).toEqual([
       { type: 'refusal-delta', text: 'N' },
@@ -269,7 +269,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('tells calls apart that come whole, without an index or an id', () => {
+  test('keeps whole calls apart that have no index or id', () => {
     const whole = (name: string) =>
       chunk(call(undefined, { function: { name, arguments: '{"a":1}' } }))
     const { events } = decode([Buffer.from(`${whole('f')}${whole('g')}data: [DONE]\n\n`)])
@@ -281,7 +281,7 @@ describe('a stream', () => {
     expect(new Set(started.map((event) => event.id)).size).toBe(2)
   })
 
-  test('tells the upstream’s own failure, in each shape that vendors have for it', () => {
+  test('passes the upstream’s failure on, in each shape that vendors use', () => {
     for (const failure of [
       'data: {"error":{"message":"boom"}}\n\n',
       'data: {"error":"boom"}\n\n',

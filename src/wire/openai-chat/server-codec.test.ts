@@ -19,7 +19,7 @@ const refused = (param: string, code: string) =>
   expect.objectContaining({ kind: 'invalid_request', status: 400, param, code })
 
 describe('a request', () => {
-  test('has every setting in our terms, and keeps what is unknown', () => {
+  test('is read into the common settings, and keeps unknown members', () => {
     const schema = { type: 'object' }
     expect(
       decode({
@@ -86,7 +86,7 @@ describe('a request', () => {
     })
   })
 
-  test('that says nothing, or null, asks for nothing', () => {
+  test('without settings, or with null, has none', () => {
     const bare = {
       messages: [],
       stream: false,
@@ -129,7 +129,7 @@ describe('a request', () => {
     expect(extra).toEqual({})
   })
 
-  test('names what has no place: tools that are no functions, and the choice of one', () => {
+  test('names tools that are not functions, and the choice of one', () => {
     const { tools, toolChoice, ignored } = decode({
       tools: [
         { type: 'custom', custom: { name: 'c' } },
@@ -249,7 +249,7 @@ describe('messages', () => {
     ])
   })
 
-  test('name what has no place in the order in which it stands', () => {
+  test('name unsupported members in their order', () => {
     const file = (id: string) => ({
       type: 'file',
       file: { file_data: 'data:a/b;base64,A', file_id: id },
@@ -266,7 +266,7 @@ describe('messages', () => {
     ])
   })
 
-  test('name what has no place in them', () => {
+  test('name unsupported parts', () => {
     const { messages, ignored } = decode({
       messages: [
         {
@@ -305,7 +305,7 @@ describe('messages', () => {
     ...members,
   })
 
-  test('bring reasoning back in reasoning_details, of which those of others are no seals', () => {
+  test('restore reasoning from reasoning_details, and ignore foreign seals there', () => {
     const carried = writeSeal(seal, 'o')
     const [message] = messagesOf({
       role: 'assistant',
@@ -327,7 +327,7 @@ describe('messages', () => {
     ])
   })
 
-  test('bring reasoning back in the ids of calls, unless reasoning_details have it too', () => {
+  test('restore reasoning from the ids of calls, unless reasoning_details have it too', () => {
     const id = writeToolId(
       'c1',
       { reasoning: [part('hm', '1')], seal: { type: 'signature', value: 's' } },
@@ -375,7 +375,7 @@ const assistant = (members: JsonRecord): JsonRecord => ({
   messages: [{ role: 'assistant', ...members }],
 })
 
-describe('what is wrong is refused by its path', () => {
+describe('an invalid member is refused by its path', () => {
   test.each<[string, JsonRecord]>([
     ['messages', { messages: null }],
     ['messages[0].role', { messages: [{ content: 'x' }] }],
@@ -477,7 +477,7 @@ describe('what is wrong is refused by its path', () => {
     expect(() => decode(members)).toThrow(refused(param, 'invalid_type'))
   })
 
-  test('and whatever it is, it is read or refused with a name', () => {
+  test('and any other value is read or refused with a name', () => {
     const names = ['messages', 'tools', 'tool_choice', 'response_format', 'stop', 'metadata']
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(...names), (value, name) => {
@@ -529,7 +529,7 @@ describe('an answer', () => {
     return choice.message
   }
 
-  test('says what the upstream said of itself', () => {
+  test('has the upstream’s id, time, model and usage', () => {
     const logprobs = { content: [], refusal: null }
     expect(
       encode({
@@ -556,7 +556,7 @@ describe('an answer', () => {
     })
   })
 
-  test('has an id, a time and a model also where the upstream gave none, and no usage that nobody reported', () => {
+  test('has an id, a time and a model even if the upstream gave none, and no unreported usage', () => {
     expect(encode({})).toEqual({
       id: 'chatcmpl-call_9',
       object: 'chat.completion',
@@ -573,7 +573,7 @@ describe('an answer', () => {
     })
   })
 
-  test('has null for content where there are only calls, or only a refusal', () => {
+  test('has null for content with calls alone, or with a refusal alone', () => {
     expect(messageOf({ content: [{ type: 'refusal', text: 'No' }] })).toEqual({
       role: 'assistant',
       content: null,
@@ -683,7 +683,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('shows usage, last and in a chunk without choices, to those who asked for it alone', () => {
+  test('includes usage, last and in a chunk without choices, only if the caller asked for it', () => {
     const events: ChatEvent[] = [
       START,
       { type: 'text-delta', text: 'Hi' },
@@ -743,7 +743,7 @@ describe('a stream', () => {
     )
   })
 
-  test('of an upstream that never said that it starts has an id all the same', () => {
+  test('has an id, even if the upstream never sent a start', () => {
     const [only] = encode([{ type: 'text-delta', text: 'Hi' }])
     expect(only).toMatchObject({
       ...{
@@ -756,7 +756,7 @@ describe('a stream', () => {
     })
   })
 
-  test('that breaks says so as OpenAI does, and ends', () => {
+  test('that breaks ends with an error in OpenAI’s format and [DONE]', () => {
     const encoder = openaiChatServerCodec.createEventEncoder(decode({}), facts)
     const events = parseEvents(
       encoder.encodeFailure(new GatewayError('upstream_timeout', 'It fell silent.')),

@@ -144,7 +144,7 @@ describe('a stream', () => {
     ['one of a name that says nothing here', 'event: response.in_progress\ndata: {"type":'],
     ['one without its data', 'event: response.output_text.delta'],
     ['one whose data are empty', 'event: response.output_text.delta\ndata:'],
-  ])('with %s has lost something: it is broken, and nothing after that is told', (_, broken) => {
+  ])('with %s has lost something: it is broken, and ends there', (_, broken) => {
     const { events, isComplete } = decodeText(
       `${CREATED}${delta('output_text', 1, 'a')}${broken}\n\n${COMPLETED}`,
     )
@@ -155,7 +155,7 @@ describe('a stream', () => {
     expect(isComplete).toBe(false)
   })
 
-  describe('whose last event repeats the answer', () => {
+  describe('with a last event that repeats the answer', () => {
     const ends = (output: readonly object[], kind = 'completed') =>
       event(`response.${kind}`, { response: response({ output, status: kind }) })
     const message = (text: string) => ({
@@ -194,7 +194,7 @@ describe('a stream', () => {
       expect(isComplete).toBe(false)
     })
 
-    test('ends well where they agree, but for how it is spelled and in which order calls come', () => {
+    test('ends well if they agree, apart from spelling and the order of calls', () => {
       const calls = [{ ...ITEMS.call, arguments: '{"city":"\\u0055lm"}' }, ITEMS.bare]
       const { events, isComplete } = decodeText(
         STREAM.slice(0, -COMPLETED.length) + ends([message(' Grüße\n'), ...calls.reverse()]),
@@ -217,17 +217,17 @@ describe('a stream', () => {
     })
   })
 
-  test('that says [DONE] before its last event was cut and no more', () => {
+  test('with [DONE] before its last event was cut', () => {
     const { events, isComplete } = decodeText(`${delta('output_text', 1, 'a')}data: [DONE]\n\n`)
     expect(events).toEqual([{ type: 'text-delta', text: 'a' }])
     expect(isComplete).toBe(false)
   })
 
-  test('takes nothing after its end: [DONE], which some send, neither', () => {
+  test('takes nothing after its end, not even [DONE], which some servers send', () => {
     expect(decodeText(`${STREAM}data: [DONE]\n\n${STREAM}`).events).toEqual(EVENTS)
   })
 
-  test('of whole items without deltas tells them all the same', () => {
+  test('of whole items without deltas gives all of them', () => {
     const items = Object.values(ITEMS).map((item, index) => done(index, item))
     const told = decodeText(CREATED + items.join('') + COMPLETED).events
     expect(told).toEqual([
@@ -243,7 +243,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('of parallel calls that are written at once keeps them apart', () => {
+  test('keeps parallel calls apart when their pieces alternate', () => {
     const argumentsOf = (index: number, words: string) =>
       delta('function_call_arguments', index, words)
     const { events } = decodeText(
@@ -266,7 +266,7 @@ describe('a stream', () => {
     expect(written.map((pieces) => pieces.join(''))).toEqual(['{"a":1}', '{"b":2}'])
   })
 
-  test('with both the text and a summary of the reasoning shows what came first', () => {
+  test('with both the text and a summary of the reasoning passes on the first of them', () => {
     const item = { type: 'reasoning', summary: [] }
     const { events } = decodeText(
       added(0, item) +
@@ -277,7 +277,7 @@ describe('a stream', () => {
     expect(events).toEqual([{ type: 'reasoning-delta', text: 'long' }, { type: 'reasoning-end' }])
   })
 
-  test('tells a refusal', () => {
+  test('passes a refusal on', () => {
     expect(decodeText(delta('refusal', 0, 'No.')).events).toEqual([
       { type: 'refusal-delta', text: 'No.' },
     ])
@@ -287,30 +287,27 @@ describe('a stream', () => {
     ['max_output_tokens', 'length'],
     ['content_filter', 'content_filter'],
     [undefined, 'length'],
-  ] as const)(
-    'that is incomplete by %s ends with %s, also when a call was cut',
-    (reason, finish) => {
-      const incomplete = response({
-        status: 'incomplete',
-        incomplete_details: { reason },
-        usage: USAGE,
-      })
-      const { events, isComplete } = decodeText(
-        added(0, ITEMS.call) + event('response.incomplete', { response: incomplete }),
-      )
-      expect(events.slice(-2)).toEqual([
-        { type: 'usage', usage: COUNTED },
-        { type: 'finish', reason: finish },
-      ])
-      expect(isComplete).toBe(true)
-    },
-  )
+  ] as const)('incomplete by %s ends with %s, even if a call was cut', (reason, finish) => {
+    const incomplete = response({
+      status: 'incomplete',
+      incomplete_details: { reason },
+      usage: USAGE,
+    })
+    const { events, isComplete } = decodeText(
+      added(0, ITEMS.call) + event('response.incomplete', { response: incomplete }),
+    )
+    expect(events.slice(-2)).toEqual([
+      { type: 'usage', usage: COUNTED },
+      { type: 'finish', reason: finish },
+    ])
+    expect(isComplete).toBe(true)
+  })
 
   test.each([
     ['nested', { error: { type: 'x', code: 'no_quota', message: 'No quota' } }],
     ['flat', { code: 'no_quota', message: 'No quota', param: null }],
   ])(
-    'tells the upstream’s own failure once, and before the model began nothing else: %s',
+    'passes the upstream’s failure on once, and before the model began alone: %s',
     (_, members) => {
       const failed = response({
         status: 'failed',
@@ -372,7 +369,7 @@ describe('a whole answer', () => {
     })
   })
 
-  test('that says that it failed is none', () => {
+  test('with a failed status, or without output, is an error', () => {
     const failed = response({ status: 'failed', error: { code: 'server_error', message: 'Broke' } })
     expect(() => openaiResponsesClientCodec.decodeAnswer(failed)).toThrow('Broke')
     expect(() =>

@@ -52,7 +52,7 @@ const callItem = (id: string) => ({
 })
 
 describe('a request', () => {
-  test('is never stored, also when nothing else is said', () => {
+  test('is never stored, even without other settings', () => {
     expect(encode({}).body).toEqual({
       model: 'gpt-x',
       input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }],
@@ -60,7 +60,7 @@ describe('a request', () => {
     })
   })
 
-  test('keeps instructions where they stood', () => {
+  test('keeps instructions at their places', () => {
     const system = (words: string): ChatMessage => ({ role: 'system', content: [text(words)] })
     const roles = inputOf([system('a'), user(text('1')), system('b'), user(text('2'))])
     expect((roles as JsonRecord[]).map((item) => item.role)).toEqual([
@@ -96,13 +96,13 @@ describe('a request', () => {
     ])
   })
 
-  test('that cannot be said is refused: audio', () => {
+  test('with audio is refused', () => {
     expect(() => inputOf([user({ type: 'audio', base64: 'AA', format: 'wav' })])).toThrow(
       'takes no audio',
     )
   })
 
-  test('has what the assistant said, refused and called as items of their own, without ids', () => {
+  test('has the assistant’s words, refusals and calls as separate items, without ids', () => {
     expect(
       inputOf([
         assistant(text('so'), { type: 'refusal', text: 'no' }, call('c1'), call('c2'), text('end')),
@@ -122,7 +122,7 @@ describe('a request', () => {
     ])
   })
 
-  test('has no id that is too long: the result goes with its call all the same', () => {
+  test('shortens ids that are too long, in calls and results alike', () => {
     const long = 'x'.repeat(65)
     const { body } = encode({
       messages: [assistant(call(long)), { role: 'tool', callId: long, content: [] }],
@@ -160,7 +160,7 @@ describe('a request', () => {
     ])
   })
 
-  test('says of every tool whether it is strict: left out, it would be', () => {
+  test('states for every tool whether it is strict, as the default is strict', () => {
     const parameters = { type: 'object' }
     const { body } = encode({
       tools: [
@@ -222,7 +222,7 @@ describe('a request', () => {
     })
   })
 
-  test('names what the format has no place for', () => {
+  test('names settings without a place in the format', () => {
     const { body, ignored } = encode({
       topK: 1,
       stop: ['x'],
@@ -250,7 +250,7 @@ describe('a request', () => {
     expect(encode({ serviceTier: 'flex', family: 'openai-chat' }).body.service_tier).toBe('flex')
   })
 
-  test('asks for token probabilities, but not of models that refuse sampling settings', () => {
+  test('asks for token probabilities, except for models that refuse sampling settings', () => {
     expect(encode({ logprobs: true, topLogprobs: 2 }).body).toMatchObject({
       include: ['message.output_text.logprobs'],
       top_logprobs: 2,
@@ -263,7 +263,7 @@ describe('a request', () => {
 })
 
 describe('reasoning', () => {
-  test('is asked for by effort, encrypted, from models that reason only', () => {
+  test('is requested by effort, encrypted, only from models that reason', () => {
     const reasoning = { effort: 'high', summary: 'auto' }
     expect(encode({ reasoning }, REASONING).body).toMatchObject({
       reasoning,
@@ -281,14 +281,14 @@ describe('reasoning', () => {
     [{ effort: 'max' }, { effort: 'xhigh' }],
     [{ effort: 'none' }, { effort: 'none' }],
     [{ effort: 'low', summary: 'none' }, { effort: 'low' }],
-  ])('asked for as %j is %j', (reasoning, expected) => {
+  ])('requested as %j is %j', (reasoning, expected) => {
     expect(encode({ reasoning }, REASONING)).toMatchObject({
       body: { reasoning: expected },
       ignored: [],
     })
   })
 
-  test('is not switched off where it cannot be, and that is named', () => {
+  test('stays on if the model cannot switch it off, and that is named', () => {
     const { body, ignored } = encode(
       { reasoning: { effort: 'none' } },
       { ...REASONING, alwaysReasons: true },
@@ -297,7 +297,7 @@ describe('reasoning', () => {
     expect(ignored).toEqual(['reasoning.effort'])
   })
 
-  test('comes back directly before what it led to', () => {
+  test('comes back directly before the items that followed it', () => {
     const item = (encrypted_content: string, ...summary: object[]) => ({
       type: 'reasoning',
       summary,

@@ -17,7 +17,7 @@ const PAST_THIS_MILLISECOND_MS = 2
 export interface BudgetRegistryOptions {
   readonly budgets: Pick<
     BudgetTableStore,
-    'sharedNowMs' | 'loadAll' | 'findSome' | 'insert' | 'save' | 'delete'
+    'sharedNowMs' | 'loadAll' | 'findSome' | 'insert' | 'change' | 'delete'
   >
   readonly usage: UsageLimits
   /** The one that calls begin by. */
@@ -93,14 +93,16 @@ export class BudgetRegistry extends Registry<Budget> {
   /** @throws GatewayError `not_found` */
   update(accountId: AccountId, id: string, changes: BudgetChanges): Promise<Budget> {
     return this.inTurn(async () => {
-      const budget = {
-        ...withChanges(this.get(accountId, id), changes),
-        updatedAt: this.#clock.now(),
-      }
-      await this.#store.save(budget)
-      this.adopt(budget)
+      this.get(accountId, id)
+      const updatedAt = this.#clock.now()
+      const saved = await this.#store.change({ accountId, id }, (previous) => ({
+        ...withChanges(previous, changes),
+        updatedAt,
+      }))
+      if (saved === undefined) throw this.notFound()
+      this.adopt(saved.changed)
       this.#usage.alertBudget(id, this.#clock.now())
-      return budget
+      return saved.changed
     })
   }
 

@@ -140,7 +140,7 @@ describe.each(databases)('on $name', (kind) => {
         if (isBroken) throw new Error('disk on fire')
         return store.gates.insert(gate)
       },
-      save: async () => true,
+      change: async () => undefined,
       delete: async () => true,
     }
     const failing = await GateRegistry.load({ gates })

@@ -11,7 +11,7 @@ import type { GateTableStore } from '../store/gates.ts'
 import { type ChangesOf, Registry, withChanges } from './registry.ts'
 
 export interface GateRegistryOptions {
-  readonly gates: Pick<GateTableStore, 'loadAll' | 'findSome' | 'insert' | 'save' | 'delete'>
+  readonly gates: Pick<GateTableStore, 'loadAll' | 'findSome' | 'insert' | 'change' | 'delete'>
   readonly clock?: Clock
 }
 
@@ -91,12 +91,16 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
     assertUsable?: () => void,
   ): Promise<Gate> {
     return this.inTurn(async () => {
-      const current = this.get(accountId, gateId)
+      const { id } = this.get(accountId, gateId)
       assertUsable?.()
-      const gate = { ...withChanges(current, changes), updatedAt: this.#clock.now() }
-      if (!(await this.#gates.save(gate))) throw gateNotFound()
-      this.adopt(gate)
-      return gate
+      const updatedAt = this.#clock.now()
+      const saved = await this.#gates.change({ accountId, id }, (previous) => ({
+        ...withChanges(previous, changes),
+        updatedAt,
+      }))
+      if (saved === undefined) throw gateNotFound()
+      this.adopt(saved.changed)
+      return saved.changed
     })
   }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
-import { ownedModelBinding } from '../core/owned-model.ts'
+import { type OwnedModel, ownedModelBinding } from '../core/owned-model.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
 import { openStore, type Store } from '../store/open-store.ts'
@@ -43,6 +43,8 @@ const load = (
     ...(onUnopened === undefined ? {} : { onUnopened: ({ slug }) => onUnopened(slug) }),
   })
 
+const reseal = ({ accountId, slug: id }: OwnedModel, sealedCredential: string | undefined) =>
+  store.ownedModels.change({ accountId, id }, ({ model }) => ({ model, sealedCredential }))
 const credentialOf = (from: OwnedModelRegistry, slug: string) =>
   from.find(DEFAULT_ACCOUNT, slug)?.credential?.secret?.reveal()
 let database: TestDatabase
@@ -203,7 +205,7 @@ describe.each(databases)('on $name', (kind) => {
         loadAll: () => store.ownedModels.loadAll(),
         findSome: async () => [],
         insert: () => Promise.reject(new Error('disk on fire')),
-        save: () => Promise.reject(new Error('disk on fire')),
+        change: () => Promise.reject(new Error('disk on fire')),
         saveProbe: () => Promise.reject(new Error('disk on fire')),
         delete: () => Promise.reject(new Error('disk on fire')),
       },
@@ -227,7 +229,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(JSON.stringify(rows)).not.toContain('credential of')
     const [a, b] = ['a', 'b'].map((slug) => rows.find(({ model }) => model.slug === slug))
     if (a === undefined || b === undefined) throw new Error('a row is missing')
-    await store.ownedModels.save({ model: b.model, sealedCredential: a.sealedCredential })
+    await reseal(b.model, a.sealedCredential)
     const sealed: string[] = []
     const next = await load([oldKey], (slug) => void sealed.push(slug))
     expect(sealed).toEqual(['b'])
@@ -242,7 +244,7 @@ describe.each(databases)('on $name', (kind) => {
     const both = createVault([newKey, oldKey])
     const binding = ownedModelBinding(DEFAULT_ACCOUNT, 'a')
     const sealedCredential = both.encrypt(both.decrypt(row.sealedCredential, binding), binding)
-    await store.ownedModels.save({ model: row.model, sealedCredential })
+    await reseal(row.model, sealedCredential)
     await registry.update(DEFAULT_ACCOUNT, 'a', { displayName: 'A' })
     expect(credentialOf(registry, 'a')).toBe('credential of a')
     expect(credentialOf(await load([newKey]), 'a')).toBe('credential of a')

@@ -28,7 +28,7 @@ import { newestFirst, Snapshot } from './snapshot.ts'
 export interface OwnedModelRegistryOptions {
   readonly ownedModels: Pick<
     OwnedModelTableStore,
-    'loadAll' | 'findSome' | 'insert' | 'save' | 'saveProbe' | 'delete'
+    'loadAll' | 'findSome' | 'insert' | 'change' | 'saveProbe' | 'delete'
   >
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   readonly clock?: Clock
@@ -170,29 +170,35 @@ export class OwnedModelRegistry
       const { credential, ...settings } = changes
       if (Object.values(changes).every((change) => change === undefined)) return current.model
       const now = this.#clock.now()
-      const changed: OwnedModel = {
-        ...withChanges(current.model, settings),
-        hasCredential: credential === undefined ? current.model.hasCredential : credential !== null,
-        // Never the same again: by it a probe knows which credential it has tried.
-        credentialSetAt:
-          credential === undefined
-            ? current.model.credentialSetAt
-            : Math.max(now, current.model.credentialSetAt + 1),
-        updatedAt: now,
-      }
-      const isKnown = isSameQuestion(current.model, changed)
-      const model = isKnown
-        ? changed
-        : { ...changed, probe: beginProbe(now, learntOf(current.model, changed)) }
-      if (credential === undefined) {
-        if (!(await this.#store.save({ model }))) throw ownedModelNotFound()
+      const sealedCredential =
+        credential === undefined
+          ? undefined
+          : this.#seal(current.model, credential ?? NO_CREDENTIAL)
+      const saved = await this.#store.change({ accountId, id: slug }, ({ model: previous }) => {
+        const changed: OwnedModel = {
+          ...withChanges(previous, settings),
+          hasCredential: credential === undefined ? previous.hasCredential : credential !== null,
+          // Never the same again: by it a probe knows which credential it has tried.
+          credentialSetAt:
+            credential === undefined
+              ? previous.credentialSetAt
+              : Math.max(now, previous.credentialSetAt + 1),
+          updatedAt: now,
+        }
+        const model = isSameQuestion(previous, changed)
+          ? changed
+          : { ...changed, probe: beginProbe(now, learntOf(previous, changed)) }
+        return { model, sealedCredential }
+      })
+      if (saved === undefined) throw ownedModelNotFound()
+      const { model } = saved.changed
+      if (sealedCredential === undefined) {
+        // One that another node has just set comes with that node's own change.
         this.#remember({ ...current, model }, this.find(accountId, slug)?.credential)
         if (model.credentialHeader !== current.model.credentialHeader)
           this.#options.onChanged?.(accountId, slug)
       } else {
-        const stored = { model, sealedCredential: this.#seal(model, credential ?? NO_CREDENTIAL) }
-        if (!(await this.#store.save(stored))) throw ownedModelNotFound()
-        this.#remember(stored, toCredential(credential ?? undefined))
+        this.#remember({ model, sealedCredential }, toCredential(credential ?? undefined))
         this.#options.onChanged?.(accountId, slug)
       }
       return model

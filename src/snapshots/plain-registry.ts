@@ -56,10 +56,13 @@ export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
   /** @throws GatewayError `not_found`; `conflict` when there is another of this name */
   update(accountId: AccountId, id: string, changes: ChangesOf<SettingsOf<Thing>>): Promise<Thing> {
     return this.inTurn(async () => {
-      const thing = withChanges(this.get(accountId, id), changes as ChangesOf<Thing>)
-      if (!(await this.#store.save(thing))) throw this.notFound()
-      this.adopt(thing)
-      return thing
+      this.get(accountId, id)
+      const saved = await this.#store.change({ accountId, id }, (previous) =>
+        withChanges(previous, changes as ChangesOf<Thing>),
+      )
+      if (saved === undefined) throw this.notFound()
+      this.adopt(saved.changed)
+      return saved.changed
     })
   }
 

@@ -203,9 +203,10 @@ describe.each(databases)('on $name', (kind) => {
         updatedAt: 7,
       })
       await withStore(async (store) => {
-        expect(await store.gates.save(changed)).toBe(false)
+        expect(await store.gates.change(changed, () => changed)).toBeUndefined()
         await store.gates.insert(gate('demo'))
-        expect(await store.gates.save({ ...changed, createdAt: 9 })).toBe(true)
+        const later = { ...changed, createdAt: 9 }
+        expect(await store.gates.change(later, () => later)).toBeDefined()
         expect(await store.gates.loadAll()).toEqual([changed])
         expect(await store.gates.delete(stranger, changed.id)).toBe(false)
         expect(await store.gates.delete(DEFAULT_ACCOUNT, changed.id)).toBe(true)

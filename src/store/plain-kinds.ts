@@ -25,8 +25,14 @@ export interface PlainStore<Thing extends PlainThing> {
   findSome(things: readonly NamedThing[]): Promise<readonly (Thing | undefined)[]>
   /** @throws GatewayError `conflict` when there are too many, or one of this name */
   insert(thing: Thing): Promise<boolean>
-  /** @throws GatewayError `conflict` when there is another of this name */
-  save(thing: Thing): Promise<boolean>
+  /**
+   * @returns undefined when there is none
+   * @throws GatewayError `conflict` when there is another of this name
+   */
+  change(
+    name: NamedThing,
+    change: (previous: Thing) => Thing,
+  ): Promise<{ readonly changed: Thing } | undefined>
   delete(accountId: AccountId, id: string): Promise<boolean>
 }
 

@@ -125,16 +125,22 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
   }
 
   /**
-   * Writes everything that may change.
-   * @returns false when there is none
+   * Changes one to what `change` makes of it as it is stored, which may be newer than what this
+   * node holds; nobody else changes it meanwhile. An error that `change` throws leaves it as it was.
+   * @param change pure
+   * @returns undefined when there is none
    * @throws GatewayError `conflict` when another has the same in its unique column
    */
-  async save(changed: Changed): Promise<boolean> {
-    const { nameOf, toChanges, toPublic } = this.#kind
-    const name = nameOf(changed)
-    return await changeAccount(this.database, name.accountId, async (transaction) => {
+  async change(
+    { accountId, id }: NamedThing,
+    change: (previous: Stored) => Changed,
+  ): Promise<{ readonly previous: Stored; readonly changed: Changed } | undefined> {
+    const { toChanges, toPublic } = this.#kind
+    const name = { accountId, id }
+    return await changeAccount(this.database, accountId, async (transaction) => {
       const previous = await this.#find(transaction, name)
-      if (previous === undefined) return false
+      if (previous === undefined) return undefined
+      const changed = change(previous)
       const changes: Readonly<Record<string, unknown>> = toChanges(changed, previous)
       await this.#assertUnique(transaction, name, changes)
       await anyTables(transaction)
@@ -145,7 +151,7 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
         .execute()
       const [before, after] = [toPublic(previous), toPublic(changed)]
       await this.#record(transaction, name, { verb: 'update', before, after })
-      return true
+      return { previous, changed }
     })
   }
 

@@ -13,7 +13,10 @@ import { type ChangesOf, Registry, withChanges } from '../snapshots/registry.ts'
 import type { WebhookTableStore } from '../store/webhooks.ts'
 
 export interface WebhookRegistryOptions {
-  readonly webhooks: Pick<WebhookTableStore, 'loadAll' | 'findSome' | 'insert' | 'save' | 'delete'>
+  readonly webhooks: Pick<
+    WebhookTableStore,
+    'loadAll' | 'findSome' | 'insert' | 'change' | 'delete'
+  >
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   readonly clock?: Clock
 }
@@ -87,14 +90,16 @@ export class WebhookRegistry extends Registry<Webhook> {
     return this.inTurn(async () => {
       const current = this.get(accountId, id)
       const { secret, ...settings } = changes
-      const webhook: Webhook = {
-        ...withChanges(current, settings),
-        sealedSecret: secret === undefined ? current.sealedSecret : this.#seal(secret, current),
-        updatedAt: this.#clock.now(),
-      }
-      await this.#store.save(
-        secret === undefined ? { ...webhook, sealedSecret: undefined } : webhook,
-      )
+      const sealedSecret = secret === undefined ? undefined : this.#seal(secret, current)
+      const updatedAt = this.#clock.now()
+      const saved = await this.#store.change({ accountId, id }, (previous) => ({
+        ...withChanges<Omit<Webhook, 'sealedSecret'>>(previous, settings),
+        sealedSecret,
+        updatedAt,
+      }))
+      if (saved === undefined) throw this.notFound()
+      const { previous, changed } = saved
+      const webhook = { ...changed, sealedSecret: sealedSecret ?? previous.sealedSecret }
       this.adopt(webhook)
       return webhook
     })

@@ -322,7 +322,7 @@ describe.each(databases)('on $name', (kind) => {
       const { webhooks } = await start()
       const webhook = await createWebhook(webhooks)
       const resealed = vault.encrypt(new Secret(SECRET), secretBinding(webhook))
-      await store.webhooks.save({ ...webhook, sealedSecret: resealed })
+      await store.webhooks.change(webhook, () => ({ ...webhook, sealedSecret: resealed }))
       await webhooks.update(DEFAULT_ACCOUNT, webhook.id, { isActive: false })
       expect((await store.webhooks.loadAll())[0]).toMatchObject({
         sealedSecret: resealed,

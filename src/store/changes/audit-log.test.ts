@@ -161,7 +161,8 @@ describe.each(databases)('on $name', (kind) => {
       await gates.create(DEFAULT_ACCOUNT, { ...settings, id: gate.id }).catch(() => {})
       await gates.update(stranger, 'demo', { displayName: 'x' }).catch(() => {})
       await gates.delete(stranger, 'demo').catch(() => {})
-      expect(await store.gates.save({ ...gate, accountId: stranger })).toBeFalse()
+      const theirs = { ...gate, accountId: stranger }
+      expect(await store.gates.change(theirs, () => theirs)).toBeUndefined()
       expect(await store.gates.delete(stranger, gate.id)).toBeFalse()
       await keys.import({ accountId: stranger, name: 'again', key }).catch(() => {})
       expect(await keys.delete(stranger, record.id)).toBeFalse()

@@ -43,7 +43,7 @@ describe.each(databases)('on $name', (kind) => {
   test('the choice is kept, and can be changed', async () => {
     await store.budgets.insert(budget)
     expect(await store.budgets.loadAll()).toMatchObject([{ unpriced: 'refuse' }])
-    await store.budgets.save({ ...budget, unpriced: 'allow' })
+    await store.budgets.change(budget, (previous) => ({ ...previous, unpriced: 'allow' }))
     expect(await store.budgets.loadAll()).toMatchObject([{ unpriced: 'allow' }])
   })
 })

@@ -7,6 +7,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery, pageQuery } from '../contract/lists.ts'
 import type { OperationWords, ResourceDescription, Verb } from '../contract/resource-description.ts'
 import type { AccountId } from '../core/ids.ts'
+import type { ResourceWord } from '../core/resource-table.ts'
 import type { ControlPlaneCaller } from './authenticate-caller.ts'
 import {
   type ControlPlaneApp,
@@ -18,6 +19,7 @@ import {
 import type { OperationExample } from './openapi/openapi-examples.ts'
 import { decodeCursor, isAfter, type Position, toPage } from './paging.ts'
 import { refuseProblems } from './refusals.ts'
+import { ifMatched, tagged } from './versions.ts'
 
 /**
  * A route's words beyond OpenAPI's own members; they are taken out of the document when that is
@@ -26,6 +28,10 @@ import { refuseProblems } from './refusals.ts'
 export interface RouteDescription {
   readonly example?: OperationExample
   readonly groupDescription?: string
+  /** Its answers hold one thing, and its version (`etag`). */
+  readonly isVersioned?: boolean
+  /** It changes one thing: `if-match` says which version that must be. */
+  readonly takesVersion?: boolean
 }
 
 export const ROUTE_DESCRIPTION = 'x-described'
@@ -78,6 +84,8 @@ export type ResourceActions<Row extends Dated, Description extends ResourceDescr
   EachAction<Row, Description>,
   keyof Description['operations'] & Verb
 > & {
+  /** By which the audit log calls one. */
+  readonly word: ResourceWord
   idOf(row: Row): string
   toBody(row: Row): z.input<Description['body']>
   /** Resolves when some rows can be shown; undefined: they can. */
@@ -98,10 +106,12 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
     update,
     delete: remove,
   }: Partial<EachAction<Row, Description>> = actions
-  const { idOf, toBody, beforeShowing, bindOthers } = actions
+  const { word, idOf, toBody, beforeShowing, bindOthers } = actions
   const routes = routesOf(description)
   const parameter = description.parameter?.name ?? 'id'
   const idIn = (params: Readonly<Record<string, string>>) => params[parameter] ?? ''
+  // The schema of a body is one of an object.
+  const tag = (body: unknown) => tagged(word, body as object)
   const toPosition = (row: Row): Position => ({ at: row.createdAt, id: idOf(row) })
 
   if (list !== undefined)
@@ -122,7 +132,8 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
       routes.create,
       async (c) => {
         const body = c.req.valid('json') as Given<Description, 'create'>
-        return c.json(await create(callerOf(c.env).accountId, body, c.env), 201)
+        const created = await create(callerOf(c.env).accountId, body, c.env)
+        return c.json(created, 201, tag(created))
       },
       refuseProblems(description.notes?.create),
     )
@@ -135,9 +146,9 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
       const id = idIn(c.req.valid('param'))
       const row = await show(accountId, id)
       const ready = beforeShowing?.(accountId, [row])
-      if (ready === undefined) return c.json(toBody(row), 200)
       await ready
-      return c.json(toBody(await show(accountId, id)), 200)
+      const body = toBody(ready === undefined ? row : await show(accountId, id))
+      return c.json(body, 200, tag(body))
     })
 
   if (update !== undefined)
@@ -146,7 +157,12 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
       async (c) => {
         const caller = callerOf(c.env)
         const body = c.req.valid('json') as Given<Description, 'update'>
-        return c.json(await update(caller.accountId, idIn(c.req.valid('param')), body, caller), 200)
+        const id = idIn(c.req.valid('param'))
+        const updated = await ifMatched(c.env, { word, id }, async () => {
+          // As above.
+          return (await update(caller.accountId, id, body, caller)) as object
+        })
+        return c.json(updated, 200, tag(updated))
       },
       refuseProblems(description.notes?.update),
     )
@@ -154,7 +170,8 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
   if (remove !== undefined)
     app.openapi(routes.delete, async (c) => {
       const caller = callerOf(c.env)
-      await remove(caller.accountId, idIn(c.req.valid('param')), caller)
+      const id = idIn(c.req.valid('param'))
+      await ifMatched(c.env, { word, id }, () => remove(caller.accountId, id, caller))
       return c.body(null, 204)
     })
 }
@@ -180,8 +197,10 @@ function routesOf(description: ResourceDescription) {
     ...jsonContent(schema, text),
     required: true,
   })
-  const said = (example?: OperationExample) => ({
+  const said = (verb: Verb, example?: OperationExample) => ({
     [ROUTE_DESCRIPTION]: {
+      isVersioned: verb !== 'list' && verb !== 'delete',
+      takesVersion: verb === 'update' || verb === 'delete',
       ...(example === undefined ? {} : { example }),
       ...(groupDescription === undefined ? {} : { groupDescription }),
     } satisfies RouteDescription,
@@ -212,7 +231,7 @@ function routesOf(description: ResourceDescription) {
         200: jsonContent(description.list, wordsOf('list').answers ?? `A page of ${many}.`),
         ...errors('list', 400),
       },
-      ...said(),
+      ...said('list'),
     }),
     create: createRoute({
       method: 'post',
@@ -226,7 +245,7 @@ function routesOf(description: ResourceDescription) {
         201: jsonContent(description.created ?? body, wordsOf('create').answers ?? `The ${one}.`),
         ...errors('create', 400, 409, 413),
       },
-      ...said(examples && bodies('create')),
+      ...said('create', examples && bodies('create')),
     }),
     show: createRoute({
       method: 'get',
@@ -237,7 +256,7 @@ function routesOf(description: ResourceDescription) {
         200: jsonContent(body, wordsOf('show').answers ?? `The ${one}.`),
         ...errors('show', 404),
       },
-      ...said(ofOne),
+      ...said('show', ofOne),
     }),
     update: createRoute({
       method: 'patch',
@@ -255,7 +274,7 @@ function routesOf(description: ResourceDescription) {
         ),
         ...errors('update', 400, 404, 413),
       },
-      ...said(ofOne && { ...ofOne, ...bodies('update') }),
+      ...said('update', ofOne && { ...ofOne, ...bodies('update') }),
     }),
     delete: createRoute({
       method: 'delete',
@@ -266,7 +285,7 @@ function routesOf(description: ResourceDescription) {
         204: { description: wordsOf('delete').answers ?? 'It is gone.' },
         ...errors('delete', 404),
       },
-      ...said(ofOne),
+      ...said('delete', ofOne),
     }),
   }
 }

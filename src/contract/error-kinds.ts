@@ -12,6 +12,7 @@ export const ERROR_KINDS = [
   'method_not_allowed',
   'request_timeout',
   'conflict',
+  'precondition_failed',
   'payload_too_large',
   'upgrade_not_supported',
   'rate_limited',

@@ -35,6 +35,7 @@ const KINDS = {
   method_not_allowed: { status: 405, type: CALLERS, retryable: false },
   request_timeout: { status: 408, type: CALLERS, retryable: true },
   conflict: { status: 409, type: CALLERS, retryable: false },
+  precondition_failed: { status: 412, type: CALLERS, retryable: false },
   payload_too_large: { status: 413, type: CALLERS, retryable: false },
   upgrade_not_supported: { status: 426, type: CALLERS, retryable: false },
   rate_limited: {

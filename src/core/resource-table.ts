@@ -34,6 +34,11 @@ interface ResourceEntry {
   readonly label: string
   /** Every change of one that is written down, by its verb, and how a person would say it. */
   readonly actions: Readonly<Record<string, string>>
+  /**
+   * Members of its answers that are no part of its version: nobody sets them, or they are shown
+   * once.
+   */
+  readonly unversioned?: readonly string[]
   readonly cap?: CapEntry
   readonly follow?: FollowEntry
 }
@@ -64,6 +69,7 @@ export const RESOURCE_TABLE = {
       rotate: 'Rotated an API key',
       delete: 'Deleted an API key',
     },
+    unversioned: ['lastUsedAt', 'key'],
     cap: {
       name: 'keys',
       of: 'API keys',
@@ -80,6 +86,7 @@ export const RESOURCE_TABLE = {
       update: 'Changed a provider key',
       delete: 'Deleted a provider key',
     },
+    unversioned: ['lastUsedAt'],
     follow: { decidesCalls: true },
   },
   'owned-model': {
@@ -89,6 +96,7 @@ export const RESOURCE_TABLE = {
       update: 'Changed an owned model',
       delete: 'Deleted an owned model',
     },
+    unversioned: ['probe', 'warnings'],
     cap: {
       name: 'ownedModels',
       of: 'owned models',
@@ -99,7 +107,11 @@ export const RESOURCE_TABLE = {
     follow: { decidesCalls: true },
   },
   'master-key': { label: 'Master key', actions: { rotate: 'Rotated the master key' } },
-  account: { label: 'Account', actions: { update: 'Renamed the account' } },
+  account: {
+    label: 'Account',
+    actions: { update: 'Renamed the account' },
+    unversioned: ['plan', 'limits', 'quota', 'retention'],
+  },
   member: {
     label: 'Members',
     actions: {
@@ -118,6 +130,7 @@ export const RESOURCE_TABLE = {
   invitation: {
     label: 'Invitations',
     actions: { create: 'Invited somebody', delete: 'Revoked an invitation' },
+    unversioned: ['status', 'token', 'link'],
     // Those that may still be accepted.
     cap: {
       name: 'invitations',
@@ -130,6 +143,7 @@ export const RESOURCE_TABLE = {
   budget: {
     label: 'Budgets',
     actions: { create: 'Created a budget', update: 'Changed a budget', delete: 'Deleted a budget' },
+    unversioned: ['used', 'reserved', 'isExhausted', 'resetsAt'],
     cap: {
       name: 'budgets',
       of: 'budgets',
@@ -146,6 +160,7 @@ export const RESOURCE_TABLE = {
       update: 'Changed a webhook',
       delete: 'Deleted a webhook',
     },
+    unversioned: ['secret'],
     cap: {
       name: 'webhooks',
       of: 'webhooks',

@@ -66,6 +66,10 @@ export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
     })
   }
 
+  get word(): PlainKind<Thing>['word'] {
+    return this.#kind.word
+  }
+
   toPublic(thing: Thing): ReturnType<PlainKind<Thing>['toPublic']> {
     return this.#kind.toPublic(thing)
   }

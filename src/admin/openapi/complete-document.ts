@@ -38,22 +38,34 @@ const STRICT_PARAMETER = {
   schema: { type: 'string' as const, pattern: STRICT_WORDS },
 }
 
+const VERSION_PARAMETER = {
+  name: 'if-match',
+  in: 'header' as const,
+  required: false,
+  description:
+    'The `etag` of the answer that the change is based on: where it is another by now, nothing is ' +
+    'changed (412). `*`: any version, as long as there is one.',
+  schema: { type: 'string' as const },
+}
+
 /** The same document, whole. Its parts are changed in place. */
 export function completeDocument(document: Document): Document {
   const operations = listOperations(document).map((placed) => ({
     ...placed,
     ...takeDescription(placed),
   }))
-  for (const { path, operation, example } of operations) {
+  for (const { path, operation, example, isVersioned = false, takesVersion } of operations) {
     const isCall =
       operation.tags?.includes('Inference') === true && operation.requestBody !== undefined
     if (isCall) operation.parameters = [...(operation.parameters ?? []), STRICT_PARAMETER]
-    operation.responses = withErrors(operation)
+    if (takesVersion === true)
+      operation.parameters = [...(operation.parameters ?? []), VERSION_PARAMETER]
+    operation.responses = withErrors(operation, takesVersion)
     for (const [status, response] of Object.entries(operation.responses)) {
       response.headers = {
         ...response.headers,
         ...Object.fromEntries(
-          headersOf({ path, status, isCall }).map((name) => [
+          headersOf({ path, status, isCall, isVersioned }).map((name) => [
             name,
             { $ref: `#/components/headers/${name}` },
           ]),
@@ -128,14 +140,16 @@ function listOperations(document: Document): PlacedOperation[] {
   )
 }
 
-function withErrors({ tags, responses }: Operation): Responses {
+function withErrors({ tags, responses }: Operation, takesVersion = false): Responses {
   const isRoute = tags?.includes('Inference') !== true && tags?.includes('Service') !== true
   if (!isRoute) return { ...responses }
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
-  const errors = Object.entries(ROUTE_ERRORS).map(([status, description]) => [
-    status,
-    { description, content },
-  ])
+  const errors = Object.entries({
+    ...ROUTE_ERRORS,
+    ...(takesVersion
+      ? { 412: 'Somebody has changed it: it is not the version of `if-match`.' }
+      : {}),
+  }).map(([status, description]) => [status, { description, content }])
   return { ...Object.fromEntries(errors), ...responses }
 }
 

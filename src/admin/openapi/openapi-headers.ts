@@ -52,6 +52,11 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   ),
   'x-gatehouse-estimated': textHeader('`true`: the answer is an estimate of the gateway.', 'true'),
   ...LIMITS,
+  etag: textHeader(
+    'The version of the thing that the answer holds. It is another after every change, and counts ' +
+      'and times of use are no part of it. `if-match` takes it.',
+    '"mX2bqJ0tQ9y4v1fYc7LwZg"',
+  ),
   'retry-after': countHeader('Seconds to wait before the next try.'),
   'retry-after-ms': countHeader('The same in milliseconds.'),
   'x-should-retry': textHeader('`false`: the same request will be refused again.', 'false'),
@@ -66,18 +71,21 @@ export interface AnswerPlace {
   readonly status: string
   /** A call through a gate, rather than a question to the gateway itself. */
   readonly isCall: boolean
+  /** Its successes hold one thing of the account. */
+  readonly isVersioned: boolean
 }
 
 /** Machines ask for these every few seconds, so their answers carry no id. */
 const WITHOUT_ID: ReadonlySet<string> = new Set(['/', '/healthz', '/readyz'])
 
 /** Names of the headers that such an answer may carry. */
-export function headersOf({ path, status, isCall }: AnswerPlace): readonly string[] {
+export function headersOf({ path, status, isCall, isVersioned }: AnswerPlace): readonly string[] {
   if (WITHOUT_ID.has(path)) return []
   const names = ['x-request-id']
   if (path.startsWith('/v1/messages')) names.push('request-id')
   if (status === '401') names.push('www-authenticate')
   if (['429', '503', '4XX', '502'].includes(status)) names.push(...RETRY)
+  if (isVersioned && status.startsWith('2')) names.push('etag')
   if (!isCall) return names
   if (status !== '401') names.push(...Object.keys(LIMITS), 'x-gatehouse-skipped')
   if (status === '200')

@@ -20,6 +20,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
   const toBody = (budget: Budget) => toBudgetBody(budget, budgets.windowOf(budget))
 
   bindResource(app, budgetResource, {
+    word: 'budget',
     list: (accountId) => budgets.list(accountId),
     show: (accountId, id) => budgets.get(accountId, id),
     async create(accountId, body) {

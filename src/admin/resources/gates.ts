@@ -18,6 +18,7 @@ export function bindGates(
   const providerIds = [...providers.map((provider) => provider.id), OWNED_PREFIX]
 
   bindResource(app, gateResource, {
+    word: 'gate',
     list: (accountId) => gates.list(accountId),
     show(accountId, id) {
       const gate = gates.find(accountId, id)

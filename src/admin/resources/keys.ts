@@ -16,7 +16,8 @@ import {
   errorAnswers,
   jsonContent,
 } from '../control-plane-app.ts'
-import { bindResource } from '../resource-routes.ts'
+import { bindResource, ROUTE_DESCRIPTION } from '../resource-routes.ts'
+import { tagged } from '../versions.ts'
 
 const tags = [keyResource.group]
 
@@ -35,6 +36,7 @@ const importRoute = createRoute({
     201: jsonContent(keyResource.body, 'The key, masked.'),
     ...errorAnswers(400, 409, 413),
   },
+  [ROUTE_DESCRIPTION]: { isVersioned: true },
 })
 
 const rotateRoute = createRoute({
@@ -56,10 +58,12 @@ const rotateRoute = createRoute({
     201: jsonContent(keyResource.created, 'The new key, shown this once.'),
     ...errorAnswers(400, 404, 409, 413),
   },
+  [ROUTE_DESCRIPTION]: { isVersioned: true },
 })
 
 export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencies): void {
   bindResource(app, keyResource, {
+    word: 'key',
     list: (accountId) => keys.list(accountId),
     async create(accountId, { name, expiresAt }) {
       const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null }
@@ -88,7 +92,8 @@ export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencie
       const { name, key, expiresAt } = c.req.valid('json')
       const { accountId } = callerOf(c.env)
       const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null }
-      return c.json(toPublicKey(await keys.import({ ...label, key: new Secret(key) })), 201)
+      const body = toPublicKey(await keys.import({ ...label, key: new Secret(key) }))
+      return c.json(body, 201, tagged('key', body))
     })
   }
 
@@ -97,7 +102,8 @@ export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencie
     const { accountId } = callerOf(c.env)
     const id = c.req.valid('param').id as KeyId
     const { record, key } = await keys.rotate(accountId, id, oldEndsInSeconds * 1000)
-    return c.json({ ...toPublicKey(record), key: key.reveal() }, 201)
+    const body = { ...toPublicKey(record), key: key.reveal() }
+    return c.json(body, 201, tagged('key', body))
   })
 }
 

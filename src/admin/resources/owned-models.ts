@@ -32,7 +32,8 @@ import {
   jsonContent,
 } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
-import { bindResource } from '../resource-routes.ts'
+import { bindResource, ROUTE_DESCRIPTION } from '../resource-routes.ts'
+import { ifMatched, tagged } from '../versions.ts'
 
 const tags = [ownedModelResource.group]
 const params = z.object({ slug: z.string() })
@@ -52,6 +53,7 @@ const probeRoute = createRoute({
     200: known,
     ...errorAnswers(400, 404),
   },
+  [ROUTE_DESCRIPTION]: { isVersioned: true },
 })
 
 const deleteCredentialRoute = createRoute({
@@ -68,6 +70,7 @@ const deleteCredentialRoute = createRoute({
     200: known,
     ...errorAnswers(404),
   },
+  [ROUTE_DESCRIPTION]: { isVersioned: true, takesVersion: true },
 })
 
 export function bindOwnedModels(
@@ -75,6 +78,7 @@ export function bindOwnedModels(
   { gates, ownedModels, checkAddress, checkOwnedModel }: ControlPlaneDependencies,
 ): void {
   bindResource(app, ownedModelResource, {
+    word: 'owned-model',
     list: (accountId) => ownedModels.list(accountId),
     async create(accountId, { credential, displayName, pricingCachedInput, baseUrl, ...given }) {
       assertFimFits(given)
@@ -109,18 +113,19 @@ export function bindOwnedModels(
 
   app.openapi(probeRoute, async (c) => {
     const model = show(callerOf(c.env).accountId, c.req.valid('param').slug)
-    return c.json(await checked(model), 200)
+    const body = await checked(model)
+    return c.json(body, 200, tagged('owned-model', body))
   })
 
   app.openapi(deleteCredentialRoute, async (c) => {
     const { accountId } = callerOf(c.env)
     const { slug } = c.req.valid('param')
-    const before = ownedModels.show(accountId, slug)
-    if (before?.hasCredential === false) return c.json(toOwnedModelBody(before), 200)
-    return c.json(
-      await checked(await ownedModels.update(accountId, slug, { credential: null })),
-      200,
-    )
+    const body = await ifMatched(c.env, { word: 'owned-model', id: slug }, async () => {
+      const before = ownedModels.show(accountId, slug)
+      if (before?.hasCredential === false) return toOwnedModelBody(before)
+      return await checked(await ownedModels.update(accountId, slug, { credential: null }))
+    })
+    return c.json(body, 200, tagged('owned-model', body))
   })
 
   function show(accountId: AccountId, slug: string): OwnedModel {

@@ -15,6 +15,7 @@ export function plainResource(word: string, description: PlainDescription) {
     // Not reachable: a test asks each of them.
     if (registry === undefined) throw new Error(`there is no registry of ${word}`)
     bindResource(app, description, {
+      word: registry.word,
       list: (accountId) => registry.list(accountId),
       show: (accountId, id) => registry.get(accountId, id),
       // The body is what the description's schema lets through.

@@ -20,7 +20,8 @@ import {
   jsonContent,
 } from '../control-plane-app.ts'
 import { refuse, refuseProblems } from '../refusals.ts'
-import { bindResource } from '../resource-routes.ts'
+import { bindResource, ROUTE_DESCRIPTION } from '../resource-routes.ts'
+import { ifMatched, tagged } from '../versions.ts'
 
 const setRoute = createRoute({
   method: 'put',
@@ -42,6 +43,7 @@ const setRoute = createRoute({
     201: jsonContent(providerKeyResource.body, 'It was set.'),
     ...errorAnswers(400, 404, 413),
   },
+  [ROUTE_DESCRIPTION]: { isVersioned: true, takesVersion: true },
 })
 
 export function bindProviderKeys(
@@ -51,6 +53,7 @@ export function bindProviderKeys(
   const known: ReadonlySet<string> = new Set(providers.map((provider) => provider.id))
 
   bindResource(app, providerKeyResource, {
+    word: 'provider-key',
     list: (accountId) => providerKeys.list(accountId),
     bindOthers: bindSet,
     async update(accountId, provider, { active }) {
@@ -72,13 +75,14 @@ export function bindProviderKeys(
         const key = normaliseProviderKey(given)
         if (key === undefined) throw refuse([{ field: 'key', message: KEY_PROBLEM }])
         const { accountId } = callerOf(c.env)
-        const saved = await providerKeys.set({
-          accountId,
-          providerId,
-          secret: new Secret(key),
-          isActive: active,
+        let isNew = false
+        const body = await ifMatched(c.env, { word: 'provider-key', id: providerId }, async () => {
+          const secret = new Secret(key)
+          const saved = await providerKeys.set({ accountId, providerId, secret, isActive: active })
+          isNew = saved.isNew
+          return toPublicProviderKey(saved.key)
         })
-        return c.json(toPublicProviderKey(saved.key), saved.isNew ? 201 : 200)
+        return c.json(body, isNew ? 201 : 200, tagged('provider-key', body))
       },
       refuseProblems(setProviderKeyNotes),
     )

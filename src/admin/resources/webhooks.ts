@@ -35,6 +35,7 @@ export function bindWebhooks(app: ControlPlaneApp, dependencies: ControlPlaneDep
   const { webhooks, testWebhook, checkWebhookAddress } = dependencies
 
   bindResource(app, webhookResource, {
+    word: 'webhook',
     list: (accountId) => webhooks.list(accountId),
     show: (accountId, id) => webhooks.get(accountId, id),
     async create(accountId, { url, secret, events, active }) {

@@ -12,6 +12,8 @@ import {
   errorAnswers,
   jsonContent,
 } from '../control-plane-app.ts'
+import { ROUTE_DESCRIPTION } from '../resource-routes.ts'
+import { ifMatched, tagged } from '../versions.ts'
 
 const tags = ['Account']
 
@@ -29,6 +31,7 @@ const updateRoute = createRoute({
     200: jsonContent(accountNameBody, 'The changed account.'),
     ...errorAnswers(400, 413),
   },
+  [ROUTE_DESCRIPTION]: { isVersioned: true, takesVersion: true },
 })
 
 export function bindAccountName(
@@ -38,8 +41,11 @@ export function bindAccountName(
   app.openapi(updateRoute, async (c) => {
     const { accountId } = callerOf(c.env)
     const { name } = c.req.valid('json')
-    if (name !== undefined) await accounts.rename(accountId, name)
-    return c.json(toAccountNameBody(await accounts.find(accountId), accountId), 200)
+    const body = await ifMatched(c.env, { word: 'account', id: accountId }, async () => {
+      if (name !== undefined) await accounts.rename(accountId, name)
+      return toAccountNameBody(await accounts.find(accountId), accountId)
+    })
+    return c.json(body, 200, tagged('account', body))
   })
 }
 

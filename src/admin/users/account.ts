@@ -10,6 +10,8 @@ import {
   errorAnswers,
   jsonContent,
 } from '../control-plane-app.ts'
+import { ROUTE_DESCRIPTION } from '../resource-routes.ts'
+import { tagged } from '../versions.ts'
 import { toAccountNameBody } from './account-name.ts'
 
 const MICRO_USD = 1_000_000
@@ -22,6 +24,7 @@ const showRoute = createRoute({
   tags: ['Account'],
   request: { query: noQuery },
   responses: { 200: jsonContent(accountBody, 'The account.'), ...errorAnswers(400) },
+  [ROUTE_DESCRIPTION]: { isVersioned: true },
 })
 
 export function bindAccount(
@@ -32,7 +35,8 @@ export function bindAccount(
     const { accountId } = callerOf(c.env)
     await whenCounted(accountId, [])
     const { name } = toAccountNameBody(await accounts.find(accountId), accountId)
-    return c.json({ ...toAccountBody({ id: accountId, name }, quotaOf(accountId)), retention }, 200)
+    const body = { ...toAccountBody({ id: accountId, name }, quotaOf(accountId)), retention }
+    return c.json(body, 200, tagged('account', body))
   })
 }
 

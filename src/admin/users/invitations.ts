@@ -22,6 +22,7 @@ export function bindInvitations(
   const toBody = (invitation: Invitation) => toPublicInvitation(invitation, systemClock.now())
 
   bindResource(app, invitationResource, {
+    word: 'invitation',
     list: (accountId, part) => invitations.list(accountId, part),
     async create(accountId, { email }, bindings) {
       if (identity.signUpPolicy === 'closed')

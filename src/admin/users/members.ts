@@ -15,6 +15,7 @@ export function bindMembers(
   { members }: Pick<ControlPlaneDependencies, 'members'>,
 ): void {
   bindResource(app, memberResource, {
+    word: 'member',
     list: (accountId, part) => members.list(accountId, part),
     async update(accountId, id, _, { actor }) {
       const member = await findMember(accountId, id)

@@ -11,6 +11,7 @@ import type { Schema } from '../schema.ts'
 import type { AuditLogTable } from './audit-schema.ts'
 import { currentOrigin } from './change-origin.ts'
 import { noteChangeOf } from './changes-made.ts'
+import { assertPrecondition } from './precondition.ts'
 
 /** A proxy's header may hold anything; an address is shorter. */
 const MOST_ADDRESS_CHARACTERS = 100
@@ -18,12 +19,14 @@ const MOST_ADDRESS_CHARACTERS = 100
 /**
  * Writes a change down in the transaction that makes it, so that neither can be there without the
  * other; call it only when something has changed.
- * @throws Error when nobody can be named for it: the change is rolled back then
+ * @throws Error when nobody can be named for it, GatewayError `precondition_failed` when its author
+ * has seen another version: the change is rolled back then
  */
 export async function recordChange(
   transaction: Transaction<Schema>,
   change: Change,
 ): Promise<void> {
+  await assertPrecondition(transaction, change)
   const row = toAuditRow(change)
   noteChangeOf(row.resource_type)
   await countChange(transaction)

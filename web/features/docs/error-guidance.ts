@@ -57,6 +57,10 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
     means: 'It exists already, is still in use, or has changed meanwhile.',
     cure: 'Look at the present state, then decide again.',
   },
+  precondition_failed: {
+    means: 'Somebody has changed it since the version that If-Match names.',
+    cure: 'Get it again and send the change with its new ETag, or without If-Match to overwrite.',
+  },
   payload_too_large: {
     means: 'The body is larger than the operator allows.',
     cure: 'Send less, such as images by address instead of inline.',

@@ -44,6 +44,10 @@ export const ERROR_EXPLANATIONS: Readonly<Record<LoggedErrorKind, ErrorExplanati
     means: 'It exists already, or is still in use.',
     cure: 'Choose another name, or remove what uses it first.',
   },
+  precondition_failed: {
+    means: 'Somebody has changed it since the version that If-Match names.',
+    cure: 'Get it again, and send the change with its new ETag.',
+  },
   payload_too_large: {
     means: 'The request is larger than the gateway takes.',
     cure: 'Send less, or have the operator raise the limit.',

@@ -1,0 +1,36 @@
+/**
+ * The version of a thing of an account, as an entity tag: equal wherever the thing is the same, and
+ * another after every change that a person made to it. Knows no HTTP and no store.
+ */
+import { hash } from 'node:crypto'
+import type { PublicForm } from './audit.ts'
+import { RESOURCE_ENTRIES, type ResourceWord } from './resource-table.ts'
+
+/** As many as need not be longer: 132 bits. */
+const TAG_CHARACTERS = 22
+
+/**
+ * @param form the thing's public form, or an answer that holds it: members that nobody sets, such
+ * as counts, are passed over
+ */
+export function toVersionTag(word: ResourceWord, form: PublicForm): string {
+  const passedOver = UNVERSIONED.get(word)
+  const versioned = Object.entries(form).filter(([member]) => passedOver?.includes(member) !== true)
+  const text = JSON.stringify(toSorted(Object.fromEntries(versioned)))
+  return `"${hash('sha256', text, 'base64url').slice(0, TAG_CHARACTERS)}"`
+}
+
+const UNVERSIONED: ReadonlyMap<string, readonly string[] | undefined> = new Map(
+  RESOURCE_ENTRIES.map(([word, { unversioned }]) => [word, unversioned]),
+)
+
+/** The order of members is none of a thing's own. */
+function toSorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([member, inner]) => [member, toSorted(inner)]),
+  )
+}

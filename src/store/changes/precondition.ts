@@ -1,0 +1,104 @@
+/**
+ * Lets a change happen only where its thing is still the version that its author has seen. The
+ * condition goes along with the work itself, as the author does, and is looked at in the
+ * transaction that makes the change. Must not know any table of things, nor HTTP.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Transaction } from 'kysely'
+import { type Change, resourceOf } from '../../core/audit.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { ResourceWord } from '../../core/resource-table.ts'
+import { toVersionTag } from '../../core/version-tag.ts'
+import type { Schema } from '../schema.ts'
+
+export interface Precondition {
+  readonly word: ResourceWord
+  readonly id: string
+  /** Any version, as long as there is one; or one of these. */
+  readonly versions: 'any' | readonly string[]
+}
+
+const conditions = new AsyncLocalStorage<{ readonly of: Precondition; wasLookedAt: boolean }>()
+
+/**
+ * Changes of the condition's thing within `work` are made only where it holds.
+ * @returns what `work` gave, and whether there was such a change
+ * @throws GatewayError `precondition_failed`
+ */
+export async function withPrecondition<Result>(
+  of: Precondition,
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly wasLookedAt: boolean }> {
+  const condition = { of, wasLookedAt: false }
+  const result = await conditions.run(condition, work)
+  return { result, wasLookedAt: condition.wasLookedAt }
+}
+
+/** @param tag of the thing as it is; undefined: there is none */
+export function isMet({ versions }: Precondition, tag: string | undefined): boolean {
+  return tag !== undefined && (versions === 'any' || versions.includes(tag))
+}
+
+/**
+ * Called in the transaction of the change, in which nobody else changes the thing.
+ * @throws GatewayError `precondition_failed`: the change is rolled back then
+ */
+export async function assertPrecondition(
+  transaction: Transaction<Schema>,
+  change: Change,
+): Promise<void> {
+  const condition = conditions.getStore()
+  const { word, id } = condition?.of ?? {}
+  if (condition === undefined || word === undefined) return
+  if (word !== resourceOf(change.action) || id !== change.resourceId) return
+  condition.wasLookedAt = true
+  const { before } = change
+  if (isMet(condition.of, before === null ? undefined : toVersionTag(word, before))) return
+  throw changedMeanwhile(word, await findLastChange(transaction, change))
+}
+
+interface LastChange {
+  readonly actor_type: string
+  readonly actor_id: string
+  readonly actor_name: string | null
+  readonly at: number
+}
+
+async function findLastChange(
+  transaction: Transaction<Schema>,
+  { accountId, action, resourceId }: Change,
+): Promise<LastChange | undefined> {
+  return await transaction
+    .selectFrom('audit_log')
+    .select(['actor_type', 'actor_id', 'actor_name', 'at'])
+    .where('account_id', '=', accountId)
+    .where('resource_id', '=', resourceId)
+    .where('resource_type', '=', resourceOf(action))
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** @param last undefined: nobody knows, or it was too long ago */
+export function changedMeanwhile(word: ResourceWord, last?: LastChange): GatewayError {
+  const thing = word.replaceAll('-', ' ')
+  const how =
+    last === undefined
+      ? 'It may have been another tab, a person or a program.'
+      : `The last change was made at ${new Date(last.at).toISOString()} by the ` +
+        `${last.actor_type} ${last.actor_name ?? last.actor_id}.`
+  return new GatewayError(
+    'precondition_failed',
+    `The ${thing} is not the version that If-Match names, so nothing was changed. ${how} ` +
+      'Get it again and send the change with its new ETag, or without If-Match to overwrite.',
+    last === undefined
+      ? {}
+      : {
+          details: {
+            changedBy: { type: last.actor_type, id: last.actor_id, name: last.actor_name },
+            changedAt: new Date(last.at).toISOString(),
+          },
+        },
+  )
+}

@@ -218,7 +218,7 @@ test('what a webhook that is gone answers is told, and it is deleted', async () 
   await page.getByText('No webhooks').waitFor()
 })
 
-test('an edit takes nothing back that was changed elsewhere meanwhile', async () => {
+test('an edit that is saved over another takes back only what it is about', async () => {
   const ask = async (method: string, path: string, body?: object) =>
     (await (await controlPlaneCall(gatehouse, method, path, body)).json()) as { id: string }
   const budget = await ask('POST', '/v1/budgets', { gateId: 'demo', limitUsd: 50, period: 'month' })
@@ -232,7 +232,8 @@ test('an edit takes nothing back that was changed elsewhere meanwhile', async ()
   await page.getByRole('button', { name: /^Edit/ }).click()
   await ask('PATCH', `/v1/budgets/${budget.id}`, { limitUsd: 20, alertAt: [0.3] })
   await dialog.getByLabel('Name').fill('Renamed')
-  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+  await dialog.getByRole('button', { name: 'Save mine over it' }).click()
   await dialog.waitFor({ state: 'detached' })
   expect(await ask('GET', `/v1/budgets/${budget.id}`)).toMatchObject({
     name: 'Renamed',
@@ -244,7 +245,8 @@ test('an edit takes nothing back that was changed elsewhere meanwhile', async ()
   await page.getByRole('button', { name: /^Edit/ }).click()
   await ask('PATCH', `/v1/webhooks/${webhook.id}`, { events: ['provider.degraded'] })
   await dialog.getByLabel('Secret').fill(SECRET)
-  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+  await dialog.getByRole('button', { name: 'Save mine over it' }).click()
   await dialog.waitFor({ state: 'detached' })
   expect(await ask('GET', `/v1/webhooks/${webhook.id}`)).toMatchObject({
     events: ['provider.degraded'],

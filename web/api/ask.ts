@@ -40,6 +40,8 @@ export interface AskOptions {
   readonly signal?: AbortSignal
   /** Instead of the session: for the first user, who has a key and no session yet. */
   readonly apiKey?: string
+  /** The version that a change is of: of another, the gateway changes nothing (412). */
+  readonly ifMatch?: string
 }
 
 export async function askWith<Name extends OperationName>(
@@ -50,6 +52,17 @@ export async function askWith<Name extends OperationName>(
   const response = await send(name, options, question)
   if (response.status === 204) return null as AnswerOf<Name>
   return (await response.json()) as AnswerOf<Name>
+}
+
+/** With the version of the thing that it holds; undefined: the gateway is older than versions. */
+export async function askTagged<Name extends OperationName>(
+  name: Name,
+  options: AskOptions,
+  question: object,
+): Promise<{ readonly answer: AnswerOf<Name>; readonly etag: string | undefined }> {
+  const response = await send(name, options, question)
+  const answer = (await response.json()) as AnswerOf<Name>
+  return { answer, etag: response.headers.get('etag') ?? undefined }
 }
 
 /** The answer as it comes, for streams and files. @throws ApiError as `ask` does */
@@ -65,6 +78,7 @@ export async function send(
     headers: {
       ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(options.ifMatch === undefined ? {} : { 'if-match': options.ifMatch }),
       // The gateway takes a cookie only along with it: other sites' pages cannot send it.
       ...(method === 'GET' ? {} : { 'x-gatehouse-csrf': '1' }),
     },

@@ -2,6 +2,7 @@
 import { CircleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/api-error.ts'
+import { ChangedMeanwhile } from '../api/change-same.ts'
 import { Button } from './button.tsx'
 import { classNames } from './class-names.ts'
 
@@ -80,7 +81,8 @@ export function ProblemNote({
   readonly error: unknown
   readonly className?: string
 }) {
-  if (error === null || error === undefined) return null
+  // A change of somebody else's leaves a choice: its own note has it.
+  if (error === null || error === undefined || error instanceof ChangedMeanwhile) return null
   return (
     <p
       role="alert"

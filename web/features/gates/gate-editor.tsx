@@ -2,13 +2,16 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { ask } from '../../api/ask.ts'
+import { ChangedMeanwhile, changeSame } from '../../api/change-same.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { formatDuration } from '../../format/figures.ts'
 import { Button } from '../../ui/button.tsx'
+import { ChangedMeanwhileNote, OwnEditsNote } from '../../ui/changed-meanwhile-note.tsx'
 import { Form } from '../../ui/form.tsx'
+import { ownEdits } from '../../ui/own-edits.ts'
 import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import { type Gate, type GateSettings, toChanges, toDraft } from './gate-draft.ts'
+import { type Gate, type GateDraft, type GateSettings, toChanges, toDraft } from './gate-draft.ts'
 import { GateFields } from './gate-form.tsx'
 import { LeaveGuard } from './leave-guard.tsx'
 import { useGateForm } from './use-gate-form.ts'
@@ -28,10 +31,16 @@ export function GateEditor({
   const changes = toChanges(base, form.draft)
   const isDirty = Object.keys(changes).length > 0
 
+  const [mine, setMine] = useState<Partial<GateDraft>>()
+
   const save = useChange({
-    send: (body: Partial<GateSettings>) =>
-      ask('PATCH /v1/gates/{id}', { path: { id: gate.id }, body }),
+    send: async ({ body, isOverwriting = false }: Saving) => {
+      const question = { path: { id: gate.id }, body }
+      if (isOverwriting) return await ask('PATCH /v1/gates/{id}', question)
+      return await changeSame(OPERATIONS, [question], (now) => now.updatedAt === base.updatedAt)
+    },
     onAnswer: (after) => {
+      setMine(undefined)
       setSaved(describeChanges(base, after))
       setBase(after)
       form.reset(toDraft(after))
@@ -39,7 +48,10 @@ export function GateEditor({
       queryClient.setQueryData(queryKey, after)
     },
     makesStale: ['GET /v1/gates', 'GET /v1/targets/health'],
-    onFailure: form.refuse,
+    failureMakesStale: ['GET /v1/gates/{id}'],
+    onFailure: (error) => {
+      if (!(error instanceof ChangedMeanwhile)) form.refuse(error)
+    },
   })
   useEffect(() => {
     onDirty(isDirty)
@@ -58,15 +70,50 @@ export function GateEditor({
   const submit = () => {
     if (!isDirty) return true
     if (!form.check()) return false
-    save.mutate(changes)
+    save.mutate({ body: changes })
     return true
   }
+  const seeNewest = (newest: Gate) => {
+    setMine(ownEdits(toDraft(base), form.draft))
+    setBase(newest)
+    form.reset(toDraft(newest))
+    save.reset()
+    const { queryKey } = operationQuery('GET /v1/gates/{id}', { path: { id: gate.id } })
+    queryClient.setQueryData(queryKey, newest)
+  }
+  const discard = () => {
+    // As it is by now.
+    setBase(gate)
+    form.reset(toDraft(gate))
+    save.reset()
+  }
+  const told = save.error instanceof ChangedMeanwhile ? null : save.error
+  const bringBack =
+    mine &&
+    (() => {
+      form.reset({ ...form.draft, ...mine })
+      setMine(undefined)
+    })
   return (
-    <Form onSubmit={submit} error={save.error} className="flex flex-col gap-6">
+    <Form onSubmit={submit} error={told} className="flex flex-col gap-6">
       <GateFields form={form} isNew={false} />
       <ProblemNote error={form.refusal} />
+      <OwnEditsNote onBringBack={bringBack} />
       {(isDirty || saved !== undefined) && (
         <div className="sticky bottom-4 z-20 flex flex-wrap items-center justify-between gap-3 rounded-xl border border-line bg-surface px-4 py-3 shadow-high">
+          {isDirty && (
+            <div className="w-full empty:hidden">
+              <ChangedMeanwhileNote
+                thing="gate"
+                error={save.error}
+                isBusy={save.isPending}
+                onSeeNewest={(newest) => seeNewest(newest as Gate)}
+                onOverwrite={() =>
+                  form.check() && save.mutate({ body: changes, isOverwriting: true })
+                }
+              />
+            </div>
+          )}
           <div role="status" className="min-w-48 flex-1 text-[13px] text-ink-soft">
             {saved === undefined ? (
               `Not saved yet: ${nameChanges(changes)}.`
@@ -75,11 +122,12 @@ export function GateEditor({
             )}
             {isDirty &&
               wasChangedElsewhere &&
-              ' It was changed elsewhere meanwhile; only these are saved.'}
+              !(save.error instanceof ChangedMeanwhile) &&
+              ' It was changed elsewhere meanwhile.'}
           </div>
           {isDirty && (
             <div className="flex gap-2">
-              <Button disabled={save.isPending} onClick={() => form.reset(toDraft(base))}>
+              <Button disabled={save.isPending} onClick={discard}>
                 Discard
               </Button>
               <Button look="primary" type="submit" isBusy={save.isPending}>
@@ -89,10 +137,18 @@ export function GateEditor({
           )}
         </div>
       )}
-      <LeaveGuard isDirty={isDirty} />
+      <LeaveGuard isDirty={isDirty || mine !== undefined} />
     </Form>
   )
 }
+
+interface Saving {
+  readonly body: Partial<GateSettings>
+  /** Whatever the gate is by now. */
+  readonly isOverwriting?: boolean
+}
+
+const OPERATIONS = { read: 'GET /v1/gates/{id}', change: 'PATCH /v1/gates/{id}' } as const
 
 function SavedNote({ saved }: { readonly saved: readonly string[] }) {
   return (

@@ -3,9 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { KeyRound, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { ask, type RowOf } from '../../api/ask.ts'
+import { changeSame } from '../../api/change-same.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { ChangedMeanwhileNote, OwnEditsNote, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { ConfirmDialog, Dialog, FormActions } from '../../ui/dialog.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
@@ -101,6 +103,13 @@ function DeleteKeyDialog({
 // Renames a key, or sets when it ends. It sends only what was changed: an expired key takes a name
 // and nothing else.
 
+const OPERATIONS = { read: 'GET /v1/keys/{id}', change: 'PATCH /v1/keys/{id}' } as const
+
+const toFields = ({ name, expiresAt }: ApiKey): { name: string; expiry: Expiry } => ({
+  name,
+  expiry: expiresAt === null ? NEVER : { choice: 'keep', day: '' },
+})
+
 function ChangeKeyDialog({
   apiKey,
   onClose,
@@ -109,16 +118,15 @@ function ChangeKeyDialog({
   readonly onClose: () => void
 }) {
   const zone = useTimeZone()
-  const before: Expiry = apiKey.expiresAt === null ? NEVER : { choice: 'keep', day: '' }
-  const [name, setName] = useState(apiKey.name)
-  const [expiry, setExpiry] = useState<Expiry>(before)
+  const { base, first, fields, change, show, bringBack } = useEdited(apiKey, toFields)
+  const { name, expiry } = fields
   const [isOver] = useState(() => hasExpired(apiKey, Date.now()))
-  const isRenamed = name.trim() !== apiKey.name
-  const isOtherEnd = expiry.choice !== before.choice
+  const isRenamed = name.trim() !== first.name
+  const isOtherEnd = expiry.choice !== first.expiry.choice
   const save = useChange({
-    send: () => {
-      const expiresAt = toExpiresAt(expiry, { now: Date.now(), kept: apiKey.expiresAt, zone })
-      return ask('PATCH /v1/keys/{id}', {
+    send: async (isOverwriting: boolean) => {
+      const expiresAt = toExpiresAt(expiry, { now: Date.now(), kept: base.expiresAt, zone })
+      const question = {
         path: { id: apiKey.id },
         body: {
           ...(isRenamed ? { name: name.trim() } : {}),
@@ -126,7 +134,13 @@ function ChangeKeyDialog({
             ? { expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString() }
             : {}),
         },
-      })
+      }
+      if (isOverwriting) return await ask('PATCH /v1/keys/{id}', question)
+      return await changeSame(
+        OPERATIONS,
+        [question],
+        (now) => now.name === base.name && now.expiresAt === base.expiresAt,
+      )
     },
     makesStale: ['GET /v1/keys'],
     done: (changed) => `Key “${changed.name}” saved`,
@@ -134,15 +148,30 @@ function ChangeKeyDialog({
   })
   return (
     <Dialog isOpen onClose={onClose} title={`Edit “${apiKey.name}”`}>
-      <Form onSubmit={() => save.mutate()} error={save.error} className="flex flex-col gap-4">
-        <KeyNameField takesFocus name={name} onChange={setName} />
+      <Form onSubmit={() => save.mutate(false)} error={save.error} className="flex flex-col gap-4">
+        <KeyNameField takesFocus name={name} onChange={(typed) => change({ name: typed })} />
         {isOver ? (
           <p className="text-[13px] text-ink-soft">
             This key has expired, and stays so. Create a new one in its place.
           </p>
         ) : (
-          <ExpiryField expiry={expiry} onChange={setExpiry} kept={apiKey.expiresAt} />
+          <ExpiryField
+            expiry={expiry}
+            onChange={(chosen) => change({ expiry: chosen })}
+            kept={base.expiresAt}
+          />
         )}
+        <ChangedMeanwhileNote
+          thing="key"
+          error={save.error}
+          isBusy={save.isPending}
+          onSeeNewest={(newest) => {
+            show(newest as ApiKey)
+            save.reset()
+          }}
+          onOverwrite={() => save.mutate(true)}
+        />
+        <OwnEditsNote onBringBack={bringBack} />
         <FormRefusal />
         <FormActions
           onCancel={onClose}

@@ -2,10 +2,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
+import { changeSame } from '../../api/change-same.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
+import { ChangedMeanwhileNote, OwnEditsNote } from '../../ui/changed-meanwhile-note.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
+import { ownEdits } from '../../ui/own-edits.ts'
 import { toast } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
 import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
@@ -20,12 +23,18 @@ import {
 import { FimFields } from './fim-fields.tsx'
 import { PriceFields } from './price-fields.tsx'
 
+const OPERATIONS = {
+  read: 'GET /v1/owned-models/{slug}',
+  change: 'PATCH /v1/owned-models/{slug}',
+} as const
+
 export function EditForm({ model }: { readonly model: OwnedModel }) {
   const queryClient = useQueryClient()
   // The values that the form began with, so that it does not undo what another has changed
   // meanwhile.
   const [before, setBefore] = useState(model)
   const [typed, setTyped] = useState(() => toDetails(model))
+  const [mine, setMine] = useState<Partial<Details>>()
   const begin = (fresh: OwnedModel) => {
     setBefore(fresh)
     setTyped(toDetails(fresh))
@@ -36,8 +45,13 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
   const changes = toChanges(before, typed)
   const canSave = isComplete(typed) && Object.keys(changes).length > 0
   const save = useChange({
-    send: () => ask('PATCH /v1/owned-models/{slug}', { path: { slug: model.slug }, body: changes }),
+    send: async (isOverwriting: boolean) => {
+      const question = { path: { slug: model.slug }, body: changes }
+      if (isOverwriting) return await ask('PATCH /v1/owned-models/{slug}', question)
+      return await changeSame(OPERATIONS, [question], (now) => now.updatedAt === before.updatedAt)
+    },
     onAnswer: (saved) => {
+      setMine(undefined)
       queryClient.setQueryData(
         operationQuery('GET /v1/owned-models/{slug}', { path: { slug: model.slug } }).queryKey,
         saved,
@@ -51,8 +65,23 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
   })
   const submit = () => {
     if (!canSave) return
-    save.mutate()
+    save.mutate(false)
   }
+  const seeNewest = (newest: OwnedModel) => {
+    setMine(ownEdits(toDetails(before), typed))
+    queryClient.setQueryData(
+      operationQuery('GET /v1/owned-models/{slug}', { path: { slug: model.slug } }).queryKey,
+      newest,
+    )
+    begin(newest)
+    save.reset()
+  }
+  const bringBack =
+    mine &&
+    (() => {
+      change(mine)
+      setMine(undefined)
+    })
   return (
     <Form
       onSubmit={submit}
@@ -89,6 +118,14 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
         />
       )}
       <PriceFields prices={typed} onChange={change} isRegistering={false} />
+      <ChangedMeanwhileNote
+        thing="model"
+        error={save.error}
+        isBusy={save.isPending}
+        onSeeNewest={(newest) => seeNewest(newest as OwnedModel)}
+        onOverwrite={() => save.mutate(true)}
+      />
+      <OwnEditsNote onBringBack={bringBack} />
       <FormRefusal />
       <div className="flex justify-end gap-2">
         {isChanged && (

@@ -4,7 +4,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
+import { changeSame } from '../../api/change-same.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
+import { ChangedMeanwhileNote, OwnEditsNote, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
@@ -20,6 +22,14 @@ import {
 } from './budget-figures.ts'
 
 const DEFAULT_ALERTS = [0.5, 0.8, 1]
+const OPERATIONS = { read: 'GET /v1/budgets/{id}', change: 'PATCH /v1/budgets/{id}' } as const
+
+const toFields = (budget: Budget | undefined) => ({
+  name: budget?.name ?? '',
+  amount: budget === undefined ? '' : String(toUse(budget).limit),
+  unpriced: budget?.unpriced ?? ('refuse' as const),
+  alerts: writeAlerts(budget?.alertAt ?? DEFAULT_ALERTS),
+})
 
 export function BudgetDialog({
   budget,
@@ -29,29 +39,22 @@ export function BudgetDialog({
   readonly budget: Budget | undefined
   readonly onClose: () => void
 }) {
-  // What others change meanwhile is not sent back as it was: only what differs from this is.
-  const [first] = useState(() => ({
-    name: budget?.name ?? '',
-    amount: budget === undefined ? '' : String(toUse(budget).limit),
-    unpriced: budget?.unpriced ?? ('refuse' as const),
-    alerts: writeAlerts(budget?.alertAt ?? DEFAULT_ALERTS),
-  }))
-  const [name, setName] = useState(first.name)
+  // Only what differs from the first values is sent.
+  const edited = useEdited(budget, toFields)
+  const { first, fields, change } = edited
+  const { name, amount, unpriced, alerts } = fields
   const [scope, setScope] = useState<BudgetScope>({ type: 'key', id: '' })
   const [unit, setUnit] = useState<'usd' | 'tokens'>(
     budget === undefined || budget.limitUsd !== null ? 'usd' : 'tokens',
   )
-  const [amount, setAmount] = useState(first.amount)
   const [period, setPeriod] = useState<Budget['period']>(budget?.period ?? 'month')
-  const [unpriced, setUnpriced] = useState<Budget['unpriced']>(first.unpriced)
-  const [alerts, setAlerts] = useState(first.alerts)
 
   const limit = unit === 'usd' ? parseUsd(amount) : parseTokens(amount)
   const alertAt = parseAlerts(alerts)
   const limitField = unit === 'usd' ? 'limitUsd' : 'limitTokens'
 
   const save = useChange({
-    send: async () => {
+    send: async (isOverwriting: boolean) => {
       if (!('value' in limit) || !('value' in alertAt)) return
       const isNew = budget === undefined
       const changes = {
@@ -62,7 +65,14 @@ export function BudgetDialog({
       const trimmed = name.trim()
       if (!isNew) {
         const body = { ...changes, ...(trimmed === first.name ? {} : { name: trimmed }) }
-        await ask('PATCH /v1/budgets/{id}', { path: { id: budget.id }, body })
+        const question = { path: { id: budget.id }, body }
+        if (isOverwriting) await ask('PATCH /v1/budgets/{id}', question)
+        else
+          await changeSame(
+            OPERATIONS,
+            [question],
+            (now) => now.updatedAt === edited.base?.updatedAt,
+          )
         return
       }
       const body = {
@@ -87,7 +97,7 @@ export function BudgetDialog({
       onClose={onClose}
       title={budget === undefined ? 'Create a budget' : `Edit “${budget.name}”`}
     >
-      <Form onSubmit={() => save.mutate()} error={save.error}>
+      <Form onSubmit={() => save.mutate(false)} error={save.error}>
         <div className="flex flex-col gap-4">
           {budget === undefined && <BudgetScopeFields scope={scope} onChange={setScope} />}
           <div className="grid gap-4 sm:grid-cols-2">
@@ -98,7 +108,7 @@ export function BudgetDialog({
               autoComplete="off"
               placeholder={unit === 'usd' ? '50' : '1,000,000'}
               value={amount}
-              onChange={(event) => setAmount(event.target.value)}
+              onChange={(event) => change({ amount: event.target.value })}
               problem={amount === '' ? undefined : problemOf(limit)}
               field={limitField}
             />
@@ -132,7 +142,9 @@ export function BudgetDialog({
               label="Models without a known price"
               hint="What they use is not counted."
               value={unpriced}
-              onChange={(event) => setUnpriced(event.target.value === 'allow' ? 'allow' : 'refuse')}
+              onChange={(event) =>
+                change({ unpriced: event.target.value === 'allow' ? 'allow' : 'refuse' })
+              }
               field="unpriced"
             >
               <option value="refuse">Refuse</option>
@@ -145,7 +157,7 @@ export function BudgetDialog({
             hint="Percents of the limit. Each sends one event a period."
             autoComplete="off"
             value={alerts}
-            onChange={(event) => setAlerts(event.target.value)}
+            onChange={(event) => change({ alerts: event.target.value })}
             problem={problemOf(alertAt)}
             field="alertAt"
           />
@@ -159,9 +171,20 @@ export function BudgetDialog({
             maxLength={120}
             autoComplete="off"
             value={name}
-            onChange={(event) => setName(event.target.value)}
+            onChange={(event) => change({ name: event.target.value })}
             field="name"
           />
+          <ChangedMeanwhileNote
+            thing="budget"
+            error={save.error}
+            isBusy={save.isPending}
+            onSeeNewest={(newest) => {
+              edited.show(newest as Budget)
+              save.reset()
+            }}
+            onOverwrite={() => save.mutate(true)}
+          />
+          <OwnEditsNote onBringBack={edited.bringBack} />
           <FormRefusal />
         </div>
         <FormActions onCancel={onClose} isBusy={save.isPending} disabled={!isComplete}>

@@ -2,8 +2,9 @@
  * Adds a webhook and shows its generated secret, this once; or changes one, whose secret is never
  * shown.
  */
-import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
+import { changeSame } from '../../api/change-same.ts'
+import { ChangedMeanwhileNote, OwnEditsNote, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { useRefusal } from '../../ui/field-problems.ts'
@@ -14,6 +15,14 @@ import { toast } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
 import { EVENT_WORDS, EVENTS, type Webhook, type WebhookEvent } from './webhook-events.ts'
 
+const OPERATIONS = { read: 'GET /v1/webhooks/{id}', change: 'PATCH /v1/webhooks/{id}' } as const
+
+const toFields = (webhook: Webhook | undefined) => ({
+  url: webhook?.url ?? '',
+  events: webhook?.events ?? EVENTS,
+  secret: '',
+})
+
 export function WebhookDialog({
   webhook,
   onClose,
@@ -22,13 +31,12 @@ export function WebhookDialog({
   readonly webhook: Webhook | undefined
   readonly onClose: () => void
 }) {
-  // What others change meanwhile is not sent back as it was: only what differs from this is.
-  const [first] = useState({ url: webhook?.url ?? '', events: webhook?.events ?? EVENTS })
-  const [url, setUrl] = useState(first.url)
-  const [events, setEvents] = useState<readonly WebhookEvent[]>(first.events)
-  const [secret, setSecret] = useState('')
+  // Only what differs from the first values is sent.
+  const edited = useEdited(webhook, toFields)
+  const { first, fields, change } = edited
+  const { url, events, secret } = fields
   const save = useChange({
-    send: async (): Promise<string | undefined> => {
+    send: async (isOverwriting: boolean): Promise<string | undefined> => {
       const body = { url: url.trim(), events, ...(secret === '' ? {} : { secret }) }
       if (webhook === undefined) return (await ask('POST /v1/webhooks', { body })).secret
       const changes = {
@@ -36,7 +44,10 @@ export function WebhookDialog({
         ...(isSame(events, first.events) ? {} : { events }),
         ...(secret === '' ? {} : { secret }),
       }
-      await ask('PATCH /v1/webhooks/{id}', { path: { id: webhook.id }, body: changes })
+      const question = { path: { id: webhook.id }, body: changes }
+      if (isOverwriting) await ask('PATCH /v1/webhooks/{id}', question)
+      else
+        await changeSame(OPERATIONS, [question], (now) => now.updatedAt === edited.base?.updatedAt)
       return undefined
     },
     // The answer may hold the secret.
@@ -71,7 +82,7 @@ export function WebhookDialog({
       onClose={close}
       title={webhook === undefined ? 'Create a webhook' : 'Edit the webhook'}
     >
-      <Form onSubmit={() => save.mutate()} error={save.error}>
+      <Form onSubmit={() => save.mutate(false)} error={save.error}>
         <div className="flex flex-col gap-4">
           <TextField
             label="Address"
@@ -83,10 +94,10 @@ export function WebhookDialog({
             placeholder="https://example.com/hooks/gatehouse"
             hint="An https address that anybody can reach. Redirects are not followed."
             value={url}
-            onChange={(event) => setUrl(event.target.value)}
+            onChange={(event) => change({ url: event.target.value })}
             field="url"
           />
-          <EventChoice events={events} onChange={setEvents} />
+          <EventChoice events={events} onChange={(chosen) => change({ events: chosen })} />
           <PasswordField
             label="Secret"
             isOptional
@@ -100,9 +111,20 @@ export function WebhookDialog({
                 : 'Left empty, the one it has stays.'
             }
             value={secret}
-            onChange={(event) => setSecret(event.target.value)}
+            onChange={(event) => change({ secret: event.target.value })}
             field="secret"
           />
+          <ChangedMeanwhileNote
+            thing="webhook"
+            error={save.error}
+            isBusy={save.isPending}
+            onSeeNewest={(newest) => {
+              edited.show(newest as Webhook)
+              save.reset()
+            }}
+            onOverwrite={() => save.mutate(true)}
+          />
+          <OwnEditsNote onBringBack={edited.bringBack} />
           <FormRefusal />
         </div>
         <FormActions onCancel={close} isBusy={save.isPending} disabled={events.length === 0}>

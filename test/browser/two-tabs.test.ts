@@ -1,0 +1,203 @@
+/**
+ * Two who edit one thing in the dashboard: neither undoes the other unseen, and nothing that was
+ * typed is lost.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  enterAsOwner,
+  OWNER,
+  openBrowser,
+  type Visit,
+} from '../support/chromium.ts'
+import { controlPlaneCall, createGate, createKey } from '../support/control-plane.ts'
+import { findPageFaults } from '../support/page-checks.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
+
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
+
+let gatehouse: Gatehouse
+let browser: Awaited<ReturnType<typeof openBrowser>>
+let visit: Visit
+let here: Page
+beforeAll(async () => {
+  gatehouse = await startGatehouse({
+    sandbox: true,
+    environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' },
+  })
+  browser = await openBrowser()
+  visit = await browser.visit(gatehouse.url)
+  here = visit.page
+  await enterAsOwner(here, gatehouse)
+})
+afterAll(async () => {
+  await browser.close()
+  await gatehouse.remove()
+})
+
+const ask = async (method: string, path: string, body?: object) =>
+  (await (await controlPlaneCall(gatehouse, method, path, body)).json()) as { id: string }
+const note = (page: Page, thing: string) =>
+  page.getByRole('alert').filter({ hasText: `Somebody else changed this ${thing} while you were` })
+
+describe('a gate that another tab has saved meanwhile', () => {
+  test('is not overwritten unseen: the newest can be seen, and mine brought back onto it', async () => {
+    await createGate(gatehouse, 'shared', ['sandbox/echo'])
+    const there = await visit.context.newPage()
+    for (const page of [here, there]) {
+      await page.goto('/dashboard/gates/shared')
+      await page.getByLabel('Model of target 1').waitFor()
+      await page.getByRole('button', { name: 'Name' }).or(page.getByLabel('Display name')).waitFor()
+    }
+    await there.getByLabel('Display name').fill('Theirs')
+    await there.getByLabel('Description').fill('Theirs too')
+    await there.getByRole('button', { name: 'Save' }).click()
+    await there.getByText('Saved; the next call uses it.').waitFor()
+    await there.close()
+
+    await here.getByLabel('Display name').fill('Mine')
+    await here.getByRole('button', { name: 'Save' }).click()
+    await note(here, 'gate').waitFor()
+    await note(here, 'gate').getByText(OWNER.email).waitFor()
+    expect(await here.getByLabel('Display name').inputValue()).toBe('Mine')
+    expect(await ask('GET', '/v1/gates/shared')).toMatchObject({ displayName: 'Theirs' })
+    expect(await findPageFaults(here)).toEqual([])
+
+    await here.getByRole('button', { name: 'See the newest' }).click()
+    await here.getByText('What you typed is kept.').waitFor()
+    expect(await here.getByLabel('Display name').inputValue()).toBe('Theirs')
+    expect(await here.getByLabel('Description').inputValue()).toBe('Theirs too')
+    await here.getByRole('button', { name: 'Bring mine back' }).click()
+    expect(await here.getByLabel('Display name').inputValue()).toBe('Mine')
+    await here.getByRole('button', { name: 'Save' }).click()
+    await here.getByText('Saved; the next call uses it.').waitFor()
+    expect(await ask('GET', '/v1/gates/shared')).toMatchObject({
+      displayName: 'Mine',
+      description: 'Theirs too',
+    })
+  })
+
+  test('is overwritten on purpose, in what was typed alone', async () => {
+    await createGate(gatehouse, 'over', ['sandbox/echo'])
+    await here.goto('/dashboard/gates/over')
+    await here.getByLabel('Display name').fill('Mine')
+    await ask('PATCH', '/v1/gates/over', { displayName: 'Theirs', description: 'Theirs' })
+    await here.getByRole('button', { name: 'Save' }).click()
+    await here.getByRole('button', { name: 'Save mine over it' }).click()
+    await here.getByText('Saved; the next call uses it.').waitFor()
+    expect(await note(here, 'gate').count()).toBe(0)
+    expect(await ask('GET', '/v1/gates/over')).toMatchObject({
+      displayName: 'Mine',
+      description: 'Theirs',
+    })
+  })
+
+  test('between the look and the change is not overwritten either', async () => {
+    await createGate(gatehouse, 'raced', ['sandbox/echo'])
+    await here.goto('/dashboard/gates/raced')
+    await here.getByLabel('Display name').fill('Mine')
+    await here.route('**/v1/gates/raced', async (route) => {
+      if (route.request().method() === 'PATCH')
+        await ask('PATCH', '/v1/gates/raced', { displayName: 'Theirs' })
+      await route.continue()
+    })
+    await here.getByRole('button', { name: 'Save' }).click()
+    await note(here, 'gate').waitFor()
+    await here.unroute('**/v1/gates/raced')
+    expect(await ask('GET', '/v1/gates/raced')).toMatchObject({ displayName: 'Theirs' })
+    await here.getByRole('button', { name: 'Discard' }).click()
+    await untilItHolds(async () =>
+      expect(await here.getByLabel('Display name').inputValue()).toBe('Theirs'),
+    )
+  })
+
+  test('and deleted says so, and keeps what was typed', async () => {
+    await createGate(gatehouse, 'gone', ['sandbox/echo'])
+    await here.goto('/dashboard/gates/gone')
+    await here.getByLabel('Display name').fill('Mine')
+    await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/gone')
+    await here.getByRole('button', { name: 'Save' }).click()
+    await here.getByRole('alert').getByText('There is no gate with this id.').waitFor()
+    expect(await here.getByLabel('Display name').inputValue()).toBe('Mine')
+    await here.getByRole('button', { name: 'Discard' }).click()
+  })
+})
+
+test('a budget, a webhook, a key and an owned model that another has changed ask in the same way', async () => {
+  const dialog = here.getByRole('dialog')
+  const { id: budget } = await ask('POST', '/v1/budgets', {
+    gateId: 'demo',
+    limitUsd: 50,
+    period: 'month',
+  })
+  await here.goto('/dashboard/settings/budgets')
+  await here.getByRole('button', { name: /^Edit/ }).click()
+  await dialog.getByLabel('Name').fill('Mine')
+  await ask('PATCH', `/v1/budgets/${budget}`, { name: 'Theirs', limitUsd: 20 })
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+  await note(here, 'budget').waitFor()
+  await dialog.getByRole('button', { name: 'See the newest' }).click()
+  expect(await dialog.getByLabel('Limit in US dollars').inputValue()).toBe('20')
+  await dialog.getByRole('button', { name: 'Bring mine back' }).click()
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await ask('GET', `/v1/budgets/${budget}`)).toMatchObject({ name: 'Mine', limitUsd: 20 })
+
+  const { id: webhook } = await ask('POST', '/v1/webhooks', {
+    url: 'https://example.com/hook',
+    events: ['budget.threshold'],
+  })
+  await here.goto('/dashboard/settings/webhooks')
+  await here.getByRole('button', { name: /^Edit/ }).click()
+  await dialog.getByLabel('Address').fill('https://example.com/mine')
+  await ask('PATCH', `/v1/webhooks/${webhook}`, { events: ['provider.degraded'] })
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+  await note(here, 'webhook').waitFor()
+  await dialog.getByRole('button', { name: 'Save mine over it' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await ask('GET', `/v1/webhooks/${webhook}`)).toMatchObject({
+    url: 'https://example.com/mine',
+    events: ['provider.degraded'],
+  })
+
+  const key = await createKey(gatehouse, 'theirs')
+  await here.goto('/dashboard/keys')
+  await here.getByRole('button', { name: 'Actions for theirs' }).click()
+  await here.getByRole('menuitem', { name: 'Edit' }).click()
+  await dialog.getByLabel('Name').fill('mine')
+  await ask('PATCH', `/v1/keys/${key.id}`, { name: 'theirs again' })
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+  await note(here, 'key').waitFor()
+  expect(await findPageFaults(here)).toEqual([])
+  await dialog.getByRole('button', { name: 'Save mine over it' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await ask('GET', `/v1/keys/${key.id}`)).toMatchObject({ name: 'mine' })
+
+  await ask('POST', '/v1/owned-models', {
+    slug: 'both',
+    dialect: 'openai-chat',
+    baseUrl: 'http://127.0.0.1:9/v1',
+    upstreamModelId: 'm',
+    pricingInput: 1,
+    pricingOutput: 1,
+  })
+  await here.goto('/dashboard/owned-models/both')
+  await here.getByLabel('Display name').fill('Mine')
+  await ask('PATCH', '/v1/owned-models/both', { pricingOutput: 7 })
+  await here.getByRole('button', { name: 'Save', exact: true }).click()
+  await note(here, 'model').waitFor()
+  await here.getByRole('button', { name: 'See the newest' }).click()
+  await here.getByRole('button', { name: 'Bring mine back' }).click()
+  await here.getByRole('button', { name: 'Save', exact: true }).click()
+  await here.getByText('Model “both” saved').waitFor()
+  expect(await ask('GET', '/v1/owned-models/both')).toMatchObject({
+    displayName: 'Mine',
+    pricingOutput: 7,
+  })
+})
+
+test('nothing on these pages complains or leaves the gateway', () => {
+  expect(visit.complaints).toEqual([])
+})

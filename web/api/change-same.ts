@@ -1,0 +1,61 @@
+/**
+ * Changes a thing of the account only where it is still as the reader has seen it; otherwise nothing
+ * is sent, and the error holds the newest. Knows no page.
+ */
+import {
+  type AnswerOf,
+  ApiError,
+  type AskOptions,
+  askTagged,
+  askWith,
+  type OperationName,
+  type QuestionOf,
+} from './ask.ts'
+
+type ReadName = Extract<OperationName, `GET ${string}}`>
+type ChangeName = Extract<OperationName, `PATCH ${string}}`>
+
+export class ChangedMeanwhile<Thing = unknown> extends Error {
+  override readonly name = 'ChangedMeanwhile'
+  readonly newest: Thing
+  /** Whoever made the last change, and when; undefined: nobody knows. */
+  readonly last: { readonly by: string; readonly at: string } | undefined
+
+  constructor(newest: Thing, last: ChangedMeanwhile['last']) {
+    super('Somebody else changed it while you were editing.')
+    this.newest = newest
+    this.last = last
+  }
+}
+
+const CHANGED_MEANWHILE = 412
+
+/**
+ * @param isSame whether it is what the reader has seen
+ * @throws ChangedMeanwhile; ApiError as `ask` does
+ */
+export async function changeSame<Read extends ReadName, Change extends ChangeName>(
+  { read, change }: { readonly read: Read; readonly change: Change },
+  [question]: Required<QuestionOf<Change>> & readonly [{ readonly path: object }],
+  isSame: (now: AnswerOf<Read>) => boolean,
+): Promise<AnswerOf<Change>> {
+  const { path } = question
+  const { answer: now, etag } = await askTagged(read, {}, { path })
+  if (!isSame(now)) throw await tellChange(path, now)
+  const options: AskOptions = etag === undefined ? {} : { ifMatch: etag }
+  try {
+    return await askWith(change, options, question)
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === CHANGED_MEANWHILE)) throw error
+    throw await tellChange(path, await askWith(read, {}, { path }))
+  }
+}
+
+async function tellChange<Thing>(path: object, newest: Thing): Promise<ChangedMeanwhile<Thing>> {
+  const [resourceId] = Object.values(path)
+  const query = { resourceId: String(resourceId), limit: 1 }
+  const entries = await askWith('GET /v1/audit-log', {}, { query }).catch(() => undefined)
+  const entry = entries?.data[0]
+  const last = entry && { by: entry.actor.name ?? entry.actor.id, at: entry.at }
+  return new ChangedMeanwhile(newest, last)
+}

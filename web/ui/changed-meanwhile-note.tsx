@@ -1,0 +1,102 @@
+/**
+ * Says that somebody else changed the thing that is edited, and leaves the choice to the reader:
+ * nothing typed is lost by either. Knows no thing.
+ */
+import { useState } from 'react'
+import { ChangedMeanwhile } from '../api/change-same.ts'
+import { Button } from './button.tsx'
+import { Moment } from './moment.tsx'
+import { ownEdits } from './own-edits.ts'
+
+export function ChangedMeanwhileNote({
+  thing,
+  error,
+  isBusy,
+  onSeeNewest,
+  onOverwrite,
+}: {
+  /** `gate`. */
+  readonly thing: string
+  readonly error: unknown
+  readonly isBusy: boolean
+  readonly onSeeNewest: (newest: unknown) => void
+  readonly onOverwrite: () => void
+}) {
+  if (!(error instanceof ChangedMeanwhile)) return null
+  const { last, newest } = error
+  return (
+    <div role="alert" className="rounded-lg bg-warn-soft px-3 py-2.5 text-[13px] text-warn">
+      <p>
+        <strong className="font-semibold">
+          Somebody else changed this {thing} while you were editing.
+        </strong>{' '}
+        Nothing of yours is saved yet.
+        {last !== undefined && (
+          <span className="wrap-anywhere">
+            {' '}
+            The last change: {last.by}, <Moment at={last.at} />.
+          </span>
+        )}
+      </p>
+      <div className="mt-2 flex flex-wrap gap-2">
+        <Button size="small" onClick={() => onSeeNewest(newest)} disabled={isBusy}>
+          See the newest
+        </Button>
+        <Button size="small" onClick={onOverwrite} isBusy={isBusy}>
+          Save mine over it
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+/** After `See the newest`: a way back to what was typed. */
+export function OwnEditsNote({ onBringBack }: { readonly onBringBack: (() => void) | undefined }) {
+  if (onBringBack === undefined) return null
+  return (
+    <div
+      role="status"
+      className="flex flex-wrap items-center justify-between gap-2 rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-soft"
+    >
+      This is the newest. What you typed is kept.
+      <Button size="small" onClick={onBringBack}>
+        Bring mine back
+      </Button>
+    </div>
+  )
+}
+
+/**
+ * The fields of a form for a thing that others may change meanwhile.
+ * @param toFields of the thing
+ */
+export function useEdited<Thing, Fields extends object>(
+  thing: Thing,
+  toFields: (thing: Thing) => Fields,
+) {
+  const [base, setBase] = useState(thing)
+  const [fields, setFields] = useState(() => toFields(thing))
+  const [mine, setMine] = useState<Partial<Fields>>()
+  const first = toFields(base)
+  return {
+    /** The thing that the fields began with. */
+    base,
+    first,
+    fields,
+    change: (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed })),
+    /** Shows this one, and keeps what was typed. */
+    show: (newest: Thing) => {
+      const own = ownEdits(first, fields)
+      setMine(Object.keys(own).length === 0 ? undefined : own)
+      setBase(newest)
+      setFields(toFields(newest))
+    },
+    /** Undefined: there is nothing to bring back. */
+    bringBack:
+      mine &&
+      (() => {
+        setFields((before) => ({ ...before, ...mine }))
+        setMine(undefined)
+      }),
+  }
+}

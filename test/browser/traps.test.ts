@@ -124,6 +124,13 @@ describe('a secret that is shown once', () => {
   })
 })
 
+/** In the page, so that nothing is drawn between the two. */
+const submitTwice = `(() => {
+  const form = document.querySelector('[role="dialog"] form')
+  form.requestSubmit()
+  form.requestSubmit()
+})()`
+
 const focused = (name: string) =>
   page.getByLabel(name, { exact: true }).and(page.locator(':focus')).waitFor()
 
@@ -238,6 +245,55 @@ describe('a form', () => {
     await focused('Name')
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+})
+
+describe('a button that is pressed twice', () => {
+  const dialog = () => page.getByRole('dialog')
+  const watchSent = async (path: string) => {
+    const sent: string[] = []
+    // No answer comes before both presses have been.
+    const answered = Promise.withResolvers<void>()
+    await page.route(`**${path}`, async (route) => {
+      if (route.request().method() !== 'GET') {
+        sent.push(route.request().method())
+        await answered.promise
+      }
+      await route.continue()
+    })
+    const end = async () => {
+      answered.resolve()
+      await dialog().waitFor({ state: 'detached' })
+      await page.unrouteAll({ behavior: 'wait' })
+      return sent
+    }
+    return end
+  }
+
+  test('creates one thing: by a double click, and by Enter twice', async () => {
+    await follow(page, '/settings/tags')
+    for (const [name, press] of [
+      ['clicked', () => dialog().getByRole('button', { name: 'Create' }).dblclick({ force: true })],
+      ['entered', () => page.evaluate(submitTwice)],
+    ] as const) {
+      await page.getByRole('button', { name: 'Create a tag' }).first().click()
+      await dialog().getByLabel('Name').fill(`twice-${name}`)
+      const end = await watchSent('/v1/tags')
+      await press()
+      await dialog().locator('[aria-busy="true"]').waitFor()
+      expect(await end()).toEqual(['POST'])
+    }
+  })
+
+  test('deletes once', async () => {
+    await follow(page, '/settings/tags')
+    await page.getByRole('button', { name: 'Delete twice-clicked' }).click()
+    const end = await watchSent('/v1/tags/*')
+    const confirm = page.getByRole('alertdialog').getByRole('button', { name: 'Delete the tag' })
+    await confirm.dblclick({ force: true })
+    await page.getByRole('alertdialog').locator('[aria-busy="true"]').waitFor()
+    expect(await end()).toEqual(['DELETE'])
+    await page.getByText('Tag “twice-clicked” deleted').waitFor()
   })
 })
 

@@ -3,6 +3,7 @@
  * asked for again, and a message says that it is done. Must not know what changes.
  */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRef } from 'react'
 import type { OperationName } from '../api/ask.ts'
 import { refresh } from '../api/operation-query.ts'
 import { describeError } from './states.tsx'
@@ -39,7 +40,8 @@ export function useChange<Answer, Given = void>({
   isSecret = false,
 }: Change<Answer, Given>) {
   const queryClient = useQueryClient()
-  return useMutation({
+  const underWay = useRef(new Set<string>())
+  const mutation = useMutation({
     mutationFn: send,
     ...(isSecret ? { gcTime: 0 } : {}),
     onSuccess: async (answer, given) => {
@@ -55,5 +57,22 @@ export function useChange<Answer, Given = void>({
       await onFailure?.(error)
       await refresh(queryClient, ...failureMakesStale)
     },
+    onSettled: (_, __, given) => {
+      underWay.current.delete(nameOf(given))
+    },
   })
+  return {
+    ...mutation,
+    /** The same one is sent once at a time: two presses may come before the button is drawn busy. */
+    mutate: (given: Given) => {
+      const name = nameOf(given)
+      if (underWay.current.has(name)) return
+      underWay.current.add(name)
+      mutation.mutate(given)
+    },
+  }
+}
+
+function nameOf(given: unknown): string {
+  return JSON.stringify(given) ?? ''
 }

@@ -172,8 +172,8 @@ async function findSums(segment: ClosedSegment, next: ClosedSegment | undefined)
 }
 
 /**
- * A segment is shipped from its beginning on, so a part of it that is in the store has its first
- * call.
+ * A segment's first call is stored before the others or with them, so a part of it that is in the
+ * store has that call.
  */
 function canAdd(
   { ids, sums }: SegmentSums,

@@ -18,6 +18,7 @@ import { type CallFilter, type CallPage, type CallPageResult, findCallPage } fro
 import { CALL_COLUMN_TYPES, toRecord, toRow, toRowValues } from './call-rows.generated.ts'
 import { CommitSize } from './commit-size.ts'
 import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
+import { sortByAccount } from './sort-by-account.ts'
 
 /** Rows of which it is asked which are new. */
 const ROWS_PER_STATEMENT = 64
@@ -50,7 +51,7 @@ export class CallTableStore {
 
   /**
    * All of them are in the store and in the hours' sums when this resolves; when it rejects, none
-   * or the first ones, and those in both. Idempotent by call id: what is there already stays as it
+   * or some, the first one among them, and those in both. Idempotent by call id: what is there already stays as it
    * is and is not added again, so a batch may be sent again after a crash or a failure. Streams go
    * on between its statements.
    * @param between awaited between statements
@@ -60,8 +61,9 @@ export class CallTableStore {
     between: () => Promise<unknown> = nextTurn,
   ): Promise<void> {
     if (records.length === 0) return
-    for (let start = 0; start < records.length; ) {
-      const some = this.#inOrder(records.slice(start, start + this.#commitRows()))
+    const sorted = isSqlite(this.#database) ? await sortByAccount(records, between) : records
+    for (let start = 0; start < sorted.length; ) {
+      const some = this.#inOrder(sorted.slice(start, start + this.#commitRows()))
       // Nearly always all of them are new. To ask which ones costs SQLite as much as an index, and to
       // leave out those that are not costs Postgres a quarter of the whole.
       if (!(await this.#insertNew(some, between))) await this.#insertMissing(some, between)

@@ -1,0 +1,79 @@
+/** A batch's order in the store: by account, and still such that its first call says it was begun. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { databases, type TestDatabase } from '../../../test/support/databases.ts'
+import type { AccountId, CallId } from '../../core/ids.ts'
+import { createCallRecord } from '../../ledger/call-record.fixture.ts'
+import { openStore, type Store } from '../open-store.ts'
+import { sortByAccount } from './sort-by-account.ts'
+
+function recordsOf(count: number, accounts: number) {
+  return Array.from({ length: count }, (_, index) =>
+    createCallRecord({
+      id: `req_${String(index).padStart(6, '0')}` as CallId,
+      // The first call's account is the last one of all.
+      accountId: `acct_${accounts - 1 - (index % accounts)}` as AccountId,
+    }),
+  )
+}
+
+test('calls of an account stand together as they came, and the first call of all stays the first', async () => {
+  const records = recordsOf(12, 4)
+  const sorted = await sortByAccount(records, async () => {})
+  const numbers = sorted.map(({ id }) => Number(id.slice(4)))
+  expect(numbers).toEqual([0, 3, 7, 11, 2, 6, 10, 1, 5, 9, 4, 8])
+  expect(await sortByAccount([], async () => {})).toEqual([])
+  const one = recordsOf(5, 1)
+  expect(await sortByAccount(one, async () => {})).toEqual(one)
+})
+
+describe.each(databases)('on $name', (kind) => {
+  let database: TestDatabase
+  let store: Store
+  beforeEach(async () => {
+    database = await kind.create()
+    store = await openStore(database.location)
+  })
+  afterEach(async () => {
+    await store.close()
+    await database.remove()
+  })
+
+  test('a batch that is cut short anywhere has left its first call, or none', async () => {
+    const left = new Set<number>()
+    // Twice what one commit of a file takes at most.
+    const all = recordsOf(2_100, 9)
+    for (let steps = 0; ; steps += 23) {
+      const records = all.map((record) => ({ ...record, id: `${record.id}_${steps}` as CallId }))
+      let taken = 0
+      const between = async () => {
+        taken += 1
+        if (taken > steps) throw new Error('cut short')
+      }
+      const isWhole = await store.calls.insertMany(records, between).then(
+        () => true,
+        () => false,
+      )
+      const ids = records.map(({ id }) => id)
+      const stored = await store.usageSums.findShipped(ids)
+      left.add(stored.size)
+      expect(stored.size === 0 || stored.has(ids[0] as CallId)).toBe(true)
+      // Sent again, it is there as a whole, and each call once.
+      await store.calls.insertMany(records)
+      expect((await store.usageSums.findShipped(ids)).size).toBe(2_100)
+      if (isWhole) break
+    }
+    expect(left.has(0) && left.has(2_100)).toBe(true)
+    // A server commits the whole batch at once.
+    expect(left.size > 2).toBe(kind.name === 'SQLite')
+    let summed = 0
+    for (const accountId of new Set(all.map((record) => record.accountId)))
+      for (const { tokens } of await store.usageSums.since({ fromMs: 0, accountId }))
+        summed += tokens
+    const { usage } = createCallRecord()
+    const [{ calls = 0 } = {}] = await database.run<{ calls: number }>(
+      'SELECT count(*) AS calls FROM calls',
+    )
+    const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0)
+    expect(summed).toBe(Number(calls) * tokens)
+  })
+})

@@ -187,13 +187,28 @@ const ID_MEMBERS = [
   'assistant_id',
   'thread_id',
 ]
+/**
+ * Members that are such an id in an object of this type alone: elsewhere they say where a call ran
+ * (https://developers.openai.com/api/docs/guides/tools-shell), or name a skill that is everybody's.
+ */
+const IDS_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
+  ['container_reference', 'container_id'],
+  ['skill_reference', 'skill_id'],
+  ['custom', 'skill_id'],
+])
+const ALL_ID_MEMBERS = [...ID_MEMBERS, ...new Set(IDS_BY_TYPE.values())]
+/** The words of a model and of its vendor, in an object of this type below the top of a body. */
+const FREE_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
+  ['tool_use', 'input'],
+  ['shell_call', 'environment'],
+])
 /** The model or the caller's own tools fill these: nothing in them means anything to the vendor. */
 const FREE_MEMBERS = new Set(['input_schema', 'parameters', 'schema', 'metadata', 'arguments'])
 /** Most of them hold it, and most prompts do not: one search of a large body in place of five. */
 const SHARED_PART = '_id'
 const SHARED_NEEDLE = Buffer.from(SHARED_PART)
-const SHARING_NEEDLES = toNeedles(ID_MEMBERS.filter((name) => name.includes(SHARED_PART)))
-const OTHER_NEEDLES = toNeedles(ID_MEMBERS.filter((name) => !name.includes(SHARED_PART)))
+const SHARING_NEEDLES = toNeedles(ALL_ID_MEMBERS.filter((name) => name.includes(SHARED_PART)))
+const OTHER_NEEDLES = toNeedles(ALL_ID_MEMBERS.filter((name) => !name.includes(SHARED_PART)))
 const decoder = new TextDecoder()
 
 /**
@@ -279,14 +294,16 @@ function isShared({ owner }: Target): boolean {
  */
 function findId(value: unknown, depth: number): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  // A call's input is the model's own words, whatever its members are called; the body is no call.
-  const isCall = depth > 0 && 'type' in value && value.type === 'tool_use'
+  const type = 'type' in value ? value.type : undefined
+  const free = depth > 0 ? FREE_BY_TYPE.get(type) : undefined
+  const idOfType = IDS_BY_TYPE.get(type)
   const isList = Array.isArray(value)
   for (const name in value) {
-    if (FREE_MEMBERS.has(name) || (isCall && name === 'input')) continue
+    if (FREE_MEMBERS.has(name) || name === free) continue
     const inner: unknown = (value as Readonly<Record<string, unknown>>)[name]
     const step = () => (isList ? `[${name}]` : `.${name}`)
-    if (!isList && ID_MEMBERS.includes(name) && holdsId(inner)) return step()
+    const isId = name === idOfType || ID_MEMBERS.includes(name)
+    if (!isList && isId && holdsId(inner)) return step()
     const found = findId(inner, depth + 1)
     if (found !== undefined) return step() + found
   }

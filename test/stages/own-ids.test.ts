@@ -57,6 +57,35 @@ describe('on the shared credential', () => {
       ...refused('tools[0].container.file_ids'),
     },
     {
+      name: 'a container of a shell is refused',
+      ...responses({
+        tools: [
+          { type: 'shell', environment: { type: 'container_reference', container_id: 'cntr_1' } },
+        ],
+      }),
+      ...refused('tools[0].environment.container_id'),
+    },
+    {
+      name: 'a skill of a shell is refused',
+      ...responses({
+        tools: [
+          {
+            type: 'shell',
+            environment: {
+              type: 'container_auto',
+              skills: [{ type: 'skill_reference', skill_id: 'skill_1' }],
+            },
+          },
+        ],
+      }),
+      ...refused('tools[0].environment.skills[0].skill_id'),
+    },
+    {
+      name: 'a skill of Messages is refused',
+      ...messages({ container: { skills: [{ type: 'custom', skill_id: 'skill_1' }] } }),
+      ...refused('container.skills[0].skill_id'),
+    },
+    {
       name: 'a container of Messages is refused',
       ...messages({ container: 'c_1' }),
       ...refused('container'),
@@ -120,6 +149,22 @@ describe('on the shared credential', () => {
   test.each([
     ['a new container', { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }],
     ['none', { container: null }],
+    [
+      'a call that ran in a container',
+      {
+        input: [
+          {
+            type: 'shell_call',
+            environment: { type: 'container_reference', container_id: 'cntr_1' },
+          },
+          { type: 'code_interpreter_call', container_id: 'cntr_1' },
+        ],
+      },
+    ],
+    [
+      'a skill that is everybody’s',
+      { tools: [{ skills: [{ type: 'anthropic', skill_id: 'pptx' }] }] },
+    ],
     [
       'a tool with a parameter of that name',
       {

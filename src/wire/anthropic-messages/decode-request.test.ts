@@ -296,6 +296,11 @@ describe('an invalid member is refused by its path', () => {
   test.each<[string, JsonRecord]>([
     ['messages[0].role', { messages: [{ role: 'tool', content: 'x' }] }],
     ['messages[0].content[0].source.type', image({ type: 'file', file_id: 'f' })],
+    ['messages[0].content[0].source.url', image({ type: 'url', url: 'gs://bucket/plan.png' })],
+    [
+      'messages[0].content[0].source.url',
+      user({ type: 'document', source: { type: 'url', url: ' file:///etc/passwd' } }),
+    ],
     ['tool_choice.type', { tool_choice: { type: 'required' } }],
     ['thinking.type', { thinking: { type: 'much' } }],
     ['output_config.format.type', { output_config: { format: { type: 'json' } } }],

@@ -138,13 +138,24 @@ function decodeSource(at: At): MediaSource {
         base64: asText(member(source, 'data')),
       }
     case 'url':
-      return { type: 'url', url: asText(member(source, 'url')) }
+      return { type: 'url', url: asHttpAddress(member(source, 'url')) }
     default:
       throw invalidAt(
         type,
         "must be 'base64' or 'url': files stored at a provider cannot be used through a gate.",
       )
   }
+}
+
+/**
+ * Other addresses mean something to vendors: of a bucket, what the account that pays for the call
+ * may read
+ * (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference#filedata).
+ */
+function asHttpAddress(at: At): string {
+  const text = asText(at)
+  if (!/^https?:\/\//i.test(text)) throw invalidAt(at, 'must be an http(s) address.')
+  return text
 }
 
 function decodeAssistantBlock(block: At<JsonRecord>, ignored: Ignored): AssistantPart[] {

@@ -134,6 +134,10 @@ describe('a call that asks for what is charged beside tokens', () => {
     asks({ service_tier: 'priority' }, true),
     asks({ service_tier: 'default' }, false),
     asks({ service_tier: null }, false),
+    asks({ speed: 'fast' }, true),
+    asks({ speed: 'standard' }, false),
+    asks({ inference_geo: 'us' }, true),
+    asks({ inference_geo: 'global' }, false),
     asks({ tools: [{ type: 'web_search_preview' }] }, true),
     asks(
       { tools: [{ type: 'function', function: { name: 'f' } }, { type: 'code_interpreter' }] },
@@ -142,5 +146,12 @@ describe('a call that asks for what is charged beside tokens', () => {
     asks({ tools: [{ type: 'function', function: { name: 'web_search' } }] }, false),
     asks({ tools: [null, 'web_search'] }, false),
     asks({ web_search_options: {} }, true),
+    {
+      ...asks({}, true),
+      name: 'a tool that is spelled with an escape: true',
+      request: {
+        body: `{"model":"${GATE}","messages":[],"tools":[{"type":"web\\u005fsearch"}]}`,
+      },
+    },
   ])
 })

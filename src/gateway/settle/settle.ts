@@ -266,14 +266,14 @@ function sumCosts(costs: readonly Cost[]): Cost {
 
 const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: null }
 
-/** Spellings of the tier that everybody gets. */
-const USUAL_TIERS: ReadonlySet<unknown> = new Set([
-  'auto',
-  'default',
-  'standard',
-  'standard_only',
-  'on_demand',
-])
+/** Members that choose another price than the list's, and what is said by those that do not. */
+const PRICING_MEMBERS: readonly (readonly [name: string, usual: ReadonlySet<unknown>])[] = [
+  ['service_tier', new Set<unknown>(['auto', 'default', 'standard', 'standard_only', 'on_demand'])],
+  // https://platform.claude.com/docs/en/build-with-claude/fast-mode
+  ['speed', new Set<unknown>(['standard'])],
+  // https://platform.claude.com/docs/en/build-with-claude/data-residency
+  ['inference_geo', new Set<unknown>(['global'])],
+]
 /** Beginnings of the types of tools that vendors run and charge for; a version may follow. */
 const HOSTED_TOOLS = [
   'web_search',
@@ -288,9 +288,11 @@ const HOSTED_MEMBERS = ['web_search_options', 'search_parameters', 'plugins']
 
 /** Reads no more than the tools, and those only where one of the names is in them. */
 function hasExtraFees(body: JsonObject): boolean {
-  const tier = body.get('service_tier')
-  if (tier !== undefined && body.type(tier) === 'string' && !USUAL_TIERS.has(body.value(tier)))
-    return true
+  for (const [name, usual] of PRICING_MEMBERS) {
+    const member = body.get(name)
+    if (member !== undefined && body.type(member) === 'string' && !usual.has(body.value(member)))
+      return true
+  }
   for (const name of HOSTED_MEMBERS) {
     const member = body.get(name)
     if (member !== undefined && body.type(member) !== 'null') return true
@@ -302,7 +304,8 @@ function hasExtraFees(body: JsonObject): boolean {
 function hasHostedTools(body: JsonObject, tools: JsonMember): boolean {
   const raw = body.raw(tools)
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-  if (!HOSTED_TOOLS.some((name) => text.includes(`"${name}`))) return false
+  const mayBe = HOSTED_TOOLS.some((name) => text.includes(`"${name}`)) || text.includes('\\u00')
+  if (!mayBe) return false
   // A function of the caller's own may have such a name too.
   const listed = body.value(tools) as readonly unknown[]
   return listed.some((tool) => isHosted((tool as { type?: unknown } | null)?.type))

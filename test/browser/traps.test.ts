@@ -87,6 +87,52 @@ describe('a secret that is shown once', () => {
     expect(await page.content()).not.toContain(key ?? '')
   })
 
+  test('is waited for: neither Escape, the cross nor Cancel loses it while it is made', async () => {
+    for (const [path, open, label, text, send, path2] of [
+      ['/keys', 'Create New Key', 'Name', 'waited-for', 'Create', '/v1/keys'],
+      [
+        '/settings/webhooks',
+        'Create a webhook',
+        'Address',
+        'https://example.com/waited',
+        'Create',
+        '/v1/webhooks',
+      ],
+      [
+        '/settings/members',
+        'Invite',
+        'Email',
+        'waited@example.com',
+        'Create the invitation',
+        '/v1/invitations',
+      ],
+    ] as const) {
+      await follow(page, path)
+      const answered = Promise.withResolvers<void>()
+      await page.route(`**${path2}`, async (route) => {
+        if (route.request().method() === 'POST') await answered.promise
+        await route.continue()
+      })
+      await page.getByRole('button', { name: open }).first().click()
+      await dialog().getByLabel(label).fill(text)
+      await button(send).click()
+      await dialog().locator('[aria-busy="true"]').waitFor()
+      await page.keyboard.press('Escape')
+      await button('Close').click()
+      await button('Cancel').dispatchEvent('click')
+      await page.mouse.click(4, 4)
+      answered.resolve()
+      await dialog()
+        .getByRole('button', { name: /^Copy the/ })
+        .and(page.locator(':focus'))
+        .waitFor({ timeout: 5_000 })
+      await page.unrouteAll({ behavior: 'wait' })
+      await button('Done').click()
+      await button('Close without copying').click()
+      await dialog().waitFor({ state: 'detached' })
+    }
+  })
+
   test('may be given up, on purpose', async () => {
     await follow(page, '/settings/webhooks')
     await page.getByRole('button', { name: 'Create a webhook' }).click()

@@ -57,6 +57,19 @@ export function useCloseGuard(guard: CloseGuard): OpenWindow | undefined {
   return around
 }
 
+const STAY: CloseGuard = () => false
+
+function useStayOpen(isKept: boolean): void {
+  const kept = use(OpenWindowContext)?.guard
+  useEffect(() => {
+    if (kept === undefined || !isKept) return
+    kept.current = STAY
+    return () => {
+      if (kept.current === STAY) kept.current = undefined
+    }
+  }, [kept, isKept])
+}
+
 export function Dialog({ isOpen, onClose, title, note, width = 'narrow', children }: DialogProps) {
   const guard = useRef<CloseGuard>(undefined)
   const close = () => {
@@ -143,16 +156,23 @@ export function FormActions({
   onCancel,
   isBusy,
   disabled = false,
+  makesSecret = false,
   children,
 }: {
   readonly onCancel: () => void
   readonly isBusy: boolean
   readonly disabled?: boolean
+  /** The answer is shown this once: the window waits for it. */
+  readonly makesSecret?: boolean
   readonly children: ReactNode
 }) {
+  const isAwaited = makesSecret && isBusy
+  useStayOpen(isAwaited)
   return (
     <DialogActions>
-      <Button onClick={onCancel}>Cancel</Button>
+      <Button onClick={onCancel} disabled={isAwaited}>
+        Cancel
+      </Button>
       <Button look="primary" type="submit" isBusy={isBusy} disabled={disabled}>
         {children}
       </Button>

@@ -125,7 +125,7 @@ function NewKeyForm({
       />
       <ExpiryField expiry={draft.expiry} onChange={(expiry) => onChange({ ...draft, expiry })} />
       <FormRefusal />
-      <FormActions onCancel={onCancel} isBusy={create.isPending}>
+      <FormActions onCancel={onCancel} isBusy={create.isPending} makesSecret>
         Create
       </FormActions>
     </Form>

@@ -105,7 +105,7 @@ export function RotateKeyDialog({
           )}
         </div>
         <FormRefusal />
-        <FormActions onCancel={onClose} isBusy={rotate.isPending}>
+        <FormActions onCancel={onClose} isBusy={rotate.isPending} makesSecret>
           Rotate the key
         </FormActions>
       </Form>

@@ -76,7 +76,7 @@ export function InviteDialog({
           field="email"
         />
         <FormRefusal className="mt-4" />
-        <FormActions onCancel={close} isBusy={invite.isPending}>
+        <FormActions onCancel={close} isBusy={invite.isPending} makesSecret>
           Create the invitation
         </FormActions>
       </Form>

@@ -127,7 +127,12 @@ export function WebhookDialog({
           <OwnEditsNote onBringBack={edited.bringBack} />
           <FormRefusal />
         </div>
-        <FormActions onCancel={close} isBusy={save.isPending} disabled={events.length === 0}>
+        <FormActions
+          onCancel={close}
+          isBusy={save.isPending}
+          disabled={events.length === 0}
+          makesSecret={webhook === undefined}
+        >
           {webhook === undefined ? 'Create' : 'Save'}
         </FormActions>
       </Form>

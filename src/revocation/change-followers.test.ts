@@ -38,7 +38,7 @@ function changeOf(change: Partial<FollowedChange>): FollowedChange {
   }
 }
 
-test('each thing that changed is read once, by who holds its kind', async () => {
+test('each changed resource is read once, by the registry of its kind', async () => {
   const { told, followers } = start()
   await followers.follow([
     changeOf({}),
@@ -55,7 +55,7 @@ test('each thing that changed is read once, by who holds its kind', async () => 
   ])
 })
 
-test('what a newer version follows and this one does not hold is passed over', async () => {
+test('changes of kinds that this version does not hold are passed over', async () => {
   const { told, followers } = start()
   await followers.follow([
     changeOf({ resourceType: 'spaceship' }),
@@ -65,7 +65,7 @@ test('what a newer version follows and this one does not hold is passed over', a
   expect(told).toEqual(['gate acct_acme gate_1'])
 })
 
-test('however many changed, those are read and nothing else, some with one question', async () => {
+test('only the changed resources are read, however many, some of them with one question', async () => {
   const { told, steps, followers } = start()
   const changes = Array.from({ length: 450 }, (_, index) =>
     changeOf({ seq: index, resourceId: `gate_${index % 225}` }),
@@ -77,7 +77,7 @@ test('however many changed, those are read and nothing else, some with one quest
   expect(steps).toEqual([100, 100, 25, 1])
 })
 
-test('it resolves when all is read, and not before', async () => {
+test('it resolves when all changes are read, and not before', async () => {
   const { told, followers } = start()
   const { promise, resolve } = Promise.withResolvers<void>()
   let isDone = false

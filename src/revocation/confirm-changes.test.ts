@@ -111,7 +111,7 @@ test.each([
   expect(confirmed.looks()).toBe(expected)
 })
 
-test('it looks again soon, then more and more seldom, and ten times in a second at least', async () => {
+test('it looks again soon, then less and less often, and at most ten times a second', async () => {
   const confirmed = confirm([...Array.from({ length: 11 }, () => [laggard(500, false)]), []])
   await confirmed.done
   expect(confirmed.pauses.slice(0, 4)).toEqual([4, 6, 9, 13.5])
@@ -122,7 +122,7 @@ test.each([
   ['as many as there are', 7, [0, 200]],
   ['the last hundred', 100, [0, 200]],
   ['and those that come meanwhile', 150, [50, 200]],
-] as const)('the fallback feed is told of changes again: %s', async (_, seq, read) => {
+] as const)('the fallback feed gets changes again: %s', async (_, seq, read) => {
   const confirmed = confirm([[laggard(-5, true)]], [knownNodes(-1, 0)], seq)
   await confirmed.done
   expect(confirmed.read).toEqual([[...read]])
@@ -163,7 +163,7 @@ test.each(QUESTIONS)(
 )
 
 test.each(QUESTIONS)(
-  'when the database stays away, whoever asked is told that the change is stored: %s',
+  'a caller gets an error that the change is stored when the database stays away: %s',
   async (question) => {
     const confirmed = confirmThroughLoss(question, Number.POSITIVE_INFINITY)
     await expect(confirmed.done).rejects.toThrow('The change is stored')

@@ -20,7 +20,7 @@ const changeOf = (seq: number): FollowedChange => ({
   operation: 'update',
 })
 
-test('what the store answers is read, of however many nodes and changes', async () => {
+test('the store’s answer is read, with any number of nodes and changes', async () => {
   const asked: { name: string; key: string; args: readonly unknown[] }[] = []
   let answer: readonly unknown[] = []
   const fallback = new FallbackFeed({
@@ -54,7 +54,7 @@ test('what the store answers is read, of however many nodes and changes', async 
   for (const { name } of asked) expect(name).toMatch(/^[a-zA-Z]+$/)
 })
 
-test('to forget is done when the store has done it, and its failure is told', async () => {
+test('forgetting resolves when the store has done it, and rejects when the store fails', async () => {
   const done = Promise.withResolvers<readonly unknown[]>()
   const fallback = new FallbackFeed({
     store: { run: () => done.promise },
@@ -100,7 +100,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('on Redis', () => {
       connectedForMs: () => connectedForMs,
     })
 
-  test('a lease is given to who knows everything, and what is lacking is told to who does not', async () => {
+  test('a lease is granted to a node that knows every change, and another node gets the missing ones', async () => {
     const [a, b] = [open('a'), open('b')]
     await a.publish(10, [])
     expect(await b.renew(10, LEASE_MS)).toEqual({ type: 'granted' })
@@ -115,7 +115,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('on Redis', () => {
     expect((await a.publish(12, [])).byId.get('b')).toMatchObject({ knownSeq: 12 })
   })
 
-  test('nothing is given where nothing is known, where less is, or where a change is lacking', async () => {
+  test('no lease is granted if the feed knows nothing, knows less, or lacks a change', async () => {
     const [a, b] = [open('a'), open('b')]
     expect(await b.renew(0, LEASE_MS)).toEqual({ type: 'refused' })
     await a.publish(10, [])
@@ -129,7 +129,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('on Redis', () => {
     expect(await b.renew(10, LEASE_MS)).toMatchObject({ type: 'behind' })
   })
 
-  test('an emptied server says how long leases may live that it has forgotten', async () => {
+  test('an emptied server reports how long forgotten leases may live', async () => {
     const [a, b] = [open('a'), open('b')]
     await a.publish(10, [])
     await b.renew(10, LEASE_MS)
@@ -139,7 +139,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('on Redis', () => {
     expect(told.forgottenMs).toBeGreaterThan(LEASE_MS - 10_000)
   })
 
-  test('a server that answers only now may be another one: it gives nothing, and may have forgotten leases', async () => {
+  test('a newly connected server may be another one: it grants no lease, and may have forgotten some', async () => {
     const a = open('a')
     await a.publish(10, [])
     await redis.client.hset('test:changes', 'born', 1)

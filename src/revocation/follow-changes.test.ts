@@ -104,7 +104,7 @@ describe.each(databases)('on $name', (kind) => {
       ).toMatchObject([{ lastUsedAt: 5_000 }])
     })
 
-    test('of a key that is renamed there the latest use stays known, whichever node saw it', async () => {
+    test('the latest use of a key renamed there stays known, whichever node saw it', async () => {
       const { record } = await there.keys.create({ accountId: DEFAULT_ACCOUNT, name: 'before' })
       await follow(here.keys, record.id)
       there.keys.touch(record.id, 3_000)
@@ -140,7 +140,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(here.keys.find(hashApiKey(key.reveal()))).toBeUndefined()
     })
 
-    test('a gate is what it was made there, changed to and deleted', async () => {
+    test('a gate created, changed and deleted there is the same here', async () => {
       const made = await there.gates.create(DEFAULT_ACCOUNT, {
         targets: [{ model: 'openai/gpt-5' }],
         description: '',
@@ -157,7 +157,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(here.gates.find(DEFAULT_ACCOUNT, made.id)).toBeUndefined()
     })
 
-    test('a provider key goes out as it was set there; what is the same stays the same object', async () => {
+    test('a provider key set there is used here, and an unchanged one stays the same object', async () => {
       const set = (text: string, isActive = true) =>
         there.providerKeys.set({
           accountId: DEFAULT_ACCOUNT,
@@ -186,7 +186,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(here.changed).toEqual(['openai', 'openai', 'openai', 'openai'])
     })
 
-    test('an owned model likewise', async () => {
+    test('an owned model set there is used here, and an unchanged one stays the same object', async () => {
       const found = () => here.ownedModels.find(DEFAULT_ACCOUNT, 'own')
       await there.ownedModels.create(DEFAULT_ACCOUNT, { ...OWNED, credential: new Secret('first') })
       await follow(here.ownedModels, 'own')
@@ -214,7 +214,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(found()).toBeUndefined()
     })
 
-    test('what was sealed anew under another master key is the same credential, and the same object', async () => {
+    test('a credential sealed again under another master key is unchanged, and stays the same object', async () => {
       const old = await startNode(store, oldVault)
       await old.providerKeys.set({
         accountId: DEFAULT_ACCOUNT,
@@ -248,7 +248,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(here.changed).toEqual([])
     })
 
-    test('a budget counts here once it was made there, and what it has counted stays when its limit changes', async () => {
+    test('a budget created there counts here, and keeps its count when its limit changes', async () => {
       const budget = await there.budgets.create(DEFAULT_ACCOUNT, {
         name: 'team',
         scope: { type: 'key', keyId: 'key_1' as KeyId },
@@ -282,7 +282,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(here.usage.budgetWindow(budget.id, budget.createdAt)).toBeUndefined()
     })
 
-    test('a webhook is told of events, or not any more', async () => {
+    test('a webhook created, changed or deleted there is the same here', async () => {
       const { webhook } = await there.webhooks.create(DEFAULT_ACCOUNT, {
         url: 'https://hooks.example/',
         events: [],

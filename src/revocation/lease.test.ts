@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Lease, momentOf } from './lease.ts'
 
-test('a lease is over before whoever granted it thinks so, whatever the clocks do and however long the answer took', () => {
+test('a lease ends for its holder before it ends for its grantor, with any clocks and delays', () => {
   const step = fc.record({
     steadyMs: fc.integer({ min: 0, max: 5_000 }),
     // The machine slept, or its clock was set.
@@ -36,7 +36,7 @@ test('a lease is over before whoever granted it thinks so, whatever the clocks d
   )
 })
 
-test('a machine that slept notices by the clock on the wall, one whose clock was set back by the steady one', () => {
+test('a lease ends after a machine’s sleep by its wall clock, and after a clock change by the steady one', () => {
   let steadyMs = 0
   let wallMs = 0
   const lease = new Lease({ steady: () => steadyMs, wall: () => wallMs })

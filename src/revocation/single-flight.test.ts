@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { SingleFlight } from './single-flight.ts'
 
-test('nobody is served by a run that began before, and all who wait share the next one', async () => {
+test('no caller gets a run that began before its call, and all waiting callers share the next one', async () => {
   const runs: PromiseWithResolvers<void>[] = []
   const flight = new SingleFlight(() => {
     const run = Promise.withResolvers<void>()
@@ -23,7 +23,7 @@ test('nobody is served by a run that began before, and all who wait share the ne
   expect(done).toEqual(['first', 'second', 'third'])
 })
 
-test('who asks after all that went before gets a run of its own, however they ended', async () => {
+test('a call after all earlier runs have ended gets a new run, however they ended', async () => {
   let runs = 0
   const flight = new SingleFlight(async () => {
     runs += 1
@@ -36,7 +36,7 @@ test('who asks after all that went before gets a run of its own, however they en
   expect(runs).toBe(9)
 })
 
-test('two never run at once, also when one asks in the moment in which another ends', async () => {
+test('two runs never overlap, even if a call comes in the moment in which one ends', async () => {
   let running = 0
   let most = 0
   const flight = new SingleFlight(async () => {

@@ -181,7 +181,7 @@ describe('with the database', () => {
     })
   })
 
-  test('a database that was set back in time is told and followed there, and the fallback feed forgets what never was', async () => {
+  test('a database set back in time is reported and followed, and the fallback feed forgets lost changes', async () => {
     const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.changes = [
@@ -240,7 +240,7 @@ describe('with the database', () => {
     expect(scene.node.appliedSeq).toBe(MOST_FOLLOWED + 1)
   })
 
-  test('so does a node whose database was put back to an earlier state', async () => {
+  test('a node reads everything again after its database was put back to an earlier state', async () => {
     const scene = new Scene()
     scene.changes = [changeOf(1, 'key.delete')]
     await scene.node.start()
@@ -251,7 +251,7 @@ describe('with the database', () => {
   })
 })
 
-test('who waits for a node to catch up waits until everything is read', async () => {
+test('catching up resolves when everything is read, and not before', async () => {
   const scene = new Scene()
   await scene.node.start()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -269,7 +269,7 @@ test('who waits for a node to catch up waits until everything is read', async ()
 })
 
 describe('the loss of the database', () => {
-  test('is told once, with why, and its return once', async () => {
+  test('is reported once, with its reason, and its return once', async () => {
     const scene = new Scene()
     await scene.node.start()
     expect(scene.states).toEqual([])
@@ -293,7 +293,7 @@ describe('the loss of the database', () => {
     await pollUntil('the fallback feed to be asked three times', () => scene.asked >= 3)
   })
 
-  test.each(['open', 'closed'] as const)('%s: no fallback feed is asked', async (choice) => {
+  test.each(['open', 'closed'] as const)('%s: the fallback feed is not asked', async (choice) => {
     const scene = new Scene({ choice }, { hasFallback: true, leaseMs: 30 })
     await scene.node.start()
     await scene.lose()
@@ -301,8 +301,8 @@ describe('the loss of the database', () => {
   })
 })
 
-describe('the fallback feed is told', () => {
-  test('of each change that was read, by its number', async () => {
+describe('the fallback feed gets', () => {
+  test('the number of each change that was read', async () => {
     const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     const before = scene.told.length
@@ -311,7 +311,7 @@ describe('the fallback feed is told', () => {
     expect(scene.told.slice(before)).toEqual([2])
   })
 
-  test('the same again after ten seconds, should it have lost it, and not before', async () => {
+  test('the same number again after ten seconds, in case it was lost, and not before', async () => {
     const scene = new Scene({}, { hasFallback: true })
     scene.changes = [changeOf(1, 'key.delete')]
     await scene.node.start()
@@ -325,7 +325,7 @@ describe('the fallback feed is told', () => {
     expect(scene.told.slice(before)).toEqual([1])
   })
 
-  test('again where another server may answer than the one that was told', async () => {
+  test('the number again if a newly connected server may have missed it', async () => {
     const scene = new Scene({}, { hasFallback: true })
     scene.changes = [changeOf(1, 'key.delete')]
     await scene.node.start()
@@ -341,7 +341,7 @@ describe('the fallback feed is told', () => {
   })
 })
 
-describe('by itself', () => {
+describe('a running node', () => {
   beforeEach(() => {
     jest.useFakeTimers()
     // Of what a delay may be, the middle.
@@ -363,7 +363,7 @@ describe('by itself', () => {
     return count() - before
   }
 
-  test('a node renews its lease thrice in its time, and so stays fresh', async () => {
+  test('renews its lease three times in its duration, and so stays fresh', async () => {
     const scene = new Scene()
     await scene.node.start()
     for (let round = 0; round < 6; round += 1) {
@@ -375,7 +375,7 @@ describe('by itself', () => {
     expect(scene.node.state()).toMatchObject({ leaseMs: 2_150, contactAgeMs: 700 })
   })
 
-  test('a renewal that was asked for puts the next one off, and no second row of them begins', async () => {
+  test('puts its next renewal off when a request causes one, and keeps one series of them', async () => {
     const scene = new Scene()
     await scene.node.start()
     await pass(scene, 600)
@@ -384,7 +384,7 @@ describe('by itself', () => {
     expect(await countIn(scene, 1, () => scene.renewals)).toBe(1)
   })
 
-  test('it comes back to a database that was lost: soon, then more and more seldom', async () => {
+  test('comes back to a lost database: soon, then less and less often', async () => {
     const scene = new Scene()
     await scene.node.start()
     scene.isAway = true
@@ -399,7 +399,7 @@ describe('by itself', () => {
     expect(scene.node.state().status).toBe('ok')
   })
 
-  test('it asks its fallback feed at once, and then thrice in each lease, until the database is back', async () => {
+  test('asks its fallback feed at once, and then three times a lease, until the database is back', async () => {
     const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.isAway = true
@@ -414,7 +414,7 @@ describe('by itself', () => {
     expect(await countIn(scene, 10_000, () => scene.asked)).toBe(0)
   })
 
-  test('one that has left asks nobody any more', async () => {
+  test('that has left asks no server again', async () => {
     const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.node.lose(new Error('reset'))
@@ -426,7 +426,7 @@ describe('by itself', () => {
     expect([scene.asked, scene.renewals - renewals, scene.states.length]).toEqual([0, 0, 1])
   })
 
-  test('old changes are let go of every ten minutes, and nobody minds when that fails', async () => {
+  test('deletes old changes every ten minutes, and ignores a failure of that', async () => {
     const scene = new Scene()
     await scene.node.start()
     scene.nowMs += 599_999
@@ -439,7 +439,7 @@ describe('by itself', () => {
     expect(scene.node.state().status).toBe('ok')
   })
 
-  test('a request waits five seconds for a node that reads much, and then for the next lease no more than three', async () => {
+  test('holds a request for five seconds at most while it reads, and for three at the next lease', async () => {
     const scene = new Scene({ choice: 'closed', graceMs: 0 })
     await scene.node.start()
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -466,7 +466,7 @@ describe('by itself', () => {
 })
 
 test.each([0, 50])(
-  '%d ms after the last one a request looks for the next lease for three seconds, twenty times in each',
+  'a request asks for the next lease for three seconds, %d ms after the last one',
   async (endedMs) => {
     const scene = new Scene({ choice: 'closed', graceMs: 0 })
     await scene.node.start()
@@ -478,7 +478,7 @@ test.each([0, 50])(
   },
 )
 
-test('who is not known to a node that never had the database is a stranger, until a key is told of', async () => {
+test('an unknown caller is a stranger to a node without a database, until the feed reports a key', async () => {
   const scene = new Scene({}, { hasFallback: true })
   scene.fallbackAnswer = (knownSeq) =>
     knownSeq >= 1 ? { type: 'granted' } : { type: 'behind', changes: [changeOf(1, 'gate.update')] }
@@ -489,7 +489,7 @@ test('who is not known to a node that never had the database is a stranger, unti
 })
 
 describe('without the database', () => {
-  test('closed: nothing is served once the lease is over', async () => {
+  test('a node that fails closed serves nothing once its lease is over', async () => {
     const scene = new Scene({ choice: 'closed', graceMs: 0 })
     await scene.node.start()
     scene.lose()
@@ -498,7 +498,7 @@ describe('without the database', () => {
     expect(scene.node.state().status).toBe('away')
   })
 
-  test('a request waits a moment for the next lease, and not once the last one ended long ago', async () => {
+  test('a request waits a moment for the next lease, unless the last one ended long ago', async () => {
     const scene = new Scene({ choice: 'closed', graceMs: 0 })
     await scene.node.start()
     scene.lose()
@@ -538,7 +538,7 @@ describe('without the database', () => {
     },
   )
 
-  test('a node that finds out by a request that the database is away serves it within the grace', async () => {
+  test('a node that learns of the loss by a request serves it within the grace period', async () => {
     const scene = new Scene()
     await scene.node.start()
     scene.isAway = true
@@ -548,7 +548,7 @@ describe('without the database', () => {
     expect(scene.node.isFresh()).toBe(true)
   })
 
-  test('where a fallback feed is needed, nothing is served that it does not vouch for', async () => {
+  test('a node that needs the fallback feed serves only while the feed vouches for it', async () => {
     const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.lose()
@@ -563,7 +563,7 @@ describe('without the database', () => {
     expect(scene.node.isFresh()).toBe(false)
   })
 
-  test('a request waits for what the fallback feed says, and not for the next look', async () => {
+  test('a request waits for the fallback feed’s answer, and not for the next look', async () => {
     const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.lose()
@@ -582,7 +582,7 @@ describe('without the database', () => {
     expect(scene.asked).toBe(0)
   })
 
-  test('a database that can be read but lacks what the fallback feed told does not clear an account', async () => {
+  test('an account stays refused if the database is readable and lacks a change that the feed reported', async () => {
     const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.fallbackAnswer = (knownSeq) =>
@@ -621,7 +621,7 @@ describe('without the database', () => {
     expect(scene.node.isFresh()).toBe(true)
   })
 
-  test('a change that commits just as the database stops taking writes is read, and refuses nobody', async () => {
+  test('a change that commits as the database stops taking writes is read, and no request is refused', async () => {
     const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.isReadOnly = true
@@ -642,7 +642,7 @@ describe('without the database', () => {
     expect(scene.node.isFresh()).toBe(false)
   })
 
-  test('of a change that the fallback feed tells, a deleted key is gone at once, and an account with any other is refused', async () => {
+  test('a reported deletion takes effect at once, and any other reported change refuses its account', async () => {
     const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     const tell = (change: FollowedChange) => {
@@ -682,7 +682,7 @@ describe('without the database', () => {
   })
 })
 
-test('once it has left, a node serves nothing', async () => {
+test('a node that has left serves nothing', async () => {
   const scene = new Scene()
   await scene.node.start()
   scene.node.close()

@@ -37,7 +37,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(next.list(DEFAULT_ACCOUNT)).toEqual([gate])
   })
 
-  test('what asks first in its turn can refuse a gate, and nothing of it is kept', async () => {
+  test('a check within the change can refuse a gate, and nothing of it is stored', async () => {
     const refuse = () => {
       throw new Error('too many')
     }
@@ -48,7 +48,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.gates.loadAll()).toEqual([])
   })
 
-  test('what is given of how a gate chooses is kept as it is', async () => {
+  test('routing settings of a gate are stored unchanged', async () => {
     const given = { strategy: 'fastest', hedgeAfterMs: 250, overrides: 'reject' } as const
     await registry.create(DEFAULT_ACCOUNT, { ...settings, ...given, id: 'demo' as GateId })
     const next = await GateRegistry.load({ gates: store.gates })
@@ -63,11 +63,11 @@ describe.each(databases)('on $name', (kind) => {
       expect(gates.list(DEFAULT_ACCOUNT).map(({ id }) => String(id))).toEqual(['c', 'b', 'a'])
   })
 
-  test('an id is generated when none is given', async () => {
+  test('an id is generated if none is given', async () => {
     expect((await registry.create(DEFAULT_ACCOUNT, settings)).id).toMatch(/^gate-[0-9a-f]{12}$/)
   })
 
-  test('an id taken is a conflict, also for two at once; ids differ by case', async () => {
+  test('a taken id is a conflict, also for two gates at once; ids differ by case', async () => {
     const outcomes = await Promise.allSettled(
       ['demo', 'demo', 'Demo'].map((id) =>
         registry.create(DEFAULT_ACCOUNT, { ...settings, id: id as GateId }),
@@ -82,7 +82,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.find(DEFAULT_ACCOUNT, 'DEMO')).toBeUndefined()
   })
 
-  test('only what is given changes, and null is a value', async () => {
+  test('an update changes the given settings alone, and null is a value', async () => {
     await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId, timeoutMs: 500 })
     now = 2000
     const changed = await registry.update(DEFAULT_ACCOUNT, 'demo', {
@@ -99,7 +99,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.gates.loadAll()).toEqual([changed])
   })
 
-  test('two changes at once both count', async () => {
+  test('two updates at once both count', async () => {
     await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
     await Promise.all([
       registry.update(DEFAULT_ACCOUNT, 'demo', { displayName: 'Demo' }),
@@ -123,7 +123,7 @@ describe.each(databases)('on $name', (kind) => {
     await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
   })
 
-  test("another account's gate can be neither found, listed, changed nor deleted", async () => {
+  test("another account's gate cannot be found, listed, changed or deleted", async () => {
     await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
     expect(registry.find(stranger, 'demo')).toBeUndefined()
     expect(registry.list(stranger)).toEqual([])

@@ -60,7 +60,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await acceptedOf(id, key)).toEqual([[false], [false]])
   })
 
-  test('an end is set, moved and taken away while the key is in force, and is never in the past', async () => {
+  test('an expiry is set, moved and removed while the key is in force, and is never in the past', async () => {
     const { record, key } = await here.create(label)
     await here.update(DEFAULT_ACCOUNT, record.id, { expiresAt: time.now + 10 })
     await here.update(DEFAULT_ACCOUNT, record.id, { expiresAt: time.now + HOUR_MS })
@@ -77,7 +77,7 @@ describe.each(databases)('on $name', (kind) => {
         await expect(work()).rejects.toMatchObject({ kind: 'invalid_request', param: 'expiresAt' })
   })
 
-  test('a clock that jumps and comes back takes no key with it', async () => {
+  test('a clock that jumps and comes back ends no key', async () => {
     const { record, key } = await here.create({ ...label, expiresAt: time.now + HOUR_MS })
     const before = time.now
     time.now += 10 * HOUR_MS
@@ -86,7 +86,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await acceptedOf(record.id, key)).toEqual([[true], [true]])
   })
 
-  test('a rotated key is a new one under the same id, and the old one ends at the chosen time for good', async () => {
+  test('a rotated key is new under the same id, and the old one ends permanently at the chosen time', async () => {
     const { record, key: old } = await here.create(label)
     here.touch(record.id, 5_000)
     const { record: rotated, key } = await here.rotate(DEFAULT_ACCOUNT, record.id, HOUR_MS)
@@ -115,7 +115,7 @@ describe.each(databases)('on $name', (kind) => {
     ).toMatchObject([{ lastUsedAt: 5_000 }])
   })
 
-  test('nobody imports or bootstraps an old key, before or after its end', async () => {
+  test('an old key cannot be imported or bootstrapped, before or after its end', async () => {
     const row = { id: stranger, name: 'Stranger', created_at: 1, plan: null }
     await store.database.insertInto('accounts').values(row).execute()
     const { record, key: old } = await here.create(label)
@@ -133,7 +133,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await acceptedOf(record.id, old)).toEqual([[false], [false]])
   })
 
-  test('a key that is being rotated is not rotated again, but ended with all it was at once', async () => {
+  test('a key within its grace period is rotated again only at once, which ends all earlier secrets', async () => {
     const { record, key: first } = await here.create(label)
     const rotate = (node: KeyRegistry, ms: number) => node.rotate(DEFAULT_ACCOUNT, record.id, ms)
     const outcomes = await Promise.allSettled([rotate(here, HOUR_MS), rotate(there, HOUR_MS)])
@@ -158,7 +158,7 @@ describe.each(databases)('on $name', (kind) => {
     expect((await rotate(here, HOUR_MS)).record.previous?.maskedPrefix).toBeDefined()
   })
 
-  test('an old key does not outlive the end of its key, nor its deletion', async () => {
+  test('an old key does not outlive the expiry or the deletion of its key', async () => {
     const { record, key: old } = await here.create({ ...label, expiresAt: time.now + HOUR_MS })
     const { key } = await here.rotate(DEFAULT_ACCOUNT, record.id, 2 * HOUR_MS)
     time.now += HOUR_MS
@@ -175,7 +175,7 @@ describe.each(databases)('on $name', (kind) => {
     ])
   })
 
-  test("another account's key is neither changed nor rotated", async () => {
+  test("another account's key cannot be changed or rotated", async () => {
     const { record, key } = await here.create(label)
     for (const work of [
       () => here.update(stranger, record.id, { name: 'mine' }),

@@ -49,7 +49,7 @@ describe.each(databases)('on $name', (kind) => {
     await next.close()
   })
 
-  test('what is kept shows neither the key nor more than four of its characters', async () => {
+  test('the stored form of a key shows at most four of its characters', async () => {
     const { record, key } = await registry.create(label)
     const kept = JSON.stringify([registry.list(DEFAULT_ACCOUNT), await store.keys.loadAll()])
     expect(kept).not.toContain(key.reveal())
@@ -85,7 +85,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.list(DEFAULT_ACCOUNT)).toHaveLength(1)
   })
 
-  test('what does not look like a key is not imported, nor repeated in the message', async () => {
+  test('a malformed key is not imported, and the message does not repeat it', async () => {
     for (const value of [
       '',
       'hello',
@@ -111,7 +111,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await registry.delete(DEFAULT_ACCOUNT, record.id)).toBe(false)
   })
 
-  test("another account's key can neither be seen nor deleted", async () => {
+  test("another account's key cannot be seen or deleted", async () => {
     const { record, key } = await registry.create(label)
     expect(registry.list(stranger)).toEqual([])
     expect(await registry.delete(stranger, record.id)).toBe(false)
@@ -149,7 +149,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.keys.loadAll()).toEqual([])
   })
 
-  test('a changed key was last used when the later of node and store says', async () => {
+  test('a changed key keeps the later last use of node and store', async () => {
     const { record } = await registry.create(label)
     const lastUse = () => registry.list(DEFAULT_ACCOUNT)[0]?.lastUsedAt
     const changeElsewhere = async (name: string, usedAt: number) => {
@@ -164,7 +164,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(lastUse()).toBe(9_000)
   })
 
-  test('a change that leaves a key as it was tells when this node last used it', async () => {
+  test("an update without changes reports this node's last use of a key", async () => {
     const { record } = await registry.create(label)
     const change = { name: label.name }
     expect((await registry.update(DEFAULT_ACCOUNT, record.id, change)).lastUsedAt).toBeNull()
@@ -177,7 +177,7 @@ describe.each(databases)('on $name', (kind) => {
     const importBy = (accountId: AccountId) =>
       errorKindOf(registry.import({ name: 'again', accountId, key }))
 
-    test('stays so where an older version or an operator deleted its row', async () => {
+    test('stays deleted if an older version or an operator deleted its row', async () => {
       await registry.import({ ...label, key })
       await store.database.deleteFrom('api_keys').execute()
       await registry.followAll()
@@ -185,7 +185,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(await store.keys.loadAll()).toEqual([])
     })
 
-    test('is none where an older store lacks it: it is back with the store', async () => {
+    test('comes back with its row if an older store lacked it for a while', async () => {
       const { record, key: made } = await registry.create(label)
       const isAccepted = () => registry.find(hashApiKey(made.reveal())) !== undefined
       const [row] = await store.database.selectFrom('api_keys').selectAll().execute()
@@ -199,7 +199,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(registry.list(DEFAULT_ACCOUNT)).toMatchObject([{ id: record.id }])
     })
 
-    test('stays so though it is deleted and refused again and again', async () => {
+    test('stays deleted, however often it is deleted and refused again', async () => {
       const { id } = await registry.import({ ...label, key })
       expect(await registry.delete(DEFAULT_ACCOUNT, id)).toBe(true)
       for (let round = 0; round < 3; round += 1) {
@@ -208,7 +208,7 @@ describe.each(databases)('on $name', (kind) => {
       }
     })
 
-    test('stays so though the store is read as it was before, as from a copy that lags', async () => {
+    test('stays deleted if the store is read in an earlier state, as from a replica that lags', async () => {
       const stale: ApiKey[] = []
       const keys = Object.assign(Object.create(store.keys) as typeof store.keys, {
         loadAll: async () => (stale.length > 0 ? stale : await store.keys.loadAll()),
@@ -226,7 +226,7 @@ describe.each(databases)('on $name', (kind) => {
       await node.close()
     })
 
-    test('is no first key: not on this node, nor on the one that starts next', async () => {
+    test('is refused as the first key, on this node and on the next one to start', async () => {
       const { id } = await registry.import({ ...label, key })
       await registry.delete(DEFAULT_ACCOUNT, id)
       const next = await KeyRegistry.load({ keys: store.keys, limitsOf })
@@ -238,7 +238,7 @@ describe.each(databases)('on $name', (kind) => {
     })
   })
 
-  test("a first key that another account has is refused, and the account's own is taken instead", async () => {
+  test("a first key of another account is refused, and the account's existing key is used instead", async () => {
     const key = new Secret('svc_0123456789abcdef')
     await registry.import({ ...label, accountId: stranger, key })
     expect(await registry.ensureFirst(label, key)).toEqual({ type: 'refused', reason: 'taken' })
@@ -285,7 +285,7 @@ describe.each(databases)('on $name', (kind) => {
     ])
   })
 
-  test('times are written without being asked for', async () => {
+  test('times are written at intervals', async () => {
     const { promise, resolve } = Promise.withResolvers<ReadonlyMap<KeyId, number>>()
     const keys = {
       loadAll: () => store.keys.loadAll(),
@@ -343,7 +343,7 @@ describe.each(databases)('on $name', (kind) => {
     }
   })
 
-  test('times that could not be written are told of and written the next time', async () => {
+  test('times that could not be written are reported, and written the next time', async () => {
     const { record } = await registry.create(label)
     let isBroken = true
     const failures: unknown[] = []
@@ -385,7 +385,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.keys.loadAll()).toEqual([])
   })
 
-  test('the first key is told by the node that made it, and by no other', async () => {
+  test('the first key is shown by the node that created it, and by no other', async () => {
     const other = await KeyRegistry.load({ keys: store.keys, limitsOf })
     const first = await registry.ensureFirst(label)
     if (first.type !== 'made') throw new Error('no key was made')
@@ -395,7 +395,7 @@ describe.each(databases)('on $name', (kind) => {
     await other.close()
   })
 
-  test('whether an account has a first key is found out without reading all keys again', async () => {
+  test('the check for a first key reads no other keys again', async () => {
     const other = await KeyRegistry.load({ keys: store.keys, limitsOf })
     const key = new Secret('svc_0123456789abcdef')
     await other.import({ ...label, accountId: stranger, key })
@@ -417,7 +417,7 @@ describe.each(databases)('on $name', (kind) => {
     await Promise.all([starting.close(), other.close()])
   })
 
-  test('a first key that is given is taken over, and not told again', async () => {
+  test('a given first key is imported, and not shown again', async () => {
     const given = new Secret('svc_0123456789')
     expect(await registry.ensureFirst(label, given)).toEqual({ type: 'there' })
     expect(registry.find(hashApiKey('svc_0123456789'))).toBeDefined()
@@ -438,7 +438,7 @@ describe.each(databases)('on $name', (kind) => {
   })
 })
 
-test('a list looks at the keys of its account alone, and knows them after changes too', async () => {
+test('a list reads the keys of its account alone, even after changes', async () => {
   let looks = 0
   const stored = (number: number, accountId: AccountId): ApiKey => ({
     id: `key_${number}` as KeyId,

@@ -101,7 +101,7 @@ describe.each(databases)('on $name', (kind) => {
     await database.remove()
   })
 
-  test('what is found at once is told at once, and kept', async () => {
+  test('a result found at once is answered at once, and stored', async () => {
     const model = await register('a')
     const checking = checks.check(model)
     last().answer(REACHABLE)
@@ -112,7 +112,7 @@ describe.each(databases)('on $name', (kind) => {
     expect((await load()).show(DEFAULT_ACCOUNT, 'a')?.probe).toEqual(probe)
   })
 
-  test('whoever asks waits three seconds and no longer; what is found later is kept all the same', async () => {
+  test('a caller waits three seconds at most, and a later result is stored', async () => {
     const checking = checks.check(await register('a'))
     const begunAt = clock.now()
     await clock.advance(3_000)
@@ -123,7 +123,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await stored()).toEqual({ ...REACHABLE, latencyMs: 43_000, checkedAt: begunAt })
   })
 
-  test('that a server loads its model is told at once, kept, and told once', async () => {
+  test('a loading server is reported at once, stored, and reported once', async () => {
     const checking = checks.check(await register('a'))
     const loading: ProbeResult = {
       status: 'loading',
@@ -139,7 +139,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await stored()).toMatchObject(REACHABLE)
   })
 
-  test('two who ask at once have it asked once, and both are told', async () => {
+  test('two checks of one model at once share one probe and its result', async () => {
     const model = await register('a')
     const both = Promise.all([checks.check(model), checks.check(model)])
     expect(asked).toHaveLength(1)
@@ -147,7 +147,7 @@ describe.each(databases)('on $name', (kind) => {
     expect((await both).map(({ probe }) => probe?.status)).toEqual(['reachable', 'reachable'])
   })
 
-  test('of a model that was changed meanwhile nothing is kept that the old one was found to be', async () => {
+  test('a check of a model that changes during it stores nothing', async () => {
     const before = await register('a')
     const first = checks.check(before)
     const changed = await registry.update(DEFAULT_ACCOUNT, 'a', {
@@ -164,7 +164,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await stored()).toMatchObject({ status: 'unreachable', httpStatus: 401 })
   })
 
-  test('what was learnt of a server is used by calls, and outlives a check that learns nothing', async () => {
+  test('findings about a server are used by calls, and outlive a check without findings', async () => {
     const found = { credentialHeader: 'authorization', countTokens: true } as const
     const providerOf = () => registry.find(DEFAULT_ACCOUNT, 'a')?.provider
     const model = await register('a')
@@ -191,7 +191,7 @@ describe.each(databases)('on $name', (kind) => {
     expect((await load()).find(DEFAULT_ACCOUNT, 'a')?.provider).toEqual(upstream?.provider)
   })
 
-  test('of one account four are asked at once, and the others after them', async () => {
+  test('an account has four checks running at once, and the others after them', async () => {
     const models = []
     for (const slug of ['a', 'b', 'c', 'd', 'e', 'f']) models.push(await register(slug))
     const all = Promise.all(models.map((model) => checks.check(model)))
@@ -205,7 +205,7 @@ describe.each(databases)('on $name', (kind) => {
     expect((await all).map(({ probe }) => probe?.status)).toEqual(Array(6).fill('reachable'))
   })
 
-  test('a gateway that ends says of what was under way that it was cut short', async () => {
+  test('a gateway that ends stores running checks as cut short', async () => {
     const begun = checks.check(await register('a'))
     await checks.close()
     expect((await begun).slug).toBe('a')
@@ -215,14 +215,14 @@ describe.each(databases)('on $name', (kind) => {
     })
   })
 
-  test('a check that ended with nothing, because the gateway ends, is said to be cut short', async () => {
+  test('a check without a result, because the gateway ends, is stored as cut short', async () => {
     const begun = checks.check(await register('a'))
     last().answer(undefined)
     expect((await begun).probe).toMatchObject({ status: 'unknown' })
     expect(await stored()).toMatchObject({ status: 'unknown' })
   })
 
-  test('one that ended without a word is not under way for ever', async () => {
+  test('a check without a result is not shown as under way after fifteen minutes', async () => {
     await register('a')
     expect(shown()?.status).toBe('checking')
     await clock.advance(15 * 60_000)
@@ -231,7 +231,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(shown()?.status).toBe('unknown')
   })
 
-  test('a model that is deleted meanwhile leaves nothing', async () => {
+  test('a check of a model deleted during it leaves nothing', async () => {
     const checking = checks.check(await register('a'))
     await registry.delete(DEFAULT_ACCOUNT, 'a', () => undefined)
     last().answer(REACHABLE)

@@ -71,7 +71,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(credentialOf(next, 'a')).toBe('credential of a')
   })
 
-  test('a model without a credential is served without one, also where no master key opens anything', async () => {
+  test('a model without a credential is served without one, even without a working master key', async () => {
     const { credential: _, ...rest } = settings('bare')
     const model = await registry.create(DEFAULT_ACCOUNT, { ...rest, credential: undefined })
     expect(model).toMatchObject({ hasCredential: false, credentialSetAt: 1000 })
@@ -84,7 +84,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(unopened).toEqual([])
   })
 
-  test('a credential is set later and taken away again, and each time the model is another', async () => {
+  test('a credential is set later and removed again, and each time the model is a new object', async () => {
     const { credential: _, ...rest } = settings('bare')
     await registry.create(DEFAULT_ACCOUNT, { ...rest, credential: undefined })
     const set = await registry.update(DEFAULT_ACCOUNT, 'bare', { credential: new Secret('first') })
@@ -112,7 +112,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(opened.reveal()).toBe('')
   })
 
-  test('a credential that a node of the version before has set counts', async () => {
+  test('a credential set by a node of the previous version counts', async () => {
     const { credential: _, ...rest } = settings('bare')
     await registry.create(DEFAULT_ACCOUNT, { ...rest, credential: undefined })
     const sealed = createVault([oldKey]).encrypt(
@@ -129,7 +129,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.show(DEFAULT_ACCOUNT, 'bare')).toMatchObject({ hasCredential: true })
   })
 
-  test('what asks first in its turn can refuse a deletion, and the model stays', async () => {
+  test('a check within the change can refuse a deletion, and the model stays', async () => {
     await registry.create(DEFAULT_ACCOUNT, settings('mine'))
     const refuse = () => {
       throw new Error('a gate uses it')
@@ -152,7 +152,7 @@ describe.each(databases)('on $name', (kind) => {
     ])
   })
 
-  test('another account sees, changes and deletes nothing, and may use the same slug', async () => {
+  test('another account cannot see, change or delete a model, and may use the same slug', async () => {
     await registry.create(DEFAULT_ACCOUNT, settings('a'))
     expect(registry.find(stranger, 'a')).toBeUndefined()
     expect(registry.show(stranger, 'a')).toBeUndefined()
@@ -166,7 +166,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.list(stranger)).toEqual([])
   })
 
-  test('a slug taken is a conflict, also for two at once', async () => {
+  test('a taken slug is a conflict, also for two models at once', async () => {
     const outcomes = await Promise.allSettled(
       [1, 2].map(() => registry.create(DEFAULT_ACCOUNT, settings('a'))),
     )
@@ -174,7 +174,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(outcomes[1]).toMatchObject({ reason: { kind: 'conflict' } })
   })
 
-  test('two changes at once both count; a change of nothing is none', async () => {
+  test('two updates at once both count; an empty update changes nothing', async () => {
     await registry.create(DEFAULT_ACCOUNT, settings('a'))
     now = 2000
     await Promise.all([
@@ -198,7 +198,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.pricesOf(DEFAULT_ACCOUNT, 'vendor/a')).toBeUndefined()
   })
 
-  test('what the store refuses changes nothing in memory', async () => {
+  test('a change that the store refuses changes nothing in memory', async () => {
     await registry.create(DEFAULT_ACCOUNT, settings('a'))
     const failing = await OwnedModelRegistry.load({
       ownedModels: {
@@ -222,7 +222,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(credentialOf(failing, 'a')).toBe('credential of a')
   })
 
-  test('the store holds no credential in plain text, and one that is moved to another row opens nothing', async () => {
+  test('the store holds no credential in plain text, and one moved to another row cannot be opened', async () => {
     await registry.create(DEFAULT_ACCOUNT, settings('a'))
     await registry.create(DEFAULT_ACCOUNT, settings('b'))
     const rows = await store.ownedModels.loadAll()
@@ -237,7 +237,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(credentialOf(next, 'a')).toBe('credential of a')
   })
 
-  test('a change of other fields does not undo what a rotation has encrypted anew', async () => {
+  test('a change of other fields does not undo a rotation of the master key', async () => {
     await registry.create(DEFAULT_ACCOUNT, settings('a'))
     const [row] = await store.ownedModels.loadAll()
     if (row === undefined) throw new Error('there is a row')
@@ -250,7 +250,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(credentialOf(await load([newKey]), 'a')).toBe('credential of a')
   })
 
-  test('a model is the same object until it changes, and a new credential is told of', async () => {
+  test('a model is the same object until it changes, and a new credential is reported', async () => {
     await registry.create(DEFAULT_ACCOUNT, settings('a'))
     const before = registry.find(DEFAULT_ACCOUNT, 'a')
     expect(before?.credential?.owner).toBe('account')
@@ -264,7 +264,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(changed).toEqual(['a'])
   })
 
-  test('what cannot be opened is left as it is, through changes of other fields too', async () => {
+  test('a credential that cannot be opened is kept, through changes of other fields too', async () => {
     await registry.create(DEFAULT_ACCOUNT, settings('a'))
     const closed = await load([newKey])
     await closed.update(DEFAULT_ACCOUNT, 'a', { displayName: 'A' })
@@ -274,7 +274,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(credentialOf(closed, 'a')).toBe('new')
   })
 
-  test('what cannot be opened is tried again after ten seconds, and not with every call', async () => {
+  test('a credential that cannot be opened is tried again after ten seconds, and not at every call', async () => {
     await registry.create(DEFAULT_ACCOUNT, settings('a'))
     const vaults = { right: createVault([oldKey]), wrong: createVault([newKey]) }
     let vault = vaults.wrong

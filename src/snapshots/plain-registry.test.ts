@@ -27,7 +27,7 @@ describe.each(databases)('on $name', (kind) => {
   const settings = { name: 'production', description: '' }
   const nameOf = (id: string) => there.get(DEFAULT_ACCOUNT, id).name
 
-  test('of two nodes that make one of a name at once, one does', async () => {
+  test('one of two nodes succeeds when both create a resource of the same name at once', async () => {
     const made = await Promise.allSettled(
       [here, there].map((node) => node.create(DEFAULT_ACCOUNT, settings)),
     )
@@ -37,14 +37,14 @@ describe.each(databases)('on $name', (kind) => {
     expect(there.list(DEFAULT_ACCOUNT)).toEqual(here.list(DEFAULT_ACCOUNT))
   })
 
-  test('whoever changes one is given what it is now', async () => {
+  test('an update returns the updated resource', async () => {
     const before = await here.create(DEFAULT_ACCOUNT, settings)
     const changed = await here.update(DEFAULT_ACCOUNT, before.id, { description: 'paid' })
     expect(changed).toEqual({ ...before, description: 'paid' })
     expect(here.get(DEFAULT_ACCOUNT, before.id)).toEqual(changed)
   })
 
-  test('a name that another node has taken is not given to a second one', async () => {
+  test('a name taken on another node is refused', async () => {
     await there.create(DEFAULT_ACCOUNT, settings)
     const mine = await here.create(DEFAULT_ACCOUNT, { ...settings, name: 'mine' })
     const renamed = here.update(DEFAULT_ACCOUNT, mine.id, { name: 'production' })
@@ -53,7 +53,7 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   test.each(['follow', 'followAll'] as const)(
-    'a node takes over what another has made, changed and deleted, by %s',
+    'a node takes over resources that another node created, changed and deleted, by %s',
     async (way) => {
       const { id } = await here.create(DEFAULT_ACCOUNT, settings)
       const hear = () =>
@@ -69,7 +69,7 @@ describe.each(databases)('on $name', (kind) => {
     },
   )
 
-  test('what another node has deleted can no longer be changed here', async () => {
+  test('a resource deleted on another node can no longer be changed here', async () => {
     const { id } = await here.create(DEFAULT_ACCOUNT, settings)
     await there.followAll()
     await there.delete(DEFAULT_ACCOUNT, id)

@@ -90,7 +90,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(keyOf(OTHER)).toBe('the-platforms')
     })
 
-    test('an inactive one is as none', async () => {
+    test('an inactive key is not used', async () => {
       await set(DEFAULT_ACCOUNT, 'mine', { isActive: false })
       await set(DEFAULT_ACCOUNT, 'mine', { providerId: 'mistral', isActive: false })
       expect(keyOf(DEFAULT_ACCOUNT)).toBe('the-platforms')
@@ -102,7 +102,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(keyOf(DEFAULT_ACCOUNT)).toBe('the-platforms')
     })
 
-    test('a key is the same object in every call, so that reasoning finds back to who sealed it', async () => {
+    test('a key is the same object in every call, so that sealed reasoning returns to its origin', async () => {
       await set(DEFAULT_ACCOUNT, 'mine')
       await restart()
       const found = registry.find(DEFAULT_ACCOUNT, 'openai')
@@ -126,7 +126,7 @@ describe.each(databases)('on $name', (kind) => {
     })
   })
 
-  describe('one that cannot be opened fails its calls, and the platform does not pay for it', () => {
+  describe('a key that cannot be opened fails its calls, at no cost to the platform', () => {
     const failure = expect.objectContaining({
       kind: 'provider_auth_failed',
       message: expect.stringContaining('own key for openai'),
@@ -224,7 +224,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(keyOf(OTHER)).toBe('theirs')
   })
 
-  test("an account changes and deletes only what is its own, and lists no other's", async () => {
+  test("an account changes and deletes only its own keys, and lists no other's", async () => {
     await set(DEFAULT_ACCOUNT, 'mine')
     const notFound = expect.objectContaining({ kind: 'not_found' })
     expect(registry.list(OTHER)).toEqual([])
@@ -246,7 +246,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.list(DEFAULT_ACCOUNT)).toMatchObject([{ lastUsedAt: null }])
   })
 
-  test('a key that is replaced keeps the time at which the first one was set', async () => {
+  test('a replaced key keeps the creation time of the first one', async () => {
     await set(DEFAULT_ACCOUNT, 'mine')
     const createdAt = time.now
     time.now += 5
@@ -257,7 +257,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.list(DEFAULT_ACCOUNT)).toMatchObject(kept)
   })
 
-  test('what was used before a key was replaced is not written over the new one', async () => {
+  test('a use from before a replacement is not written over the new key', async () => {
     await set(DEFAULT_ACCOUNT, 'mine')
     time.now += 5
     registry.touch(DEFAULT_ACCOUNT, 'openai')
@@ -266,7 +266,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.list(DEFAULT_ACCOUNT)).toMatchObject([{ lastUsedAt: null }])
   })
 
-  test('times that could not be written are told of, and written the next time, but for keys that are gone', async () => {
+  test('unwritten times are reported, and written the next time, except for deleted keys', async () => {
     await set(DEFAULT_ACCOUNT, 'mine')
     await set(OTHER, 'theirs')
     const failures: unknown[] = []
@@ -314,7 +314,7 @@ describe.each(databases)('on $name', (kind) => {
     ])
   })
 
-  test('whatever is done in whatever order, and across restarts, a call goes out with what the account decided last', async () => {
+  test("a call uses the account's latest choice, after any order of changes and restarts", async () => {
     const accounts = [DEFAULT_ACCOUNT, OTHER]
     const openai = (what: string, account = DEFAULT_ACCOUNT) => ({
       what,

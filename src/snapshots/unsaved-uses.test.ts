@@ -10,7 +10,7 @@ function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index)
 }
 
-test('many uses are written in bounded steps, and others have a turn between any two of them', async () => {
+test('many uses are written in bounded steps, and other work runs between any two of them', async () => {
   const steps: number[] = []
   let turns = 0
   const turnsBefore: number[] = []
@@ -35,7 +35,7 @@ test('many uses are written in bounded steps, and others have a turn between any
   expect(new Set(turnsBefore).size).toBe(steps.length)
 })
 
-test('a use that comes while others are written waits for the next flush, so that a flush ends', async () => {
+test('a use during a flush waits for the next flush, so that a flush ends', async () => {
   const saved: number[][] = []
   const uses = new UnsavedUses<number>({
     isCurrent,
@@ -50,7 +50,7 @@ test('a use that comes while others are written waits for the next flush, so tha
   expect(saved).toEqual([[0], [1]])
 })
 
-test('the steps before a failure are written once, everything else the next time, but for what is gone', async () => {
+test('steps before a failure are written once, and the rest the next time, except for deleted keys', async () => {
   const gone = USES_PER_STATEMENT + 1
   const all = numbers(3 * USES_PER_STATEMENT)
   const saved: number[] = []
@@ -70,7 +70,7 @@ test('the steps before a failure are written once, everything else the next time
   expect(saved.toSorted((a, b) => a - b)).toEqual(all.filter((number) => number !== gone))
 })
 
-test('what is gone while others are written is not written, and what is used again is, with the next flush', async () => {
+test('an entry that goes during a flush is not written, and one used again is, by the next flush', async () => {
   const all = numbers(3 * USES_PER_STATEMENT)
   const [again, gone] = [1, 2 * USES_PER_STATEMENT]
   let isFirst = true
@@ -96,7 +96,7 @@ test('what is gone while others are written is not written, and what is used aga
   expect(uses.has(again)).toBeFalse()
 })
 
-test('while a flush fails again and again, what waits is written once it works, each once', async () => {
+test('repeated failures of a flush lose no entry and write none twice', async () => {
   const all = numbers(4 * USES_PER_STATEMENT)
   const saved: number[] = []
   let step = 0

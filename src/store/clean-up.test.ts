@@ -65,7 +65,7 @@ describe.each(databases)('on $name', (kind) => {
   const rolledDays = async () =>
     (await database.run('SELECT 1 AS one FROM usage_rolled_days')).length
 
-  test('with nothing to do, it asks no more however many days of however many accounts are stored', async () => {
+  test('an idle pass reads the same few rows, however many days and accounts are stored', async () => {
     await store.calls.insertMany(callsOf(3, accounts.slice(0, 2)))
     await cleanUp()
     const few = await cleanUp()
@@ -77,7 +77,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(many.statements - few.statements).toBeLessThanOrEqual(4)
   })
 
-  test('others get their turn between few statements, however many accounts and days there are', async () => {
+  test('other work runs between few statements, however many accounts and days there are', async () => {
     await store.calls.insertMany([...callsOf(40), ...callsOf(3)])
     // Settles what waits for the hours, which is not looked at here.
     await store.usage.rollUpDays(0)
@@ -88,7 +88,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(watched.mostRows).toBeLessThanOrEqual(250)
   })
 
-  test('days that a build of before has left are found, and those that change later are summed up again', async () => {
+  test('days left by an earlier build are found, and days that change later are summed again', async () => {
     await store.calls.insertMany(callsOf(3))
     await store.usage.rollUpDays(0)
     // It knows no list of days, nor that anybody has looked at all of them.
@@ -109,7 +109,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await rolledDays()).toBe(ACCOUNTS + 3)
   })
 
-  test('all days are gone through again after a month, for what a build of before adds meanwhile', async () => {
+  test('all days are checked again after a month, for additions by an earlier build', async () => {
     await store.calls.insertMany(callsOf(3))
     await cleanUp()
     await database.run("DELETE FROM usage_rolled_days WHERE account_id = 'acct_7'")
@@ -119,7 +119,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await rolledDays()).toBe(ACCOUNTS)
   })
 
-  test('a pass that is stopped ends after the day that it is at', async () => {
+  test('a pass that is stopped ends after its current day', async () => {
     await store.calls.insertMany(callsOf(3, accounts.slice(0, 3)))
     await store.usage.rollUpDays(0)
     const stopping = new AbortController()

@@ -30,7 +30,7 @@ describe.each(databases)('to $name', (kind) => {
     })
   })
 
-  test('months are summed up from the days that were copied', async () => {
+  test('months are summed from the copied days', async () => {
     const [source = kind] = databases
     const startedAt = Date.UTC(2026, 0, 5)
     const nowMs = Date.UTC(2026, 2, 5)
@@ -49,7 +49,7 @@ describe.each(databases)('to $name', (kind) => {
     })
   })
 
-  test('what waits to be added to the hours is counted in the copy too', async () => {
+  test('usage that is not yet added to the hours counts in the copy too', async () => {
     const [source = kind] = databases
     const startedAt = Date.UTC(2026, 0, 5)
     const query = {
@@ -77,7 +77,7 @@ describe.each(databases)('to $name', (kind) => {
     })
   })
 
-  test('a key that was deleted is deleted in the copy too', async () => {
+  test('a deleted key is deleted in the copy too', async () => {
     const [source = kind] = databases
     const key = { accountId: DEFAULT_ACCOUNT, name: 'once', key: generateApiKey() }
     const load = (store: Store) => KeyRegistry.load({ keys: store.keys, limitsOf: () => unlimited })
@@ -96,7 +96,7 @@ describe.each(databases)('to $name', (kind) => {
     })
   })
 
-  test('it is told how far the copy is, table by table', async () => {
+  test('the progress of a copy is reported, table by table', async () => {
     const [source = kind] = databases
     await withTestStore(source, async (from) => {
       const others = {
@@ -124,7 +124,7 @@ describe.each(databases)('to $name', (kind) => {
     })
   })
 
-  test('a database that holds anything is left as it is', async () => {
+  test('a database that holds any rows is left unchanged', async () => {
     const [source = kind] = databases
     await withTestStore(source, async (from) => {
       await withTestStore(kind, async (to) => {
@@ -152,7 +152,7 @@ describe.each(databases)('to $name', (kind) => {
 })
 
 describe.each(databases)('from $name', (kind) => {
-  test('every row comes into the other kind as it is, in pieces', async () => {
+  test('every row arrives unchanged in the other kind, in pieces', async () => {
     const other = databases.find(({ name }) => name !== kind.name) ?? kind
     await withTestStore(kind, async (from) => {
       const registry = await KeyRegistry.load({ keys: from.keys, limitsOf: () => unlimited })

@@ -108,7 +108,7 @@ describe.each(databases)('on $name', (kind) => {
       })
     })
 
-    test('a batch sent twice is there once, and what was there first stays', async () => {
+    test('a batch sent twice is stored once, and the first row of an id stays', async () => {
       await withStore(async (store) => {
         await store.calls.insertMany([call('req_1')])
         await store.calls.insertMany([call('req_1', { status: 500 }), call('req_2'), call('req_2')])
@@ -120,7 +120,7 @@ describe.each(databases)('on $name', (kind) => {
       })
     })
 
-    test('large batches, whose later statements reuse the text of the first, arrive whole', async () => {
+    test('large batches, with later statements that reuse the text of the first, arrive whole', async () => {
       const records = Array.from({ length: 300 }, (_, index) =>
         call(`req_${String(index).padStart(4, '0')}`, {
           startedAt: index,
@@ -141,7 +141,7 @@ describe.each(databases)('on $name', (kind) => {
       })
     })
 
-    test('pages are newest first and neither skip nor repeat calls of one millisecond', async () => {
+    test('pages are newest first, and skip or repeat no call of the same millisecond', async () => {
       const records = Array.from({ length: 23 }, (_, index) =>
         call(`req_${String(index).padStart(2, '0')}`, { startedAt: 1000 + Math.floor(index / 8) }),
       )
@@ -162,7 +162,7 @@ describe.each(databases)('on $name', (kind) => {
       })
     })
 
-    test('another account sees none of them', async () => {
+    test('another account sees no call', async () => {
       await withStore(async (store) => {
         await store.calls.insertMany([call('req_1')])
         expect(await store.calls.list(stranger, { limit: 10 })).toEqual([])
@@ -195,7 +195,7 @@ describe.each(databases)('on $name', (kind) => {
       })
     })
 
-    test('saving changes what may change; deleting works once', async () => {
+    test('saving changes the editable fields; deleting works once', async () => {
       const changed = gate('demo', {
         timeoutMs: 5000,
         maxRetries: 0,
@@ -224,7 +224,7 @@ describe.each(databases)('on $name', (kind) => {
       })
     })
 
-    test('last-used times of many keys are written together, unknown keys passed over', async () => {
+    test('last-used times of many keys are written together, and unknown keys are skipped', async () => {
       const keys = Array.from({ length: 700 }, (_, index) => key(`key_${index}`))
       await withStore(async (store) => {
         await store.database.insertInto('api_keys').values(keys.map(toKeyRow)).execute()

@@ -176,7 +176,7 @@ describe.each(databases)('on $name', (kind) => {
     })
   })
 
-  test('everything else that is asked about calls', async () => {
+  test('every other query on calls', async () => {
     const calls = callStore()
     const sums = new UsageSums(database)
     const id = 'req_77' as CallId
@@ -212,7 +212,7 @@ const ASKING = ['call-pages.ts', 'calls.ts', 'old-calls.ts', 'sum-call-rows.ts',
 /** It goes through the rows of its time, once and for good. */
 const STEPS = ['usage-migration.ts']
 
-test('nothing but what is asked here, and the steps of the schema, names the table of calls', async () => {
+test('only the queries listed here, and migrations, name the table of calls', async () => {
   const naming: string[] = []
   for await (const name of new Bun.Glob('**/*.ts').scan(join(import.meta.dir, '..'))) {
     if (/\.(test|fixture)\.ts$/.test(name)) continue

@@ -94,7 +94,7 @@ describe.each(databases)('on $name', (kind) => {
     return ofProviderKeys.map(({ current, previous, unopened }) => [current, previous, unopened])
   }
 
-  test('all of them are sealed anew, more than a page of them too, and the old key is not needed any more', async () => {
+  test('all rows are sealed again, over more than a page, and the old key is no longer needed', async () => {
     const secrets = Object.fromEntries(
       Array.from({ length: MORE_THAN_A_PAGE }, (_, n) => [`p${n}`, `secret ${n}`]),
     )
@@ -106,7 +106,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await rows.reseal(both)).toBe(0)
   })
 
-  test("webhooks' secrets are sealed anew too, each bound to its own row", async () => {
+  test("webhooks' secrets are sealed again too, each bound to its row", async () => {
     const binding = (id: string) => secretBinding({ accountId: DEFAULT_ACCOUNT, id })
     const webhook = {
       accountId: DEFAULT_ACCOUNT,
@@ -137,7 +137,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(onlyNew.decrypt(sealedSecret, binding(id)).reveal()).toBe(`secret of ${id}`)
   })
 
-  test('credentials of owned models are sealed anew too', async () => {
+  test('credentials of owned models are sealed again too', async () => {
     for (const slug of ['a', 'b']) {
       const binding = ownedModelBinding(DEFAULT_ACCOUNT, slug)
       const sealedCredential = old.encrypt(new Secret(`credential of ${slug}`), binding)
@@ -158,7 +158,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(opened.sort()).toEqual(['credential of a', 'credential of b'])
   })
 
-  test('stopped after any number of rows, nothing is lost and it can be begun anew', async () => {
+  test('a stop after any number of rows loses nothing, and a new run finishes', async () => {
     for (let stopAfter = 1; stopAfter <= 5; stopAfter += 1) {
       const secrets = Object.fromEntries(
         Array.from({ length: 5 }, (_, n) => [`p${n}`, `secret ${n}`]),
@@ -180,7 +180,7 @@ describe.each(databases)('on $name', (kind) => {
     }
   })
 
-  test('what is replaced, deleted or deactivated meanwhile stays so', async () => {
+  test('rows replaced, deleted or deactivated during a run stay so', async () => {
     for (const providerId of ['a', 'b', 'c', 'd']) await save(old, providerId, providerId)
     let done = 0
     await rows.reseal(both, async () => {
@@ -204,7 +204,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(Object.fromEntries(states)).toEqual({ a: true, b: true, d: false })
   })
 
-  test('what does not open is counted and left as it is', async () => {
+  test('rows that cannot be opened are counted and left unchanged', async () => {
     await save(old, 'a', 'a')
     await save(old, 'b', 'b')
     await save(createVault([new Secret('03'.repeat(32))]), 'c', 'c')
@@ -218,12 +218,12 @@ describe.each(databases)('on $name', (kind) => {
     expect(await counts(undefined)).toEqual([[0, 0, 4]])
   })
 
-  test('a folder without a database has no rows, and none is made', async () => {
+  test('a folder without a database has no rows, and stays without one', async () => {
     expect(await SealedRows.open({ path: join(folder, 'nothing.db') })).toBeUndefined()
     expect(await Bun.file(join(folder, 'nothing.db')).exists()).toBeFalse()
   })
 
-  test('every column whose name says that it is sealed is in the list', async () => {
+  test('every column with a name that says "sealed" or "encrypted" is in the list', async () => {
     const listed = ENCRYPTED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
     const tables = await store.database.introspection.getTables()
     const found = tables.flatMap(({ name, columns }) =>

@@ -49,7 +49,7 @@ describe.each(databases)('on $name', (kind) => {
   }
   const by = (tokenSha256: string): Joining => ({ type: 'invitation', tokenSha256 })
 
-  test('of many first users at once one owns the account, and the others leave nothing behind', async () => {
+  test('one of many first users at once owns the account, and the others leave nothing behind', async () => {
     const refusals = await Promise.all(['a', 'b', 'c'].map((id) => create(id, first)))
     expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(1)
     expect(refusals.filter((refusal) => refusal === 'not-first')).toHaveLength(2)
@@ -60,7 +60,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.database.selectFrom('user_logins').selectAll().execute()).toHaveLength(1)
   })
 
-  test('an invitation is for its address, until it runs out, once; what is refused uses nothing up', async () => {
+  test('an invitation is for its address, until it expires, once; a refusal does not use it up', async () => {
     await create('owner', first)
     await invite('guest@example.test', 'one')
     expect(await create('other', by('one'))).toBe('not-invited')
@@ -74,7 +74,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.members.find('acct_other' as AccountId, 'guest' as UserId)).toBeUndefined()
   })
 
-  test('one who accepts the invitations of two accounts at once joins one, and the other stays open', async () => {
+  test('a user who accepts the invitations of two accounts at once joins one, and the other stays open', async () => {
     const other = 'acct_other' as AccountId
     const row = { id: other, name: 'Other', created_at: 1, plan: null }
     await store.database.insertInto('accounts').values(row).execute()
@@ -105,7 +105,7 @@ describe.each(databases)('on $name', (kind) => {
     ])
   })
 
-  test('an account of its own is made with its user, and not without', async () => {
+  test('a personal account is created with its user, and not without', async () => {
     await create('owner', first)
     expect(await create('solo', { type: 'own', accountName: 'Solo' })).toBeUndefined()
     expect(await create('solo', { type: 'own', accountName: 'Solo' })).toBe('email-taken')
@@ -116,7 +116,7 @@ describe.each(databases)('on $name', (kind) => {
     ])
   })
 
-  test('there is always one owner, who is handed on and never removed', async () => {
+  test('an account always has one owner, whose ownership can be transferred and not removed', async () => {
     await create('owner', first)
     await invite('guest@example.test', 'one')
     await create('guest', by('one'))
@@ -134,7 +134,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.database.selectFrom('user_logins').selectAll().execute()).toHaveLength(1)
   })
 
-  test('a member who is removed while inviting leaves no invitation behind', async () => {
+  test('a member removed while inviting leaves no invitation behind', async () => {
     await create('owner', first)
     await invite('user_guest@example.test', 'one')
     await create('user_guest', by('one'))
@@ -149,7 +149,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(await create('friend', by(token))).toBe('not-invited')
   })
 
-  test('sessions that have run out are swept, and so are unfinished sign-ins', async () => {
+  test('expired sessions are swept, and so are unfinished sign-ins', async () => {
     await create('owner', first)
     for (const [id, at] of [
       ['old', now - 1],
@@ -183,7 +183,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.users.deleteSession('owner' as UserId, 'new')).toBe(true)
   })
 
-  test('the migration takes accounts that have a plan already', async () => {
+  test('the migration accepts accounts that have a plan already', async () => {
     const created = await kind.create({ empty: true })
     const earlier = await openDatabase(created.location)
     const { '0001_first_tables': firstTables, '0008_users': users } = migrations

@@ -55,7 +55,7 @@ describe.each(databases)('on $name', (kind) => {
 
   const EXAMPLE_FILTER: CallFilter = { gateId: 'b', outcome: 'failed', fromMs: 2 }
 
-  test('a call comes back as it was, with what it sent as a gate that there is not', async () => {
+  test('a call comes back unchanged, with the unknown gate id that it sent', async () => {
     const sent = createCallRecord({ sentGateId: 'gpt-4o%20…', refusals: 2 })
     await database.insertInto('calls').values(toRow(sent)).execute()
     const { calls } = await findCallPage(database, DEFAULT_ACCOUNT, {
@@ -65,7 +65,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(calls).toEqual([sent])
   })
 
-  test('however few rows a page may look at, its places to go on lead to every call once', async () => {
+  test('pages lead to every call once, however few rows a page may read', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyCall, { maxLength: 40 }),

@@ -14,7 +14,7 @@ test('grows while commits are quick, up to its bound, and is halved when one tak
   expect(size.rows).toBe(MOST_ROWS / 2)
 })
 
-test('never falls to nothing, and a small commit that took long counts as what it was', () => {
+test('never falls to zero, and a small commit that took long counts by its own size', () => {
   const size = new CommitSize()
   size.note(64, 5)
   expect(size.rows).toBe(32)
@@ -22,7 +22,7 @@ test('never falls to nothing, and a small commit that took long counts as what i
   expect(size.rows).toBe(32)
 })
 
-test('a few rows that are quick say nothing of many', () => {
+test('does not grow after a quick commit of few rows', () => {
   const size = new CommitSize()
   const first = size.rows
   size.note(1, 0.01)

@@ -64,7 +64,7 @@ describe.each(databases)('on $name', (kind) => {
     }
   }
 
-  test('a statement takes as many of a file as a commit may, others have a turn between two, and all old ones go', async () => {
+  test('a statement deletes a bounded number of rows, other work runs in between, and all old calls go', async () => {
     const { watched, statements, stop } = watchDeletions()
     const size = {
       rows: 64,

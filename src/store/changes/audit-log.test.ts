@@ -87,7 +87,7 @@ describe.each(databases)('on $name', (kind) => {
   }
 
   describe('no change without its row', () => {
-    test('of a gate: neither in the store nor in memory', async () => {
+    test('of a gate, in the store or in memory', async () => {
       const gates = await GateRegistry.load({ gates: store.gates })
       const gate = await gates.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
       await refuseRows()
@@ -101,7 +101,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(await store.gates.loadAll()).toEqual([gate])
     })
 
-    test('of a key: neither in the store nor in memory', async () => {
+    test('of a key, in the store or in memory', async () => {
       const keys = await KeyRegistry.load({ keys: store.keys, limitsOf: () => limits })
       const { record } = await keys.create({ accountId: DEFAULT_ACCOUNT, name: 'first' })
       await refuseRows()
@@ -121,7 +121,7 @@ describe.each(databases)('on $name', (kind) => {
       await keys.close()
     })
 
-    test('of a provider key: neither in the store nor in memory', async () => {
+    test('of a provider key, in the store or in memory', async () => {
       const keys = await openProviderKeys()
       const given = { accountId: DEFAULT_ACCOUNT, providerId: 'openai', isActive: true }
       const { key } = await keys.set({
@@ -140,7 +140,7 @@ describe.each(databases)('on $name', (kind) => {
       await keys.close()
     })
 
-    test('and none when nobody is known to have made it', async () => {
+    test('and no change without a known actor', async () => {
       const gates = await GateRegistry.load({ gates: store.gates })
       const nobody = { actor: null, requestId: 'req_1', clientAddress: null }
       const change = withOrigin(nobody, () => gates.create(DEFAULT_ACCOUNT, settings))
@@ -151,7 +151,7 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   describe('no row without a change', () => {
-    test('what fails or finds nothing leaves none', async () => {
+    test('after a failed change, or one that found nothing', async () => {
       const gates = await GateRegistry.load({ gates: store.gates })
       const keys = await KeyRegistry.load({ keys: store.keys, limitsOf: () => limits })
       const providerKeys = await openProviderKeys()
@@ -175,7 +175,7 @@ describe.each(databases)('on $name', (kind) => {
     })
   })
 
-  test('a row tells who, from where, what, before and after', async () => {
+  test('a row has its actor, origin, resource, action, and the states before and after', async () => {
     const gates = await GateRegistry.load({ gates: store.gates })
     await withOrigin(originOf('a'), () =>
       gates.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId }),
@@ -214,7 +214,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(found[1]?.before).toEqual(found[2]?.after ?? {})
   })
 
-  test("within the operator's work the operator stays the actor, and the request is told", async () => {
+  test("the operator stays the actor within the operator's work, and the row has the request's id", async () => {
     const gates = await GateRegistry.load({ gates: store.gates })
     const operator = { type: 'operator', id: 'local', name: null } as const
     await withOrigin({ actor: operator, requestId: null, clientAddress: null }, () =>
@@ -223,7 +223,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await rows()).toMatchObject([{ actor: operator, requestId: 'req_made-for-the-moment' }])
   })
 
-  test('whoever works at the same time, each change is put down to who made it', async () => {
+  test('each change has its own actor in the log, whoever works at the same time', async () => {
     const gates = await GateRegistry.load({ gates: store.gates })
     const keys = await KeyRegistry.load({ keys: store.keys, limitsOf: () => limits })
     let run = 0
@@ -298,7 +298,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(await ids({ to: at })).not.toContain('gate.delete three')
     })
 
-    test('pages of one, in the order in which it was done', async () => {
+    test('pages of one row, in the order of the changes', async () => {
       await fill()
       const seen: string[] = []
       let before: { at: number; id: string } | undefined
@@ -319,7 +319,7 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   describe('retention', () => {
-    test('deletes what is older, all of it, in batches, and nothing else', async () => {
+    test('deletes all older rows, in batches, and no others', async () => {
       const gates = await GateRegistry.load({ gates: store.gates })
       for (let made = 0; made < 160; made += 1) await gates.create(DEFAULT_ACCOUNT, settings)
       // Of each ten in the order of their ids, nine.
@@ -347,7 +347,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(await retention.run()).toBe(0)
     })
 
-    test('goes as far as it may, which is asked for with the first and the last row', async () => {
+    test('goes as far as the horizon allows, which follows from the first and the last row', async () => {
       const asked: unknown[] = []
       const horizon = {
         cut(rows: unknown) {
@@ -373,7 +373,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(await rows()).toHaveLength(3)
     })
 
-    test('goes by itself, is told of failures, and ends', async () => {
+    test('runs at intervals, reports failures, and ends', async () => {
       const failures: unknown[] = []
       const second = Promise.withResolvers<void>()
       const retention = new AuditRetention({
@@ -397,7 +397,7 @@ describe.each(databases)('on $name', (kind) => {
     })
   })
 
-  test('a change beside the store is written down where there is an audit log', async () => {
+  test("a command's change beside the store is recorded if there is an audit log", async () => {
     const change = {
       accountId: DEFAULT_ACCOUNT,
       action: 'master-key.rotate',

@@ -88,7 +88,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     previous: null,
   })
 
-  test('changes of many writers at once have numbers without gaps, and whoever sees one sees all before it', async () => {
+  test('changes of many writers have numbers without gaps, and a reader of one sees all before it', async () => {
     const feed = await open()
     const seen: number[][] = []
     let isDone = false
@@ -111,7 +111,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     for (const seqs of seen) expect(seqs).toEqual(seqs.map((_, index) => index + 1))
   })
 
-  test('each thing that nodes hold is in it, by whomever it was changed; that a key was used is not', async () => {
+  test('every change of a shared resource is in it, by any writer; the use of a key is not', async () => {
     const feed = await open()
     await store.keys.insert(keyOf('key_1'))
     await store.keys.saveLastUsed(new Map([['key_1' as KeyId, 5]]))
@@ -205,7 +205,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     expect(await feed.since(0, 10)).toMatchObject([{ seq: 1, resourceId: 'key_2' }])
   })
 
-  test('a lease is given to whoever knows the last change, and to nobody else', async () => {
+  test('a lease is granted to a node that knows the last change, and to no other', async () => {
     const feed = await open()
     const other = await open({ id: 'node_b' })
     expect(await feed.renew(0)).toBeUndefined()
@@ -224,7 +224,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     expect(await other.laggards(2)).toEqual([])
   })
 
-  test('a renewal that meets a commit waits for it, and then gives nothing', async () => {
+  test('a renewal that meets a commit waits for it, and is then refused', async () => {
     const feed = await open()
     await feed.register(0)
     const release = Promise.withResolvers<void>()
@@ -251,7 +251,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     expect(rows).toEqual([{ lease_until: 0 }])
   })
 
-  test('a node that starts again takes its row over; two with one id do not answer for each other', async () => {
+  test('a restarted node takes its row over; two nodes with one id do not answer for each other', async () => {
     const first = await open()
     await first.register(0)
     await first.renew(0)
@@ -266,7 +266,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     expect(await created.run('SELECT id FROM nodes')).toHaveLength(2)
   })
 
-  test('changes of over an hour ago are swept, and nodes that were last heard of then', async () => {
+  test('changes older than an hour are swept, and nodes last seen before that', async () => {
     const feed = await open()
     await feed.register(0)
     for (const id of ['key_1', 'key_2', 'key_3']) await store.keys.insert(keyOf(id))

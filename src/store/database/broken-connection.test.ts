@@ -9,7 +9,7 @@ import { pollUntil } from '../../../test/support/poll-until.ts'
 import { openDatabase } from './open-database.ts'
 
 describe.each(databases.filter(({ name }) => name === 'Postgres'))('on %p', (kind) => {
-  test('it fails what its user asks next, and the next user gets another', async () => {
+  test("a broken connection fails its user's next statement, and the next user gets another one", async () => {
     const own = await kind.create({ empty: true })
     const database = await openDatabase(own.location)
     try {
@@ -33,7 +33,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on %p', (kin
     }
   })
 
-  test('what a transaction failed of is told, not that it could not be rolled back any more', async () => {
+  test('a transaction reports its first failure, and not that of its rollback', async () => {
     const own = await kind.create({ empty: true })
     const database = await openDatabase(own.location)
     try {
@@ -54,7 +54,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on %p', (kin
     }
   })
 
-  test('it does not end the process when its user is at something else', async () => {
+  test('a broken connection does not end the process while its user is busy elsewhere', async () => {
     const own = await kind.create({ empty: true })
     const database = await openDatabase(own.location)
     try {

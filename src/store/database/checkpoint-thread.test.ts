@@ -51,7 +51,7 @@ async function writePages(count: number): Promise<void> {
   `.execute(database)
 }
 
-test('a long log is brought into the file, a short one is left', async () => {
+test('a long log is checkpointed into the file, a short one is left', async () => {
   const thread = new CheckpointThread(database, path)
   await writePages(7_000)
   await thread.relieve(1_000)
@@ -65,7 +65,7 @@ test('a long log is brought into the file, a short one is left', async () => {
   await thread.close()
 })
 
-test('closed, the thread leaves nothing open: the log is gone with the last connection', async () => {
+test('a closed thread leaves nothing open: the log is gone with the last connection', async () => {
   const thread = new CheckpointThread(database, path)
   await writePages(8_500)
   await thread.relieve(1_000)
@@ -75,7 +75,7 @@ test('closed, the thread leaves nothing open: the log is gone with the last conn
   expect(existsSync(path)).toBe(true)
 })
 
-test('where the thread cannot open the file, the writer does it, as SQLite has it by default', async () => {
+test("the writer does the checkpoint, as is SQLite's default, if the thread cannot open the file", async () => {
   const thread = new CheckpointThread(database, join(folder, 'elsewhere.db'))
   await writePages(8_500)
   await thread.relieve(1_000)
@@ -91,8 +91,8 @@ test('where the thread cannot open the file, the writer does it, as SQLite has i
   await thread.close()
 })
 
-describe('what is committed is on the disk', () => {
-  test('of a long log by the thread, so that the event loop does not write it', async () => {
+describe('a sync puts committed changes on the disk', () => {
+  test('from a long log by the thread, so that the event loop does not write', async () => {
     const thread = new CheckpointThread(database, path)
     await writePages(2_000)
     let turns = 0
@@ -109,7 +109,7 @@ describe('what is committed is on the disk', () => {
     await thread.close()
   })
 
-  test('of a short one without a thread', async () => {
+  test('from a short log without a thread', async () => {
     const thread = new CheckpointThread(database, join(folder, 'elsewhere.db'))
     await writePages(200)
     await thread.sync()
@@ -118,7 +118,7 @@ describe('what is committed is on the disk', () => {
     await thread.close()
   })
 
-  test('also what was committed while the log is brought into the file', async () => {
+  test('even if they are committed during a checkpoint', async () => {
     const thread = new CheckpointThread(database, path)
     await writePages(8_500)
     const relieved = thread.relieve(1_000)
@@ -130,7 +130,7 @@ describe('what is committed is on the disk', () => {
     await thread.close()
   })
 
-  test('where the thread cannot open the file, by the writer', async () => {
+  test('by the writer if the thread cannot open the file', async () => {
     const thread = new CheckpointThread(database, join(folder, 'elsewhere.db'))
     await writePages(2_000)
     await thread.sync()
@@ -140,7 +140,7 @@ describe('what is committed is on the disk', () => {
   })
 })
 
-test('asked by several at once, it is done once, and all of them wait for its end', async () => {
+test('once for several callers at once, who all wait for its end', async () => {
   const thread = new CheckpointThread(database, path)
   await writePages(8_500)
   await Promise.all([thread.relieve(1_000), thread.relieve(1_000), thread.relieve(1_000)])
@@ -149,7 +149,7 @@ test('asked by several at once, it is done once, and all of them wait for its en
   await thread.close()
 })
 
-describe('whatever writes many rows has the log brought into the file on its way', () => {
+describe('a checkpoint follows many written rows of', () => {
   let store: Awaited<ReturnType<typeof openStore>>
   beforeEach(async () => {
     await database.destroy()
@@ -184,7 +184,7 @@ describe('whatever writes many rows has the log brought into the file on its way
     expect(await unwritten()).toBeLessThan(8_900)
   })
 
-  test('days that are summed up, and old calls that are deleted', async () => {
+  test('sums of days, and deletions of old calls', async () => {
     const dayMs = 86_400_000
     let told: number[] = []
     const relieve = async (rows: number) => void told.push(rows)

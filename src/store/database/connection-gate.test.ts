@@ -31,7 +31,7 @@ class Scene {
   }
 }
 
-test('while the database is away it is tried by one at a time, less and less often, whoever asks', async () => {
+test('one caller at a time tries a database that is away, less and less often', async () => {
   const scene = new Scene()
   scene.isUp = false
   for (; scene.nowMs < 10_000; scene.nowMs += 10) {
@@ -44,7 +44,7 @@ test('while the database is away it is tried by one at a time, less and less oft
   expect(scene.attempts.length).toBeLessThan(20)
 })
 
-test('once it is back everybody may ask again', async () => {
+test('all callers may ask again once the database is back', async () => {
   const scene = new Scene()
   scene.isUp = false
   await scene.pass().catch(() => {})
@@ -56,14 +56,14 @@ test('once it is back everybody may ask again', async () => {
   expect(scene.attempts).toHaveLength(4)
 })
 
-test('a connection that is open may be used while no new one can be had', async () => {
+test('an open connection may be used while no new one can be made', async () => {
   const scene = new Scene()
   scene.isUp = false
   await scene.pass().catch(() => {})
   expect(await scene.gate.pass(async () => 'the open one', true)).toBe('the open one')
 })
 
-test('that none is free does not mean that the database is away', async () => {
+test('a pool without a free connection does not count as a database that is away', async () => {
   const scene = new Scene()
   expect(scene.gate.pass(() => Promise.reject(new NoneFree()), false)).rejects.toBeInstanceOf(
     NoneFree,
@@ -71,7 +71,7 @@ test('that none is free does not mean that the database is away', async () => {
   expect(await scene.pass()).toBe('connection')
 })
 
-test('who would wait behind too many is refused at once', async () => {
+test('a caller behind too many others is refused at once', async () => {
   const scene = new Scene(2)
   const { promise, resolve } = Promise.withResolvers<string>()
   const waiting = [scene.gate.pass(() => promise, false), scene.gate.pass(() => promise, false)]

@@ -6,7 +6,7 @@ import { type AccountId, DEFAULT_ACCOUNT } from '../../core/ids.ts'
 const stranger = 'acct_stranger' as AccountId
 
 describe.each(databases)('on $name', (kind) => {
-  test('things come in the order in which they are asked for, of their own account only', async () => {
+  test('rows come in the requested order, of the requested account only', async () => {
     await withTestStore(kind, async (store) => {
       await store.database
         .insertInto('accounts')

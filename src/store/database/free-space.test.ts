@@ -26,13 +26,13 @@ async function fillAndDelete(prepare: (path: string) => void) {
   }
 }
 
-test('a file from which most is deleted becomes smaller, and keeps a tenth for what comes', async () => {
+test('a mostly deleted file becomes smaller, and keeps a tenth for new rows', async () => {
   const { full, given, left } = await fillAndDelete(() => {})
   expect(left).toBeLessThan(full / 3)
   expect(full - left).toBe(given * 4096)
 })
 
-test('a file that a version of before has made stays as it is', async () => {
+test('a file of an earlier version stays unchanged', async () => {
   const { full, given, left } = await fillAndDelete((path) => {
     const file = new Database(path, { create: true })
     file.run('PRAGMA auto_vacuum = NONE')

@@ -16,7 +16,7 @@ setDefaultTimeout(60_000)
 describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (kind) => {
   // node-postgres tells of it as an event beside the failing statements, and an event that nobody
   // hears ends the process.
-  test('a connection that breaks between two statements of a transaction fails the transaction and nothing else', async () => {
+  test('a connection that breaks within a transaction fails that transaction alone', async () => {
     const { location, run, remove } = await kind.create({ empty: true })
     const database = await openDatabase(location)
     try {

@@ -20,7 +20,7 @@ async function openNumbers(): Promise<Kysely<Numbers>> {
   return database
 }
 
-test('what a statement changed and what it returned are told apart', async () => {
+test('changed rows and returned rows of a statement are kept apart', async () => {
   const database = await openNumbers()
   const updated = await database
     .updateTable('numbers')
@@ -44,7 +44,7 @@ test('rows can be streamed, and a stream that is left early does not keep the da
   await database.destroy()
 })
 
-test('a transaction that fails is rolled back, and a statement that fails does not keep the database open', async () => {
+test('a failed transaction is rolled back, and a failed statement does not keep the database open', async () => {
   const database = await openNumbers()
   const failing = database.transaction().execute(async (transaction) => {
     await transaction.deleteFrom('numbers').execute()
@@ -56,7 +56,7 @@ test('a transaction that fails is rolled back, and a statement that fails does n
   await database.destroy()
 })
 
-test('a transaction that began by reading can still write: nobody else writes in between', async () => {
+test('a transaction that began by reading can still write: no other writer comes in between', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-driver-'))
   const path = join(folder, 'numbers.db')
   const database = new Kysely<Numbers>({ dialect: new BunSqliteDialect(path) })
@@ -94,7 +94,7 @@ test('a transaction of repeatable reads lets other processes write, and does not
   rmSync(folder, { recursive: true })
 })
 
-test('a transaction that finds no room fails with that, also where SQLite has rolled it back by itself', async () => {
+test('a transaction without room fails with that error, even if SQLite itself has rolled it back', async () => {
   const database = await openNumbers()
   await sql`PRAGMA max_page_count = 3`.execute(database)
   const filling = database.transaction().execute(async (transaction) => {
@@ -117,7 +117,7 @@ test('a transaction that finds no room fails with that, also where SQLite has ro
   await database.destroy()
 })
 
-test('a statement that is given rows of values is run for each of them, and all that changed is counted', async () => {
+test('a statement with rows of values runs for each of them, and counts all changes', async () => {
   const database = await openNumbers()
   await database.schema.createIndex('each_once').unique().on('numbers').column('n').execute()
   const insert = database

@@ -25,7 +25,7 @@ test('files are readable by their owner only, write-ahead files included', async
   await store.close()
 })
 
-test('closing lets the file go: a second handle may take it for itself', async () => {
+test('closing releases the file: a second handle may lock it', async () => {
   await (await openStore({ path })).close()
   const other = new Database(path)
   other.run('PRAGMA locking_mode = EXCLUSIVE')
@@ -41,6 +41,6 @@ test('a file that is not a database is refused', async () => {
   expect(openStore({ path })).rejects.toThrow(/not a database/)
 })
 
-test('a path that is no file is refused', async () => {
+test('a path to a folder is refused', async () => {
   expect(openStore({ path: folder.path })).rejects.toThrow()
 })

@@ -55,7 +55,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     return (await store.usage.read(DEFAULT_ACCOUNT, range))[0]
   }
 
-  test('sums that nodes add to the same hours hold all of their calls and times', async () => {
+  test('sums that several nodes add to the same hours hold all of their calls and times', async () => {
     for (let round = 0; round < 5; round += 1) {
       await Promise.all(
         stores.map(async (store, node) => {
@@ -79,7 +79,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
 
   const usage = { inputTokens: 2, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 }
 
-  test('a node that starts counts every call once, whatever others add to the sums meanwhile', async () => {
+  test('a node that starts counts every call once, even while others add to the sums', async () => {
     const [starting, ...others] = stores
     const countOf = async () => {
       const sums = (await starting?.usageSums.since({ fromMs: 0 })) ?? []
@@ -99,7 +99,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     }
   })
 
-  test('what budgets used in their first hour is kept whole by several nodes that delete calls at once', async () => {
+  test('the first hour of budgets keeps its usage when several nodes delete calls at once', async () => {
     const budgetIds = Array.from({ length: 30 }, (_, index) => `bud_${index}`)
     for (const id of budgetIds)
       await stores[0]?.budgets.insert({
@@ -136,7 +136,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     for (const store of stores) expect(await read(store)).toMatchObject({ calls: 100 })
   })
 
-  test('of first users on several nodes at once one owns the account', async () => {
+  test('one of several first users on several nodes at once owns the account', async () => {
     const refusals = await Promise.all(
       stores.map((store, node) =>
         store.users.create(
@@ -154,7 +154,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     expect(refusals.toSorted()).toEqual(['not-first', 'not-first', undefined] as never)
   })
 
-  test('what is written down of changes at once is what each of them found', async () => {
+  test('audit rows of concurrent changes form a chain: each begins with the state that another left', async () => {
     const [first] = stores
     if (first === undefined) return
     const names = ['one', 'two', 'three', 'four', 'five', 'six']

@@ -43,7 +43,7 @@ function refusal(): DataFolderInUseError {
   throw new Error('the folder was free')
 }
 
-test('a folder held by another process is refused, naming folder and holder, and free once that is killed', async () => {
+test("a folder locked by a process is refused with the folder's and the holder's name, until that is killed", async () => {
   const child = await startHolder()
   const error = refusal()
   expect(error.message).toContain(folder)
@@ -78,7 +78,7 @@ test('the folder and its files are private', () => {
   expect(existsSync(join(folder, 'server.json'))).toBe(false)
 })
 
-test('a server file that is damaged counts as none', () => {
+test('a damaged server file counts as absent', () => {
   lockDataFolder(folder).release()
   for (const text of ['', '{', 'null', '[]', '{"pid":"1","url":"x"}', '{"pid":1}']) {
     writeFileSync(join(folder, 'server.json'), text)

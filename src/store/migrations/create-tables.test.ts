@@ -42,7 +42,7 @@ async function readWhole(database: Kysely<Schema>) {
   return { made: made.rows, rows }
 }
 
-test('a new file is what the steps make of it, one by one', async () => {
+test('a new file equals the result of all steps, one by one', async () => {
   const stepwise = await withDatabase(async (database) => {
     await migrateToLatest(database)
     return await readWhole(database)
@@ -56,7 +56,7 @@ test('a new file is what the steps make of it, one by one', async () => {
   expect(atOnce.rows.accounts).toHaveLength(1)
 })
 
-test('where there are tables already, and where the steps are others, nothing is made', async () => {
+test('a database with tables, or other steps, is left unchanged', async () => {
   await withDatabase(async (database) => {
     const { '0001_first_tables': first, ...others } = migrations
     expect(await createTables(database, others)).toBeFalse()

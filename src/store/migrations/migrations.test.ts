@@ -62,7 +62,7 @@ describe.each(databases)('on $name', (kind) => {
     }
   }
 
-  test('a second start finds what the first one wrote and migrates nothing', async () => {
+  test('a second start finds the rows of the first and migrates nothing', async () => {
     await withStore((store) => store.gates.insert(GATE))
     await withDatabase(async (database) => expect(await isBehind(database)).toBeFalse())
     expect(await withStore((store) => store.gates.loadAll())).toEqual([GATE])
@@ -78,7 +78,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(String(refused)).toContain('0999_from_the_future')
   })
 
-  test('a migration that fails throws, names itself and leaves nothing behind', async () => {
+  test('a failing migration throws, names itself and leaves nothing behind', async () => {
     const broken = {
       ...migrations,
       '0002_broken': {
@@ -97,7 +97,7 @@ describe.each(databases)('on $name', (kind) => {
     await withStore((store) => store.gates.insert(GATE))
   })
 
-  test('a gate from before there were defaults has none, and ignores what requests say', async () => {
+  test('a gate from before defaults has none, and ignores the settings of requests', async () => {
     const { '0001_first_tables': first, '0002_gate_routing': second } = migrations
     if (first === undefined || second === undefined) throw new Error('steps are missing')
     await withDatabase((database) =>
@@ -111,7 +111,7 @@ describe.each(databases)('on $name', (kind) => {
     ])
   })
 
-  test('a step that was finished after a later one is made up for', async () => {
+  test('a skipped step is run after a later one', async () => {
     const { '0003_gate_defaults': late, ...others } = migrations
     if (late === undefined) throw new Error('the step is missing')
     await withDatabase(async (database) => {
@@ -122,7 +122,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await withStore((store) => store.gates.loadAll())).toHaveLength(1)
   })
 
-  test('where nothing may be changed, a database that is behind is refused as it is', async () => {
+  test('a database that is behind is refused unchanged if migration is off', async () => {
     const { '0001_first_tables': first } = migrations
     if (first === undefined) throw new Error('the step is missing')
     await withDatabase((database) => migrateToLatest(database, { '0001_first_tables': first }))

@@ -63,7 +63,7 @@ describe.each(databases)('on $name', (kind) => {
     }
   }
 
-  test('serves one to which a later version has only added, and says what it does not know', async () => {
+  test('a build serves a database with additions of a later version, and names them', async () => {
     await upgrade({ [NEXT]: adds })
     const key = {
       accountId: DEFAULT_ACCOUNT,
@@ -95,7 +95,7 @@ describe.each(databases)('on $name', (kind) => {
     )
   })
 
-  test('refuses one that a later version has changed in a way that it says no older build can serve', async () => {
+  test('a build refuses a database that a later version declares unfit for older builds', async () => {
     await upgrade({ [NEXT]: adds, [AFTER_NEXT]: { up: nothing, olderBuilds: 'refuse' } })
     const refused = await openStore(created.location).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(NewerDatabaseError)
@@ -103,7 +103,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(String(refused)).not.toContain(NEXT)
   })
 
-  test('what is taken away is served by those that know the step with which they stopped using it', async () => {
+  test('a build serves a database with a removal only if it knows the step that ended the use', async () => {
     const contracts: Step = {
       up: async (database: Kysely<Schema>) => {
         await database.schema.alterTable('calls').dropColumn('region').execute()
@@ -118,7 +118,7 @@ describe.each(databases)('on $name', (kind) => {
     })
   })
 
-  test('a step does not wait for long for a table that others use, and changes nothing then', async () => {
+  test('a step gives up on a table in long use, and changes nothing', async () => {
     // SQLite knows no lock of one table.
     if (kind.name === 'SQLite') return
     const steps = { ...migrations, [NEXT]: adds }
@@ -137,7 +137,7 @@ describe.each(databases)('on $name', (kind) => {
     await upgrade({ [NEXT]: adds })
   })
 
-  test('takes steps of its own that the later version has not', async () => {
+  test('a build runs its own steps that the later version lacks', async () => {
     const { '0010_budget_beginnings': own, ...others } = migrations
     expect(own).toBeDefined()
     const empty = await kind.create({ empty: true })

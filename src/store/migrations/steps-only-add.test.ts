@@ -85,7 +85,7 @@ describe.each(databases)('on $name', (kind) => {
     return findBreakages(before, await readShape(database))
   }
 
-  test('no step takes anything from the version before without saying so', async () => {
+  test('no step removes anything that the previous version uses without a declaration', async () => {
     const undeclared: Record<string, string[]> = {}
     for (const name of NAMES) {
       const found = await findInStep(migrations, name)
@@ -94,7 +94,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(undeclared).toEqual({})
   })
 
-  test('what is found is what an older build would notice', async () => {
+  test('the check finds the changes that an older build would notice', async () => {
     await migrateToLatest(database as never)
     for (const [what, [change, expected]] of Object.entries(BREAKING)) {
       const found = await findAround(async (changed) => await change(changed))
@@ -124,7 +124,7 @@ describe.each(databases)('on $name', (kind) => {
   }
 })
 
-test('a step that older builds have to know something for names an earlier step', () => {
+test('a step with a declaration names an earlier step', () => {
   for (const [name, { olderBuilds }] of Object.entries(migrations)) {
     if (typeof olderBuilds !== 'object') continue
     expect(NAMES).toContain(olderBuilds.needs)

@@ -38,7 +38,7 @@ const refused = (changes: Partial<CallRecord>): CallRecord => {
   })
 }
 
-describe.each(databases)('on $name', (kind) => {
+describe.each(databases)('refused calls count on $name', (kind) => {
   beforeEach(async () => {
     created = await kind.create()
     store = await openStore(created.location)
@@ -58,7 +58,7 @@ describe.each(databases)('on $name', (kind) => {
       ],
     )
 
-  test('by reason and step: one by one, many in one row, and after they were admitted', async () => {
+  test('by reason and step: single ones, many in one row, and admitted ones', async () => {
     await store.calls.insertMany([
       refused({ refusals: 1 }),
       refused({ refusals: 12, startedAt: NOON + HOUR_MS - 1 }),
@@ -86,7 +86,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await read({ gateId: "' OR 1=1 --" })).toEqual([])
   })
 
-  test('not what succeeded, what a provider or the gateway itself failed at, and what its caller left', async () => {
+  test('without successes, failures of a provider or the gateway, and cancelled calls', async () => {
     await store.calls.insertMany([
       refused({ outcome: 'succeeded', status: 200, errorKind: null }),
       refused({ target: 'openai/gpt-5', attempts: 1, errorKind: 'rate_limited' }),
@@ -96,7 +96,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await read()).toEqual([])
   })
 
-  test('once, also where they come again, in part and from two sides at a time', async () => {
+  test('once, even if they come again, in part and from two sides at a time', async () => {
     const calls = Array.from({ length: 100 }, (_, index) =>
       refused({
         refusals: 1 + (index % 3),
@@ -114,7 +114,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await read()).toEqual([[-24, 429, 'rate_limited', total]])
   })
 
-  test('those that were admitted are told apart from errors of providers in the other sums', async () => {
+  test('apart from errors of providers in the other sums', async () => {
     await store.calls.insertMany([
       refused({ status: 404, errorKind: 'gate_not_found' }),
       refused({ refusals: 5 }),

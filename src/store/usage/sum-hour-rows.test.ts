@@ -55,7 +55,7 @@ const RANGES: readonly ScopedRange[] = [
 
 describe.each(databases)('on $name', (kind) => {
   test.each(['before', 'after'])(
-    'what stretches of a key or a gate used is exact, %s their days are summed up',
+    'usage of a key or a gate over any stretch of hours is exact, %s their days are summed',
     async (moment) => {
       const database = await kind.create()
       const store = await openStore(database.location)

@@ -81,7 +81,7 @@ describe.each(databases)('on $name', (kind) => {
       })
     )[0]?.calls
 
-  test('notes do not pile up: many are written into the hours, and nothing is counted twice meanwhile', async () => {
+  test('notes do not pile up: they are merged into the hours, and no call counts twice', async () => {
     const { calls, usage } = open()
     for (let index = 0; index < 300; index += 1) {
       await calls.insertMany([createCall(index)])
@@ -91,7 +91,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await count('usage_hours')).toBe(1)
   })
 
-  test('what an earlier process noted is counted, and written into the hours with the next days', async () => {
+  test('notes of an earlier process count, and are merged into the hours with the next days', async () => {
     for (let index = 0; index < 10; index += 1) await open().calls.insertMany([createCall(index)])
     const { usage } = open()
     expect(await readCalls(usage)).toBe(10)

@@ -80,7 +80,7 @@ describe.each(databases.filter(({ name }) => name === 'SQLite'))('on $name', (ki
 
   const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-  test('a batch leaves one note, however many accounts its calls are of', async () => {
+  test('a batch leaves one note for any number of accounts', async () => {
     await database.insertInto('accounts').values(lookedAt.map(toAccount)).execute()
     const { calls } = open()
     await calls.insertMany(accounts.slice(0, 100).map((account) => callOf(account)))
@@ -120,7 +120,7 @@ describe.each(databases.filter(({ name }) => name === 'SQLite'))('on $name', (ki
     expect(await countAll()).toEqual(expected)
   })
 
-  test('wherever a settlement is cut short, nothing is lost or counted twice, then and after the next one', async () => {
+  test('a settlement cut short anywhere loses nothing and counts nothing twice, then or later', async () => {
     await database.insertInto('accounts').values(lookedAt.map(toAccount)).execute()
     let round = 0
     let expected = await readAll()
@@ -156,7 +156,7 @@ describe.each(databases.filter(({ name }) => name === 'SQLite'))('on $name', (ki
     expect(round).toBeGreaterThan(12)
   })
 
-  test('after SIGKILL, sums are those of the calls that are there', async () => {
+  test('sums after SIGKILL are those of the stored calls', async () => {
     const { location } = created
     if (!('path' in location)) throw new Error('It is a file.')
     const query = { fromMs: 0, toMs: HOUR, interval: 'all', groupBy: null } as const
@@ -174,7 +174,7 @@ describe.each(databases.filter(({ name }) => name === 'SQLite'))('on $name', (ki
     }
   })
 
-  test('others have their turn between few statements of a settlement, and a commit is of a bounded number of rows', async () => {
+  test('other work runs between few statements of a settlement, and a commit has a bounded number of rows', async () => {
     const watched = watchStatements(database)
     const { calls, backlog } = open(watched.database)
     for (let batch = 0; batch < 4; batch += 1)
@@ -185,7 +185,7 @@ describe.each(databases.filter(({ name }) => name === 'SQLite'))('on $name', (ki
     expect(watched.mostRows).toBeLessThanOrEqual(64)
   })
 
-  test('what waits is bounded by its size too, and settled where it is large', async () => {
+  test('notes are bounded in size too, and large ones are settled', async () => {
     const { calls } = open()
     const gateId = 'g'.repeat(1_000) as GateId
     let longest = 0

@@ -187,7 +187,7 @@ describe.each(databases)('on $name', (kind) => {
     )
   })
 
-  test('own and platform credentials are told apart, and so are calls that asked nobody', async () => {
+  test('own and platform credentials are separate groups, and so are calls without an upstream', async () => {
     await fc.assert(
       fc.asyncProperty(calls, async (list) => {
         const accountId = 'acct_1' as AccountId
@@ -209,7 +209,7 @@ describe.each(databases)('on $name', (kind) => {
     )
   })
 
-  test('days that were summed up give the same as their hours, and are forgotten when a late call arrives', async () => {
+  test('sums of days equal those of their hours, and are dropped when a late call arrives', async () => {
     await fc.assert(
       fc.asyncProperty(calls, calls, async (list, late) => {
         const accountId = 'acct_1' as AccountId

@@ -104,7 +104,7 @@ describe.each(databases)('on $name', (kind) => {
 
   const ENDED = ['2025-10', '2025-11', '2025-12', '2026-01', '2026-02']
 
-  test('months that are over are summed up, and every answer stays what it was', async () => {
+  test('past months are summed, and every answer stays the same', async () => {
     await store.calls.insertMany(CALLS)
     const before = await readAll()
     await store.usage.rollUpDays(NOW_MS)
@@ -134,7 +134,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(fromMs).toBe(spans[index]?.toMs ?? 0)
   })
 
-  test('a late call counts at once, in a day that had calls and in one that had none', async () => {
+  test('a late call counts at once, in a day with calls and in one without', async () => {
     await store.calls.insertMany(CALLS)
     await store.usage.rollUpDays(NOW_MS)
     const late = [BEGIN_MS + 50 * DAY_MS, BEGIN_MS + 83 * DAY_MS].map((at, index) =>
@@ -151,7 +151,7 @@ describe.each(databases)('on $name', (kind) => {
     )
   })
 
-  test('a build that knows days and no months adds to a month that is summed up, and sums its day up anew', async () => {
+  test('a build without months adds to a summed month, and sums its day again', async () => {
     await store.calls.insertMany(CALLS)
     await store.usage.rollUpDays(NOW_MS)
     await store.calls.insertMany([callOf(500, BEGIN_MS + 50 * DAY_MS)])
@@ -176,7 +176,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await readAll()).toEqual(after)
   })
 
-  test('a month with a day that is not summed up is not summed up either, and is once the day is', async () => {
+  test('a month with an unsummed day is not summed, and is once the day is', async () => {
     await store.calls.insertMany(CALLS)
     await store.usage.rollUpDays(NOW_MS)
     const before = await readAll()

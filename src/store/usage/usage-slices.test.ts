@@ -54,7 +54,7 @@ async function fill(store: Store): Promise<void> {
 }
 
 describe.each(databases)('on $name', (kind) => {
-  test('steps come in the order of time with their groups, and one sum of all is the sum of them', async () => {
+  test('steps come in order of time with their groups, and the total is their sum', async () => {
     await withTestStore(kind, async (store) => {
       await fill(store)
       const byDay = await store.usage.read(DEFAULT_ACCOUNT, {
@@ -93,7 +93,7 @@ describe.each(databases)('on $name', (kind) => {
     })
   })
 
-  test('it is read slice by slice, and others have a turn between any two of them', async () => {
+  test('it is read slice by slice, and other work runs between any two of them', async () => {
     await withTestStore(kind, async (store, { location }) => {
       await fill(store)
       let turns = 0
@@ -145,7 +145,7 @@ describe.each(databases)('slices of $name', (kind) => {
     return lengths
   }
 
-  test('none is longer than 64 days, for a busy day may follow', async () => {
+  test('no slice is longer than 64 days, as a busy day may follow', async () => {
     const lengths = await lengthsOf(() => [DAY_ROW])
     expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(400)
     expect(Math.max(...lengths)).toBeLessThanOrEqual(64)

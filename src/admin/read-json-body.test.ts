@@ -54,7 +54,7 @@ describe('bodies made to cost much', () => {
     },
   ])
 
-  test('of a thousand problems the answer lists a hundred', async () => {
+  test('a body with a thousand problems gets an answer that lists a hundred', async () => {
     const body = `{"id":"new","targets":[{"model":"openai/x"}],${members(900)}}`
     const answer = await sendForJson({ method: 'POST', url, body })
     expect(answer.details).toBeArrayOfSize(100)

@@ -40,8 +40,8 @@ async function statuses(count: number, send: () => Promise<Response>): Promise<n
   return seen
 }
 
-describe('of one account', () => {
-  test('so many a minute are answered whatever they ask, and then refused until there is room', async () => {
+describe('requests of one account', () => {
+  test('are answered up to a limit a minute, and then refused until there is room', async () => {
     expect(await statuses(PER_ACCOUNT, () => ask('/v1/gates', { key: testKey }))).not.toContain(429)
     const refused = await ask('/v1/keys', { key: testKey, method: 'POST' })
     expect(refused.status).toBe(429)
@@ -57,12 +57,12 @@ describe('of one account', () => {
     expect(await statuses(2, () => ask('/v1/gates', { key: testKey }))).toEqual([200, 429])
   })
 
-  test('another account at the same address is answered', async () => {
+  test('do not slow another account at the same address', async () => {
     await statuses(PER_ACCOUNT + 1, () => ask('/v1/gates', { key: testKey }))
     expect((await ask('/v1/gates', { key: strangerKey })).status).toBe(200)
   })
 
-  test('another of its keys, made meanwhile, is refused with it', async () => {
+  test('share their limit between all keys, even a new one', async () => {
     const made = await plane
       .current()
       .keys.create({ accountId: 'acct_default' as never, name: 'other' })
@@ -71,7 +71,7 @@ describe('of one account', () => {
   })
 })
 
-describe('of one address, where nobody is known', () => {
+describe('unauthenticated requests of one address', () => {
   test.each([
     ['without a key', '/v1/gates', {}],
     ['with a wrong key', '/v1/gates', { key: `sk-svc-${'9d'.repeat(32)}` }],
@@ -79,7 +79,7 @@ describe('of one address, where nobody is known', () => {
     ['at a public address', '/openapi.json', {}],
     ['where nothing is', '/nothing', {}],
     ['with another method', '/v1/gates', { method: 'DELETE' }],
-  ])('%s, so many a minute are answered', async (_, path, asked) => {
+  ])('are answered up to a limit a minute: %s', async (_, path, asked) => {
     const seen = await statuses(PER_ADDRESS, () => ask(path, asked))
     expect(seen).not.toContain(429)
     const refused = await ask(path, asked)
@@ -88,12 +88,12 @@ describe('of one address, where nobody is known', () => {
     expect((await ask(path, { ...asked, address: '192.0.2.2' })).status).toBe(seen[0] ?? 0)
   })
 
-  test('whoever has a key there is answered nevertheless', async () => {
+  test('do not slow a caller with a key there', async () => {
     await statuses(PER_ADDRESS + 1, () => ask('/v1/gates'))
     expect((await ask('/v1/gates', { key: testKey })).status).toBe(200)
   })
 
-  test('the addresses of one IPv6 customer are one', async () => {
+  test('share their limit over all addresses of one IPv6 customer', async () => {
     const seen: number[] = []
     for (const customer of ['a', 'b', 'c', 'd'])
       seen.push((await ask('/openapi.json', { address: `2001:db8:1:2:${customer}::1` })).status)

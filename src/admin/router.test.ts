@@ -105,7 +105,7 @@ describe('every route', () => {
     },
   ])
 
-  test('the table above names every route there is', async () => {
+  test('the table above names every route', async () => {
     const document = (await sendForJson({ url: '/openapi.json' })) as {
       paths: Record<string, Record<string, { tags: string[]; security?: object[] }>>
     }
@@ -126,7 +126,7 @@ describe('every route', () => {
     expect(listed.sort()).toEqual(described.sort())
   })
 
-  test('a method that is not taken is answered with those that are', async () => {
+  test('a wrong method gets the list of allowed methods', async () => {
     const table = [
       ['PUT', '/v1/gates', 'GET, POST, HEAD'],
       ['POST', '/v1/gates/demo', 'GET, PATCH, DELETE, HEAD'],
@@ -144,13 +144,13 @@ describe('every route', () => {
     }
   })
 
-  test('without a key the body is not read', async () => {
+  test('a body is not read without a key', async () => {
     const request = new Request('http://gatehouse.test/v1/gates', { method: 'POST', body: '{}' })
     expect((await current().controlPlane.handle(request, 'req_test' as CallId)).status).toBe(401)
     expect(request.bodyUsed).toBe(false)
   })
 
-  test('an unforeseen failure is a 500 that says nothing of its cause, which is reported', async () => {
+  test('an unforeseen failure is a 500 without its cause, which is reported', async () => {
     await current().store.close()
     const response = await send({ url: '/v1/logs' })
     expect(response.status).toBe(500)

@@ -37,7 +37,7 @@ test('the address is never shown', () => {
   expect(JSON.stringify(database) + Bun.inspect(database)).not.toContain('planted')
 })
 
-describe('what is refused names what is wrong, and never repeats it', () => {
+describe('a refusal names the fault, and never repeats the value', () => {
   test.each([
     ['mysql://u:planted@h/d', 'address of a Postgres database'],
     ['planted', 'address of a Postgres database'],

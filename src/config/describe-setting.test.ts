@@ -47,7 +47,7 @@ test.each([
   expect(describeDefault(setting)).toEqual({ written: String(value), inWords })
 })
 
-test('what has no default is said by the entry itself, and another default names what it goes with', () => {
+test('an entry without a default describes it in its own words, and another default names its setting', () => {
   expect(describeDefault({ type: text, without: 'none', sentence: '' })).toBeUndefined()
   expect(describeOtherDefault({ type: text, default: 'a', sentence: '' })).toBeUndefined()
   const defaultWith = { setting: 'OTHER', default: 60_000 }

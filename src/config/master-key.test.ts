@@ -37,8 +37,8 @@ const sourceOf = (environment: Environment) => ({
 })
 const fromFile = () => openVault(sourceOf({}))
 
-describe('from the environment', () => {
-  test('hexadecimal or base64, older ones behind the current one; no file is made', () => {
+describe('a master key from the environment', () => {
+  test('is hexadecimal or base64, with older ones behind the current one, and creates no file', () => {
     const environment = {
       GATEHOUSE_MASTER_KEY: HEX,
       GATEHOUSE_MASTER_KEY_PREVIOUS: ` ${BASE64}, ${'0'.repeat(64)}`,
@@ -65,7 +65,7 @@ describe('from the environment', () => {
 })
 
 describe("the data folder's file", () => {
-  test('is made when first needed, private, and then stays', () => {
+  test('is created when first needed, private, and then stays', () => {
     const keys = reveal(loadMasterKeys(sourceOf({})))
     expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)])
     expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -73,7 +73,7 @@ describe("the data folder's file", () => {
     expect(readdirSync(dataFolder)).toEqual(['master.key'])
   })
 
-  test('is not replaced by one who finds it late', () => {
+  test('is not replaced by a second process that creates it late', () => {
     createMasterKeyFile(path)
     const text = readFileSync(path, 'utf8')
     createMasterKeyFile(path)
@@ -81,7 +81,7 @@ describe("the data folder's file", () => {
   })
 
   test.each([0o640, 0o604, 0o660, 0o644])(
-    'is refused with mode %o, and the message says the cure',
+    'is refused with mode %o, and the message has the remedy',
     (mode) => {
       createMasterKeyFile(path)
       chmodSync(path, mode)
@@ -90,7 +90,7 @@ describe("the data folder's file", () => {
   )
 
   test.each(['', '# nothing\n', 'canary\n', `${HEX}\ncanary\n`])(
-    'is refused when it holds %p',
+    'is refused if it holds %p',
     (text) => {
       writeFileSync(path, text, { mode: 0o600 })
       expect(() => loadMasterKeys(sourceOf({}))).toThrow(
@@ -99,7 +99,7 @@ describe("the data folder's file", () => {
     },
   )
 
-  test('is made by an encryption and not by a decryption', () => {
+  test('is created by an encryption and not by a decryption', () => {
     const sealed = createVault([new Secret(HEX)]).encrypt(new Secret('s'), 'row')
     const vault = fromFile()
     expect(() => vault.decrypt(sealed, 'row')).toThrow('restore it')
@@ -108,7 +108,7 @@ describe("the data folder's file", () => {
     expect(existsSync(path)).toBeTrue()
   })
 
-  test('that goes away under a running process is not made anew in silence', () => {
+  test('is not silently created again after it went away under a running process', () => {
     const vault = fromFile()
     const sealed = vault.encrypt(new Secret('s'), 'row')
     rmSync(path)
@@ -118,7 +118,7 @@ describe("the data folder's file", () => {
 })
 
 describe('a rotation', () => {
-  test('is noticed by a running process: it encrypts under the new key, and opens what either closed', () => {
+  test('is noticed by a running process: it encrypts under the new key, and opens texts of both', () => {
     const vault = fromFile()
     const before = vault.encrypt(new Secret('s'), 'row')
     const rotated = new Secret(HEX)
@@ -135,7 +135,7 @@ describe('a rotation', () => {
     ).toBe('t')
   })
 
-  test('twice leaves a process that began before able to open what it has not opened yet', () => {
+  test('leaves an older process able to open its texts, even after two in a row', () => {
     const sealed = fromFile().encrypt(new Secret('s'), 'row')
     const [first] = loadMasterKeys(sourceOf({}))
     const vault = fromFile()
@@ -144,7 +144,7 @@ describe('a rotation', () => {
     expect(vault.decrypt(sealed, 'row').reveal()).toBe('s')
   })
 
-  test('and another after it leave a process that knew the first key able to open its texts', () => {
+  test('leaves a process able to open texts of its first key, even after another rotation', () => {
     const vault = fromFile()
     const before = vault.encrypt(new Secret('s'), 'row')
     replaceMasterKeyFile(path, [new Secret(HEX), new Secret(BASE64)])

@@ -38,7 +38,7 @@ test('a provider has defaults for all but its id, its name and its address', () 
   ])
 })
 
-test('and may say more', () => {
+test('a provider may set the other members too', () => {
   const text = provider(
     'apiKeyVariable: ACME_TOKEN',
     'dialects: [openai-chat, openai-responses]',
@@ -66,7 +66,7 @@ test('and may say more', () => {
   ])
 })
 
-test('the example of the documentation is right, and says the defaults', async () => {
+test('the example of the documentation is valid, and shows the defaults', async () => {
   const document = await Bun.file(
     new URL('../../docs/operations/configure.md', import.meta.url),
   ).text()
@@ -102,13 +102,13 @@ test('the example of the documentation is right, and says the defaults', async (
 })
 
 test.each(['', '# nothing yet\n', '{}', 'providers: []'])(
-  'an empty file says nothing: %j',
+  'an empty file has no entries: %j',
   (text) => {
     expect(parse(text)).toEqual({ providers: [], plans: undefined, logLevel: undefined })
   },
 )
 
-describe('a fault is told with its line and its place', () => {
+describe('a fault is reported with its line and its place', () => {
   test.each([
     ['a member of no section', 'plan: []', 1, 'plan is not a known field'],
     ['a section that is no list', 'providers:\n  acme: {}', 1, 'providers must be an array'],

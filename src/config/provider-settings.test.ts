@@ -26,7 +26,7 @@ describe('the address of Vertex AI', () => {
     expect(providerBaseUrls.get('vertex-anthropic')).toBe(address.replace('/google', '/anthropic'))
   })
 
-  test('is the one that is given whole', () => {
+  test('is the full address if that is set', () => {
     const { providerBaseUrls } = read({
       VERTEX_PROJECT: 'acme-1',
       VERTEX_BASE_URL: 'http://127.0.0.1:9/v/',
@@ -34,7 +34,7 @@ describe('the address of Vertex AI', () => {
     expect(providerBaseUrls.get('vertex')).toBe('http://127.0.0.1:9/v')
   })
 
-  test('is not known without a project', () => {
+  test('is missing without a project', () => {
     expect(read({ VERTEX_LOCATION: 'eu' }).providerBaseUrls.has('vertex')).toBe(false)
   })
 
@@ -49,18 +49,18 @@ describe('the address of Vertex AI', () => {
   })
 })
 
-test('a service account may be several lines, and opens every provider of its vendor', () => {
+test('a service account may span several lines, and opens every provider of its vendor', () => {
   const { providerKeys } = read({ VERTEX_API_KEY: ' {\n  "type": "service_account"\n}\n' })
   expect(providerKeys.get('vertex')?.reveal()).toBe('{\n  "type": "service_account"\n}')
   expect(providerKeys.get('vertex-anthropic')?.reveal()).toStartWith('{')
 })
 
-test('where no document is taken, a key of several lines is refused', () => {
+test('a key of several lines is refused for a provider without service accounts', () => {
   expect(() => read({ OPENAI_API_KEY: '{\n}' })).toThrow('OPENAI_API_KEY')
   expect(() => read({ VERTEX_API_KEY: 'two\nlines' })).toThrow('VERTEX_API_KEY')
 })
 
-test('Azure has no address but the one that is given', () => {
+test('Azure has no address except the one that is set', () => {
   expect(read({}).providerBaseUrls.has('azure-openai')).toBe(false)
   const address = 'https://acme.openai.azure.com/openai/v1/'
   expect(read({ AZURE_OPENAI_BASE_URL: address }).providerBaseUrls.get('azure-openai')).toBe(

@@ -5,7 +5,7 @@ import { readRedisSettings } from './redis-settings.ts'
 const read = (url: string, more: Record<string, string> = {}) =>
   readRedisSettings({ REDIS_URL: url, ...more })
 
-test('without an address there is none, and nothing else is looked at', () => {
+test('Redis is off without an address, and its other settings are not read', () => {
   expect(readRedisSettings({ GATEHOUSE_LIMITS_OUTAGE: 'nonsense' })).toBeUndefined()
   expect(readRedisSettings({ REDIS_URL: '' })).toBeUndefined()
 })
@@ -49,7 +49,7 @@ describe('an address', () => {
     expect(read(url)).toMatchObject(expected)
   })
 
-  test('carries user and password, percent-encoded, and neither can be printed', () => {
+  test('has a user and a password, percent-encoded, and neither is ever printed', () => {
     const settings = read('redis://app:p%40ss%2Fword@cache')
     expect(settings?.username).toBe('app')
     expect(settings?.password?.reveal()).toBe('p@ss/word')
@@ -69,7 +69,7 @@ describe('an address', () => {
     'redis://user:planted-secret%@cache',
     'redis+sentinel://user:planted-secret@s1,s2',
     'redis://user:planted-secret@cache?x=1',
-  ])('that is wrong is refused and not repeated: %s', (url) => {
+  ])('with a fault is refused and not repeated: %s', (url) => {
     let message = ''
     try {
       read(url)
@@ -81,7 +81,7 @@ describe('an address', () => {
   })
 })
 
-test('what counts during an outage is chosen, and by default each node has its share for as long as it takes', () => {
+test('the choice for an outage is a setting; by default each node uses its share without a time limit', () => {
   expect(read('redis://cache')).toMatchObject({
     prefix: 'gatehouse',
     timeoutMs: 500,

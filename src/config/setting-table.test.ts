@@ -27,7 +27,7 @@ describe.each(entries)('%s', (name, setting) => {
     expect(setting.note ?? 'none').toMatch(/^\S.*[^\s.]$/)
   })
 
-  test('has a default that its own type accepts, or says what holds without it', () => {
+  test('has a default that its type accepts, or a text for its absence', () => {
     if (setting.default === undefined) {
       expect(setting.without).toMatch(/^\S.*\S$/)
       expect(setting.defaultWith).toBeUndefined()
@@ -42,7 +42,7 @@ describe.each(entries)('%s', (name, setting) => {
   })
 })
 
-test('each stands under one subject, once', () => {
+test('each setting stands under one subject, once', () => {
   const names = [...SERVER_SUBJECTS, COMMAND_LINE_SUBJECT].flatMap(({ settings }) =>
     Object.keys(settings),
   )
@@ -51,7 +51,7 @@ test('each stands under one subject, once', () => {
   expect(sentences.toSorted()).toEqual([...new Set(sentences)].toSorted())
 })
 
-test('a start reads every one of them, and nothing of ours beside', async () => {
+test('a start reads every setting of the table, and no other variable of the gateway', async () => {
   const asked = new Set<string>()
   // One of no folder: no configuration file of this machine is found by chance.
   const given: Readonly<Record<string, string>> = {
@@ -102,7 +102,7 @@ const wrong = serverEntries.flatMap(([name, setting]) =>
   wrongValues(setting).map((value) => ({ name, setting, value })),
 )
 
-test('what a type does not take stops the start, with the name and without what may be a secret', () => {
+test('an invalid value stops the start, with the name and without a secret', () => {
   expect(wrong.length).toBeGreaterThan(300)
   for (const { name, setting, value } of wrong) {
     const thrown = failureOf(() => readSettings({ ...EVERYTHING_ON, [name]: value }))
@@ -112,7 +112,7 @@ test('what a type does not take stops the start, with the name and without what 
   }
 })
 
-test('the limits of each number are taken, and an empty one counts as absent', () => {
+test('each number takes its limits, and an empty value counts as absent', () => {
   for (const [name, { type }] of serverEntries) {
     const limits = 'min' in type ? [type.min, type.max] : []
     for (const value of ['', ...limits.map(String)])

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readSettings } from './settings.ts'
 
-test('without a variable everything has its default', () => {
+test('all settings have their defaults without a variable', () => {
   expect(readSettings({})).toMatchObject({
     host: '127.0.0.1',
     port: 4000,
@@ -34,7 +34,7 @@ describe('refused, naming the variable', () => {
   })
 })
 
-test('a key is never repeated in a message, nor printed from the settings', () => {
+test('a key is never repeated in a message, and never printed from the settings', () => {
   const key = 'sk-svc-canary canary'
   for (const name of ['GATEHOUSE_BOOTSTRAP_KEY', 'OPENAI_API_KEY']) {
     expect(() => readSettings({ [name]: key })).toThrow(
@@ -61,13 +61,13 @@ test('an address loses its trailing slash, and empty variables count as absent',
   expect(settings.providerKeys.has('mistral')).toBe(false)
 })
 
-test('a misspelt variable is found', () => {
+test('a misspelt variable is reported', () => {
   expect(readSettings({ GATEHOUSE_PROT: '1', PATH: '/bin' }).unknownVariables).toEqual([
     'GATEHOUSE_PROT',
   ])
 })
 
-test('calls go on without Postgres for longer where Redis tells what has changed', () => {
+test('calls go on without Postgres for longer if Redis reports changes', () => {
   const graceMs = (environment: Record<string, string>) =>
     readSettings(environment).nodes.storeOutage.graceMs
   expect(graceMs({})).toBe(60_000)

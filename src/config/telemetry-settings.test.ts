@@ -4,7 +4,7 @@ import { readTelemetrySettings } from './telemetry-settings.ts'
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
 
-test('nothing is on until it is asked for', () => {
+test('everything is off by default', () => {
   expect(readTelemetrySettings({})).toEqual({
     metrics: undefined,
     hasAccessLog: false,
@@ -15,7 +15,7 @@ test('nothing is on until it is asked for', () => {
   ).toBeUndefined()
 })
 
-test('a token alone puts the metrics on the main port, a port on their own', () => {
+test('a token alone puts the metrics on the main port, a port puts them on that', () => {
   expect(readTelemetrySettings({ GATEHOUSE_METRICS_TOKEN: 't' }).metrics).toMatchObject({
     port: undefined,
   })
@@ -70,7 +70,7 @@ describe('refused, naming the variable', () => {
     expect(() => readSettings(environment)).toThrow(name)
   })
 
-  test('and never repeating what may be a secret', () => {
+  test('and never repeating a possible secret', () => {
     const attempt = (environment: Record<string, string>) => () =>
       readTelemetrySettings(environment)
     expect(attempt({ GATEHOUSE_METRICS_TOKEN: 'hush hush' })).toThrow(/^(?!.*hush)/)

@@ -8,7 +8,7 @@ const oidc = {
   GATEHOUSE_OIDC_CLIENT_SECRET: 'very secret',
 }
 
-test('without any variable: by invitation, under the address asked for, without an identity provider', () => {
+test('defaults: by invitation, under the requested address, without an identity provider', () => {
   expect(readUserSettings({})).toEqual({
     signUp: 'invitation',
     publicOrigin: undefined,
@@ -17,7 +17,7 @@ test('without any variable: by invitation, under the address asked for, without 
   })
 })
 
-test('an identity provider is all of its variables and a public address', () => {
+test('an identity provider needs all of its variables and a public address', () => {
   const settings = readUserSettings(oidc)
   expect(settings).toMatchObject({
     publicOrigin: 'https://gatehouse.example',
@@ -36,12 +36,12 @@ test.each([
   ['GATEHOUSE_PUBLIC_URL', 'https://gatehouse.example/path'],
   ['GATEHOUSE_PUBLIC_URL', 'https://user:pass@gatehouse.example'],
   ['GATEHOUSE_CLIENT_ADDRESS_HEADER', 'x forwarded for'],
-])('%s does not take %s', (name, value) => {
+])('%s refuses %s', (name, value) => {
   expect(() => readUserSettings({ [name]: value })).toThrow(name)
 })
 
 test.each(['http://login.example', 'login.example', 'javascript:x'])(
-  '%s is no issuer',
+  '%s is refused as an issuer',
   (issuer) => {
     expect(() => readUserSettings({ ...oidc, GATEHOUSE_OIDC_ISSUER: issuer })).toThrow(
       'GATEHOUSE_OIDC_ISSUER',

@@ -31,7 +31,7 @@ describe('costs computed again', () => {
     ],
   ])
 
-  test('differences are told, and nothing is changed unasked', async () => {
+  test('differences are reported, and nothing changes without a fix', async () => {
     const expected = {
       source: 'test@1',
       checked: 4,
@@ -56,7 +56,7 @@ describe('costs computed again', () => {
     expect(await verify({ to: '2020-01-01' })).toMatchObject({ checked: 0, differences: [] })
   })
 
-  test('fixing corrects the rows and the sums, of the own account only', async () => {
+  test('a fix corrects the rows and the sums, of the own account only', async () => {
     expect((await current().store.usage.read(DEFAULT_ACCOUNT, all))[0]?.costMicroUsd).toBe(
       3 + 99 + 5,
     )

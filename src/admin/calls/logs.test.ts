@@ -159,7 +159,7 @@ describe('logs', () => {
     expect(second).toMatchObject({ data: [{ id: 'req_1' }], nextCursor: null })
   })
 
-  test('what came while somebody pages shifts nothing: no call comes twice, none is missed', async () => {
+  test('new calls during paging shift nothing: no call comes twice, none is missed', async () => {
     const at = (index: number) => Date.parse('2026-01-01T00:00:00Z') + index
     const early = Array.from({ length: 40 }, (_, index) =>
       call(`req_a${index}`, { startedAt: at(index) }),
@@ -182,7 +182,7 @@ describe('logs', () => {
     expect(seen).toEqual(expect.arrayContaining(early.map(({ id }) => id as string)))
   })
 
-  test('what a cost is made of is null where its price is no longer there', async () => {
+  test('the parts of a cost are null if its price is no longer known', async () => {
     const cost = { microUsd: 3, status: 'exact', source: 'older@1' } as const
     await current().store.calls.insertMany([call('req_5', { cost })])
     expect(await sendForJson({ url: '/v1/logs/req_5' })).toMatchObject({
@@ -190,11 +190,11 @@ describe('logs', () => {
     })
   })
 
-  test('every kind of error that a call can fail with is in the contract', () => {
+  test('every kind of error of a call is in the contract', () => {
     expect<string[]>([...ERROR_KINDS].sort()).toEqual(Object.keys(ERROR_POLICY).sort())
   })
 
-  test('what a call sent as the gate that there is not', async () => {
+  test('a call shows the unknown gate id that it sent', async () => {
     const sentGateId = 'gpt-4o%20mini…'
     await current().store.calls.insertMany([
       call('req_6', { gateId: '(unknown)' as GateId, sentGateId }),
@@ -209,7 +209,7 @@ describe('logs', () => {
     })
   })
 
-  test('the attempts of a call that needed several', async () => {
+  test('a call shows its attempts if it needed several', async () => {
     const attemptDetails = [
       { target: 'groq/a', status: 429, afterMs: 1, durationMs: 20 },
       { target: 'openai/b', status: null, afterMs: 22, durationMs: 5 },
@@ -315,7 +315,7 @@ test('any filters give the calls that pass all of them, whole and in order, of t
 })
 
 describe('an export', () => {
-  test('as CSV has a header, and no cell that a spreadsheet would run or take apart', async () => {
+  test('as CSV has a header, and no cell that a spreadsheet would run or split', async () => {
     await current().store.calls.insertMany([
       call('req_1', { gateId: '=HYPERLINK("http://x")' as GateId, target: '+1,2' }),
       call('req_0', {
@@ -342,7 +342,7 @@ describe('an export', () => {
     expect(text).toEndWith('\r\n')
   })
 
-  test('of nothing is a header, or nothing', async () => {
+  test('without calls is a header as CSV, and empty as NDJSON', async () => {
     expect(await (await send({ url: '/v1/logs/export?format=ndjson' })).text()).toBe('')
     expect(await (await send({ url: '/v1/logs/export?format=csv' })).text()).toMatch(
       /^id,[^\n]*\r\n$/,

@@ -47,7 +47,7 @@ const description = {
   },
 }
 
-test('a part has what it refers to in place of its references, and schemas their names', async () => {
+test('a part has its references replaced by their contents, with the names of schemas as titles', async () => {
   const { spec, errors } = await runPage()(description, ['paths', '/keys', 'get'])
   expect(spec).toEqual({
     answers: [
@@ -63,7 +63,7 @@ test('a part has what it refers to in place of its references, and schemas their
   expect(errors).toEqual([])
 })
 
-test('a reference that leads back to itself, out of the document or nowhere stays', async () => {
+test('a circular, external or broken reference stays', async () => {
   const resolve = runPage()
   const tree = await resolve(description, ['components', 'schemas', 'Tree'])
   expect(tree.spec).toEqual({
@@ -80,7 +80,7 @@ test('a reference that leads back to itself, out of the document or nowhere stay
   }
 })
 
-test('there is nothing where the description has none', async () => {
+test('a part missing from the description is null', async () => {
   expect(await runPage()(description, ['components', 'none', 'at all'])).toEqual({
     spec: null,
     errors: [],

@@ -63,7 +63,7 @@ describe('the OpenAPI document', () => {
     expect(result.valid).toBe(true)
   })
 
-  test('every reference in it leads somewhere', async () => {
+  test('has no broken reference', async () => {
     const document = await sendForJson({ url: '/openapi.json' })
     const references = [
       ...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([\w-]+)"/g),
@@ -74,7 +74,7 @@ describe('the OpenAPI document', () => {
     expect(references.length).toBeGreaterThan(100)
   })
 
-  test('every operation has a summary, a tag that is described, and says which id its answers carry', async () => {
+  test('has a summary, a described tag and the header with the id for every operation', async () => {
     const document = await sendForJson({ url: '/openapi.json' })
     const groups = document.tags as readonly { name: string; description?: string }[]
     const described = groups
@@ -92,7 +92,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('is as strict as the server: what it lets pass of these is not refused, nor the other way round', async () => {
+  test('is as strict as the server: both accept and refuse the same bodies', async () => {
     const document = await sendForJson({ url: '/openapi.json' })
     const schemas = new DocumentSchemas(document)
     const messages = [{ role: 'user', content: 'hi' }]
@@ -125,7 +125,7 @@ describe('the OpenAPI document', () => {
       expect([word, strict.test(word)]).toEqual([word, false])
   })
 
-  test('every example belongs to an operation, and comes after one that there is', async () => {
+  test('has an operation for every example, which comes after an existing one', async () => {
     const ids = (await readOperations()).map(({ operationId }) => operationId)
     for (const [operationId, { after }] of Object.entries(OPERATION_EXAMPLES)) {
       expect(ids).toContain(operationId)
@@ -134,8 +134,8 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('the page of the interface', () => {
-  test('is public, and lets nothing in from any other host', async () => {
+describe('the documentation page', () => {
+  test('is public, and loads nothing from any other host', async () => {
     const page = await send({ url: '/docs', headers: { authorization: '' } })
     const text = await page.text()
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')

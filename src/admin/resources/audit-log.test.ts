@@ -97,7 +97,7 @@ describe('changes over HTTP', () => {
     await send({ method: 'PATCH', url: '/v1/gates/one', body: { displayName: 'One' } })
   })
 
-  test('tell the key that made them, the request, and what the interface showed before and after', async () => {
+  test('show the key that made them, the request, and the resource before and after', async () => {
     const shown = await sendForJson({ url: '/v1/gates/one' })
     const [entry] = await list()
     expect(entry).toMatchObject({
@@ -113,7 +113,7 @@ describe('changes over HTTP', () => {
     expect(Object.keys(entry?.before ?? {})).toEqual(Object.keys(shown))
   })
 
-  test('are told with the address that the request came from', async () => {
+  test('show the address that the request came from', async () => {
     const body = JSON.stringify({ name: 'second' })
     const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' }
     const request = new Request('http://gatehouse.test/v1/keys', { method: 'POST', headers, body })
@@ -136,7 +136,7 @@ describe('changes over HTTP', () => {
     expect(second).toMatchObject({ data: [{ action: 'gate.create' }], nextCursor: null })
   })
 
-  test('of another account are never seen, whatever is asked for', async () => {
+  test('of another account are never shown, whatever the query', async () => {
     const headers = { authorization: `Bearer ${strangerKey}` }
     for (const query of [
       '',
@@ -151,7 +151,7 @@ describe('changes over HTTP', () => {
     expect(await current().store.auditLog.list(stranger, {}, { limit: 10 })).toEqual([])
   })
 
-  test('that were refused are not there', async () => {
+  test('that were refused are not in the log', async () => {
     const before = await list()
     await send({ method: 'POST', url: '/v1/gates', body: { id: 'one', targets: [target] } })
     await send({ method: 'POST', url: '/v1/gates', body: { id: 'two', targets: [] } })

@@ -14,7 +14,7 @@ async function create(body: object = {}): Promise<Record<string, unknown>> {
   })
 }
 
-describe('what cannot be made says which field is wrong', () => {
+describe('an invalid field is named', () => {
   plane.check([
     [
       'no scope',
@@ -79,7 +79,7 @@ describe('what cannot be made says which field is wrong', () => {
   ])
 })
 
-test('a budget is made, listed, changed and deleted', async () => {
+test('a budget is created, listed, changed and deleted', async () => {
   const made = await create({ alertAt: [1, 0.5] })
   expect(made).toMatchObject({
     name: 'demo',
@@ -128,7 +128,7 @@ test('money is kept to the millionth of a dollar', async () => {
   })
 })
 
-test("another account's budgets can be neither seen, changed nor deleted", async () => {
+test("another account's budgets cannot be seen, changed or deleted", async () => {
   const { id } = await create()
   const headers = { authorization: `Bearer ${strangerKey}` }
   const url = `/v1/budgets/${id}`
@@ -143,7 +143,7 @@ test("another account's budgets can be neither seen, changed nor deleted", async
   ).toBe(400)
 })
 
-test('the account shows its plan, its limits and what is used', async () => {
+test('the account shows its plan, its limits and its usage', async () => {
   expect(await plane.sendForJson({ url: '/v1/account' })).toEqual({
     name: 'Default account',
     id: DEFAULT_ACCOUNT,

@@ -179,7 +179,7 @@ describe('keys', () => {
     expect(await sendForJson({ url: '/v1/keys' })).toEqual({ data: [], nextCursor: null })
   })
 
-  describe('a deleted key cannot be imported', () => {
+  describe('a deleted key cannot be imported again', () => {
     const fresh = `sk-svc-${'0123456789abcdef'.repeat(4)}`
     test.each([
       ['by its account', fresh, fresh, testKey],
@@ -214,7 +214,7 @@ describe('keys', () => {
       expect(await sendForJson({ url: '/v1/keys', headers })).toMatchObject({ data: [] })
     })
 
-    test('with white space around it, nor is that another key', async () => {
+    test('with white space around it, which is refused as malformed', async () => {
       for (const key of [
         ` ${imported.key}`,
         `${imported.key}\n`,
@@ -227,7 +227,7 @@ describe('keys', () => {
     })
   })
 
-  test('a key tells who made it, is renamed, gets an end and is rotated', async () => {
+  test('a key shows its creator, is renamed, gets an expiry and is rotated', async () => {
     const created = await sendForJson({ method: 'POST', url: '/v1/keys', body: { name: 'ci' } })
     const { data } = (await sendForJson({ url: '/v1/audit-log' })) as {
       data: { actor: { id: string } }[]
@@ -262,7 +262,7 @@ describe('keys', () => {
     expect(JSON.stringify(actions)).not.toContain(String(rotated.key).slice(0, 20))
   })
 
-  test('a stranger can neither list nor delete a key', async () => {
+  test('another account cannot list or delete a key', async () => {
     const created = await sendForJson({ method: 'POST', url: '/v1/keys', body: { name: 'ci' } })
     const headers = { authorization: `Bearer ${strangerKey}` }
     expect(await sendForJson({ url: '/v1/keys', headers })).toEqual({ data: [], nextCursor: null })

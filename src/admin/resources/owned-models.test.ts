@@ -105,7 +105,7 @@ describe('owned models', () => {
     ],
   ])
 
-  test('the address, the model and its dialect are enough: no credential, and prices of nothing', async () => {
+  test('the address, the model and its dialect are enough: there is no credential, and prices are zero', async () => {
     const { credential: _, pricingInput: __, pricingOutput: ___, ...least } = model
     expect(await sendForJson({ method: 'POST', url, body: least })).toMatchObject({
       credentialSetAt: null,
@@ -135,7 +135,7 @@ describe('owned models', () => {
     })
   })
 
-  test('another account gets nothing: not the model, not its slug, not a gate to it', async () => {
+  test('another account cannot reach the model, its slug or a gate to it', async () => {
     await register()
     const calls = [
       { method: 'GET', url: `${url}/llama`, status: 404 },
@@ -157,7 +157,7 @@ describe('owned models', () => {
     expect(await sendForJson({ url: `${url}/llama` })).toMatchObject({ slug: 'llama' })
   })
 
-  test('what was found is shown wherever the model is, and asked for again', async () => {
+  test('the result of a probe is shown wherever the model is, and renewed on request', async () => {
     const { probe } = (await (await register()).json()) as { probe: object }
     expect(probe).toMatchObject({ status: 'reachable', httpStatus: 200, latencyMs: 7 })
     expect((await sendForJson({ url: `${url}/llama` })).probe).toEqual(probe)
@@ -174,7 +174,7 @@ describe('owned models', () => {
     [{ upstreamModelId: 'llama3.3', credentialHeader: 'auto' }, false],
     [{ displayName: 'x', pricingInput: 9 }, false],
     [{}, false],
-  ])('a change of %j has the model asked: %p', async (change, isAsked) => {
+  ])('a change of %j probes the model: %p', async (change, isAsked) => {
     const before = (await (await register()).json()) as { probe: object }
     const after = await sendForJson({ method: 'PATCH', url: `${url}/llama`, body: change })
     expect('warnings' in after).toBe(isAsked)
@@ -227,7 +227,7 @@ describe('owned models', () => {
     ],
   ])
 
-  test('what a change leaves has to fit together', async () => {
+  test('a change is refused if its result would not be valid', async () => {
     const patch = (slug: string, body: object) =>
       send({ method: 'PATCH', url: `${url}/${slug}`, body })
     await register()
@@ -256,7 +256,7 @@ describe('owned models', () => {
     expect(second.nextCursor).toBeNull()
   })
 
-  test('the document tells the bounds, and that a credential is only written', async () => {
+  test('the document has the bounds, and marks a credential as write-only', async () => {
     const { components } = (await sendForJson({ url: '/openapi.json' })) as {
       components: {
         schemas: Record<string, { properties: Record<string, object>; required?: string[] }>

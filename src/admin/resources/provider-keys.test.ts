@@ -152,7 +152,7 @@ describe('provider keys', () => {
     expect(second).toMatchObject({ data: [{ provider: 'openai' }], nextCursor: null })
   })
 
-  test('a refused change leaves the key as it was', async () => {
+  test('a refused change leaves the key unchanged', async () => {
     await send({ method: 'PUT', url, body: { key: KEY, active: false } })
     const before = await sendForJson({ url: '/v1/provider-keys' })
     await send({ method: 'PUT', url, body: { key: 'bad key' } })
@@ -160,7 +160,7 @@ describe('provider keys', () => {
     expect(await sendForJson({ url: '/v1/provider-keys' })).toEqual(before)
   })
 
-  test('a stranger neither sees, changes nor deletes it', async () => {
+  test('another account cannot see, change or delete a key', async () => {
     await send({ method: 'PUT', url, body: { key: KEY } })
     const headers = { authorization: `Bearer ${strangerKey}` }
     expect(await sendForJson({ url: '/v1/provider-keys', headers })).toEqual({

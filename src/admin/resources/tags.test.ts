@@ -9,7 +9,7 @@ const create = (body: object, headers = {}) => plane.send({ method: 'POST', url,
 const namesOf = ({ data }: Record<string, unknown>) =>
   (data as { name: string }[]).map(({ name }) => name)
 
-describe('what a tag may be', () => {
+describe('the rules of a tag', () => {
   const refused = (name: string, body: object, ...holds: string[]) =>
     [name, `POST ${url}`, body, 400, ...holds] as const
   plane.check([
@@ -58,7 +58,7 @@ describe('what a tag may be', () => {
   ])
 })
 
-test('a tag is made, found, renamed, described and deleted, and the audit log says so', async () => {
+test('a tag is created, found, renamed, described and deleted, and the audit log has each change', async () => {
   const made = (await (await create({ name: 'production' })).json()) as { id: string }
   const its = `${url}/${made.id}`
   const createdAt = expect.stringMatching(/^2026-01-02T03:04:05\.\d{3}Z$/)
@@ -101,14 +101,14 @@ test('a tag is made, found, renamed, described and deleted, and the audit log sa
   expect(changes[4]).toMatchObject({ before: null, after: made })
 })
 
-test('pages of tags, newest first, hold each one once', async () => {
+test('pages of tags, newest first, hold each tag once', async () => {
   for (const name of ['a', 'b', 'c']) await create({ name })
   const first = await plane.sendForJson({ url: `${url}?limit=2` })
   const second = await plane.sendForJson({ url: `${url}?limit=2&cursor=${first.nextCursor}` })
   expect([namesOf(first), namesOf(second), second.nextCursor]).toEqual([['c', 'b'], ['a'], null])
 })
 
-test('a name is had once: not by two requests at once, nor by a change, nor in another spelling that is the same', async () => {
+test('a name is unique: over requests at once, changes, and equal spellings', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => create({ name: 'once' })))
   expect(answers.map(({ status }) => status).toSorted()).toEqual([
     201,
@@ -126,7 +126,7 @@ test('a name is had once: not by two requests at once, nor by a change, nor in a
   expect(namesOf(await plane.sendForJson({ url }))).toEqual(['twice', 'Once', 'once'])
 })
 
-test("another account's tags can be neither seen, changed nor deleted, and their names are free", async () => {
+test("another account's tags cannot be seen, changed or deleted, and their names are free", async () => {
   const { id } = (await (await create({ name: 'ours' })).json()) as { id: string }
   const headers = { authorization: `Bearer ${strangerKey}` }
   const its = `${url}/${id}`

@@ -18,7 +18,7 @@ check([
   ['a query', `GET ${url}?limit=1`, undefined, 400, 'limit'],
 ])
 
-test('every target of the account is there once, with what the node has seen of it', async () => {
+test("every target of the account is listed once, with the node's observations of it", async () => {
   const targets = [
     { model: 'openai/gpt-5' },
     { model: 'mistral/codestral' },
@@ -108,7 +108,7 @@ test("an account's own provider key counts while it is active", async () => {
   expect(await configured()).toBe(false)
 })
 
-test('another account sees none of it', async () => {
+test('another account sees no target', async () => {
   current().seen.set(`${DEFAULT_ACCOUNT} openai/gpt-5`, { ...answered, failuresInARow: 3 })
   const headers = { authorization: `Bearer ${strangerKey}` }
   expect(await sendForJson({ url, headers })).toMatchObject({ data: [], nextCursor: null })

@@ -14,7 +14,7 @@ async function create(body: object = {}): Promise<Record<string, unknown>> {
   })
 }
 
-describe('what cannot be made says which field is wrong, and never the secret', () => {
+describe('an invalid field is named, and the secret is never repeated', () => {
   const refused = (name: string, body: object, ...holds: string[]) => ({
     name,
     method: 'POST',
@@ -61,7 +61,7 @@ describe('what cannot be made says which field is wrong, and never the secret', 
   ])
 })
 
-test('a webhook is made, changed and deleted, and its secret is shown nowhere', async () => {
+test('a webhook is created, changed and deleted, and its secret is never shown', async () => {
   const made = await create()
   expect(made).toMatchObject({ url: valid.url, events: valid.events, active: true })
   expect(made.secret).toBeUndefined()
@@ -90,13 +90,13 @@ test('a webhook is made, changed and deleted, and its secret is shown nowhere', 
   expect((await plane.send({ url })).status).toBe(404)
 })
 
-test('a secret that was not given is generated and shown once', async () => {
+test('a missing secret is generated and shown once', async () => {
   const made = await create({ secret: undefined })
   expect(made.secret).toMatch(/^whsec_[0-9a-f]{64}$/)
   expect(await plane.sendForJson({ url: `/v1/webhooks/${made.id}` })).not.toHaveProperty('secret')
 })
 
-test('a test tells what became of it, with or without a body', async () => {
+test('a test shows its result, with or without a body', async () => {
   const { id } = await create()
   for (const body of [undefined, {}]) {
     const answer = await plane.sendForJson({ method: 'POST', url: `/v1/webhooks/${id}/test`, body })
@@ -104,7 +104,7 @@ test('a test tells what became of it, with or without a body', async () => {
   }
 })
 
-test("another account's webhooks can be neither seen, changed, tested nor deleted", async () => {
+test("another account's webhooks cannot be seen, changed, tested or deleted", async () => {
   const { id } = await create()
   const headers = { authorization: `Bearer ${strangerKey}` }
   const url = `/v1/webhooks/${id}`

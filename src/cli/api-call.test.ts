@@ -3,18 +3,18 @@ import { toApiRequest } from '../contract/api-call.ts'
 import { Client } from './client.ts'
 
 describe('an operation as a request', () => {
-  test('what stands in a path cannot leave its place', () => {
+  test('has each value of its path within its segment', () => {
     const request = toApiRequest('GET /v1/gates/{id}', { path: { id: '../keys?x#y' } })
     expect(request).toEqual({ method: 'GET', path: '/v1/gates/..%2Fkeys%3Fx%23y', body: undefined })
   })
 
-  test('a query holds what was given and nothing else', () => {
+  test('has a query of the given values alone', () => {
     const request = toApiRequest('GET /v1/keys', { query: { limit: 5, cursor: undefined } })
     expect(request.path).toBe('/v1/keys?limit=5')
   })
 })
 
-test('a wrong path, query, body or member of the answer is an error of types', () => {
+test('with a wrong path, query, body or member of the answer is an error of types', () => {
   const client = new Client(() => Promise.reject(new Error('not sent')), {
     baseUrl: '',
     apiKey: '',

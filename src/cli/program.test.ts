@@ -86,14 +86,14 @@ describe('a person at a terminal', () => {
     ['agrees', { yes: true }, 0, 'Deleted demo.\n', ''],
     ['does not', { yes: false }, 1, '', 'gatehouse: Nothing was deleted.\n'],
     ['cancels', {}, 130, '', 'gatehouse: Cancelled.\n'],
-  ])('is asked before a deletion and %s', async (_what, answer, exitCode, output, error) => {
+  ])('gets a question before a deletion and %s', async (_what, answer, exitCode, output, error) => {
     const { context, written, asked } = sit({ answer })
     expect(await runProgram(context, words)).toBe(exitCode)
     expect(written).toEqual({ output, error })
     expect(asked).toEqual(['Delete the gate demo?'])
   })
 
-  test('who has said yes is not asked', async () => {
+  test('with --yes gets no question', async () => {
     const { context, asked } = sit()
     expect(await runProgram(context, [...words, '--yes'])).toBe(0)
     expect(asked).toEqual([])
@@ -141,7 +141,7 @@ test('two commands beside each other keep their output and their exit codes apar
   expect(both.map(({ written }) => /it is (\w+)/.exec(written.output)?.[1])).toEqual(['fail', 'ok'])
 })
 
-test('a server does not carry the terminal of its command along, and what keeps it from starting is told there', async () => {
+test("a server does not hold its command's terminal, and a failure to start is shown there", async () => {
   let carried: unknown
   const serve = async () => {
     await Bun.sleep(1)
@@ -157,7 +157,7 @@ test('a server does not carry the terminal of its command along, and what keeps 
   expect(written).toEqual({ output: '', error: 'gatehouse: It is taken.\n' })
 })
 
-test('a command that asks a gateway reads every setting of the command line', async () => {
+test('a command that calls a gateway reads every setting of the command line', async () => {
   const asked = new Set<string>()
   const given: Readonly<Record<string, string>> = { GATEHOUSE_URL: 'http://user@not-to-be-asked' }
   const environment = new Proxy(given, {

@@ -32,7 +32,7 @@ describe.each(databases)('on $name', (kind) => {
     return { keys, warnings, shown }
   }
 
-  test('a bootstrap key that was deleted is ignored with a warning wherever a node starts with it', async () => {
+  test('a deleted bootstrap key is ignored with a warning on every node that starts with it', async () => {
     const key = generateApiKey()
     const first = await start(key)
     const [record] = first.keys.list(DEFAULT_ACCOUNT)
@@ -48,7 +48,7 @@ describe.each(databases)('on $name', (kind) => {
     }
   })
 
-  test('a bootstrap key is the first key, once, and without one a key is made and shown once', async () => {
+  test('a bootstrap key is the first key, once, and without one a key is created and shown once', async () => {
     const key = generateApiKey()
     for (const _ of [1, 2]) {
       const { keys, warnings, shown } = await start(key)

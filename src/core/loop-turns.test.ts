@@ -27,21 +27,21 @@ async function work(turns: LoopTurns, steps: number, stepMs: number): Promise<nu
   return sleep.mock.calls.length - before
 }
 
-test('ten milliseconds are worked without a rest, then each is followed by one', async () => {
+test('ten milliseconds of work need no rest, then each one is followed by a rest', async () => {
   const turns = new LoopTurns()
   expect(await work(turns, 21, 0.5)).toBe(0)
   expect(await work(turns, 1, 0.5)).toBe(1)
   expect(await work(turns, 4, 0.5)).toBe(2)
 })
 
-test('it rests from the beginning, and as seldom as it is told to', async () => {
+test('rests begin at once, and come as seldom as configured', async () => {
   const turns = new LoopTurns({ unrestedMs: 0, workMs: 2 })
   expect(await work(turns, 3, 0.5)).toBe(0)
   expect(await work(turns, 1, 0.5)).toBe(1)
   expect(await work(turns, 8, 0.5)).toBe(2)
 })
 
-test('time in which others worked does not count', async () => {
+test('time in which other work ran does not count', async () => {
   const turns = new LoopTurns({ unrestedMs: 0 })
   nowMs += 50
   turns.begin()

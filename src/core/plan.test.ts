@@ -5,7 +5,7 @@ import { BUILT_IN_PLANS, createPlans } from './plan.ts'
 
 const stranger = 'acct_stranger' as AccountId
 
-test('without configuration the default account is unlimited and every other one free', () => {
+test('the default account is unlimited without configuration, and every other one free', () => {
   const plans = createPlans()
   expect(plans.of(DEFAULT_ACCOUNT).name).toBe('unlimited')
   expect(Object.values(plans.of(DEFAULT_ACCOUNT).limits)).toEqual(Array(7).fill(null))
@@ -16,13 +16,13 @@ test('without configuration the default account is unlimited and every other one
   })
 })
 
-test('a configured default holds for every account that is not named', () => {
+test('a configured default holds for every account without a plan', () => {
   const plans = createPlans({ default: 'pro', accounts: { acct_stranger: 'free' } })
   expect(plans.of(DEFAULT_ACCOUNT).name).toBe('pro')
   expect(plans.of(stranger).name).toBe('free')
 })
 
-test('a built-in plan keeps what is not given, a new one has no limit there', () => {
+test('a built-in plan keeps limits that are not set, and a new one is unlimited there', () => {
   const plans = createPlans({
     accounts: { [DEFAULT_ACCOUNT]: 'team' },
     definitions: { free: { monthlyTokens: null }, team: { tokensPerMinute: 5 } },

@@ -9,7 +9,7 @@ test('a mask shows seven characters of a long key and none of a short one or of 
   expect(maskProviderKey('{"type":"service_account","private_key":"x"}')).toBe('…')
 })
 
-test('a key is kept as it was given when it can stand in a header', () => {
+test('a key that fits into a header is kept unchanged', () => {
   for (const key of ['k', 'sk-proj-abc_DEF', 'AKIA0:abc/+=:token', 'a'.repeat(20_000)])
     expect(normaliseProviderKey(key)).toBe(key)
 })
@@ -35,9 +35,9 @@ test.each([
 
   '"k"\n',
   ' null',
-])('%p is no key', (given) => expect(normaliseProviderKey(given)).toBeUndefined())
+])('%p is not a key', (given) => expect(normaliseProviderKey(given)).toBeUndefined())
 
-test('nothing that is kept holds a character that could break a header or a log line', () => {
+test('a kept key holds no character that could break a header or a log line', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json()), (given) => {
       const kept = normaliseProviderKey(given)

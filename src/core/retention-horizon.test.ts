@@ -30,20 +30,20 @@ function start() {
   return { clock, told, horizon, begunAt, rowsOf }
 }
 
-test('what became due since the last pass goes at once, and nobody is told', () => {
+test('rows due since the last pass go at once, without a notice', () => {
   const { horizon, told, begunAt, rowsOf } = start()
   expect(horizon.cut(rowsOf(2 * HOUR_MS))).toBe(begunAt - KEPT_MS)
   expect(told).toEqual([])
 })
 
-test('where nothing was written for long, what lies within the kept time of the newest row stays', () => {
+test('rows within the kept time of the newest row stay, even long after it', () => {
   const { horizon, clock, begunAt } = start()
   const rows = { oldestMs: begunAt - KEPT_MS + HOUR_MS, newestMs: begunAt }
   clock.jump(365 * DAY_MS)
   expect(horizon.cut(rows)).toBe(begunAt - KEPT_MS)
 })
 
-test('rows that a clock has dated ahead count as of now', () => {
+test('rows dated ahead count as of now', () => {
   const { horizon, begunAt } = start()
   expect(horizon.cut({ oldestMs: begunAt - KEPT_MS, newestMs: begunAt + 365 * DAY_MS })).toBe(
     begunAt - KEPT_MS,
@@ -75,7 +75,7 @@ test.each([
   },
 )
 
-test('a day of rows may be due without a word, and not a millisecond more', () => {
+test('rows of a day may go without a notice, and not a millisecond more', () => {
   const { horizon, told, rowsOf } = start()
   expect(horizon.cut(rowsOf(DAY_MS))).toBeUndefined()
   expect(told).toEqual([])
@@ -88,7 +88,7 @@ test('two hours of rows are the most that goes at once', () => {
   expect(horizon.cut(rowsOf(2 * HOUR_MS + 1))).toBeUndefined()
 })
 
-test('what is really due goes after a while, a day of rows with each pass, told of before it begins', () => {
+test('more rows go after a wait, a day of them with each pass, and the wait is announced', () => {
   const { horizon, clock, told, rowsOf } = start()
   expect(horizon.cut(rowsOf(10 * DAY_MS))).toBeUndefined()
   expect(told).toMatchObject([{ stage: 'announced', waitMs: 6 * HOUR_MS }])
@@ -110,7 +110,7 @@ test('what is really due goes after a while, a day of rows with each pass, told 
   expect(horizon.cut(rows)).toBe(clock.now() - KEPT_MS)
 })
 
-test('what was waited for once is waited for again when it comes back', () => {
+test('a wait starts again when due rows come back', () => {
   const { horizon, clock, told, rowsOf } = start()
   expect(horizon.cut(rowsOf(10 * DAY_MS))).toBeUndefined()
   clock.pass(6 * HOUR_MS)

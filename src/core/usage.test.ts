@@ -7,14 +7,14 @@ import { isCount, toTrueUsage } from './usage.ts'
 
 const USAGE = { inputTokens: 12, outputTokens: 5, cachedInputTokens: 2, reasoningTokens: 1 }
 
-test('a report of counts is passed on as it is', () => {
+test('a report of counts is passed on unchanged', () => {
   expect(toTrueUsage(USAGE)).toBe(USAGE)
   const withWrites = { ...USAGE, cacheWriteTokens: 3 }
   expect(toTrueUsage(withWrites)).toBe(withWrites)
 })
 
 describe.each([...Object.keys(USAGE), 'cacheWriteTokens'])('%s', (name) => {
-  test('that is -0 counts as 0', () => {
+  test('of -0 counts as 0', () => {
     const usage = toTrueUsage({ ...USAGE, [name]: -0 })
     expect(usage).toStrictEqual({ ...USAGE, [name]: 0 })
     expect(Object.values(usage ?? {}).every(isCount)).toBe(true)
@@ -28,11 +28,11 @@ describe.each([...Object.keys(USAGE), 'cacheWriteTokens'])('%s', (name) => {
     Number.MAX_SAFE_INTEGER,
     Number.NaN,
     Number.POSITIVE_INFINITY,
-  ])('that is %d is no report', (count) => {
+  ])('of %d invalidates the report', (count) => {
     expect(toTrueUsage({ ...USAGE, [name]: count })).toBeNull()
   })
 })
 
-test('what was not reported is no report', () => {
+test('an answer without usage has no reported usage', () => {
   expect([toTrueUsage(null), toTrueUsage(undefined)]).toEqual([null, null])
 })

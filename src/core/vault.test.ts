@@ -18,7 +18,7 @@ test('any text comes back, for its own row only', () => {
   )
 })
 
-test('a change of any character opens nothing', () => {
+test('a change of any character makes a text unreadable', () => {
   const vault = createVault([NEW])
   const sealed = vault.encrypt(new Secret('sk-planted'), 'row')
   for (let at = 0; at < sealed.length; at += 1) {
@@ -34,7 +34,7 @@ test('a change of any character opens nothing', () => {
   }
 })
 
-test('a key that is being retired still opens what it closed, and closes nothing more', () => {
+test('a retiring key opens its texts, and encrypts no new ones', () => {
   const before = createVault([OLD])
   const sealed = before.encrypt(new Secret('x'), 'row')
   const during = createVault([NEW, OLD])
@@ -45,7 +45,7 @@ test('a key that is being retired still opens what it closed, and closes nothing
 })
 
 test.each(['', 'short', 'zz'.repeat(32), 'A'.repeat(50)])(
-  '%j is no master key, and is not repeated',
+  '%j is refused as a master key, and is not repeated',
   (text) => {
     try {
       createVault([new Secret(text)])

@@ -11,7 +11,7 @@ function start() {
   return { clock, steps, stop }
 }
 
-test('time that passes is no step, however much of it', async () => {
+test('passing time is not a step, however much of it', async () => {
   const { clock, steps } = start()
   await clock.advance(60_000)
   expect(steps).toEqual([])
@@ -31,7 +31,7 @@ test.each([-365 * 24 * HOUR_MS, -HOUR_MS, -2_000, 2_000, HOUR_MS, 365 * 24 * HOU
   },
 )
 
-test('a clock that is kept right a little at a time is told of when it adds up', async () => {
+test('a clock adjusted a little at a time is reported when that adds up', async () => {
   const { clock, steps } = start()
   for (let second = 0; second < 19; second += 1) {
     clock.jump(100)
@@ -43,7 +43,7 @@ test('a clock that is kept right a little at a time is told of when it adds up',
   expect(steps.map(({ fromMs, toMs }) => toMs - fromMs)).toEqual([2_000])
 })
 
-test('nothing is noticed any more once it is ended', async () => {
+test('nothing is reported after the watch has ended', async () => {
   const { clock, steps, stop } = start()
   stop()
   clock.jump(HOUR_MS)

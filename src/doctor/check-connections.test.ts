@@ -39,7 +39,7 @@ test.each([
   ])
 })
 
-test('nothing is said where the metrics are not to be read', async () => {
+test('the check is silent without readable metrics', async () => {
   show(3, 4, 5)
   expect(await check()).toEqual([])
   expect(await checkConnections('http://127.0.0.1:1', undefined)).toEqual([])

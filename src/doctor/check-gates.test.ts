@@ -18,7 +18,7 @@ function examine(...targets: string[]) {
   return checkGates([{ accountId: 'own', id: 'house', targets }], known)
 }
 
-test('a provider without an address is told apart from one without a key, and its variable named', () => {
+test('a provider without an address differs from one without a key, and its variable is named', () => {
   expect(examine('vllm/qwen3')).toEqual([
     {
       level: 'fail',
@@ -36,7 +36,7 @@ test('a provider without an address is told apart from one without a key, and it
   ])
 })
 
-test('gates whose targets have what they need are counted', () => {
+test('gates with complete targets are counted', () => {
   expect(examine('openai/gpt-5', 'owned/llama')).toEqual([
     { level: 'ok', check: 'gates', message: '1 gates, every target has what it needs' },
   ])

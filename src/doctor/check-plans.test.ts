@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { checkPlans } from './check-plans.ts'
 
-test('a plan that allows all keys together less than each is named with both figures', () => {
+test('a plan with a lower limit for all keys together than for each is named with both figures', () => {
   const team = {
     requestsPerMinute: 600,
     accountRequestsPerMinute: 60,
@@ -22,7 +22,7 @@ test('a plan that allows all keys together less than each is named with both fig
   )
 })
 
-test('where strangers sign up, a plan without limits of the whole account is named with what it lacks', () => {
+test('a plan without limits of the whole account is named if strangers may sign up', () => {
   expect(checkPlans(undefined, true)).toMatchObject([
     {
       level: 'warn',

@@ -43,7 +43,7 @@ function create(through: Pick<typeof adapter, 'create'> = adapter) {
 const byToken = [{ field: 'token', value: token }]
 const stored = () => database.selectFrom('session').select('token').execute()
 
-test('the database never holds a token; whoever knows it finds the session by it', async () => {
+test('the database never holds a token, and a look-up by the token finds its session', async () => {
   expect(await create()).toMatchObject({ token })
   expect(JSON.stringify(await stored())).not.toContain(token)
   expect(await adapter.findOne<object>({ model: 'session', where: byToken })).toMatchObject({
@@ -57,7 +57,7 @@ test('the database never holds a token; whoever knows it finds the session by it
   expect(await adapter.count({ model: 'session', where: byToken })).toBe(1)
 })
 
-test('whoever asks by something else gets no token, and the hash is none', async () => {
+test('a look-up by another field returns a hash instead of the token, and the hash finds no session', async () => {
   await create()
   const byUser = [{ field: 'userId', value: 'u' }]
   const [row] = await adapter.findMany<{ token: string }>({ model: 'session', where: byUser })
@@ -66,7 +66,7 @@ test('whoever asks by something else gets no token, and the hash is none', async
   expect(await adapter.findOne({ model: 'session', where: byHash })).toBeNull()
 })
 
-test('changing and deleting go by the token too, inside a transaction as well', async () => {
+test('updates and deletions by token work too, even inside a transaction', async () => {
   await adapter.transaction(async (inner) => {
     await create(inner)
     const update = { userAgent: 'x' }

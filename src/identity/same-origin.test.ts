@@ -21,7 +21,7 @@ function isRefused(
   }
 }
 
-test('reading needs nothing; writing needs the own origin and the header', () => {
+test('a read needs nothing; a write needs the own origin and the header', () => {
   for (const method of ['GET', 'HEAD']) expect(isRefused(method, {})).toBe(false)
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     expect(isRefused(method, { origin: own, ...csrf })).toBe(false)
@@ -41,11 +41,11 @@ test.each([
   'http://gatehouse.test:4000.evil.test',
   'HTTP://GATEHOUSE.TEST:4000',
   `${own}/`,
-])('the origin %s is another one', (origin) => {
+])('the origin %s is a foreign one', (origin) => {
   expect(isRefused('POST', { origin, ...csrf })).toBe(true)
 })
 
-test('where the public address is known, no other one counts, the one asked for neither', () => {
+test('the public address, if it is configured, is the only own origin', () => {
   const publicOrigin = 'https://gatehouse.example'
   expect(isRefused('POST', { origin: publicOrigin, ...csrf }, publicOrigin)).toBe(false)
   expect(isRefused('POST', { origin: own, ...csrf }, publicOrigin)).toBe(true)

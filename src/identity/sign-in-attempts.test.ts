@@ -54,7 +54,7 @@ describe.each(databases)('on $name', (kind) => {
     return Number(headers?.['retry-after'] ?? 0)
   }
 
-  test('a person has ten tries at one place, and all the others at another one', async () => {
+  test('a user has ten tries at one place, and all the others at another one', async () => {
     expect(await countUntilRefused(() => attempts.begin(PERSON, HERE))).toBe(10)
     const right = await attempts.begin(PERSON, ELSEWHERE)
     await right.succeed()
@@ -63,7 +63,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await countUntilRefused(() => attempts.begin('b@example.test', HERE))).toBe(10)
   })
 
-  test('who goes on guessing waits longer each time, up to a quarter of an hour; the right one begins anew', async () => {
+  test('each further guess waits longer, up to a quarter of an hour, and a success resets that', async () => {
     await countUntilRefused(() => attempts.begin(PERSON, HERE))
     const waits: number[] = []
     for (let round = 0; round < 8; round += 1) {
@@ -81,7 +81,7 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   test.each([2 * 60 * MINUTE_MS, 365 * 24 * 60 * MINUTE_MS])(
-    'a clock that was %d ms ahead locks nobody out once it is set right, and forgets no wrong try',
+    'a clock that was %d ms ahead locks no user out once it is set right, and forgets no wrong try',
     async (aheadMs) => {
       time.now += aheadMs
       await countUntilRefused(() => attempts.begin(PERSON, HERE))
@@ -91,13 +91,13 @@ describe.each(databases)('on $name', (kind) => {
     },
   )
 
-  test('a clock that is a little ahead of this one has nobody wait longer than a quarter of an hour', async () => {
+  test('a clock slightly ahead of this one makes no user wait longer than a quarter of an hour', async () => {
     await countUntilRefused(() => attempts.begin(PERSON, HERE))
     time.now -= 20 * MINUTE_MS
     expect(await waitOf(() => attempts.begin(PERSON, HERE))).toBe(900)
   })
 
-  test('tries side by side, on two nodes, are counted together, and after a restart', async () => {
+  test('tries at once on two nodes are counted together, and after a restart', async () => {
     const other = startNode()
     const outcomes = await Promise.allSettled(
       Array.from({ length: 24 }, (_, index) => (index % 2 ? attempts : other).begin(PERSON, HERE)),
@@ -115,14 +115,14 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.database.selectFrom('sign_in_tries').selectAll().execute()).toEqual([])
   })
 
-  test('a clock that jumps keeps nobody out for longer than the longest wait', async () => {
+  test('a clock that jumps locks no user out for longer than the longest wait', async () => {
     time.now += 365 * 24 * 60 * MINUTE_MS
     await countUntilRefused(() => attempts.begin(PERSON, HERE))
     time.now -= 365 * 24 * 60 * MINUTE_MS
     expect(await waitOf(() => attempts.begin(PERSON, HERE))).toBeLessThanOrEqual(900)
   })
 
-  test('one network address has fifty for those whom it does not know; what was right does not count', async () => {
+  test('one network address has fifty tries at unknown users, and successes do not count', async () => {
     const right = async (index: number) =>
       (await attempts.begin(`${index}@example.test`, HERE)).succeed()
     expect(await countUntilRefused(right)).toBe(60)
@@ -135,7 +135,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await countUntilRefused(() => attempts.beginSignUp(ELSEWHERE))).toBe(50)
   })
 
-  test('nobody knows where they come from: they are counted together', async () => {
+  test('tries from unknown addresses are counted together', async () => {
     expect(
       await countUntilRefused((index) => attempts.begin(`${index}@example.test`, undefined)),
     ).toBe(50)

@@ -18,7 +18,7 @@ test('a name has its attempts, then waits for the end of the window that its fir
   expect(throttle.take('a')).toBe(0)
 })
 
-test('an attempt that was none is given back', () => {
+test('an attempt that did not count is given back', () => {
   const { throttle } = create({ attempts: 1 })
   throttle.take('a')
   expect(throttle.take('a')).toBeGreaterThan(0)
@@ -27,7 +27,7 @@ test('an attempt that was none is given back', () => {
   throttle.giveBack('unheard of')
 })
 
-test('never more names than allowed, and never more attempts in a window than allowed', () => {
+test('a throttle never holds more names than allowed, and never admits more attempts in a window', () => {
   const steps = fc.array(fc.record({ name: fc.integer({ min: 0, max: 9 }), waitMs: fc.nat(400) }), {
     maxLength: 200,
   })

@@ -72,7 +72,7 @@ test('a second scrape shows the same', async () => {
   expect(await render(counters)).toContain('gatehouse_breakers_open{target="a/b"} 2\n')
 })
 
-test('buckets hold what is at or below their bound', async () => {
+test('a bucket holds values up to and including its bound', async () => {
   const counters = new CallCounters()
   for (const durationMs of [10, 11, 600_000, 600_001]) counters.finish(call({ durationMs }), [])
   const page = await render(counters)
@@ -106,7 +106,7 @@ test.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY, 2 ** 60])(
   },
 )
 
-describe('however many gates and targets customers make', () => {
+describe('with any number of gates and targets', () => {
   test('the page stays bounded, and the sum right', async () => {
     const counters = new CallCounters()
     for (let index = 0; index < 5_000; index += 1)

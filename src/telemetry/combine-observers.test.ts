@@ -23,7 +23,7 @@ const RECORD = {
   credential: null,
 } as const
 
-test('one that throws breaks nothing, is told of once, and the others go on', () => {
+test('an observer that throws breaks nothing, is reported once, and the others go on', () => {
   const seen: string[] = []
   const faults: unknown[] = []
   const bad: CallObserver = {
@@ -52,11 +52,11 @@ test('one that throws breaks nothing, is told of once, and the others go on', ()
   expect(faults).toHaveLength(1)
 })
 
-test('nobody to tell is nobody', () => {
+test('no observers combine to none', () => {
   expect(combineObservers([], () => {})).toBeUndefined()
 })
 
-test('failed exports are told once a minute, with how many there were', () => {
+test('failed exports are reported once a minute, with their number', () => {
   const lines: object[] = []
   let now = 0
   const log = { info() {}, error() {}, warn: (fields: object) => lines.push(fields) }

@@ -32,7 +32,7 @@ describe('a valid parent is continued', () => {
   })
 })
 
-describe('an invalid parent is as none, and what came with it goes', () => {
+describe('an invalid parent is dropped, together with its state', () => {
   test.each([
     '',
     'nonsense',
@@ -55,7 +55,7 @@ describe('an invalid parent is as none, and what came with it goes', () => {
   })
 })
 
-test('each attempt is a span of its own', () => {
+test('each attempt has a separate span', () => {
   const traced = trace(`00-${TRACE}-${SPAN}-01`)
   const ids = [traced.spanId, traced.beginAttempt().spanId, traced.beginAttempt().spanId, SPAN]
   expect(new Set(ids).size).toBe(4)

@@ -3,7 +3,7 @@ import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { PublishedEvent } from './event-publisher.ts'
 import { DegradedTargets } from './gateway-events.ts'
 
-test('a failing target is told once in ten minutes', () => {
+test('a failing target is reported once in ten minutes', () => {
   const told: PublishedEvent[] = []
   const clock = { nowMs: 1_000_000, now: () => clock.nowMs }
   const degraded = new DegradedTargets({ publish: (event) => told.push(event) }, clock)

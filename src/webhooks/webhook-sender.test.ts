@@ -149,7 +149,7 @@ describe.each(databases)('on $name', (kind) => {
     await until(queueIsEmpty)
   })
 
-  test('only the webhooks of the account that want the event are told', async () => {
+  test("an event goes only to the account's active webhooks that want it", async () => {
     const { webhooks, publisher } = await start()
     await createWebhook(webhooks)
     await createWebhook(webhooks)
@@ -165,7 +165,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(new Set(deliveries).size).toBe(2)
   })
 
-  test('one that failed is sent again, the same to the byte, until it is taken', async () => {
+  test('a failed delivery is sent again, the same to the byte, until it is accepted', async () => {
     const { webhooks, publisher } = await start()
     await createWebhook(webhooks)
     answers = [
@@ -179,7 +179,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(new Set(received.map(({ headers }) => headers.get('x-gatehouse-delivery'))).size).toBe(1)
   })
 
-  test('one that a clock far ahead has put off for a year is sent now, also behind one that has to wait', async () => {
+  test('a delivery that a fast clock put off for a year is sent now, even behind one that has to wait', async () => {
     answers = [() => new Response(null, { status: 500 }), () => new Response(null, { status: 500 })]
     const { webhooks, publisher, sender } = await start({ firstRetryMs: 3_600_000 })
     await createWebhook(webhooks)
@@ -199,7 +199,7 @@ describe.each(databases)('on $name', (kind) => {
     )
   })
 
-  test('after eight repetitions it is given up, and that is reported', async () => {
+  test('a delivery is given up after eight repetitions, and that is reported', async () => {
     const { webhooks, publisher, reports } = await start({ firstRetryMs: 0.01 })
     const { id } = await createWebhook(webhooks)
     answers = Array.from({ length: 20 }, () => () => new Response('no', { status: 503 }))
@@ -215,7 +215,7 @@ describe.each(databases)('on $name', (kind) => {
     return async () => received.length >= count && (await queueIsEmpty())
   }
 
-  test('what was not taken before the process ended is sent by the next one', async () => {
+  test('a delivery not accepted before the process ended is sent by the next one', async () => {
     const first = await start({ firstRetryMs: 3_600_000 })
     await createWebhook(first.webhooks)
     answers = [() => new Response(null, { status: 500 })]
@@ -231,7 +231,7 @@ describe.each(databases)('on $name', (kind) => {
     )
   })
 
-  test('what is under way when the process ends is cut, not waited for, and sent again', async () => {
+  test('a delivery under way when the process ends is cut, and sent again', async () => {
     const first = await start()
     await createWebhook(first.webhooks)
     const { promise: never } = Promise.withResolvers<Response>()
@@ -256,7 +256,7 @@ describe.each(databases)('on $name', (kind) => {
       createdAt: 0,
     }))
 
-  test('of several nodes that see deliveries due, one sends each', async () => {
+  test('one of several nodes sends each due delivery', async () => {
     const { webhooks } = await start()
     const { id } = await createWebhook(webhooks)
     const nodes = [await start(), await start()]
@@ -266,7 +266,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(received).toHaveLength(30)
   })
 
-  test("one that a node took and never sent is another one's after its time", async () => {
+  test('a delivery that a node took and never sent goes to another after its time', async () => {
     const { webhooks } = await start()
     const { id } = await createWebhook(webhooks)
     const [delivery] = queueOf(1, id, 0)
@@ -279,7 +279,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(received).toHaveLength(1)
   })
 
-  test('a share of a budget is told once a period, whoever reports it again', async () => {
+  test('a share of a budget is sent once a period, whoever reports it again', async () => {
     const mark = {
       accountId: DEFAULT_ACCOUNT,
       budgetId: 'bud_1',
@@ -301,7 +301,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(received[1]?.body).toContain('"next":true')
   })
 
-  test('an account whose receivers do not answer holds up no other account', async () => {
+  test('an account with silent receivers delays no other account', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     answers = Array.from({ length: 41 }, () => () => released.then(() => new Response('thanks')))
     const { webhooks, publisher } = await start()
@@ -317,8 +317,8 @@ describe.each(databases)('on $name', (kind) => {
     expect(received).toHaveLength(41)
   })
 
-  describe('what must not happen', () => {
-    test('a change does not write back a secret that was sealed anew meanwhile', async () => {
+  describe('safeguards:', () => {
+    test('a change does not restore a secret that was sealed again during it', async () => {
       const { webhooks } = await start()
       const webhook = await createWebhook(webhooks)
       const resealed = vault.encrypt(new Secret(SECRET), secretBinding(webhook))
@@ -332,7 +332,7 @@ describe.each(databases)('on $name', (kind) => {
       expect((await store.webhooks.loadAll())[0]?.sealedSecret).not.toBe(resealed)
     })
 
-    test('an address that was allowed once and is no more gets nothing', async () => {
+    test('an address that is no longer allowed gets nothing', async () => {
       const { webhooks } = await start()
       const webhook = await createWebhook(webhooks)
       const strict = new WebhookSender({
@@ -360,7 +360,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(received).toHaveLength(1)
     })
 
-    test('a deleted webhook is sent nothing more', async () => {
+    test('a deleted webhook gets no delivery', async () => {
       const { webhooks, publisher, sender } = await start({ firstRetryMs: 3_600_000 })
       const { id } = await createWebhook(webhooks)
       answers = [() => new Response(null, { status: 500 })]
@@ -373,7 +373,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(received).toHaveLength(1)
     })
 
-    test('the queue of one account does not grow without an end', async () => {
+    test('the queue of one account does not grow without bound', async () => {
       const { webhooks, publisher, dropped } = await start({ firstRetryMs: 600_000 })
       const { id } = await createWebhook(webhooks)
       await store.webhooks.enqueue(queueOf(1000, id, Date.now() + 3_600_000))

@@ -104,7 +104,7 @@ test.each([' \n', '\n a', 'a \n', ' a', 'a\n\n'])(
   },
 )
 
-test('gates of any kind come back from their text as they were, in an order of its own', () => {
+test('gates of any kind come back from their text unchanged, in the order of the file', () => {
   const gates = fc.uniqueArray(gate, { selector: (entry) => entry.id, maxLength: 5 })
   fc.assert(
     fc.property(gates, (list) => {
@@ -168,7 +168,10 @@ test.each([
     { url: 'https://x', events: ['budget.exhausted', 'budget.threshold'] },
   ],
   ['tags', { name: 'live', description: '' }, { name: 'live' }],
-] as const)('of %s only what differs from the defaults is written', (section, given, compact) => {
-  const kind = kindOf(section)
-  expect(toCompact(kind, toComplete(kind, given))).toEqual(compact)
-})
+] as const)(
+  'a file of %s holds only values that differ from the defaults',
+  (section, given, compact) => {
+    const kind = kindOf(section)
+    expect(toCompact(kind, toComplete(kind, given))).toEqual(compact)
+  },
+)

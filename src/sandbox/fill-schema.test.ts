@@ -81,7 +81,7 @@ test('a schema that refers to itself comes to an end', () => {
   expect(JSON.stringify(fillSchema(schema, '')).length).toBeLessThan(100_000)
 })
 
-test('what is no schema is filled all the same', () => {
+test('an invalid schema is filled too', () => {
   for (const schema of [
     undefined,
     null,

@@ -118,7 +118,7 @@ for (const [path, base] of Object.entries(BASES)) {
   })
 }
 
-test('whatever the schema of a tool, it is called with a JSON object', async () => {
+test('a tool is called with a JSON object, whatever its schema', async () => {
   await fc.assert(
     fc.asyncProperty(value, async (parameters) => {
       const tools = [{ type: 'function', name: 'a', parameters }]

@@ -27,7 +27,7 @@ test('any HTTP error status is a fault, with seconds to wait after it', () => {
   expect(parseFault('529')).toEqual({ name: 'status', status: 529, amount: null })
 })
 
-test('what is no model is refused', () => {
+test('an unknown model is refused', () => {
   for (const asked of [
     '',
     'gpt-5',

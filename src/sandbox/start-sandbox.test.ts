@@ -78,7 +78,7 @@ test('a missing key and the bad key are 401, the bad one named in masked form', 
   expect([mistral.status, await mistral.json()]).toMatchObject([401, { object: 'error' }])
 })
 
-test('a sandbox started without the need of a key takes a request without one', async () => {
+test('a sandbox that requires no key accepts a request without one', async () => {
   const answer = await fetch(`${open.url}/v1/chat/completions`, {
     method: 'POST',
     body: JSON.stringify({ ...chat, stream: true }),
@@ -86,7 +86,7 @@ test('a sandbox started without the need of a key takes a request without one', 
   expect(await answer.text()).toEndWith('data: [DONE]\n\n')
 })
 
-test('every answer tells the hash and the length of the body that came, refusals too', async () => {
+test('every answer has the hash and the length of its request’s body, refusals too', async () => {
   for (const body of [
     ' {"model":"echo","messages":[{"role":"user","content":"é 1e999"}]}',
     '{"model":"echo","odd":1}',
@@ -111,7 +111,7 @@ test('equal requests get equal answers, and no answer hides that it is a sandbox
   }
 })
 
-test('bodies that are no request are refused', async () => {
+test('a body that is not a request is refused', async () => {
   for (const body of ['', '{', '[]', 'null', '"x"', '{"model":"echo"}}', '\ufeff\ufeff{}']) {
     expect((await post('/v1/responses', body)).status).toBe(400)
   }

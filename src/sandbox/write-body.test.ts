@@ -226,7 +226,7 @@ test('a stream that hangs in the middle has sent its events before', async () =>
   expect(await next).toBe('left')
 })
 
-test('a fault can be asked for by header, for any model', async () => {
+test('a fault can be requested by header, for any model', async () => {
   const headers = { 'x-sandbox-fault': '503-2' }
   const answer = await send('/v1/fim/completions', 'codestral', false, { headers })
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2'])
@@ -236,7 +236,7 @@ test('a fault can be asked for by header, for any model', async () => {
   ).toBe(400)
 })
 
-test('a client that leaves a large stream leaves a server that answers on', async () => {
+test('a client that leaves a large stream does not stop the server', async () => {
   for (const stream of [false, true]) {
     const leaving = new AbortController()
     const answer = await send('/v1/chat/completions', 'big-400', stream, { signal: leaving.signal })

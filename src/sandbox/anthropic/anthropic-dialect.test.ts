@@ -57,7 +57,7 @@ const resultsFor = (message: Anthropic.Message): Anthropic.ToolResultBlockParam[
       : [],
   )
 
-test('a message and its stream say the same', async () => {
+test('a message and its stream have the same content', async () => {
   const message = await client.messages.create(hello)
   expect(message).toMatchObject({
     type: 'message',
@@ -122,7 +122,7 @@ test.each(['json', 'stream'])('a loop of parallel calls with thinking, by %s', a
   })
 })
 
-describe('a loop whose thinking does not come back as it was is refused', async () => {
+describe('a loop with changed thinking is refused', async () => {
   const first = await client.messages.create(loop)
   const [thinking, ...calls] = first.content
   if (thinking?.type !== 'thinking') throw new Error('no thinking')
@@ -158,7 +158,7 @@ describe('a loop whose thinking does not come back as it was is refused', async 
     },
   )
 
-  test('without thinking, or where the model decides itself, it may be missing', async () => {
+  test('except for missing thinking, if thinking is off or the model decides itself', async () => {
     expect((await post(going(calls, { thinking: { type: 'disabled' } }))).status).toBe(200)
     expect((await post(going(calls, { thinking: { type: 'adaptive' } }))).status).toBe(200)
   })
@@ -304,7 +304,7 @@ test.each<[string, object, string]>([
   expect(refusal).toContain(message)
 })
 
-test('the version is demanded, and either form of key is good', async () => {
+test('the version is required, and either form of key is accepted', async () => {
   const { 'anthropic-version': _, ...plain } = { 'anthropic-version': '', 'x-api-key': 'any' }
   const url = `${sandbox.url}/anthropic/v1/messages`
   const body = JSON.stringify(hello)

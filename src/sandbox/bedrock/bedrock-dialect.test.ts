@@ -120,7 +120,7 @@ test('a loop of parallel calls with reasoning', async () => {
   })
 })
 
-test('the same calls in a stream: only tools have a start, a tool without arguments one empty piece', async () => {
+test('the same calls in a stream: only tools have a start, and a tool without arguments has one empty piece', async () => {
   const payloads = (await frames('echo', loop)).map(({ text }) => JSON.parse(text))
   const starts = payloads.filter(({ start }) => start !== undefined)
   expect(
@@ -150,7 +150,7 @@ async function refusalOf(body: object, model = 'echo'): Promise<string> {
   return ((await answer.json()) as { message: string }).message
 }
 
-describe('reasoning that does not come back as it was is refused', async () => {
+describe('changed reasoning is refused', async () => {
   const { content } = (await ask('echo', loop)).output.message
   const [thought, ...calls] = content
   const { text = '', signature = '' } = thought?.reasoningContent?.reasoningText ?? {}
@@ -247,7 +247,7 @@ test('limits, stop texts, JSON and choices are obeyed', async () => {
   expect(forced.output.message.content[0]?.toolUse?.name).toBe('now')
 })
 
-test('an exception is a frame of its own kind, and a broken payload one whose checksums hold', async () => {
+test('an exception is a separate kind of frame, and a broken payload has valid checksums', async () => {
   const failed = await frames('error-mid-stream', hello)
   expect(failed.at(-1)).toMatchObject({ kind: 'exception', type: 'internalServerException' })
   const broken = (await frames('bad-json', hello)).filter(({ text }) => !text.endsWith('}'))
@@ -280,7 +280,7 @@ test('errors have Amazon’s types', async () => {
   }
 })
 
-test('a signature of AWS is a key when it is well-formed', async () => {
+test('an AWS signature counts as a key if it is well-formed', async () => {
   const scope = 'AKIAEXAMPLE/20260101/us-east-1/bedrock/aws4_request'
   const signed = (names: string, signature: string) =>
     `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=${names}, Signature=${signature}`

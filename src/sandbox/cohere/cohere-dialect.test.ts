@@ -42,7 +42,7 @@ const offer = (name: string, properties: object = {}) => ({
 const tools = [offer('get_weather', { city: { type: 'string' } }), offer('now')]
 const question = { role: 'user', content: 'Use get_weather for "Ulm", then now.' }
 
-test('an answer and its stream say the same', async () => {
+test('an answer and its stream have the same content', async () => {
   const whole = await ask(hello)
   expect(whole).toMatchObject({
     message: { role: 'assistant', content: [{ type: 'text', text: 'Sandbox echo: Hi' }] },
@@ -64,7 +64,7 @@ test('an answer and its stream say the same', async () => {
   expect(streamed[0].id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 })
 
-test('a reasoning model shows its thoughts first, unless told not to think', async () => {
+test('a reasoning model shows its thoughts first, unless thinking is off', async () => {
   const thinker = { ...hello, model: 'echo-reasoning' }
   const types = async (body: object) =>
     (await ask(body)).message.content.map(({ type }: { type: string }) => type)
@@ -153,7 +153,7 @@ test('a failure in the middle is an end with an error', async () => {
   expect((await post(hello, '/v2/chat', 'sandbox-bad-key')).status).toBe(401)
 })
 
-test('embeddings come in every form that is asked for', async () => {
+test('embeddings come in every requested form', async () => {
   const asked = { texts: ['Hi', 'there'], input_type: 'search_query', output_dimension: 256 }
   const answer = await post({ ...asked, embedding_types: ['float', 'base64', 'int8'] }, '/v2/embed')
   const { embeddings, response_type } = JSON.parse(await answer.text())

@@ -66,7 +66,7 @@ const results = user(
   { functionResponse: { name: 'now', response: { hour: 12 } } },
 )
 
-test('an answer and its stream say the same', async () => {
+test('an answer and its stream have the same content', async () => {
   const whole = await ask('echo', hello)
   expect(whole).toMatchObject({
     candidates: [
@@ -91,7 +91,7 @@ test('an answer and its stream say the same', async () => {
   expect(pieces.at(-1)?.usageMetadata).toEqual(whole.usageMetadata)
 })
 
-test('thoughts are counted apart from what is said, and shown when asked for', async () => {
+test('thoughts are counted apart from the answer, and shown on request', async () => {
   const { usageMetadata: counts } = await ask(NEWER, hello)
   expect(counts.thoughtsTokenCount).toBeGreaterThan(0)
   expect(counts.totalTokenCount).toBe(
@@ -109,7 +109,7 @@ test('thoughts are counted apart from what is said, and shown when asked for', a
 })
 
 test.each(['json', 'stream'])(
-  'a loop of parallel calls whose first is signed, by %s',
+  'a loop of parallel calls with a signature on the first, by %s',
   async (way) => {
     const parts =
       way === 'json' ? partsOf(await ask(NEWER, loop)) : partsOf(...(await stream(NEWER, loop)))
@@ -133,7 +133,7 @@ async function refusalOf(name: string, body: object): Promise<string> {
   return error.message
 }
 
-describe('signatures that do not come back as they were', async () => {
+describe('a signature', async () => {
   const [first, other] = partsOf(await ask(NEWER, loop))
   if (first?.functionCall === undefined || other === undefined) throw new Error('no calls')
   const going = (...parts: object[]) => ({
@@ -143,14 +143,14 @@ describe('signatures that do not come back as they were', async () => {
   const { thoughtSignature = '', ...unsigned } = first
   const flipped = thoughtSignature.replace(/.(?=.{30}$)/, (letter) => (letter === 'A' ? 'B' : 'A'))
 
-  test('missing is refused by a newer model, and by an older one is not', async () => {
+  test('that is missing is refused by a newer model, and not by an older one', async () => {
     expect(await refusalOf(NEWER, going(unsigned, other))).toContain(
       'Function call is missing a thought_signature in functionCall parts.',
     )
     expect((await post('echo', going(unsigned, other))).status).toBe(200)
   })
 
-  test('missing before the last question of the user is forgiven', async () => {
+  test('that is missing before the user’s last question is accepted', async () => {
     const contents = [
       question,
       model(unsigned, other),
@@ -161,7 +161,7 @@ describe('signatures that do not come back as they were', async () => {
     expect((await post(NEWER, { ...loop, contents })).status).toBe(200)
   })
 
-  test('altered, foreign or on another part is refused by every model', async () => {
+  test('that is altered, foreign or on another part is refused by every model', async () => {
     for (const name of ['echo', NEWER]) {
       for (const parts of [
         [{ ...unsigned, thoughtSignature: flipped }, other],
@@ -173,7 +173,7 @@ describe('signatures that do not come back as they were', async () => {
     }
   })
 
-  test('the stand-in for histories of other models is taken', async () => {
+  test('that stands in for histories of other models is accepted', async () => {
     const foreign = { ...unsigned, thoughtSignature: 'skip_thought_signature_validator' }
     expect((await post(NEWER, going(foreign, other))).status).toBe(200)
   })
@@ -289,7 +289,7 @@ test('errors have Google’s statuses, and the time to wait among their details'
   }
 })
 
-test('keys: by header or address; a bad one is 400, none is 403', async () => {
+test('keys: by header or address; a bad one is 400, a missing one 403', async () => {
   const url = `${sandbox.url}/gemini/v1beta/models/echo:generateContent`
   const send = async (address: string, headers: Record<string, string> = {}) =>
     (await fetch(address, { method: 'POST', headers, body: JSON.stringify(hello) })).status
@@ -299,7 +299,7 @@ test('keys: by header or address; a bad one is 400, none is 403', async () => {
   expect(await send(url)).toBe(403)
 })
 
-test('embeddings: one each, of the length asked for', async () => {
+test('embeddings: one for each text, of the requested length', async () => {
   const content = { parts: [{ text: 'Hi' }] }
   const requests = [{ content, outputDimensionality: 16 }, { content }]
   const { embeddings } = (await (

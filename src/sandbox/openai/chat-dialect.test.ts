@@ -81,7 +81,7 @@ test('a completion has the shape of a recorded one', async () => {
   })
 })
 
-test('a stream has no usage key unless asked; then null on each chunk and the numbers on one more', async () => {
+test('a stream has usage only on request: then null on each chunk, and the numbers on one more', async () => {
   const plain = await chunksOf(hi)
   expect(plain.some((chunk) => 'usage' in chunk)).toBe(false)
   expect(plain[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '', refusal: null })
@@ -201,7 +201,7 @@ test('JSON formats give JSON', async () => {
   expect(JSON.parse((await endOf({ ...hi, response_format: format })).text)).toEqual({ ok: true })
 })
 
-test('a reasoning model counts its reasoning and refuses what such models refuse', async () => {
+test('a reasoning model counts its reasoning, and refuses the settings that such models refuse', async () => {
   const body = { ...hi, model: 'echo-reasoning' }
   const { usage } = await ask({ ...body, reasoning_effort: 'high' })
   expect(usage).toMatchObject({

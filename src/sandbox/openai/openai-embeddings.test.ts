@@ -8,7 +8,7 @@ const sandbox = startSandbox()
 afterAll(() => sandbox.stop())
 const client = new OpenAI({ apiKey: 'any', baseURL: `${sandbox.url}/v1`, maxRetries: 0 })
 
-test('numbers and base64 say the same; usage and order are there', async () => {
+test('numbers and base64 hold the same vector; usage and order are there', async () => {
   const input = ['one text', 'another']
   const asked = { model: 'echo', input, dimensions: 64 }
   // The SDK asks for base64 by itself and decodes it.
@@ -32,7 +32,7 @@ test('numbers and base64 say the same; usage and order are there', async () => {
   expect(written.data[0]?.embedding as unknown).toBeString()
 })
 
-test('tokens are taken as well, one list of them or several', async () => {
+test('tokens are accepted too, one list of them or several', async () => {
   const cases: [number[] | number[][], number][] = [
     [[1, 2, 3], 1],
     [[[1, 2], [3]], 2],

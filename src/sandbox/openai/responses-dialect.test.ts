@@ -139,7 +139,7 @@ test('a text stream has the vendor’s order, gapless numbers and the usage of t
   expect(plain.some((event) => 'obfuscation' in event)).toBe(false)
 })
 
-test('a reasoning stream gives a shorter ciphertext first, and its summary when asked', async () => {
+test('a reasoning stream gives a shorter ciphertext first, and its summary on request', async () => {
   const include = ['reasoning.encrypted_content']
   const events = await eventsOf({
     model: 'echo-reasoning',
@@ -169,7 +169,7 @@ test('a reasoning stream gives a shorter ciphertext first, and its summary when 
   expect((await refusalOf(await replayed)).code).toBe('invalid_encrypted_content')
 })
 
-test('without the include there is no ciphertext, and effort none means no reasoning at all', async () => {
+test('no ciphertext comes without the include, and no reasoning with effort none', async () => {
   const plain = await ask({ model: 'echo-reasoning', input: 'Hi', reasoning: { effort: 'low' } })
   expect(typesOf(plain.output)).toEqual(['reasoning', 'message'])
   expect(plain.output[0]?.encrypted_content).toBeUndefined()
@@ -239,7 +239,7 @@ test('a ciphertext that was altered, or comes with another key, is refused', asy
   expect(lost.message).toStartWith(`Item with id '${reasoning.id}' not found.`)
 })
 
-test('two tools named make two calls, one when parallel calls are off', async () => {
+test('two named tools make two calls, and one when parallel calls are off', async () => {
   const body = {
     model: 'echo',
     input: 'get_weather for Rome, then get_time',
@@ -269,7 +269,7 @@ test('an answer longer than the limit is incomplete, in JSON and as a stream', a
   expect(typesOf(thought.output)).toEqual(['reasoning'])
 })
 
-test('a text format makes the text JSON that fits', async () => {
+test('a JSON text format gets fitting JSON', async () => {
   const schema = { type: 'object', properties: { city: { type: 'string' } } }
   const text = { format: { type: 'json_schema', name: 'x', schema } }
   const answer = await ask({ model: 'echo', input: 'I live in Oslo', text })

@@ -68,7 +68,7 @@ const RESOURCES: readonly Resource[] = [
 
 describe.each(databases)('on $name', (kind) => {
   test.each(RESOURCES)(
-    'of many who make one more at once by $path, so many get it as the cap has room for',
+    'requests at once to $path create as many resources as the cap has room for',
     async ({ path, variable, body }) => {
       const database = await kind.create()
       const nodes = await Nodes.start(database, { [variable]: String(CAP) })
@@ -95,7 +95,7 @@ describe.each(databases)('on $name', (kind) => {
     },
   )
 
-  test('of many who accept an invitation at once, so many join as the account has room for', async () => {
+  test('users who accept invitations at once join as far as the account has room', async () => {
     const database = await kind.create()
     const caps = { ...DEFAULT_ACCOUNT_CAPS, members: CAP }
     // Two nodes, where the database may have two.
@@ -154,7 +154,7 @@ describe.each(databases)('on $name', (kind) => {
     }
   })
 
-  test('invitations that have run out make room, and no more of them are kept than may be open', async () => {
+  test('expired invitations make room, and at most as many of them are kept as may be open', async () => {
     await withTestStore(kind, async (_, database) => {
       const caps = { ...DEFAULT_ACCOUNT_CAPS, invitations: CAP }
       const store = await openStore(database.location, { caps })
@@ -187,7 +187,7 @@ describe.each(databases)('on $name', (kind) => {
   })
 })
 
-test('the settings say how many requests a minute the control plane takes', async () => {
+test('the limit of requests a minute to the control plane is a setting', async () => {
   const [file] = databases
   if (file === undefined) throw new Error('There is no database.')
   const database = await file.create()

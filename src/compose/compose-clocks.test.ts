@@ -191,7 +191,7 @@ const JUMPS: readonly (readonly [string, number])[] = [
 ]
 
 describe.each(JUMPS)('a clock that jumps %s', (_, jumpMs) => {
-  test('is followed: the log has the new time, and a call that was under way took no longer', async () => {
+  test('is followed: the log has the new time, and the duration of a running call is unchanged', async () => {
     const node = await start()
     onAsked = () => node.clock.jump(jumpMs)
     expect(await chat(node)).toBe(200)
@@ -207,7 +207,7 @@ describe.each(JUMPS)('a clock that jumps %s', (_, jumpMs) => {
     for (const { durationMs } of calls) expect(durationMs).toBeWithin(0, HOUR_MS / 2)
   })
 
-  test('gives nobody another minute', async () => {
+  test('gives no caller another minute', async () => {
     const node = await start({ limits: { requestsPerMinute: 2 } })
     expect([await chat(node), await chat(node), await chat(node)]).toEqual([200, 200, 429])
     node.clock.jump(jumpMs)
@@ -216,7 +216,7 @@ describe.each(JUMPS)('a clock that jumps %s', (_, jumpMs) => {
     expect(await chat(node)).toBe(429)
   })
 
-  test('and is set right again finds the quota of the month as it was left', async () => {
+  test('and is set right again keeps the quota of the month', async () => {
     const node = await start({ limits: { monthlyTokens: 2 * USED } })
     node.clock.set(LATE_IN_NOVEMBER + (jumpMs < 0 ? HOUR_MS : 0))
     expect([await chat(node), await chat(node), await chat(node)]).toEqual([200, 200, 429])
@@ -227,7 +227,7 @@ describe.each(JUMPS)('a clock that jumps %s', (_, jumpMs) => {
     expect([await chat(node), await usedOf(node)]).toEqual([429, 2 * USED])
   })
 
-  test('before a start is no way round a quota once it is set right', async () => {
+  test('before a start does not evade a quota once it is set right', async () => {
     const limits = { monthlyTokens: 2 * USED }
     const clock = new SetClock()
     clock.set(LATE_IN_NOVEMBER + (jumpMs < 0 ? HOUR_MS : 0))
@@ -261,7 +261,7 @@ describe.each(JUMPS)('a clock that jumps %s', (_, jumpMs) => {
   })
 })
 
-test('a clock that is set is told of in the log, once, with both times', async () => {
+test('a changed clock is logged once, with both times', async () => {
   const warnings: object[] = []
   const log = {
     ...{ info: () => {}, error: () => {} },
@@ -295,7 +295,7 @@ const CASES: readonly Case[] = [
 
 for (const { name, runs, hasRedis } of CASES) {
   testIf(postgres !== undefined && runs, 'needs Postgres, or redis-server')(
-    `a budget that is made on a node whose clock is ahead limits at once on all nodes, ${name}`,
+    `a budget created on a node with a fast clock limits at once on all nodes, ${name}`,
     async () => {
       const database = await postgres?.create()
       const redis = hasRedis ? await startRedis() : undefined

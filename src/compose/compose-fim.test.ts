@@ -152,7 +152,7 @@ const complete = () =>
 
 const served = (content = TEXT) => ({ status: 200, json: { choices: [{ message: { content } }] } })
 
-describe('the server of a registered model is found out, kept, and called so', () => {
+describe('the server of a registered model is detected and stored, and calls use its form', () => {
   test.each<[string, Serve, string, object]>([
     [
       'llama.cpp',
@@ -186,7 +186,7 @@ describe('the server of a registered model is found out, kept, and called so', (
   })
 })
 
-test('what is set by hand counts, whatever was found, and is tried at once', async () => {
+test('a configured form overrides the detected one, and is probed at once', async () => {
   serve = vllm
   await register()
   const set = await send('PATCH', '/v1/owned-models/coder', { fimTemplate: 'starcoder2' })
@@ -204,7 +204,7 @@ test('what is set by hand counts, whatever was found, and is tried at once', asy
   expect(asked.at(-1)?.path).toBe('/infill')
 })
 
-test('another server at the same address is found when it is asked again', async () => {
+test('another server at the same address is detected by a new probe', async () => {
   serve = ollama
   await register()
   serve = llamaServer
@@ -214,7 +214,7 @@ test('another server at the same address is found when it is asked again', async
   expect(await complete()).toMatchObject(served())
 })
 
-test('a server that has Mistral’s own address is relayed to', async () => {
+test('a server with Mistral’s own path gets relayed calls', async () => {
   serve = (path) =>
     path === '/v1/fim/completions'
       ? Response.json({

@@ -116,7 +116,7 @@ function removeDatabase(): void {
     rmSync(inFolder(name))
 }
 
-test('a start finds what the last one left, also after changes and without its files of the last moment', async () => {
+test('a start accepts the last one’s state, even after changes and without its latest files', async () => {
   await start()
   await change()
   await stop()
@@ -124,7 +124,7 @@ test('a start finds what the last one left, also after changes and without its f
   expect(await accept()).toEqual([])
 })
 
-test('an empty database in the place of the one that was there stops the start', async () => {
+test('an empty database in place of the earlier one stops the start', async () => {
   await start()
   await change()
   await stop()
@@ -157,7 +157,7 @@ test("another installation's database stops the start", async () => {
   }
 })
 
-test('a backup of the database that is older than what the folder has seen stops the start, and accepted it goes on', async () => {
+test('a database backup older than the folder’s record stops the start, and starts once it is accepted', async () => {
   const backup = await createTemporaryFolder()
   try {
     await start()
@@ -180,7 +180,7 @@ test('a backup of the database that is older than what the folder has seen stops
   }
 })
 
-test('a whole folder that was restored, and a database in a new folder, start as they are', async () => {
+test('a whole restored folder, and a database in a new folder, start without a question', async () => {
   const backup = await createTemporaryFolder()
   try {
     await start()
@@ -200,7 +200,7 @@ test('a whole folder that was restored, and a database in a new folder, start as
   }
 })
 
-test('what the folder remembers, damaged, stops the start and is written anew when that is meant', async () => {
+test('a damaged record in the folder stops the start, and is written again once that is accepted', async () => {
   await start()
   await stop()
   writeFileSync(inFolder('installation.json'), '{"id":')
@@ -210,7 +210,7 @@ test('what the folder remembers, damaged, stops the start and is written anew wh
 })
 
 describe('the master key', () => {
-  test('a wrong one stops the start, with or without credentials; the right one among the previous does not', async () => {
+  test('stops the start if it is wrong, with or without credentials, and not if it is among the previous ones', async () => {
     await start({ GATEHOUSE_MASTER_KEY: FIRST })
     expect(await setProviderKey()).toBe(201)
     await stop()
@@ -228,7 +228,7 @@ describe('the master key', () => {
     expect(await refusalOf({ GATEHOUSE_MASTER_KEY: FIRST })).toBe('')
   })
 
-  test('a lost file stops the start, and no second one is made', async () => {
+  test('stops the start if its file is lost, and no second one is created', async () => {
     await start()
     expect(await setProviderKey()).toBe(201)
     await stop()
@@ -239,7 +239,7 @@ describe('the master key', () => {
     expect(await refusalOf()).toBe('')
   })
 
-  test('that the settings name is the one that people sign in under, and no file is made beside it', async () => {
+  test('of the settings is the one for sign-ins, and no file is created beside it', async () => {
     await start({ GATEHOUSE_MASTER_KEY: FIRST })
     gatehouse?.keys.addEphemeral(CALLER, { accountId: DEFAULT_ACCOUNT, name: 'test' })
     const person = { email: 'a@example.test', name: 'A', password: 'correct horse battery staple' }
@@ -259,7 +259,7 @@ describe('the master key', () => {
     expect(existsSync(inFolder('master.key'))).toBe(false)
   })
 
-  test('a damaged file stops the start and is named', async () => {
+  test('stops the start if its file is damaged, and the file is named', async () => {
     await start()
     expect(await setProviderKey()).toBe(201)
     await stop()
@@ -268,7 +268,7 @@ describe('the master key', () => {
     expect(await refusalOf()).toContain(inFolder('master.key'))
   })
 
-  test('a store of an earlier version, which names no key, is asked by trying what it has sealed', async () => {
+  test('of an earlier version’s store, which names none, is verified by opening its sealed values', async () => {
     await start({ GATEHOUSE_MASTER_KEY: FIRST })
     expect(await setProviderKey()).toBe(201)
     await stop()
@@ -283,8 +283,8 @@ describe('the master key', () => {
   })
 })
 
-describe('a database file that is removed while it serves', () => {
-  test('is noticed: the node is not ready, changes are refused, and well again when it is put back', async () => {
+describe('a database file removed while the node serves', () => {
+  test('is noticed: the node is not ready, changes are refused, until the file is back', async () => {
     await start()
     await change()
     const away = inFolder('kept.db')
@@ -300,7 +300,7 @@ describe('a database file that is removed while it serves', () => {
     await readinessWith('readiness', ({ status }) => status === 200)
   })
 
-  test('or replaced by another one is noticed too', async () => {
+  test('is noticed too if another file replaces it', async () => {
     await start()
     renameSync(inFolder('gatehouse.db'), inFolder('kept.db'))
     cpSync(inFolder('kept.db'), inFolder('gatehouse.db'))
@@ -326,7 +326,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     return { DATABASE_URL: location.postgres.url.reveal() }
   }
 
-  test('the same folder with another DATABASE_URL stops the start before a call of the journal goes there', async () => {
+  test('the same folder with another DATABASE_URL stops the start before a journalled call goes there', async () => {
     await start(at(one))
     await stop()
     expect(await refusalOf(at(other))).toContain('found a new or replaced database')
@@ -335,7 +335,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     expect(await refusalOf(at(one))).toBe('')
   })
 
-  test('a new node takes the store as it is', async () => {
+  test('a new node accepts the store', async () => {
     await start(at(one))
     await change()
     await stop()
@@ -343,7 +343,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     expect(await refusalOf(at(one))).toBe('')
   })
 
-  test('a database that was set back in time stops the start; one that says it is meant says it for all nodes', async () => {
+  test('a database set back in time stops the start of every node, until one accepts it for all', async () => {
     await start(at(one))
     await change()
     await change()
@@ -361,7 +361,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     }
   })
 
-  test('after a copy to Postgres a start without DATABASE_URL is refused, and one with it goes on', async () => {
+  test('a start without DATABASE_URL is refused after a copy to Postgres, and one with it goes on', async () => {
     await start()
     for (let changes = 0; changes < 5; changes += 1) await change()
     await stop()
@@ -372,7 +372,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     expect(await refusalOf()).not.toContain('was copied')
   })
 
-  test('a copy takes as long as it takes, whatever limit a server has for a statement', async () => {
+  test('a copy is not cut by a server’s limit on statements', async () => {
     await start()
     await stop()
     // Of a test, and gone with its database.
@@ -388,7 +388,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     await one.run('DROP FUNCTION linger CASCADE')
   })
 
-  test('set back in time while it serves: it is told everywhere, and a key that was deleted stays refused', async () => {
+  test('a set-back during service is reported everywhere, and a deleted key stays refused', async () => {
     const receiver = startWebhookReceiver('unknown')
     try {
       await start({ ...at(one), GATEHOUSE_LEASE_MS: '600', GATEHOUSE_TRUSTED_HOSTS: receiver.host })
@@ -427,7 +427,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     }
   })
 
-  test("another installation's in its place while it serves: the node is not ready, and forgets nobody", async () => {
+  test("another installation's database during service makes the node unready, and it keeps its accounts", async () => {
     await start({ ...at(one), GATEHOUSE_LEASE_MS: '600' })
     const { key } = (await ask('POST', '/v1/keys', { name: 'known' })).json as { key: string }
     await one.run(

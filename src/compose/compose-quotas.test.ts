@@ -111,7 +111,7 @@ async function account(): Promise<{
   return (await (await send('/v1/account')).json()) as never
 }
 
-test('a monthly quota is refused when used up, is still used up after a restart, and can be raised', async () => {
+test('a monthly quota refuses calls when used up, even after a restart, and can be raised', async () => {
   const plans = { default: 'tiny', definitions: { tiny: { monthlyTokens: 2 * USED } } }
   await start(plans)
   expect((await chat()).status).toBe(200)
@@ -140,7 +140,7 @@ test('a monthly quota is refused when used up, is still used up after a restart,
   expect(await account()).toMatchObject({ quota: { tokens: { used: 3 * USED } } })
 })
 
-test("calls with the account's own provider key are no concern of its quota, also after a restart", async () => {
+test("calls with the account's own provider key do not count for its quota, even after a restart", async () => {
   const plans = { default: 'tiny', definitions: { tiny: { monthlyTokens: USED } } }
   await start(plans)
   expect((await chat()).status).toBe(200)
@@ -158,7 +158,7 @@ test("calls with the account's own provider key are no concern of its quota, als
   expect((await chat()).status).toBe(429)
 })
 
-test('what a budget counted for a call is what its row says it cost, though the price changed right after it', async () => {
+test('a budget counts the cost in the call’s row, even if the price changes right after it', async () => {
   const environment = { GATEHOUSE_TRUSTED_HOSTS: `127.0.0.1:${upstream.port}` }
   await start({ default: 'unlimited' }, environment)
   const model = {
@@ -191,7 +191,7 @@ test('what a budget counted for a call is what its row says it cost, though the 
   expect(await (await send('/v1/logs')).json()).toMatchObject({ data: [{ cost: { usd: 0.003 } }] })
 })
 
-test("a key's tokens per minute are told in headers and refused by them", async () => {
+test("a key's tokens per minute are shown in headers, and limit it", async () => {
   await start({ default: 'slow', definitions: { slow: { tokensPerMinute: 1000 } } })
   const first = await chat({ max_tokens: 100 })
   expect(first.headers.get('x-ratelimit-limit-tokens')).toBe('1000')
@@ -204,7 +204,7 @@ test("a key's tokens per minute are told in headers and refused by them", async 
   expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
 })
 
-test('the variables stand in for what the plan says of requests and calls at once', async () => {
+test('the variables override the plan’s limits of requests and calls at once', async () => {
   await start({ default: 'free' }, { GATEHOUSE_REQUESTS_PER_MINUTE: '7' })
   const { headers } = await chat()
   expect(headers.get('x-ratelimit-limit-requests')).toBe('7')

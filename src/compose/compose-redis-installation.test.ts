@@ -128,7 +128,7 @@ async function doctorOn(gatehouse: Gatehouse): Promise<readonly Finding[]> {
 const postgres = databases.find(({ name }) => name === 'Postgres')
 const canRun = postgres !== undefined && findRedis() !== undefined
 
-describeIf(canRun, 'needs postgresql and redis-server')('where the store is Postgres', () => {
+describeIf(canRun, 'needs postgresql and redis-server')('with Postgres as the store', () => {
   let database: TestDatabase
   beforeEach(async () => {
     if (postgres === undefined) throw new Error('no Postgres')
@@ -146,7 +146,7 @@ describeIf(canRun, 'needs postgresql and redis-server')('where the store is Post
   const ownId = async () =>
     (await database.run<{ id: string }>('SELECT id FROM installation'))[0]?.id
 
-  test('the first start writes whose Redis it is, and the next fits; an emptied or older one is filled', async () => {
+  test('the first start marks Redis as its own, and an emptied or older Redis is marked again', async () => {
     // Nodes of the version before leave it like this: counts, and nothing that says whose they are.
     await redis.client.set(`${PREFIX}:key:{k}`, 'counted')
     const gatehouse = await start(environment())
@@ -164,7 +164,7 @@ describeIf(canRun, 'needs postgresql and redis-server')('where the store is Post
     expect(await refusalOf(environment())).toBe('')
   })
 
-  test("another installation's stops the start and is left as it was, until the operator says that it is meant", async () => {
+  test("another installation's Redis stops the start unchanged, until the operator accepts it", async () => {
     await redis.client.mset(
       MARK,
       OTHER,
@@ -191,7 +191,7 @@ describeIf(canRun, 'needs postgresql and redis-server')('where the store is Post
     expect(await acceptLocalStore(environment())).toMatchObject({ accepted: [], unasked: null })
   })
 
-  test('one that does not answer is named by the command, which takes the rest', async () => {
+  test('a Redis that does not answer is named by the command, which accepts the rest', async () => {
     await start(environment())
     await stop()
     const nobody = { ...environment(), REDIS_URL: 'redis://:planted-secret@127.0.0.1:1' }
@@ -201,7 +201,7 @@ describeIf(canRun, 'needs postgresql and redis-server')('where the store is Post
     expect(unasked).not.toContain('planted')
   })
 
-  test("become another's while a node serves: told everywhere, as if it were away, and used again when it is its own", async () => {
+  test("a Redis that becomes another's counts as away, which is reported, until it is its own again", async () => {
     const receiver = startWebhookReceiver('unknown')
     try {
       const gatehouse = await start({ ...environment(), GATEHOUSE_TRUSTED_HOSTS: receiver.host })
@@ -231,7 +231,7 @@ describeIf(canRun, 'needs postgresql and redis-server')('where the store is Post
     }
   })
 
-  test("away at the start, and another's when it comes: the node serves without it and says so", async () => {
+  test("a Redis away at the start and another's later is not used, and the node reports that", async () => {
     await redis.kill()
     const gatehouse = await start(environment())
     expect((await readiness(gatehouse, 'away')).status).toBe(200)
@@ -242,17 +242,20 @@ describeIf(canRun, 'needs postgresql and redis-server')('where the store is Post
   })
 })
 
-describeIf(findRedis() !== undefined, 'needs redis-server')('where each node has a file', () => {
-  test('nodes share a Redis though each has an id of its own, and none is written there', async () => {
-    const second = await createTemporaryFolder()
-    try {
-      await start(withRedis())
-      const other = await start({ ...withRedis(), GATEHOUSE_DATA_DIR: second.path })
-      expect((await readiness(other, 'ok')).redis).toMatchObject({ limits: 'shared', nodes: 2 })
-      expect(await redis.client.exists(MARK)).toBe(0)
-      await stop()
-    } finally {
-      await second.remove()
-    }
-  })
-})
+describeIf(findRedis() !== undefined, 'needs redis-server')(
+  'with a file on each node as the store',
+  () => {
+    test('nodes share a Redis under their different ids, and do not mark it', async () => {
+      const second = await createTemporaryFolder()
+      try {
+        await start(withRedis())
+        const other = await start({ ...withRedis(), GATEHOUSE_DATA_DIR: second.path })
+        expect((await readiness(other, 'ok')).redis).toMatchObject({ limits: 'shared', nodes: 2 })
+        expect(await redis.client.exists(MARK)).toBe(0)
+        await stop()
+      } finally {
+        await second.remove()
+      }
+    })
+  },
+)

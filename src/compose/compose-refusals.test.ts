@@ -41,7 +41,7 @@ function send(path: string, body?: string): Promise<Response> {
 
 const read = async (path: string) => (await (await send(path)).json()) as never
 
-test('a call that was turned away is found in the log by its id, beyond the bound counted, also across a restart', async () => {
+test('a refused call is in the log by its id, and counted beyond the bound, even over a restart', async () => {
   const chat = () => send('/v1/chat/completions', '{"model":"nobody","messages":[]}')
   const statuses: number[] = []
   const ids: string[] = []

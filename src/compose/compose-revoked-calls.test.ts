@@ -107,7 +107,7 @@ function ask(
 }
 
 test.each(databases.map((kind) => [kind.name, kind] as const))(
-  'a running stream is told and ends when its key is deleted, on every node: %s',
+  'a running stream gets an error and ends when its key is deleted, on every node: %s',
   async (_, kind) => {
     const database = await kind.create()
     try {

@@ -134,7 +134,7 @@ class Pair {
 
 const all = (tokens: number): Shown => ({ tokens, budgetTokens: [tokens, tokens, tokens] })
 
-describe('of two nodes', () => {
+describe('two nodes', () => {
   const DEPLOYMENTS: readonly (readonly [string, boolean, () => Record<string, string>])[] = [
     // The ledger tells nobody anything before the test is over: nodes have to tell each other.
     [
@@ -146,7 +146,7 @@ describe('of two nodes', () => {
   ]
   for (const [name, isHere, environment] of DEPLOYMENTS)
     testIf(isHere, 'needs Postgres and redis-server')(
-      `on ${name}, each tells soon what both have used, the one that has served no call too`,
+      `on ${name} both soon show the usage of both, even the one that has served no call`,
       async () => {
         const database = await POSTGRES?.create()
         if (database === undefined || !('postgres' in database.location))

@@ -61,7 +61,7 @@ test('a change while the database is busy is refused as unavailable, and works a
   expect((await ask('POST', '/v1/keys', { name: 'late' })).status).toBe(201)
 })
 
-test('a node that cannot read what was used is not ready, says why, and becomes ready by itself', async () => {
+test('a node without past usage is not ready, gives the reason, and becomes ready by itself', async () => {
   await (await start()).close()
   const other = new Database(join(folder.path, 'gatehouse.db'))
   other.run('ALTER TABLE usage_hours RENAME TO usage_hours_gone')
@@ -80,7 +80,7 @@ test('a node that cannot read what was used is not ready, says why, and becomes 
 })
 
 describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (kind) => {
-  test('that takes no writes, changes are refused as unavailable, and what was committed before is followed', async () => {
+  test('a server that takes no writes refuses changes as unavailable, and earlier commits are followed', async () => {
     const { location, run, remove } = await kind.create({ own: true })
     if ('path' in location) throw new Error('no Postgres')
     try {

@@ -25,12 +25,12 @@ async function packagesLoadedWith(entry: string): Promise<Map<string, string>> {
   return packages
 }
 
-test('a server loads what every call needs: no client of Redis or Postgres, no zod, no control plane', async () => {
+test('a server loads only the needs of every call: no Redis, no Postgres, no zod, no control plane', async () => {
   const packages = await packagesLoadedWith('../commands/serve.ts')
   expect([...packages.keys()].sort(), [...packages].join('\n')).toEqual(['kysely', 'pino'])
 })
 
-test('the command line loads its parser of words, and what each command needs when it is run', async () => {
+test('the command line loads its parser alone, and the rest when a command runs', async () => {
   const packages = await packagesLoadedWith('../cli/program.ts')
   expect([...packages.keys()], [...packages].join('\n')).toEqual(['commander'])
 })

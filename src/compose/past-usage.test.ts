@@ -219,7 +219,7 @@ describe.each(databases)('on $name', (kind) => {
     }
   }
 
-  test('a start counts the same of quotas and budgets before retention, after it, and after days are summed up', async () => {
+  test('a start counts the same for quotas and budgets before and after retention, and after days are summed', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyCall, { maxLength: 80, size: 'max' }),
@@ -286,7 +286,7 @@ describe.each(databases)('on $name', (kind) => {
     )
   })
 
-  test('retention keeps what a budget used in its first hour once, and no other budget is given it', async () => {
+  test('retention keeps a budget’s usage in its first hour once, and gives it to no other budget', async () => {
     const createdAt = NOW - 40 * DAY_MS - (NOW % HOUR_MS) + HOUR_MS / 2
     const budgetOf = (id: string, keyId: string): Budget => ({
       accountId: DEFAULT_ACCOUNT,
@@ -324,7 +324,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(counted.map((amounts) => amounts?.tokens)).toEqual([17, 0])
   })
 
-  test('a start reads what an account used once for all of its budgets, some hundred rows at a time', async () => {
+  test('a start reads an account’s usage once for all of its budgets, some hundred rows at a time', async () => {
     // On five days, in 600 places each.
     const records = [10, 8, 6, 4, 2].flatMap((daysAgo) =>
       Array.from({ length: 600 }, (_, index) =>

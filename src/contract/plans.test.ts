@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { BUILT_IN_PLANS, createPlans } from '../core/plan.ts'
 import { plansSection } from './plans.ts'
 
-test('what it takes is what plans are made of', () => {
+test('the section accepts exactly the members of plans', () => {
   const section = plansSection.parse({
     default: 'team',
     accounts: { acct_1: 'free' },
@@ -27,12 +27,12 @@ test.each([
   ],
   ['an unknown limit', { definitions: { team: { tokens: 1 } } }, 'definitions.team'],
   ['an unknown member', { plans: {} }, ''],
-])('%s is refused where it stands', (_name, section, path) => {
+])('%s is refused at its place', (_name, section, path) => {
   const result = plansSection.safeParse(section)
   expect(result.error?.issues[0]?.path.join('.')).toBe(path)
 })
 
-test('it knows the plans that are built in', () => {
+test('the section knows the built-in plans', () => {
   for (const name of Object.keys(BUILT_IN_PLANS))
     expect(plansSection.safeParse({ default: name }).success).toBe(true)
 })

@@ -27,7 +27,7 @@ async function ask(path: string, options: RequestInit = {}): Promise<Response> {
 
 describe('the pages', () => {
   test.each(['', 'keys', 'gates/gpt.5', 'logs/01J', 'no/such/page'])(
-    '"%s" is the one page there is',
+    '"%s" gets the single page',
     async (path) => {
       const response = await ask(path)
       expect(response.status).toBe(200)
@@ -36,11 +36,11 @@ describe('the pages', () => {
     },
   )
 
-  test('are asked for again each time, so that a new version is seen at once', async () => {
+  test('are revalidated each time, so that a new version shows at once', async () => {
     expect((await ask('keys')).headers.get('cache-control')).toBe('no-cache')
   })
 
-  test('let nothing in from elsewhere and cannot be framed', async () => {
+  test('load nothing from elsewhere and cannot be framed', async () => {
     const { headers } = await ask('')
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'")
@@ -50,7 +50,7 @@ describe('the pages', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('say what to do where they were not built', async () => {
+  test('give instructions if they were not built', async () => {
     const response = await createDashboard(join(folder, 'nothing'))(
       new Request('http://gateway/dashboard'),
       '',
@@ -72,7 +72,7 @@ describe('their files', () => {
     ['br, gzip', 'br'],
     ['gzip, deflate', 'gzip'],
     ['identity', null],
-  ])('go out as the browser takes them: %s', async (accepted, encoding) => {
+  ])('go out in an encoding that the browser accepts: %s', async (accepted, encoding) => {
     const response = await ask('assets/main-abc.js', { headers: { 'accept-encoding': accepted } })
     expect(response.headers.get('content-encoding')).toBe(encoding)
     expect(response.headers.get('content-type')).toStartWith('text/javascript')
@@ -82,7 +82,7 @@ describe('their files', () => {
     expect(bytes.length).toBeGreaterThan(0)
   })
 
-  test('that are not there are 404, not the page: an old page must not run HTML as a script', async () => {
+  test('are 404 if they are missing, not the page: an old page must not run HTML as a script', async () => {
     expect((await ask('assets/main-old.js')).status).toBe(404)
   })
 

@@ -18,7 +18,7 @@ function open(requests: number | undefined, clientAddressHeader?: string) {
   return { ask, waiting, answer: (index = 0) => waiting.splice(index, 1)[0]?.(new Response('x')) }
 }
 
-test('an address has as many requests open as it may, and the next is told so in its envelope', async () => {
+test('an address has a bounded number of open requests, and the next is refused in its envelope', async () => {
   const { ask, answer } = open(2)
   const first = ask('192.0.2.1')
   void ask('192.0.2.1')
@@ -36,7 +36,7 @@ test('an address has as many requests open as it may, and the next is told so in
   expect((await ask('192.0.2.1')).status).toBe(429)
 })
 
-test('another address has its own', async () => {
+test('another address has a separate bound', async () => {
   const { ask, answer } = open(1)
   void ask('192.0.2.1')
   const other = ask('192.0.2.2')
@@ -44,14 +44,14 @@ test('another address has its own', async () => {
   expect((await other).status).toBe(200)
 })
 
-test('the addresses of one IPv6 network are one', async () => {
+test('the addresses of one IPv6 network share a bound', async () => {
   const { ask } = open(1)
   void ask('2001:db8:1:2::1')
   expect((await ask('2001:db8:1:2:ffff::9')).status).toBe(429)
   void ask('2001:db8:1:3::1')
 })
 
-test('behind a proxy that is trusted the last address in its header counts, and without one no header does', async () => {
+test('the last address in a trusted proxy’s header counts, and no header counts without such a proxy', async () => {
   const proxied = open(1, 'x-forwarded-for')
   void proxied.ask('10.0.0.1', { 'x-forwarded-for': '203.0.113.1' })
   void proxied.ask('10.0.0.1', { 'x-forwarded-for': '203.0.113.1, 203.0.113.2' })
@@ -73,7 +73,7 @@ test('a stream is open until its last piece', async () => {
   expect(waiting).toHaveLength(1)
 })
 
-test('a request that fails is over', async () => {
+test('a request that fails is closed', async () => {
   const handle = boundByAddress(() => Promise.reject(new Error('broken')), {
     requests: 1,
     clientAddressHeader: undefined,
@@ -82,7 +82,7 @@ test('a request that fails is over', async () => {
   for (let round = 0; round < 3; round += 1) expect(ask()).rejects.toThrow('broken')
 })
 
-test('without the setting nobody is counted', async () => {
+test('no request is counted without the setting', async () => {
   const { ask, waiting } = open(undefined)
   for (let round = 0; round < 100; round += 1) void ask('192.0.2.1')
   expect(waiting).toHaveLength(100)

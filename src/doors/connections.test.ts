@@ -36,7 +36,7 @@ function streamed(count: number) {
   return { answer, read }
 }
 
-test('a request has no limit but the gateway’s own, and its connection rests with a whole answer', () => {
+test('a request has only the gateway’s own limit, and its connection rests with a whole answer', () => {
   const { said, connections, request } = open()
   expect(said).toEqual([0])
   connections.answered(request, new Response('x'))
@@ -58,7 +58,7 @@ test('the connection of a stream rests when that is over, and not before', async
   expect({ said, pending: clock.pending }).toEqual({ said: [0, IDLE_S], pending: 0 })
 })
 
-test('a client that takes nothing loses its connection, and one that takes a little does not', async () => {
+test('a client that reads nothing loses its connection, and one that reads a little does not', async () => {
   const { clock, said, connections, request } = open()
   const slow = streamed(1_000)
   connections.answered(request, slow.answer)
@@ -72,7 +72,7 @@ test('a client that takes nothing loses its connection, and one that takes a lit
   expect(clock.pending).toBe(0)
 })
 
-test('a stream whose client left before its first piece is over', async () => {
+test('a stream is over if its client left before the first piece', async () => {
   const { said, connections, request } = open()
   const answer = new StreamedAnswer(sendEach([Buffer.from('x')]), { headers: {} })
   connections.answered(request, answer)

@@ -17,7 +17,7 @@ test.each([
   expect(isServing(words)).toBe(isServer)
 })
 
-test('the runtime is told of memory once, and what the operator has said stays', () => {
+test('the memory settings are added once, and the operator’s own values stay', () => {
   const prepared = preparedEnvironment({
     PATH: '/bin',
     MIMALLOC_PURGE_DELAY: '5',
@@ -32,7 +32,7 @@ test('the runtime is told of memory once, and what the operator has said stays',
   expect(preparedEnvironment(prepared ?? {})).toBeUndefined()
 })
 
-test('the runtime takes what it is told of memory: it ends at once with an option that it does not know', () => {
+test('the runtime knows the memory options: it would end at once with an unknown one', () => {
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, '--version'], {
     env: preparedEnvironment({}) ?? {},
   })
@@ -40,7 +40,7 @@ test('the runtime takes what it is told of memory: it ends at once with an optio
   expect(exitCode).toBe(0)
 })
 
-test('the allocator takes what it is told: it ignores an option that it does not know', () => {
+test('the allocator knows its options: it would ignore an unknown one', () => {
   const environment = preparedEnvironment({}) ?? {}
   const { stderr } = Bun.spawnSync([process.execPath, '-e', ''], {
     env: { ...environment, MIMALLOC_VERBOSE: '1' },

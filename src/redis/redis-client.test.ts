@@ -33,7 +33,7 @@ function redisOf(changes: Partial<RedisSettings>): Redis {
 }
 
 describe('one server', () => {
-  test('is the first that is named, with its database', () => {
+  test('is the first in the settings, with its database', () => {
     expect(redisOf({}).options).toMatchObject({
       ...NOTHING_WAITS,
       ...{ host: 'one.test', port: 7001, db: 3, sentinels: null },
@@ -44,7 +44,7 @@ describe('one server', () => {
     expect(redisOf({}).options.tls).toBeUndefined()
   })
 
-  test('is told who we are, and is spoken to over TLS, where the settings say so', () => {
+  test('gets a user, a password and TLS if the settings have them', () => {
     const changes = { username: 'ann', password: new Secret('planted'), hasTls: true }
     expect(redisOf(changes).options).toMatchObject({
       username: 'ann',
@@ -53,7 +53,7 @@ describe('one server', () => {
     })
   })
 
-  test('that fails is told of, and does not end the process', () => {
+  test('reports a failure, and does not end the process', () => {
     const failures: unknown[] = []
     const client = createRedisClient(settings, (error) => failures.push(error))
     const error = new Error('reset')
@@ -63,14 +63,14 @@ describe('one server', () => {
 })
 
 describe('behind sentinels', () => {
-  test('they are asked for the master by its name', () => {
+  test('the client asks them for the master by its name', () => {
     expect(redisOf({ topology: 'sentinel', masterName: 'main' }).options).toMatchObject({
       ...NOTHING_WAITS,
       ...{ sentinels: settings.nodes, name: 'main', db: 3, enableTLSForSentinelMode: false },
     })
   })
 
-  test('TLS is spoken with them too', () => {
+  test('the client uses TLS with them too', () => {
     const { options } = redisOf({ topology: 'sentinel', masterName: 'main', hasTls: true })
     expect(options).toMatchObject({ tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true })
   })
@@ -83,7 +83,7 @@ describe('a cluster', () => {
     return client
   }
 
-  test('is entered by any of the nodes that are named', () => {
+  test('is entered by any of the nodes in the settings', () => {
     const { options } = clusterOf({ password: new Secret('planted') })
     expect(options).toMatchObject(NOTHING_WAITS)
     expect(options.redisOptions).toMatchObject({
@@ -94,7 +94,7 @@ describe('a cluster', () => {
     expect(options.redisOptions).not.toHaveProperty('tls')
   })
 
-  test('over TLS its nodes keep their names, which their certificates are made out to', () => {
+  test('over TLS keeps the names of its nodes, as their certificates need them', () => {
     const { options } = clusterOf({ hasTls: true })
     expect(options.redisOptions).toMatchObject({ tls: {} })
     let found: unknown

@@ -94,14 +94,14 @@ async function beatsWithin(ms: number): Promise<number> {
 }
 
 describe('while it answers', () => {
-  test('it is told every two seconds that this node is alive, for ten', async () => {
+  test('the node renews its presence every two seconds, for ten', async () => {
     await store.open()
     expect(client.beats).toEqual([['gatehouse:nodes', store.nodeId, 10_000]])
     for (let beat = 0; beat < 3; beat += 1)
       expect([await beatsWithin(1_999), await beatsWithin(1)]).toEqual([0, 1])
   })
 
-  test('its state began when it answered for the first time', async () => {
+  test('the state begins with the first answer', async () => {
     await pass(700)
     await store.open()
     await pass(300)
@@ -115,7 +115,7 @@ describe('while it answers', () => {
     expect(store.nodes).toBe(1)
   })
 
-  test('each question is counted, and whether it has its answer', async () => {
+  test('each question is counted, and so is its answer', async () => {
     await store.open()
     const { promise, resolve } = Promise.withResolvers<readonly unknown[]>()
     client.answer = () => promise
@@ -137,7 +137,7 @@ describe('while it answers', () => {
     expect(await Promise.all(asking)).toHaveLength(5_000)
   })
 
-  test('a node that comes is told of once, and one that leaves is not counted any more', async () => {
+  test('a new node is reported once, and one that leaves stops counting', async () => {
     await store.open()
     await pass(2_000)
     expect(newNodes).toBe(0)
@@ -152,7 +152,7 @@ describe('while it answers', () => {
     expect(store.nodes).toBe(1)
   })
 
-  test('the others hear of its farewell, and nothing after it', async () => {
+  test('the other nodes get its farewell, and nothing after it', async () => {
     await store.open()
     await store.close()
     expect(client.beats.at(-1)).toEqual(['gatehouse:nodes', store.nodeId, 0])
@@ -166,7 +166,7 @@ describe('once it does not answer', () => {
     ['the connection is lost, and the client says why', 'reset by peer'],
     ['the connection is lost', 'the connection was closed'],
     ['the answer is no list', 'that is no list'],
-  ])('that is told once, with the reason: %s', async (what, reason) => {
+  ])('the loss is reported once, with the reason: %s', async (what, reason) => {
     await store.open()
     client.alive = undefined
     if (what === 'a question fails') {
@@ -188,7 +188,7 @@ describe('once it does not answer', () => {
     await expect(store.run(ASK, 'key', [])).rejects.toThrow('away')
   })
 
-  test('it is asked again after longer and longer, and at once as usual when it is back', async () => {
+  test('the node asks at longer and longer intervals, and at the usual one once it is back', async () => {
     await store.open()
     client.alive = undefined
     client.emit('close')
@@ -205,7 +205,7 @@ describe('once it does not answer', () => {
       expect([await beatsWithin(gapMs - 1), await beatsWithin(1)]).toEqual([0, 1])
   })
 
-  test('a client that is connected again has it asked at once', async () => {
+  test('a client that reconnects causes a question at once', async () => {
     await store.open()
     client.alive = undefined
     client.emit('close')
@@ -216,7 +216,7 @@ describe('once it does not answer', () => {
     expect(store.mode).toBe('shared')
   })
 
-  test('what the operator chose counts for as long as they say', async () => {
+  test('the operator’s choice holds for its grace period', async () => {
     await store.open()
     await pass(500)
     client.alive = undefined
@@ -227,7 +227,7 @@ describe('once it does not answer', () => {
     expect(store.mode).toBe('closed')
   })
 
-  test('others that it has not heard of yet are still counted when it is back', async () => {
+  test('nodes not heard of yet are still counted when it is back', async () => {
     client.alive = ['self', 'other', 'third']
     await store.open()
     await pass(30_000)
@@ -245,7 +245,7 @@ describe('once it does not answer', () => {
     expect(store.nodes).toBe(1)
   })
 
-  test('already at the start it goes on trying', async () => {
+  test('the node goes on trying from the start on', async () => {
     client.alive = undefined
     await store.open()
     expect(changes.map(({ error }) => String(error))).toEqual(['Error: nobody listens'])

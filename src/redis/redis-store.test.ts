@@ -51,7 +51,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('one server', () => 
     return store
   }
 
-  test('answers, and knows how many nodes there are', async () => {
+  test('answers, and knows the number of nodes', async () => {
     const first = await open()
     expect(first.mode).toBe('shared')
     expect(await first.run(ADD, 'sum', [3])).toEqual([3])
@@ -64,7 +64,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('one server', () => 
     expect(third.nodeId).not.toBe(first.nodeId)
   })
 
-  test("another installation's is not asked, nor told that this node is there, and is used once it is its own", async () => {
+  test('of another installation gets no question and no presence, and is used once it is its own', async () => {
     const prefix = 'of-one'
     const said: (string | undefined)[] = []
     const store = new RedisStore({
@@ -90,7 +90,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('one server', () => 
     expect(await redis.client.get(`${prefix}:installation`)).toBe('inst_one')
   })
 
-  test('killed, it fails at once, and is back by itself once it runs again', async () => {
+  test('fails at once when killed, and is back by itself once it runs again', async () => {
     const store = await open()
     await redis.kill()
     await pollUntil('the loss to be noticed', () => store.mode === 'share')
@@ -101,7 +101,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('one server', () => 
     expect(await store.run(ADD, 'other', [1])).toEqual([1])
   })
 
-  test('that does not answer is left after one question, not asked by everybody', async () => {
+  test('without an answer is left after one question, and gets no further ones', async () => {
     const store = await open({ GATEHOUSE_REDIS_TIMEOUT_MS: '300' })
     await pollUntil('the connection', () => store.mode === 'shared')
     redis.pause()
@@ -116,7 +116,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('one server', () => 
     await pollUntil('an answer', () => store.mode === 'shared')
   })
 
-  test('what counts while it is away is the operator’s choice, for as long as they say', async () => {
+  test('is replaced by the operator’s choice while it is away, for as long as configured', async () => {
     const open_ = await open({ GATEHOUSE_LIMITS_OUTAGE: 'open', GATEHOUSE_LIMITS_GRACE_MS: '200' })
     changes.splice(0)
     await redis.kill()
@@ -131,7 +131,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('one server', () => 
 })
 
 describeIf(findRedis() !== undefined, 'needs redis-server')('with a password', () => {
-  test('a wrong password is a store that is away, and the password is in no message', async () => {
+  test('a wrong one leaves the store away, and appears in no message', async () => {
     const redis = await startRedis(['--requirepass', 'planted-secret-1'])
     const messages: unknown[] = []
     const wrong = new RedisStore({
@@ -154,7 +154,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('with a password', (
 })
 
 testIf(findRedis() !== undefined, 'needs redis-server')(
-  'a cluster of three: each key goes where it belongs, and is found there when another installation takes it over',
+  'a cluster of three keeps each key on its node, and a new owner finds it there',
   async () => {
     const cluster = await startRedisCluster()
     const store = new RedisStore({ settings: settingsOf(cluster.url) })

@@ -46,13 +46,13 @@ async function idsIn(dataFolder: string): Promise<string[]> {
   return records.map(({ id }) => id)
 }
 
-test('in a new folder they are the first ones, free to be locked', () => {
+test('new folders are the first ones, free to be locked', () => {
   expect(claimWorkerFolders(folder, 3, report)).toEqual([0, 1, 2])
   for (const index of [0, 1, 2]) lockDataFolder(workerFolder(folder, index)).release()
   expect({ adopted, failed }).toEqual({ adopted: [], failed: [] })
 })
 
-test('what one process and a third worker left goes to the first of two, behind its own', async () => {
+test('leftovers of one process and a third worker go to the first of two, behind its own', async () => {
   const own = await leave(workerFolder(folder, 0))
   const ofSecond = await leave(workerFolder(folder, 1))
   const ofThird = await leave(workerFolder(folder, 2))
@@ -67,7 +67,7 @@ test('what one process and a third worker left goes to the first of two, behind 
   expect(await idsIn(folder)).toEqual([])
 })
 
-test('a folder that its worker still has is passed over, journal and all', async () => {
+test('a folder that its worker still holds is passed over, journal and all', async () => {
   const own = await leave(workerFolder(folder, 0))
   const holder = lockDataFolder(workerFolder(folder, 0))
   expect(claimWorkerFolders(folder, 2, report)).toEqual([1, 2])
@@ -77,7 +77,7 @@ test('a folder that its worker still has is passed over, journal and all', async
   expect(await idsIn(workerFolder(folder, 0))).toEqual(own)
 })
 
-test('one process takes over what all workers left', async () => {
+test('one process takes over the journals of all workers', async () => {
   const left = [
     ...(await leave(workerFolder(folder, 0))),
     ...(await leave(workerFolder(folder, 10))),
@@ -86,7 +86,7 @@ test('one process takes over what all workers left', async () => {
   expect((await idsIn(folder)).sort()).toEqual(left.sort())
 })
 
-test('a journal that cannot be taken over is told of and left, and the start goes on', async () => {
+test('a journal that cannot be taken over is reported and left, and the start goes on', async () => {
   const ids = await leave(workerFolder(folder, 5))
   mkdirSync(workerFolder(folder, 0), { recursive: true })
   writeFileSync(join(workerFolder(folder, 0), 'journal'), 'in the way')
@@ -95,7 +95,7 @@ test('a journal that cannot be taken over is told of and left, and the start goe
   expect(await idsIn(workerFolder(folder, 5))).toEqual(ids)
 })
 
-test('other things in the folder of workers are none of theirs', () => {
+test('other folders beside those of workers stay untouched', () => {
   mkdirSync(join(folder, 'workers', 'notes'), { recursive: true })
   expect(claimWorkerFolders(folder, 1, report)).toEqual([0])
   expect(readdirSync(join(folder, 'workers', 'notes'))).toEqual([])

@@ -17,7 +17,7 @@ const page = (calls: number) =>
     '',
   ].join('\n')
 
-test('each series says whose it is, and those of one metric stand together under one heading', () => {
+test('each series is labelled with its worker, and those of one metric stand under one heading', () => {
   const merged = mergeExpositions([
     { worker: 0, text: page(2) },
     { worker: 3, text: page(7) },
@@ -38,7 +38,7 @@ test('each series says whose it is, and those of one metric stand together under
   ])
 })
 
-test('without an answer of any worker there is nothing', () => {
+test('the page is empty without an answer of any worker', () => {
   expect(mergeExpositions([])).toBe('')
   expect(mergeExpositions([{ worker: 0, text: '' }])).toBe('')
 })

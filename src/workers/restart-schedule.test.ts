@@ -4,7 +4,7 @@ import { RestartSchedule } from './worker-group.ts'
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND
 
-test('a worker that has served for long is started again soon, each time', () => {
+test('a worker that has served for long is restarted soon, each time', () => {
   const schedule = new RestartSchedule([0], () => 1)
   expect([schedule.ended(0, HOUR), schedule.ended(0, HOUR)]).toEqual([200, 200])
   expect(schedule.isHopeless).toBeFalse()
@@ -21,7 +21,7 @@ test('the delay is spread from half of it to the whole', () => {
   expect(new RestartSchedule([0], () => 0).ended(0, SECOND)).toBe(100)
 })
 
-test('there is no hope once every worker has failed quickly five times in a row', () => {
+test('the schedule is hopeless once every worker has failed quickly five times in a row', () => {
   const schedule = new RestartSchedule([0, 4])
   for (let failure = 0; failure < 5; failure++) schedule.ended(0, SECOND)
   for (let failure = 0; failure < 4; failure++) schedule.ended(4, SECOND)

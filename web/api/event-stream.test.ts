@@ -22,7 +22,7 @@ const EVENTS: readonly ServerSentEvent[] = [
 
 const bytes = new TextEncoder().encode(STREAM)
 
-describe('events are the same', () => {
+describe('events are the same when read', () => {
   test('in one piece', () => {
     expect(createEventReader()(bytes)).toEqual([...EVENTS])
   })
@@ -49,7 +49,7 @@ test('an event comes as soon as its empty line is there', () => {
   expect(push('\ndata: 3\n\n')).toEqual([{ name: 'message', data: '3' }])
 })
 
-describe('a stream that never ends what it began', () => {
+describe('a stream with an endless field or event', () => {
   const piece = new TextEncoder().encode('x'.repeat(1024 * 1024))
   const readForEver = (beginning: string, each = piece) => {
     const read = createEventReader()
@@ -68,7 +68,7 @@ describe('a stream that never ends what it began', () => {
     expect(readForEver('', lines)).toThrow('max buffer size')
   })
 
-  test('is read on, without being kept, where the line can be no field', () => {
+  test('is read on, without being kept, if the line cannot be a field', () => {
     expect(readForEver(': a comment')).not.toThrow()
     expect(readForEver('unknown')).not.toThrow()
   })

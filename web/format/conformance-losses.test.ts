@@ -50,20 +50,20 @@ test('a model of the table has the losses of its kind', () => {
   expect(told('p/small')[0]).toEqual(['/v1/messages', ['stop sequences: absent', 'seed: seed']])
 })
 
-test('a model that the table does not name has those of every kind, and says which are of some models', () => {
+test('a model missing from the table has the losses of every kind, and marks those of some models', () => {
   expect(told('p/new/er')[0]).toEqual([
     '/v1/messages',
     ['top k: No top_k. (some)', 'stop sequences: absent (some)', 'seed: seed'],
   ])
 })
 
-test('where all models of a provider are alike, the name does not matter; a relayed format loses nothing', () => {
+test('the name does not matter if all models of a provider are alike; a relayed format loses nothing', () => {
   expect(told('one/any')).toEqual([
     ['/v1/messages', ['top k: No top_k.', 'seed: seed']],
     ['/v1/chat/completions', []],
   ])
 })
 
-test.each(['owned/house', 'nobody/x', '', 'p'])('nothing is claimed of %p', (target) => {
+test.each(['owned/house', 'nobody/x', '', 'p'])('%p gets no claim', (target) => {
   expect(findLosses(table, target)).toEqual([])
 })

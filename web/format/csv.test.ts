@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { toCsv } from './csv.ts'
 
-test('what has commas, quotes or line ends is quoted; nothing is empty; numbers are plain', () => {
+test('cells with commas, quotes or line ends are quoted; null is empty; numbers are plain', () => {
   expect(toCsv([['a,b', 'say "x"', 'two\nlines', null, 1.5, -2]])).toBe(
     '"a,b","say ""x""","two\nlines",,1.5,-2\r\n',
   )
 })
 
-test('names that a spreadsheet would take for a formula are made text', () => {
+test('a name that a spreadsheet would run as a formula becomes text', () => {
   const names = ['=HYPERLINK("x")', '+1', '-1', '@sum', '\tx', '\rx']
   for (const name of names) {
     const cell = toCsv([[name]]).replace(/^"/, '')

@@ -14,7 +14,7 @@ const quota = (tokens: { used: number; limit: number | null }) => ({
 })
 const some = quota({ used: 99, limit: 100 })
 
-test('a page tells the budgets that are used up of what it lists, and the overview all', () => {
+test('a page shows the used-up budgets of its own scope, and the overview all', () => {
   const idsOf = (scope: 'account' | 'gate' | 'key') =>
     findExhausted({ budgets, quota: some }, scope).map(({ id, of }) => [id, of])
   expect(idsOf('account')).toEqual([
@@ -25,7 +25,7 @@ test('a page tells the budgets that are used up of what it lists, and the overvi
   expect(idsOf('key')).toEqual([['b2', 'key_1']])
 })
 
-test('a quota that is used up is told on every page; one without a limit never is', () => {
+test('a used-up quota is shown on every page; one without a limit never is', () => {
   const titlesOf = (tokens: { used: number; limit: number | null }) =>
     findExhausted({ budgets: [], quota: quota(tokens) }, 'key').map(({ title }) => title)
   expect(titlesOf({ used: 100, limit: 100 })).toEqual(['The plan’s tokens of this month'])
@@ -33,6 +33,6 @@ test('a quota that is used up is told on every page; one without a limit never i
   expect(titlesOf({ used: 1_000, limit: null })).toEqual([])
 })
 
-test('nothing is told while nothing is known', () => {
+test('the list is empty while the quota is unknown', () => {
   expect(findExhausted({ budgets: [], quota: undefined }, 'account')).toEqual([])
 })

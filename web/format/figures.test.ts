@@ -10,7 +10,7 @@ import {
 
 const plain = (text: string | undefined) => text?.replaceAll(/[^\d.,<$%+−±a-zA-Z ]/g, '')
 
-describe('figures as people read them', () => {
+describe('figures for readers', () => {
   test.each([
     [0, '$0'],
     [0.0000042, '$0.0000042'],
@@ -20,7 +20,7 @@ describe('figures as people read them', () => {
     [12.5, '$12.50'],
     [9_999.994, '$9,999.99'],
     [12_345.6, '$12,346'],
-  ])('%d dollars is %s: a call that cost something never seems to be free', (usd, text) => {
+  ])('%d dollars is %s: a call with a cost never seems to be free', (usd, text) => {
     expect(formatUsd(usd)).toBe(text)
   })
 
@@ -53,7 +53,7 @@ describe('figures as people read them', () => {
     expect(formatCount(12_345)).toMatch(/^12\.3 ?[kK]$/)
   })
 
-  test('a change is said only where there was something before', () => {
+  test('a change is shown only if there was a value before', () => {
     expect(formatChange(150, 100)).toBe('+50%')
     expect(formatChange(50, 100)).toBe('−50%')
     expect(formatChange(100, 100)).toBe('±0%')
@@ -61,7 +61,7 @@ describe('figures as people read them', () => {
     expect(formatChange(null, 100)).toBeUndefined()
   })
 
-  test('what is not known is never shown as nothing', () => {
+  test('an unknown value is never shown as zero', () => {
     expect([
       formatUsd(null),
       formatDuration(null),

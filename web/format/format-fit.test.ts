@@ -27,7 +27,7 @@ test.each([
   expect(findFit(KNOWN, endpoint, targets)).toBe(fit)
 })
 
-test('what the targets speak themselves comes first, and the rest keeps its order', () => {
+test('native dialects of the targets come first, and the rest keeps its order', () => {
   const items = [FIM, RESPONSES, CHAT, MESSAGES].map((endpoint) => ({ endpoint }))
   const arranged = arrangeByFit(items, (endpoint) => findFit(KNOWN, endpoint, ['other/any']))
   expect(arranged.map(({ endpoint, fit }) => [endpoint, fit])).toEqual([

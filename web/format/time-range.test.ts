@@ -12,14 +12,14 @@ import {
 const NOW = Date.parse('2026-11-21T10:20:00Z')
 const at = (text: string) => Date.parse(text)
 
-describe('what an address says', () => {
-  test('a known range is taken, everything else becomes the last seven days', () => {
+describe('the range in an address', () => {
+  test('is kept if it is known, and becomes the last seven days otherwise', () => {
     expect(parseRangeChoice({ range: '30d' })).toEqual({ range: '30d' })
     expect(parseRangeChoice({})).toEqual({ range: '7d' })
     expect(parseRangeChoice({ range: 'year' })).toEqual({ range: '7d' })
   })
 
-  test('a custom range needs two days in order', () => {
+  test('needs two days in order if it is a custom one', () => {
     const from = '2026-11-01'
     expect(parseRangeChoice({ range: 'custom', from, to: '2026-11-03' })).toEqual({
       range: 'custom',
@@ -40,7 +40,7 @@ describe('days of the reader’s own zone', () => {
     process.env.TZ = zone
   }
 
-  test('are moments in the address, so that it is the same stretch of time for whoever opens it', () => {
+  test('are moments in the address, so that every reader sees the same range', () => {
     liveIn('Europe/Zurich')
     const choice = chooseDays('2026-10-19', '2026-10-25', 'local')
     expect(choice).toEqual({
@@ -59,7 +59,7 @@ describe('days of the reader’s own zone', () => {
     expect(toDays(choice, 'local')).toEqual(['2026-10-18', '2026-10-25'])
   })
 
-  test('are had for a week; longer ranges, and zones between two hours, have days of UTC, and that is said', () => {
+  test('are available for a week; longer ranges, and half-hour zones, have days of UTC, with a note', () => {
     liveIn('Europe/Zurich')
     expect(zoneOfDays('2026-10-19', '2026-10-26', 'local')).toBe('utc')
     const long = resolveRange(chooseDays('2026-10-19', '2026-10-26', 'local'), NOW)
@@ -72,7 +72,7 @@ describe('days of the reader’s own zone', () => {
     expect(describeUtcDays(near, 'local')).toBe('Its days are those of UTC.')
   })
 
-  test('a stretch in an address is widened to whole hours, and has to go forwards', () => {
+  test('are widened to whole hours from an address, and have to go forwards', () => {
     const [from, to] = ['2026-11-01T10:20:00Z', '2026-11-01T12:00:01Z']
     expect(parseRangeChoice({ range: 'custom', from, to })).toEqual({
       range: 'custom',
@@ -84,8 +84,8 @@ describe('days of the reader’s own zone', () => {
   })
 })
 
-describe('what a range means', () => {
-  test('24 hours are 24 steps, the running one included; the 23 that are over are compared with those of the day before', () => {
+describe('a resolved range', () => {
+  test('of 24 hours has 24 steps, the running one included, and compares the 23 finished ones', () => {
     const { current, compared, step, runningFromMs } = resolveRange({ range: '24h' }, NOW)
     expect(listSteps(current, step)).toHaveLength(24)
     expect(current.toMs).toBe(at('2026-11-21T11:00Z'))
@@ -96,7 +96,7 @@ describe('what a range means', () => {
     })
   })
 
-  test('30 days are whole days but for today, which is compared with as much of its day', () => {
+  test('of 30 days has whole days except today, which is compared with as much of its day', () => {
     const { current, compared, step, runningFromMs } = resolveRange({ range: '30d' }, NOW)
     expect(listSteps(current, step)).toHaveLength(30)
     expect(current.fromMs).toBe(at('2026-10-23T00:00Z'))
@@ -104,7 +104,7 @@ describe('what a range means', () => {
     expect(compared?.before.toMs).toBe(at('2026-10-22T10:00Z'))
   })
 
-  test('this month is compared with as much of the month before, never with more than there was of it', () => {
+  test('of this month is compared with as much of the month before, and not with more than it had', () => {
     expect(resolveRange({ range: 'month' }, NOW).compared).toEqual({
       finished: { fromMs: at('2026-11-01T00:00Z'), toMs: at('2026-11-21T10:00Z') },
       before: { fromMs: at('2026-10-01T00:00Z'), toMs: at('2026-10-21T10:00Z') },
@@ -116,7 +116,7 @@ describe('what a range means', () => {
     })
   })
 
-  test('a custom range includes its last day, and changes only while that lasts', () => {
+  test('of chosen days includes the last day, and changes only during it', () => {
     const past = resolveRange({ range: 'custom', from: '2026-11-01', to: '2026-11-03' }, NOW)
     expect(past.current).toEqual({ fromMs: at('2026-11-01T00:00Z'), toMs: at('2026-11-04T00:00Z') })
     expect(past.compared).toEqual({
@@ -129,7 +129,7 @@ describe('what a range means', () => {
     ).toBe(true)
   })
 
-  test('today ends with the running hour, and is compared with yesterday up to the same one', () => {
+  test('of today ends with the running hour, and is compared with yesterday up to the same one', () => {
     const today = { range: 'custom', from: '2026-11-21', to: '2026-11-21' } as const
     const range = resolveRange(today, NOW)
     expect(listSteps(range.current, range.step)).toHaveLength(11)
@@ -142,7 +142,7 @@ describe('what a range means', () => {
     expect(resolveRange({ range: 'month' }, at('2026-11-01T00:00:00Z')).compared).toBeUndefined()
   })
 
-  test('every range compares stretches of the same length, whenever it is looked at', () => {
+  test('is compared with one of the same length, at any time', () => {
     const choices = [
       { range: '24h' },
       { range: '7d' },
@@ -161,7 +161,7 @@ describe('what a range means', () => {
       }
   })
 
-  test('long ranges have long steps', () => {
+  test('has long steps if it is long', () => {
     const { current, step } = resolveRange(
       { range: 'custom', from: '2025-11-05', to: '2026-11-04' },
       NOW,

@@ -19,7 +19,7 @@ const liveIn = (zone: string) => {
 const at = (text: string) => Date.parse(text)
 
 describe('the reader’s own zone', () => {
-  test('has days of its own, of 23 and 25 hours too', () => {
+  test('has its local days, of 23 and 25 hours too', () => {
     liveIn('Europe/Zurich')
     expect(toDay(at('2026-11-21T23:30:00Z'), 'local')).toBe('2026-11-22')
     expect(toDay(at('2026-11-21T23:30:00Z'), 'utc')).toBe('2026-11-21')
@@ -30,7 +30,7 @@ describe('the reader’s own zone', () => {
     expect(startOfDay('2026-12-31', 'local', 1)).toBe(at('2026-12-31T23:00:00Z'))
   })
 
-  test('is told by how far it is from UTC then', () => {
+  test('is named by its offset from UTC at the time', () => {
     liveIn('Europe/Zurich')
     expect(nameOffset('local', at('2026-11-21T00:00Z'))).toBe('UTC+1')
     expect(nameOffset('local', at('2026-07-21T00:00Z'))).toBe('UTC+2')
@@ -45,7 +45,7 @@ describe('the reader’s own zone', () => {
 })
 
 test.each(['Europe/Zurich', 'America/St_Johns', 'Pacific/Kiritimati', 'UTC'])(
-  'in %s a field holds the moment that it was given',
+  'in %s a field keeps the moment that was set',
   (name) => {
     liveIn(name)
     for (const zone of ['local', 'utc'] as const) {
@@ -58,7 +58,7 @@ test.each(['Europe/Zurich', 'America/St_Johns', 'Pacific/Kiritimati', 'UTC'])(
   },
 )
 
-test('what is no day and no time is none in either zone', () => {
+test('an invalid day or time is rejected in either zone', () => {
   for (const zone of ['local', 'utc'] as const) {
     expect(startOfDay('2026-13-01', zone)).toBeNaN()
     expect(startOfDay('', zone)).toBeNaN()

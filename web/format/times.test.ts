@@ -13,6 +13,6 @@ test.each([
   [86_400, 'in 24 hours'],
   [172_800, 'in 2 days'],
   [604_799, 'in 7 days'],
-])('of %i seconds remains %s', (seconds, words) => {
+])('%i seconds leave %s', (seconds, words) => {
   expect(formatRemaining(NOW + seconds * 1_000, NOW)).toBe(words)
 })

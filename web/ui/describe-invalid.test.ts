@@ -30,6 +30,6 @@ test.each([
     { ...text, validity: { patternMismatch: true } },
     'as the browser says it',
   ],
-])('%s is told in our words', (_, control, message) => {
+])('%s has the dashboard’s own message', (_, control, message) => {
   expect(describeInvalid(control)).toBe(message)
 })

@@ -49,7 +49,7 @@ test('a class of the dark palette changes a colour', async () => {
   expect(found.filter((name) => !COLOUR.test(name))).toEqual([])
 })
 
-test('others would be found', () => {
+test('the search finds a class that changes more than a colour', () => {
   const text = '"dark:hidden hover:dark:p-2 dark:hover:bg-ink/60", `dark:bg-black/60` isdark: x'
   const found = darkClassesIn(text)
   expect(found).toEqual(['hidden', 'p-2', 'bg-ink/60', 'bg-black/60'])
@@ -69,7 +69,7 @@ test('the style sheet’s rules for one palette set its colours and shadows', ()
       })
 })
 
-test('no page asks which palette it is, but for the library of the toasts, which has colours of its own', async () => {
+test('no page asks for the palette, except for the library of the toasts, which has its own colours', async () => {
   const asking: string[] = []
   for await (const path of new Bun.Glob('**/*.{ts,tsx}').scan({ cwd: WEB })) {
     const text = await Bun.file(join(WEB, path)).text()

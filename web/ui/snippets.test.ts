@@ -4,7 +4,7 @@ import { callSnippets, KEY_VARIABLE } from './snippets.ts'
 
 const snippets = callSnippets({ baseUrl: 'https://gateway.example/', gateId: 'support.v2' })
 
-test('every snippet names the gate, the gateway and where the key comes from', () => {
+test('every snippet names the gate, the gateway and the source of the key', () => {
   for (const { id, code } of snippets) {
     expect({ id, gate: code.includes('support.v2') }).toEqual({ id, gate: true })
     const [, path] = /https:\/\/gateway\.example(\/\w+)?(?=[/'"])/.exec(code) ?? []
@@ -17,7 +17,7 @@ test('every snippet names the gate, the gateway and where the key comes from', (
   }
 })
 
-test('ids and names tell them apart', () => {
+test('ids and names are distinct', () => {
   expect(new Set(snippets.map(({ id }) => id)).size).toBe(snippets.length)
   expect(new Set(snippets.map(({ name }) => name)).size).toBe(snippets.length)
 })
@@ -29,7 +29,7 @@ test('the address ends as each SDK takes it', () => {
   expect(codeOf('mistral-fim-typescript')).toContain("serverURL: 'https://gateway.example/alt'")
 })
 
-test('each says which endpoint it calls', () => {
+test('each names its endpoint', () => {
   const paths = new Set(snippets.map(({ endpoint }) => endpoint))
   expect([...paths].sort()).toEqual([
     '/alt/v1/fim/completions',
@@ -42,7 +42,7 @@ test('each says which endpoint it calls', () => {
   }
 })
 
-test('everything but curl says what to install', () => {
+test('every one except curl has its installation', () => {
   const bare = snippets.filter(({ install }) => install === undefined)
   expect(bare.map(({ family }) => family)).toEqual(['curl', 'curl', 'curl', 'curl'])
 })

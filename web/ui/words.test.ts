@@ -21,7 +21,7 @@ function findLines(pattern: RegExp): string[] {
   )
 }
 
-test('there is something to look at', () => {
+test('the search finds pages', () => {
   expect(pages.length).toBeGreaterThan(100)
   expect(findLines(/\bCreate\b/).length).toBeGreaterThan(5)
 })
@@ -37,7 +37,7 @@ describe('acts are called', () => {
     ['save, not save changes', /\bSave (?:changes|it|the)\b/],
   ])('%s', (_, other) => expect(findLines(other)).toEqual([]))
 
-  test('by the thing and what was done to it, once it is done: “Budget created”', () => {
+  test('by the resource and the act, once it is done: “Budget created”', () => {
     const told = pages.flatMap((path) => [
       ...linesOf(path)
         .join('\n')
@@ -53,7 +53,7 @@ describe('acts are called', () => {
   })
 })
 
-test('no form is checked by the browser, which says it in its own language and look', () => {
+test('no form uses the browser’s validation, which has its own language and look', () => {
   // `Form` says it at the field; the others have nothing that must be filled in.
   const checked = pages.filter((path) =>
     /<form(?![^>]*\bnoValidate\b)/.test(linesOf(path).join('\n')),

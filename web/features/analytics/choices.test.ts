@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { parseChoices, toSearch } from './choices.ts'
 
-test('what is chosen survives being written to an address and read again', () => {
+test('a choice survives being written to an address and read again', () => {
   const search = {
     range: 'custom',
     from: '2026-11-01',
@@ -16,7 +16,7 @@ test('what is chosen survives being written to an address and read again', () =>
   expect(toSearch(parseChoices(search))).toEqual(search)
 })
 
-test('an address that says nothing, or nonsense, is the view as it is first', () => {
+test('an empty or invalid address is the default view', () => {
   expect(toSearch(parseChoices({}))).toEqual({ range: '7d' })
   expect(parseChoices({ by: 'model', show: 'toString', gate: '', key: 7 })).toEqual(
     parseChoices({}),

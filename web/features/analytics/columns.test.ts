@@ -26,7 +26,7 @@ function sum(group: string, calls: number, p95: number | null): Sum {
   }
 }
 
-test('calls that were refused before any provider was asked are in no error rate', () => {
+test('calls refused without an upstream attempt count in no error rate', () => {
   const read = (id: string, figures: Partial<Sum>) =>
     COLUMNS.find((column) => column.id === id)?.read({
       ...sum('a', 10, null),
@@ -44,7 +44,7 @@ const sums = [sum('b', 2, null), sum('a', 1, 30), sum('c', 3, 10)]
 const order = (sort: string, isAscending: boolean) =>
   sortSums(sums, sort, isAscending).map(({ group }) => group)
 
-test('rows are sorted by any column, and what has no figure stands last', () => {
+test('rows are sorted by any column, and rows without a figure stand last', () => {
   expect(order('calls', false)).toEqual(['c', 'b', 'a'])
   expect(order('p95', false)).toEqual(['a', 'c', 'b'])
   expect(order('p95', true)).toEqual(['c', 'a', 'b'])

@@ -3,7 +3,7 @@ import { toLogFilters } from './log-filters.ts'
 
 const filters = { key: 'key_1' }
 
-test('a segment of a bar is picked out by its group, beside the filters of the page', () => {
+test('a segment of a bar adds its group to the filters of the page', () => {
   const asked = (
     by: 'gate' | 'target' | 'status' | 'credential',
     group: string | null | undefined,
@@ -15,7 +15,7 @@ test('a segment of a bar is picked out by its group, beside the filters of the p
   expect(asked('gate', undefined)).toEqual({ key: 'key_1' })
 })
 
-test('of failed calls it is failed calls that are shown', () => {
+test('a bar of failed calls leads to failed calls', () => {
   expect(toLogFilters({ by: 'gate', show: 'errors', filters: {} }, 'demo')).toEqual({
     gate: 'demo',
     outcome: 'failed',

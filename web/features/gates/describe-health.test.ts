@@ -47,6 +47,6 @@ test.each<[Partial<TargetHealth>, string, string]>([
   expect(told.sentence).toContain(part)
 })
 
-test('a target that the gateway was not told of yet is told as that', () => {
+test('a target that is not saved yet is described as such', () => {
   expect(describeHealth(undefined, NOW, 'utc').word).toBe('not saved yet')
 })

@@ -27,12 +27,12 @@ const gate: Gate = {
 }
 const draft = toDraft(gate)
 
-test('a gate that is only looked at has no changes and no problems', () => {
+test('a gate that is only viewed has no changes and no problems', () => {
   expect(toChanges(gate, draft)).toEqual({})
   expect(findProblems(draft)).toEqual([])
 })
 
-test('only what changed is sent, whole where the interface replaces it whole', () => {
+test('only changed members are sent, whole if the interface replaces them whole', () => {
   const [first, second] = draft.targets
   if (first === undefined || second === undefined) throw new Error('two targets')
   expect(
@@ -44,14 +44,14 @@ test('only what changed is sent, whole where the interface replaces it whole', (
   })
 })
 
-test('an emptied name is the id again, and a space more is no change', () => {
+test('an emptied name becomes the id again, and an added space changes nothing', () => {
   expect(toChanges({ ...gate, displayName: 'Support' }, { ...draft, displayName: ' ' })).toEqual({
     displayName: 'support',
   })
   expect(toChanges(gate, { ...draft, displayName: ' support ' })).toEqual({})
 })
 
-test('problems have the names and the words of the interface', () => {
+test('problems have the names and the wording of the interface', () => {
   const wrong = {
     ...draft,
     id: '.a',
@@ -69,7 +69,7 @@ test('problems have the names and the words of the interface', () => {
   expect(problemAt(findProblems(EMPTY_DRAFT), 'targets')).toBe('must name at least one target')
 })
 
-test('what was left empty is left to the gateway', () => {
+test('empty fields are left to the gateway', () => {
   const body = toNewGate({ ...EMPTY_DRAFT, targets: [toNewTarget(' sandbox/echo ')] })
   expect(body).toEqual({
     description: '',
@@ -83,7 +83,7 @@ test('what was left empty is left to the gateway', () => {
   })
 })
 
-test('shares add up to one; an empty weight is 1, and what is no weight has no share', () => {
+test('shares add up to one; an empty weight is 1, and an invalid one has no share', () => {
   const weighted = (...weights: string[]) =>
     weights.map((weight) => ({ ...toNewTarget('a/b'), weight }))
   expect(toShares(weighted('3', ''))).toEqual([0.75, 0.25])

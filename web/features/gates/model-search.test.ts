@@ -52,7 +52,7 @@ const options = toModelOptions({
 })
 const find = (text: string) => searchModels(options, text, 9).map(({ target }) => target)
 
-test("the account's own models come first, then those that there is a key for", () => {
+test("the account's own models come first, then those with a key", () => {
   expect(find('')).toEqual([
     'owned/house',
     'groq/llama-3',
@@ -71,7 +71,7 @@ test('the exact target comes first, every word has to occur, also in names', () 
   expect(find('nothing')).toEqual([])
 })
 
-test('what has a provider and a model is a target as typed', () => {
+test('a text with a provider and a model is a target as typed', () => {
   expect(toTypedTarget(' acme/new-model ')).toBe('acme/new-model')
   expect(toTypedTarget('openrouter/openai/gpt-5')).toBe('openrouter/openai/gpt-5')
   for (const text of ['acme', 'acme/', '/model', 'acme/a b'])

@@ -5,7 +5,7 @@ const NOW = Date.parse('2026-11-22T12:00:00Z')
 const DAY_MS = 86_400_000
 const at = (ms: number) => new Date(ms).toISOString()
 
-test('a chosen end is counted from now, and a date ends with its day in the pages’ zone', () => {
+test('a chosen expiry is counted from now, and a date ends with its day in the pages’ zone', () => {
   const chosen = (choice: Parameters<typeof toExpiresAt>[0]['choice'], day = '') =>
     toExpiresAt({ choice, day }, { now: NOW, kept: at(NOW + 5), zone: 'local' })
   expect(chosen('never')).toBeNull()
@@ -20,7 +20,7 @@ test('a chosen end is counted from now, and a date ends with its day in the page
   expect(toExpiresAt({ choice: 'keep', day: '' }, { now: NOW, kept: null, zone: 'utc' })).toBeNull()
 })
 
-test('a key is said to end soon in its last fourteen days, and to have expired at its end', () => {
+test('a key is marked as ending soon in its last fourteen days, and as expired at its end', () => {
   expect(stateOfExpiry(at(NOW + 14 * DAY_MS + 1), NOW)).toBe('later')
   expect(stateOfExpiry(at(NOW + 14 * DAY_MS), NOW)).toBe('soon')
   expect(stateOfExpiry(at(NOW + 1), NOW)).toBe('soon')
@@ -32,7 +32,7 @@ test('a key is said to end soon in its last fourteen days, and to have expired a
   ])
 })
 
-test('an old key that has ended is no longer spoken of', () => {
+test('an old key that has ended is not shown', () => {
   const previous = { maskedPrefix: 'sk-svc-ab12…', endsAt: at(NOW + 1) }
   expect(previousOf({ previous, expiresAt: null }, NOW)).toEqual(previous)
   expect(previousOf({ previous, expiresAt: null }, NOW + 1)).toBeUndefined()

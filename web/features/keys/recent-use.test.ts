@@ -23,7 +23,7 @@ test('a key without a sum was not used', () => {
   expect(useOf('quiet')).toEqual({ calls: 0, errors: 0 })
 })
 
-test('what was not told apart is not called unused', () => {
+test('a key is not called unused if the sums are incomplete', () => {
   const useOf = toRecentUse([sum('busy', 12), sum(null, 40, true)])
   expect(useOf('quiet')).toBeUndefined()
 })

@@ -21,6 +21,6 @@ test.each([
     undefined,
     undefined,
   ],
-] as const)('%s is told', (_what, fact, value, told) => {
+] as const)('%s is shown', (_what, fact, value, told) => {
   expect(tellFact({ title: 'Fact', ...fact }, value)).toBe(told)
 })

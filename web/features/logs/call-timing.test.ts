@@ -13,17 +13,17 @@ const call = (changes: Partial<Log>) =>
     ...changes,
   }) as Log
 
-test('a call whose first attempt was enough has one bar, as long as the call', () => {
+test('a call with a single attempt has one bar, as long as the call', () => {
   expect(listAttempts(call({}))).toEqual([
     { target: 'p/m', status: 200, afterMs: 0, durationMs: 90, hasAnswered: true },
   ])
 })
 
-test('a call for which nobody was asked has none', () => {
+test('a call without an upstream attempt has no bar', () => {
   expect(listAttempts(call({ target: null, attempts: 0 }))).toEqual([])
 })
 
-test('an attempt without a status, or with one of failure, has not answered', () => {
+test('an attempt without a status, or with a failed one, has not answered', () => {
   const attemptDetails = [
     { target: 'p/a', status: null, afterMs: 0, durationMs: 10 },
     { target: 'p/b', status: 429, afterMs: 10, durationMs: 5 },
@@ -33,7 +33,7 @@ test('an attempt without a status, or with one of failure, has not answered', ()
   expect(attempts.map(({ hasAnswered }) => hasAnswered)).toEqual([false, false, true])
 })
 
-test('the scale ends with what ends last, and is never empty', () => {
+test('the scale ends with the last bar, and is never empty', () => {
   const late = { target: 'p/a', status: 200, afterMs: 80, durationMs: 40, hasAnswered: true }
   expect(scaleEnd(call({}), [late])).toBe(120)
   expect(scaleEnd(call({ durationMs: 0, firstByteMs: null }), [])).toBe(1)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readLogSearch, toLogQuery, without } from './log-filter.ts'
 
 describe('an address', () => {
-  test('is taken as it was written, numbers and booleans of the router too', () => {
+  test('is read as written, numbers and booleans of the router too', () => {
     expect(
       readLogSearch({ gate: 12, key: 'key_1', status: 502, stream: 'false', outcome: 'failed' }),
     ).toEqual({
@@ -14,7 +14,7 @@ describe('an address', () => {
     })
   })
 
-  test('with nonsense filters by what is left of it', () => {
+  test('with invalid parts filters by the rest', () => {
     const nonsense = {
       range: 'ever',
       from: 'yesterday',
@@ -29,7 +29,7 @@ describe('an address', () => {
     })
   })
 
-  test('with a relative range has no other, and one that ends before it begins has none', () => {
+  test('with a relative range ignores absolute times, and drops a range that ends before it begins', () => {
     const [early, late] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z']
     expect(readLogSearch({ range: '1h', from: early })).toEqual({ range: '1h' })
     expect(readLogSearch({ from: late, to: early })).toEqual({})
@@ -37,8 +37,8 @@ describe('an address', () => {
   })
 })
 
-describe('what is asked', () => {
-  test('has a beginning in whole minutes, so that looking twice asks the same', () => {
+describe('a query', () => {
+  test('begins at a whole minute, so that a second look has the same query', () => {
     const now = Date.parse('2026-01-01T12:30:59.999Z')
     expect(toLogQuery({ range: '1h', gate: 'a' }, now)).toEqual({
       gate: 'a',
@@ -46,7 +46,7 @@ describe('what is asked', () => {
     })
   })
 
-  test('tells a class of status from one status', () => {
+  test('distinguishes a class of status from one status', () => {
     expect(toLogQuery({ status: '5xx' }, 0)).toEqual({ statusClass: '5xx' })
     expect(toLogQuery({ status: '502' }, 0)).toEqual({ status: 502 })
   })
@@ -56,7 +56,7 @@ test('removing a filter leaves the others', () => {
   expect(without({ gate: 'a', from: 'x', to: 'y' }, 'from', 'to')).toEqual({ gate: 'a' })
 })
 
-test('lengths of time are whole milliseconds that go forwards, and what else an address says of them is left', () => {
+test('durations are whole milliseconds in order, and anything else in an address is dropped', () => {
   expect(readLogSearch({ durationFromMs: 700, durationToMs: '1000', firstByteFromMs: 0 })).toEqual({
     durationFromMs: 700,
     durationToMs: 1_000,

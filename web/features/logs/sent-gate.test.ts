@@ -5,12 +5,12 @@ import { readSentGate } from './sent-gate.ts'
 const read = (gateId: string, sentGateId: string | null | undefined) =>
   readSentGate({ gateId, sentGateId } as Log)
 
-test('an id that no gate has is shown as it was kept', () => {
+test('an unknown gate id is shown as it was kept', () => {
   expect(read('(unknown)', '%3Cb%3E')).toEqual({ id: '%3Cb%3E', words: '“%3Cb%3E”' })
 })
 
 test.each(['(looks like a key)', '(not a name)'])(
-  'what was not kept is told in words: %s',
+  'an id that was not kept is explained in words: %s',
   (kept) => {
     expect(read('(unknown)', kept)).toEqual({
       id: undefined,
@@ -19,7 +19,7 @@ test.each(['(looks like a key)', '(not a name)'])(
   },
 )
 
-test('a gate that there is, a body that could not be read, and a row of an earlier version say nothing', () => {
+test('a known gate, an unreadable body, and a row of an earlier version show nothing', () => {
   const none = [read('demo', null), read('(unknown)', null), read('(unknown)', undefined)]
   expect(none).toEqual([undefined, undefined, undefined])
 })

@@ -32,7 +32,7 @@ const model: OwnedModel = {
   updatedAt: '2026-11-01T00:00:00Z',
 }
 
-test('a slug is refused while it is typed exactly when the gateway would refuse it', () => {
+test('a typed slug is refused exactly when the gateway would refuse it', () => {
   const { slug } = createOwnedModelBody.shape
   for (const typed of [
     'a',
@@ -53,7 +53,7 @@ test('a slug is refused while it is typed exactly when the gateway would refuse 
   expect(slugProblem('')).toBeUndefined()
 })
 
-test('a price is refused while it is typed exactly when the gateway would refuse it', () => {
+test('a typed price is refused exactly when the gateway would refuse it', () => {
   const { pricingInput } = createOwnedModelBody.shape
   for (const typed of ['0', '25', '10000', '10001', '-1', '0.25', '$3', '1e3', '1 000']) {
     const sent = typed === '1e3' ? Number.NaN : Number(typed)
@@ -65,14 +65,14 @@ test('a price is refused while it is typed exactly when the gateway would refuse
   expect(toCents('')).toBeUndefined()
 })
 
-test('an address may be begun without being called wrong', () => {
+test('an incomplete address is not marked as wrong', () => {
   for (const typed of ['', 'h', 'https:', 'https://', 'http://', 'https://models.example.com/v1'])
     expect(addressProblem(typed)).toBeUndefined()
   for (const typed of ['models.example.com', 'ftp://x', 'https://x/?key=1'])
     expect(addressProblem(typed)).toBeString()
 })
 
-test('only what was changed is sent', () => {
+test('only changed members are sent', () => {
   const typed = toDetails(model)
   expect(toChanges(model, typed)).toEqual({})
   expect(toChanges(model, { ...typed, displayName: ' Llama ', pricingOutput: '80' })).toEqual({
@@ -92,7 +92,7 @@ test('a form with an empty field cannot be sent', () => {
   expect(isComplete({ ...toDetails(model), pricingInput: '' })).toBe(false)
 })
 
-test('a registration leaves out what may stay empty, and can be sent without it', () => {
+test('a registration leaves out optional fields that are empty, and can be sent without them', () => {
   const typed = {
     ...NOTHING_TYPED,
     slug: 'llama',

@@ -19,8 +19,8 @@ const answer = (members: Partial<Answer>): Answer => ({
 })
 const call = { id: 'call_1', name: 'get_weather', arguments: '{"city":"Ulm"}' }
 
-describe('what is sent', () => {
-  test('is what was said, with the calls of tools and their results', () => {
+describe('a request of the playground', () => {
+  test('holds all messages, with the calls of tools and their results', () => {
     const results = [{ callId: 'call_1', name: 'get_weather', content: 'clear' }]
     const entries = [
       user('Hi'),
@@ -34,7 +34,7 @@ describe('what is sent', () => {
     ])
   })
 
-  test('of an answer that was stopped is its text, and of one that failed nothing', () => {
+  test('holds the text of a stopped answer, and nothing of a failed one', () => {
     const stopped = answer({ state: 'stopped', content: 'Half an', toolCalls: [call] })
     const failed = answer({ state: 'failed', content: 'Half an' })
     expect(
@@ -48,14 +48,14 @@ describe('what is sent', () => {
   })
 })
 
-test('calls are open until they are answered, and those of a stopped answer never', () => {
+test('calls are open until they have a result, and those of a stopped answer never are', () => {
   const calling = answer({ toolCalls: [call] })
   expect(openToolCalls([user('Hi'), calling])).toEqual([call])
   expect(openToolCalls([user('Hi'), calling, user('Next')])).toEqual([])
   expect(openToolCalls([user('Hi'), { ...calling, state: 'stopped' }])).toEqual([])
 })
 
-test('the last question and the last message are found, also where there is none', () => {
+test('the last question and the last message are found, even in an empty conversation', () => {
   const entries = [user('1'), answer({}), user('2'), answer({})]
   expect(untilLastQuestion(entries)).toEqual(entries.slice(0, 3))
   expect(splitAtLastMessage(entries)).toEqual({ before: entries.slice(0, 2), text: '2' })
@@ -63,7 +63,7 @@ test('the last question and the last message are found, also where there is none
   expect(splitAtLastMessage([])).toBeUndefined()
 })
 
-test('what was running when the page was left has stopped', () => {
+test('a running answer counts as stopped after the page was left', () => {
   expect(settleEntries([user('1'), beginAnswer('b', 'demo')])).toMatchObject([
     { text: '1' },
     { state: 'stopped' },
@@ -87,7 +87,7 @@ describe('a streamed answer', () => {
       beginAnswer('a', 'demo'),
     )
 
-  test('grows, and is in the end what the gateway says that it is', () => {
+  test('grows, and ends as the gateway’s last event describes it', () => {
     const begun = [
       ['chat.started', { id: 'req_1', model: 'sandbox/echo' }],
       ['chat.delta', { reasoning: 'Hm' }],
@@ -126,7 +126,7 @@ describe('a streamed answer', () => {
     ])
   })
 
-  test('that fails keeps what came before', () => {
+  test('keeps its earlier text when it fails', () => {
     expect(
       stream(
         ['chat.delta', { content: 'Half' }],

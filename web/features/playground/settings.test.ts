@@ -4,11 +4,11 @@ import { NO_SETTINGS, readSettings } from './settings.ts'
 
 const read = (settings: object) => readSettings({ ...NO_SETTINGS, ...settings })
 
-test('what is empty is not sent', () => {
+test('empty settings are not sent', () => {
   expect(read({ system: '  ', temperature: ' ' })).toEqual({ system: [], members: {} })
 })
 
-test('what is set is sent as numbers, and the system prompt as it is', () => {
+test('settings are sent as numbers, and the system prompt unchanged', () => {
   expect(
     read({
       system: 'Say {{this}}',
@@ -36,7 +36,7 @@ test.each([
   [{ maxOutputTokens: '0' }, 'maxOutputTokens'],
   [{ maxOutputTokens: 'Infinity' }, 'maxOutputTokens'],
   [{ tools: '[' }, 'tools'],
-])('%j is told at its field', (settings, field) => {
+])('%j is reported at its field', (settings, field) => {
   expect(Object.keys(read(settings).problems ?? {})).toEqual([field])
 })
 
@@ -48,11 +48,11 @@ describe('tools', () => {
     ['one alone', tool],
     ['flat with a type', [{ type: 'function', ...tool }]],
     ['nested', [{ type: 'function', function: tool }]],
-  ])('are taken in %s', (_name, written) => {
+  ])('are accepted as %s', (_name, written) => {
     expect(parseTools(JSON.stringify(written))).toEqual({ tools: [tool] })
   })
 
-  test('none are none, and the example is right', () => {
+  test('are empty for an empty text, and the example is valid', () => {
     expect(parseTools('')).toEqual({})
     expect(parseTools('[]')).toEqual({})
     expect(parseTools(EXAMPLE_TOOLS).tools).toHaveLength(1)
@@ -69,7 +69,7 @@ describe('tools', () => {
     ['[{"name": "f"}, {"name": "f"}]', '[1]: there are two'],
     ['[{"type": "web_search"}]', '[0]: only function tools'],
     ['{"type": "function", "function": 1}', 'the tool.function'],
-  ])('%s is refused where it is wrong', (written, problem) => {
+  ])('written as %s are refused with the place of the fault', (written, problem) => {
     expect(parseTools(written).problem).toStartWith(problem)
   })
 })

@@ -62,7 +62,7 @@ const completion = {
 }
 
 describe('a shell hands curl', () => {
-  test.each(['sh', 'bash'])('the request as it is (%s)', (shell) => {
+  test.each(['sh', 'bash'])('the exact request (%s)', (shell) => {
     const script = `curl() { for part in "$@"; do printf '%s\\0' "$part"; done; }\n${codeOf('curl')}`
     const ran = Bun.spawnSync([shell, '-c', script], { env: { GATEHOUSE_API_KEY: 'sk-svc-1' } })
     expect(ran.stderr.toString()).toBe('')
@@ -76,7 +76,7 @@ describe('a shell hands curl', () => {
   })
 })
 
-test('TypeScript calls the SDK with it', async () => {
+test('TypeScript calls the SDK with the request', async () => {
   const calls: unknown[] = []
   const create = (call: unknown) => {
     calls.push(call)
@@ -102,7 +102,7 @@ test('TypeScript calls the SDK with it', async () => {
   expect(JSON.stringify(calls[1])).toBe(JSON.stringify(completion))
 })
 
-test('Python has its own words for true and nothing, and every string on one line', () => {
+test('Python has its words for true and null, and every string on one line', () => {
   const code = codeOf('Python')
   expect(code).toContain('    model="demo\'gate",\n')
   expect(code).toContain('"strict": True')
@@ -114,7 +114,7 @@ test('Python has its own words for true and nothing, and every string on one lin
 
 const python = Bun.which('python3')
 testIf(python !== null || process.env.CI !== undefined, 'needs python3')(
-  'Python calls the SDK with it',
+  'Python calls the SDK with the request',
   () => {
     const stub = `
 import json, sys, types, os

@@ -22,7 +22,7 @@ const rows = toProviderRows(
   [key],
 )
 
-test('each provider has its own key, and others have none', () => {
+test('each provider has its own key, and no other provider’s', () => {
   expect(rows.map(({ ownKey }) => ownKey?.provider)).toEqual([undefined, 'c', undefined])
 })
 
@@ -30,7 +30,7 @@ test('providers with an own key come first, then those of the platform', () => {
   expect(orderProviders(rows)).toEqual(['c', 'a', 'b'])
 })
 
-test('a provider is found by its name and by what it speaks', () => {
+test('a provider is found by its name and by its dialects', () => {
   expect(rows.filter((row) => matchesSearch(row, ' B ')).map((row) => row.provider.id)).toEqual([
     'b',
   ])

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readAuditSearch, toAuditQuery } from './audit-search.ts'
 
-test('what an address does not say rightly is dropped', () => {
+test('invalid parts of an address are dropped', () => {
   const said = {
     actor: 'key_1',
     action: 'gate.explode',

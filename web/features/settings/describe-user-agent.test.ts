@@ -25,7 +25,7 @@ test.each([
   ['curl/8.5.0', 'curl'],
   ['something of its own', 'something of its own'],
   ['', 'Unknown device'],
-])('%p is said as %p', (userAgent, words) => {
+])('%p is described as %p', (userAgent, words) => {
   expect(describeUserAgent(userAgent)).toBe(words)
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { listChanges } from './list-changes.ts'
 
-test('only what differs is listed, by its place', () => {
+test('only different members are listed, by their place', () => {
   const before = {
     id: 'demo',
     targets: [{ model: 'a/b', weight: 1 }],
@@ -20,7 +20,7 @@ test('only what differs is listed, by its place', () => {
   ])
 })
 
-test('what is added and what goes away has one side only', () => {
+test('added and removed members have one side only', () => {
   const before = { targets: [{ model: 'a/b' }, { model: 'c/d' }], defaults: { temperature: 1 } }
   const after = { targets: [{ model: 'a/b' }], description: 'new' }
   expect(listChanges(before, after)).toEqual([
@@ -30,7 +30,7 @@ test('what is added and what goes away has one side only', () => {
   ])
 })
 
-test('of what was made, fields that say nothing are left out', () => {
+test('empty fields of a created resource are left out', () => {
   expect(
     listChanges(null, { id: 'x', description: '', events: ['a', 'b'], keyId: null, alertAt: [] }),
   ).toEqual([
@@ -46,6 +46,6 @@ test('a change to nothing is a change', () => {
   ])
 })
 
-test('without either there is nothing', () => {
+test('the list is empty without either side', () => {
   expect(listChanges(null, null)).toEqual([])
 })

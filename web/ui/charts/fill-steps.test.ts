@@ -25,12 +25,12 @@ test('a step without calls counts nothing, and has no latency', () => {
   expect(fillSteps(filled, LATENCY_P50).map(({ value }) => value)).toEqual([null, 80, null])
 })
 
-test('the first month of a period that begins within it is found', () => {
+test('the first month of a period that begins within it is included', () => {
   const filled = { period, step: 'month', sums: [sum('2026-11-01T00:00:00.000Z', 3)] } as const
   expect(fillSteps(filled, CALLS)).toEqual([{ startMs: period.fromMs, value: 3 }])
 })
 
-test('a chart is told by the highest of each series', () => {
+test('a chart is described by the highest value of each series', () => {
   const rows = [
     { startMs: 1, values: { a: 2, b: 0 } },
     { startMs: 2, values: { a: 5, b: null } },

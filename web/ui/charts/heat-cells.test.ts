@@ -8,7 +8,7 @@ const ranges = [
   { from: 30, to: null },
 ]
 
-test('ranges that nothing is in are cut off at both ends, not between', () => {
+test('empty ranges are cut off at both ends, not between', () => {
   const data = toHeatData(
     [1, 2, 3],
     ranges,
@@ -22,11 +22,11 @@ test('ranges that nothing is in are cut off at both ends, not between', () => {
   expect([data.highest, data.total]).toEqual([4, 6])
 })
 
-test('without any count there is nothing to draw', () => {
+test('the chart is empty without any count', () => {
   expect(toHeatData([1], ranges, new Map())).toMatchObject({ ranges: [], highest: 0, total: 0 })
 })
 
-test('one call among thousands can be seen, none cannot', () => {
+test('one call among thousands is visible, and an empty cell is not', () => {
   expect(heatOf(0, 5_000)).toBe(0)
   expect(heatOf(1, 5_000)).toBeGreaterThan(0.2)
   expect(heatOf(5_000, 5_000)).toBe(1)

@@ -17,14 +17,14 @@ const names = (count: number, name = 'gate') =>
   Array.from({ length: count }, (_, index) => `${name}-${index}`)
 
 describe('a thing', () => {
-  test('has the same paint in every chart, whatever its rank and whoever is beside it', () => {
+  test('has the same paint in every chart, at any rank and beside any others', () => {
     const { drawn } = draw([['a', 'b', 'c'], ['c', 'x', 'a'], ['a'], ['b', 'c', 'a', 'y', 'z']])
     const [first, ...others] = drawn
     for (const chart of others)
       for (const id of ['a', 'b', 'c']) expect(chart[id] ?? first?.[id]).toBe(first?.[id] ?? 'none')
   })
 
-  test('that was drawn alone has the paint that its name leads to, in every browser', () => {
+  test('drawn alone has the paint of its name, in every browser', () => {
     expect(draw([['assistant']]).drawn).toEqual(draw([['assistant']]).drawn)
     const paints = new Set(names(200).map((name) => draw([[name]]).drawn[0]?.[name]))
     expect(paints.size).toBeGreaterThan(PAINT_COUNT / 2)
@@ -40,7 +40,7 @@ test('the first six differ in colour and in pattern, whichever they are', () => 
   }
 })
 
-test('no two of one chart are painted alike, however many were drawn before', () => {
+test('no two series of one chart have the same paint, however many were drawn before', () => {
   const charts = Array.from({ length: 300 }, (_, chart) =>
     Array.from({ length: 5 }, (_, index) => `gate-${(chart * 7 + index * 31) % 500}`),
   )
@@ -50,7 +50,7 @@ test('no two of one chart are painted alike, however many were drawn before', ()
   expect(new Set([...all.values()].map(text)).size).toBe(PAINT_COUNT)
 })
 
-test('when all paints are taken, what was not drawn for longest gives its own away', () => {
+test('the paint of the series drawn longest ago is reused when all are taken', () => {
   const ids = names(PAINT_COUNT)
   const { drawn, book } = draw([ids, ['gate-0'], ['late']])
   const later = draw([['gate-0'], ['late']], book).drawn
@@ -58,7 +58,7 @@ test('when all paints are taken, what was not drawn for longest gives its own aw
   expect(drawn[2]?.late).toBe(drawn[0]?.['gate-1'] ?? '')
 })
 
-test('a book that holds anything else is begun anew, and holds no names', () => {
+test('a book with any other content begins again, and holds no names', () => {
   const sound = takePaints(null, ['secret-project'])
   expect(sound.book).toMatch(/^\[\[\d+,\d+\]\]$/)
   const foreign = [

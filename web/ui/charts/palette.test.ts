@@ -95,7 +95,7 @@ const SERIES = Array.from({ length: 6 }, (_, index) => lineColor(index))
 describe.each(['light', 'dark'] as const)('on the %s palette', (name) => {
   const palette = PALETTES[name]
 
-  test('every colour of a chart can be told from what it is drawn on', () => {
+  test('every colour of a chart stands out from its background', () => {
     for (const color of [...SERIES, FAINT])
       for (const ground of ['--surface', '--sunken'])
         expect(contrast(linear(palette, color), linear(palette, ground))).toBeGreaterThanOrEqual(3)

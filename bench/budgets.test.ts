@@ -16,7 +16,7 @@ test('a ratio is taken of two contenders of the same run, and held against its b
   expect(rowOf(judge(figures(181)), '200 KB')[0]).toEndWith('| **not met** | 1.81 × nginx |')
 })
 
-test('a bar that has to be reached is met from there on', () => {
+test('a bar is met from its own value on', () => {
   const figures = (ours: number): Figures => ({
     'TLS upstream, 256 connections: calls/s': { 'bare fetch': 10_000, gatehouse: ours },
   })
@@ -26,7 +26,7 @@ test('a bar that has to be reached is met from there on', () => {
   )
 })
 
-test('one call that times out is one too many', () => {
+test('a single call that times out is one too many', () => {
   const figures = (timedOut: number): Figures => ({
     'TLS upstream, 256 connections: calls that timed out': { gatehouse: timedOut },
   })
@@ -51,13 +51,13 @@ test('everyday paces are judged by the worst, and not at all while one is missin
   expect(rowOf(judge(all), '10, 100, 300')[0]).toContain('| **not met** | 1.60 ×')
 })
 
-test('whatever was not measured is said to be so, and nothing is taken for met', () => {
+test('a missing measurement is marked as not measured, and counts as neither met nor missed', () => {
   const rows = judge({})
   expect(rowOf(rows, 'not measured')).toHaveLength(BUDGETS.length)
   expect(rows.join('\n')).not.toMatch(/\| met \||\*\*not met\*\*/)
 })
 
-test('what rests on shipping is marked, and the mark explained', () => {
+test('rows that rest on shipping are marked, and the mark is explained', () => {
   const rows = judge({})
   expect(rowOf(rows, '\\*')).toHaveLength(5)
   expect(rows.at(-1)).toStartWith('\\* Rests on how calls get from the journal into the store')

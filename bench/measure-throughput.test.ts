@@ -11,7 +11,7 @@ Requests/sec:  15778.25
 Transfer/sec:     10.05MB
 `
 
-test('rate, calls and the slowest hundredth are read from what wrk and its script say', () => {
+test('rate, calls and the slowest hundredth are read from the output of wrk and its script', () => {
   expect(readWrk(`${WHOLE}bench: timed out 0, broken 0, p50 4050, p99 20600\n`)).toEqual({
     ...{ requestsPerSecond: 15_778.25, calls: 31_600, failed: 0, timedOut: 0, broken: 0 },
     ...{ p50Ms: 4.05, p99Ms: 20.6 },
@@ -23,6 +23,6 @@ test('calls that failed, timed out or broke are counted apart', () => {
   expect(readWrk(output)).toMatchObject({ failed: 12, timedOut: 34, broken: 5 })
 })
 
-test('a script that says nothing of latency leaves it unknown', () => {
+test('a script without latencies leaves them unknown', () => {
   expect(readWrk(WHOLE)).toMatchObject({ p50Ms: Number.NaN, p99Ms: Number.NaN })
 })

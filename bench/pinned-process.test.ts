@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { startPinned, untilAnswers } from './pinned-process.ts'
 
-test('a program that ends before it answers is told at once, with what ended it', async () => {
+test('a program that ends before its first answer is reported at once, with its exit code or signal', async () => {
   const failing = startPinned('0', ['sh', '-c', 'exit 3'])
   const killed = startPinned('0', ['sh', '-c', 'kill -PWR $$; sleep 60'])
 

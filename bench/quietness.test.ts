@@ -11,13 +11,13 @@ import {
 
 const stat = (line: string) => `cpu  ${line} 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\nintr 1\n`
 
-test('time that is neither idle nor stolen is in use', () => {
+test('time counts as busy unless it is idle or stolen', () => {
   const before = readTimes(stat('100 10 50 1000 40 5 5 20'))
   const after = readTimes(stat('130 10 60 1130 60 5 15 20'))
   expect(shareBetween(before, after)).toEqual({ busy: 0.25, stolen: 0 })
 })
 
-test('what another guest took is told apart from what programs here used', () => {
+test('time stolen by another guest is kept apart from time used here', () => {
   const before = readTimes(stat('0 0 0 0 0 0 0 0'))
   const after = readTimes(stat('10 0 0 80 0 0 0 10'))
   const look = shareBetween(before, after)
@@ -36,7 +36,7 @@ test('one busy look of several makes the run a trial, and the page says so', () 
   expect(isQuiet([{ busy: 0, stolen: 0.2 }])).toBe(false)
 })
 
-test('a machine that becomes slower on the way makes the run a trial, though nobody else uses it', () => {
+test('a machine that becomes slower during the run makes it a trial, even without other load', () => {
   expect(isSteady([20, 24, 21])).toBe(true)
   expect(tellPace([20, 24, 21])).toBe(
     'Its pace was steady: one piece of work took 20.0 to 24.0 ms at 3 looks between the contenders.',
@@ -46,7 +46,7 @@ test('a machine that becomes slower on the way makes the run a trial, though nob
   expect(measurePace()).toBeGreaterThan(0)
 })
 
-test('results of earlier versions, which looked at no pace, say nothing of it', () => {
+test('results of earlier versions, without a pace, have no line about it', () => {
   expect(isSteady([])).toBe(true)
   expect(tellPace([])).toBe('')
 })

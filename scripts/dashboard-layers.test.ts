@@ -3,7 +3,7 @@ import { dashboardLayerFaults } from './dashboard-layers.ts'
 
 const PAGE = 'web/features/gates/gates-page.tsx'
 
-describe('what a file of the dashboard may import', () => {
+describe('a file of the dashboard may import', () => {
   test('packages, the contract, and folders below its own', () => {
     const source = `
       import { useQuery } from '@tanstack/react-query'
@@ -27,13 +27,13 @@ describe('what a file of the dashboard may import', () => {
     expect(dashboardLayerFaults(PAGE, source)).toHaveLength(1)
   })
 
-  test('a test may be skipped with a reason, which is all it takes from outside', () => {
+  test('in a test, the reason for a skip, and nothing else from outside', () => {
     const source = "import { testIf } from '../../../test/support/skip-unless.ts'"
     expect(dashboardLayerFaults('web/features/gates/rows.test.ts', source)).toEqual([])
     expect(dashboardLayerFaults(PAGE, source)).toHaveLength(1)
   })
 
-  test('a folder that is not in the table is told', () => {
+  test('nothing in a folder missing from the table', () => {
     expect(dashboardLayerFaults('web/stuff/x.ts', '')).toHaveLength(1)
   })
 })

@@ -36,11 +36,11 @@ test('a new page makes it stale', () => {
   expect(hashDashboardSources(folder)).not.toBe(before)
 })
 
-test('a folder without pages is told, and does not pass for unchanged', () => {
+test('a folder without pages is an error, and does not count as unchanged', () => {
   rmSync(join(folder, 'web'), { recursive: true })
   expect(() => hashDashboardSources(folder)).toThrow('web/**/*')
 })
 
-test('this repository’s own pages are found', () => {
+test('the pages of this repository are found', () => {
   expect(findDashboardSources(join(import.meta.dir, '..'))).toContain('web/main.tsx')
 })

@@ -82,7 +82,7 @@ test('a number that stands in brackets behind a setting is its default', () => {
   }
 })
 
-test('what .env.example sets is a setting, a variable of a provider, or one of compose.yaml itself', () => {
+test('.env.example holds only settings, variables of providers, and those of compose.yaml', () => {
   const example = readFileSync(join(HOUSE, '.env.example'), 'utf8')
   const names = [...example.matchAll(/\b([A-Z][A-Z0-9_]+)=/g)].map(([, name = '']) => name)
   expect(names.length).toBeGreaterThan(8)

@@ -57,7 +57,7 @@ function toPath(name: string): string {
 const toldOf = (name: string) =>
   output.split('\n').filter((line) => line.includes(toPath(name)) && line.includes(TOLD))
 
-describe('the style check refuses what may hand React a clean-up that is none', () => {
+describe('the style check refuses effects that may return something other than a clean-up to React', () => {
   test.each(Object.keys(REFUSED))('%s', (name) => {
     expect(toldOf(name)).toHaveLength(1)
     expect(exitCode).toBe(1)

@@ -9,11 +9,11 @@ const failures = (count: number, message: string) =>
     message,
   }))
 
-test('nothing is said when nothing failed', () => {
+test('the list is empty when nothing failed', () => {
   expect(describeFailures([])).toEqual([])
 })
 
-test('a failed test is named with its part and file, and its message begun', () => {
+test('a failed test is named with its part and file, and the start of its message', () => {
   const message = '\u001b[31mexpect(received).toEqual(expected)\u001b[0m\n\n- 1\n+ 2\n'
   expect(
     describeFailures([{ part: 'browser', name: 'test/browser/a.test.ts: group > one', message }]),
@@ -27,7 +27,7 @@ test('a failed test is named with its part and file, and its message begun', () 
 })
 
 test.each([1, 2, 3, 7, 13, 14, 500])(
-  '%i failures take few lines, and none is dropped in silence',
+  '%i failures take few lines, and the line at the end counts the rest',
   (count) => {
     const lines = describeFailures(
       failures(count, 'first line\nsecond\nthird\nfourth\nfifth\nsixth'),

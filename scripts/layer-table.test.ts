@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
 
-test('every folder is a row with what it may import', () => {
+test('every folder is a row with the folders that it may import', () => {
   const text = layerTableText(
     { core: { may: [], does: 'a|b' }, wire: { may: ['core'], does: 'formats' } },
     ['main.ts'],
@@ -12,7 +12,7 @@ test('every folder is a row with what it may import', () => {
   expect(text).toContain('| `main.ts` |')
 })
 
-test('only what is between the markers is replaced, and doing it twice changes nothing', () => {
+test('only text between the markers is replaced, and a second time changes nothing', () => {
   const text = 'a\n<!-- x:start -->\nold\n<!-- x:end -->\nb\n'
   const once = replaceBetweenMarkers(text, 'x', 'new')
   expect(once).toBe('a\n<!-- x:start -->\nnew\n<!-- x:end -->\nb\n')

@@ -14,7 +14,7 @@ test('the exit code and both streams come back', async () => {
   expect(result.output).toContain('err')
 })
 
-test('a program past its limit is ended, and so is what it started', async () => {
+test('a program past its limit is ended, together with its children', async () => {
   // A busy machine may need longer to start it than it is given.
   for (const timeLimitMs of [300, 3_000, 30_000]) {
     const result = await runCommand(['sh', '-c', 'sleep 60 & echo $!; wait'], {
@@ -38,7 +38,7 @@ test('a child that outlives its program is ended', async () => {
   await untilEnded(Number(result.output.trim()))
 })
 
-test('nothing can wait for standard input', async () => {
+test('a program has no standard input to wait for', async () => {
   const result = await runCommand(['cat'], { timeLimitMs: 10_000, capture: true })
   expect(result).toMatchObject({ exitCode: 0, output: '' })
 })

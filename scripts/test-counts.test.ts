@@ -19,14 +19,14 @@ const report = `<?xml version="1.0" encoding="UTF-8"?>
   </testsuite>
 </testsuites>`
 
-test('passed, failed and skipped tests are told apart', () => {
+test('passed, failed and skipped tests are counted apart', () => {
   const { counts, files, skipped } = readJunit(report)
   expect(counts).toEqual({ passed: 2, failed: 1, skipped: 1 })
   expect([...files]).toEqual(['a.test.ts', 'b.test.ts'])
   expect(skipped).toEqual([{ name: 'b.test.ts: g & h > later', reason: undefined }])
 })
 
-test('a failed test is told by file, group and name, with its message', () => {
+test('a failed test is reported by file, group and name, with its message', () => {
   expect(readJunit(report).failures).toEqual([
     {
       name: 'a.test.ts: g & h > bad <x>',
@@ -49,13 +49,13 @@ test.each([
     'one',
     'a.test.ts: on disk > helm > whole > one',
   ],
-])('a skipped test says why, by its own name or by its group (%s)', (group, name, told) => {
+])('a skipped test has its reason, from its name or from its group (%s)', (group, name, told) => {
   const escaped = (text: string) => text.replaceAll('>', '&gt;')
   const testcase = `<testcase name="${name}" classname="${escaped(group)}" file="a.test.ts"><skipped /></testcase>`
   expect(readJunit(testcase).skipped).toEqual([{ name: told, reason: 'needs helm (v3)' }])
 })
 
-test('no report is a report of nothing', () => {
+test('an absent report counts nothing', () => {
   expect(readJunit('').counts).toEqual({ passed: 0, failed: 0, skipped: 0 })
 })
 

@@ -20,22 +20,22 @@ test.each([
   expect(partOf(path)).toBe(part)
 })
 
-describe('not more than one other test runs beside', () => {
+describe('a test runs beside at most one other', () => {
   const spawning = findTestFiles(HOUSE).filter((path) => partOf(path) === 'e2e')
 
-  test('what is under test/chaos', () => {
+  test('if it is under test/chaos', () => {
     expect(needsRoom('test/chaos/kill.test.ts')).toBeTrue()
     expect(needsRoom('test/e2e/keys.test.ts')).toBeFalse()
   })
 
-  test.each(["'../support/cluster.ts'", "'../support/slow-disk.ts'"])('what uses %s', (text) => {
+  test.each(["'../support/cluster.ts'", "'../support/slow-disk.ts'"])('if it uses %s', (text) => {
     const using = spawning.filter((path) => readFileSync(join(HOUSE, path), 'utf8').includes(text))
     expect(using.filter((path) => !needsRoom(path))).toEqual([])
     expect(using).not.toBeEmpty()
   })
 })
 
-describe('modules of its own has', () => {
+describe('globals are replaced by', () => {
   test.each([
     'jest.useFakeTimers()',
     "spyOn(globalThis, 'setTimeout')",
@@ -56,7 +56,7 @@ describe('modules of its own has', () => {
     "spyOn(store, 'save')",
     "process.env.PATH ?? ''",
     'const clock = new ScriptedClock()',
-  ])('no file for %s', (text) => {
+  ])('no file with %s', (text) => {
     expect(replacesGlobals(text)).toBeFalse()
   })
 })

@@ -17,7 +17,7 @@ test('calls are undisturbed up to twice the quiet time, or three milliseconds ab
   expect(judge(1, Number.NaN)).toBe('NOT MET')
 })
 
-test('where the quiet node is slow by itself nothing is judged', () => {
+test('no judgement is made if the quiet node itself is slow', () => {
   expect(judge(10.1, 1)).toBe('not measured')
   expect(judge(195, 390)).toBe('not measured')
   expect(judge(Number.NaN, 1)).toBe('not measured')

@@ -24,7 +24,7 @@ function pairOf(providerId: string, model: string, broken: Partial<ServerCodec> 
   return { dialect, provider, model }
 }
 
-test('a setting that is dropped without a word is a fault', () => {
+test('a setting dropped without a mention is a fault', () => {
   const pair = pairOf('gemini', 'gemini-2.5-flash', {
     decodeRequest(body) {
       const { seed: _seed, stop: _stop, ...rest } = codec.decodeRequest(body)
@@ -35,14 +35,14 @@ test('a setting that is dropped without a word is a fault', () => {
   expect(() => probeRequest(pair, chatCaller, stop)).toThrow('probe-stop did not arrive')
 })
 
-test('a field that is dropped and named is lossy', () => {
+test('a field dropped with a mention is lossy', () => {
   expect(probeRequest(pairOf('gemini', 'gemini-2.5-flash'), chatCaller, unknown)).toEqual({
     verdict: 'lossy',
     fields: ['x_probe'],
   })
 })
 
-test('an answer without what the upstream said is lossy, by the names of what is missing', () => {
+test('an answer that lacks parts of the upstream’s is lossy, with the names of the parts', () => {
   const pair = pairOf('cohere', 'command-a-03-2025', {
     encodeAnswer: (answer, facts) =>
       codec.encodeAnswer({ ...answer, content: [], usage: null }, facts),
@@ -57,7 +57,7 @@ test('an answer without what the upstream said is lossy, by the names of what is
   })
 })
 
-test('reasoning that does not come back, without a word, is a fault', () => {
+test('reasoning that is lost without a mention is a fault', () => {
   const pair = pairOf('gemini', 'gemini-3-pro-preview', {
     encodeAnswer: (answer, facts) =>
       codec.encodeAnswer(
@@ -75,7 +75,7 @@ test('reasoning that does not come back, without a word, is a fault', () => {
   expect(() => probeLoop(pair, chatCaller, geminiUpstream)).toThrow(ConformanceFault)
 })
 
-test('a broken stream that the caller is not told of is a fault', () => {
+test('a broken stream that looks whole to the caller is a fault', () => {
   const pair = pairOf('cohere', 'command-a-03-2025', {
     createEventEncoder(request, facts) {
       const encoder = codec.createEventEncoder(request, facts)

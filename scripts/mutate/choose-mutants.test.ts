@@ -14,20 +14,20 @@ test('the same seed draws the same, another seed others', () => {
   expect(chooseMutants(mutants, { ...draw, seed: 2 })).not.toEqual(first)
 })
 
-test('what was inserted above a line does not change its lot', () => {
+test('lines inserted above a line do not change its lot', () => {
   const moved = findMutants('src/x.ts', `\n\n${source}`)
   const textOf = (list: typeof mutants) => list.map(({ lineText, mutated }) => [lineText, mutated])
   expect(textOf(chooseMutants(moved, draw))).toEqual(textOf(chooseMutants(mutants, draw)))
 })
 
-test('what is no program is passed over', () => {
+test('a mutant that is not a program is passed over', () => {
   const isProgram = ({ operator }: (typeof mutants)[0]) => operator === 'comparison'
   const chosen = chooseMutants(mutants, { ...draw, isProgram })
   expect(chosen).toHaveLength(20)
   expect(chosen.every(isProgram)).toBe(true)
 })
 
-test('there are never more than there are', () => {
+test('the choice is never larger than the list', () => {
   expect(chooseMutants(mutants, { ...draw, count: Number.POSITIVE_INFINITY })).toHaveLength(
     mutants.length,
   )

@@ -59,7 +59,7 @@ test.each([
   ['what is put together as text', "const x = a + 'b c' + d"],
   ['a result that nobody gets', 'async function f(): Promise<void> { return g() }'],
   ['a result that is nothing already', 'function f(): A | undefined { return undefined }'],
-])('there is nothing to plant in %s', (_, source) => {
+])('%s has no place for a fault', (_, source) => {
   expect(faultsOf(source)).toEqual([])
 })
 

@@ -43,7 +43,7 @@ test('the test beside the file comes first, then its folder by distance, then th
   ])
 })
 
-test('the stages count as near, and elsewhere those that import the file themselves', async () => {
+test('the stages count as near, and elsewhere the tests that import the file themselves', async () => {
   const nearest = await nearestIn({
     'src/gateway/settle.ts': [],
     'src/gateway/pipeline.ts': ['./settle.ts'],
@@ -56,7 +56,7 @@ test('the stages count as near, and elsewhere those that import the file themsel
   ])
 })
 
-test('all stages of this very tree are near to the hot path: none reaches what starts the product', () => {
+test('all stages of this repository are near to the hot path: none starts the product', () => {
   const tree = join(import.meta.dir, '../..')
   const near = new NearestTests(tree).of('src/gateway/pipeline.ts').flat()
   const stages = [...new Bun.Glob('test/stages/*.test.ts').scanSync({ cwd: tree })]
@@ -64,7 +64,7 @@ test('all stages of this very tree are near to the hot path: none reaches what s
   expect(stages.filter((path) => !near.includes(path))).toEqual([])
 })
 
-test('a test that starts the product is far from every line, and so is one that is not of the unit part', async () => {
+test('a test that starts the product is far from every line, and so is one outside the unit part', async () => {
   const nearest = await nearestIn({
     'src/wire/sse.ts': [],
     'src/wire/started.test.ts': ['./sse.ts', '../../test/support/start-gatehouse.ts'],

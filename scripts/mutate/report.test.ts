@@ -45,7 +45,7 @@ test('a survivor with a reason is not counted, and only that one', () => {
   expect(report.survivors.map(({ mutant }) => mutant.mutated)).toEqual(['e <= f'])
 })
 
-test('each folder has to pass by itself', () => {
+test('each folder has to pass alone', () => {
   const outcomes = outcomesOf('killed', 'killed', 'killed', 'killed')
   expect(createReport({ ...tried, outcomes }).isBelowBar).toBe(false)
   const other = findMutants('src/ledger/y.ts', 'const y = a < b').map((mutant) => ({
@@ -60,7 +60,7 @@ test('each folder has to pass by itself', () => {
   expect(report.isBelowBar).toBe(true)
 })
 
-test('an entry is stale when its mutant is killed, or is no longer there', () => {
+test('an entry is stale when its mutant is killed or gone', () => {
   const gone = { ...entryOf('i <= j'), lineText: 'const y = i < j' }
   const removed = { ...gone, path: 'src/wire/removed.ts' }
   const notAsked = { ...gone, path: 'src/ledger/y.ts' }

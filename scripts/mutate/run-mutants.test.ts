@@ -78,7 +78,7 @@ test('a fault is killed, survives or never ends; afterwards the copy is as it wa
   expect(readdirSync(copy.temporary)).toEqual([])
 })
 
-test('tests that fail without a fault are named, with what they printed', async () => {
+test('tests that fail without a fault are named, with their output', async () => {
   const copy = copyOf(4)
   await expect(timeTests([copy], [TEST])).rejects.toThrow(
     /Tests fail before[\s\S]*count\.test\.ts[\s\S]*Expected: 4/,

@@ -39,19 +39,22 @@ function isThing(result: unknown): result is object {
 }
 
 /** A weak one is taken as it stands: proxies that compress make strong ones weak. */
-const TAGS = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e]*"\s*(?:,\s*|$))+$/
+const TAG = /(?:W\/)?("[\x21\x23-\x7e]*")/g
+const SEPARATORS = /[\s,]/g
 
 /** @returns undefined: the header is not there */
 function readIfMatch(header: string | null): 'any' | readonly string[] | undefined {
   if (header === null) return undefined
   if (header.trim() === '*') return 'any'
-  if (header.length > MOST_CHARACTERS || !TAGS.test(header))
+  const tags = header.length > MOST_CHARACTERS ? [] : [...header.matchAll(TAG)]
+  const isOfTags = header.replace(TAG, '').replace(SEPARATORS, '') === ''
+  if (tags.length === 0 || !isOfTags)
     throw new GatewayError(
       'invalid_request',
       'If-Match: must be * or the ETag of an earlier answer, in its quotes',
       { param: 'If-Match' },
     )
-  return header.match(/"[^"]*"/g) ?? []
+  return tags.map(([, tag = '']) => tag)
 }
 
 const MOST_CHARACTERS = 1_000

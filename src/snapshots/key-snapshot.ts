@@ -29,6 +29,8 @@ export interface KeySnapshotOptions {
 interface Entry {
   readonly record: ApiKey
   readonly isEphemeral: boolean
+  /** Keys that were made together are read together, and have places beside each other. */
+  readonly place: number
   lastUsedAt: number | null
   /** The caller that presents the key's own text; made when one first does. */
   caller: Caller | undefined
@@ -49,6 +51,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
    */
   readonly #byHash = new Map<string, Entry>()
   readonly #byId = new Map<KeyId, Entry>()
+  #places = 0
   /** The keys that are listed: without the ephemeral ones. */
   readonly #byAccount = new Map<AccountId, Entry[]>()
   readonly #unsaved = new UnsavedUses<Entry>({
@@ -56,6 +59,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
       this.#keys.saveLastUsed(
         new Map(entries.map(({ record, lastUsedAt }) => [record.id, lastUsedAt ?? 0])),
       ),
+    placeOf: ({ place }) => place,
     isCurrent: (entry) => this.#byId.get(entry.record.id) === entry,
   })
   /**
@@ -167,7 +171,9 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     { isEphemeral = false }: { readonly isEphemeral?: boolean } = {},
   ): void {
     const { accountId, id: keyId } = record
-    const entry: Entry = { record, isEphemeral, lastUsedAt: record.lastUsedAt, caller: undefined }
+    const { lastUsedAt } = record
+    const entry: Entry = { record, isEphemeral, place: this.#places, lastUsedAt, caller: undefined }
+    this.#places += 1
     for (const sha256 of hashesOf(record)) this.#byHash.set(sha256, entry)
     const former = this.#byId.get(keyId)
     if (former !== undefined) this.#unlist(former)

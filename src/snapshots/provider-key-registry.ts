@@ -63,6 +63,8 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
       this.#options.keys.saveLastUsed(
         entries.map(({ key }) => ({ ...key, lastUsedAt: key.lastUsedAt ?? 0 })),
       ),
+    // There are few.
+    placeOf: () => 0,
     isCurrent: (entry) => this.#isCurrent(entry),
   })
   readonly #endFlushing: () => void

@@ -5,6 +5,7 @@ import { USES_PER_STATEMENT } from '../store/save-last-used.ts'
 import { UnsavedUses } from './unsaved-uses.ts'
 
 const isCurrent = () => true
+const placeOf = (number: number) => number
 
 function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index)
@@ -16,6 +17,7 @@ test('many uses are written in bounded steps, and other work runs between any tw
   const turnsBefore: number[] = []
   const uses = new UnsavedUses<number>({
     isCurrent,
+    placeOf,
     save: async (entries) => {
       steps.push(entries.length)
       turnsBefore.push(turns)
@@ -39,6 +41,7 @@ test('a use during a flush waits for the next flush, so that a flush ends', asyn
   const saved: number[][] = []
   const uses = new UnsavedUses<number>({
     isCurrent,
+    placeOf,
     save: async (entries) => {
       saved.push([...entries])
       uses.add(saved.length)
@@ -57,6 +60,7 @@ test('steps before a failure are written once, and the rest the next time, excep
   let fails = true
   const uses = new UnsavedUses<number>({
     isCurrent: (number) => number !== gone,
+    placeOf,
     save: async (entries) => {
       if (fails && entries.includes(gone)) throw new Error('disk on fire')
       saved.push(...entries)
@@ -77,6 +81,7 @@ test('an entry that goes during a flush is not written, and one used again is, b
   const saved: number[][] = []
   const uses = new UnsavedUses<number>({
     isCurrent,
+    placeOf,
     save: async (entries) => {
       if (isFirst) {
         isFirst = false
@@ -102,6 +107,7 @@ test('repeated failures of a flush lose no entry and write none twice', async ()
   let step = 0
   const uses = new UnsavedUses<number>({
     isCurrent,
+    placeOf,
     save: async (entries) => {
       step += 1
       if (step % 2 === 0) throw new Error('disk on fire')
@@ -112,4 +118,32 @@ test('repeated failures of a flush lose no entry and write none twice', async ()
   for (let flushes = 0; flushes < 20; flushes += 1) await uses.flush().catch(() => {})
   expect(saved.toSorted((a, b) => a - b)).toEqual(all)
   expect(all.filter((number) => uses.has(number))).toEqual([])
+})
+
+test('uses are written in the order of places, whatever the order in which they came', async () => {
+  const saved: number[] = []
+  const uses = new UnsavedUses<number>({
+    isCurrent,
+    placeOf,
+    save: async (entries) => void saved.push(...entries),
+  })
+  const all = numbers(2_003)
+  for (const number of all) uses.add((number * 7_919) % all.length)
+  await uses.flush()
+  expect(saved).toEqual(all)
+})
+
+test('what is gone before the first step is not written', async () => {
+  const all = numbers(3_000)
+  const saved: number[] = []
+  const uses = new UnsavedUses<number>({
+    isCurrent,
+    placeOf,
+    save: async (entries) => void saved.push(...entries),
+  })
+  for (const number of all) uses.add(number)
+  const flushing = uses.flush()
+  uses.delete(7)
+  await flushing
+  expect(saved).toEqual(all.filter((number) => number !== 7))
 })

@@ -8,11 +8,11 @@ import type { CallCredential } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
-import { hasMoreMembers } from '../wire/json-scan.ts'
 import type { AdmittedCall, Call } from './call.ts'
 import type { Target } from './plan/compile-target.ts'
 import type { Plan } from './plan/plan-targets.ts'
 import type { Caller, Ledger, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
+import { keepOwnIds, keepWithinGate } from './shared-credential.ts'
 
 /**
  * A promise only where other nodes have to be asked.
@@ -161,7 +161,7 @@ export function restrictTargets(
   { caller, ticket, startedAt: startedAtMs }: AdmittedCall,
 ): Plan | Promise<Plan> {
   const { gate, request, targets } = plan
-  const own = keepOwnIds(request, targets)
+  const own = keepOwnIds(request, keepWithinGate(request, targets))
   const priced = keepPriced(ports, caller, { targets: own, gateId: gate.id, startedAtMs })
   const allowed = reserveQuota(ticket, priced)
   return allowed instanceof Promise ? planLater(plan, allowed) : withTargets(plan, allowed)
@@ -173,161 +173,6 @@ async function planLater(plan: Plan, targets: Promise<readonly Target[]>): Promi
 
 function withTargets(plan: Plan, targets: readonly Target[]): Plan {
   return targets === plan.targets ? plan : { ...plan, targets }
-}
-
-// Ids of things that live in a vendor's account (files, vector stores, containers) would open, on a
-// credential that many accounts share, what others have put there.
-
-/** Members whose text, or each of whose texts, is such an id. */
-const ID_MEMBERS = [
-  'file_id',
-  'file_ids',
-  'vector_store_ids',
-  'container',
-  'assistant_id',
-  'thread_id',
-]
-/**
- * Members that are such an id in an object of this type alone: elsewhere they say where a call ran
- * (https://developers.openai.com/api/docs/guides/tools-shell), or name a skill that is everybody's.
- */
-const IDS_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
-  ['container_reference', 'container_id'],
-  ['skill_reference', 'skill_id'],
-  ['custom', 'skill_id'],
-])
-const ALL_ID_MEMBERS = [...ID_MEMBERS, ...new Set(IDS_BY_TYPE.values())]
-/** The words of a model and of its vendor, in an object of this type below the top of a body. */
-const FREE_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
-  ['tool_use', 'input'],
-  ['shell_call', 'environment'],
-])
-/** The model or the caller's own tools fill these: nothing in them means anything to the vendor. */
-const FREE_MEMBERS = new Set(['input_schema', 'parameters', 'schema', 'metadata', 'arguments'])
-/** Most of them hold it, and most prompts do not: one search of a large body in place of five. */
-const SHARED_PART = '_id'
-const SHARED_NEEDLE = Buffer.from(SHARED_PART)
-const SHARING_NEEDLES = toNeedles(ALL_ID_MEMBERS.filter((name) => name.includes(SHARED_PART)))
-const OTHER_NEEDLES = toNeedles(ALL_ID_MEMBERS.filter((name) => !name.includes(SHARED_PART)))
-const decoder = new TextDecoder()
-
-/**
- * @throws GatewayError `invalid_request` with the code `provider_account_id` when no target is left
- */
-function keepOwnIds(request: AcceptedRequest, targets: readonly Target[]): readonly Target[] {
-  if (!targets.some(isShared)) return targets
-  const { bytes } = request.body
-  // In text their quotes are escaped: nearly every call ends here.
-  if (!mayHoldId(bytes)) return targets
-  const body: unknown = JSON.parse(decoder.decode(bytes))
-  const path = findId(body, 0)
-  // Of two members of one name the other may be read by the vendor.
-  if (path === undefined && !hasMoreMembers(bytes, countMembers(body))) return targets
-  const own = targets.filter((target) => !isShared(target))
-  if (own.length > 0) return own
-  if (path === undefined)
-    throw new GatewayError(
-      'invalid_request',
-      'An object of the request body has a member twice: which of two counts is not known.',
-      { code: 'invalid_value' },
-    )
-  const member = path.slice(1)
-  throw new GatewayError(
-    'invalid_request',
-    `'${member}' names something in the provider's account, which this gateway's accounts share: calls with it need your own key of the provider. ` +
-      'Set one (PUT /v1/provider-keys, or: gatehouse provider-keys set PROVIDER), or send the content itself.',
-    { code: 'provider_account_id', param: member },
-  )
-}
-
-function toNeedles(names: readonly string[]): readonly Buffer[] {
-  return names.map((name) => Buffer.from(`"${name}"`))
-}
-
-function mayHoldId(body: Uint8Array): boolean {
-  return (
-    hasOneOf(body, OTHER_NEEDLES) ||
-    (hasNeedle.call(body, SHARED_NEEDLE) && hasOneOf(body, SHARING_NEEDLES)) ||
-    mayEscapeName(body)
-  )
-}
-
-/** The beginning of an escape that ASCII or Latin-1 may have, as é has where a client writes ASCII. */
-const ESCAPE = Buffer.from('\\u00')
-/** Escapes of what the names consist of, by all but their last digit: no client needs these. */
-const NAME_ESCAPES = (
-  [
-    ['\\u005', 'fF'],
-    ['\\u006', '123456789abcdefABCDEF'],
-    ['\\u007', '0123456789aA'],
-  ] as const
-).map(([beginning, digits]) => ({ needle: Buffer.from(beginning), lasts: Buffer.from(digits) }))
-
-/** A member's name may be spelled with escapes. */
-function mayEscapeName(body: Uint8Array): boolean {
-  if (!hasNeedle.call(body, ESCAPE)) return false
-  for (const { needle, lasts } of NAME_ESCAPES)
-    for (let at = findNeedle.call(body, needle, 0); at >= 0; ) {
-      const last = at + needle.length
-      if (lasts.includes(body[last] ?? 0)) return true
-      at = findNeedle.call(body, needle, last)
-    }
-  return false
-}
-
-function hasOneOf(body: Uint8Array, needles: readonly Buffer[]): boolean {
-  for (const needle of needles) if (hasNeedle.call(body, needle)) return true
-  return false
-}
-
-/** Called on the bytes themselves: a view of them would cost more than a search. */
-const hasNeedle = Buffer.prototype.includes
-const findNeedle = Buffer.prototype.indexOf
-
-function isShared({ owner }: Target): boolean {
-  return owner === 'platform'
-}
-
-/**
- * No body is nested deeper than can be looked at (json-scan.ts).
- * @returns where the first one is, from `value` on; made only when there is one
- */
-function findId(value: unknown, depth: number): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const type = 'type' in value ? value.type : undefined
-  const free = depth > 0 ? FREE_BY_TYPE.get(type) : undefined
-  const idOfType = IDS_BY_TYPE.get(type)
-  const isList = Array.isArray(value)
-  for (const name in value) {
-    if (FREE_MEMBERS.has(name) || name === free) continue
-    const inner: unknown = (value as Readonly<Record<string, unknown>>)[name]
-    const step = () => (isList ? `[${name}]` : `.${name}`)
-    const isId = name === idOfType || ID_MEMBERS.includes(name)
-    if (!isList && isId && holdsId(inner)) return step()
-    const found = findId(inner, depth + 1)
-    if (found !== undefined) return step() + found
-  }
-  return undefined
-}
-
-/** Of all objects in a value. */
-function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const inner: readonly unknown[] = Object.values(value)
-  const own = Array.isArray(value) ? 0 : inner.length
-  return inner.reduce<number>((sum, each) => sum + countMembers(each), own)
-}
-
-/**
- * An id stands as text, in a list, or as the `id` of an object: a container may be asked for anew
- * (`{"type": "auto"}`).
- */
-function holdsId(value: unknown): boolean {
-  if (typeof value === 'string') return true
-  if (Array.isArray(value)) return value.some(holdsId)
-  return (
-    typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
-  )
 }
 
 // The use of a target whose price is not known would not count against a limit in money.

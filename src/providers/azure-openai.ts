@@ -15,7 +15,13 @@ export const azureOpenai = defineProvider({
   endpoints: {
     // Encrypted reasoning survives a tool loop only here.
     'openai-responses': { path: '/responses', translatedModels: openaiModels.reasoningModels },
-    'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true },
+    'openai-chat': {
+      path: '/chat/completions',
+      countsStreamsOnRequest: true,
+      // With the resource's own identity
+      // (https://learn.microsoft.com/azure/ai-services/openai/references/on-your-data).
+      ownerMembers: ['data_sources', 'dataSources'],
+    },
     'openai-embeddings': { path: '/embeddings' },
   },
   // A model is a deployment here, and is known by its name only where the deployment was named

@@ -17,6 +17,11 @@ export interface Endpoint {
    */
   readonly hosts?: readonly string[]
   /**
+   * Members of the request that choose other models than the gate's, or open what is in the
+   * vendor's account: they go there with an account's own key alone. Absent: it has none.
+   */
+  readonly ownerMembers?: readonly string[]
+  /**
    * It refuses thinking that it has not signed itself: such thinking is left out of what goes
    * there.
    */

@@ -7,4 +7,7 @@ export const openrouter = openaiCompatible({
   docs: 'https://openrouter.ai/docs/api-reference',
   baseUrl: 'https://openrouter.ai/api/v1',
   hasEmbeddings: true,
+  // https://openrouter.ai/docs/guides/routing/model-fallbacks: an error of the first model that the
+  // caller brings about, as by too long a prompt, leads to these.
+  chat: { ownerMembers: ['models', 'route', 'preset', 'fallbacks'] },
 })

@@ -203,6 +203,52 @@ describe('on the shared credential', () => {
   })
 })
 
+describe('a member that reaches past the gate', () => {
+  const routed = { body: chatBody({ models: ['openai/o1-pro'] }) }
+  const gates = { [GATE]: ['openrouter/cheap/model'] }
+  runRows([
+    {
+      name: 'to other models is refused on the shared credential',
+      gateway: { gates },
+      request: routed,
+      ...refused('models'),
+    },
+    {
+      name: 'to indexes that the vendor’s account may read is refused there too',
+      gateway: { gates: { [GATE]: ['azure-openai/gpt-5'] } },
+      request: { body: chatBody({ data_sources: [{ type: 'azure_search' }] }) },
+      ...refused('data_sources'),
+    },
+    {
+      name: 'passes where it is nothing',
+      gateway: { gates },
+      request: { body: chatBody({ models: null }) },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: {},
+    },
+    {
+      name: 'passes with the account’s own key',
+      gateway: { gates, credentials: { openrouter: 'account' } },
+      request: routed,
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{ json: { models: ['openai/o1-pro'] } }],
+      settled: { credential: 'own' },
+    },
+    {
+      name: 'goes to the target that makes nothing of it',
+      gateway: { gates: { [GATE]: ['openrouter/cheap/model', TARGET] } },
+      request: routed,
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': TARGET } },
+      sent: [{}],
+      settled: { target: TARGET, attempts: 1 },
+    },
+  ])
+})
+
 describe('with the account’s own key', () => {
   runRows([
     {

@@ -57,6 +57,8 @@ export interface Target extends RelayTarget {
   readonly traits: ModelTraits
   /** Members of the request by which it keeps or runs something itself; undefined: it has none. */
   readonly hosts: readonly string[] | undefined
+  /** Members of the request that only the owner of the credential may send; undefined: none. */
+  readonly ownerMembers: readonly string[] | undefined
   /** Its address is a customer's: where it leads is checked for each call. */
   readonly isGuarded: boolean
   /**
@@ -122,6 +124,7 @@ export function toTarget(
     insteadOfModel: endpoint.insteadOfModel,
     checksSignatures: endpoint.checksSignatures,
     hosts: found.codec === undefined ? endpoint.hosts : undefined,
+    ownerMembers: found.codec === undefined ? endpoint.ownerMembers : undefined,
   }
 }
 

@@ -18,9 +18,8 @@ export function keepWithinGate(
   { body }: AcceptedRequest,
   targets: readonly Target[],
 ): readonly Target[] {
-  if (!targets.some(hasOwnerMembers)) return targets
-  const reaching = (target: Target) =>
-    hasOwnerMembers(target) ? target.ownerMembers?.find((name) => isGiven(body, name)) : undefined
+  if (!targets.some(hasOwners)) return targets
+  const reaching = (target: Target) => (hasOwners(target) ? findReaching(body, target) : undefined)
   const kept = targets.filter((target) => reaching(target) === undefined)
   if (kept.length > 0) return kept.length === targets.length ? targets : kept
   const [member = ''] = targets.map(reaching)
@@ -31,8 +30,32 @@ export function keepWithinGate(
   )
 }
 
-function hasOwnerMembers({ owner, ownerMembers }: Target): boolean {
-  return ownerMembers !== undefined && owner === 'platform'
+function hasOwners({ owner, ownerMembers, ownerTools }: Target): boolean {
+  return owner === 'platform' && (ownerMembers !== undefined || ownerTools !== undefined)
+}
+
+function findReaching(
+  body: AcceptedRequest['body'],
+  { ownerMembers, ownerTools }: Target,
+): string | undefined {
+  const member = ownerMembers?.find((name) => isGiven(body, name))
+  return member ?? (ownerTools !== undefined && hasTool(body, ownerTools) ? TOOLS : undefined)
+}
+
+const TOOLS = 'tools'
+
+/** Parses the tools only where one of the types may be in them. */
+function hasTool(body: AcceptedRequest['body'], types: readonly string[]): boolean {
+  const tools = body.get(TOOLS)
+  if (tools === undefined || body.type(tools) !== 'array') return false
+  const raw = body.raw(tools)
+  const mayBe = mayEscapeName(raw) || types.some((type) => hasNeedle.call(raw, `"${type}`))
+  if (!mayBe) return false
+  const listed = body.value(tools) as readonly unknown[]
+  return listed.some((tool) => {
+    const type = (tool as { type?: unknown } | null)?.type
+    return typeof type === 'string' && types.some((beginning) => type.startsWith(beginning))
+  })
 }
 
 function isGiven(body: AcceptedRequest['body'], name: string): boolean {
@@ -128,14 +151,15 @@ const ESCAPE = Buffer.from('\\u00')
 /** Escapes of what the names consist of, by all but their last digit: no client needs these. */
 const NAME_ESCAPES = (
   [
+    ['\\u003', 'aA'],
     ['\\u005', 'fF'],
     ['\\u006', '123456789abcdefABCDEF'],
     ['\\u007', '0123456789aA'],
   ] as const
 ).map(([beginning, digits]) => ({ needle: Buffer.from(beginning), lasts: Buffer.from(digits) }))
 
-/** A member's name may be spelled with escapes. */
-function mayEscapeName(body: Uint8Array): boolean {
+/** A name may be spelled with escapes: of a member, or of a type of tools. */
+export function mayEscapeName(body: Uint8Array): boolean {
   if (!hasNeedle.call(body, ESCAPE)) return false
   for (const { needle, lasts } of NAME_ESCAPES)
     for (let at = findNeedle.call(body, needle, 0); at >= 0; ) {

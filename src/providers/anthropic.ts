@@ -14,6 +14,9 @@ export const anthropic = defineProvider({
       path: '/v1/messages',
       checksSignatures: true,
       hosts: ['thread', 'container', 'mcp_servers'],
+      ownerMembers: ['fallbacks'],
+      // https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool
+      ownerTools: ['advisor'],
     },
     'anthropic-count-tokens': { path: '/v1/messages/count_tokens', checksSignatures: true },
   },

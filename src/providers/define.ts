@@ -21,6 +21,8 @@ export interface Endpoint {
    * vendor's account: they go there with an account's own key alone. Absent: it has none.
    */
   readonly ownerMembers?: readonly string[]
+  /** Beginnings of the types of tools of which the same is true: each asks another model. */
+  readonly ownerTools?: readonly string[]
   /**
    * It refuses thinking that it has not signed itself: such thinking is left out of what goes
    * there.

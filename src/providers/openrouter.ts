@@ -9,5 +9,9 @@ export const openrouter = openaiCompatible({
   hasEmbeddings: true,
   // https://openrouter.ai/docs/guides/routing/model-fallbacks: an error of the first model that the
   // caller brings about, as by too long a prompt, leads to these.
-  chat: { ownerMembers: ['models', 'route', 'preset', 'fallbacks'] },
+  chat: {
+    ownerMembers: ['models', 'route', 'preset', 'fallbacks'],
+    // https://openrouter.ai/docs/guides/features/server-tools
+    ownerTools: ['openrouter:advisor', 'openrouter:subagent', 'openrouter:fusion'],
+  },
 })

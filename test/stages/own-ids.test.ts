@@ -220,6 +220,34 @@ describe('a member that reaches past the gate', () => {
       ...refused('data_sources'),
     },
     {
+      name: 'to models that answer what the first refuses is refused there too',
+      ...messages({ fallbacks: [{ model: 'claude-opus-5' }] }),
+      ...refused('fallbacks'),
+    },
+    {
+      name: 'by a tool that asks another model is refused there too',
+      ...messages({
+        tools: [{ type: 'advisor_20260301', name: 'advisor', model: 'claude-opus-5' }],
+      }),
+      ...refused('tools'),
+    },
+    {
+      name: 'by such a tool whose type has an escape is refused there too',
+      gateway: { gates },
+      request: {
+        body: `{"model":"${GATE}","messages":[],"tools":[{"type":"openrouter\\u003aadvisor"}]}`,
+      },
+      ...refused('tools'),
+    },
+    {
+      name: 'passes where a function of the caller’s own has its name',
+      ...messages({ tools: [{ name: 'advisor_20260301', input_schema: { type: 'object' } }] }),
+      upstream: [json(200, { type: 'message', content: [] })],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: {},
+    },
+    {
       name: 'passes where it is nothing',
       gateway: { gates },
       request: { body: chatBody({ models: null }) },

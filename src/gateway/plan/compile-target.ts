@@ -59,6 +59,8 @@ export interface Target extends RelayTarget {
   readonly hosts: readonly string[] | undefined
   /** Members of the request that only the owner of the credential may send; undefined: none. */
   readonly ownerMembers: readonly string[] | undefined
+  /** Likewise, beginnings of the types of tools. */
+  readonly ownerTools: readonly string[] | undefined
   /** Its address is a customer's: where it leads is checked for each call. */
   readonly isGuarded: boolean
   /**
@@ -125,6 +127,7 @@ export function toTarget(
     checksSignatures: endpoint.checksSignatures,
     hosts: found.codec === undefined ? endpoint.hosts : undefined,
     ownerMembers: found.codec === undefined ? endpoint.ownerMembers : undefined,
+    ownerTools: found.codec === undefined ? endpoint.ownerTools : undefined,
   }
 }
 

@@ -10,6 +10,7 @@ import { countsForQuota, estimateInputTokens, estimateTextTokens } from '../admi
 import { type AdmittedCall, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
 import type { Ledger, Prices, Spent } from '../ports.ts'
+import { mayEscapeName } from '../shared-credential.ts'
 import { toSentGateId } from './sent-gate-id.ts'
 
 /** How a call ended. */
@@ -304,7 +305,7 @@ function hasExtraFees(body: JsonObject): boolean {
 function hasHostedTools(body: JsonObject, tools: JsonMember): boolean {
   const raw = body.raw(tools)
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-  const mayBe = HOSTED_TOOLS.some((name) => text.includes(`"${name}`)) || text.includes('\\u00')
+  const mayBe = HOSTED_TOOLS.some((name) => text.includes(`"${name}`)) || mayEscapeName(raw)
   if (!mayBe) return false
   // A function of the caller's own may have such a name too.
   const listed = body.value(tools) as readonly unknown[]

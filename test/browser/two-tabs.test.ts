@@ -198,6 +198,81 @@ test('a budget, a webhook, a key and an owned model that another has changed ask
   })
 })
 
+test('a thing that is gone by now leaves the list behind the window that says so', async () => {
+  const dialog = here.getByRole('dialog')
+  const { id: budget } = await ask('POST', '/v1/budgets', {
+    gateId: 'demo',
+    limitUsd: 50,
+    period: 'month',
+    name: 'Gone',
+  })
+  await here.goto('/dashboard/settings/budgets')
+  await here.getByRole('button', { name: 'Edit Gone' }).click()
+  await dialog.getByLabel('Name').fill('Mine')
+  await controlPlaneCall(gatehouse, 'DELETE', `/v1/budgets/${budget}`)
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+  await dialog.getByRole('alert').getByText('There is no budget with this id.').waitFor()
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('Mine')
+  await here.keyboard.press('Escape')
+  await here
+    .getByRole('button', { name: 'Edit Gone' })
+    .waitFor({ state: 'detached', timeout: 5_000 })
+
+  const key = await createKey(gatehouse, 'gone')
+  await here.goto('/dashboard/keys')
+  await here.getByRole('button', { name: 'Actions for gone' }).click()
+  await here.getByRole('menuitem', { name: 'Delete' }).click()
+  await controlPlaneCall(gatehouse, 'DELETE', `/v1/keys/${key.id}`)
+  await here.getByRole('button', { name: 'Delete the key' }).click()
+  await here.getByRole('alert').getByText('There is no key with this id.').waitFor()
+  await here.keyboard.press('Escape')
+  await here
+    .getByRole('button', { name: 'Actions for gone' })
+    .waitFor({ state: 'detached', timeout: 5_000 })
+})
+
+describe('a change whose answer was lost on the way', () => {
+  /** Answers of the first change there are lost, after the gateway has made it. */
+  const loseOne = async (path: string, method: string) => {
+    let isLost = false
+    await here.route(`**${path}`, async (route) => {
+      if (route.request().method() !== method || isLost) return await route.continue()
+      isLost = true
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+  }
+
+  test('can be sent again: it is nobody else’s', async () => {
+    await createGate(gatehouse, 'lost', ['sandbox/echo'])
+    await here.goto('/dashboard/gates/lost')
+    await here.getByLabel('Display name').fill('Mine')
+    await loseOne('/v1/gates/lost', 'PATCH')
+    await here.getByRole('button', { name: 'Save' }).click()
+    await here.getByRole('alert').getByText('The gateway cannot be reached').waitFor()
+    expect(await here.getByLabel('Display name').inputValue()).toBe('Mine')
+    await here.getByRole('button', { name: 'Save' }).click()
+    await here.getByText('Saved; the next call uses it.').waitFor({ timeout: 20_000 })
+    await here.unrouteAll({ behavior: 'wait' })
+  })
+
+  test('that creates something says that it may be there, and the list shows it', async () => {
+    await here.goto('/dashboard/settings/budgets')
+    await here.getByRole('button', { name: 'Create a budget' }).first().click()
+    const dialog = here.getByRole('dialog')
+    await dialog.getByLabel('Limit in US dollars').fill('7')
+    await dialog.getByLabel('Limits').selectOption('gate')
+    await dialog.getByLabel('Gate').selectOption('demo')
+    await dialog.getByLabel('Name').fill('Perhaps')
+    await loseOne('/v1/budgets', 'POST')
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await dialog.getByRole('alert').getByText('It may have been done all the same').waitFor()
+    await here.keyboard.press('Escape')
+    await here.getByRole('button', { name: 'Edit Perhaps' }).waitFor({ timeout: 20_000 })
+    await here.unrouteAll({ behavior: 'wait' })
+  })
+})
+
 test('nothing on these pages complains or leaves the gateway', () => {
   expect(visit.complaints).toEqual([])
 })

@@ -4,6 +4,7 @@
  */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
+import { ApiError } from '../api/api-error.ts'
 import type { OperationName } from '../api/ask.ts'
 import { refresh } from '../api/operation-query.ts'
 import { describeError } from './states.tsx'
@@ -42,7 +43,7 @@ export function useChange<Answer, Given = void>({
   const queryClient = useQueryClient()
   const underWay = useRef(new Set<string>())
   const mutation = useMutation({
-    mutationFn: send,
+    mutationFn: (given: Given) => send(given).catch(tellUnanswered),
     ...(isSecret ? { gcTime: 0 } : {}),
     onSuccess: async (answer, given) => {
       await onAnswer?.(answer, given)
@@ -55,6 +56,8 @@ export function useChange<Answer, Given = void>({
     onError: async (error) => {
       if (saysFailure) toast('error', describeError(error))
       await onFailure?.(error)
+      // Not waited for: where the gateway is away, lists come when it is back.
+      if (mayBeOtherwise(error)) void refresh(queryClient, ...makesStale)
       await refresh(queryClient, ...failureMakesStale)
     },
     onSettled: (_, __, given) => {
@@ -71,6 +74,18 @@ export function useChange<Answer, Given = void>({
       mutation.mutate(given)
     },
   }
+}
+
+/** Nobody knows what became of it, or somebody else was quicker: it is gone, taken or another. */
+function mayBeOtherwise(error: unknown): boolean {
+  return error instanceof ApiError && [0, 404, 409].includes(error.status)
+}
+
+/** The answer may be lost, and not the question. */
+function tellUnanswered(error: unknown): never {
+  if (!(error instanceof ApiError) || error.status !== 0) throw error
+  const text = `${error.message} It may have been done all the same: look before you do it again.`
+  throw new ApiError(text, error)
 }
 
 function nameOf(given: unknown): string {

@@ -45,7 +45,7 @@ const refused = (status: number, error: object) => ({
   settled: null,
 })
 
-describe('what is no usable request', () => {
+describe('an unusable request', () => {
   const invalid = (code: string | null, message: string, param: string | null = null) =>
     refused(400, {
       type: 'invalid_request_error',
@@ -82,7 +82,7 @@ describe('what is no usable request', () => {
       ...invalid('invalid_json', 'not usable'),
     },
     {
-      name: 'bytes that are no UTF-8',
+      name: 'bytes of invalid UTF-8',
       request: {
         body: Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xff]), Buffer.from('"}')]),
       },
@@ -130,7 +130,7 @@ describe('what is no usable request', () => {
     ['/alt/v1/fim/completions', { model: GATE }, 'flat', 'invalid_request', 'prompt'],
     ['/alt/v1/chat/completions', { model: GATE }, 'flat', 'invalid_request', 'messages'],
   ] as const)(
-    '%s names the member that is wrong, in its own envelope',
+    '%s names the wrong member, in its own envelope',
     (path, body, envelope, code, member) =>
       runRow({
         name: '',
@@ -235,7 +235,7 @@ describe('time', () => {
     },
   ])
 
-  test('what comes of a body after its time is held by nobody', async () => {
+  test('a body that goes on after its time is not held', async () => {
     const scene = new InProcessGateway({ gates: { [GATE]: [TARGET] }, ...gateway, upstream: [] })
     const late = Promise.withResolvers<void>()
     const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -253,7 +253,7 @@ describe('time', () => {
     await scene.assertNothingIsLeft()
   })
 
-  test('what arrives in time waits for nothing and leaves no deadline behind', async () => {
+  test('a body that arrives in time waits for nothing and leaves no deadline behind', async () => {
     const scene = new InProcessGateway({
       gates: { [GATE]: [TARGET] },
       ...gateway,

@@ -28,7 +28,7 @@ const limited = {
   },
 }
 
-describe('turned away: no place is taken, nobody is asked, nothing is written down', () => {
+describe('refused, without a place, an attempt or a row', () => {
   runRows([
     {
       name: 'by the limits',
@@ -43,7 +43,7 @@ describe('turned away: no place is taken, nobody is asked, nothing is written do
       settled: null,
     },
     {
-      name: 'for a budget: clients are told not to try again',
+      name: 'for a budget: clients learn not to retry',
       gateway: { limits: { admit: throwing(OVER_BUDGET) } },
       seen: {
         status: 429,
@@ -53,13 +53,13 @@ describe('turned away: no place is taken, nobody is asked, nothing is written do
       settled: null,
     },
     {
-      name: 'while nobody knows what was used before',
+      name: 'while past usage is unknown',
       gateway: { limits: { whenReady: () => Promise.reject(AWAY) } },
       seen: { status: 503, json: { error: { code: 'unavailable', message: 'Nobody can say.' } } },
       settled: null,
     },
     {
-      name: 'while the ledger cannot be written, before the limits are asked',
+      name: 'while the ledger cannot be written, before the limits are checked',
       gateway: {
         ledger: {
           assertWritable: throwing(new GatewayError('unavailable', 'The journal is full.')),
@@ -70,7 +70,7 @@ describe('turned away: no place is taken, nobody is asked, nothing is written do
       settled: null,
     },
     {
-      name: 'by a failure of our own, which is told to the operator and not to the caller',
+      name: 'by an internal failure, which the operator sees and the caller does not',
       gateway: { limits: { admit: throwing(new Error('secret detail')) } },
       seen: {
         status: 500,
@@ -83,7 +83,7 @@ describe('turned away: no place is taken, nobody is asked, nothing is written do
   ])
 })
 
-describe('let in', () => {
+describe('admitted', () => {
   const passed = {
     upstream: [CHAT_ANSWER],
     sent: [{}],
@@ -91,7 +91,7 @@ describe('let in', () => {
   }
   runRows([
     {
-      name: 'the limits are told whose call it is, through which gate, when, and what it may use',
+      name: 'the limits get the call’s caller, gate, time and largest usage',
       request: { body: chatBody({ max_tokens: 100 }) },
       seen: { status: 200, headers: { 'x-ratelimit-remaining-requests': '41' } },
       ...passed,
@@ -122,7 +122,7 @@ describe('let in', () => {
       ...passed,
     },
     {
-      name: 'after what was used before is known',
+      name: 'after past usage is known',
       gateway: { limits: { whenReady: () => Promise.resolve() } },
       seen: { status: 200 },
       ...passed,

@@ -47,7 +47,7 @@ const CLAUDE = 'anthropic/claude-opus-5'
 const messages = { path: '/v1/messages', body: chatBody({ max_tokens: 9 }) }
 
 describe('headers', () => {
-  test('of the provider: some the client may say otherwise, some it may not', async () => {
+  test('of the provider are sent; the caller may replace some, and not the fixed ones', async () => {
     const provider = {
       ...{ id: 'owned/mine', name: 'Mine', baseUrl: 'https://models.example/v1' },
       endpoints: { 'openai-chat': { path: '/chat/completions' } },
@@ -163,7 +163,7 @@ describe('a trace', () => {
     refuse: () => {},
   })
 
-  test('goes on with each attempt, in the place of the caller’s', () => {
+  test('goes on with each attempt, in place of the caller’s', () => {
     let spans = 0
     const trace: CallTrace = {
       traceId: 'f'.repeat(32),
@@ -186,7 +186,7 @@ describe('a trace', () => {
     })
   })
 
-  test('of the caller passes where nobody traces', () =>
+  test('of the caller passes if the gateway has no tracing', () =>
     runRow({
       name: '',
       request: { headers: { traceparent: TRACE, tracestate: 'a=b' } },
@@ -205,7 +205,7 @@ describe('deadlines', () => {
       sent: [{ timeouts }],
     },
     {
-      name: 'are the gate’s in all, where it has its own',
+      name: 'are the gate’s total if it has one',
       gateway: { timeouts, gates: { [GATE]: { targets: [{ model: TARGET }], timeoutMs: 90_000 } } },
       ...passed,
       sent: [{ timeouts: { ...timeouts, totalMs: 90_000 } }],
@@ -213,7 +213,7 @@ describe('deadlines', () => {
   ])
 })
 
-describe('an address of a customer’s', () => {
+describe('a customer’s address', () => {
   const mine = toOwnedUpstream(
     {
       accountId: CALLER.accountId,
@@ -234,7 +234,7 @@ describe('an address of a customer’s', () => {
 
   runRows([
     {
-      name: 'is connected to where it was checked, under its own name',
+      name: 'is connected as it was checked, under its own name',
       gateway: gateway(located),
       upstream: [CHAT_ANSWER],
       seen: { status: 200, headers: { 'x-gatehouse-target': 'owned/mine' } },
@@ -249,7 +249,7 @@ describe('an address of a customer’s', () => {
       check: () => expect(avoided.splice(0)).toEqual([]),
     },
     {
-      name: 'that cannot be reached is avoided, and the next target asked',
+      name: 'that cannot be reached is avoided, and the next target is tried',
       gateway: gateway(located),
       upstream: [UNREACHABLE, CHAT_ANSWER],
       seen: { status: 200, headers: { 'x-gatehouse-target': TARGET } },
@@ -259,7 +259,7 @@ describe('an address of a customer’s', () => {
         expect(avoided.splice(0)).toEqual(['https://models.example/v1/chat/completions']),
     },
     {
-      name: 'that is not allowed is never connected to nor tried again, and the next target is asked',
+      name: 'that is not allowed is never connected or tried again, and the next target is',
       gateway: {
         ...gateway({ resolve: () => Promise.reject(new AddressRefusedError('It is private.')) }),
         gates: { [GATE]: { targets: [{ model: 'owned/mine' }, { model: TARGET }], maxRetries: 2 } },
@@ -275,7 +275,7 @@ describe('an address of a customer’s', () => {
       check: () => expect(avoided.splice(0)).toEqual([]),
     },
     {
-      name: 'that is not allowed says so where it is the only one',
+      name: 'that is not allowed fails the call with that reason if it is the only one',
       gateway: {
         ...gateway({ resolve: () => Promise.reject(new AddressRefusedError('It is private.')) }),
         gates: { [GATE]: ['owned/mine'] },
@@ -292,7 +292,7 @@ describe('an address of a customer’s', () => {
       settled: { outcome: 'failed', errorKind: 'upstream_error', status: 502 },
     },
     {
-      name: 'whose name leads nowhere is unreachable',
+      name: 'without a resolvable name is unreachable',
       gateway: {
         ...gateway({
           resolve: () => Promise.reject(new UpstreamFailure('connect_failed', 'No such name.')),
@@ -306,7 +306,7 @@ describe('an address of a customer’s', () => {
   ])
 })
 
-describe('what is sent is the call’s own, whoever else is served while it is prepared', () => {
+describe('a prepared request keeps its own call’s contents, whichever other calls are served', () => {
   const owned = toOwnedUpstream(
     {
       accountId: CALLER.accountId,
@@ -351,7 +351,7 @@ describe('a refusal', () => {
     ({ outcome: 'failed', errorKind: 'upstream_error', status, usage: null }) as const
 
   test.each([400, 402, 404, 408, 409, 413, 418, 422, 429, 499])(
-    'of %d keeps its status and its words, to the byte where the dialects match',
+    'with %d keeps its status and its message, to the byte if the dialects match',
     (status) =>
       runRow({
         name: '',
@@ -366,7 +366,7 @@ describe('a refusal', () => {
       }),
   )
 
-  test.each([503, 529])('of %d is 503, and says when to come back', (status) =>
+  test.each([503, 529])('with %d becomes 503, with a time to come back', (status) =>
     runRow({
       name: '',
       upstream: [json(status, SAID, { 'retry-after': '7' })],
@@ -376,41 +376,48 @@ describe('a refusal', () => {
     }),
   )
 
-  test.each([300, 302, 304, 407, 500, 502, 599])('of %d is the upstream’s failure', (status) =>
-    runRow({
-      name: '',
-      upstream: [json(status, SAID)],
-      seen: { status: 502, text: SAID },
-      sent: [{}],
-      settled: failed(502),
-    }),
+  test.each([300, 302, 304, 407, 500, 502, 599])(
+    'with %d becomes a failure of the upstream',
+    (status) =>
+      runRow({
+        name: '',
+        upstream: [json(status, SAID)],
+        seen: { status: 502, text: SAID },
+        sent: [{}],
+        settled: failed(502),
+      }),
   )
 
-  test.each([401, 403])('of %d is of our credential, and its words are not passed on', (status) =>
-    runRow({
-      name: '',
-      upstream: [
-        json(status, `{"error":{"message":"Incorrect API key ${plantedCredentialOf('openai')}"}}`),
-      ],
-      seen: {
-        status: 502,
-        json: {
-          error: {
-            code: 'provider_auth_failed',
-            message: expect.stringContaining(`(HTTP ${status})`),
+  test.each([401, 403])(
+    'with %d counts as one of the credential, and its message is not passed on',
+    (status) =>
+      runRow({
+        name: '',
+        upstream: [
+          json(
+            status,
+            `{"error":{"message":"Incorrect API key ${plantedCredentialOf('openai')}"}}`,
+          ),
+        ],
+        seen: {
+          status: 502,
+          json: {
+            error: {
+              code: 'provider_auth_failed',
+              message: expect.stringContaining(`(HTTP ${status})`),
+            },
           },
+          forbids: ['Incorrect'],
         },
-        forbids: ['Incorrect'],
-      },
-      sent: [{ state: 'closed', taken: 0 }],
-      settled: { outcome: 'failed', errorKind: 'provider_auth_failed', status: 502 },
-    }),
+        sent: [{ state: 'closed', taken: 0 }],
+        settled: { outcome: 'failed', errorKind: 'provider_auth_failed', status: 502 },
+      }),
   )
 
   test.each([
     ['the account’s own key', { openai: 'account' }, "refused the account's own key"],
     ['the platform’s', {}, "refused the gateway's credential"],
-  ] as const)('says whose credential it was: %s', (_, credentials, message) =>
+  ] as const)('names the owner of the credential: %s', (_, credentials, message) =>
     runRow({
       name: '',
       gateway: { credentials },
@@ -468,7 +475,7 @@ describe('a refusal', () => {
     })),
   )
 
-  test('is read no further than 64 KB: an upstream that goes on and on is not waited for', async () => {
+  test('is read for 64 KB at most: an endless one is not waited for', async () => {
     const LIMIT = 64 * 1024
     const message = 'x'.repeat(LIMIT - 100)
     const whole = JSON.stringify({ error: { message, type: 't', code: null } }).padEnd(LIMIT)
@@ -499,7 +506,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('that breaks off is told as far as it came', () =>
+  test('that breaks off is passed on as far as it came', () =>
     runRow({
       name: '',
       upstream: [[head(400, { 'content-type': 'text/html' }), piece('<html>'), CUT]],
@@ -508,7 +515,7 @@ describe('a refusal', () => {
       settled: failed(400),
     }))
 
-  test('never shows our credential, whoever repeats it', () =>
+  test('never shows the credential, whoever repeats it', () =>
     runRow({
       name: '',
       upstream: [
@@ -521,7 +528,7 @@ describe('a refusal', () => {
       settled: failed(400),
     }))
 
-  test('is told in the caller’s own dialect where the target speaks another', async () => {
+  test('comes in the caller’s own dialect if the target speaks another', async () => {
     await runRow({
       name: '',
       gateway: { gates: { [GATE]: [CLAUDE] } },
@@ -560,7 +567,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('what is no answer', () => {
+describe('an unusable answer:', () => {
   runRows(
     [
       { path: '/v1/responses', body: { model: GATE, input: 'x' }, target: 'openai/gpt-5' },
@@ -660,7 +667,7 @@ describe('what is no answer', () => {
 
   runRows([
     {
-      name: 'but JSON without a content type is one',
+      name: 'except JSON without a content type',
       upstream: [[head(200), piece('{"choices":[]}')]],
       seen: {
         status: 200,
@@ -671,7 +678,7 @@ describe('what is no answer', () => {
       settled: { ...succeeded, usage: null },
     },
     {
-      name: 'and JSON of another name is one',
+      name: 'except JSON under another name of its type',
       upstream: [
         json(200, '{"choices":[]}', { 'content-type': 'application/vnd.api+json; charset=utf-8' }),
       ],
@@ -680,7 +687,7 @@ describe('what is no answer', () => {
       settled: succeeded,
     },
     {
-      name: 'an event of implausible size is none',
+      name: 'an event of implausible size',
       request: { body: chatBody({ stream: true }) },
       upstream: [stream(Array<string>(40).fill('x'.repeat(1024 * 1024)))],
       seen: { status: 502, contains: ['sent an event of implausible size'] },
@@ -688,7 +695,7 @@ describe('what is no answer', () => {
       settled: { outcome: 'failed', errorKind: 'upstream_error' },
     },
     {
-      name: 'a first event that tells of a failure is none: its words are told with a real status',
+      name: 'a failure in the first event, with its message under a real status',
       request: { body: chatBody({ stream: true }) },
       upstream: [stream(['data: {"error":{"message":"overloaded"}}\n\n'])],
       seen: { status: 502, contains: ['reported a failure: overloaded'] },
@@ -696,7 +703,7 @@ describe('what is no answer', () => {
       settled: { outcome: 'failed', errorKind: 'upstream_error', firstByteMs: null },
     },
     {
-      name: 'and they keep the one full stop that they have',
+      name: 'a failure’s message with its one full stop kept',
       request: { body: chatBody({ stream: true }) },
       upstream: [stream(['data: {"error":{"message":"Overloaded."}}\n\n'])],
       seen: { status: 502, contains: ['reported a failure: Overloaded."'] },
@@ -704,14 +711,14 @@ describe('what is no answer', () => {
       settled: { outcome: 'failed', errorKind: 'upstream_error' },
     },
     {
-      name: 'a status that no body may have is none, whatever comes with it',
+      name: 'a status without a body, whatever comes with it',
       upstream: [json(205, CHAT_JSON)],
       seen: { status: 502, contains: ['answered with HTTP 205, which has no body'] },
       sent: [{ state: 'closed' }],
       settled: { outcome: 'failed', status: 502, errorKind: 'upstream_error', usage: null },
     },
     {
-      name: 'nor is a failure after comments: another target may answer, and they are not shown',
+      name: 'a failure after comments, which are hidden: the next target may answer',
       gateway: { gates: { [GATE]: [TARGET, 'openai/gpt-4o-mini'] } },
       request: { body: chatBody({ stream: true, stream_options: { include_usage: true } }) },
       upstream: [
@@ -734,7 +741,7 @@ describe('what is no answer', () => {
       settled: { outcome: 'cancelled' },
     },
     {
-      name: 'a comment is no event: the answer has not begun',
+      name: 'a comment alone: the answer has not begun',
       request: { body: chatBody({ stream: true }) },
       upstream: [stream([':'])],
       seen: { status: 502, contains: ['ended its stream before the first event'] },
@@ -752,7 +759,7 @@ describe('the encoding of an answer', () => {
     ...['identity', ' IDENTITY ', ''].map(
       (name): StageRow => ({
         ...passed,
-        name: `"${name}" says that there is none`,
+        name: `"${name}" means none`,
         upstream: [encoded(name)],
         sent: [{}],
       }),
@@ -769,7 +776,7 @@ describe('the encoding of an answer', () => {
   ])
 })
 
-test('nothing of the caller’s key is ever sent, wherever the caller puts it', () =>
+test('the caller’s key is never sent, wherever the caller puts it', () =>
   runRow({
     name: '',
     request: { headers: { 'x-api-key': CALLER_KEY, 'api-key': CALLER_KEY, cookie: CALLER_KEY } },

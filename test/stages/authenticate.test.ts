@@ -109,7 +109,7 @@ describe('let in', () => {
         headers: { authorization: null, 'x-api-key': CALLER_KEY },
       },
       {
-        name: 'by the usual header, which counts where both are there',
+        name: 'by the usual header, which counts if both are there',
         headers: { 'x-api-key': `sk-svc-${'0'.repeat(64)}` },
       },
     ].map(({ name, headers }) => ({
@@ -172,7 +172,7 @@ describe('a node that may be out of date', () => {
       check: ({ touched }) => expect(touched).toEqual([]),
     },
     {
-      name: 'that could not read what changed in the account refuses, though it knows the key',
+      name: 'that could not read the account’s changes refuses a known key',
       gateway: {
         freshness: freshness({
           assertKnown: (accountId) => {
@@ -185,7 +185,7 @@ describe('a node that may be out of date', () => {
       check: ({ touched }) => expect(touched).toEqual([]),
     },
     {
-      name: 'that could not read what changed says so of a key that it does not know, instead of 401',
+      name: 'that could not read changes gives that reason for an unknown key, instead of 401',
       gateway: {
         freshness: freshness({
           assertKnown: (accountId) => {

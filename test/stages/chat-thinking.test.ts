@@ -114,7 +114,7 @@ async function firstTurn(
 const lastTurn = (gateway: InProcessGateway) =>
   JSON.parse(gateway.upstream.sent.at(-1)?.body ?? '').messages[1]
 
-describe('a chat-only server’s thinking goes back in the member that it came in', () => {
+describe('a chat-only server’s thinking returns in its original member', () => {
   test.each(
     ['reasoning_content', 'reasoning'].flatMap((member) => [
       { member, isStream: false },
@@ -141,7 +141,7 @@ describe('a chat-only server’s thinking goes back in the member that it came i
   })
 })
 
-describe('what does not go back is named, and a strict call is refused for it', () => {
+describe('thinking that cannot return is named, and a strict call is refused for it', () => {
   const changed = (blocks: readonly Block[], signature: string) =>
     blocks.map((block) => (block.type === 'thinking' ? { ...block, signature } : block))
   const cases: readonly (readonly [
@@ -176,7 +176,7 @@ describe('what does not go back is named, and a strict call is refused for it', 
   })
 })
 
-test('thinking of a chat-only server is taken out where the conversation goes on at Anthropic', async () => {
+test('thinking of a chat-only server is left out when the conversation goes on at Anthropic', async () => {
   const gateway = openGateway({ qwen: 'vllm/qwen3', claude: 'anthropic/claude-sonnet-4-5' })
   const blocks = await firstTurn(gateway, { member: 'reasoning', isStream: true })
   gateway.upstream.script(

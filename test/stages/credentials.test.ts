@@ -40,7 +40,7 @@ async function ask(scene: Scene) {
   return { seen, gateway, sent: gateway.upstream.sent }
 }
 
-describe('a key that every call to a target sends', () => {
+describe('a key for every call to a target', () => {
   const owned = (key: string, owner: 'account' | 'platform' = 'platform') => ({
     secret: new Secret(key),
     owner,
@@ -50,7 +50,7 @@ describe('a key that every call to a target sends', () => {
   const sentKeys = (gateway: InProcessGateway) =>
     gateway.upstream.sent.map(({ headers }) => headers.authorization)
 
-  test('is the one in force, from the first call after it was rotated or deleted', async () => {
+  test('is the current one, from the first call after a rotation or a deletion', async () => {
     credentials.openai = owned('first')
     const upstream = [ok, ok, ok, ok]
     const gateway = new InProcessGateway({ gates: { [GATE]: ['openai/m'] }, credentials, upstream })
@@ -68,7 +68,7 @@ describe('a key that every call to a target sends', () => {
     await gateway.assertNothingIsLeft()
   })
 
-  test('is not what a caller says it is, and what one caller says is not said for the next', async () => {
+  test('cannot be set by a caller’s header, and one caller’s header does not reach the next call', async () => {
     credentials.openai = owned('ours')
     const gateway = new InProcessGateway({
       gates: { [GATE]: ['openai/m'] },
@@ -88,7 +88,7 @@ describe('a key that every call to a target sends', () => {
   })
 })
 
-describe('a pair of AWS’s', () => {
+describe('an AWS key pair', () => {
   const target = 'bedrock/amazon.nova-lite-v1:0'
   const KEY_ID = 'AKIDEXAMPLE012345678'
   const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
@@ -118,7 +118,7 @@ describe('a pair of AWS’s', () => {
   test.each([
     ['', undefined],
     [' of a session', SESSION],
-  ])('signs what is sent, to the byte, and is not sent itself%s', async (_, session) => {
+  ])('signs the sent bytes exactly, and is not sent itself%s', async (_, session) => {
     const credential = [KEY_ID, SECRET, ...(session === undefined ? [] : [session])].join(':')
     const { seen, sent } = await ask({
       target,
@@ -136,7 +136,7 @@ describe('a pair of AWS’s', () => {
     expect(JSON.stringify(request)).not.toContain(SECRET)
   })
 
-  test('is not shown in any of its parts, whoever repeats them', async () => {
+  test('is masked in all its parts, whoever repeats them', async () => {
     const credential = `${KEY_ID}:${SECRET}:${SESSION}`
     const said = `${SECRET} of ${KEY_ID} in ${SESSION}, which is ${credential}`
     const { seen } = await ask({ target, credential, upstream: [refusal(said)] })
@@ -147,7 +147,7 @@ describe('a pair of AWS’s', () => {
   })
 
   test.each(['bedrock-api-key-0123456789', 'AKID:short', `${KEY_ID}:${SECRET}:${SESSION}:more`])(
-    'that is none is a key, sent as it is: %s',
+    'in another form is a plain key, sent unchanged: %s',
     async (credential) => {
       const upstream = [answerOf('bedrock-converse'), refusal(`bad ${credential}`)]
       const gateway = open({ target, credential, upstream })
@@ -163,7 +163,7 @@ describe('a pair of AWS’s', () => {
   )
 })
 
-describe('a service account of Google’s', () => {
+describe('a Google service account', () => {
   const target = 'vertex/gemini-2.5-pro'
   const ANSWER = answerOf('gemini-generate-content')
   const TOKEN = 'ya29.token-0123456789'
@@ -177,7 +177,7 @@ describe('a service account of Google’s', () => {
   afterAll(() => endpoint.stop())
   const grant = () => endpoint.answer(jsonAnswer(200, { access_token: TOKEN, expires_in: 3600 }))
 
-  test('is exchanged for a token, which alone is sent and asked for once', async () => {
+  test('is exchanged for a token, which alone is sent, and is requested once', async () => {
     grant()
     const gateway = open({ target, credential: account.json, upstream: [ANSWER, ANSWER] })
     for (const status of [200, 200])
@@ -194,7 +194,7 @@ describe('a service account of Google’s', () => {
     })
   })
 
-  test('shows neither its token nor itself, whoever repeats it', async () => {
+  test('is masked, like its token, whoever repeats them', async () => {
     grant()
     const { seen } = await ask({
       target,
@@ -205,7 +205,7 @@ describe('a service account of Google’s', () => {
     expect(JSON.parse(seen.text).error.message).toBe('bad [secret]')
   })
 
-  test('that is none is a token already, sent as it is and not shown', async () => {
+  test('in another form is a token already, sent unchanged and masked', async () => {
     const { seen, sent } = await ask({
       target,
       credential: TOKEN,
@@ -228,7 +228,7 @@ describe('a service account of Google’s', () => {
     ['gets no token', 200, {}, 'token_endpoint_failed', 'answered without a token'],
   ] as const
   test.each(failures)(
-    'that %s: why is told, and nobody is asked',
+    'that %s fails the call with the reason, before any attempt',
     async (_, status, answer, code, why) => {
       endpoint.answer(jsonAnswer(status, answer))
       const { seen, sent, gateway } = await ask({ target, credential: account.json })
@@ -247,7 +247,7 @@ describe('a service account of Google’s', () => {
     },
   )
 
-  test.each(failures)('that %s: the next target is asked', async (_, status, answer) => {
+  test.each(failures)('that %s moves the call on to the next target', async (_, status, answer) => {
     endpoint.answer(jsonAnswer(status, answer))
     const gates = { [GATE]: [target, 'groq/llama-7b'] }
     const { seen } = await ask({ target, gates, credential: account.json, upstream: [CHAT_ANSWER] })
@@ -257,7 +257,7 @@ describe('a service account of Google’s', () => {
     })
   })
 
-  test('that is no account is refused by the gateway itself', async () => {
+  test('of another type is refused by the gateway itself', async () => {
     const { seen } = await ask({ target, credential: '{"type":"authorized_user"}' })
     expect(seen.status).toBe(502)
     expect(JSON.parse(seen.text).error).toMatchObject({
@@ -267,7 +267,7 @@ describe('a service account of Google’s', () => {
     expect(endpoint.requests).toEqual([])
   })
 
-  test('is waited for no longer than the gate says', async () => {
+  test('delays a call for the gate’s time at most', async () => {
     endpoint.answer(() => {})
     const gates = { [GATE]: { targets: [{ model: target }], timeoutMs: 50 } }
     const { seen, sent, gateway } = await ask({ target, gates, credential: account.json })
@@ -276,7 +276,7 @@ describe('a service account of Google’s', () => {
     expect(gateway.ledger.records).toMatchObject([{ errorKind: 'upstream_timeout' }])
   })
 
-  test('is waited for no longer than the client stays', async () => {
+  test('delays a call only while its client stays', async () => {
     endpoint.answer(() => {})
     const gateway = open({ target, credential: account.json })
     const call = gateway.begin({ path: CHAT, body: chatBody() })

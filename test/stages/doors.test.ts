@@ -233,7 +233,7 @@ describe('without streams', () => {
       }))
   }
 
-  test('tokens are estimated where no target counts them, and nobody is asked', () =>
+  test('tokens are estimated if no target counts them, without an attempt', () =>
     runRow({
       name: '',
       request: { path: '/v1/messages/count_tokens', body: chatBody() },
@@ -278,7 +278,7 @@ describe('/v1/models', () => {
     expect(gateway.ledger.records).toEqual([])
   })
 
-  test('are Anthropic’s to whoever says that it speaks its interface, page by page, with the key where it has it', async () => {
+  test('are in Anthropic’s format for its clients, page by page, with the key in its header', async () => {
     const gateway = scene()
     const headers = {
       authorization: null,
@@ -338,7 +338,7 @@ describe('/v1/models', () => {
     expect(JSON.parse(seen.text)).toEqual(model('one'))
   })
 
-  test('are Mistral’s under /alt, and say which of its calls each takes', async () => {
+  test('are in Mistral’s format under /alt, with the calls that each accepts', async () => {
     const gateway = scene()
     const card = (id: string, takes: boolean) => ({
       ...model(id),
@@ -372,7 +372,7 @@ describe('/v1/models', () => {
     expect(readErrorCode('nested', seen.text)).toBe(code)
   })
 
-  test('answers HEAD too, and faults of its own are not told for a refusal', async () => {
+  test('answers HEAD too, and an internal fault does not pass for a refusal', async () => {
     const gateway = scene()
     for (const path of ['/v1/models', '/v1/models/one'])
       expect((await gateway.ask({ path, method: 'HEAD' })).status).toBe(200)
@@ -413,7 +413,7 @@ describe('another method than the door has', () => {
   }
 
   test.each(doors)(
-    '%s says which there are, in its own envelope',
+    '%s lists the allowed ones, in its own envelope',
     async (path, envelope, allow, methods) => {
       for (const method of methods) {
         const seen = await scene().ask({ path, method })

@@ -113,7 +113,7 @@ describe('moves on to the next target', () => {
     })),
   )
 
-  test('a 409 too, which says nothing against the target', () =>
+  test('after a 409 too, which does not count against the target', () =>
     runRow({
       name: '',
       gateway: two,
@@ -146,7 +146,7 @@ describe('ends the call', () => {
 
   runRows([
     {
-      name: 'the last target: its failure is told',
+      name: 'the last target: its failure is shown',
       gateway: two,
       upstream: [refusal(500), refusal(429)],
       seen: { status: 429, json: told('said 429') },
@@ -155,7 +155,7 @@ describe('ends the call', () => {
       spent: { tokens: 0 },
     },
     {
-      name: 'a client that leaves: nobody else is asked',
+      name: 'a client that leaves: no other target is tried',
       gateway: two,
       upstream: [[SILENCE]],
       client: { leavesAfterMs: 700 },
@@ -166,7 +166,7 @@ describe('ends the call', () => {
       check: (gateway) => expect(failuresOf(gateway, FIRST)).toBe(0),
     },
     {
-      name: 'a shutdown: nobody else is asked',
+      name: 'a shutdown: no other target is tried',
       gateway: { ...two, timeouts: { totalMs: 60_000 } },
       upstream: [[pause(100), { type: 'fail', failure: 'shutdown' }]],
       seen: { status: 503, json: { error: { code: 'shutdown' } } },
@@ -177,7 +177,7 @@ describe('ends the call', () => {
 })
 
 describe('the order', () => {
-  test('each target is tried as often as the gate says before the next one', () =>
+  test('has each target tried as often as the gate says before the next one', () =>
     runRow({
       name: '',
       gateway: {
@@ -198,7 +198,7 @@ describe('the order', () => {
       },
     }))
 
-  test('a refused credential is not tried again, whatever the gate says', () =>
+  test('moves on from a refused credential without a retry, whatever the gate says', () =>
     runRow({
       name: '',
       gateway: {
@@ -211,7 +211,7 @@ describe('the order', () => {
       tookMs: 0,
     }))
 
-  test('targets without a credential are passed over and count for nothing', () =>
+  test('skips targets without a credential, at no cost', () =>
     runRow({
       name: '',
       gateway: { ...gates(FIRST, SECOND, THIRD), credentials: { openai: 'none', groq: 'none' } },
@@ -221,7 +221,7 @@ describe('the order', () => {
       settled: { attempts: 1, target: THIRD, attemptDetails: undefined },
     }))
 
-  test('the gate’s time counts for all targets together', () =>
+  test('spans all targets with one time limit of the gate', () =>
     runRow({
       name: '',
       gateway: {
@@ -244,7 +244,7 @@ describe('the order', () => {
 })
 
 describe('across dialects', () => {
-  test('members that the target does not know are named, and those that only the gateway obeys are not', async () => {
+  test('unknown members of the target are named, and the gateway’s own members are not', async () => {
     const members = { x_odd: 1, y_odd: 2, stream: true, stream_options: { include_usage: true } }
     const row = (target: string, script: Script, ignored: string | null): StageRow => ({
       name: target,
@@ -294,7 +294,7 @@ describe('across dialects', () => {
     })
   })
 
-  test('a strict caller is refused by a target that cannot take all of it, and no other is asked', () =>
+  test('a strict caller is refused by a target that cannot take every member, and no other is tried', () =>
     runRow({
       name: '',
       gateway,
@@ -304,10 +304,10 @@ describe('across dialects', () => {
     }))
 })
 
-describe('whose credential it was', () => {
+describe('the owner of the credential', () => {
   const rows: readonly StageRow[] = [
     {
-      name: 'is that of the target that answered: the account’s own, which costs no quota',
+      name: 'is the account if its credential answered, at no cost to the quota',
       gateway: { ...two, credentials: { groq: 'account' } },
       upstream: [refusal(500), CHAT_ANSWER],
       seen: { status: 200 },
@@ -317,7 +317,7 @@ describe('whose credential it was', () => {
       check: ({ touched }) => expect(touched).toEqual([CALLER.keyId, 'groq']),
     },
     {
-      name: 'is that of the target that answered: the platform’s',
+      name: 'is the platform if its credential answered',
       gateway: { ...two, credentials: { openai: 'account' } },
       upstream: [refusal(500), CHAT_ANSWER],
       seen: { status: 200 },
@@ -327,7 +327,7 @@ describe('whose credential it was', () => {
       check: ({ touched }) => expect(touched).toEqual([CALLER.keyId, 'openai']),
     },
     {
-      name: 'one of the account’s own that cannot be opened is passed over, and no other takes its place',
+      name: 'is not replaced if the account’s own cannot be opened: the target is skipped',
       gateway: {
         ...two,
         credentials: { openai: new GatewayError('provider_auth_failed', 'It cannot be opened.') },
@@ -352,7 +352,7 @@ describe('reasoning that another target sealed', () => {
 
   runRows([
     {
-      name: 'passes the target over: it is named, and nothing is said against it',
+      name: 'skips the target, which is named and not blamed',
       ...mine,
       upstream: [foreign, json(200, RESPONSES_JSON)],
       seen: {
@@ -369,7 +369,7 @@ describe('reasoning that another target sealed', () => {
       check: healthy,
     },
     {
-      name: 'and in a stream',
+      name: 'skips it in a stream too',
       ...mine,
       request: { ...row.request, body: { model: GATE, input: 'hi', stream: true } },
       upstream: [foreign, stream(RESPONSES_STREAM)],
@@ -379,7 +379,7 @@ describe('reasoning that another target sealed', () => {
       check: healthy,
     },
     {
-      name: 'by all targets: the first refusal is told, and all are named',
+      name: 'skips all targets: the first refusal is shown, and all are named',
       ...mine,
       upstream: [foreign, refusal(400, { code: 'invalid_encrypted_content', message: 'nor mine' })],
       seen: {
@@ -391,7 +391,7 @@ describe('reasoning that another target sealed', () => {
       settled: { outcome: 'failed', status: 400, attempts: 2 },
     },
     {
-      name: 'by the target behind one that failed: that failure is told, because only it may pass',
+      name: 'behind a failed target leaves that failure to be shown, as it alone may pass',
       ...mine,
       upstream: [refusal(503), foreign],
       seen: {
@@ -403,7 +403,7 @@ describe('reasoning that another target sealed', () => {
       settled: { outcome: 'failed', status: 503, attempts: 2 },
     },
     {
-      name: 'by the target before one that failed: the failure is told',
+      name: 'before a failed target leaves that failure to be shown',
       ...mine,
       upstream: [foreign, refusal(503)],
       seen: {

@@ -186,7 +186,7 @@ const sdkOf = (gateway: InProcessGateway) =>
 describe.each(EACH)('%s', (_, server) => {
   const used = { ...USAGE, ...server.used }
 
-  test('is asked in its own form, and answers in the caller’s', async () => {
+  test('gets the request in its own form, and answers in the caller’s', async () => {
     const gateway = open(server, [server.whole])
     const seen = await gateway.ask({ path: FIM, body: BASE })
     expect(gateway.upstream.sent[0]?.url).toBe(`https://coder.test${server.path}`)
@@ -251,7 +251,7 @@ describe.each(EACH)('%s', (_, server) => {
     await gateway.assertNothingIsLeft()
   })
 
-  test('is told the settings in its own words; what has no place is named, and refused to a strict caller', async () => {
+  test('gets settings under its own names; unsupported ones are named, and refused to a strict caller', async () => {
     const gateway = open(server, [server.whole])
     const settings = {
       temperature: 0.2,
@@ -288,7 +288,7 @@ describe.each(EACH)('%s', (_, server) => {
     await gateway.assertNothingIsLeft()
   })
 
-  test('is told what the gate decides', async () => {
+  test('gets the gate’s settings', async () => {
     const gate = {
       targets: [{ model: 'owned/coder' }],
       defaults: { temperature: 0.1, maxOutputTokens: 9 },
@@ -317,7 +317,7 @@ describe.each(EACH)('%s', (_, server) => {
     ],
     [422, { detail: [{ loc: ['body', 'stop'], msg: 'bad stop' }] }, 400, 'bad stop'],
     [401, { error: 'Unauthorized' }, 502, 'refused its credential'],
-  ])('tells its errors in the caller’s envelope: %i %j', async (status, body, seenStatus, said) => {
+  ])('has its errors in the caller’s envelope: %i %j', async (status, body, seenStatus, said) => {
     const gateway = open(server, [json(status, body)])
     const seen = await gateway.ask({ path: FIM, body: BASE })
     expect(seen.status).toBe(seenStatus)
@@ -325,7 +325,7 @@ describe.each(EACH)('%s', (_, server) => {
     await gateway.assertNothingIsLeft()
   })
 
-  test('whose answer is none is a failure, also with a 200', async () => {
+  test('with an unusable answer is a failure, even with a 200', async () => {
     for (const body of [{}, { error: { message: 'no slot' } }, { choices: [] }, { content: 7 }]) {
       const gateway = open(server, [json(200, body)])
       const seen = await gateway.ask({ path: FIM, body: BASE })
@@ -335,7 +335,7 @@ describe.each(EACH)('%s', (_, server) => {
     }
   })
 
-  test('that breaks off is told in the stream, and is no success', async () => {
+  test('with a broken stream gets an error in the stream, and is not a success', async () => {
     const [head, ...pieces] = server.streamed
     if (head === undefined) throw new Error('There is no stream.')
     const gateway = open(server, [[head, ...pieces.slice(0, 1)]])
@@ -389,7 +389,7 @@ describe('a prompt or a suffix that holds the model’s own tokens', () => {
     },
   )
 
-  test('goes as it is to a server that writes them itself', async () => {
+  test('passes unchanged to a server that writes them itself', async () => {
     const gateway = open(serverOf('infill'), [serverOf('infill').whole])
     const seen = await gateway.ask({ path: FIM, body: { ...BASE, prompt: planted } })
     expect(seen.status).toBe(200)
@@ -398,7 +398,7 @@ describe('a prompt or a suffix that holds the model’s own tokens', () => {
   })
 })
 
-test('a suffix that is empty or absent is a line feed for a server that would answer as in a chat', async () => {
+test('an empty or absent suffix is a line feed for a server that would answer as in a chat', async () => {
   const ollama = serverOf('completions-suffix')
   for (const none of [{ suffix: '' }, { suffix: null }, { suffix: undefined }]) {
     const gateway = open(ollama, [ollama.whole])
@@ -420,7 +420,7 @@ test('a stream without usage is estimated', async () => {
   await gateway.assertNothingIsLeft()
 })
 
-test('the next target of the gate answers where the server fails', async () => {
+test('the next target of the gate answers if the server fails', async () => {
   const infill = serverOf('infill')
   const gateway = open(infill, [json(500, { error: { message: 'boom' } }), infill.whole], {
     gates: { coder: ['owned/coder', 'owned/second'] },
@@ -431,7 +431,7 @@ test('the next target of the gate answers where the server fails', async () => {
   await gateway.assertNothingIsLeft()
 })
 
-test('callers of another format are not served by such a model', async () => {
+test('callers of another format cannot use such a model', async () => {
   const gateway = open(serverOf('infill'), [])
   const chat = { model: 'coder', messages: [{ role: 'user', content: 'Hi' }] }
   const seen = await gateway.ask({ path: '/v1/chat/completions', body: chat })

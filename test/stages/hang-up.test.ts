@@ -78,7 +78,7 @@ describe('before there is an answer', () => {
       tookMs: 10,
     },
     {
-      name: 'while a refusal is read: nobody is asked again',
+      name: 'while a refusal is read: no other target is tried',
       gateway: {
         gates: { [GATE]: { targets: [{ model: TARGET }, { model: 'groq/other' }], maxRetries: 1 } },
       },
@@ -93,7 +93,7 @@ describe('before there is an answer', () => {
   ])
 })
 
-describe('while others are asked about the call: nothing is sent', () => {
+describe('during a check of the call, nothing is sent:', () => {
   const later = (clock: () => InProcessGateway['clock']) => () =>
     new Promise<undefined>((resolve) => clock().after(100, () => resolve(undefined)))
 
@@ -160,7 +160,7 @@ describe('in the middle of a stream', () => {
 
   runRows([
     {
-      name: 'what was reported until then is kept and paid for',
+      name: 'usage reported by then is kept and paid',
       request: streamed(),
       upstream: [stream(CHAT_STREAM_WITH_USAGE.slice(0, -1), { ending: [SILENCE] })],
       client: { leavesAfterEvents: CHAT_STREAM_WITH_USAGE.length - 1 },
@@ -175,7 +175,7 @@ describe('in the middle of a stream', () => {
       spent: { tokens: 18 },
     },
     {
-      name: 'of what was reported in part, that part is kept, and what was relayed behind it is estimated',
+      name: 'a part of usage reported by then is kept, and text relayed later is estimated',
       gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
       request: { path: '/v1/messages', body: chatBody({ max_tokens: 9, stream: true }) },
       upstream: [stream(MESSAGES_STREAM.slice(0, 3), { ending: [SILENCE] })],
@@ -190,7 +190,7 @@ describe('in the middle of a stream', () => {
       spent: { tokens: 15 },
     },
     {
-      name: 'of a translated answer what was reported is kept, and its text behind that is estimated',
+      name: 'usage reported in a translated answer is kept, and its later text is estimated',
       gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
       request: { body: chatBody({ stream: true }) },
       upstream: [stream(MESSAGES_STREAM.slice(0, 4), { ending: [SILENCE] })],
@@ -204,7 +204,7 @@ describe('in the middle of a stream', () => {
       },
     },
     {
-      name: 'without a report what was used is estimated: what went in, and the text that came out',
+      name: 'usage without a report is estimated: from the input, and the text that came out',
       request: streamed(),
       upstream: [stream(CHAT_STREAM_WITH_USAGE.slice(0, 2), { ending: [SILENCE] })],
       client: { leavesAfterEvents: 2 },
@@ -228,7 +228,7 @@ describe('in the middle of a stream', () => {
       spent: { tokens: 30 },
     },
     {
-      name: 'at its head, which told of usage already',
+      name: 'at its head, which had usage already',
       gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
       request: { path: '/v1/messages', body: chatBody({ max_tokens: 9, stream: true }) },
       upstream: [stream(MESSAGES_STREAM.slice(0, 1), { ending: [SILENCE] })],
@@ -283,7 +283,7 @@ describe('in the middle of a stream', () => {
       spent: { tokens: 16 },
     },
     {
-      name: 'of an answer too large to hold that has told its usage',
+      name: 'of an answer too large to hold that has reported its usage',
       upstream: [
         [
           head(200, { 'content-type': 'application/json' }),
@@ -301,7 +301,7 @@ describe('in the middle of a stream', () => {
       settled: { ...cancelled, usage: { ...onlyInput(11), outputTokens: 7 } },
     },
     {
-      name: 'of embeddings too large to hold: vectors are no tokens',
+      name: 'of embeddings too large to hold: vectors are not tokens',
       gateway: { gates: { [GATE]: ['openai/text-embedding-3-large'] } },
       request: { path: '/v1/embeddings', body: { model: GATE, input: 'a'.repeat(1_000) } },
       upstream: [
@@ -349,7 +349,7 @@ describe('at each event of a stream, kept up with or not', () => {
 describe('after all of it', () => {
   const release = Promise.withResolvers<void>()
 
-  test('a client that leaves while the ledger writes has had its answer all the same', async () => {
+  test('a client that leaves while the ledger writes has had its answer', async () => {
     const gateway = new InProcessGateway({
       gates: { [GATE]: [TARGET] },
       upstream: [stream(CHAT_STREAM_WITH_USAGE)],

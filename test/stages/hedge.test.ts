@@ -78,7 +78,7 @@ describe('a first target in time', () => {
       tookMs: 50,
     },
     {
-      name: 'that refuses for good ends the call',
+      name: 'that refuses finally ends the call',
       gateway,
       upstream: [answering(50, refusal(400))],
       seen: { status: 400, json: { error: { message: 'said 400' } } },
@@ -93,7 +93,7 @@ describe('a late first target', () => {
   const details = (first: object, second: object) => ({ attemptDetails: [first, second] as never })
   runRows([
     {
-      name: 'loses to a second that answers first: it is cancelled, and what it read is counted at its own price',
+      name: 'loses to a second that answers first: it is cancelled, and its usage counts at its own price',
       gateway,
       upstream: [answering(5_000), answering(300)],
       seen: {
@@ -181,7 +181,7 @@ describe('a late first target', () => {
       check: (scene) => expect(conditionOf(scene, SECOND)).toBe(1),
     },
     {
-      name: 'is not hedged where there is no other target',
+      name: 'is not hedged without another target',
       gateway: hedged([FIRST]),
       upstream: [answering(900)],
       seen: { status: 200 },
@@ -189,7 +189,7 @@ describe('a late first target', () => {
       settled: { attempts: 1 },
     },
     {
-      name: 'that fails where there is no other target has its own failure told',
+      name: 'that fails without another target has its own failure shown',
       gateway: hedged([FIRST]),
       upstream: [answering(900, refusal(503))],
       seen: { status: 503, json: { error: { message: 'said 503' } } },
@@ -210,7 +210,7 @@ describe('a late first target', () => {
 describe('when both fail', () => {
   runRows([
     {
-      name: 'the next target follows, which was not asked yet',
+      name: 'the next untried target follows',
       gateway: hedged([FIRST, SECOND, THIRD]),
       upstream: [answering(400, [CUT]), answering(100, refusal(500)), CHAT_ANSWER],
       seen: { status: 200, headers: { 'x-gatehouse-target': THIRD, 'x-gatehouse-attempts': '3' } },
@@ -218,7 +218,7 @@ describe('when both fail', () => {
       settled: { target: THIRD, attempts: 3 },
     },
     {
-      name: 'without another target their failure is told',
+      name: 'their failure is shown without another target',
       gateway,
       upstream: [answering(400, [CUT]), answering(300, refusal(503))],
       seen: { status: 503, json: { error: { message: 'said 503' } } },
@@ -227,7 +227,7 @@ describe('when both fail', () => {
       spent: { tokens: 0 },
     },
     {
-      name: 'the first is tried again, if the gate says so, and hedged by who is left',
+      name: 'the first is tried again, if the gate says so, and hedged by the remaining ones',
       gateway: hedged([FIRST, SECOND, THIRD], { maxRetries: 1 }),
       upstream: [answering(300, [CUT]), answering(200, [CUT]), [SILENCE], CHAT_ANSWER],
       seen: { status: 200, headers: { 'x-gatehouse-target': THIRD, 'x-gatehouse-attempts': '4' } },
@@ -250,7 +250,7 @@ describe('a client that leaves', () => {
   const settled = { outcome: 'cancelled', status: 499, ...read(16) } as const
   runRows([
     {
-      name: 'before the second was asked',
+      name: 'before the second is tried',
       gateway,
       upstream: [[SILENCE]],
       client: { leavesAfterMs: 100 },
@@ -260,7 +260,7 @@ describe('a client that leaves', () => {
       tookMs: 100,
     },
     {
-      name: 'while both are asked: both are cancelled, and nobody is blamed',
+      name: 'while both are tried: both are cancelled, and neither is blamed',
       gateway: hedged([FIRST, SECOND, THIRD]),
       upstream: [[SILENCE], [SILENCE]],
       client: { leavesAfterMs: 700 },
@@ -273,7 +273,7 @@ describe('a client that leaves', () => {
         expect([conditionOf(scene, FIRST), conditionOf(scene, SECOND)]).toEqual([0, 0]),
     },
     {
-      name: 'after one of them has failed: the other is cancelled, and nobody else is asked',
+      name: 'after one of them has failed: the other is cancelled, and no further one is tried',
       gateway: hedged([FIRST, SECOND, THIRD]),
       upstream: [answering(300, refusal(500)), [SILENCE]],
       client: { leavesAfterMs: 700 },
@@ -283,7 +283,7 @@ describe('a client that leaves', () => {
       tookMs: 700,
     },
     {
-      name: 'after the second has failed: the first is cancelled, and nobody else is asked',
+      name: 'after the second has failed: the first is cancelled, and no further one is tried',
       gateway: hedged([FIRST, SECOND, THIRD]),
       upstream: [[SILENCE], answering(100, refusal(500))],
       client: { leavesAfterMs: 700 },
@@ -305,8 +305,8 @@ describe('a client that leaves', () => {
   ])
 })
 
-describe('what is told of the winner is the winner’s', () => {
-  test('its credential, though the loser was asked last', () =>
+describe('the row and the headers are the winner’s', () => {
+  test('in the credential, even if the loser was tried last', () =>
     runRow({
       name: '',
       gateway: { ...gateway, credentials: { openai: 'account', groq: 'account' } },
@@ -317,7 +317,7 @@ describe('what is told of the winner is the winner’s', () => {
       spent: { countsForQuota: false },
     }))
 
-  test('but the platform’s quota counts a loser that the platform pays for', () =>
+  test('but the platform’s quota counts a loser at the platform’s cost', () =>
     runRow({
       name: '',
       gateway: { ...gateway, credentials: { openai: 'account' } },
@@ -328,7 +328,7 @@ describe('what is told of the winner is the winner’s', () => {
       spent: { countsForQuota: true },
     }))
 
-  test('also where the winner is a model of the account’s own', () =>
+  test('also if the winner is a model of the account’s own', () =>
     runRow({
       name: '',
       gateway: {
@@ -365,7 +365,7 @@ describe('what is told of the winner is the winner’s', () => {
       },
     }))
 
-  test('what had no effect with it, though the loser takes more or less', async () => {
+  test('in the ignored members, even if the loser ignores more or fewer', async () => {
     const body = chatBody({ seed: 7 })
     const messages = json(200, {
       type: 'message',
@@ -400,7 +400,7 @@ test.each([
   ['streams', true, stream(CHAT_STREAM_WITH_USAGE), ['whole', 'cancelled']],
   ['whole answers', false, CHAT_ANSWER, ['whole', 'whole']],
 ] as const)(
-  'of two %s that begin in the same moment one is relayed, and the other closed',
+  'two %s that begin in the same moment: one is relayed, and the other closed',
   async (...row) => {
     const [, isStream, answer, states] = row
     const both = Promise.withResolvers<void>()

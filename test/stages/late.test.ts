@@ -123,7 +123,7 @@ describe.each(DIALECTS)('$path', ({ path, target, body, events, told }) => {
       settled: { outcome: 'succeeded', status: 200, target, firstByteMs: COMMIT_MS + 4_000 },
     }))
 
-  test('a failure after that is told in the stream, which is cut, and the row has the true one', async () => {
+  test('a later failure is shown in the stream, which is cut, and the row has the true status', async () => {
     let text = ''
     await runRow({
       name: '',
@@ -149,7 +149,7 @@ describe.each(DIALECTS)('$path', ({ path, target, body, events, told }) => {
     for (const part of told) expect(failure).toMatch(part)
   })
 
-  test('a failure before it has its own status', () =>
+  test('an earlier failure has its own status', () =>
     runRow({
       name: '',
       ...row,
@@ -168,7 +168,7 @@ describe.each(DIALECTS)('$path', ({ path, target, body, events, told }) => {
 describe('while it waits', () => {
   runRows([
     {
-      name: 'there is a comment for each while',
+      name: 'there is a comment for each interval',
       gateway: { keepAliveMs: 1_000, commitAfterMs: 2_000 },
       request: streaming,
       upstream: [answering(4_500, EVENTS)],
@@ -228,14 +228,14 @@ describe('while it waits', () => {
   ])
 })
 
-describe('behind the beginning that was made', () => {
+describe('behind the committed beginning', () => {
   const two = (members: object = {}) => ({
     gates: { [GATE]: { targets: [FIRST, SECOND].map((model) => ({ model })), ...members } },
     commitAfterMs: 2_000,
   })
   const rows: readonly StageRow[] = [
     {
-      name: 'the next target is asked, and answers',
+      name: 'the next target is tried, and answers',
       gateway: two(),
       request: streaming,
       upstream: [answering(3_000, refusal(503)), EVENTS],
@@ -244,7 +244,7 @@ describe('behind the beginning that was made', () => {
       settled: { ...succeeded, target: SECOND, attempts: 2, firstByteMs: 3_000 },
     },
     {
-      name: 'the same target is asked again',
+      name: 'the same target is tried again',
       gateway: two({ maxRetries: 1, targets: [{ model: FIRST }] }),
       request: streaming,
       upstream: [
@@ -265,7 +265,7 @@ describe('behind the beginning that was made', () => {
       settled: { outcome: 'succeeded', target: SECOND, attempts: 2 },
     },
     {
-      name: 'the last failure is told when all have failed, and each is in the row',
+      name: 'the last failure is shown when all have failed, and each is in the row',
       gateway: two(),
       request: streaming,
       upstream: [answering(3_000, refusal(503)), refusal(400, 'the prompt is wrong')],
@@ -291,7 +291,7 @@ describe('behind the beginning that was made', () => {
       },
     },
     {
-      name: 'a target that never answers is given up in its own time, and told as that',
+      name: 'a target that never answers is given up in its own time, and shown as such',
       gateway: { commitAfterMs: 2_000, keepAliveMs: 60_000 },
       request: streaming,
       upstream: [[SILENCE]],
@@ -337,7 +337,7 @@ describe('behind the beginning that was made', () => {
       settled: { outcome: 'failed', status: 400 },
     },
     {
-      name: 'a full context is told by the code that agents of Responses look for',
+      name: 'a full context has the code that agents of Responses look for',
       gateway: { commitAfterMs: 2_000, gates: { [GATE]: ['openai/gpt-5'] } },
       request: { path: '/v1/responses', body: { model: GATE, input: 'x', stream: true } },
       upstream: [
@@ -348,7 +348,7 @@ describe('behind the beginning that was made', () => {
       settled: { outcome: 'failed', status: 400 },
     },
     {
-      name: 'a ledger that cannot be written is told, and what was settled stays',
+      name: 'a ledger that cannot be written is an error in the stream, and the settlement stays',
       gateway: {
         commitAfterMs: 2_000,
         ledger: { record: () => Promise.reject(new Error('full')) },
@@ -393,7 +393,7 @@ describe('a client that hangs up while it waits', () => {
       tookMs: 3_500,
     },
     {
-      name: 'before it has read a byte of what was begun',
+      name: 'before it has read a byte of the beginning',
       ...waiting,
       upstream: [[SILENCE]],
       client: { leavesAfterEvents: 0 },
@@ -427,7 +427,7 @@ describe('a client that hangs up while it waits', () => {
   ])
 })
 
-test('a key that is deleted meanwhile ends the wait, and its holder is told in the stream', async () => {
+test('a key deleted during the wait ends it, with an error in the stream', async () => {
   const gateway = new InProcessGateway({
     gates: { [GATE]: [TARGET] },
     commitAfterMs: 1_000,
@@ -446,7 +446,7 @@ test('a key that is deleted meanwhile ends the wait, and its holder is told in t
   await gateway.assertNothingIsLeft()
 })
 
-test('a shutdown ends the wait, and is told in the stream', async () => {
+test('a shutdown ends the wait, with an error in the stream', async () => {
   const gateway = new InProcessGateway({
     gates: { [GATE]: [TARGET, SECOND] },
     commitAfterMs: 1_000,

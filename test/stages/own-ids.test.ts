@@ -96,7 +96,7 @@ describe('on the shared credential', () => {
       ...refused('container'),
     },
     {
-      name: 'a file is refused however deep it stands',
+      name: 'a file is refused at any depth',
       ...responses({ input: [within(60, { file_id: 'file-abc' })] }),
       ...refused(`input[0]${'.in'.repeat(60)}.file_id`),
     },
@@ -187,7 +187,7 @@ describe('on the shared credential', () => {
     })
   })
 
-  test('a call whose input has such a name is sent', async () => {
+  test('a call with such a name in its input is sent', async () => {
     const call = { type: 'tool_use', id: 't', name: 'read', input: { file_id: 'mine' } }
     const { gateway, request } = messages({ messages: [{ role: 'assistant', content: [call] }] })
     const answer = json(200, { type: 'message', content: [] })
@@ -311,13 +311,13 @@ describe('an idempotency key', () => {
     return gateway.upstream.sent[0]?.headers['idempotency-key']
   }
 
-  test('is one’s own in a vendor account that is shared, and always the same', async () => {
+  test('is hashed for its account on the shared credential, and always alike', async () => {
     const sent = await sentWith('platform')
     expect(sent).toMatch(/^[0-9a-f]{64}$/)
     expect(await sentWith('platform')).toBe(sent as string)
     expect(sent).not.toContain(CALLER.accountId)
   })
 
-  test('is as it was in the account’s own', async () =>
+  test('is unchanged on the account’s own credential', async () =>
     expect(await sentWith('account')).toBe('order-1'))
 })

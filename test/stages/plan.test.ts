@@ -35,7 +35,7 @@ const unasked = {
   usage: null,
 } as const
 
-describe('what only a provider can keep or run', () => {
+describe('features that only a provider can store or run', () => {
   const CLAUDE = 'anthropic/claude-opus-5'
   const ask = (members: object) => ({
     path: '/v1/messages',
@@ -74,7 +74,7 @@ describe('what only a provider can keep or run', () => {
         ['at the same model elsewhere', ['vertex-anthropic/claude-opus-5'], own, thread],
       ] as const
     ).map(([name, targets, credentials, members]) => ({
-      name: `a thread is not kept ${name}: the SDK is told so that it goes on`,
+      name: `a thread is not stored ${name}: the SDK gets an error after which it goes on`,
       gateway: { gates: { [GATE]: targets }, credentials },
       request: ask(members),
       seen: { status: 400, json: noThread },
@@ -90,7 +90,7 @@ describe('what only a provider can keep or run', () => {
       settled: { outcome: 'succeeded', credential: 'own' },
     },
     {
-      name: 'a thread that is null is none',
+      name: 'a thread that is null counts as absent',
       gateway: { gates: { [GATE]: [CLAUDE] } },
       request: ask({ thread: null }),
       upstream: [ANSWER],
@@ -105,7 +105,7 @@ describe('what only a provider can keep or run', () => {
       const [name = ''] = Object.keys(members)
       return [
         {
-          name: `${name} is a 400 with the cure where no target has it`,
+          name: `${name} is a 400 with the remedy if no target has it`,
           gateway: { gates: { [GATE]: ['gemini/gemini-3-pro', 'groq/llama-4'] } },
           request: ask(members),
           seen: {
@@ -120,7 +120,7 @@ describe('what only a provider can keep or run', () => {
           settled: refusedHere,
         },
         {
-          name: `${name} goes to the target that has it, wherever it stands in the gate`,
+          name: `${name} goes to the target that has it, at any place in the gate`,
           gateway: { gates: { [GATE]: ['gemini/gemini-3-pro', CLAUDE] } },
           request: ask(members),
           upstream: [ANSWER],
@@ -133,10 +133,10 @@ describe('what only a provider can keep or run', () => {
   ])
 })
 
-describe('refused, and nobody is asked', () => {
+describe('refused without an attempt', () => {
   runRows([
     {
-      name: 'a gate that there is not',
+      name: 'an unknown gate',
       request: { body: chatBody({ model: 'nobody' }) },
       ...refused(404, {
         code: 'model_not_found',
@@ -158,13 +158,13 @@ describe('refused, and nobody is asked', () => {
       settled: { ...unasked, status: 404 },
     },
     {
-      name: 'a name that is no gate is repeated whole up to 64 characters',
+      name: 'an unknown name is repeated whole up to 64 characters',
       request: { body: chatBody({ model: 'x'.repeat(64) }) },
       ...refused(404, { message: expect.stringContaining(`'${'x'.repeat(64)}'`) }),
       settled: unasked,
     },
     {
-      name: 'a name that is no gate is repeated no longer than helps',
+      name: 'a long unknown name is repeated in part',
       request: { body: chatBody({ gate_id: 'x'.repeat(500), model: 'y' }) },
       ...refused(404, {
         param: 'gate_id',
@@ -173,7 +173,7 @@ describe('refused, and nobody is asked', () => {
       settled: { ...unasked, gateId: '(unknown)' as never },
     },
     {
-      name: 'a gate whose providers have no credential',
+      name: 'a gate without a credential for its providers',
       gateway: {
         gates: { [GATE]: [TARGET, OTHER] },
         credentials: { openai: 'none', groq: 'none' },
@@ -190,7 +190,7 @@ describe('refused, and nobody is asked', () => {
       },
     },
     {
-      name: 'a gate whose provider is not known',
+      name: 'a gate with an unknown provider',
       gateway: { gates: { [GATE]: ['nobody/model'] } },
       ...refused(502, {
         code: 'provider_not_configured',
@@ -199,7 +199,7 @@ describe('refused, and nobody is asked', () => {
       settled: { ...unasked, status: 502, errorKind: 'provider_auth_failed' },
     },
     {
-      name: 'a gate whose targets speak another dialect that is not translated',
+      name: 'a gate with targets of another dialect that is not translated',
       gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
       request: { path: '/v1/responses', body: { model: GATE, input: 'x' } },
       ...refused(400, {
@@ -212,7 +212,7 @@ describe('refused, and nobody is asked', () => {
       settled: { ...unasked, status: 400, errorKind: 'invalid_request' },
     },
     {
-      name: 'a gate of another dialect, to a client that speaks no other: it is told what gate it needs',
+      name: 'a gate of another dialect, to a client with no other: the error names the needed gate',
       gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
       request: { path: '/v1/responses', body: { model: GATE, input: 'x' } },
       ...refused(400, {
@@ -223,7 +223,7 @@ describe('refused, and nobody is asked', () => {
       settled: { ...unasked, status: 400 },
     },
     {
-      name: 'a gate whose only credential cannot be opened: why is told',
+      name: 'a gate with an unreadable credential alone: the error says why',
       gateway: {
         credentials: { openai: new GatewayError('provider_auth_failed', 'It cannot be opened.') },
       },
@@ -287,7 +287,7 @@ describe('a known provider without an address', () => {
       ['vllm/llama3', 'VLLM_BASE_URL'],
       ['llamacpp/llama3', 'LLAMACPP_BASE_URL'],
     ].map(([target = '', variable = '']) => ({
-      name: `a chat call to ${target} is told the variable of its address`,
+      name: `a chat call to ${target} is refused with the variable of its address`,
       ...unconfigured(target, CHAT, variable),
     })),
     {
@@ -296,7 +296,7 @@ describe('a known provider without an address', () => {
     },
   ])
 
-  test('Responses calls are for OpenAI, Azure and the sandbox alone, of those that are known', () => {
+  test('Responses calls go to OpenAI, Azure and the sandbox alone, among known providers', () => {
     const speaking = catalog.filter(({ endpoints }) => endpoints['openai-responses'] !== undefined)
     expect(speaking.map(({ id }) => id)).toEqual(['azure-openai', 'openai', 'sandbox'])
   })
@@ -324,7 +324,7 @@ describe('x-gatehouse-strict', () => {
     })),
     ...['strict', 'ja', '2', '', 'true, true'].flatMap((word) =>
       [CLAUDE, TARGET].map((target) => ({
-        name: `${JSON.stringify(word)} is not known, and refused before ${target} is asked`,
+        name: `${JSON.stringify(word)} is unknown, and refused before ${target} is tried`,
         ...strictly(word, target),
         ...refused(400, { code: 'invalid_value', param: 'x-gatehouse-strict' }),
         settled: null,
@@ -364,7 +364,7 @@ describe('a model beside the gate', () => {
       check: ({ upstream }) => expect(upstream.sent[0]?.body).not.toContain('gate_id'),
     },
     {
-      name: 'that says the gate’s own name says nothing',
+      name: 'that equals the gate’s own name has no effect',
       gateway: gate('reject'),
       request: { body: body(GATE) },
       upstream: [CHAT_ANSWER],
@@ -378,7 +378,7 @@ describe('a model beside the gate', () => {
       ...invalid('overrides_rejected'),
     },
     {
-      name: 'is asked first, and the gate’s own follow',
+      name: 'is tried first, and the gate’s own follow',
       gateway: gate('allow'),
       request: { body: body('xai/grok') },
       upstream: [UNREACHABLE, UNREACHABLE, CHAT_ANSWER],
@@ -398,7 +398,7 @@ describe('a model beside the gate', () => {
       settled: { outcome: 'succeeded', target: OTHER, attempts: 3 },
     },
     {
-      name: 'that is one of the gate’s own is asked once',
+      name: 'that is one of the gate’s own is tried once',
       gateway: gate('allow'),
       request: { body: body(OTHER) },
       upstream: [UNREACHABLE, UNREACHABLE],
@@ -407,7 +407,7 @@ describe('a model beside the gate', () => {
       settled: { outcome: 'failed', attempts: 2, target: TARGET },
     },
     {
-      name: 'without a credential is passed over, and named',
+      name: 'without a credential is skipped, and named',
       gateway: { ...gate('allow'), credentials: { xai: 'none' } },
       request: { body: body('xai/grok') },
       upstream: [CHAT_ANSWER],
@@ -415,13 +415,13 @@ describe('a model beside the gate', () => {
       ...answered(TARGET, 'model'),
     },
     {
-      name: 'of a provider that there is not is refused',
+      name: 'of an unknown provider is refused',
       gateway: gate('allow'),
       request: { body: body('nobody/x') },
       ...invalid('invalid_value'),
     },
     {
-      name: 'that is none is refused',
+      name: 'that is malformed is refused',
       gateway: gate('allow'),
       request: { body: body('gpt-4o') },
       ...invalid('invalid_value'),
@@ -447,7 +447,7 @@ describe('a model beside the gate', () => {
   ])
 })
 
-describe('what a gate says for its callers', () => {
+describe('a gate’s setting for its callers', () => {
   const gate = (overrides: 'ignore' | 'reject' | 'allow') => ({
     gates: {
       [GATE]: {
@@ -469,7 +469,7 @@ describe('what a gate says for its callers', () => {
       ],
     },
     {
-      name: 'counts more than what the caller says, which is named',
+      name: 'overrides the caller’s, which is named',
       gateway: gate('ignore'),
       request: { body: chatBody({ temperature: 1 }) },
       ...asked,
@@ -477,7 +477,7 @@ describe('what a gate says for its callers', () => {
       sent: [{ json: { temperature: 0.25 } }],
     },
     {
-      name: 'counts less, where the gate lets its callers',
+      name: 'gives way if the gate lets its callers',
       gateway: gate('allow'),
       request: { body: chatBody({ temperature: 1 }) },
       ...asked,
@@ -485,7 +485,7 @@ describe('what a gate says for its callers', () => {
       sent: [{ json: { temperature: 1 } }],
     },
     {
-      name: 'may not be said otherwise, where the gate does not let its callers',
+      name: 'refuses another value if the gate does not let its callers',
       gateway: gate('reject'),
       request: { body: chatBody({ temperature: 1 }) },
       ...refused(400, { code: 'overrides_rejected', param: 'temperature' }),
@@ -513,7 +513,7 @@ describe('an owned model', () => {
     )
   const gateway = { gates: { [GATE]: ['owned/mine'] }, ownedModels: [owned(true)] }
 
-  test('is asked at its own address, with its own credential, and counts for no quota', () =>
+  test('gets calls at its own address, with its own credential, and counts for no quota', () =>
     runRow({
       name: '',
       gateway,
@@ -531,7 +531,7 @@ describe('an owned model', () => {
       check: ({ limits }) => expect(limits.tickets[0]?.reservations).toBe(0),
     }))
 
-  test('that is changed, or no more, is so in the next call through a gate that stays the same', async () => {
+  test('that is changed or deleted is so in the next call through an unchanged gate', async () => {
     const models = [owned(true)]
     const gates = gateway.gates
     const scene = new InProcessGateway({
@@ -564,13 +564,13 @@ describe('an owned model', () => {
 
   runRows([
     {
-      name: 'that is not registered is no target',
+      name: 'that is not registered is not a target',
       gateway: { gates: gateway.gates },
       ...refused(400, { code: 'provider_mismatch' }),
       settled: { ...unasked, status: 400 },
     },
     {
-      name: 'whose credential cannot be opened is not asked with another',
+      name: 'with an unreadable credential is not called with another',
       gateway: { ...gateway, ownedModels: [owned(false)] },
       ...refused(502, {
         code: 'provider_auth_failed',
@@ -642,7 +642,7 @@ describe('a gate’s word on effort goes to a model', () => {
   })
 })
 
-describe('the address that a model is asked at', () => {
+describe('the address of a model’s calls', () => {
   const gemini = 'https://gemini.test/base/models'
   const chat = 'https://openai.test/base/chat/completions'
   test.each([
@@ -674,7 +674,7 @@ describe('the quota of the account', () => {
       expect(limits.tickets[0]?.reservations).toBe(times)
   runRows([
     {
-      name: 'is set aside once, whatever the number of targets',
+      name: 'is reserved once, whatever the number of targets',
       gateway: two,
       upstream: [UNREACHABLE, CHAT_ANSWER],
       seen: { status: 200 },
@@ -683,7 +683,7 @@ describe('the quota of the account', () => {
       check: reserved(1),
     },
     {
-      name: 'is not asked for where the account pays for all targets itself',
+      name: 'is not reserved if the account pays for all targets itself',
       gateway: {
         ...two,
         credentials: { openai: 'account', groq: 'account' },
@@ -697,7 +697,7 @@ describe('the quota of the account', () => {
       check: reserved(0),
     },
     ...[() => used, async () => used].map((reserveQuota, index) => ({
-      name: `that is used up leaves the targets that the account pays for (${index === 0 ? 'here' : 'elsewhere'})`,
+      name: `that is used up leaves the targets at the account’s own cost (${index === 0 ? 'here' : 'elsewhere'})`,
       gateway: { ...two, credentials: { groq: 'account' as const }, limits: { reserveQuota } },
       upstream: [CHAT_ANSWER],
       seen: { status: 200, headers: { 'x-gatehouse-target': OTHER } },
@@ -706,7 +706,7 @@ describe('the quota of the account', () => {
       check: reserved(1),
     })),
     ...[() => used, async () => used].map((reserveQuota, index) => ({
-      name: `that is used up refuses the call where there are none (${index === 0 ? 'here' : 'elsewhere'})`,
+      name: `that is used up refuses the call if there are none (${index === 0 ? 'here' : 'elsewhere'})`,
       gateway: { ...two, limits: { reserveQuota } },
       seen: {
         status: 429,
@@ -723,7 +723,7 @@ describe('the quota of the account', () => {
       check: reserved(1),
     })),
     {
-      name: 'is not asked for where the gateway answers itself',
+      name: 'is not reserved if the gateway answers itself',
       gateway: { limits: { reserveQuota: () => used } },
       request: { path: '/v1/messages/count_tokens', body: chatBody() },
       seen: { status: 200 },

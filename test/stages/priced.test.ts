@@ -21,10 +21,10 @@ const gateway = (targets: readonly string[], priceDemand?: object) => ({
   ...(priceDemand === undefined ? {} : { limits: { priceDemand: priceDemand as never } }),
 })
 
-describe('a target whose price is not known', () => {
+describe('a target with an unknown price', () => {
   runRows([
     {
-      name: 'is asked where no limit is in money',
+      name: 'is tried if no limit is in money',
       gateway: gateway([UNPRICED]),
       upstream: [CHAT_ANSWER],
       seen: { status: 200 },
@@ -32,7 +32,7 @@ describe('a target whose price is not known', () => {
       settled: { target: UNPRICED },
     },
     {
-      name: 'is refused where a budget is, and the error says how to declare a price',
+      name: 'is refused by a budget in money, and the error says how to declare a price',
       gateway: gateway([UNPRICED], { budget, plan: undefined }),
       seen: {
         ...refused,
@@ -42,13 +42,13 @@ describe('a target whose price is not known', () => {
       spent: { tokens: 0 },
     },
     {
-      name: 'is refused where the plan is',
+      name: 'is refused by a plan in money',
       gateway: gateway([UNPRICED], { budget: undefined, plan }),
       seen: { ...refused, contains: [plan] },
       settled: { outcome: 'failed', attempts: 0 },
     },
     {
-      name: 'is passed over for one that has a price',
+      name: 'is skipped for one with a price',
       gateway: gateway([UNPRICED, TARGET], { budget, plan }),
       upstream: [CHAT_ANSWER],
       seen: { status: 200, headers: { 'x-gatehouse-target': TARGET } },
@@ -56,7 +56,7 @@ describe('a target whose price is not known', () => {
       settled: { target: TARGET, attempts: 1 },
     },
     {
-      name: 'is not fallen back to',
+      name: 'is not used as a fallback',
       gateway: gateway([TARGET, UNPRICED], { budget, plan }),
       upstream: [[{ type: 'fail', failure: 'connect_failed' }]],
       seen: { status: 502 },
@@ -64,7 +64,7 @@ describe('a target whose price is not known', () => {
       settled: { outcome: 'failed', target: TARGET, attempts: 1 },
     },
     {
-      name: 'that the account pays for itself is no concern of its plan',
+      name: 'on the account’s own credential does not concern its plan',
       gateway: {
         ...gateway([UNPRICED], { budget: undefined, plan }),
         credentials: { groq: 'account' },
@@ -75,13 +75,13 @@ describe('a target whose price is not known', () => {
       settled: { target: UNPRICED },
     },
     {
-      name: 'that the account pays for itself is one of its budgets’',
+      name: 'on the account’s own credential concerns its budgets',
       gateway: { ...gateway([UNPRICED], { budget, plan }), credentials: { groq: 'account' } },
       seen: refused,
       settled: { outcome: 'failed', attempts: 0 },
     },
     {
-      name: 'is every target where nobody knows any price',
+      name: 'is every target if no price is known',
       gateway: { ...gateway([TARGET], { budget, plan: undefined }), hasNoPrices: true },
       seen: refused,
       settled: { outcome: 'failed', attempts: 0 },
@@ -89,7 +89,7 @@ describe('a target whose price is not known', () => {
   ])
 })
 
-describe('who asks for prices', () => {
+describe('a price is required by', () => {
   const usage = (section: PlansSection) => new UsageLimits({ plans: createPlans(section) })
   const accounts = { [CALLER.accountId]: 'team' }
   const spend = { type: 'spend', microUsd: 5 } as const
@@ -97,7 +97,7 @@ describe('who asks for prices', () => {
   const account = { accountId: CALLER.accountId, scope }
   const ask = (limits: UsageLimits) => limits.priceDemand(CALLER, GATE)
 
-  test('a plan in money, unless it allows what has no price', () => {
+  test('a plan in money, unless it allows unpriced calls', () => {
     const team = { monthlySpendUsd: 5 }
     expect(ask(usage({ accounts, definitions: { team } }))).toMatchObject({ plan: 'the plan team' })
     const allowing = { ...team, unpriced: 'allow' } as const
@@ -105,7 +105,7 @@ describe('who asks for prices', () => {
     expect(ask(usage({ accounts, definitions: { team: { monthlyTokens: 5 } } }))).toBeUndefined()
   })
 
-  test('a budget in money of the gate or the key, unless it allows what has no price', () => {
+  test('a budget in money of the gate or the key, unless it allows unpriced calls', () => {
     const limits = usage({ accounts, definitions: { team: {} } })
     limits.putBudget(budgetOf({ ...account, id: 'allowing', limit: spend, unpriced: 'allow' }))
     limits.putBudget(budgetOf({ ...account, id: 'tokens', unpriced: 'refuse' }))
@@ -118,7 +118,7 @@ describe('who asks for prices', () => {
   })
 })
 
-describe('a call that asks for what is charged beside tokens', () => {
+describe('a call with charges beside tokens', () => {
   const asks = (members: object, isExtra: boolean) => ({
     name: `${JSON.stringify(members)}: ${isExtra}`,
     request: { body: chatBody(members) },

@@ -40,8 +40,8 @@ const succeeded = { outcome: 'succeeded', status: 200, errorKind: null } as cons
 const events = (...parts: readonly (string | Script[number])[]): Script =>
   stream([], { ending: parts.map((part) => (typeof part === 'string' ? piece(part) : part)) })
 
-describe('usage that only the gateway asked for', () => {
-  test('is asked for, counted, and not shown', () =>
+describe('usage that the gateway alone asked for', () => {
+  test('is requested, counted and hidden', () =>
     runRow({
       name: '',
       request: { body: chatBody({ stream: true }) },
@@ -51,7 +51,7 @@ describe('usage that only the gateway asked for', () => {
       settled: { ...succeeded, usage: CHAT_USAGE },
     }))
 
-  test('that the client asked for as well is shown', () =>
+  test('is shown if the client asked for it too', () =>
     runRow({
       name: '',
       request: streaming,
@@ -61,7 +61,7 @@ describe('usage that only the gateway asked for', () => {
       settled: { ...succeeded, usage: CHAT_USAGE },
     }))
 
-  test('that never comes is estimated, and said to be', () =>
+  test('is estimated if it never comes, and marked as such', () =>
     runRow({
       name: '',
       request: streaming,
@@ -156,7 +156,7 @@ describe('headers', () => {
 describe('a silent upstream', () => {
   runRows([
     {
-      name: 'is made up for by comments, one for each while, and the stream goes on where it was',
+      name: 'is covered by comments, one for each interval, and the stream goes on',
       gateway: { keepAliveMs: 1_000 },
       request: streaming,
       upstream: [events(FIRST, pause(3_500), SECOND, ...REST)],
@@ -178,7 +178,7 @@ describe('a silent upstream', () => {
       settled: { ...succeeded, durationMs: 1_800 },
     },
     {
-      name: 'is not made up for before its first event: there is no status yet',
+      name: 'is not covered before its first event: there is no status yet',
       gateway: { keepAliveMs: 1_000 },
       request: streaming,
       upstream: [[pause(3_500), ...stream(CHAT_STREAM_WITH_USAGE)]],
@@ -187,7 +187,7 @@ describe('a silent upstream', () => {
       settled: { ...succeeded, firstByteMs: 3_500 },
     },
     {
-      name: 'is given up after its own while, comments or not',
+      name: 'is given up after its own limit, comments or not',
       gateway: { keepAliveMs: 4_000 },
       request: streaming,
       upstream: [events(FIRST, SILENCE)],
@@ -206,7 +206,7 @@ describe('a silent upstream', () => {
       tookMs: 1_000,
     },
     {
-      name: 'that sends more after its last event is passed on with it',
+      name: 'that sends more after its last event has that passed on',
       request: streaming,
       upstream: [stream(CHAT_STREAM_WITH_USAGE, { ending: [pause(10), piece(': cost=1\n\n')] })],
       seen: { status: 200, text: `${CHAT_STREAM_WITH_USAGE.join('')}: cost=1\n\n` },
@@ -216,7 +216,7 @@ describe('a silent upstream', () => {
   ])
 })
 
-describe('a failure that the upstream tells itself', () => {
+describe('a failure in the upstream’s own stream', () => {
   const ERROR = 'data: {"error":{"message":"overloaded","type":"server_error"}}\n\n'
   runRows([
     {
@@ -270,7 +270,7 @@ describe('a failure that the upstream tells itself', () => {
   ])
 })
 
-describe('nothing ends before it is written down', () => {
+describe('nothing ends before it is recorded', () => {
   function held(script: Script, body: object) {
     const writing = Promise.withResolvers<void>()
     const gateway = new InProcessGateway({
@@ -318,7 +318,7 @@ describe('nothing ends before it is written down', () => {
   const ledger = { record: full }
   runRows([
     {
-      name: 'a whole answer that cannot be written down is not given out',
+      name: 'a whole answer that cannot be recorded is not sent',
       gateway: { ledger },
       upstream: [CHAT_ANSWER],
       seen: { status: 503, json: { error: { code: 'unavailable' } }, forbids: ['choices'] },
@@ -326,7 +326,7 @@ describe('nothing ends before it is written down', () => {
       settled: { outcome: 'succeeded', usage: CHAT_USAGE },
     },
     {
-      name: 'a stream that cannot be written down breaks before its last event',
+      name: 'a stream that cannot be recorded breaks before its last event',
       gateway: { ledger },
       request: streaming,
       upstream: [stream(CHAT_STREAM_WITH_USAGE)],
@@ -337,7 +337,7 @@ describe('nothing ends before it is written down', () => {
         expect(breakers.seenOf(`acct_caller\n${TARGET}`)?.failuresInARow).toBe(0),
     },
     {
-      name: 'a refusal that cannot be written down is our own failure',
+      name: 'a refusal that cannot be recorded is an internal failure',
       gateway: { ledger },
       upstream: [json(400, { error: { message: 'no' } })],
       seen: { status: 503, json: { error: { code: 'unavailable' } } },
@@ -345,7 +345,7 @@ describe('nothing ends before it is written down', () => {
       settled: { outcome: 'failed', status: 400 },
     },
     {
-      name: 'a stream that broke is told as broken, whether it can be written down or not',
+      name: 'a broken stream ends as broken, whether it can be recorded or not',
       gateway: { ledger },
       request: streaming,
       upstream: [stream([FIRST], { ending: [CUT] })],
@@ -378,7 +378,7 @@ describe('an answer too large to hold', () => {
 
   runRows([
     {
-      name: 'flows through to the byte; without a report nobody knows what it used',
+      name: 'flows through to the byte; its usage is unknown without a report',
       upstream: [[head(200, type), ...pieces.map(piece)]],
       seen: { status: 200, text },
       sent: [{ state: 'whole' }],
@@ -411,7 +411,7 @@ describe('an answer too large to hold', () => {
       spent: { tokens: 512 },
     },
     {
-      name: 'that breaks counts what it had reported',
+      name: 'that breaks counts its reported usage',
       upstream: [[head(200, type), ...counted.map(piece), CUT]],
       seen: { status: 200, ending: 'cut' },
       sent: [{ state: 'connection_lost' }],
@@ -475,7 +475,7 @@ describe('an answer too large to hold', () => {
   ])
 })
 
-test('a slow client slows the upstream: no more is read than it has taken', async () => {
+test('a slow client slows the upstream: the gateway reads no more than the client', async () => {
   const many = Array.from(
     { length: 200 },
     (_, index) => `data: {"choices":[{"index":${index}}]}\n\n${': '.padEnd(16_384, 'x')}\n\n`,

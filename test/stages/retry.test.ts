@@ -144,7 +144,7 @@ describe('not tried again', () => {
       tookMs: 0,
     },
     {
-      name: 'more often than the gate says: the last failure is told',
+      name: 'more often than the gate says: the last failure is shown',
       gateway: gate(2),
       upstream: [refusal(503), refusal(500), refusal(429)],
       seen: { status: 429, json: { error: { message: 'said 429' } } },
@@ -175,12 +175,12 @@ describe('the pause before it', () => {
       sent: at(0, 100, 300, 700, 1_500, 3_100, 6_300, 10_300),
     },
     {
-      name: 'is as long as the upstream asked for',
+      name: 'is as long as the upstream requests',
       ...times([refusal(429, { 'retry-after': '2' })]),
       sent: at(0, 2_000),
     },
     {
-      name: 'is as long as the upstream asked for in milliseconds, which is more exact',
+      name: 'is as long as the upstream requests in milliseconds, which is more exact',
       ...times([refusal(429, { 'retry-after': '9', 'retry-after-ms': '250' })]),
       sent: at(0, 250),
     },
@@ -195,7 +195,7 @@ describe('the pause before it', () => {
       sent: at(0, 8_000),
     },
     {
-      name: 'is its own where the upstream asked for a date or nothing that can be read',
+      name: 'is its own if the upstream sent a date or nothing readable',
       ...times([refusal(503, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' })]),
       sent: at(0, 100),
     },
@@ -222,7 +222,7 @@ describe('the pause before it', () => {
 
 describe('a client that leaves during the pause', () => {
   const left: StageRow = {
-    name: 'ends the call at once: nothing more is sent, the place is free, the call is written down',
+    name: 'ends the call at once: nothing more is sent, the place is free, the call is recorded',
     gateway: gate(3),
     upstream: [refusal(429, { 'retry-after': '8' })],
     client: { leavesAfterMs: 1_000 },
@@ -283,7 +283,7 @@ describe('the time that the gate grants', () => {
   const busy = refusal(429, { 'retry-after': '8' })
   runRows([
     {
-      name: 'is not waited for: a retry that would begin after it is not made, and why is told at once',
+      name: 'ends the call at once, with the reason, if a retry would begin after it',
       gateway: gate(3, { timeoutMs: 5_000 }),
       upstream: [busy],
       seen: {
@@ -305,7 +305,7 @@ describe('the time that the gate grants', () => {
       tookMs: 0,
     },
     {
-      name: 'is the server’s where the gate has none',
+      name: 'is the server’s if the gate has none',
       gateway: { ...gate(3), timeouts: { totalMs: 5_000 } },
       upstream: [busy],
       seen: { status: 429 },

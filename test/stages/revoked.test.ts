@@ -46,7 +46,7 @@ const failuresOf = (target: string) => `${CALLER.accountId}\n${target}`
 describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) => {
   const { path, body, target, envelope, events } = door
 
-  test('a stream whose key is deleted is told so in its dialect, cut, and settled once', async () => {
+  test('a stream gets an error in its dialect, is cut, and settled once when its key is deleted', async () => {
     const gateway = new InProcessGateway({
       gates: { [GATE]: [target] },
       upstream: [stream(events.slice(0, -1), { ending: [SILENCE] })],
@@ -69,7 +69,7 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
     await gateway.assertNothingIsLeft()
   })
 
-  test('a stream is not for nothing because its key is deleted before the report of its usage', async () => {
+  test('a stream with its key deleted before its usage report has its input tokens recorded', async () => {
     const gateway = new InProcessGateway({
       gates: { [GATE]: [target] },
       upstream: [stream(events.slice(0, -2), { ending: [SILENCE] })],
@@ -82,7 +82,7 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
     await gateway.assertNothingIsLeft()
   })
 
-  test('a call that waits for its answer is 401 when its key is deleted, and no other target is asked', async () => {
+  test('a waiting call is 401 when its key is deleted, and no other target is tried', async () => {
     const gateway = new InProcessGateway({
       gates: { [GATE]: { targets: [{ model: target }, { model: target }], maxRetries: 3 } },
       upstream: [[SILENCE]],
@@ -101,7 +101,7 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
   })
 })
 
-test('what the upstream has reported until then is counted', async () => {
+test('usage that the upstream has reported by then is counted', async () => {
   const [begins = '', ...more] =
     DIALECTS.find(({ dialect }) => dialect === 'anthropic-messages')?.stream ?? []
   const gateway = new InProcessGateway({
@@ -134,7 +134,7 @@ test('a call without streaming is 401 in the middle of its answer', async () => 
   await gateway.assertNothingIsLeft()
 })
 
-test('a call whose body is still on its way is 401 when its key is deleted, and nobody is asked', async () => {
+test('a call with its body still on its way is 401 when its key is deleted, without an attempt', async () => {
   const gateway = new InProcessGateway({
     gates: { [GATE]: [TARGET] },
     bodyLimits: { bodyTimeoutMs: 60_000 },
@@ -177,7 +177,7 @@ test('both of a hedged pair end with the key', async () => {
 test.each([
   ['a stream', CHAT_EVENTS, true],
   ['an answer', CHAT_ANSWER, false],
-])('%s that is complete before the next look stays whole', async (_, answer, isStream) => {
+])('%s that is complete before the next check stays whole', async (_, answer, isStream) => {
   const [begin = head(200), ...rest] = answer
   const gateway = new InProcessGateway({
     gates: { [GATE]: [TARGET] },
@@ -192,7 +192,7 @@ test.each([
   await gateway.assertNothingIsLeft()
 })
 
-test('calls of a key that is in force go on', async () => {
+test('calls of an active key go on', async () => {
   const gateway = new InProcessGateway({
     gates: { [GATE]: [TARGET] },
     upstream: [json(200, { id: 'x', choices: [] })],
@@ -201,7 +201,7 @@ test('calls of a key that is in force go on', async () => {
   await gateway.assertNothingIsLeft()
 })
 
-test('a call that waits for its retry when its key is deleted is told so, and asks no target again', async () => {
+test('a call that waits for its retry ends when its key is deleted, without another attempt', async () => {
   const gateway = new InProcessGateway({
     gates: { [GATE]: { targets: [{ model: TARGET }], maxRetries: 3 } },
     upstream: [json(503, '{}', { 'retry-after': '8' })],

@@ -38,7 +38,7 @@ describe('usage', () => {
   const plain = { inputTokens: 11, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 }
   runRows([
     {
-      name: 'is what the provider reported',
+      name: 'is that of the provider’s report',
       upstream: [answer(reported)],
       seen: { status: 200 },
       sent: [{}],
@@ -46,7 +46,7 @@ describe('usage', () => {
       spent: { tokens: 18, countsForQuota: true },
     },
     {
-      name: 'is what the provider reported, whose zero may have a minus',
+      name: 'is that of the provider’s report, even with a minus zero',
       upstream: [
         json(200, '{"id":"c","choices":[],"usage":{"prompt_tokens":11,"completion_tokens":-0}}'),
       ],
@@ -70,7 +70,7 @@ describe('usage', () => {
       spent: { tokens: null },
     })),
     {
-      name: 'is unknown where a model of somebody’s own reports more than any model reads',
+      name: 'is unknown if an owned model reports more tokens than any model reads',
       upstream: [answer({ prompt_tokens: MOST, completion_tokens: 7 })],
       seen: { status: 200 },
       sent: [{}],
@@ -78,7 +78,7 @@ describe('usage', () => {
       spent: { tokens: null },
     },
     {
-      name: 'is unknown where its counts add up to what cannot be true',
+      name: 'is unknown if its counts add up to an impossible sum',
       gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
       request: { path: '/v1/messages', body: chatBody({ max_tokens: 9 }) },
       upstream: [
@@ -94,7 +94,7 @@ describe('usage', () => {
       spent: { tokens: null },
     },
     {
-      name: 'is unknown where what was written adds up to what cannot be true',
+      name: 'is unknown if its written counts add up to an impossible sum',
       gateway: { gates: { [GATE]: ['gemini/gemini-3-pro'] } },
       upstream: [
         json(200, {
@@ -108,7 +108,7 @@ describe('usage', () => {
       spent: { tokens: null },
     },
     {
-      name: 'is nothing where there was no answer',
+      name: 'counts as zero without an answer',
       upstream: [UNREACHABLE],
       seen: { status: 502 },
       sent: [{}],
@@ -116,7 +116,7 @@ describe('usage', () => {
       spent: { tokens: 0 },
     },
     {
-      name: 'has no cost that is known where nobody knows a price',
+      name: 'has no known cost without a known price',
       gateway: { hasNoPrices: true },
       upstream: [CHAT_ANSWER],
       seen: { status: 200 },
@@ -129,7 +129,7 @@ describe('usage', () => {
 
 describe('times', () => {
   test.each([3_600_000, -3_600_000, 365 * 86_400_000])(
-    'are as long as they were, and begin when the machine said, though its clock is set by %d ms meanwhile',
+    'keep their lengths and their beginning, even if the clock is set by %d ms in between',
     async (jumpMs) => {
       const gateway = new InProcessGateway({
         gates: { [GATE]: [TARGET, 'groq/other'] },
@@ -200,7 +200,7 @@ describe('times', () => {
 })
 
 describe('once', () => {
-  test('the place is given back after the call is written down, and before its answer goes out', async () => {
+  test('the place is given back after the call is recorded, and before its answer goes out', async () => {
     const order: string[] = []
     const gateway = new InProcessGateway({
       gates: { [GATE]: [TARGET] },
@@ -219,7 +219,7 @@ describe('once', () => {
     await gateway.assertNothingIsLeft()
   })
 
-  test('many calls at once, of every end there is: each has one row and gives one place back', async () => {
+  test('each of many calls at once has one row and gives one place back, whatever its end', async () => {
     const scripts = {
       succeeded: () => CHAT_ANSWER,
       refused: () => json(400, {}),
@@ -256,7 +256,7 @@ describe('once', () => {
   })
 })
 
-describe('who watches', () => {
+describe('an observer', () => {
   function watch(log: string[]): CallObserver & { records: CallRecord[]; refusals: Refusal[] } {
     const records: CallRecord[] = []
     const refusals: Refusal[] = []
@@ -327,13 +327,13 @@ describe('who watches', () => {
       'refuse invalid_request',
     ],
   ]
-  test.each(cases)('is told once %s', async (_, row, told) => {
+  test.each(cases)('hears once %s', async (_, row, told) => {
     const log: string[] = []
     await runRow({ ...row, gateway: { observer: watch(log) } })
     expect(log).toEqual(['begin', told])
   })
 
-  test('is told who was turned away, where that is known, how, and after how long', async () => {
+  test('hears of a refused caller, if it is known, with the reason and the duration', async () => {
     const watching = watch([])
     const limited = new GatewayError('rate_limited', 'Too many.')
     const gateway: InProcessGateway = new InProcessGateway({
@@ -377,7 +377,7 @@ describe('who watches', () => {
   })
 })
 
-describe('a failure of our own', () => {
+describe('an internal failure', () => {
   const broken = new Error('planted-detail')
   const row = {
     seen: {
@@ -391,7 +391,7 @@ describe('a failure of our own', () => {
   }
   runRows([
     {
-      name: 'after the call was admitted is settled, told to the operator, and not to the caller',
+      name: 'after the call was admitted is settled, reported to the operator, and hidden from the caller',
       gateway: {
         limits: {
           reserveQuota: () => {
@@ -404,7 +404,7 @@ describe('a failure of our own', () => {
       spent: { tokens: 0 },
     },
     {
-      name: 'before that is told to the operator, and has no row',
+      name: 'before that is reported to the operator, and has no row',
       gateway: {
         limits: {
           whenReady: () => {

@@ -128,7 +128,7 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
   test.each(
     BREAKAGES.flatMap((breakage) => before.map((_, index) => ({ ...breakage, count: index + 1 }))),
   )(
-    '$name after $count: told in the stream, and cut',
+    '$name after $count: an error in the stream, and a cut',
     async ({ ending, errorKind, state, count }) => {
       const sent = events.slice(0, count)
       const upstream = [stream(sent, { ending })]
@@ -218,7 +218,7 @@ describe('a whole answer', () => {
         tookMs: 10_000,
       },
       {
-        name: `whose body never begins is given up (${index})`,
+        name: `without a body is given up (${index})`,
         upstream: [[head(200, headers), SILENCE]],
         ...failed(504, 'upstream_timeout', 'first_byte_timeout'),
         tookMs: 20_000,
@@ -227,7 +227,7 @@ describe('a whole answer', () => {
   )
   runRows([
     {
-      name: 'whose head never comes is given up',
+      name: 'without a head is given up',
       upstream: [[SILENCE]],
       ...failed(504, 'upstream_timeout', 'first_byte_timeout'),
       tookMs: 20_000,
@@ -263,7 +263,7 @@ describe('a shutdown', () => {
     (breakers.seenOf(failuresOf(target))?.failuresInARow ?? 0) > 0
 
   test.each(DOORS.map((door) => [door.name, door] as const))(
-    'in the middle of a stream is told as such: %s',
+    'in the middle of a stream is an error in it: %s',
     async (_, door) => {
       const gateway = new InProcessGateway({
         gates: { [GATE]: [door.target] },
@@ -287,7 +287,7 @@ describe('a shutdown', () => {
     },
   )
 
-  test('before an answer is 503, and nobody else is asked', async () => {
+  test('before an answer is 503, and no other target is tried', async () => {
     const gateway = new InProcessGateway({
       gates: {
         [GATE]: { targets: [{ model: 'openai/gpt-4o' }, { model: 'groq/other' }], maxRetries: 2 },
@@ -311,7 +311,7 @@ describe('a shutdown', () => {
 test.each([
   ['the server’s', null],
   ['the gate’s', 5_000],
-])('%s time for a whole answer ends a stream whose events still come', (_, timeoutMs) =>
+])('%s time for a whole answer ends a stream with events still coming', (_, timeoutMs) =>
   runRow({
     name: '',
     gateway: {
@@ -339,7 +339,7 @@ test.each([
   }),
 )
 
-test('JSON for a stream and a stream for JSON are no answers', async () => {
+test('JSON for a stream and a stream for JSON are failures', async () => {
   await runRow({
     name: '',
     upstream: [stream(['data: {}\n\n'])],

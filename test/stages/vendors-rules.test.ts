@@ -36,7 +36,7 @@ const lacking =
 
 const messagesBody = (members: object = {}) => chatBody({ max_tokens: 9, ...members })
 
-describe('Claude from 4.5 on is never sent temperature and top_p together', () => {
+describe('Claude from 4.5 on never gets temperature and top_p together', () => {
   const sonnet = 'anthropic/claude-sonnet-4-5'
   const converse = 'bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0'
   const both = { temperature: 0.5, top_p: 0.9 }
@@ -120,7 +120,7 @@ describe('Claude from 4.5 on is never sent temperature and top_p together', () =
   ])
 })
 
-describe('what a vendor would refuse is adapted and named, or refused here with the cause', () => {
+describe('requests that a vendor would refuse are adapted and named, or refused here with the cause', () => {
   const CLAUDE = 'anthropic/claude-sonnet-4-5'
   const CONVERSE = 'bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0'
   const COHERE = 'cohere/command-a'
@@ -239,7 +239,7 @@ describe('what a vendor would refuse is adapted and named, or refused here with 
   )
 })
 
-describe('what is odd in a vendor’s answer is understood', () => {
+describe('oddities of a vendor’s answer are understood', () => {
   const MISTRAL = 'mistral/mistral-large-latest'
   const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
   const piece = data({
@@ -355,7 +355,7 @@ describe('what is odd in a vendor’s answer is understood', () => {
   ])
 })
 
-describe('a full context is recognisable, whatever the vendor said', () => {
+describe('a full context is recognisable, whatever the vendor’s words', () => {
   const nested = (message: string, members: object = {}) => ({
     error: { message, type: 'invalid_request_error', param: null, code: null, ...members },
   })
@@ -506,7 +506,7 @@ describe('a full context is recognisable, whatever the vendor said', () => {
       ...refused(400),
     },
     {
-      name: 'and nothing else is taken for one',
+      name: 'and nothing else counts as one',
       upstream: [json(400, nested('max_tokens is too large.', { code: 'odd' }))],
       seen: { status: 400, json: { error: { code: 'odd', message: 'max_tokens is too large.' } } },
       ...refused(400),

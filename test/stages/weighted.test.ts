@@ -32,7 +32,7 @@ function weighted(weights: Readonly<Record<string, number | undefined>>) {
 const FAILING = (count: number): Script[] => Array<Script>(count).fill(UNREACHABLE)
 
 describe('weighted', () => {
-  test('each target is asked first as often as its weight says, spread over the round', async () => {
+  test('each target comes first as often as its weight says, spread over the round', async () => {
     const { gateway, ask } = scene(weighted({ a: 5, b: 1, c: 1 }))
     const asked: string[] = []
     for (let call = 0; call < 14; call += 1) asked.push(await ask(CHAT_ANSWER))
@@ -46,19 +46,19 @@ describe('weighted', () => {
     expect(asked).toEqual(['a', 'b', 'a'])
   })
 
-  test('when the first one fails, the heaviest of the others follows', async () => {
+  test('the heaviest of the others follows when the first one fails', async () => {
     // In no order of their own: neither by the list nor by its reverse.
     const { gateway, ask } = scene(weighted({ light: 1, first: 9, heavy: 5, spare: 0, middle: 3 }))
     expect(await ask(...FAILING(5))).toBe('first heavy middle light spare')
     await gateway.assertNothingIsLeft()
   })
 
-  test('of the same weight, those behind keep the order of the list', async () => {
+  test('targets of the same weight keep the order of the list', async () => {
     const { ask } = scene(weighted({ first: 2, b: 1, a: 1, c: 1 }))
     expect(await ask(...FAILING(4))).toBe('first b a c')
   })
 
-  test('a target of weight 0 is only asked when the others fail', async () => {
+  test('a target of weight 0 is only tried when the others fail', async () => {
     const { ask } = scene(weighted({ spare: 0, a: 3 }))
     const asked = [
       await ask(CHAT_ANSWER),
@@ -72,7 +72,7 @@ describe('weighted', () => {
 describe('fastest', () => {
   const taking = (ms: number): Script => [pause(ms), ...CHAT_ANSWER]
 
-  test('asks first whoever was never asked, then who has begun to answer soonest', async () => {
+  test('tries first a target without an answer, then the one with the shortest time to first byte', async () => {
     const targets = ['a', 'b', 'c'].map((name) => ({ model: `openai/${name}` }))
     const { ask } = scene({ strategy: 'fastest', targets })
     const first = [await ask(taking(300)), await ask(taking(100)), await ask(taking(200))]
@@ -80,7 +80,7 @@ describe('fastest', () => {
     expect(await ask(...FAILING(3))).toBe(`${first[1]} ${first[2]} ${first[0]}`)
   })
 
-  test('asks in every twentieth call whoever was not asked for longest', async () => {
+  test('tries in every twentieth call the target idle for longest', async () => {
     const targets = ['slow', 'fast'].map((name) => ({ model: `openai/${name}` }))
     const { ask } = scene({ strategy: 'fastest', targets })
     const asked: string[] = []
@@ -96,7 +96,7 @@ describe('fastest', () => {
 describe('a target that fails again and again', () => {
   const targets = ['sick', 'well'].map((name) => ({ model: `openai/${name}` }))
 
-  test('rests for five seconds, is asked when all others fail, and is tried by one call after that', async () => {
+  test('rests for five seconds, is tried when all others fail, and by one call after that', async () => {
     const { gateway, ask } = scene({ targets })
     for (let call = 0; call < 5; call += 1)
       expect(await ask(UNREACHABLE, CHAT_ANSWER)).toBe('sick well')
@@ -122,7 +122,7 @@ describe('a target that fails again and again', () => {
     await gateway.assertNothingIsLeft()
   })
 
-  test('is tried by the next call when the one that tried it said nothing of it', async () => {
+  test('is tried by the next call when the one that tried it had no result', async () => {
     const { gateway, ask } = scene({ targets })
     for (let call = 0; call < 5; call += 1) await ask(UNREACHABLE, CHAT_ANSWER)
     await gateway.clock.advance(5_000)
@@ -146,7 +146,7 @@ describe('a target that fails again and again', () => {
     expect(await ask(CHAT_ANSWER)).toBe('sick')
   })
 
-  test('rests as long as it asked for, from the first time on', async () => {
+  test('rests as long as it requests, from the first time on', async () => {
     const { gateway, ask } = scene({ targets })
     const busy: Script = [
       {

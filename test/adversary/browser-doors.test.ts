@@ -64,7 +64,7 @@ afterAll(async () => {
 })
 
 describe('under https', () => {
-  test('a cookie is one that only this host can have set, and it opens the session', async () => {
+  test('a cookie can be set by this host alone, and opens the session', async () => {
     const browser = new Browser(secure.listener.url, { origin: SECURE })
     const person = { email: 'ann@example.test', name: 'Ann', password }
     await browser.json('/v1/auth/sign-up', 201, { method: 'POST', body: person })
@@ -100,7 +100,7 @@ describe('under https', () => {
   })
 
   test.each(['/', '/dashboard', '/docs', '/v1/session', '/openapi.json', '/nothing', '/healthz'])(
-    'browsers are told to stay with it: %s',
+    'browsers get strict transport security: %s',
     async (path) => {
       const ask = ({ listener }: Scene) => fetch(`${listener.url}${path}`, { redirect: 'manual' })
       const header = 'strict-transport-security'
@@ -133,7 +133,7 @@ describe('a request has one host', () => {
     ['one with a path', 'host: a/v1/models?\r\n'],
   ] as const
 
-  test.each(refused)('%s is refused wherever it is asked', async (_, host) => {
+  test.each(refused)('%s is refused at every path', async (_, host) => {
     for (const path of [
       '/healthz',
       '/v1/models',
@@ -151,12 +151,12 @@ describe('a request has one host', () => {
     })
   })
 
-  test('one is enough, whatever it is', async () => {
+  test('a single valid one is accepted', async () => {
     for (const host of ['a', 'a:80', '[::1]:4000', 'xn--bcher-kva.example'])
       expect((await ask('/healthz', `host: ${host}\r\n`)).status).toBe(200)
   })
 
-  test('an old client that has none may ask how it is, and nothing else', async () => {
+  test('an old client without a host may ask for the health, and nothing else', async () => {
     const auth = `authorization: Bearer ${plain.key}\r\n`
     for (const path of ['/healthz', '/healthz?x=/v1/models', '/readyz', '/'])
       expect((await ask(path, '', '1.0')).status).toBe(200)

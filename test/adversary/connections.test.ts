@@ -139,7 +139,7 @@ const OWN_PAGE = 'origin: http://x\r\nx-gatehouse-csrf: 1\r\n'
 const idlers: readonly Idler[] = [
   { name: 'a call that was answered', send: (auth) => head('GET /v1/models', auth), status: 200 },
   { name: 'a probe that was answered', send: () => head('GET /healthz'), status: 200 },
-  { name: 'a page that is none', send: () => head('GET /nothing'), status: 404 },
+  { name: 'a missing page', send: () => head('GET /nothing'), status: 404 },
   { name: 'two hosts', send: () => head('GET /healthz', 'host: y\r\n'), status: 400 },
   {
     name: 'an answer in pieces that was read to its end',
@@ -203,7 +203,7 @@ const idlers: readonly Idler[] = [
   },
 ]
 
-describe('a connection is let go after', () => {
+describe('a connection is closed after', () => {
   const connections = new Map<string, RawConnection>()
   let held: RawConnection[] = []
   const trickles: ReturnType<typeof setInterval>[] = []
@@ -233,7 +233,7 @@ describe('a connection is let go after', () => {
     },
   )
 
-  test('and one that is waited on is not: neither for a whole answer nor in a stream', async () => {
+  test('but not while its answer is under way, whole or streamed', async () => {
     expect(held.map(({ closed }) => closed)).toEqual([false, false])
     release.resolve()
     for (const connection of held) {
@@ -251,7 +251,7 @@ describe('a connection is let go after', () => {
   })
 })
 
-test('whatever is sent as it is read is known to be, also where the control plane answers', async () => {
+test('an answer in pieces is tracked until it is over, even from the control plane', async () => {
   const ask = (path: string, body?: object) =>
     gatehouse.handle(
       new Request(`http://gateway.test${path}`, {
@@ -267,7 +267,7 @@ test('whatever is sent as it is read is known to be, also where the control plan
   expect(await ask('/v1/models')).not.toBeInstanceOf(StreamedAnswer)
 })
 
-test('an answer larger than is handed over at once is whole, to the byte', async () => {
+test('an answer larger than one hand-over is whole, to the byte', async () => {
   const response = await fetch(`${listener.url}${CHAT}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}` },
@@ -278,11 +278,11 @@ test('an answer larger than is handed over at once is whole, to the byte', async
   )
 })
 
-test('a client that takes nothing of an answer without end loses it', async () => {
+test('a client that reads nothing of an endless answer loses it', async () => {
   await flood.over
 })
 
-test('where there are nearly no handles left, no connection is kept after its answer', async () => {
+test('a connection closes after its answer if nearly no handles are left', async () => {
   const room = { isCrowded: true }
   const address = { host: '127.0.0.1', port: 0 }
   const crowded = listen(address, (request, of) => gatehouse.handle(request, of), { room })

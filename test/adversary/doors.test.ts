@@ -44,7 +44,7 @@ describe('a content type', () => {
   ])
 })
 
-describe('an object of very many members', () => {
+describe('an object with very many members', () => {
   runRows([
     {
       name: 'is refused at its first one too many',
@@ -69,7 +69,7 @@ describe('an object of very many members', () => {
   ])
 })
 
-describe('objects that have very many members together', () => {
+describe('objects with very many members together', () => {
   const schemas = (count: number) =>
     chatBody({
       tools: [
@@ -97,7 +97,7 @@ describe('objects that have very many members together', () => {
   ])
 })
 
-describe('lists in lists in lists', () => {
+describe('deeply nested lists', () => {
   const deep = '['.repeat(20_000) + ']'.repeat(20_000)
   const call = {
     id: 'call_1',
@@ -119,14 +119,14 @@ describe('lists in lists in lists', () => {
       settled: { outcome: 'failed', status: 400 },
     },
     {
-      name: 'in an answer are no answer',
+      name: 'in an answer invalidate it',
       upstream: [json(200, CHAT_JSON.replace('"object"', `"x":${deep},"object"`))],
       seen: { status: 502, contains: ['not valid JSON'] },
       sent: [{}],
       settled: { outcome: 'failed', status: 502 },
     },
     {
-      name: 'in an event that is translated are no event',
+      name: 'in a translated event invalidate it',
       gateway: { gates: { [GATE]: ['anthropic/claude-sonnet-4-5'] } },
       request: { body: chatBody({ stream: true }) },
       upstream: [stream([`event: message_start\ndata: {"type":"message_start","x":${deep}}\n\n`])],
@@ -155,7 +155,7 @@ describe('variables filled into instructions', () => {
     })
   })
 
-  test('that are very many are refused, however short they are', async () => {
+  test('in very large numbers are refused, however short they are', async () => {
     const seen = await ask('{{a}}'.repeat(10_001), { a: '' }, 1 << 20)
     expect({ status: seen.status, json: JSON.parse(seen.text) }).toMatchObject({
       status: 400,

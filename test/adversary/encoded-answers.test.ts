@@ -62,7 +62,7 @@ describe('an answer that is encoded', () => {
       settled: { outcome: 'succeeded', attempts: 2 },
     },
     {
-      name: 'with a refusal keeps the status of the refusal, and none of its bytes',
+      name: 'with a refusal keeps the status of the refusal, without its bytes',
       upstream: [
         [
           head(429, {

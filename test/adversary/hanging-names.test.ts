@@ -15,7 +15,7 @@ const canMount =
   Bun.spawnSync(withNameServer('/dev/null', ['true'])).success
 
 testIf(canMount, 'needs the permission to mount another resolv.conf')(
-  'names whose server never answers hold up no other name',
+  'look-ups with a silent server delay no other look-up',
   async () => {
     const folder = await createTemporaryFolder()
     const file = join(folder.path, 'resolv.conf')

@@ -51,7 +51,7 @@ const succeeded = { outcome: 'succeeded' } as const
 const CLAUDE = 'anthropic/claude-opus-5'
 const messages = { path: '/v1/messages', body: chatBody({ max_tokens: 9 }) }
 
-describe('of a request', () => {
+describe('headers of a request', () => {
   const agent = {
     'anthropic-beta': 'a,b',
     'anthropic-version': '2023-06-01',
@@ -61,7 +61,7 @@ describe('of a request', () => {
   }
   runRows([
     {
-      name: 'what proxies say of people does not reach the upstream',
+      name: 'about people, from proxies, do not reach the upstream',
       request: { headers: OF_PEOPLE },
       upstream: [CHAT_ANSWER],
       seen: { status: 200 },
@@ -69,7 +69,7 @@ describe('of a request', () => {
       settled: succeeded,
     },
     {
-      name: 'what agents of a dialect rely on does',
+      name: 'that agents of a dialect rely on reach it',
       gateway: { gates: { [GATE]: [CLAUDE] } },
       request: { ...messages, headers: agent },
       upstream: [json(200, MESSAGES_JSON)],
@@ -86,7 +86,7 @@ describe('of a request', () => {
       settled: succeeded,
     },
     {
-      name: 'that the operator has added pass, but for those that open something',
+      name: 'that the operator added pass, except those that open something',
       gateway: { addedHeaders: { request: ['x-team', 'x-my-*'], answer: [] } },
       request: { headers: { 'x-team': 't', 'x-my-1': 'u', 'x-my-token': 'm', 'x-other': 'm' } },
       upstream: [CHAT_ANSWER],
@@ -97,17 +97,17 @@ describe('of a request', () => {
   ])
 })
 
-describe('of an answer', () => {
+describe('headers of an answer', () => {
   runRows([
     {
-      name: 'what sites and accounts say does not reach the caller',
+      name: 'about sites and accounts do not reach the caller',
       upstream: [json(200, CHAT_JSON, OF_SITES)],
       seen: { status: 200, headers: none(OF_SITES) },
       sent: [{}],
       settled: succeeded,
     },
     {
-      name: 'what SDKs read does, and the id of the vendor has a name of its own',
+      name: 'that SDKs read do, and the vendor’s id has a separate name',
       upstream: [
         json(200, CHAT_JSON, {
           'openai-version': '2020-10-01',
@@ -129,7 +129,7 @@ describe('of an answer', () => {
       settled: succeeded,
     },
     {
-      name: 'the id of the vendor is told of a translated call too',
+      name: 'with the vendor’s id come with a translated call too',
       request: messages,
       upstream: [json(200, CHAT_JSON, { 'x-request-id': 'req_vendor' })],
       seen: { status: 200, headers: { 'x-gatehouse-upstream-request-id': 'req_vendor' } },
@@ -137,7 +137,7 @@ describe('of an answer', () => {
       settled: succeeded,
     },
     ...(['platform', 'account'] as const).map((owner) => ({
-      name: `what is left of the limits of the ${owner} is told to the account it belongs to`,
+      name: `with the remaining limits of the ${owner} reach the account that they belong to`,
       gateway: {
         gates: { [GATE]: [CLAUDE] },
         credentials: owner === 'account' ? { anthropic: owner } : {},
@@ -152,7 +152,7 @@ describe('of an answer', () => {
       settled: succeeded,
     })),
     {
-      name: 'that the operator has added pass',
+      name: 'that the operator added pass',
       gateway: { addedHeaders: { request: [], answer: ['x-custom'] } },
       upstream: [json(200, CHAT_JSON, { 'x-custom': 'kept' })],
       seen: { status: 200, headers: { 'x-custom': 'kept' } },
@@ -160,7 +160,7 @@ describe('of an answer', () => {
       settled: succeeded,
     },
     {
-      name: 'with control characters are refused with all of the answer',
+      name: 'with control characters invalidate the whole answer',
       upstream: [
         [head(200, { 'content-type': 'application/json', 'x-any': 'a\u001b[31m' }), piece('{}')],
       ],
@@ -169,7 +169,7 @@ describe('of an answer', () => {
       settled: { outcome: 'failed', status: 502 },
     },
     {
-      name: 'with control characters are refused before a stream',
+      name: 'with control characters invalidate a stream before it begins',
       request: { body: chatBody({ stream: true }) },
       upstream: [stream(['data: [DONE]\n\n'], { headers: { 'x-any': '\u0007' } })],
       seen: { status: 502 },
@@ -179,7 +179,7 @@ describe('of an answer', () => {
   ])
 })
 
-describe('of the published SDKs', () => {
+describe('the published SDKs’ headers', () => {
   const seen: Headers[] = []
   const fetch = async (input: unknown, init?: { headers?: unknown }) => {
     seen.push(
@@ -230,7 +230,7 @@ describe('of the published SDKs', () => {
   ]
 
   test.each(kinds)(
-    'all that %s sends passes in %s, but its key and its account',
+    'of %s pass in %s, except its key and its account',
     async (_, dialect, call, stays) => {
       seen.length = 0
       await call().catch(() => {})

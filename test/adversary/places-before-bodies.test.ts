@@ -44,7 +44,7 @@ describe('before a byte of the body is read', () => {
   }
   runRows([
     {
-      name: 'a key without a place is told so, though its body never comes',
+      name: 'a key without a place is refused, even if its body never comes',
       gateway: { limits },
       request: { body: waiting().body },
       seen: { status: 429, json: { error: { code: 'rate_limit_exceeded' } } },
@@ -52,21 +52,21 @@ describe('before a byte of the body is read', () => {
       tookMs: 0,
     },
     {
-      name: 'and before its body is found to be wrong',
+      name: 'and before an invalid body is noticed',
       gateway: { limits },
       request: { body: 'no JSON' },
       seen: { status: 429 },
       settled: null,
     },
     {
-      name: 'but not before the key is found to be none',
+      name: 'but not before an unknown key is refused',
       gateway: { limits },
       request: { headers: { authorization: 'Bearer nobody' } },
       seen: { status: 401 },
       settled: null,
     },
     {
-      name: 'the place of a body that is wrong is given back',
+      name: 'the place of an invalid body is given back',
       request: { body: 'no JSON' },
       seen: { status: 400 },
       settled: null,
@@ -76,7 +76,7 @@ describe('before a byte of the body is read', () => {
 })
 
 describe('bytes of all bodies together', () => {
-  test('are refused beyond the room there is, with a time to come back, and are free when calls have ended', async () => {
+  test('are bounded: a body beyond is refused with a time to come back, and room returns with ended calls', async () => {
     const gateway = new InProcessGateway({
       gates: { [GATE]: [TARGET] },
       maxHeldBodyBytes: SIZE + 20,
@@ -95,7 +95,7 @@ describe('bytes of all bodies together', () => {
     await gateway.assertNothingIsLeft()
   })
 
-  test('are counted as they come where their number is not said', async () => {
+  test('are counted as they come if their length is not declared', async () => {
     const gateway = new InProcessGateway({
       gates: { [GATE]: [TARGET] },
       maxHeldBodyBytes: SIZE - 1,
@@ -107,7 +107,7 @@ describe('bytes of all bodies together', () => {
     await gateway.assertNothingIsLeft()
   })
 
-  test('are free once a stream has begun, which may go on for minutes; what it used is known all the same', async () => {
+  test('are free once a stream has begun, and the stream’s usage is still known', async () => {
     const held = Promise.withResolvers<void>()
     const [first = '', ...rest] = CHAT_STREAM
     const gateway = new InProcessGateway({
@@ -206,7 +206,7 @@ describe.each(kinds)('the places of a key on %s', (_, create) => {
     enter()
   })
 
-  test('are none where the requests of a minute are used up, and entering uses none up', async () => {
+  test('are not given once the requests of a minute are used up, and entering uses none of them', async () => {
     const one = { ...caller({ requestsPerMinute: 1 }), keyId: 'key_minute' as Caller['keyId'] }
     for (let round = 0; round < 5; round++) limits.enter(one, AHEAD.startedAtMs).leave()
     await limits.admit(one, AHEAD)

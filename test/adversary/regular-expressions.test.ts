@@ -63,7 +63,7 @@ const literals: Placed[] = sources.flatMap(({ path, found }) =>
   found.literals.map((literal) => ({ path, ...literal })),
 )
 
-test('there is something to look at', () => {
+test('the search finds literals', () => {
   expect(literals.length).toBeGreaterThan(100)
 })
 
@@ -81,7 +81,7 @@ test('no literal has two repeats that can share characters, unless it was review
   expect(stale).toEqual([])
 })
 
-test('expressions made from text while the program runs are known', () => {
+test('expressions built from text at run time are listed', () => {
   const made = sources
     .filter(({ found }) => found.made > 0)
     .map(({ path, found }) => [path, found.made])
@@ -117,7 +117,7 @@ test.each([
   ['^(?:a|ab)*$', '', 'begin alike'],
   ['^(?:a*)*$', '', 'may be empty'],
   ['^[^@]+\\.[^@]+$', '', 'two repeats'],
-])('/%s/%s is called slow: %s', (source, flags, reason) => {
+])('/%s/%s counts as slow: %s', (source, flags, reason) => {
   expect(
     findSlowShapes(source, flags)
       .map((finding) => finding.reason)
@@ -131,11 +131,11 @@ test.each([
   ['[^a-z]+', 'g'],
   ['^data:([^;,]+)(?:;[^,]*)?;base64,', 'i'],
   ['^[a-z]{1,63}(?:\\.[a-z]{1,63})*$', ''],
-])('/%s/%s is not', (source, flags) => {
+])('/%s/%s does not', (source, flags) => {
   expect(findSlowShapes(source, flags)).toEqual([])
 })
 
-test('texts made against an expression are as long as they are asked to be', () => {
+test('hostile texts have the requested length', () => {
   expect(hostileTexts('^\\s*;\\s*$', '', 100).every((text) => text.length >= 100)).toBeTrue()
 })
 

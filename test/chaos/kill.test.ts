@@ -42,7 +42,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')(
     })
     afterAll(() => cluster?.remove())
 
-    test('every response seen complete has one row, and sums, quota and budget say what the rows say', async () => {
+    test('every answer seen whole has one row, and sums, quota and budget agree with the rows', async () => {
       let served = 0
       const load = startClusterLoad(cluster, {
         clients: 8,

@@ -115,7 +115,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     for (const count of attempts) expect(count).toBeLessThan(largestHerd(lastedMs))
   }
 
-  test('Postgres stopped: every call is served, and nobody runs against the door', async () => {
+  test('Postgres stopped: every call is served, and no node retries without a pause', async () => {
     const asking = new AbortController()
     const { all, attempts, lastedMs } = await during(
       'Postgres stopped',
@@ -166,7 +166,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     expect(refusals(all)).toEqual([])
   })
 
-  test('Redis killed, and back without what it held: every call is served', async () => {
+  test('Redis killed, and back without its contents: every call is served', async () => {
     const { all } = await during(
       'Redis killed',
       () => cluster.redis.kill(),
@@ -200,7 +200,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     for (const { problem } of refusals(all)) expect(problem).toContain('unavailable')
   })
 
-  test('and after it all every node serves, nothing is missing, and all that counts agrees', async () => {
+  test('after all outages every node serves, nothing is missing, and all counts agree', async () => {
     const load = startClusterLoad(cluster, { maxCalls: 60 })
     await load.done
     calls.push(...load.calls)

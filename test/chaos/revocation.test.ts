@@ -118,7 +118,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
   const statusesOf = async (options: Parameters<typeof call>[1]) =>
     (await Promise.all([0, 1, 2].map((index) => call(index, options)))).map(({ status }) => status)
 
-  test('what is changed on one node is so on the others when the answer is there', async () => {
+  test('a change on one node holds on the others once it is answered', async () => {
     await whenWell()
     const ask = <Body>(index: number, method: string, path: string, body?: unknown, status = 200) =>
       askControlPlane<Body>(cluster.node(index), method, path, { body, status })
@@ -173,7 +173,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     }
   })
 
-  test('a node that is cut off from Postgres serves on, and knows from Redis whom it must not serve', async () => {
+  test('a node cut off from Postgres serves on, and learns revocations from Redis', async () => {
     await whenWell()
     const made = await askControlPlane<MadeKey>(cluster.node(0), 'POST', '/v1/keys', {
       body: { name: 'to be revoked' },
@@ -208,7 +208,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     expect((await call(2)).status).toBe(200)
   })
 
-  test('cut off from both, a node refuses calls once its lease is over, and says so', async () => {
+  test('a node cut off from both refuses calls once its lease is over, and reports that', async () => {
     await whenWell()
     cluster.node(2).postgres.cut()
     cluster.node(2).redis.cut()
@@ -226,7 +226,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     expect((await call(2)).status).toBe(200)
   })
 
-  test('a node that ends says farewell: nobody waits for it', async () => {
+  test('a node that ends takes its leave: no other waits for it', async () => {
     await whenWell()
     expect(await cluster.node(2).stop()).toBe(0)
     expect(await cluster.query('SELECT id FROM nodes')).toHaveLength(2)

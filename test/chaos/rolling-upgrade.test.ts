@@ -93,7 +93,7 @@ const TRIED = IS_LONG ? KINDS : KINDS.filter(({ isHere }) => isHere).slice(-1)
 
 describe.each(TRIED)('behind $name', (kind) => {
   testIf(canStartCluster() && kind.isHere, 'needs Postgres, redis-server and nginx')(
-    'an upgrade node by node fails no call, and neither does an old node that starts again on the new schema',
+    'an upgrade node by node fails no call, even when an old node restarts on the new schema',
     async () => {
       const { cluster, balancer } = await open(kind)
       const calls: SeenCall[] = []

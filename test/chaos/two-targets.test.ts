@@ -162,7 +162,7 @@ async function expectNoTrace(scene: Scene): Promise<void> {
 describe.each(SCENES.filter((scene) => !isTriedBesideOthers(scene)))(
   '$first first, then $second',
   (scene) => {
-    test(`leaves no trace in ${scene.calls} answers, ${AT_ONCE} at a time: each is whole, its own, and written down once`, async () => {
+    test(`leaves no trace in ${scene.calls} answers, ${AT_ONCE} at a time: each is whole, unmixed and recorded once`, async () => {
       await expectNoTrace(scene)
     })
   },
@@ -170,7 +170,7 @@ describe.each(SCENES.filter((scene) => !isTriedBesideOthers(scene)))(
 
 const besideOthers = SCENES.filter(isTriedBesideOthers)
 if (besideOthers.length > 0)
-  test('nor does a first target that never ends, over any dialect', async () => {
+  test('leaves no trace if the first target never ends, over any dialect', async () => {
     await Promise.all(besideOthers.map(expectNoTrace))
   })
 

@@ -28,11 +28,11 @@ function verdictOf(endpoint: string, provider: string, model: string, feature: F
   return row?.results[feature]
 }
 
-test('nothing is lost in silence', () => {
+test('every loss is named', () => {
   expect(faults).toEqual([])
 })
 
-test('every dialect that is translated from has probes, and every one that is translated to has answers', () => {
+test('every caller dialect has probes, and every upstream dialect has answers', () => {
   expect(
     TRANSLATING_ENDPOINTS.filter(([, dialect]) => !Object.hasOwn(CALLERS, dialect.id)),
   ).toEqual([])
@@ -50,12 +50,12 @@ test.each(catalog.map((provider) => [provider.id, provider] as const))(
   },
 )
 
-test('every feature is asked for at some endpoint', () => {
+test('every feature is probed at some endpoint', () => {
   const asked = new Set(rows.flatMap((row) => Object.keys(row.results)))
   expect(FEATURE_IDS.filter((feature) => !asked.has(feature))).toEqual([])
 })
 
-test('what is published is what was found, and keeps to its contract', async () => {
+test('the published tables are those found, and keep to their contract', async () => {
   for (const [path, text] of conformanceTexts(found).files)
     expect(await Bun.file(join(import.meta.dir, '../..', path)).text()).toBe(text)
   const json = await Bun.file(
@@ -70,7 +70,7 @@ test('what is published is what was found, and keeps to its contract', async () 
 const CHAT = '/v1/chat/completions'
 const MESSAGES = '/v1/messages'
 
-describe('known to be so', () => {
+describe('known results:', () => {
   test.each([
     [CHAT, 'openai', 'gpt-5', 'text'],
     [CHAT, 'groq', '', 'unknown'],
@@ -118,7 +118,7 @@ describe('known to be so', () => {
     })
   })
 
-  test('what a format cannot ask for is not in its rows', () => {
+  test('a feature that a format cannot express is not in its rows', () => {
     expect(verdictOf(MESSAGES, 'gemini', 'gemini-3', 'seed')).toBeUndefined()
     expect(verdictOf(CHAT, 'gemini', 'gemini-3', 'resultError')).toBeUndefined()
   })

@@ -130,7 +130,7 @@ async function register(slug: string, baseUrl: string) {
 const chat = (gate: string, content = 'Hi') =>
   send('POST', '/v1/chat/completions', { model: gate, messages: [{ role: 'user', content }] })
 
-test('a name that leads nowhere when saved and to loopback when called is refused without a connection', async () => {
+test('a name without an address when saved and with loopback when called is refused unconnected', async () => {
   leadsTo = ['nowhere']
   const saved = await register('later', `https://${NAME}:${other.port}/v1`)
   expect(saved).toMatchObject({ status: 201, body: { probe: { status: 'unreachable' } } })
@@ -142,7 +142,7 @@ test('a name that leads nowhere when saved and to loopback when called is refuse
   expect(other.connections).toBe(0)
 })
 
-test('what was checked is what is connected to, however the name is answered a moment later', async () => {
+test('a call connects to the checked address, even if the name changes a moment later', async () => {
   leadsTo = [['127.0.0.1'], ['127.0.0.2']]
   const { body } = await register('rebound', `http://${NAME}:${trusted.port}/v1`)
   expect(body).toMatchObject({ probe: { status: 'reachable' } })
@@ -155,7 +155,7 @@ test('what was checked is what is connected to, however the name is answered a m
   expect(other.connections).toBe(0)
 })
 
-test('a name that leads inside is not even saved', async () => {
+test('a name with a private address cannot be saved', async () => {
   leadsTo = [['127.0.0.1']]
   expect(await register('inside', 'https://elsewhere.vendor.com/v1')).toMatchObject({
     status: 400,
@@ -164,7 +164,7 @@ test('a name that leads inside is not even saved', async () => {
   expect(other.connections).toBe(0)
 })
 
-test('calls that wait for a name side by side keep their own bodies', async () => {
+test('calls that wait for one look-up keep their own bodies', async () => {
   leadsTo = ['nowhere']
   const slugs = ['slow-a', 'slow-b', 'slow-c']
   for (const slug of slugs)

@@ -43,7 +43,7 @@ test.each<[target: string, status: Cost['status']]>([
 const AT = Date.parse('2026-11-01T12:00:00Z')
 const idsOf = (providerId: string) => book.modelsOf(providerId, AT).map(({ id }) => id)
 
-test('the models that are offered of a provider are its own, with their prices', () => {
+test('the offered models of a provider are its own, with their prices', () => {
   expect(book.modelsOf('openai', AT).find(({ id }) => id === 'gpt-4o')).toMatchObject({
     inputUsdPerMillion: 2.5,
     outputUsdPerMillion: 10,
@@ -56,7 +56,7 @@ test('the models that are offered of a provider are its own, with their prices',
   expect(idsOf('our-own-provider')).toEqual([])
 })
 
-test('a price that depends on the time is that of the moment, and each listed model has one or none', () => {
+test('a time-dependent price is that of the moment, and each listed model has a price or none', () => {
   for (const { id } of catalog) {
     for (const model of book.modelsOf(id, AT)) {
       const { inputUsdPerMillion: input, outputUsdPerMillion: output } = model

@@ -55,7 +55,7 @@ const PAIRS = catalog.flatMap((provider) =>
   })),
 )
 
-test('every dialect that a provider speaks has a row of samples', () => {
+test('every dialect of a provider has a row of samples', () => {
   const sampled = new Set([...DIALECTS, ...TRANSLATED, ...WHOLE_ANSWERS].map((row) => row.dialect))
   expect(PAIRS.filter(({ dialect }) => !sampled.has(dialect))).toEqual([])
 })
@@ -170,7 +170,7 @@ describe.each(PAIRS.filter(hasNoStreams))(
       })
     }
 
-    test("goes to its address with the provider's key and without the caller's; the answer comes back and is counted", async () => {
+    test("goes to its address with the provider's key alone; the answer comes back and is counted", async () => {
       upstream.answer(jsonAnswer(200, row.answer))
       const answer = await call()
       const sent = upstream.last()
@@ -187,7 +187,7 @@ describe.each(PAIRS.filter(hasNoStreams))(
       )
     })
 
-    test("its refusals keep the client's own mistakes apart from its failures", async () => {
+    test("its refusals are split into the caller's mistakes and the provider's failures", async () => {
       upstream.answer(jsonAnswer(400, { error: { message: 'no' } }))
       expect((await call()).status).toBe(400)
       upstream.answer(jsonAnswer(401, { error: { message: `bad key ${keyOf(provider)}` } }))

@@ -177,8 +177,8 @@ const countTokens = (model: string) =>
   send('POST', '/v1/messages/count_tokens', { model, messages })
 const embed = (model: string) => send('POST', '/v1/embeddings', { model, input: ['a', 'b'] })
 
-describe('a vLLM that is protected by a key, and declared to speak Messages,', () => {
-  test('is found to want a bearer token, and called with one', async () => {
+describe('a vLLM with a key that is declared to speak Messages', () => {
+  test('is found to need a bearer token, and gets one with calls', async () => {
     const { slug, probe, warnings } = await register(vllm, { dialect: 'anthropic-messages' })
     expect({ probe, warnings }).toMatchObject({
       probe: {
@@ -193,7 +193,7 @@ describe('a vLLM that is protected by a key, and declared to speak Messages,', (
     expect([headers.authorization, headers['x-api-key']]).toEqual([`Bearer ${KEY}`, undefined])
   })
 
-  test('fails under the header that the registration insists on, and works again under the right one', async () => {
+  test('fails under the configured wrong header, and works again under the right one', async () => {
     const { slug, probe } = await register(vllm, {
       dialect: 'anthropic-messages',
       credentialHeader: 'x-api-key',
@@ -219,7 +219,7 @@ describe('a vLLM that is protected by a key, and declared to speak Messages,', (
     expect(JSON.parse(upstream.last().text)).toEqual({ model: SERVED, messages })
   })
 
-  test('is said not to know a model, and its errors come in Anthropic’s envelope', async () => {
+  test('reports an unknown model, and its errors come in Anthropic’s envelope', async () => {
     const { slug, probe } = await register(vllm, {
       dialect: 'anthropic-messages',
       upstreamModelId: 'other',
@@ -239,7 +239,7 @@ describe('a vLLM that is protected by a key, and declared to speak Messages,', (
     expect(changed.json).toMatchObject({ probe: { status: 'reachable' }, warnings: [] })
   })
 
-  test('with a model for chat embeds nothing', async () => {
+  test('with a chat model has no embeddings', async () => {
     const { slug, probe } = await register(vllm)
     expect(probe).toMatchObject({ status: 'reachable', found: { embeddings: false } })
     expect(await embed(slug)).toMatchObject({
@@ -250,7 +250,7 @@ describe('a vLLM that is protected by a key, and declared to speak Messages,', (
 })
 
 describe('an Ollama', () => {
-  test('embeds with its model for chat, byte for byte, at the declared price', async () => {
+  test('gives embeddings with its chat model, byte for byte, at the declared price', async () => {
     const { slug, probe } = await register(ollama)
     expect(probe).toMatchObject({ status: 'reachable', found: { embeddings: true } })
     const { status, text, headers } = await embed(slug)
@@ -270,7 +270,7 @@ describe('an Ollama', () => {
     })
   })
 
-  test('without an endpoint for it has tokens estimated', async () => {
+  test('without a counting endpoint has tokens estimated', async () => {
     const { slug, probe } = await register(ollama, { dialect: 'anthropic-messages' })
     expect(probe).toMatchObject({ found: { credentialHeader: 'x-api-key', countTokens: false } })
     const asked = upstream.requests.length
@@ -279,14 +279,14 @@ describe('an Ollama', () => {
     expect(upstream.requests).toHaveLength(asked)
   })
 
-  test('that has not pulled the model is said not to know it', async () => {
+  test('without the model pulled is reported as not knowing it', async () => {
     const { probe } = await register(ollama, { upstreamModelId: 'llama3' })
     expect(probe).toMatchObject({ detail: expect.stringContaining('does not know the model') })
   })
 })
 
 describe('a llama.cpp', () => {
-  test('that loads its model says so, and is found when it is ready without being asked for again', async () => {
+  test('that loads its model is reported as loading, and as reachable later without another request', async () => {
     const { slug, probe, warnings } = await register(llamaCppLoading)
     expect({ probe, warnings }).toMatchObject({
       probe: { status: 'loading', httpStatus: 503, detail: 'The server is loading the model.' },
@@ -306,7 +306,7 @@ describe('a llama.cpp', () => {
 })
 
 describe('a server for embeddings alone', () => {
-  test('is declared as one, asked in that dialect, and serves nothing else', async () => {
+  test('is declared as one, gets calls in that dialect, and serves nothing else', async () => {
     const { slug, probe } = await register(embedder, { dialect: 'openai-embeddings' })
     expect(probe).toMatchObject({ status: 'reachable', httpStatus: 200 })
     expect(upstream.requests.map(({ path }) => path)).toEqual(['/v1/embeddings'])
@@ -317,7 +317,7 @@ describe('a server for embeddings alone', () => {
     expect(json.results).toMatchObject([{ status: 'ok', dialect: 'openai-embeddings' }])
   })
 
-  test('declared to speak chat is not reachable', async () => {
+  test('is unreachable if declared to speak chat', async () => {
     const { probe, warnings } = await register(embedder)
     expect(probe).toMatchObject({ status: 'unreachable', httpStatus: 404 })
     expect(warnings).toMatchObject([{ code: 'probe_failed' }])

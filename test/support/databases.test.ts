@@ -4,7 +4,7 @@ import { databases, type TestDatabase, withTestStore } from './databases.ts'
 import { pollUntil } from './poll-until.ts'
 
 describe.each(databases)('on $name', (kind) => {
-  test('one that was used before holds what a new one holds, whatever was done to it', async () => {
+  test('a reused database equals a new one, whatever was done to it', async () => {
     const fresh = await kind.create({ own: true })
     const expected = await contentsOf(fresh)
     await fresh.remove()
@@ -22,7 +22,7 @@ describe.each(databases)('on $name', (kind) => {
     await again.remove()
   })
 
-  test('two at once are two', async () => {
+  test('two at once are separate', async () => {
     await withTestStore(kind, async (_, one) => {
       await withTestStore(kind, async (__, other) => {
         await one.run("UPDATE accounts SET name = 'renamed'")
@@ -31,7 +31,7 @@ describe.each(databases)('on $name', (kind) => {
     })
   })
 
-  test('one of its own may change as it likes', async () => {
+  test('an own database may be changed in any way', async () => {
     const own = await kind.create({ own: true })
     await own.run('DROP TABLE gates')
     await own.remove()
@@ -55,7 +55,7 @@ describe.each(databases)('on $name', (kind) => {
 })
 
 describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (kind) => {
-  test('a test that changes the schema of one that is shared fails, and the next one finds what it should', async () => {
+  test('a schema change of a shared database fails its test, and the next one finds the original schema', async () => {
     const changed = await kind.create()
     await changed.run('ALTER TABLE gates ADD COLUMN colour text')
     await expect(changed.remove()).rejects.toThrow('create({ own: true })')
@@ -66,7 +66,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     await next.remove()
   })
 
-  test('a connection that was left open, in a transaction too, holds nobody up and writes nothing any more', async () => {
+  test('a connection left open, in a transaction too, delays no test and writes nothing later', async () => {
     const left = await kind.create()
     const outcome = left.run("BEGIN; UPDATE accounts SET name = 'left'; SELECT pg_sleep(60)").then(
       () => 'answered',

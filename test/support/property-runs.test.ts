@@ -13,7 +13,7 @@ function triedOn(name: 'SQLite' | 'Postgres', isLong: boolean): readonly string[
   return tried
 }
 
-test('the example first, then at random: on SQLite always, on Postgres and as often as can be in the long form', () => {
+test('the example comes first, then random runs: always on SQLite, and on Postgres in the long form', () => {
   const all = ['example', 'random', 'random', 'random']
   expect(triedOn('SQLite', false)).toEqual(['example', 'random'])
   expect(triedOn('SQLite', true)).toEqual(all)

@@ -51,7 +51,7 @@ async function startEcho(): Promise<{
   return { proxy, server, connections: () => connections }
 }
 
-test('what is said arrives, and an end is an end on both sides', async () => {
+test('bytes arrive, and an end is an end on both sides', async () => {
   const { proxy, connections } = await startEcho()
   const talker = talkTo(proxy.port)
   talker.socket.write('hello')
@@ -61,7 +61,7 @@ test('what is said arrives, and an end is an end on both sides', async () => {
   await pollUntil('the end', () => connections() === 0 && proxy.open === 0)
 })
 
-test('cut: what is there is reset, and so is what comes', async () => {
+test('cut: open connections are reset, and so are new ones', async () => {
   const { proxy } = await startEcho()
   const before = talkTo(proxy.port)
   before.socket.write('hello')
@@ -76,7 +76,7 @@ test('cut: what is there is reset, and so is what comes', async () => {
   await pollUntil('the echo', () => after.text() === 'again')
 })
 
-test('frozen: nothing arrives and nobody is told, until what was held is delivered in its order', async () => {
+test('frozen: nothing arrives and no side is closed, until held bytes are delivered in their order', async () => {
   const { proxy, connections } = await startEcho()
   const old = talkTo(proxy.port)
   old.socket.write('a')
@@ -98,7 +98,7 @@ test('frozen: nothing arrives and nobody is told, until what was held is deliver
   await pollUntil('both echoes', () => old.text() === 'ab' && young.text() === 'c')
 })
 
-test('a client that leaves while frozen is gone from the server after it', async () => {
+test('a client that leaves during a freeze is gone from the server after it', async () => {
   const { proxy, connections } = await startEcho()
   const talker = talkTo(proxy.port)
   talker.socket.write('a')

@@ -77,7 +77,7 @@ test('SIGUSR1 and SIGUSR2 do nothing, and a stream goes on to its end', async ()
   expect(await server.stop()).toBe(0)
 })
 
-test('SIGHUP takes plans and the log level out of the configuration file, and says so', async () => {
+test('SIGHUP applies plans and the log level of the configuration file, and logs that', async () => {
   const { server, file } = await start(PLANS(111))
   expect(await limitOf(server)).toBe('111')
   await writeFile(file, `${PLANS(222)}logLevel: debug\n`)
@@ -86,7 +86,7 @@ test('SIGHUP takes plans and the log level out of the configuration file, and sa
   expect(await limitOf(server)).toBe('222')
 })
 
-test('SIGHUP says what waits for a restart', async () => {
+test('SIGHUP logs the settings that wait for a restart', async () => {
   const { server, file } = await start('')
   await writeFile(
     file,
@@ -96,7 +96,7 @@ test('SIGHUP says what waits for a restart', async () => {
   expect(JSON.parse(line)).toMatchObject({ taken: [], waitsForRestart: ['providers'] })
 })
 
-test('SIGHUP on a file that is wrong or gone says why, and changes nothing', async () => {
+test('SIGHUP on an invalid or missing file logs the reason, and changes nothing', async () => {
   const { server, file } = await start(PLANS(111))
   await writeFile(file, 'plans:\n  default: nobody\n')
   const wrong = await reload(server, 'nothing has changed')
@@ -110,7 +110,7 @@ test('SIGHUP on a file that is wrong or gone says why, and changes nothing', asy
   expect(await limitOf(server)).toBe('333')
 })
 
-test('many signals at once are obeyed one after the other', async () => {
+test('many signals at once are handled one after the other', async () => {
   const { server, file } = await start(PLANS(111))
   await writeFile(file, PLANS(444))
   for (let sent = 0; sent < 50; sent++) server.signal(sent % 3 === 0 ? 'SIGUSR2' : 'SIGHUP')

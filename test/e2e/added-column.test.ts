@@ -28,7 +28,7 @@ const ADDED = {
   nextWay: 'sea',
 }
 
-describe('a call of a version that has added columns', () => {
+describe('a call of a version with added columns', () => {
   let gatehouse: Gatehouse
   let callId: string | null
   beforeAll(async () => {
@@ -90,14 +90,14 @@ describe('its line', () => {
   const load = (): Promise<typeof import('../../src/ledger/record-line.ts')> =>
     import(join(next.path, 'src/ledger/record-line.ts'))
 
-  test('comes back, and is one of a later version to this build', async () => {
+  test('comes back, and counts as one of a later version for this build', async () => {
     const later = await load()
     const line = toBytes(later.encodeRecordLine(extended))
     expect<unknown>(later.decodeRecordLine(line)).toEqual(extended)
     expect(decodeRecordLine(line)).toBe('newer')
   })
 
-  test('without what was added is what this build writes, and each reads it', async () => {
+  test('without the added column equals this build’s line, and both builds read it', async () => {
     const later = await load()
     expect(later.encodeRecordLine(record)).toBe(encodeRecordLine(record))
     expect(later.decodeRecordLine(toBytes(encodeRecordLine(record)))).toEqual(record)
@@ -113,7 +113,7 @@ describe('its line', () => {
   })
 })
 
-test('what is to be told in the dashboard is among its facts', async () => {
+test('a column for the dashboard is among its facts', async () => {
   const { CALL_FACTS }: typeof import('../../src/contract/call-facts.generated.ts') = await import(
     join(next.path, 'src/contract/call-facts.generated.ts')
   )

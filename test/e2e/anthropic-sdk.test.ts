@@ -104,7 +104,7 @@ describe('relayed', () => {
     })
   })
 
-  test('the key is taken from Authorization too', async () => {
+  test('the key is accepted from Authorization too', async () => {
     upstream.answer(jsonAnswer(200, MESSAGE))
     const bearer = new Anthropic({ baseURL: gatehouse.url, apiKey: null, authToken: gatehouse.key })
     const message = await bearer.messages.create({
@@ -311,7 +311,7 @@ describe.each([
   })
 })
 
-test('what another provider sealed does not reach an upstream of the caller’s own dialect', async () => {
+test('reasoning sealed by another provider does not reach an upstream of the caller’s own dialect', async () => {
   const signed = { functionCall: { name: 'now', args: {} }, thoughtSignature: 'c2lnMQ==' }
   const [first] = await runLoop('gemini', [geminiTurn([signed])], false)
   const [call] = first?.content ?? []
@@ -350,7 +350,7 @@ test('what another provider sealed does not reach an upstream of the caller’s 
   expect(user.content[0].tool_use_id).toBe(assistant.content[0].id)
 })
 
-describe('a conversation that another provider took part in goes on at the caller’s own', () => {
+describe('a conversation with another provider’s turns goes on at the caller’s own', () => {
   const NOON = {
     id: 'msg_2',
     type: 'message',
@@ -363,7 +363,7 @@ describe('a conversation that another provider took part in goes on at the calle
   }
   const beta = { headers: { 'anthropic-beta': 'context-management-2025-06-27' } }
 
-  test('with its beta header, the members that need it, and hosted tools, and no seal of others', async () => {
+  test('with its beta header, the members that need it, and hosted tools, and without foreign seals', async () => {
     const signed = { functionCall: { name: 'now', args: {} }, thoughtSignature: 'c2lnMQ==' }
     const [first] = await runLoop(
       'gemini',
@@ -415,7 +415,7 @@ describe('a conversation that another provider took part in goes on at the calle
   test.each([
     ['whole', false],
     ['streamed', true],
-  ])('without thinking that nobody signed, %s', async (_, streams) => {
+  ])('without unsigned thinking, %s', async (_, streams) => {
     const [first] = await runLoop('llama', [chatTurn({ content: 'Hi', reasoning: 'hm' })], streams)
     // A copy: matching writes its matcher into what it has matched.
     expect(structuredClone(first?.content)).toMatchObject([
@@ -462,7 +462,7 @@ describe('a conversation that another provider took part in goes on at the calle
   })
 })
 
-test('what the target cannot take is named as Anthropic spells it, or refused when the caller is strict', async () => {
+test('unsupported members are named as Anthropic spells them, or refused for a strict caller', async () => {
   upstream.answer(jsonAnswer(200, chatTurn({ content: 'Hi' }).whole))
   const asked = { model: 'llama', max_tokens: 9, top_k: 5, messages: [question] }
   const { response } = await anthropic.messages.create(asked).withResponse()
@@ -471,7 +471,7 @@ test('what the target cannot take is named as Anthropic spells it, or refused wh
   expect(await failureOf(strict)).toBeInstanceOf(Anthropic.BadRequestError)
 })
 
-test('a stream that is cut, and one that fails, are failures for the caller', async () => {
+test('a broken stream and a failing one are failures for the caller', async () => {
   const { stream } = chatTurn({ content: 'Sunny.' })
   const read = async () => {
     for await (const _ of anthropic.messages.stream({
@@ -503,7 +503,7 @@ test('the gates are its models, page by page', async () => {
   )
 })
 
-test('a tool runner, which begins a thread of itself, goes on with the whole conversation where none is kept', async () => {
+test('a tool runner with a thread goes on with the whole conversation if no thread is stored', async () => {
   const turns = [
     chatTurn({ content: null, tool_calls: CALLS.slice(1) }),
     chatTurn({ content: 'Noon.' }),
@@ -535,7 +535,7 @@ test('a tool runner, which begins a thread of itself, goes on with the whole con
 })
 
 describe('counting tokens', () => {
-  test('is asked of the provider that can count', async () => {
+  test('goes to the provider if it can count', async () => {
     upstream.answer(jsonAnswer(200, { input_tokens: 7 }))
     const count = await anthropic.messages.countTokens({ model: 'claude', messages: [question] })
     expect(count.input_tokens).toBe(7)
@@ -543,7 +543,7 @@ describe('counting tokens', () => {
     expect(sent()).toEqual({ model: 'claude-opus-5', messages: [question] })
   })
 
-  test('is an estimate, and says so, where the provider cannot', async () => {
+  test('is an estimate, and marked as one, if the provider cannot', async () => {
     const count = async (text: string) =>
       anthropic.messages
         .countTokens({ model: 'llama', tools, messages: [{ role: 'user', content: text }] })

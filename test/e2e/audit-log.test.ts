@@ -90,13 +90,13 @@ async function findChangingOperations(): Promise<readonly Operation[]> {
   )
 }
 
-test('every operation that may change something is audited, or says why not, and no other is listed', async () => {
+test('every operation with changes is audited or has a reason, and no other is listed', async () => {
   const listed = [...Object.keys(auditedRoutes), ...Object.keys(unauditedRoutes)]
   const found = (await findChangingOperations()).map(({ id }) => id)
   expect(listed.toSorted()).toEqual(found.toSorted())
 })
 
-test('each change by HTTP leaves exactly one row, and a refused one leaves none', async () => {
+test('each change by HTTP leaves exactly one row, and a refused one leaves no row', async () => {
   const scene = await openScene(server)
   for (const operation of await findChangingOperations()) {
     const route = auditedRoutes[operation.id]
@@ -165,7 +165,7 @@ async function senderOf(scene: Scene, by: 'key' | 'owner' | 'visitor'): Promise<
 const run = (words: readonly string[], environment: Record<string, string>, input = '') =>
   runCliInProcess(words, { environment, input })
 
-test('the command line shows who changed what, as a table and as JSON, with filters', async () => {
+test('the command line shows changes with their actors, as a table and as JSON, with filters', async () => {
   const environment = { GATEHOUSE_URL: server.url, GATEHOUSE_API_KEY: server.key }
   await createGate(server, 'shown', 'sandbox/echo')
   await (
@@ -194,7 +194,7 @@ test('the command line shows who changed what, as a table and as JSON, with filt
   expect(wrong.stderr).toContain('from: must be a time')
 })
 
-test("what is done on the local data folder is the operator's, the master key's rotation too", async () => {
+test('changes on the local data folder, and rotations of the master key, have the operator as actor', async () => {
   const folder = await createTemporaryFolder()
   const environment = { GATEHOUSE_DATA_DIR: folder.path }
   const imported = `legacy_iiii${crypto.randomUUID()}`
@@ -231,7 +231,7 @@ test("what is done on the local data folder is the operator's, the master key's 
   }
 })
 
-test("the operator's invitations and passwords are written down, beside a running server too", async () => {
+test("the operator's invitations and passwords are recorded, even beside a running server", async () => {
   const environment = { GATEHOUSE_DATA_DIR: server.dataFolder }
   const email = 'invited-by-the-operator@example.test'
   const [token] =
@@ -267,7 +267,7 @@ test("the operator's invitations and passwords are written down, beside a runnin
     expect(text.includes(secret)).toBeFalse()
 })
 
-test('planted secrets are nowhere in the table, the answers or the database files', async () => {
+test('planted secrets are absent from the table, the answers and the database files', async () => {
   const planted = {
     made: '',
     imported: `legacy_${crypto.randomUUID()}${crypto.randomUUID()}`,
@@ -310,7 +310,7 @@ test('planted secrets are nowhere in the table, the answers or the database file
 const ROUNDS = IS_LONG ? 8 : 4
 const CLIENTS = 6
 
-test(`SIGKILL under changes, ${ROUNDS} times: the rows, replayed, are exactly what is there`, async () => {
+test(`SIGKILL during changes, ${ROUNDS} times: the rows, replayed, give exactly the stored state`, async () => {
   const folder = await createTemporaryFolder()
   const key = createBootstrapKey()
   const acknowledged = new Set<string>()

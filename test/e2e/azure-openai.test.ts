@@ -62,7 +62,7 @@ afterAll(async () => {
 })
 const sent = () => JSON.parse(upstream.last().text)
 
-test('a stream is relayed with what its filter said, and counted', async () => {
+test('a stream is relayed with the results of its filter, and counted', async () => {
   const openai = new OpenAI({
     baseURL: `${gatehouse.url}/v1`,
     apiKey: gatehouse.key,
@@ -85,7 +85,7 @@ test('a stream is relayed with what its filter said, and counted', async () => {
   )
 })
 
-test('for callers of Messages, the answer has its id, its model and its usage', async () => {
+test('an answer for callers of Messages has its id, its model and its usage', async () => {
   const anthropic = new Anthropic({ baseURL: gatehouse.url, apiKey: gatehouse.key, maxRetries: 0 })
   upstream.answer(streamAnswer(STREAM))
   const message = await anthropic.messages

@@ -241,7 +241,7 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
     expectWholeHistory()
   })
 
-  test('a model that is named by an ARN stays one part of the path', async () => {
+  test('a model named by an ARN stays one part of the path', async () => {
     upstream.answer(jsonAnswer(200, ANSWERS[2]))
     await openai.chat.completions.create({
       model: 'profile',
@@ -258,7 +258,7 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
     await checkCredential(upstream.last())
   })
 
-  test('usage is streamed when asked for, and counted with what the cache held', async () => {
+  test('usage is streamed on request, and counted with cached tokens', async () => {
     upstream.answer(binary(asStream(ANSWERS[2])))
     const { data, response } = await openai.chat.completions
       .create({
@@ -289,7 +289,7 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
     })
   })
 
-  test('a stream that is cut, damaged, or in which the upstream reports a failure, is a failure for the caller', async () => {
+  test('a stream that is cut, damaged or reports a failure is a failure for the caller', async () => {
     const pieces = asStream(ANSWERS[2])
     const beginning = pieces.slice(0, 2)
     const failure = awsException('throttlingException', 'Too many tokens')
@@ -374,7 +374,7 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
     await checkCredential(upstream.last())
   })
 
-  test('a refusal keeps its status and its words, and shows nothing of a credential', async () => {
+  test('a refusal keeps its status and its message, without a credential', async () => {
     const echoed = `Malformed: ${credential} ${SIGNING.sessionToken} ${SIGNING.secretAccessKey}`
     upstream.answerOnce(jsonAnswer(400, { message: echoed }))
     const refused = await failureOf(

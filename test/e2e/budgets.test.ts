@@ -70,7 +70,7 @@ async function readBudget({ id }: Budget): Promise<Budget> {
 }
 
 describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row) => {
-  test('a used-up budget is refused in the own dialect, with no reason to try again', async () => {
+  test('a used-up budget refuses calls in their own dialect, with no reason to retry', async () => {
     scene.upstream.answer(jsonAnswer(200, row.answer))
     const { key, id: keyId } = await createKey(scene.gatehouse, row.dialect)
     const budget = await createBudget({ keyId, limitTokens: 1, period: 'day', name: 'small' })
@@ -140,7 +140,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
   })
 })
 
-describe('nobody gets round a budget by hanging up', () => {
+describe('hanging up does not evade a budget', () => {
   const row = DIALECTS.find(({ dialect }) => dialect === 'openai-chat')
   if (row === undefined) throw new Error('no chat')
   const silence: Script = () => new Promise(() => {})
@@ -202,7 +202,7 @@ describe('nobody gets round a budget by hanging up', () => {
   })
 })
 
-test('a crowd passes a gate up to its budget, and what is counted is what the ledger holds', async () => {
+test('a crowd passes a gate up to its budget, and the budget’s count equals the ledger’s', async () => {
   const [row] = DIALECTS
   if (row === undefined) throw new Error('no dialects')
   scene.upstream.answer(jsonAnswer(200, row.answer))
@@ -236,7 +236,7 @@ test('a crowd passes a gate up to its budget, and what is counted is what the le
   expect(used.tokens).toBe(counted)
 })
 
-test('the SDKs are told not to try again, and do not', async () => {
+test('the SDKs learn not to retry, and do not', async () => {
   const { key, id: keyId } = await createKey(scene.gatehouse, 'sdk')
   await createBudget({ keyId, limitTokens: 1 })
   const [row] = DIALECTS
@@ -267,7 +267,7 @@ test('the SDKs are told not to try again, and do not', async () => {
 describe('webhooks', () => {
   const events = ['budget.threshold', 'budget.exhausted', 'provider.degraded']
 
-  test('are told of the shares of a budget and of a failing target, signed, each once', async () => {
+  test('get the shares of a budget and a failing target, signed, each once', async () => {
     const [row] = DIALECTS
     if (row === undefined) throw new Error('no dialects')
     const hook = { url: receiver.url, secret: SECRET, events }
@@ -317,7 +317,7 @@ describe('webhooks', () => {
     })
   })
 
-  test('their secret is in no answer, no log line and no file', async () => {
+  test('have their secret in no answer, no log line and no file', async () => {
     const { dataFolder } = scene.gatehouse
     const shown = await (await controlPlaneCall(scene.gatehouse, 'GET', '/v1/webhooks')).text()
     expect(shown).toContain(receiver.url)

@@ -100,7 +100,7 @@ async function call(path: string, body: object, headers: Record<string, string> 
   })
 }
 
-test('everything is asked for, well and badly', async () => {
+test('every operation is called, well and badly', async () => {
   await browser.send('/v1/auth/sign-up', {
     method: 'POST',
     body: { email: 'owner@example.test', name: 'Owner', password: PLANTED.password },
@@ -228,7 +228,7 @@ test('every document, list, export, metric and command is read', async () => {
   expect(await gatehouse.stop()).toBe(0)
 })
 
-test('nothing planted came out, was logged or is on disk', () => {
+test('planted secrets are in no output, no log and no file', () => {
   seen.push({ where: 'log', text: gatehouse.output() })
   for (const { path, text } of readFolder(gatehouse.dataFolder))
     seen.push({ where: path.slice(gatehouse.dataFolder.length), text })

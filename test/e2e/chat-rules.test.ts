@@ -52,19 +52,19 @@ function sent(): Record<string, unknown> {
 }
 
 describe('gate_id and model', () => {
-  test('gate_id routes, and the upstream never sees it', async () => {
+  test('gate_id routes, and is not sent upstream', async () => {
     const answer = await scene.post(CHAT, `{"gate_id":"support",${MESSAGES}}`)
     expect(answer.status).toBe(200)
     expect(sent()).toEqual({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] })
     expect(answer.headers).not.toHaveProperty('x-gatehouse-ignored')
   })
 
-  test('model routes where there is no gate_id', async () => {
+  test('model routes without a gate_id', async () => {
     await scene.post(CHAT, `{"model":"support",${MESSAGES}}`)
     expect(sent().model).toBe('gpt-4o')
   })
 
-  test('gate_id beats model, and the ignored model is named', async () => {
+  test('gate_id overrides model, and the ignored model is named', async () => {
     const answer = await scene.post(CHAT, `{"model":"gpt-4o","gate_id":"support",${MESSAGES}}`)
     expect(answer.headers['x-gatehouse-ignored']).toBe('model')
     expect(sent()).toEqual({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] })
@@ -73,7 +73,7 @@ describe('gate_id and model', () => {
     })
   })
 
-  test('a model that says the same as gate_id is not ignored', async () => {
+  test('a model equal to gate_id is not named', async () => {
     const answer = await scene.post(CHAT, `{"model":"support","gate_id":"support",${MESSAGES}}`)
     expect(answer.headers).not.toHaveProperty('x-gatehouse-ignored')
     expect(sent()).not.toHaveProperty('gate_id')
@@ -88,13 +88,13 @@ describe('gate_id and model', () => {
     expect((await scene.post(CHAT, `{"gate_id":"Support",${MESSAGES}}`)).status).toBe(404)
   })
 
-  test('neither of them is a 400 that names model', async () => {
+  test('both missing is a 400 that names model', async () => {
     const answer = await scene.post(CHAT, `{${MESSAGES}}`)
     expect(answer.status).toBe(400)
     expect(readNestedError(answer.text).param).toBe('model')
   })
 
-  test('a gate whose target does not speak the alternate format is a 400 under /alt', async () => {
+  test('a gate without a target of the alternate format is a 400 under /alt', async () => {
     const answer = await scene.post(ALT_CHAT, `{"model":"support",${MESSAGES}}`)
     expect(answer.status).toBe(400)
     expect(readFlatError(answer.text).error).toBe('invalid_request')
@@ -103,20 +103,20 @@ describe('gate_id and model', () => {
 })
 
 describe('bytes', () => {
-  test('a request reaches the upstream identical but for the model', async () => {
+  test('of a request reach the upstream identical except for the model', async () => {
     const body = `{ "zeta" :\t[1.0e+2, -0, 12345678901234567890],"messages":[{"role":"user","content":"h\\u00e9\\/ \u{1F600} \\ud83d\\ude00"}],"unknown":{"b":1,"a":{"model":"x","gate_id":"y"}} ,\n "mod\\u0065l"  :  "support" , "n":1.50 }`
     expect((await scene.post(CHAT, body)).status).toBe(200)
     expect(scene.upstream.last().text).toBe(body.replace(':  "support"', ':  "gpt-4o"'))
   })
 
-  test('store: true is the business of the provider here and passes', async () => {
+  test('with store: true pass, as storing is the provider’s matter here', async () => {
     await scene.post(CHAT, `{"model":"support","store":true,${MESSAGES}}`)
     expect(sent().store).toBe(true)
   })
 })
 
 describe('usage of a stream', () => {
-  test('is asked for upstream, counted, and hidden from a client that did not ask', async () => {
+  test('is requested upstream, counted, and hidden from a client that did not ask', async () => {
     scene.upstream.answer(streamAnswer(CHAT_STREAM_WITH_USAGE))
     const answer = await scene.post(CHAT, STREAM_BODY)
     expect(sent().stream_options).toEqual({ include_usage: true })
@@ -137,7 +137,7 @@ describe('usage of a stream', () => {
       '{"include_obfuscation":false}',
       { include_obfuscation: false, include_usage: true },
     ],
-  ])('is hidden with stream_options %s, which otherwise pass', async (_, options, expected) => {
+  ])('is hidden with stream_options %s, which pass otherwise', async (_, options, expected) => {
     scene.upstream.answer(streamAnswer(CHAT_STREAM_WITH_USAGE))
     const answer = await scene.post(
       CHAT,
@@ -158,7 +158,7 @@ describe('usage of a stream', () => {
     })
   })
 
-  test('adding stream_options touches nothing else', async () => {
+  test('is requested without any other change of the body', async () => {
     scene.upstream.answer(streamAnswer(CHAT_STREAM_WITH_USAGE))
     const body = `{"z" : 1.0,"model":"support","stream":true,${MESSAGES}}`
     await scene.post(CHAT, body)
@@ -174,7 +174,7 @@ describe('usage of a stream', () => {
     expect(answer.text).toBe(CHAT_STREAM.join(''))
   })
 
-  test('in a chunk that also has choices is counted, the chunk stays, the usage goes', async () => {
+  test('in a chunk with choices is counted and removed, and the chunk stays', async () => {
     const last = 'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]'
     const usage = ',"usage":{"prompt_tokens":11,"completion_tokens":7,"total_tokens":18}'
     scene.upstream.answer(streamAnswer([`${last}${usage}}\n\n`, 'data: [DONE]\n\n']))
@@ -185,7 +185,7 @@ describe('usage of a stream', () => {
     })
   })
 
-  test('the word usage in the text is no usage member', async () => {
+  test('is not removed from text that contains the word', async () => {
     const event =
       'data: {"id":"c","choices":[{"index":0,"delta":{"content":"\\"usage\\":null"},"finish_reason":null}]}\n\n'
     scene.upstream.answer(streamAnswer([event, ...CHAT_STREAM_WITH_USAGE]))
@@ -193,12 +193,12 @@ describe('usage of a stream', () => {
     expect(answer.text).toBe(event + CHAT_STREAM.join(''))
   })
 
-  test('is not asked for when the call does not stream', async () => {
+  test('is not requested for a call without streaming', async () => {
     await scene.post(CHAT, `{"model":"support","stream":false,${MESSAGES}}`)
     expect(sent()).not.toHaveProperty('stream_options')
   })
 
-  test('of the alternate chat format comes unasked and is shown', async () => {
+  test('comes unasked in the alternate chat format, and is shown', async () => {
     scene.upstream.answer(streamAnswer(FIM_STREAM))
     const answer = await scene.post(ALT_CHAT, `{"model":"large","stream":true,${MESSAGES}}`)
     expect(sent()).not.toHaveProperty('stream_options')

@@ -74,7 +74,7 @@ const completion = (message: object, finish_reason = 'stop') => ({
 })
 const OVERLOADED = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
 
-test('an answer says who gave it, how long it took, what it used, and what it cost', async () => {
+test('an answer has its target, its duration, its usage and its cost', async () => {
   upstream.answer(jsonAnswer(200, completion({ content: 'Hello' })))
   const response = await post({ gate_id: 'talker', messages, max_output_tokens: 50 })
   const answer = (await response.json()) as Answer
@@ -109,7 +109,7 @@ test('an answer says who gave it, how long it took, what it used, and what it co
   } as object)
 })
 
-test('every attempt is told, with its status: also one that had none', async () => {
+test('every attempt is shown with its status, even one without a status', async () => {
   const answerOf = async () =>
     (await (await post({ gate_id: 'either', messages })).json()) as Answer
   const told = ({ attempts }: Answer) => attempts.map(({ target, status }) => [target, status])
@@ -127,7 +127,7 @@ test('every attempt is told, with its status: also one that had none', async () 
   ])
 })
 
-test('a target that was asked because the first was late is told too', async () => {
+test('a hedge is shown among the attempts', async () => {
   await createGate(gatehouse, 'hedged', ['anthropic/claude-opus-5', 'openai/gpt-4o'], {
     hedgeAfterMs: 20,
   })
@@ -182,7 +182,7 @@ describe('a stream', () => {
     expect(whole.latency_ms).toBeGreaterThanOrEqual(0)
   })
 
-  test('that is cut tells it, and does not end cleanly', async () => {
+  test('that is cut ends with an error, and not cleanly', async () => {
     upstream.answer(streamAnswer(PIECES.slice(0, 2), { ending: 'close' }))
     const response = await post({ gate_id: 'talker', messages, stream: true })
     let text = ''
@@ -197,7 +197,7 @@ describe('a stream', () => {
     expect(text).not.toContain('chat.completed')
   })
 
-  test('that fails before it began is an HTTP status', async () => {
+  test('that fails before its beginning is an HTTP status', async () => {
     upstream.answer(streamAnswer(['data: {"error":{"message":"no quota"}}\n\n']))
     const response = await post({ gate_id: 'talker', messages, stream: true })
     expect(response.status).toBe(502)
@@ -264,7 +264,7 @@ test.each([
   ])
 })
 
-test('variables are filled into the instructions, which come first; what is missing is named', async () => {
+test('variables are filled into the instructions, which come first; a missing one is named', async () => {
   upstream.answer(jsonAnswer(200, completion({ content: 'Hello' })))
   const instructions = 'Speak {{language}} to {{ name }}.'
   const vars = { language: 'German', name: '{{language}}' }
@@ -280,14 +280,14 @@ test('variables are filled into the instructions, which come first; what is miss
   expect(upstream.requests).toHaveLength(0)
 })
 
-test('gateId and data.messages are other spellings', async () => {
+test('gateId and data.messages are accepted as other spellings', async () => {
   upstream.answer(jsonAnswer(200, completion({ content: 'Hello' })))
   const answer = (await (await post({ gateId: 'talker', data: { messages } })).json()) as Answer
   expect(answer).toMatchObject({ gate_id: 'talker', content: 'Hello' })
   expect(sent().messages).toEqual(messages)
 })
 
-test('what the target cannot take is named, or refused when the caller is strict', async () => {
+test('unsupported members are named, or refused for a strict caller', async () => {
   upstream.answer(
     jsonAnswer(200, {
       content: [{ type: 'text', text: '{}' }],
@@ -326,7 +326,7 @@ describe('errors are flat', () => {
     expect(upstream.requests).toHaveLength(0)
   })
 
-  test('of the upstream keep their words, and an unprocessable request is the caller’s', async () => {
+  test('of the upstream keep their message, and an unprocessable request is the caller’s', async () => {
     const error = { message: 'Too long', type: 'invalid_request_error', param: null, code: null }
     upstream.answer(jsonAnswer(422, { error }))
     const response = await post({ gate_id: 'talker', messages })
@@ -365,7 +365,7 @@ test.each([false, true])(
   },
 )
 
-test('the sandbox answers it, and the interface description has it', async () => {
+test('the sandbox answers this endpoint, and the interface description has it', async () => {
   const answer = (await (await post({ gate_id: 'demo', messages })).json()) as Answer
   expect(answer).toMatchObject({ object: 'chat', finish_reason: 'stop' })
   expect(answer.content).not.toBe('')

@@ -20,7 +20,7 @@ afterAll(() => folder.remove())
 const run = (words: readonly string[], input = '', how: typeof runCli = runCliInProcess) =>
   how(words, { environment: { GATEHOUSE_DATA_DIR: folder.path }, input })
 
-test('account tells the plan and what is used', async () => {
+test('account shows the plan and the usage', async () => {
   const { stdout, exitCode } = await run(['account'], '', runCli)
   expect(exitCode).toBe(0)
   expect(stdout).toMatch(/^plan +unlimited$/m)
@@ -29,7 +29,7 @@ test('account tells the plan and what is used', async () => {
   expect(JSON.parse((await run(['account', '--json'])).stdout)).toMatchObject({ plan: 'unlimited' })
 })
 
-test('account tells the plan of the configuration file, where there is one', async () => {
+test('account shows the plan of the configuration file, if there is one', async () => {
   const path = join(folder.path, 'gatehouse.yaml')
   await writeFile(path, 'plans: {accounts: {acct_default: pro}}\n')
   const { stdout } = await run(['account', '--json'])
@@ -37,7 +37,7 @@ test('account tells the plan of the configuration file, where there is one', asy
   expect(JSON.parse(stdout)).toMatchObject({ plan: 'pro', limits: { requestsPerMinute: 1000 } })
 })
 
-test('a budget is made, used up, shown, raised and deleted', async () => {
+test('a budget is created, used up, shown, raised and deleted', async () => {
   await run(['gates', 'create', 'try', '--target', 'sandbox/echo'])
   const made = await run([
     'budgets',

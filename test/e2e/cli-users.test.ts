@@ -24,7 +24,7 @@ afterAll(() => server.remove())
 const run = (words: readonly string[], environment: Record<string, string>, input = '') =>
   runCliInProcess(['users', ...words], { environment, input })
 
-test('beside a running server: the first user is invited, listed, and gets a new password that ends the sessions', async () => {
+test('the first user is invited, listed and given a new password that ends sessions, beside a server', async () => {
   const invited = await runCli(['users', 'invite', 'Owner@example.test'], { environment: local })
   expect(invited).toMatchObject({ exitCode: 0 })
   const [, invitation = ''] = /^(?:http:\S+)#invitation=(\S+)\n$/.exec(invited.stdout) ?? []
@@ -67,7 +67,7 @@ test('beside a running server: the first user is invited, listed, and gets a new
   expect((await signIn(next)).status).toBe(200)
 })
 
-test('against a server far away it lists and invites with a key, and sets no password', async () => {
+test('a remote server’s users are listed and invited with a key, and get no passwords', async () => {
   const remote = { GATEHOUSE_URL: server.url, GATEHOUSE_API_KEY: server.key }
   const invited = await run(['invite', 'guest@example.test', '--json'], remote)
   expect(JSON.parse(invited.stdout)).toMatchObject({ email: 'guest@example.test', status: 'open' })
@@ -77,7 +77,7 @@ test('against a server far away it lists and invites with a key, and sets no pas
   })
 })
 
-test('without a server it makes what is missing', async () => {
+test('an invitation without a server creates the missing files', async () => {
   const folder = await createTemporaryFolder()
   try {
     const environment = { GATEHOUSE_DATA_DIR: folder.path }

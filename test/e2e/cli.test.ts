@@ -108,7 +108,7 @@ describe('on the local data folder', () => {
     expect(ran).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(said) })
   })
 
-  test('a gate can be made, shown, changed, called and deleted', async () => {
+  test('a gate can be created, shown, changed, called and deleted', async () => {
     const made = await run(['gates', 'create', 'try', '--target', 'sandbox/echo', '--json'], {
       environment,
     })
@@ -132,7 +132,7 @@ describe('on the local data folder', () => {
   })
 
   test.each(['sandbox-gemini', 'sandbox-anthropic', 'sandbox-bedrock'])(
-    'a gate whose only target is of %s, which speaks no format that is asked for here, is called by chat',
+    'a gate with a target of %s, which has no format of its own here, is called by chat',
     async (provider) => {
       const id = `only-${provider}`
       await run(['gates', 'create', id, '--target', `${provider}/echo`], { environment })
@@ -145,7 +145,7 @@ describe('on the local data folder', () => {
     },
   )
 
-  test('defaults of a gate are set one by one, shown, and taken away together', async () => {
+  test('defaults of a gate are set one by one, shown, and removed together', async () => {
     const gates = async (...words: string[]) =>
       (await run(['gates', ...words], { environment })).stdout
     await gates(
@@ -231,7 +231,7 @@ describe('on the local data folder', () => {
       'targets[0].model',
     ],
     ['a gate that is not there', ['call', 'nope', 'Hi'], 4, 'gate'],
-  ])('%s ends with its exit code and says what is wrong', async (_name, words, exitCode, said) => {
+  ])('%s ends with its exit code and names the fault', async (_name, words, exitCode, said) => {
     const ran = await run(words, { environment })
     expect(ran).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(said) })
   })
@@ -284,7 +284,7 @@ describe('on the local data folder', () => {
     expect((await run(['keys', 'delete', shortId], { environment })).exitCode).toBe(4)
   })
 
-  test('a list that the limit cuts says so', async () => {
+  test('a list that the limit cuts ends with a note', async () => {
     await run(['keys', 'create', 'one'], { environment })
     await run(['keys', 'create', 'two'], { environment })
     const ran = await run(['keys', 'list', '--limit', '1', '--json'], { environment })
@@ -356,7 +356,7 @@ describe('on the local data folder', () => {
   })
 })
 
-test('a shell sees wrong usage by its exit code, and help is no failure', async () => {
+test('a shell sees wrong usage by its exit code, and help is a success', async () => {
   const environment = {}
   expect(await runCli(['gats'], { environment })).toMatchObject({
     exitCode: 2,
@@ -404,7 +404,7 @@ describe('starting', () => {
     expect(listed.stdout.trim().split('\n')).toHaveLength(3)
   })
 
-  test('a file that is no database is told with the way out', async () => {
+  test('a file that is not a database is reported with the way out', async () => {
     const other = await createTemporaryFolder()
     await Bun.write(
       `${other.path}/gatehouse.db`,
@@ -444,7 +444,7 @@ describe('against a server', () => {
     expect(ran.stdout).toBe('Sandbox echo: from a pipe\n')
   })
 
-  test('providers list tells which have a key, and conformance what is lost on the way', async () => {
+  test('providers list shows which have a key, and conformance shows the losses', async () => {
     const list = await run(['providers', 'list'], { environment })
     expect(list.stdout).toMatch(/^sandbox +yes +Sandbox$/m)
     const words = ['providers', 'conformance', '--endpoint', '/v1/chat/completions', '--provider']
@@ -461,7 +461,7 @@ describe('against a server', () => {
     })
   })
 
-  test('an address that is no gateway is told apart from success', async () => {
+  test('an address that is not a gateway is a failure', async () => {
     const stranger = Bun.serve({ port: 0, fetch: () => Response.json({ hello: 'world' }) })
     for (const words of [
       ['keys', 'create', 'x'],
@@ -478,7 +478,7 @@ describe('against a server', () => {
     await stranger.stop(true)
   })
 
-  test('a key without an address, and an address with a password, are refused without repeating either', async () => {
+  test('a key without an address, and an address with a password, are refused without repeating them', async () => {
     const alone = await run(['keys', 'list'], { environment: { GATEHOUSE_API_KEY: gatehouse.key } })
     expect(alone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('GATEHOUSE_URL') })
     const address = gatehouse.url.replace('//', '//user:hidden@')
@@ -489,7 +489,7 @@ describe('against a server', () => {
     expect(alone.stderr + password.stderr).not.toMatch(/hidden|sk-svc/)
   })
 
-  test('the address that SDKs are given works too', async () => {
+  test('the address for SDKs works too', async () => {
     const withVersion = { ...environment, GATEHOUSE_URL: `${gatehouse.url}/v1` }
     expect((await run(['keys', 'list'], { environment: withVersion })).exitCode).toBe(0)
   })
@@ -513,7 +513,7 @@ describe('against a server', () => {
     expect((await runCli(['call', 'cut', 'Hello'], { environment })).exitCode).toBe(1)
   })
 
-  test('a wrong key is told apart from a missing one and from a server that is not there', async () => {
+  test('a wrong key differs from a missing one and from a server that does not answer', async () => {
     const wrong = await run(['keys', 'list'], {
       environment: { ...environment, GATEHOUSE_API_KEY: createBootstrapKey() },
     })
@@ -532,7 +532,7 @@ describe('against a server', () => {
     })
   })
 
-  test('two processes never write to one folder: the second says who has it and how to talk to it', async () => {
+  test('a second process on one folder is refused, with its holder and the way to reach it', async () => {
     const folder = { GATEHOUSE_DATA_DIR: gatehouse.dataFolder }
     const local = await runCli(['keys', 'list'], { environment: folder })
     expect(local).toMatchObject({

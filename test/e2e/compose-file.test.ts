@@ -43,21 +43,21 @@ const compose = parse(text, { merge: true }) as Compose
 const example = read('.env.example')
 const nodes = Object.entries(compose.services).filter(([name]) => name.startsWith('node-'))
 
-test('the nodes are two of a kind, each with a disk of its own', () => {
+test('the two nodes are equal, each with a separate disk', () => {
   expect(nodes.map(([name]) => name)).toEqual(['node-1', 'node-2'])
   const [first, second] = nodes.map(([, node]) => ({ ...node, volumes: [] }))
   expect(first).toEqual(second ?? ({} as Service & { volumes: never[] }))
   for (const [name, node] of nodes) expect(node.volumes).toEqual([`${name}:/data`])
 })
 
-test('every node stands in the configuration of nginx', () => {
+test('every node is in the configuration of nginx', () => {
   const upstreams = [...read('deploy/nginx.conf').matchAll(/server ([\w-]+):4000/g)].map(
     ([, name]) => name,
   )
   expect(upstreams).toEqual(nodes.map(([name]) => name))
 })
 
-test('nginx alone has a port outside, on loopback unless somebody says otherwise', () => {
+test('nginx alone has a published port, on loopback by default', () => {
   const open = Object.entries(compose.services).filter(([, { ports }]) => ports !== undefined)
   expect(open.map(([name]) => name)).toEqual(['nginx'])
   expect(compose.services.nginx?.ports).toEqual([
@@ -68,7 +68,7 @@ test('nginx alone has a port outside, on loopback unless somebody says otherwise
     expect(compose.services[name]?.networks).toEqual(['store'])
 })
 
-test('no secret has a default, and each that is needed stands empty in .env.example', () => {
+test('no secret has a default, and each required one is empty in .env.example', () => {
   const used = [...text.matchAll(/\$\{(\w+)(:[-?])?/g)]
   expect(used.length).toBeGreaterThan(6)
   for (const [, name = '', kind] of used) {
@@ -80,7 +80,7 @@ test('no secret has a default, and each that is needed stands empty in .env.exam
     expect({ name, value }).toEqual({ name, value: '' })
 })
 
-test('what it sets are settings, and they are right once the secrets are filled in', () => {
+test('its variables are settings, and valid once the secrets are filled in', () => {
   for (const [, node] of nodes) {
     for (const name of Object.keys(node.environment ?? {}))
       expect(Object.keys(SETTINGS)).toContain(name)
@@ -123,7 +123,7 @@ function fill(value: string): string {
     .replaceAll(/\$\{\w+:\?[^}]*\}/g, hex)
 }
 
-test('what runs has no more rights than it needs, and is waited for', () => {
+test('each service has minimal rights, and is waited for until it is healthy', () => {
   for (const [name, service] of Object.entries(compose.services)) {
     expect({ name, options: service.security_opt }).toEqual({
       name,

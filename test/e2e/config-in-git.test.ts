@@ -106,7 +106,7 @@ gates:
     targets: [{model: sandbox/echo}]
 `
 
-test('pull → push to an empty server → pull gives the same text, whatever the order of creation', async () => {
+test('pull → push to an empty server → pull gives the same text, in any order of creation', async () => {
   await write(TWO_GATES)
   expect(await run('config push', { how: runCli })).toMatchObject({ exitCode: 0, stderr: '' })
   await ask('POST', '/v1/gates', {
@@ -130,7 +130,7 @@ test('pull → push to an empty server → pull gives the same text, whatever th
   expect(await run('config diff', { on: other })).toMatchObject({ exitCode: 0 })
 })
 
-test('diff tells field by field what push would do, with exit code 1, and a second push changes nothing', async () => {
+test('diff shows field by field what push would do, with exit code 1, and a second push changes nothing', async () => {
   await write(TWO_GATES)
   await run('config push')
   await ask('POST', '/v1/gates', { id: 'only-here', targets: [{ model: 'sandbox/echo' }] })
@@ -184,7 +184,7 @@ test('diff tells field by field what push would do, with exit code 1, and a seco
   })
 })
 
-test('what is only on the server goes with --prune and a yes, of the sections that the file has', async () => {
+test('entries missing from the file go with --prune and a yes, in the sections of the file', async () => {
   await write(TWO_GATES)
   await run('config push')
   await write('version: 1\n')
@@ -204,7 +204,7 @@ test('what is only on the server goes with --prune and a yes, of the sections th
   expect(await gateIds()).toEqual([])
 })
 
-describe('a file that is wrong changes nothing, and every fault is told with its line', () => {
+describe('an invalid file changes nothing, and every fault is reported with its line', () => {
   const GOOD = '  - id: good\n    targets: [{model: sandbox/echo}]\n'
   test.each([
     ['no version', `gates:\n${GOOD}`, [':1: version is required']],
@@ -285,7 +285,7 @@ describe('a file that is wrong changes nothing, and every fault is told with its
   })
 })
 
-test('pull replaces what it wrote, keeps its mode, and does not write over another file', async () => {
+test('pull replaces its own file, keeps its mode, and does not overwrite another file', async () => {
   await run('config pull')
   await chmod(join(work.path, FILE), 0o640)
   await ask('POST', '/v1/gates', { id: 'a', targets: [{ model: 'sandbox/echo' }] })
@@ -312,7 +312,7 @@ test('pull into a pipe writes into it, and leaves it a pipe', async () => {
   expect((await stat(pipe)).isFIFO()).toBe(true)
 })
 
-test('a file that is not there, or a server that is not, is told with the way out', async () => {
+test('a missing file or server is reported with the way out', async () => {
   for (const words of ['config push', 'config diff'])
     expect(await run(words)).toMatchObject({
       exitCode: 1,
@@ -328,7 +328,7 @@ test('a file that is not there, or a server that is not, is told with the way ou
   await gone.remove()
 })
 
-test('a file without end is refused before anything is made of it', async () => {
+test('an endless file is refused before it is parsed', async () => {
   expect(await run('config push --file /dev/zero')).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining('more than 64 MiB in /dev/zero'),
@@ -340,7 +340,7 @@ test('a file without end is refused before anything is made of it', async () => 
   })
 })
 
-test('push stops at the first refusal and tells what was done and what was not', async () => {
+test('push stops at the first refusal and reports the done and the open changes', async () => {
   await write(`version: 1\ngates:\n${['a', 'b', 'c'].map(plainGate).join('')}`)
   // A server that refuses what the file cannot know: the second creation.
   let creations = 0
@@ -410,7 +410,7 @@ webhooks:
     events: [budget.threshold, budget.exhausted]
 `
 
-test('budgets of gates and webhooks are kept too, by what they are for, and no secret is shown', async () => {
+test('budgets of gates and webhooks are kept too, by their purpose, and no secret is shown', async () => {
   await write(WITH_BUDGETS)
   const pushed = await run('config push')
   expect(pushed).toMatchObject({
@@ -444,7 +444,7 @@ test('budgets of gates and webhooks are kept too, by what they are for, and no s
   expect(kept.data).toMatchObject([{ gateId: null, limitTokens: 1 }])
 })
 
-test('tags are kept by their names: one that is described anew stays the same, another name is another', async () => {
+test('tags are kept by their names: a new description keeps the tag, another name is another tag', async () => {
   const text =
     'version: 1\ntags:\n  - name: live\n    description: What customers see\n  - name: try\n'
   await write(text)
@@ -489,7 +489,7 @@ async function tagIds(): Promise<Record<string, string>> {
   return Object.fromEntries(data.map(({ id, name }) => [name, id]))
 }
 
-test('a budget names a gate that is there, and two that are alike are two', async () => {
+test('a budget names an existing gate, and two alike stay two', async () => {
   await write(`${WITH_BUDGETS}  - url: https://example.com/hook\n    events: [budget.exhausted]\n`)
   expect(await run('config push')).toMatchObject({
     stdout: expect.stringContaining('Done: 5 created.'),
@@ -516,7 +516,7 @@ gates:
     targets: [{model: owned/house-llama}]
 `
 
-test('an owned model is created without a credential where its variable is empty', async () => {
+test('an owned model is created without a credential if its variable is empty', async () => {
   await write(OWNED)
   const pushed = await run('config push', {
     environment: { OWNED_MODEL_HOUSE_LLAMA_CREDENTIAL: '' },
@@ -531,7 +531,7 @@ test('an owned model is created without a credential where its variable is empty
   expect(await run('config push --prune --yes')).toMatchObject({ exitCode: 0 })
 })
 
-test('owned models are made before gates and deleted after them; their credentials come from variables', async () => {
+test('owned models are created before gates and deleted after them; their credentials are variables', async () => {
   await write(OWNED)
   const withoutCredential = await run('config push')
   expect(withoutCredential).toMatchObject({

@@ -74,7 +74,7 @@ describe('providers of a file', () => {
       .create({ model: gate, messages: [{ role: 'user', content: 'Hi' }] })
       .withResponse()
 
-  test('answer a chat call, under their path, key and headers, whatever the client says', async () => {
+  test('answer a chat call, under their path, key and headers, whatever the client sends', async () => {
     upstream.answer(jsonAnswer(200, CHAT.answer))
     const { data, response } = await chat('of-acme', {
       'x-team': 'another',
@@ -141,7 +141,7 @@ describe('providers of a file', () => {
     ])
   })
 
-  test('of the catalog that have no address say so', async () => {
+  test('of the catalog without an address have an error that says so', async () => {
     await createGate(gatehouse, 'nowhere', ['azure-openai/gpt-5', 'vllm/any'])
     await expect(chat('nowhere')).rejects.toMatchObject({
       status: 502,
@@ -150,7 +150,7 @@ describe('providers of a file', () => {
     })
   })
 
-  test('cannot be asked without a key', async () => {
+  test('cannot be called without a key', async () => {
     await expect(chat('of-keyless')).rejects.toMatchObject({
       status: 502,
       code: 'provider_auth_failed',
@@ -159,7 +159,7 @@ describe('providers of a file', () => {
   })
 })
 
-test('a file in the data folder is found there, and an address in the environment counts before it', async () => {
+test('a file in the data folder is found there, and an address in the environment overrides it', async () => {
   const data = await createTemporaryFolder()
   await writeFile(
     join(data.path, 'gatehouse.yaml'),
@@ -191,7 +191,7 @@ test('a file in the data folder is found there, and an address in the environmen
   }
 })
 
-describe('a file that is wrong stops the start, and nothing is made,', () => {
+describe('an invalid file stops the start, and nothing is created,', () => {
   async function startWith(environment: Record<string, string>) {
     const data = join(folder.path, `data-${crypto.randomUUID()}`)
     const child = Bun.spawn(boundToTest([...PROGRAM, 'serve', '--sandbox']), {
@@ -249,7 +249,7 @@ describe('a file that is wrong stops the start, and nothing is made,', () => {
     expect(errors).not.toContain('canary')
   })
 
-  test('for a file that is not there', async () => {
+  test('for a missing file', async () => {
     const { errors, code, made } = await startWith({ GATEHOUSE_CONFIG: '/nowhere/gatehouse.yaml' })
     expect({ code, made }).toEqual({ code: 1, made: [] })
     expect(errors).toContain('GATEHOUSE_CONFIG must name a file that can be read')

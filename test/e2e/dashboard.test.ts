@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => gatehouse.remove())
 
-test('a browser that opens the gateway is led to the dashboard, a program is told what answers', async () => {
+test('a browser on the gateway’s address goes to the dashboard, and a program gets the list of endpoints', async () => {
   const asBrowser = await fetch(gatehouse.url, {
     headers: { accept: 'text/html,*/*' },
     redirect: 'manual',
@@ -26,7 +26,7 @@ test('a browser that opens the gateway is led to the dashboard, a program is tol
   })
 })
 
-test('every file that the page names is there, compressed, and asks no other host for anything', async () => {
+test('every file of the page is there, compressed, and loads nothing from another host', async () => {
   const page = await (await fetch(`${gatehouse.url}/dashboard`)).text()
   const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address)
   const files = named.filter((address) => address.startsWith('/dashboard/'))
@@ -40,7 +40,7 @@ test('every file that the page names is there, compressed, and asks no other hos
   }
 })
 
-test('the key that is printed at the first start is in the dashboard’s link, behind the # that no server sees', async () => {
+test('the first start prints the key in the dashboard’s link, behind the #, which no server sees', async () => {
   const fresh = await startGatehouse({ environment: { GATEHOUSE_BOOTSTRAP_KEY: '' } })
   try {
     expect(fresh.output()).toMatch(

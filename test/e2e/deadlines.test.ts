@@ -102,7 +102,7 @@ describeWith(
 )
 
 describeWith({ GATEHOUSE_IDLE_TIMEOUT_MS: '400' }, (row, post, scene, rows) => {
-  test('an upstream that falls silent in a stream is told in the stream, and the end is not clean', async () => {
+  test('an upstream that falls silent in a stream is an error in the stream, without a clean end', async () => {
     scene().upstream.answer(streamAnswer(row.stream.slice(0, 2), { ending: 'hang' }))
     const answer = await post(row.path, requestBody(row, { stream: true }))
     expect(answer.status).toBe(200)
@@ -114,7 +114,7 @@ describeWith({ GATEHOUSE_IDLE_TIMEOUT_MS: '400' }, (row, post, scene, rows) => {
 })
 
 describeWith({ GATEHOUSE_TOTAL_TIMEOUT_MS: '800' }, (row, post, scene, rows) => {
-  test('an upstream that goes on for ever is stopped in the end', async () => {
+  test('an endless upstream is stopped in the end', async () => {
     scene().upstream.answer(async (exchange) => {
       await beginStream(exchange)
       while (!exchange.closed) {
@@ -140,7 +140,7 @@ describeWith({ GATEHOUSE_KEEP_ALIVE_MS: '100' }, (row, post, scene, rows) => {
     rows.expectRow(answer, { outcome: 'failed', status: 504, errorKind: 'upstream_timeout' })
   })
 
-  test('a silence in a stream is filled with comments, and never within an event', async () => {
+  test('a silence in a stream is filled with comments, but not within an event', async () => {
     const { gatehouse, upstream } = scene()
     const bytes = Buffer.from(row.stream.join(''))
     const border = (row.stream[0]?.length ?? 0) + 30

@@ -53,7 +53,7 @@ describe('providers', () => {
     ['429', 'warn', 'too often'],
     ['503', 'warn', 'in trouble (503)'],
     ['hang', 'fail', 'did not answer within 3 seconds'],
-  ])('one that says %s', async (what, level, said) => {
+  ])('one that answers %s', async (what, level, said) => {
     const examined = await examine({
       GROQ_API_KEY: 'sk-planted',
       GROQ_BASE_URL: `${upstream.url.href}${what}/v1`,
@@ -64,7 +64,7 @@ describe('providers', () => {
     expect(examined.said).not.toContain('planted')
   })
 
-  test('each is asked in its own way, and one that is signed gets no key', async () => {
+  test('each gets a request in its own form, and one with signatures gets no key', async () => {
     const at = (path: string) => `${upstream.url.href}200${path}`
     asked.length = 0
     const examined = await examine({

@@ -28,7 +28,7 @@ const examine = (
 const gate = (...words: string[]) =>
   runCliInProcess(['gates', ...words], { environment: { GATEHOUSE_DATA_DIR: folder.path } })
 
-test('a new machine: nothing fails, nothing is made, and a person can read it', async () => {
+test('a new machine: nothing fails, nothing is created, and the output is readable', async () => {
   const missing = join(folder.path, 'not', 'yet')
   const examined = await examine({ GATEHOUSE_DATA_DIR: missing })
   expect(examined.exitCode).toBe(0)
@@ -64,14 +64,14 @@ describe('variables and runtime', () => {
     [{ GATEHOUSE_MASTER_KEY: 'planted' }, 'GATEHOUSE_MASTER_KEY'],
     [{ GATEHOUSE_CONFIG: '/does/not/exist.yaml' }, 'GATEHOUSE_CONFIG'],
   ] as [Record<string, string>, string][])(
-    '%p stops the start, and is told',
+    '%p stops the start, and is reported',
     async (environment, name) => {
       const examined = await examine(environment)
       expect(found(examined, 'settings', 'fail')).toContain(name)
     },
   )
 
-  test('too few open files are told', async () => {
+  test('too few open files are reported', async () => {
     const { PATH = '', HOME = '' } = process.env
     const child = Bun.spawn(
       ['sh', '-c', 'ulimit -n 512 && exec "$0" src/main.ts doctor', process.execPath],
@@ -105,7 +105,7 @@ describe('the data folder', () => {
     },
   )
 
-  test('that others may write in, or whose files they may read, is told with the command', async () => {
+  test('with access for others is reported with the command', async () => {
     await gate('list')
     await chmod(folder.path, 0o777)
     await chmod(join(folder.path, 'gatehouse.db'), 0o644)
@@ -115,7 +115,7 @@ describe('the data folder', () => {
     expect(said).toContain(`chmod 600 ${join(folder.path, 'gatehouse.db')}`)
   })
 
-  test('with workers has their journals looked at too, and what they need is asked for', async () => {
+  test('with workers has their journals checked too, and their requirements', async () => {
     const journal = join(folder.path, 'workers', '1', 'journal')
     await mkdir(journal, { recursive: true })
     const file = await open(join(journal, '000000000001.journal'), 'w')
@@ -126,7 +126,7 @@ describe('the data folder', () => {
     expect(found(examined, 'workers', 'fail')).toContain('REDIS_URL')
   })
 
-  test('with a journal that waits, or is damaged, is told', async () => {
+  test('with a waiting or damaged journal is reported', async () => {
     const journal = join(folder.path, 'journal')
     await mkdir(journal)
     await Bun.write(join(journal, '000000000001.journal.damaged'), 'x')
@@ -140,7 +140,7 @@ describe('the data folder', () => {
 })
 
 describe('the database', () => {
-  test('that is none fails', async () => {
+  test('that is not a database fails', async () => {
     await Bun.write(
       join(folder.path, 'gatehouse.db'),
       'not a database, but as long as a header would be, and more of it',
@@ -159,7 +159,7 @@ describe('the database', () => {
     expect(found(await examine(), 'database', 'fail')).toMatch(/damaged.*backup/)
   })
 
-  test('that a newer version has written fails', async () => {
+  test('of a newer version fails', async () => {
     await gate('list')
     const database = new Database(join(folder.path, 'gatehouse.db'))
     database.run("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999_later', '')")
@@ -167,7 +167,7 @@ describe('the database', () => {
     expect(found(await examine(), 'database', 'fail')).toContain('9999_later')
   })
 
-  test('to which a newer version has only added can be served, and what needs to know all of it is refused', async () => {
+  test('with additions of a newer version can be served, and one that needs all of it is refused', async () => {
     await gate('list')
     const database = new Database(join(folder.path, 'gatehouse.db'))
     database.run("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999_later', '')")
@@ -200,7 +200,7 @@ describe('the master key', () => {
   })
   const path = () => join(folder.path, 'master.key')
 
-  test('that is well is told, and shown by nothing', async () => {
+  test('that works is reported, and never shown', async () => {
     const examined = await examine()
     expect(found(examined, 'master key', 'ok')).toContain('opens everything')
     const key =
@@ -214,7 +214,7 @@ describe('the master key', () => {
     expect(found(await examine(), 'master key', 'fail')).toContain(`chmod 600 ${path()}`)
   })
 
-  test('that is another one, or holds none, fails', async () => {
+  test('that is wrong or empty fails', async () => {
     const other = await examine({ GATEHOUSE_MASTER_KEY: 'c0ffee00'.repeat(8) })
     expect(found(other, 'master key', 'fail')).toContain('1 stored credentials cannot be decrypted')
     expect(other.said).not.toContain('c0ffee')
@@ -236,7 +236,7 @@ test('a port that another program has fails, unless it is port 0', async () => {
   expect(found(elsewhere, 'port', 'fail')).toMatch(/GATEHOUSE_HOST/)
 })
 
-test('gates whose targets nobody can answer fail, and those with another target are told', async () => {
+test('gates without a working target fail, and those with another target are reported', async () => {
   await gate('create', 'well', '--target', 'sandbox/echo')
   await gate('create', 'half', '--target', 'openai/gpt-5', '--target', 'sandbox/echo')
   await gate('create', 'dead', '--target', 'openai/gpt-5')

@@ -86,7 +86,7 @@ describe('on SIGTERM', () => {
   }
   afterEach(() => scene.close())
 
-  test('it is not ready at once, and takes every call until GATEHOUSE_DRAIN_DELAY_MS is over', async () => {
+  test('the gateway is not ready at once, and accepts calls until GATEHOUSE_DRAIN_DELAY_MS is over', async () => {
     await open({ GATEHOUSE_DRAIN_DELAY_MS: '1500' })
     const { gatehouse } = scene
     gatehouse.signal('SIGTERM')
@@ -111,7 +111,7 @@ describe('on SIGTERM', () => {
     expect(await within(45_000, 'exit', gatehouse.exited)).toBe(0)
   })
 
-  test('what is sent on connections that are kept alive is answered, though no new one is taken', async () => {
+  test('calls on kept-alive connections are answered, and no new connection is accepted', async () => {
     await open({})
     const { gatehouse } = scene
     const kept = await Promise.all(Array.from({ length: 20 }, () => openKeptAlive(gatehouse.url)))
@@ -134,7 +134,7 @@ describe('on SIGTERM', () => {
     expect(await within(45_000, 'exit', gatehouse.exited)).toBe(0)
   })
 
-  test('whoever asks on a kept connection whether it is ready is told that it is not', async () => {
+  test('a readiness check on a kept-alive connection gets "not ready"', async () => {
     await open({})
     const kept = await openKeptAlive(scene.gatehouse.url)
     scene.gatehouse.signal('SIGTERM')
@@ -146,7 +146,7 @@ describe('on SIGTERM', () => {
     expect(await within(45_000, 'exit', scene.gatehouse.exited)).toBe(0)
   })
 
-  test('a second signal ends it at once, whatever the delay', async () => {
+  test('a second signal ends the gateway at once, whatever the delay', async () => {
     await open({ GATEHOUSE_DRAIN_DELAY_MS: '3600000' })
     scene.gatehouse.signal('SIGTERM')
     await pollUntil(
@@ -167,7 +167,7 @@ describe('under load', () => {
 
   const CLIENTS = 12
 
-  test('an unmodified SDK sees no call fail but those that found nobody to connect to', async () => {
+  test('an unmodified SDK sees no failed call except refused connections', async () => {
     const client = new OpenAI({
       apiKey: gatehouse.key,
       baseURL: `${gatehouse.url}/v1`,
@@ -205,7 +205,7 @@ describe('under load', () => {
     }
   })
 
-  test('a connection that was made is answered or was refused, and never reset', async () => {
+  test('an open connection is answered or was refused, and never reset', async () => {
     const ends = new Map<string, number>()
     let answered = 0
     const work = async () => {

@@ -50,7 +50,7 @@ async function failureOf(call: PromiseLike<unknown>): Promise<unknown> {
   throw new Error('the call succeeded')
 }
 
-test('the SDK, which asks for base64, reads the numbers of a target that sends none', async () => {
+test('the SDK, which requests base64, reads numbers of a target that has no base64', async () => {
   upstream.answer(jsonAnswer(200, geminiAnswer))
   const { data } = await openai.embeddings.create({
     model: 'gemini',
@@ -69,7 +69,7 @@ test('the SDK, which asks for base64, reads the numbers of a target that sends n
   })
 })
 
-test('Cohere is told what the vectors are for, by the caller or by rule', async () => {
+test('Cohere gets the purpose of the vectors, by the caller or by rule', async () => {
   upstream.answer(jsonAnswer(200, { embeddings: { float: [[1]] }, meta: {} }))
   await openai.embeddings.create({ model: 'cohere', input: 'a' })
   expect(sent()).toEqual({
@@ -98,7 +98,7 @@ test('tokens instead of text pass to OpenAI and are refused by name elsewhere', 
   expect(await failureOf(refused)).toMatchObject({ status: 400, param: 'input[0]' })
 })
 
-test('what a target cannot take is named, or refused when the caller is strict', async () => {
+test('unsupported members are named, or refused for a strict caller', async () => {
   upstream.answer(jsonAnswer(200, geminiAnswer))
   const asked = { model: 'gemini', input: ['a', 'b'], user: 'u' }
   const { response } = await openai.embeddings.create(asked).withResponse()
@@ -107,7 +107,7 @@ test('what a target cannot take is named, or refused when the caller is strict',
   expect(await failureOf(strict)).toMatchObject({ status: 400, param: 'user' })
 })
 
-test('targets that have no embeddings are passed over; a gate without any other is refused', async () => {
+test('targets without embeddings are skipped; a gate without any other is refused', async () => {
   upstream.answerOnce(jsonAnswer(500, { message: 'boom' }))
   upstream.answerOnce(jsonAnswer(200, { embeddings: [{ values: [1] }] }))
   const { response } = await openai.embeddings

@@ -42,7 +42,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
   const credential = plantedKeyOf(row.target)
   const upstreamModel = row.target.slice(row.target.indexOf('/') + 1)
 
-  test('the gate decides the model, the address and the credential', async () => {
+  test('the gate sets the model, the address and the credential', async () => {
     scene.upstream.answer(jsonAnswer(200, row.answer))
     await scene.post(row.path, requestBody(row))
     const { path, method, headers, text } = scene.upstream.last()
@@ -107,7 +107,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     ['a legacy key nobody imported', { authorization: 'Bearer svc_0123456789abcdef' }],
     ['another scheme', { authorization: 'Basic abc' }],
     ['two credentials', { authorization: 'Bearer a, Bearer b' }],
-  ])('%s is 401 in the own envelope', async (_, headers) => {
+  ])('%s is 401 in its own envelope', async (_, headers) => {
     const answer = await sendRaw(scene.gatehouse.url, {
       path: row.path,
       headers,
@@ -239,7 +239,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     }
   })
 
-  test('a failure that may pass is tried again, and the attempts are counted', async () => {
+  test('a failure that may pass is retried, and the attempts are counted', async () => {
     await createGate(scene.gatehouse, `${row.gate}-retry`, row.target, { maxRetries: 2 })
     scene.upstream.answerOnce(jsonAnswer(503, { error: { message: 'later' } }))
     scene.upstream.answerOnce(resetBeforeAnswer)
@@ -250,7 +250,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     expect(scene.upstream.requests).toHaveLength(3)
   })
 
-  test('a refusal that will not pass is not tried again', async () => {
+  test('a permanent refusal is not retried', async () => {
     await createGate(scene.gatehouse, `${row.gate}-no-retry`, [row.target, row.target], {
       maxRetries: 2,
     })
@@ -261,7 +261,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     expect(scene.upstream.requests).toHaveLength(1)
   })
 
-  test('the next target is asked when the first one fails', async () => {
+  test('the next target is tried when the first one fails', async () => {
     const provider = row.target.slice(0, row.target.indexOf('/'))
     await createGate(scene.gatehouse, `${row.gate}-two`, [row.target, `${provider}/second-model`])
     scene.upstream.answerOnce(jsonAnswer(500, { error: { message: 'boom' } }))
@@ -278,7 +278,7 @@ test('every one of these calls has its row in the ledger', async () => {
   await rows.check(scene.gatehouse)
 })
 
-test('no key shows in anything the process wrote', () => {
+test('no key is in any output of the process', () => {
   for (const secret of [...DIALECTS.map((row) => plantedKeyOf(row.target)), scene.gatehouse.key]) {
     expect(scene.gatehouse.output()).not.toContain(secret)
   }

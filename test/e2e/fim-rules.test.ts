@@ -53,7 +53,7 @@ describe('fields', () => {
     expect(sent()).not.toHaveProperty('min_tokens')
   })
 
-  test('what the provider knows reaches it', async () => {
+  test('fields that the provider knows reach it', async () => {
     const known = {
       suffix: 'return a',
       temperature: 0.5,
@@ -70,7 +70,7 @@ describe('fields', () => {
     expect(answer.headers).not.toHaveProperty('x-gatehouse-ignored')
   })
 
-  test('what the provider would refuse is left out and named', async () => {
+  test('fields that the provider would refuse are left out and named', async () => {
     const unknown = {
       frequency_penalty: 0.1,
       presence_penalty: 0.1,
@@ -106,7 +106,7 @@ describe('fields', () => {
     expect(sent()).toEqual({ ...BASE, model: 'codestral-latest' })
   })
 
-  test('what stays, stays byte for byte', async () => {
+  test('the remaining fields stay byte for byte', async () => {
     await scene.post(
       FIM,
       '{ "frequency_penalty":0, "prompt" : "h\\u00e9 \u{1F600}\\/", "temperature":1.0e-1,"min_tokens":1,"mod\\u0065l":"codestral","random_seed":12345678901234567890,"stop":null , "user":"u"}',
@@ -149,7 +149,7 @@ describe('fields', () => {
 })
 
 describe('routing', () => {
-  test('gate_id routes as well, is not sent, and names the ignored model', async () => {
+  test('gate_id routes too, is not sent, and names the ignored model', async () => {
     const answer = await scene.post(FIM, {
       gate_id: 'codestral',
       model: 'codestral-2501',
@@ -159,7 +159,7 @@ describe('routing', () => {
     expect(ignored(answer.headers)).toEqual(['model'])
   })
 
-  test('a gate whose target has no fill-in-the-middle is a 400', async () => {
+  test('a gate without a target for fill-in-the-middle is a 400', async () => {
     const answer = await scene.post(FIM, { model: 'gpt', prompt: 'x' })
     expect(answer.status).toBe(400)
     expect(readFlatError(answer.text).error).toBe('invalid_request')
@@ -202,7 +202,7 @@ describe("the provider's own errors", () => {
     expect(JSON.stringify(readFlatError(answer.text).details)).toContain('extra_forbidden')
   })
 
-  test('an error that is no JSON at all is wrapped', async () => {
+  test('an error that is not JSON is wrapped', async () => {
     scene.upstream.answer(jsonAnswer(400, 'bad <b>request</b>', { 'content-type': 'text/html' }))
     const answer = await scene.post(FIM, BASE)
     expect(answer.status).toBe(400)

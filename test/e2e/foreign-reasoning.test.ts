@@ -53,7 +53,7 @@ const ask = (gate: string) =>
     }),
   })
 
-test('the target that sealed it answers, the other is named and not blamed', async () => {
+test('the target that sealed it answers, and the other is named and not blamed', async () => {
   for (let call = 0; call < 7; call += 1) {
     upstream.answerOnce(jsonAnswer(400, foreign))
     upstream.answerOnce(jsonAnswer(200, RESPONSES_JSON))
@@ -67,7 +67,7 @@ test('the target that sealed it answers, the other is named and not blamed', asy
   expect(upstream.requests.filter(({ path }) => path.startsWith('/azure'))).toHaveLength(7)
 })
 
-test('when the one that sealed it cannot answer, the caller is told that, and who was passed over', async () => {
+test('a failure of the sealing target is shown to the caller, with the skipped targets', async () => {
   upstream.answerOnce(jsonAnswer(400, foreign))
   upstream.answerOnce(jsonAnswer(503, { error: { message: 'busy' } }))
   const answer = await ask('both')
@@ -79,7 +79,7 @@ test('when the one that sealed it cannot answer, the caller is told that, and wh
   })
 })
 
-test('where nobody can read it the provider’s own words are the answer', async () => {
+test('the provider’s own message is the answer if no target can read it', async () => {
   upstream.answer(jsonAnswer(400, foreign))
   const answer = await ask('alone')
   expect(answer.status).toBe(400)

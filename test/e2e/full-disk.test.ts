@@ -46,7 +46,7 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
     return { status: response.status, body: await response.text() }
   }
 
-  test("calls are refused with 503 in the caller's envelope, /readyz says why, and both recover by themselves", async () => {
+  test('makes calls 503 in their envelope and /readyz not ready with the reason, and both recover', async () => {
     expect((await call()).status).toBe(200)
     const ballast = join(disk, 'ballast')
     fill(ballast)
@@ -104,7 +104,7 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
     await work.remove()
   })
 
-  test('a pulled configuration that does not fit leaves what was there, and no part of itself', async () => {
+  test('a pulled configuration without room leaves the old file, and no part of the new one', async () => {
     const work = await createTemporaryFolder()
     const before = 'version: 1\n'
     const shell = `cd "$0" && head -c 64k /dev/zero > ballast; "$@" config pull; echo code $?; ls

@@ -55,7 +55,7 @@ async function ask(path: string, gate: string, rest: string, headers: Record<str
   }
 }
 
-describe('defaults go to an upstream of the same dialect in its own words, and all other bytes stay', () => {
+describe('defaults go to an upstream of the same dialect under its own names, and all other bytes stay', () => {
   test.each([
     [
       'Chat',
@@ -120,7 +120,7 @@ describe('defaults go to an upstream of the same dialect in its own words, and a
     expect(answer.sent).toBe(wanted)
   })
 
-  test('a gate without defaults passes bytes on as they are', async () => {
+  test('a gate without defaults passes bytes on unchanged', async () => {
     const gate = await gateOf('openai/gpt-4o', { defaults: {}, overrides: 'allow' })
     const rest = '"temperature":1.50,"messages": [ ]'
     expect((await ask(CHAT, gate, rest)).sent).toBe(`{"model":"gpt-4o",${rest}}`)
@@ -133,14 +133,14 @@ describe('defaults go to an upstream of the same dialect in its own words, and a
     expect((await ask(CHAT, gate, '"messages":[]')).sent).not.toContain('temperature')
   })
 
-  test('what is wrong with the member that a default goes into is told as the caller wrote it', async () => {
+  test('a fault in the member that a default goes into is reported under the caller’s name for it', async () => {
     const gate = await gateOf('openai/gpt-4o', { defaults: DEFAULTS })
     const answer = await ask(RESPONSES, gate, '"input":"a","instructions":7')
     expect(answer).toMatchObject({ status: 400, error: { error: { param: 'instructions' } } })
   })
 })
 
-describe('translated, defaults count as well', () => {
+describe('translated defaults apply too', () => {
   test('for a chat caller of an Anthropic model', async () => {
     const gate = await gateOf('anthropic/claude-3-5-haiku', { defaults: DEFAULTS })
     scene.upstream.answer(jsonAnswer(200, MESSAGES_ANSWER))
@@ -166,7 +166,7 @@ describe('translated, defaults count as well', () => {
     expect(answer.headers['x-gatehouse-ignored']).toBe('temperature, max_tokens, reasoning_effort')
   })
 
-  test('a strict caller is not refused for what the gate asks and the target cannot take', async () => {
+  test('a strict caller is not refused for a default that the target does not support', async () => {
     const gate = await gateOf('anthropic/claude-3-5-haiku', {
       defaults: { reasoningEffort: 'low' },
     })
@@ -182,7 +182,7 @@ describe('a parameter that has a default', () => {
   const SAID = '"messages":[],"temperature":1,"max_tokens":5,"top_p":0.9'
   const defaults = { temperature: 0.25, maxOutputTokens: 77 }
 
-  test('ignore: the gate counts, and what did not is named as the caller wrote it', async () => {
+  test('ignore: the gate’s value holds, and the caller’s is named as written', async () => {
     const answer = await ask(
       CHAT,
       await gateOf('openai/gpt-4o', { defaults, overrides: 'ignore' }),
@@ -214,7 +214,7 @@ describe('a parameter that has a default', () => {
     })
   })
 
-  test('allow: the caller counts, and nothing is named', async () => {
+  test('allow: the caller’s value holds, and nothing is named', async () => {
     const answer = await ask(
       CHAT,
       await gateOf('openai/gpt-4o', { defaults, overrides: 'allow' }),
@@ -224,7 +224,7 @@ describe('a parameter that has a default', () => {
     expect(answer.sent).toBe(`{"model":"gpt-4o",${SAID}}`)
   })
 
-  test('null says nothing: the default is written in its place', async () => {
+  test('null counts as absent: the default is written in its place', async () => {
     const gate = await gateOf('openai/gpt-4o', { defaults, overrides: 'allow' })
     expect(
       (await ask(CHAT, gate, '"messages":[],"temperature": null,"max_completion_tokens":null'))
@@ -232,7 +232,7 @@ describe('a parameter that has a default', () => {
     ).toBe('{"model":"gpt-4o","messages":[],"temperature": 0.25,"max_completion_tokens":77}')
   })
 
-  test('a caller of Messages speaks of the effort with `thinking` too', async () => {
+  test('a caller of Messages sets the effort with `thinking` too', async () => {
     const defaults = { reasoningEffort: 'high' }
     const rest = '"max_tokens":5,"messages":[],"thinking":{"type":"disabled"}'
     const ignoring = await gateOf('anthropic/claude-opus-5', { defaults })
@@ -271,7 +271,7 @@ describe('a model beside gate_id', () => {
     })
   })
 
-  test("allow: is asked first, and the gate's own targets follow", async () => {
+  test("allow: is tried first, and the gate's own targets follow", async () => {
     scene.upstream.answer((exchange) =>
       (exchange.request.text.includes('gate-2')
         ? jsonAnswer(200, CHAT_ANSWER)
@@ -283,7 +283,7 @@ describe('a model beside gate_id', () => {
     expect(answer.headers['x-gatehouse-target']).toBe('openai/gate-2')
   })
 
-  test('allow: one of its own targets only changes places', async () => {
+  test('allow: one of the gate’s own targets only changes places', async () => {
     scene.upstream.answer(jsonAnswer(500, { error: { message: 'boom' } }))
     expect(await askBeside('allow', 'openai/gate-2')).toMatchObject({ asked: ['gate-2', 'gate-1'] })
   })
@@ -307,7 +307,7 @@ describe('a model beside gate_id', () => {
     expect(scene.upstream.requests).toHaveLength(0)
   })
 
-  test('allow: one whose provider has no credential leaves the gate to answer, and is named', async () => {
+  test('allow: one without a credential leaves the answer to the gate, and is named', async () => {
     scene.upstream.answer(jsonAnswer(200, CHAT_ANSWER))
     expect(await askBeside('allow', 'groq/llama')).toMatchObject({
       status: 200,
@@ -328,7 +328,7 @@ describe('on /v3/chat', () => {
     choices: [{ message: { content: 'OK' }, finish_reason: 'stop' }],
   }
 
-  test('defaults count, and the gate’s instructions are a template that the caller’s variables fill in', async () => {
+  test('defaults apply, and the gate’s instructions are a template for the caller’s variables', async () => {
     const defaults = { instructions: 'Be {{tone}} to {{name}}.', temperature: 0.25 }
     const gate = await gateOf('openai/gpt-4o', { defaults })
     scene.upstream.answer(jsonAnswer(200, answer))
@@ -350,7 +350,7 @@ describe('on /v3/chat', () => {
     })
   })
 
-  test('a variable that the gate’s instructions need and the caller does not give is named', async () => {
+  test('a variable that the gate’s instructions need and the caller lacks is named', async () => {
     const gate = await gateOf('openai/gpt-4o', { defaults: { instructions: 'Be {{tone}}.' } })
     const answered = await scene.post('/v3/chat', body(gate))
     expect(answered.status).toBe(400)

@@ -50,7 +50,7 @@ async function testGate(
 const rowsOf = async (gateId: string) =>
   (await listLogRows(gatehouse)).filter((row) => row.gateId === gateId)
 
-test('every target is asked once, and told of in the order of the gate', async () => {
+test('every target is called once, and reported in the order of the gate', async () => {
   const targets = [
     'sandbox/503',
     'sandbox/echo',
@@ -126,7 +126,7 @@ test('every target is asked once, and told of in the order of the gate', async (
   })
 })
 
-test('what a gate says for its callers is tested with it, but for the limit', async () => {
+test('a gate’s settings for its callers are tested too, except for the limit', async () => {
   const defaults = {
     maxOutputTokens: 5000,
     instructions: 'Sing',
@@ -175,7 +175,7 @@ test("a target that hangs is given up when the gate's own time is over", async (
   ])
 })
 
-test("a test counts for the key's limits, and waits for the places that the key has", async () => {
+test("a test counts for the key's limits, and waits for the places of the key", async () => {
   const limited = await startGatehouse({
     sandbox: true,
     environment: { GATEHOUSE_CONCURRENT_CALLS: '1', GATEHOUSE_REQUESTS_PER_MINUTE: '3' },
@@ -199,7 +199,7 @@ test("a test counts for the key's limits, and waits for the places that the key 
   }
 })
 
-test('a gate that is not there is a 404, and a test needs a key', async () => {
+test('an unknown gate is a 404, and a test needs a key', async () => {
   expect((await controlPlaneCall(gatehouse, 'POST', '/v1/gates/nope/test')).status).toBe(404)
   expect(
     (await controlPlaneCall({ ...gatehouse, key: 'no' }, 'POST', '/v1/gates/demo/test')).status,

@@ -98,7 +98,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
     },
   )
 
-  test('nor do they with an error', async () => {
+  test('the upstream’s do not reach the caller with an error', async () => {
     scene.upstream.answer(
       jsonAnswer(
         400,
@@ -112,14 +112,14 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
     expect(answer.headers['x-request-id']).toMatch(/^req_[0-9a-f]{32}$/)
   })
 
-  test('a request id of the caller is not taken for the id of the call', async () => {
+  test('a request id of the caller does not become the id of the call', async () => {
     scene.upstream.answer(jsonAnswer(200, row.answer))
     const answer = await scene.post(row.path, requestBody(row), { 'x-request-id': 'mine' })
     expect(answer.headers['x-request-id']).toMatch(/^req_/)
   })
 })
 
-test("nobody's account with the provider shows: the caller's not upstream, the operator's not to the caller", async () => {
+test("the caller's provider account is hidden upstream, and the operator's from the caller", async () => {
   const [row] = DIALECTS
   if (row === undefined) throw new Error('no dialects')
   const account = { 'openai-organization': MARK, 'openai-project': MARK }

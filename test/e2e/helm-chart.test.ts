@@ -40,7 +40,7 @@ function valueAt(path: string): unknown {
     )
 }
 
-test('the chart is of the version that it installs', async () => {
+test('the chart has the version that it installs', async () => {
   const chart = parse(read('Chart.yaml')) as { appVersion: string; version: string }
   const { version } = (await Bun.file(join(REPOSITORY, 'package.json')).json()) as {
     version: string
@@ -49,7 +49,7 @@ test('the chart is of the version that it installs', async () => {
   expect(chart.version).toMatch(/^\d+\.\d+\.\d+$/)
 })
 
-test('its values fit their schema, and what is misspelt does not', () => {
+test('its values fit its schema, and a misspelt one does not', () => {
   const schema = JSON.parse(read('values.schema.json')) as { properties: Record<string, unknown> }
   const validate = new Ajv({ strict: false, allErrors: true }).compile(schema)
   expect({ isValid: validate(values), errors: validate.errors }).toEqual({
@@ -66,7 +66,7 @@ test('its values fit their schema, and what is misspelt does not', () => {
   expect(described.sort()).toEqual(Object.keys(values).sort())
 })
 
-test('every value that a template uses is there, and every value is used', () => {
+test('every value that a template uses exists, and every value is used', () => {
   const used = templates.flatMap(({ name, text }) =>
     [...text.matchAll(/\.Values\.([\w.]+)/g)].map(([, path = '']) => ({ name, path })),
   )
@@ -110,7 +110,7 @@ describe('its schema knows each setting as the gateway does', () => {
       expect(takes(name, wrong)).toBeFalse()
   })
 
-  test('a misspelt one, and the key of a command, are refused; what others read is not', () => {
+  test('a misspelt one, and the key of a command, are refused; those of other programs are not', () => {
     for (const name of ['GATEHOUSE_PROT', 'GATEHOUSE_API_KEY', 'gatehouse_port'])
       expect(takes(name, '1')).toBeFalse()
     for (const name of ['OPENAI_BASE_URL', 'ACME_BASE_URL', 'NODE_EXTRA_CA_CERTS'])
@@ -118,7 +118,7 @@ describe('its schema knows each setting as the gateway does', () => {
   })
 })
 
-test('the values that stand for settings have their limits, and are taken by them', () => {
+test('values that stand for settings have their limits', () => {
   const { properties } = JSON.parse(read('values.schema.json')) as {
     properties: Record<string, { minimum: number; maximum: number }>
   }
@@ -168,12 +168,12 @@ describeIf(findHelm() !== undefined, 'needs helm (GATEHOUSE_TEST_HELM)')('helm',
     return manifests.find((manifest) => manifest.kind === kind)
   }
 
-  test('finds nothing to complain of', () => {
+  test('finds no fault', () => {
     const { exitCode, stdout } = runHelm('lint', '--strict', '--set', 'existingSecret=keys', CHART)
     expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 })
   })
 
-  test('makes nodes that run as anybody, write one folder and are given time to end', async () => {
+  test('creates nodes that run as any user, write one folder and have time to end', async () => {
     const manifests = await render({ drainDelaySeconds: 7, shutdownTimeoutSeconds: 100 })
     expect(manifests.map(({ kind }) => kind).sort()).toEqual([
       'PodDisruptionBudget',
@@ -217,7 +217,7 @@ describeIf(findHelm() !== undefined, 'needs helm (GATEHOUSE_TEST_HELM)')('helm',
     })
   })
 
-  test('makes everything that can be switched on, with the alerts as Prometheus has them', async () => {
+  test('creates every optional part, with the alerts as in Prometheus', async () => {
     const manifests = await render({
       configuration: { plans: { default: 'team' } },
       ingress: { enabled: true, hosts: ['gatehouse.example'], className: 'nginx' },
@@ -254,7 +254,7 @@ describeIf(findHelm() !== undefined, 'needs helm (GATEHOUSE_TEST_HELM)')('helm',
     )
   })
 
-  test('hands numbers on as they were written, however large', async () => {
+  test('passes numbers on as written, however large', async () => {
     const settings = {
       GATEHOUSE_MAX_BODY_BYTES: 67_108_864,
       GATEHOUSE_UPSTREAM_MAX_IDLE: 0,
@@ -286,13 +286,13 @@ describeIf(findHelm() !== undefined, 'needs helm (GATEHOUSE_TEST_HELM)')('helm',
     await expect(render({ settings: { GATEHOUSE_PORT: 70_000 } })).rejects.toThrow('GATEHOUSE_PORT')
   })
 
-  test('makes one node on a file of its own, without a budget for disruptions that would let nobody drain its machine', async () => {
+  test('creates one node with a file, without a disruption budget that would block its machine', async () => {
     const manifests = await render({ store: 'sqlite', redis: false, replicaCount: 1 })
     expect(find(manifests, 'PodDisruptionBudget')).toBeUndefined()
     expect(JSON.stringify(manifests)).not.toContain('DATABASE_URL')
   })
 
-  test('refuses a second node on a file, a secret that is not named, and what its schema does not know', async () => {
+  test('refuses a second node on a file, an unnamed secret, and members unknown to its schema', async () => {
     await expect(render({ store: 'sqlite', replicaCount: 2 })).rejects.toThrow(
       "store sqlite is one node's own",
     )

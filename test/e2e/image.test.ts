@@ -41,7 +41,7 @@ function lastValue(name: string): string {
   return imageSteps.findLast((step) => step.name === name)?.value ?? ''
 }
 
-test('everything that it copies is in the repository, and .dockerignore lets it through', () => {
+test('every copied file is in the repository, and .dockerignore lets it through', () => {
   const ignored = readFileSync(join(REPOSITORY, '.dockerignore'), 'utf8').split('\n')
   const copied = instructions
     .filter(({ name }) => name === 'COPY')
@@ -57,7 +57,7 @@ test('everything that it copies is in the repository, and .dockerignore lets it 
   expect(ignored.find((line) => line !== '' && !line.startsWith('#'))).toBe('*')
 })
 
-test('it ends as a numbered user that is not root, and starts the gateway without a shell in between', () => {
+test('it runs as a numbered user that is not root, and starts the gateway without a shell in between', () => {
   expect(lastValue('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/)
   expect(JSON.parse(lastValue('ENTRYPOINT'))).toEqual(['gatehouse'])
   expect(JSON.parse(lastValue('CMD'))).toEqual(['serve'])
@@ -65,7 +65,7 @@ test('it ends as a numbered user that is not root, and starts the gateway withou
   expect(lastValue('VOLUME')).toBe(environment.GATEHOUSE_DATA_DIR ?? 'none')
 })
 
-describe('what its steps make', () => {
+describe('the program built by its steps', () => {
   let folder: TemporaryFolder
   let program: string
   beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('what its steps make', () => {
   })
   afterAll(() => folder.remove())
 
-  test('is the one program that the image holds', () => {
+  test('is the only one in the image', () => {
     const copied = imageSteps
       .filter(({ name }) => name === 'COPY')
       .map(({ value }) => readCopy(value))
@@ -90,7 +90,7 @@ describe('what its steps make', () => {
   })
 
   testIf(canConfine(), 'needs root on Linux, and mounts that it may make read-only')(
-    'serves as a user that nobody knows where only the data folder can be written, and ends at SIGTERM',
+    'serves as an unknown user with the data folder alone writable, and ends at SIGTERM',
     async () => {
       const dataFolder = join(folder.path, 'data')
       mkdirSync(dataFolder)

@@ -146,7 +146,7 @@ async function snapshot(tenant: Tenant): Promise<Record<string, unknown>> {
   return seen
 }
 
-test('the public operations are these and no others', () => {
+test('the public operations are exactly these', () => {
   const found = operations.filter(({ isPublic }) => isPublic).map(({ id }) => id)
   expect(found.sort()).toEqual(PUBLIC_OPERATIONS)
 })
@@ -169,7 +169,7 @@ test.each(['nothing', 'an unknown key'] as const)('every route is 401 with %s', 
 })
 
 test.each(['key', 'session'] as const)(
-  "with a %s, another account's things are as if they were not there, and nothing of theirs changes",
+  "with a %s, another account's resources seem absent, and nothing of theirs changes",
   async (way) => {
     const before = await snapshot(alice)
     const send = ways[way](bob)
@@ -216,7 +216,7 @@ function hide(answer: { status: number; text: string }, id: string) {
 }
 
 test.each(['key', 'session'] as const)(
-  'with a %s, a name that another account uses is as free as one that nobody uses',
+  'with a %s, a name used by another account is as free as an unused one',
   async (way) => {
     const before = await snapshot(alice)
     const send = ways[way](bob)
@@ -250,7 +250,7 @@ function withoutOwnMistakes(text: string): string {
   return text.replaceAll(/,alice-gate\r\n/g, ',\r\n').replaceAll('"sentGateId":"alice-gate"', '')
 }
 
-test('what is asked without naming a thing holds nothing of another account, and changes nothing there', async () => {
+test('an operation without a resource’s name shows and changes nothing of another account', async () => {
   const before = await snapshot(alice)
   const order = operations.filter((operation) => !hasParameter(operation) && !operation.isPublic)
   // Signing out comes last: the session is needed by the others.

@@ -81,7 +81,7 @@ describe('new keys', () => {
     expect(new Set(keys.map((key) => key.key)).size).toBe(2)
   })
 
-  test('authenticate however the scheme is written, and only whole', async () => {
+  test('authenticate in any spelling of the scheme, and only whole', async () => {
     const { key } = await createKey(gatehouse, 'spelling')
     secrets.push(key)
     const status = async (authorization: string): Promise<number> => {
@@ -95,7 +95,7 @@ describe('new keys', () => {
     expect(await status(key)).toBe(401)
   })
 
-  test('have a last-used time once they were used', async () => {
+  test('have a last-used time after their first use', async () => {
     const created = await createKey(gatehouse, 'used')
     secrets.push(created.key)
     const find = async (): Promise<string | null> =>
@@ -123,7 +123,7 @@ describe('a deleted key', () => {
     }
   })
 
-  test('is refused while it is being used by many calls', async () => {
+  test('is refused while many calls use it', async () => {
     const created = await createKey(gatehouse, 'busy')
     secrets.push(created.key)
     let deleted = false
@@ -169,7 +169,7 @@ describe('a deleted key', () => {
 
 describe('legacy keys', () => {
   test.each(['svc_', 'legacy_'])(
-    '%s… authenticate once they were imported, also after a crash',
+    '%s… authenticate once imported, even after a crash',
     async (prefix) => {
       const key = `${prefix}${randomBytes(16).toString('hex')}`
       expect(await statusWith(key)).toBe(401)
@@ -201,7 +201,7 @@ describe('legacy keys', () => {
     'sk-other-0123456789abcdef',
     'svc_with space inside',
     'svc_caf\u00e9-0123456789',
-  ])('%p is no key to import', async (key) => {
+  ])('%p is refused as a key to import', async (key) => {
     const response = await controlPlaneCall(gatehouse, 'POST', '/v1/keys/import', {
       name: 'bad',
       key,
@@ -220,7 +220,7 @@ test('the bootstrap key is one key, however often the server starts with it', as
   expect((await listKeys()).data.length).toBe(before)
 })
 
-test('no key shows in anything the process wrote, nor in its data folder', async () => {
+test('no key is in any output of the process, or in its data folder', async () => {
   await gatehouse.stop()
   everything += gatehouse.output()
   const files = await Array.fromAsync(

@@ -150,7 +150,7 @@ async function waitForHead({ gateway, heads }: Scene): Promise<void> {
 }
 
 describe.each(CLIENTS)('$name', ({ target, events, says, read }) => {
-  test('reads a stream that begins after comments as any other', async () => {
+  test('reads a stream that begins after comments like any other', async () => {
     const speaks = Promise.withResolvers<void>()
     const gates = { [GATE]: [target] }
     const early = open(new InProcessGateway({ gates, upstream: [stream(events)] }))
@@ -165,7 +165,7 @@ describe.each(CLIENTS)('$name', ({ target, events, says, read }) => {
     expect(early.heads[0]?.headers.has('x-gatehouse-target')).toBeTrue()
   })
 
-  test('throws what it is told when the target fails after all', async () => {
+  test('throws the error in the stream when the target fails later', async () => {
     const fails = Promise.withResolvers<void>()
     const refusal = json(429, {
       error: { message: 'too many of you', type: 't', param: null, code: null },
@@ -194,7 +194,7 @@ describe.each(CLIENTS)('$name', ({ target, events, says, read }) => {
   })
 })
 
-test('a client that hangs up while it waits has its target told so', async () => {
+test('a client that hangs up during the wait ends the upstream’s exchange', async () => {
   const gateway = new InProcessGateway({
     gates: { [GATE]: ['openai/gpt-4o'] },
     upstream: [[SILENCE]],

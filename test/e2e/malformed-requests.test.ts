@@ -75,7 +75,7 @@ describe('the control plane refuses', () => {
   )
 })
 
-describe('broken HTTP is no success and no failure of the server', () => {
+describe('broken HTTP is neither a success nor a failure of the server', () => {
   test.each(BROKEN_HTTP)('%s', async (_name, bytes) => {
     const connection = await connectRaw(gatehouse.url)
     connection.send(Buffer.from(bytes, 'latin1'))
@@ -119,7 +119,7 @@ describe('broken HTTP is no success and no failure of the server', () => {
 })
 
 describe('sizes', () => {
-  test('a body that says it is enormous is refused before it is sent', async () => {
+  test('a body with an enormous declared length is refused before it is sent', async () => {
     for (const path of [
       RESPONSES,
       '/v1/chat/completions',
@@ -137,7 +137,7 @@ describe('sizes', () => {
     }
   })
 
-  test('a chunked body without an end is refused when it has grown too large', async () => {
+  test('an endless chunked body is refused when it has grown too large', async () => {
     const connection = await connectRaw(gatehouse.url)
     connection.send(
       `POST /v1/gates HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gatehouse.key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
@@ -159,13 +159,13 @@ describe('sizes', () => {
 })
 
 describe('afterwards', () => {
-  test('there were enough rows', () => {
+  test('the table had enough rows', () => {
     expect(
       MALFORMED_CALLS.length + MALFORMED_CONTROL_REQUESTS.length + BROKEN_HTTP.length,
     ).toBeGreaterThanOrEqual(150)
   })
 
-  test('the same process lives and serves', async () => {
+  test('the same process runs and serves', async () => {
     const answer = await sendRaw(gatehouse.url, {
       path: '/v1/chat/completions',
       headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
@@ -175,7 +175,7 @@ describe('afterwards', () => {
     process.kill(gatehouse.pid, 0)
   })
 
-  test('nothing was answered with a 500', () => {
+  test('no answer was a 500', () => {
     expect(
       answers.filter(
         (answer) => answer.status >= 500 && answer.status !== 501 && answer.status !== 505,
@@ -183,7 +183,7 @@ describe('afterwards', () => {
     ).toEqual([])
   })
 
-  test('no planted key shows in any answer or in anything the process wrote', () => {
+  test('no planted key is in any answer or output of the process', () => {
     const shown = [...answers.map((answer) => answer.head + answer.text), gatehouse.output()].join(
       '\n',
     )

@@ -98,7 +98,7 @@ async function keyInUse(): Promise<string | undefined> {
   return upstream.requests[0]?.headers.authorization?.replace('Bearer ', '')
 }
 
-test('by file: made when first needed, rotated while a server serves, which then writes under the new key', async () => {
+test('by file: created when first needed, rotated while a server serves, which then uses the new key', async () => {
   await start()
   await createGate(gatehouse, 'one', 'openai/gpt-4o')
   expect(keysInFile()).toEqual([])
@@ -137,7 +137,7 @@ test('by file: made when first needed, rotated while a server serves, which then
   expect(await keyInUse()).toBe(`${OWN}-2`)
 })
 
-test("a webhook's secret is encrypted anew too, and signs before and after, unused meanwhile", async () => {
+test("a webhook's secret is encrypted again too, and signs before and after, without use in between", async () => {
   const secret = 'planted-webhook-secret-0123456789'
   const receiver = startWebhookReceiver(secret)
   try {
@@ -174,7 +174,7 @@ test("a webhook's secret is encrypted anew too, and signs before and after, unus
   }
 })
 
-test('owned models: rotated beside a server that goes on using and changing them, twice, and a restart opens them', async () => {
+test('owned models are rotated twice beside a server that uses and changes them, and survive a restart', async () => {
   const environment = { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' }
   await start(environment)
   const model = { dialect: 'openai-chat', baseUrl: `${upstream.url}/v1`, upstreamModelId: 'm' }
@@ -212,7 +212,7 @@ test('owned models: rotated beside a server that goes on using and changing them
   expect(await keyInUse()).toBe(OWN)
 })
 
-test('killed half-way and begun anew, nothing is lost', async () => {
+test('a rotation killed half-way and started again loses nothing', async () => {
   await start()
   await createGate(gatehouse, 'one', 'openai/gpt-4o')
   await setKey(OWN)
@@ -275,7 +275,7 @@ test('killed half-way and begun anew, nothing is lost', async () => {
   database.close()
 })
 
-test('two rotations at once: one of them is refused', async () => {
+test('one of two rotations at once is refused', async () => {
   await start()
   await setKey(OWN)
   const both = await Promise.all([1, 2].map(() => masterKey('rotate', {}, runCli)))
@@ -317,7 +317,7 @@ test('by environment: refused with a key missing, then in the documented order',
   expect(await keyInUse()).toBe(OWN)
 })
 
-test('a file that others may read is refused with the cure', async () => {
+test('a file with access for others is refused with the remedy', async () => {
   await start()
   await setKey(OWN)
   const path = join(folder.path, 'master.key')

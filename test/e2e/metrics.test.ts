@@ -121,7 +121,7 @@ describe('after a mix of calls', () => {
   })
 })
 
-test('a call under way and an open breaker are seen, and what the journal holds is shipped', async () => {
+test('a running call and an open breaker show, and the journal’s backlog is shipped', async () => {
   const scene = await openRawScene({
     gates: { hang: 'openai/gpt-4o', broken: 'mistral/codestral-latest' },
     environment: { GATEHOUSE_METRICS_TOKEN: TOKEN },
@@ -163,7 +163,7 @@ test('a call under way and an open breaker are seen, and what the journal holds 
   }
 })
 
-describe('who may read the metrics', () => {
+describe('access to the metrics', () => {
   const servers: Gatehouse[] = []
   const start = async (environment: Record<string, string>) => {
     const server = await startGatehouse({ environment })
@@ -176,14 +176,14 @@ describe('who may read the metrics', () => {
   const statusOf = async (url: string, headers: Record<string, string> = {}, method = 'GET') =>
     (await fetch(url, { headers, method })).status
 
-  test('without a port and a token there are none', async () => {
+  test('is closed without a port and a token', async () => {
     const server = await start({})
     expect(await statusOf(`${server.url}/metrics`, { authorization: `Bearer ${server.key}` })).toBe(
       404,
     )
   })
 
-  test('on the main port the token opens them, and an API key does not', async () => {
+  test('is open on the main port with the token, and not with an API key', async () => {
     const server = await start({ GATEHOUSE_METRICS_TOKEN: TOKEN })
     const url = `${server.url}/metrics`
     expect(await statusOf(url, { authorization: `Bearer ${TOKEN}` })).toBe(200)
@@ -203,7 +203,7 @@ describe('who may read the metrics', () => {
   })
 
   test.each([undefined, TOKEN])(
-    'on a port of their own they are nowhere else (token: %p)',
+    'is only on their own port if they have one (token: %p)',
     async (token) => {
       const server = await start({
         GATEHOUSE_METRICS_PORT: '0',

@@ -35,7 +35,7 @@ const ENDINGS = ['close', 'reset', 'end'] as const
 
 describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect, row) => {
   describe.each(ENDINGS)('upstream: %s', (ending) => {
-    test('the failure is told in the stream, and the end is not clean', async () => {
+    test('a failure is an error in the stream, without a clean end', async () => {
       const pieces = row.stream.slice(0, 2)
       scene.upstream.answer(streamAnswer(pieces, { ending }))
       const answer = await scene.post(row.path, requestBody(row, { stream: true }))
@@ -51,7 +51,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
       })
     })
 
-    test('half an event is not passed on as if it were one', async () => {
+    test('half an event is not passed on as a whole one', async () => {
       const pieces = [...row.stream.slice(0, 2), 'data: {"half":']
       scene.upstream.answer(streamAnswer(pieces, { ending }))
       const answer = await scene.post(row.path, requestBody(row, { stream: true }))
@@ -91,7 +91,7 @@ function expectFailure(
 describe('responses', () => {
   const body = JSON.stringify({ model: 'responses-gate', input: 'hi', stream: true })
 
-  test('error has flat fields and a nested error, response.failed holds a whole response, both are numbered on', async () => {
+  test('error is flat and nested, response.failed holds a whole response, and their numbers go on', async () => {
     scene.upstream.answer(streamAnswer(RESPONSES_STREAM.slice(0, 3), { ending: 'close' }))
     const answer = await scene.post('/v1/responses', body)
     const [error, failed] = parseEvents(answer.text)
@@ -125,7 +125,7 @@ describe('responses', () => {
     })
   })
 
-  test("the upstream's own error event passes through and is not told twice", async () => {
+  test("the upstream's own error event passes through, and no second one follows", async () => {
     const pieces = [
       ...RESPONSES_STREAM.slice(0, 3),
       'event: error\ndata: {"type":"error","sequence_number":3,"error":{"type":"server_error","code":"server_error","message":"boom","param":null}}\n\n',
@@ -141,7 +141,7 @@ describe('responses', () => {
   })
 })
 
-test('the last that is said of a failure arrives every time', async () => {
+test('the final error event arrives every time', async () => {
   const [row] = DIALECTS
   if (row === undefined) throw new Error('no dialects')
   scene.upstream.answer(streamAnswer(row.stream.slice(0, 2), { ending: 'reset' }))

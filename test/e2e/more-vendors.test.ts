@@ -259,7 +259,7 @@ describe.each([cohere, mistral])('$gate', (vendor) => {
     },
   )
 
-  test('is asked at its own address with its own key, and is counted', async () => {
+  test('is called at its own address with its own key, and is counted', async () => {
     const last = TURNS.at(-1) as Turn
     upstream.answerOnce(jsonAnswer(200, vendor.answer(last)))
     const { data, response } = await openai.chat.completions
@@ -277,14 +277,14 @@ describe.each([cohere, mistral])('$gate', (vendor) => {
     })
   })
 
-  test('shows what it thought', async () => {
+  test('shows its thinking', async () => {
     upstream.answerOnce(jsonAnswer(200, vendor.answer(TURNS[0] as Turn)))
     const completion = await whole(vendor.gate, [{ role: 'user', content: 'Hi' }])
     expect(answerOf(completion)).toMatchObject({ reasoning_content: 'Two calls, then.' })
   })
 })
 
-test('when one vendor fails in the middle of a loop the other goes on: with ids that it takes, without foreign reasoning', async () => {
+test('another vendor goes on in the middle of a loop: with ids that it accepts, without foreign reasoning', async () => {
   upstream.answerOnce(jsonAnswer(200, cohere.answer(TURNS[0] as Turn)))
   upstream.answerOnce(jsonAnswer(503, { message: 'overloaded' }))
   upstream.answerOnce(jsonAnswer(200, mistral.answer(TURNS[2] as Turn)))

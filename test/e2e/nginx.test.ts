@@ -141,7 +141,7 @@ describeIf(isHere, 'needs nginx, Postgres and redis-server')('nginx in front of 
     expect(text).toEndWith('data: [DONE]\n\n')
   })
 
-  test('a body of 20 MB passes, one that is too large is refused in the envelope of the caller, and none is laid down', async () => {
+  test('a body of 20 MB passes, a larger one is refused in its envelope, and no body is buffered on disk', async () => {
     const large = 'x'.repeat(20_000_000)
     expect(
       (await call({ model: 'assistant', messages: [{ role: 'user', content: large }] })).status,
@@ -179,11 +179,11 @@ describeIf(isHere, 'needs nginx, Postgres and redis-server')('nginx in front of 
     )
   })
 
-  test('the metrics are not to be had through it', async () => {
+  test('the metrics are out of its reach', async () => {
     expect((await fetch(`${front.url}/metrics`)).status).toBe(404)
   })
 
-  test('a node that was killed is passed over: every call is answered', async () => {
+  test('a killed node is skipped: every call is answered', async () => {
     await node(0).kill()
     const statuses = await Promise.all(
       Array.from({ length: 40 }, () => statusOf(call({ model: 'demo', messages: MESSAGES }))),
@@ -201,7 +201,7 @@ describeIf(isHere, 'needs nginx, Postgres and redis-server')('nginx in front of 
     })
   })
 
-  test('nodes that are ended and started again in turn under load fail no call, and each answer has its row', async () => {
+  test('nodes restarted in turn under load fail no call, and each answer has its row', async () => {
     const complete = new Set<string>()
     const load = startLoad(front, { clients: 8, complete, pauseMs: 100 })
     for (const index of [0, 1]) {

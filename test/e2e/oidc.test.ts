@@ -65,7 +65,7 @@ async function invite(email: string): Promise<string> {
   return ((await made.json()) as { token: string }).token
 }
 
-test('an invited person whose address is proven joins the account by the token, and comes back without one', async () => {
+test('an invited user with a verified address joins by the token, and later signs in without one', async () => {
   provider.user = { sub: 'sub-ann', email: 'Ann@example.test', email_verified: true, name: 'Ann' }
   const stranger = openBrowser()
   expect(await signIn(stranger)).toContain('error=')
@@ -82,7 +82,7 @@ test('an invited person whose address is proven joins the account by the token, 
   expect(await signIn(openBrowser())).toBe('/home')
 })
 
-test('an invitation that was never handed on captures nobody, however many there are', async () => {
+test('an invitation that was not handed on captures no user, however many there are', async () => {
   provider.user = { sub: 'sub-vic', email: 'vic@example.test', email_verified: true, name: 'Vic' }
   const tokens = [await invite('vic@example.test'), await invite('vic@example.test')]
   const browser = openBrowser()
@@ -104,7 +104,7 @@ test('an invitation that was never handed on captures nobody, however many there
   expect(await joinBy(openBrowser(), tokens[1] ?? '')).toBe('/home')
 })
 
-test('where everybody may sign up, an invitation that was never handed on captures nobody either', async () => {
+test('an invitation that was not handed on captures no user if sign-up is open, either', async () => {
   const open = await startGatehouse({
     environment: { ...settingsFor(provider), GATEHOUSE_SIGN_UP: 'open' },
   })
@@ -135,7 +135,7 @@ test('where everybody may sign up, an invitation that was never handed on captur
   }
 })
 
-test('who is invited to an account that has as many members as it may is told so, and their invitation stays open', async () => {
+test('a user invited to a full account gets that reason, and the invitation stays open', async () => {
   const small = await startGatehouse({
     environment: { ...settingsFor(provider), GATEHOUSE_MAX_MEMBERS: '1' },
   })
@@ -159,7 +159,7 @@ test('who is invited to an account that has as many members as it may is told so
   }
 })
 
-test('an address that the provider does not vouch for opens nothing', async () => {
+test('an unverified address opens nothing', async () => {
   const token = await invite('bea@example.test')
   provider.user = { sub: 'sub-bea', email: 'bea@example.test', email_verified: false, name: 'Bea' }
   const browser = openBrowser()
@@ -167,7 +167,7 @@ test('an address that the provider does not vouch for opens nothing', async () =
   expect((await browser.send('/v1/session')).status).toBe(401)
 })
 
-test("a user with a password is not opened by the provider's word", async () => {
+test('a provider’s claim does not open a user with a password', async () => {
   const created = await controlPlaneCall(server, 'POST', '/v1/invitations', {
     email: 'cleo@example.test',
   })
@@ -202,7 +202,7 @@ test("another browser's state, a changed one and a second use are refused", asyn
   expect((await other.send('/v1/session')).status).toBe(401)
 })
 
-test('a callback that nobody began ends on the first page, and without a provider there is none', async () => {
+test('an unknown callback leads to the first page, and is a 404 without a provider', async () => {
   for (const query of [
     '',
     '?state=x&code=y',
@@ -227,7 +227,7 @@ test('a callback that nobody began ends on the first page, and without a provide
 })
 
 test.each(['//evil.test', 'https://evil.test', '/\\evil.test', 'javascript:alert(1)', '', '/a b'])(
-  'the way back does not lead to %p',
+  'the return address is never %p',
   async (returnTo) => {
     const response = await openBrowser().send('/v1/auth/oidc', {
       method: 'POST',
@@ -237,7 +237,7 @@ test.each(['//evil.test', 'https://evil.test', '/\\evil.test', 'javascript:alert
   },
 )
 
-test('no token of the provider is kept, and its secret is nowhere', () => {
+test('no token of the provider is stored, and its secret is nowhere', () => {
   const texts = readFolder(server.dataFolder).map((file) => file.text)
   for (const text of [...texts, server.output()]) {
     for (const canary of ['at-canary', 'rt-canary', provider.clientSecret])
@@ -245,7 +245,7 @@ test('no token of the provider is kept, and its secret is nowhere', () => {
   }
 })
 
-test('a provider that cannot be reached is 503 for itself and nothing for passwords; it is asked anew', async () => {
+test('an unreachable provider is a 503 for its own sign-ins alone, and is tried again later', async () => {
   const gone = startIdentityProvider()
   const settings = settingsFor(gone)
   const port = Number(new URL(gone.issuer).port)

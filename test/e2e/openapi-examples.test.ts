@@ -38,16 +38,16 @@ beforeAll(() => {
 })
 afterAll(() => gatehouse.remove())
 
-test('there are operations, each with an id of its own', () => {
+test('there are operations, each with a unique id', () => {
   expect(operations.length).toBeGreaterThan(30)
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
 })
 
-test('every operation has the examples that it takes to run it', () => {
+test('every operation has the examples that a run needs', () => {
   expect(operations.flatMap(findGaps)).toEqual([])
 })
 
-test('the answers that it shows are what their schemas say', () => {
+test('the shown answers fit their schemas', () => {
   const shown = operations.flatMap(({ path, method, responses }) =>
     Object.entries(responses).flatMap(([status, { content = {} }]) =>
       Object.entries(content).map(([type, { example }]) => ({
@@ -90,7 +90,7 @@ for (const operation of operations) {
   })
 }
 
-describe('what is refused is refused as the document says', () => {
+describe('a refusal fits the document', () => {
   const guarded = operations.filter(
     ({ security }) => security.length > 0 && security.every((one) => Object.keys(one).length > 0),
   )
@@ -105,7 +105,7 @@ describe('what is refused is refused as the document says', () => {
     expectDocumented(operation, answer)
   })
 
-  test.each(withBody)('$operationId with a body that is no object', async (operation) => {
+  test.each(withBody)('$operationId with a body that is not an object', async (operation) => {
     const answer = await send(operation, {
       credential: { authorization: `Bearer ${gatehouse.key}` },
       body: '[]',

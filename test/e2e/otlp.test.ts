@@ -59,7 +59,7 @@ const ask = (scene: RawScene, gate: string, headers: Record<string, string> = {}
     headers,
   )
 
-test('a call is a span under the caller’s own, with one under it for each attempt, which upstreams are told of', async () => {
+test('a call is a span under the caller’s, with one under it for each attempt, whose id goes upstream', async () => {
   const { receiver, scene } = await open({
     OTEL_SERVICE_NAME: 'edge-gateway',
     OTEL_RESOURCE_ATTRIBUTES: 'team=platform',
@@ -108,7 +108,7 @@ test('a call is a span under the caller’s own, with one under it for each atte
   expect(receiver.headers()[0]?.get('x-collector-key')).toBe('collector-secret')
 })
 
-test('metrics are those of the conventions, and nothing of a call’s content, keys or headers is sent', async () => {
+test('metrics follow the conventions, without a call’s content, keys or headers', async () => {
   const { receiver, scene } = await open({})
   scene.upstream.answer(streamAnswer(CHAT_STREAM_WITH_USAGE))
   await ask(scene, 'one', { 'x-canary': CANARY_HEADER }, ',"stream":true')
@@ -184,7 +184,7 @@ test('a caller’s invalid context is replaced; its sampling decision is kept', 
   expect(spans.filter(({ traceId }) => traceId === TRACE_ID)).toEqual([])
 })
 
-test('a sampler that keeps nothing still passes a context on', async () => {
+test('a sampler that drops every span still passes a context on', async () => {
   const { receiver, scene } = await open({
     OTEL_TRACES_SAMPLER: 'traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0',
@@ -198,7 +198,7 @@ test('a sampler that keeps nothing still passes a context on', async () => {
   expect(receiver.spans()).toEqual([])
 })
 
-test('without tracing the caller’s context reaches every upstream unchanged, also one of another dialect', async () => {
+test('the caller’s context reaches every upstream unchanged without tracing, of any dialect', async () => {
   const scene = await openRawScene({ gates: GATES })
   closing.push(() => scene.close())
   const context = { traceparent: PARENT, tracestate: 'vendor=1' }
@@ -212,7 +212,7 @@ test('without tracing the caller’s context reaches every upstream unchanged, a
   expect(scene.upstream.last().headers.traceparent).toBeUndefined()
 })
 
-test('what is left is sent at the end', async () => {
+test('remaining spans and metrics are sent at the end', async () => {
   const { receiver, scene } = await open({
     OTEL_BSP_SCHEDULE_DELAY: '600000',
     OTEL_METRIC_EXPORT_INTERVAL: '600000',
@@ -227,7 +227,7 @@ test('what is left is sent at the end', async () => {
 test.each([
   ['that refuses connections', 'http://127.0.0.1:1'],
   ['that never answers', 'silent'],
-])('a collector %s fails no call, fills no log and holds up no end', async (_, address) => {
+])('a collector %s fails no call, fills no log and delays no end', async (_, address) => {
   const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   closing.push(async () => silent.stop(true))
   const endpoint = address === 'silent' ? `http://127.0.0.1:${silent.port}` : address

@@ -35,7 +35,7 @@ const create = (slug: string) => [
   ...['--price-input', '25', '--price-output', '100'],
 ]
 
-test('a model is registered, listed, shown, changed and deleted; its credential goes in and never comes out', async () => {
+test('a model is registered, listed, shown, changed and deleted, and its credential is never shown', async () => {
   const made = await run([...create('llama'), '--json'], `${CREDENTIAL}\n`, runCli)
   expect(made).toMatchObject({ exitCode: 0, stderr: '' })
   expect(JSON.parse(made.stdout)).toMatchObject({
@@ -69,7 +69,7 @@ test('a model is registered, listed, shown, changed and deleted; its credential 
   expect((await run(['get', 'llama'])).exitCode).toBe(4)
 })
 
-test('a new credential that its server refuses is kept, with a warning on standard error', async () => {
+test('a new credential that its server refuses is stored, with a warning on standard error', async () => {
   await run(create('rotated'), CREDENTIAL)
   upstream.answerOnce(jsonAnswer(401, {}))
   const { exitCode, stderr, stdout } = await run(
@@ -82,7 +82,7 @@ test('a new credential that its server refuses is kept, with a warning on standa
   expect(upstream.last().headers.authorization).toBe('Bearer canary-new')
 })
 
-test('how a model fills in the middle is shown, and can be set by hand', async () => {
+test('a model’s form of fill-in-the-middle is shown, and can be set by hand', async () => {
   const coder = ['create', 'coder', '--dialect', 'mistral-fim', '--base-url', `${upstream.url}/v1`]
   const prices = ['--price-input', '0', '--price-output', '0']
   const made = await run([...coder, '--model', 'mine', ...prices], CREDENTIAL)
@@ -97,7 +97,7 @@ test('how a model fills in the middle is shown, and can be set by hand', async (
   expect(upstream.last().text).toContain('<|fim_prefix|>')
 })
 
-test('a model is asked again, and one that is loaded first is waited for', async () => {
+test('a model is probed again, and a loading one is waited for', async () => {
   await run(create('cold'), CREDENTIAL)
   upstream.answerOnce(jsonAnswer(503, { error: { code: 503, message: 'Loading model' } }))
   const loading = await run(['probe', 'cold'])
@@ -118,7 +118,7 @@ test('a model is asked again, and one that is loaded first is waited for', async
   })
 })
 
-test('a model needs neither a credential nor prices: none is sent, and it costs nothing', async () => {
+test('a model needs no credential and no prices: it is called without one, and costs nothing', async () => {
   const least = (slug: string) => create(slug).slice(0, 8)
   // Standard input is not waited for.
   const made = await run([...least('bare'), '--no-credential', '--json'], CREDENTIAL)
@@ -139,7 +139,7 @@ test('a model needs neither a credential nor prices: none is sent, and it costs 
   expect(empty.stdout).toMatch(/^credential {2}none$/m)
 })
 
-test('a credential is set later, and taken away again with other changes', async () => {
+test('a credential is set later, and removed again with other changes', async () => {
   await run([...create('later'), '--no-credential'])
   const set = await run(['update', 'later', '--credential', '--json'], CREDENTIAL)
   expect(JSON.parse(set.stdout)).toMatchObject({ credentialSetAt: expect.any(String) })
@@ -157,7 +157,7 @@ test.each([
   ['a price out of range', () => ['update', 'x', '--price-input', '10001'], 2, '0 to 10000'],
   ['no model', () => create('x').slice(0, 6), 2, '--model'],
   ['a dialect that is none', () => ['create', 'x', '--dialect', 'odd'], 2, 'openai-chat'],
-])('%s is told', async (_what, words, exitCode, said) => {
+])('%s is reported', async (_what, words, exitCode, said) => {
   const ran = await run(words())
   expect(ran.exitCode).toBe(exitCode)
   expect(ran.stderr).toContain(said)

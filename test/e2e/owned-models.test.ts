@@ -114,7 +114,7 @@ const FURTHER: Readonly<Record<string, readonly string[]>> = {
 }
 
 describe('registering', () => {
-  test('shows everything but the credential, what the probe found, and defaults', async () => {
+  test('shows all members except the credential, with the probe’s result and defaults', async () => {
     const { json, text } = await register('least')
     expect(json).toEqual({
       slug: 'least',
@@ -197,33 +197,30 @@ describe('registering', () => {
     ['openai-responses', '/v1', '/v1/responses', 'authorization', 'Bearer '],
     ['mistral-fim', '/v1', '/v1/fim/completions', 'authorization', 'Bearer '],
     ['anthropic-messages', '', '/v1/messages', 'x-api-key', ''],
-  ])(
-    '%s is probed with one small request of its own',
-    async (dialect, base, path, header, prefix) => {
-      upstream.answerOnce(jsonAnswer(200, PROBE_ANSWERS[dialect] ?? ''))
-      upstream.answer(jsonAnswer(404, { detail: 'Not Found' }))
-      const baseUrl = upstream.url + base
-      const { json } = await call(
-        'POST',
-        '/v1/owned-models',
-        registration(`probe-${dialect}`, { dialect, baseUrl }),
-      )
-      expect(json).toMatchObject({ probe: { status: 'reachable' } })
-      const further = upstream.requests.slice(1).map(({ path: asked }) => asked)
-      expect(further).toEqual([...(FURTHER[dialect] ?? [])])
-      const [first] = upstream.requests
-      if (first === undefined) throw new Error('Nobody was asked.')
-      const { method, path: asked, headers, text } = first
-      expect([method, asked, headers[header]]).toEqual(['POST', path, prefix + CANARY])
-      expect(JSON.parse(text)).toMatchObject({ model: 'served/model:7b' })
-      expect(headers['anthropic-version']).toBe(
-        dialect === 'anthropic-messages' ? '2023-06-01' : undefined,
-      )
-    },
-  )
+  ])('%s is probed with one small request', async (dialect, base, path, header, prefix) => {
+    upstream.answerOnce(jsonAnswer(200, PROBE_ANSWERS[dialect] ?? ''))
+    upstream.answer(jsonAnswer(404, { detail: 'Not Found' }))
+    const baseUrl = upstream.url + base
+    const { json } = await call(
+      'POST',
+      '/v1/owned-models',
+      registration(`probe-${dialect}`, { dialect, baseUrl }),
+    )
+    expect(json).toMatchObject({ probe: { status: 'reachable' } })
+    const further = upstream.requests.slice(1).map(({ path: asked }) => asked)
+    expect(further).toEqual([...(FURTHER[dialect] ?? [])])
+    const [first] = upstream.requests
+    if (first === undefined) throw new Error('Nobody was asked.')
+    const { method, path: asked, headers, text } = first
+    expect([method, asked, headers[header]]).toEqual(['POST', path, prefix + CANARY])
+    expect(JSON.parse(text)).toMatchObject({ model: 'served/model:7b' })
+    expect(headers['anthropic-version']).toBe(
+      dialect === 'anthropic-messages' ? '2023-06-01' : undefined,
+    )
+  })
 })
 
-describe('the probe tells', () => {
+describe('the probe reports', () => {
   const SAID = 'words of the upstream, and canary'
   test.each([
     [
@@ -426,7 +423,7 @@ describe('behind a gate', () => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('a gate cannot name one that does not exist, and is not deleted from under a gate', async () => {
+  test('a gate cannot name a missing one, and a used one cannot be deleted', async () => {
     const unknown = await call('POST', '/v1/gates', {
       id: 'x',
       targets: [{ model: 'openai/x' }, { model: 'owned/none' }],
@@ -453,7 +450,7 @@ describe('behind a gate', () => {
     expect((await call('DELETE', '/v1/owned-models/used')).status).toBe(404)
   })
 
-  test('a gate made while its model is deleted: one of the two is refused', async () => {
+  test('a gate created while its model is deleted: one of the two is refused', async () => {
     for (let round = 0; round < 10; round += 1) {
       await register(`race-${round}`)
       const [gate, deletion] = await Promise.all([
@@ -534,7 +531,7 @@ describe('over TLS, connected by its checked address', () => {
 })
 
 describe('after a restart', () => {
-  test('a name that now leads inside is refused without a connection; its credential lies encrypted', async () => {
+  test('a name that now has a private address is refused unconnected; its credential is encrypted', async () => {
     const folder = await createTemporaryFolder()
     let connections = 0
     const listener = createServer((socket) => {
@@ -576,7 +573,7 @@ describe('after a restart', () => {
     }
   })
 
-  test('another master key stops the start; meant, nothing is sent, and a new credential makes it well', async () => {
+  test('another master key stops the start; accepted, it sends no credential until there is a new one', async () => {
     const folder = await createTemporaryFolder()
     const environment = (key: string) => ({ ...TRUSTED, GATEHOUSE_MASTER_KEY: key.repeat(32) })
     let server = await startGatehouse({ environment: environment('1a'), dataFolder: folder.path })
@@ -619,15 +616,15 @@ describe('after a restart', () => {
   })
 })
 
-test('an entry of GATEHOUSE_TRUSTED_HOSTS that is none keeps the server from starting, and is named', async () => {
+test('an invalid entry of GATEHOUSE_TRUSTED_HOSTS stops the start, and is named', async () => {
   const started = startGatehouse({
     environment: { GATEHOUSE_TRUSTED_HOSTS: 'localhost,10.0.0.1/8' },
   })
   await expect(started).rejects.toThrow("GATEHOUSE_TRUSTED_HOSTS: '10.0.0.1/8'")
 })
 
-describe('beside what gates and accounts decide', () => {
-  test('a gate test asks an owned model with its own credential, and its row says whose it was', async () => {
+describe('beside the settings of gates and accounts', () => {
+  test('a gate test calls an owned model with its own credential, and its row has the credential’s owner', async () => {
     await register('tested', { dialect: 'anthropic-messages', baseUrl: upstream.url })
     await register('infill', { dialect: 'mistral-fim' })
     await createGate(gatehouse, 'tested', ['owned/tested', 'owned/infill'], {
@@ -658,7 +655,7 @@ describe('beside what gates and accounts decide', () => {
     expect(row).toMatchObject({ credential: 'own' })
   })
 
-  test('what a gate test finds out is told: a refused credential, an address that is not open', async () => {
+  test('a gate test reports a refused credential and a forbidden address', async () => {
     await register('shut')
     await createGate(gatehouse, 'shut', 'owned/shut')
     upstream.answer(jsonAnswer(401, { error: { message: 'words' } }))
@@ -675,7 +672,7 @@ describe('beside what gates and accounts decide', () => {
     ])
   })
 
-  test('a changed model is asked as it is now, by a gate that stays the same', async () => {
+  test('a changed model is called in its new form by an unchanged gate', async () => {
     await register('changing')
     await createGate(gatehouse, 'changing', 'owned/changing')
     upstream.answer(jsonAnswer(200, CHAT_JSON))
@@ -689,7 +686,7 @@ describe('beside what gates and accounts decide', () => {
     expect(upstream.last().headers.authorization).toBe('Bearer canary-2')
   })
 
-  test('a caller that may choose can choose an owned model of the account, and no other', async () => {
+  test('a caller may choose an owned model of the account if the gate lets it, and no other', async () => {
     await register('chosen')
     await register('usual')
     await createGate(gatehouse, 'choosing', 'owned/usual', {

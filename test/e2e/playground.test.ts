@@ -83,7 +83,7 @@ function readerOf(response: Response) {
   }
 }
 
-test('a stream arrives as it is written, and the call is in the log as the user’s', async () => {
+test('a stream arrives piece by piece, and the call is in the log under the user', async () => {
   const goOn = Promise.withResolvers<void>()
   upstream.answer(async (exchange) => {
     await beginStream(exchange)
@@ -120,7 +120,7 @@ test('a stream arrives as it is written, and the call is in the log as the user�
   })
 })
 
-test('a reader who leaves takes the upstream’s work with him', async () => {
+test('a reader who leaves during the answer ends the upstream’s work', async () => {
   const asked = Promise.withResolvers<Exchange>()
   upstream.answer(async (exchange) => {
     await beginStream(exchange)
@@ -136,7 +136,7 @@ test('a reader who leaves takes the upstream’s work with him', async () => {
   expect(row).toMatchObject({ outcome: 'cancelled', keyId: ownerId } as object)
 })
 
-test('who leaves before the answer begins takes the upstream’s work along too', async () => {
+test('a reader who leaves before the answer ends the upstream’s work too', async () => {
   const asked = Promise.withResolvers<Exchange>()
   upstream.answer((exchange) => {
     asked.resolve(exchange)
@@ -160,7 +160,7 @@ test('who leaves before the answer begins takes the upstream’s work along too'
   await answer
 })
 
-test('another site’s page cannot make the call', async () => {
+test('a page of another site cannot make the call', async () => {
   for (const headers of [{ 'x-gatehouse-csrf': '' }, { origin: 'https://elsewhere.example' }]) {
     const response = await play({ gate_id: 'demo', messages }, headers)
     expect(response.status).toBe(403)
@@ -173,7 +173,7 @@ test('another site’s page cannot make the call', async () => {
   expect(nobody.status).toBe(401)
 })
 
-test('a key may use it as well, and other methods may not', async () => {
+test('a key may use it too, and other methods are refused', async () => {
   const response = await controlPlaneCall(gatehouse, 'POST', '/v1/playground', {
     gate_id: 'demo',
     messages,
@@ -186,7 +186,7 @@ test('a key may use it as well, and other methods may not', async () => {
   })
 })
 
-test('the gate of another account is as if it were not there', async () => {
+test('another account’s gate seems absent', async () => {
   const stranger = new Browser(gatehouse.url)
   const body = { email: 'stranger@example.test', name: 'Stranger', password }
   await stranger.json('/v1/auth/sign-up', 201, { method: 'POST', body })
@@ -199,7 +199,7 @@ test('the gate of another account is as if it were not there', async () => {
   expect(upstream.requests).toHaveLength(0)
 })
 
-test('it takes what `/v3/chat` takes: images of megabytes, and no member that is not known', async () => {
+test('it accepts the bodies of `/v3/chat`: images of megabytes, and no unknown member', async () => {
   upstream.answer(
     jsonAnswer(200, { choices: [{ message: { content: 'seen' }, finish_reason: 'stop' }] }),
   )
@@ -215,7 +215,7 @@ test('it takes what `/v3/chat` takes: images of megabytes, and no member that is
   expect(refused.headers.get('x-request-id')).toMatch(/^req_/)
 })
 
-test('a user’s calls count for limits of their own', async () => {
+test('a user’s calls have separate limits', async () => {
   const limited = await startGatehouse({
     sandbox: true,
     environment: { GATEHOUSE_REQUESTS_PER_MINUTE: '2' },
@@ -238,7 +238,7 @@ test('a user’s calls count for limits of their own', async () => {
   }
 })
 
-test('one id names the call to its maker, in the log and in the access log; nothing that was said stays', async () => {
+test('one id is in the answer, the log and the access log, and no content is stored', async () => {
   const response = await play({ gate_id: 'demo', messages })
   const id = response.headers.get('x-request-id') ?? ''
   expect(await response.text()).toContain(PROMPT)

@@ -32,7 +32,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
   })
   afterAll(() => scene.remove())
 
-  test(`SIGKILL under load, ${ROUNDS} times: every answer seen complete has exactly one row, and the sums agree`, async () => {
+  test(`SIGKILL under load, ${ROUNDS} times: each answer seen whole has one row, and the sums agree`, async () => {
     const url = await scene.createDatabase()
     const folder = await createTemporaryFolder()
     const kept = { dataFolder: folder.path, key: createBootstrapKey() }

@@ -35,7 +35,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
   afterAll(() => scene.remove())
 
   describe('several gateways that start at once on an empty database', () => {
-    test('make its tables together, and all of them take the first key and serve the first gate', async () => {
+    test('create its tables together, and all of them accept the first key and serve the first gate', async () => {
       const url = await scene.createEmptyDatabase()
       const key = createBootstrapKey()
       const servers = await Promise.all([1, 2, 3].map(() => startOn(url, { key })))
@@ -51,7 +51,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
       }
     })
 
-    test('show one first key between them, where none was given', async () => {
+    test('show one first key in all, if no key was given', async () => {
       const url = await scene.createEmptyDatabase()
       const servers = await Promise.all(
         [1, 2, 3].map(() =>
@@ -79,7 +79,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
     })
   })
 
-  test('a start waits for the node that is at the migrations, for longer than a statement may take', async () => {
+  test('a start waits for the migrating node, for longer than the limit on statements', async () => {
     const url = await scene.createEmptyDatabase()
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const holding = scene.server.hold(
@@ -116,8 +116,8 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
     return stderr
   }
 
-  describe('there is no serving', () => {
-    test('when a migration fails, and nothing of it is left', async () => {
+  describe('the start fails', () => {
+    test('when a migration fails, which leaves nothing behind', async () => {
       const url = await scene.createEmptyDatabase()
       const database = new URL(url).pathname.slice(1)
       await scene.server.run('CREATE TABLE webhooks (id text)', database)
@@ -131,7 +131,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
       await (await startOn(url)).remove()
     })
 
-    test('when a newer version has written the database', async () => {
+    test('on a database of a newer version', async () => {
       const url = await scene.createDatabase()
       await scene.server.run(
         "INSERT INTO kysely_migration (name, timestamp) VALUES ('0999_from_the_future', '2030')",
@@ -171,14 +171,14 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
     })
   })
 
-  describe('the operator is told', () => {
+  describe('the operator sees', () => {
     let folder: TemporaryFolder
     beforeAll(async () => {
       folder = await createTemporaryFolder()
     })
     afterAll(() => folder.remove())
 
-    test('which store it is, by doctor, and what keeps it from being used', async () => {
+    test('the store and the reason why it is unusable, by doctor', async () => {
       const url = await scene.createDatabase()
       const environment = { GATEHOUSE_DATA_DIR: folder.path, DATABASE_URL: url }
       const examined = await examine(environment)
@@ -196,7 +196,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
       expectNoPassword(away.said)
     })
 
-    test('who the users are, by the command line beside a server', async () => {
+    test('the users, by the command line beside a server', async () => {
       const url = await scene.createDatabase()
       const server = await startOn(url)
       const environment = { GATEHOUSE_DATA_DIR: server.dataFolder, DATABASE_URL: url }

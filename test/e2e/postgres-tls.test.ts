@@ -42,12 +42,12 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('a connection to Post
     return failed === '' ? found(examined, 'database', 'ok') : failed
   }
 
-  test('is not encrypted unless it is asked for', async () => {
+  test('is not encrypted by default', async () => {
     expect(await connect('localhost', {})).toContain('not encrypted')
     expect(await connect('localhost', { sslmode: 'disable' })).toContain('not encrypted')
   })
 
-  test('require: encrypted, with whoever it is; with a certificate named, only with its owner', async () => {
+  test('require: encrypted to any server; with a certificate named, only to its owner', async () => {
     expect(await connect('127.0.0.1', { sslmode: 'require' })).toContain(', encrypted')
     expect(await connect('127.0.0.1', { sslmode: 'require', sslrootcert: right })).toContain(
       ', encrypted',
@@ -57,7 +57,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('a connection to Post
     )
   })
 
-  test('verify-ca: whatever the host is called', async () => {
+  test('verify-ca: any name of the host', async () => {
     expect(await connect('127.0.0.1', { sslmode: 'verify-ca', sslrootcert: right })).toContain(
       ', encrypted',
     )
@@ -66,7 +66,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('a connection to Post
     )
   })
 
-  test('verify-full: only the host that the certificate names', async () => {
+  test('verify-full: only the host in the certificate', async () => {
     expect(await connect('localhost', { sslmode: 'verify-full', sslrootcert: right })).toContain(
       ', encrypted',
     )

@@ -48,7 +48,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
   })
   afterAll(() => scene.remove())
 
-  test('keys, gates, calls and users outlive the process, and the data folder holds none of them', async () => {
+  test('keys, gates, calls and users outlive the process, and the data folder holds no copy', async () => {
     const url = await scene.createDatabase()
     const first = await startOn(url)
     let next: Gatehouse | undefined
@@ -109,7 +109,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
     }
   })
 
-  test('while Postgres is away calls are served, and afterwards they are in the log, once each', async () => {
+  test('calls are served while Postgres is away, and are in the log afterwards, once each', async () => {
     const gatehouse = await startOn(await scene.createDatabase())
     try {
       const ids = new Set<string>()
@@ -138,7 +138,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
     }
   })
 
-  test('a Postgres that is silent is given up, and used again when it is heard of', async () => {
+  test('a silent Postgres is given up, and used again when it answers', async () => {
     const gatehouse = await startGatehouse({
       sandbox: true,
       environment: {
@@ -167,7 +167,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
   })
 
   describe('an installation on SQLite', () => {
-    test('is moved whole: keys, users, provider keys and calls go on where they were', async () => {
+    test('is moved whole: keys, users, provider keys and calls continue', async () => {
       const url = await scene.createDatabase()
       const old = await startGatehouse({ sandbox: true })
       let moved: Gatehouse | undefined

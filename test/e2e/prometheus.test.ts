@@ -63,13 +63,13 @@ function promtool(...parameters: string[]): { exitCode: number; text: string } {
   return { exitCode: ran.exitCode, text: `${ran.stdout}${ran.stderr}` }
 }
 
-test('an alert names metrics and labels that there are', () => {
+test('an alert names existing metrics and labels', () => {
   expect(rules.length).toBeGreaterThan(15)
   for (const { alert, expr } of rules)
     expect({ alert, unknown: unknownIn(expr) }).toEqual({ alert, unknown: [] })
 })
 
-test('an alert says how urgent it is, and its heading in the document says what to do', () => {
+test('an alert has a severity, and its heading in the document has the remedy', () => {
   const headings = new Map(
     [...read('docs/operations/alerts.md').matchAll(/^### (\w+)\n+([^\n]+)/gm)].map(
       ([, name = '', text = '']) => [name, text],
@@ -86,12 +86,12 @@ test('an alert says how urgent it is, and its heading in the document says what 
   )
 })
 
-test('every alert is tried', () => {
+test('every alert has a test', () => {
   const tests = parse(read('deploy/prometheus/alerts.test.yaml')) as { tests: { name: string }[] }
   expect(tests.tests.map(({ name }) => name).sort()).toEqual(rules.map(({ alert }) => alert).sort())
 })
 
-test('a panel of the dashboard names metrics, labels and variables that there are', () => {
+test('a panel of the dashboard names existing metrics, labels and variables', () => {
   const variables = dashboard.templating.list.map(({ name }) => name)
   expect(targets.length).toBeGreaterThan(30)
   for (const { title, expr, legendFormat } of targets) {
@@ -135,7 +135,7 @@ describeIf(findPromtool() !== undefined, 'needs promtool')('promtool', () => {
     }
   })
 
-  test('sees every alert fire when it has to, and not before', () => {
+  test('sees every alert fire when it should, and not before', () => {
     const { exitCode, text } = promtool('test', 'rules', 'alerts.test.yaml')
     expect({ exitCode, text: exitCode === 0 ? '' : text }).toEqual({ exitCode: 0, text: '' })
   })

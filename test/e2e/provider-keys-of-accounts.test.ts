@@ -84,7 +84,7 @@ const list = async () => {
   return { first, second: JSON.stringify(await browser.json('/v1/provider-keys', 200)) }
 }
 
-test("a second account has a key of its own, set with a session, and neither sees or changes the other's", async () => {
+test("a second account has a separate key, set with a session, and cannot see or change the first one's", async () => {
   const set = await controlPlaneCall(server, 'PUT', '/v1/provider-keys/openai', { key: FIRST })
   expect(set.status).toBe(201)
   expect((await list()).second).toBe('{"data":[],"nextCursor":null}')
@@ -110,7 +110,7 @@ test("a second account has a key of its own, set with a session, and neither see
   expect((await controlPlaneCall(server, 'GET', `/v1/logs/${own.id}`)).status).toBe(404)
 })
 
-test("a gate tested by a signed-in user is asked with the key of that account, and the call is in that account's log", async () => {
+test('a signed-in user’s gate test uses the key of the user’s account, and is in its log', async () => {
   const { results } = await browser.json('/v1/gates/one/test', 200, { method: 'POST', body: {} })
   expect(results).toMatchObject([{ target: 'openai/gpt-4o' }])
   expect(upstream.requests.map((request) => request.headers.authorization)).toEqual([
@@ -124,7 +124,7 @@ test("a gate tested by a signed-in user is asked with the key of that account, a
   expect((await listLogRows(server)).filter(isOfUser)).toEqual([])
 })
 
-test("both are there after a restart, and the end of one is not the other's", async () => {
+test('both keys are there after a restart, and the end of one leaves the other', async () => {
   expect(await server.stop()).toBe(0)
   await start(server.key)
   second = { url: server.url, key: second.key }

@@ -118,7 +118,7 @@ async function credentialOf(id: string | null): Promise<unknown> {
 }
 
 describe('an own key', () => {
-  test("is what the upstream sees, from the next call on; the call is written down as the account's own", async () => {
+  test("is sent upstream from the next call on, and the row shows the account's own credential", async () => {
     upstream.answer(jsonAnswer(200, ANSWER))
     const before = await call('one')
     expect((await setKey(OWN)).status).toBe(201)
@@ -130,7 +130,7 @@ describe('an own key', () => {
     expect(await credentialOf(own.id)).toBe('own')
   })
 
-  test("that is deactivated or deleted leaves the calls to the platform's", async () => {
+  test("that is deactivated or deleted is replaced by the platform's", async () => {
     upstream.answer(jsonAnswer(200, ANSWER))
     await setKey(OWN)
     await controlPlaneCall(gatehouse, 'PATCH', '/v1/provider-keys/openai', { active: false })
@@ -142,7 +142,7 @@ describe('an own key', () => {
     expect(keysSeen()).toEqual([PLANTED_OPENAI_KEY, OWN, PLANTED_OPENAI_KEY])
   })
 
-  test('opens a provider for which the operator has no key', async () => {
+  test('opens a provider without a key of the operator', async () => {
     upstream.answer(jsonAnswer(200, ANSWER))
     const refused = await call('keyless')
     expect(refused).toMatchObject({
@@ -156,7 +156,7 @@ describe('an own key', () => {
     await controlPlaneCall(gatehouse, 'DELETE', '/v1/provider-keys/groq')
   })
 
-  test('survives a crash, and its last use is told', async () => {
+  test('survives a crash, and its last use is shown', async () => {
     upstream.answer(jsonAnswer(200, ANSWER))
     await setKey(OWN)
     await gatehouse.kill()
@@ -173,7 +173,7 @@ describe('an own key', () => {
   })
 })
 
-describe("an own key that the provider refuses is never followed by the platform's", () => {
+describe("a refused own key is never replaced by the platform's", () => {
   test.each([401, 403])(
     'on HTTP %i, with retries and several targets of that provider',
     async (status) => {
@@ -190,7 +190,7 @@ describe("an own key that the provider refuses is never followed by the platform
     },
   )
 
-  test('the next target is asked with the credential that is its own', async () => {
+  test('but the next target is tried with its own credential', async () => {
     await setKey(OWN)
     upstream.answerOnce(jsonAnswer(401, { error: { message: 'no' } }))
     upstream.answer(jsonAnswer(200, ANSWER))
@@ -200,7 +200,7 @@ describe("an own key that the provider refuses is never followed by the platform
     expect(await credentialOf(moved.id)).toBe('platform')
   })
 
-  test('a target that rests because of it is asked again as soon as the key is replaced', async () => {
+  test('and a target that rests because of it is tried again as soon as the key is replaced', async () => {
     await setKey(OWN)
     upstream.answer(async (exchange) => {
       const isRefused = exchange.request.headers.authorization === `Bearer ${OWN}`
@@ -214,7 +214,7 @@ describe("an own key that the provider refuses is never followed by the platform
     expect(keysSeen()).toEqual([PLANTED_MISTRAL_KEY, ANOTHER])
   })
 
-  test('a hedged call whose loser the platform pays for is the platform’s, whoever wins', async () => {
+  test('a hedged call with a loser at the platform’s cost counts for the platform, whoever wins', async () => {
     await setKey(OWN)
     upstream.answerOnce(async (exchange) => {
       // Later than the hedge, and still the first to answer.
@@ -230,7 +230,7 @@ describe("an own key that the provider refuses is never followed by the platform
   })
 })
 
-describe('an own key that cannot be decrypted fails its calls, and no upstream is asked', () => {
+describe('an own key that cannot be decrypted fails its calls before any attempt', () => {
   const database = (statement: string) => {
     const file = new Database(join(folder.path, 'gatehouse.db'))
     file.run(statement)
@@ -266,7 +266,7 @@ describe('an own key that cannot be decrypted fails its calls, and no upstream i
     await controlPlaneCall(gatehouse, 'DELETE', '/v1/provider-keys/mistral')
   })
 
-  test('under a wrong master key that the operator has accepted, for a start with it is stopped; setting it again is the cure', async () => {
+  test('under an accepted wrong master key, until the key is set again', async () => {
     await setKey(OWN)
     const wrong = { GATEHOUSE_MASTER_KEY: 'ab'.repeat(32) }
     await gatehouse.stop()
@@ -290,7 +290,7 @@ describe('an own key that cannot be decrypted fails its calls, and no upstream i
     await start()
   })
 
-  test('while others may read the master key: the log says the cure', async () => {
+  test('while the master key has access for others: the log has the remedy', async () => {
     const path = join(folder.path, 'master.key')
     await restart()
     await setKey(OWN)
@@ -306,7 +306,7 @@ describe('an own key that cannot be decrypted fails its calls, and no upstream i
     chmodSync(path, 0o600)
   })
 
-  test('but a target after it is asked with its own credential', async () => {
+  test('but a later target is tried with its own credential', async () => {
     await setKey(OWN)
     await restart(() => database("update provider_keys set sealed_key = 'v1.x.y.z'"))
     upstream.answer(jsonAnswer(200, ANSWER))
@@ -315,7 +315,7 @@ describe('an own key that cannot be decrypted fails its calls, and no upstream i
   })
 })
 
-test('a malformed master key refuses the start by its name, and is not repeated', async () => {
+test('a malformed master key stops the start by its name, and is not repeated', async () => {
   await gatehouse.stop()
   everything += gatehouse.output()
   const failed = await startGatehouse({
@@ -327,7 +327,7 @@ test('a malformed master key refuses the start by its name, and is not repeated'
   await start()
 })
 
-test('no key shows in anything that was written: output, database, its log, the journal', async () => {
+test('no key is in any output, database, log or journal', async () => {
   await setKey(OWN)
   await setKey(ANOTHER, {}, 'mistral')
   upstream.answer(jsonAnswer(200, ANSWER))

@@ -52,7 +52,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches',
     return answer.status
   }
 
-  test('a server over TLS whose certificate it can check, and no other', async () => {
+  test('a server over TLS with a certificate that it can check, and no other', async () => {
     const folder = await createTemporaryFolder()
     cleanups.push(() => folder.remove())
     const [cert, key] = [join(folder.path, 'cert.pem'), join(folder.path, 'key.pem')]
@@ -72,7 +72,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches',
     expect(await call(doubting)).toBe(200)
   })
 
-  test('the master that sentinels name', async () => {
+  test('the master of sentinels', async () => {
     const redis = await startRedis()
     cleanups.push(() => redis.remove())
     const folder = await createTemporaryFolder()
@@ -98,7 +98,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches',
     expect(await redis.client.keys('gatehouse:key:*')).toHaveLength(1)
   })
 
-  test('a cluster of three masters, on which every script finds all that it needs in one place', async () => {
+  test('a cluster of three masters, with all keys of a script in one place', async () => {
     const cluster = await startRedisCluster()
     cleanups.push(() => cluster.remove())
     const gatehouse = await start({

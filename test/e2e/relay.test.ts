@@ -120,7 +120,7 @@ describe('back-pressure', () => {
     },
   )
 
-  test('a client that takes its time gets 25 MB of a stream whole, and memory does not grow', async () => {
+  test('a slow client gets 25 MB of a stream whole, and memory does not grow', async () => {
     const [, row] = DIALECTS
     if (row === undefined) throw new Error('no dialects')
     const piece = chunk(event.repeat(60))
@@ -143,7 +143,7 @@ describe('back-pressure', () => {
     ['relayed', 'chat-gate', CHAT_STREAM.slice(0, 1)],
     ['translated', 'messages-gate', MESSAGES_STREAM.slice(0, 4)],
   ])(
-    'streams that have begun hold nothing of what was asked: 160 MB of requests (%s)',
+    'streams that have begun hold no part of their requests: 160 MB of requests (%s)',
     async (_, gate, pieces) => {
       const streams = 40
       scene.upstream.answer(streamAnswer(pieces, { ending: 'hang' }))
@@ -176,7 +176,7 @@ describe('back-pressure', () => {
     return highest
   }
 
-  test('nor does a 400 MB answer that is no stream', async () => {
+  test('a 400 MB answer that is not a stream does not make memory grow', async () => {
     const [row] = DIALECTS
     if (row === undefined) throw new Error('no dialects')
     const piece = Buffer.alloc(65_536, 0x78)
@@ -276,7 +276,7 @@ describe('abort', () => {
 
   describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row) => {
     test.each(situations)(
-      'a client that leaves %s takes the upstream call with it, and the call is settled once',
+      'a client that leaves %s ends the upstream call, and the call is settled once',
       async (_situation, describeLeaving) => {
         const gate = `leaving-${++leavings}`
         await createGate(scene.gatehouse, gate, row.target)
@@ -305,7 +305,7 @@ describe('abort', () => {
     )
   })
 
-  test('a call whose client has left is not tried again', async () => {
+  test('a call without its client is not retried', async () => {
     const [row] = DIALECTS
     if (row === undefined) throw new Error('no dialects')
     await createGate(scene.gatehouse, 'eager', [row.target, row.target], { maxRetries: 5 })

@@ -67,7 +67,7 @@ describe('store', () => {
     await refused({ model: 'gpt5', input: 'hi', store: true }, 'store')
   })
 
-  test('store: true is refused however the key is spelled', async () => {
+  test('store: true is refused in any spelling of the key', async () => {
     await refused('{"model":"gpt5","input":"hi","st\\u006fre":true}', 'store')
   })
 
@@ -75,7 +75,7 @@ describe('store', () => {
     ['absent', {}],
     ['null', { store: null }],
     ['false', { store: false }],
-  ])('store %s is accepted and the upstream is told store: false', async (_, extra) => {
+  ])('store %s is accepted, and the upstream gets store: false', async (_, extra) => {
     expect((await send({ model: 'gpt4o', input: 'hi', ...extra })).status).toBe(200)
     expect(sent().store).toBe(false)
     expect(scene.upstream.last().text.match(/"store"/g)).toHaveLength(1)
@@ -86,7 +86,7 @@ describe('store', () => {
   })
 })
 
-describe('state that a stateless service cannot keep', () => {
+describe('state that a stateless service cannot store', () => {
   test('previous_response_id with a value is refused', async () => {
     const error = await refused(
       { model: 'gpt5', input: 'hi', previous_response_id: 'resp_1' },
@@ -119,7 +119,7 @@ describe('state that a stateless service cannot keep', () => {
     ['background', false],
     ['background', null],
     ['prompt', null],
-  ])('%s %p asks for nothing and is accepted', async (field, value) => {
+  ])('%s %p has no effect and is accepted', async (field, value) => {
     expect((await send({ model: 'gpt5', input: 'hi', [field]: value })).status).toBe(200)
   })
 
@@ -128,7 +128,7 @@ describe('state that a stateless service cannot keep', () => {
     ['escaped type', '{"type":"item\\u005freference","id":"rs_1"}'],
     ['escaped key', '{"t\\u0079pe":"item_reference","id":"rs_1"}'],
     ['id first', '{"id":"rs_1" , "type" : "item_reference"}'],
-  ])('an item_reference (%s) is refused with the cure', async (_, item) => {
+  ])('an item_reference (%s) is refused with the remedy', async (_, item) => {
     const answer = await send(`{"model":"gpt5","input":[{"role":"user","content":"hi"},${item}]}`)
     const error = readNestedError(answer.text)
     expect(answer.status).toBe(400)
@@ -137,7 +137,7 @@ describe('state that a stateless service cannot keep', () => {
     expect(scene.upstream.requests).toBeEmpty()
   })
 
-  test('the words item_reference inside a prompt harm nothing', async () => {
+  test('the words item_reference inside a prompt are harmless', async () => {
     const answer = await send({
       model: 'gpt5',
       input: [{ role: 'user', content: 'what is {"type":"item_reference"}?' }],
@@ -147,34 +147,34 @@ describe('state that a stateless service cannot keep', () => {
 })
 
 describe('encrypted reasoning', () => {
-  test.each(['gpt5', 'o3'])('is asked for on behalf of the client (%s)', async (gate) => {
+  test.each(['gpt5', 'o3'])('is requested on behalf of the client (%s)', async (gate) => {
     await send({ model: gate, input: 'hi' })
     expect(sent().include).toEqual(['reasoning.encrypted_content'])
   })
 
-  test('joins what the client includes itself', async () => {
+  test('is added to the client’s own include', async () => {
     await send({ model: 'gpt5', input: 'hi', include: ['message.output_text.logprobs'] })
     expect(sent().include).toEqual(['message.output_text.logprobs', 'reasoning.encrypted_content'])
   })
 
-  test.each([[[]], [null]])('is asked for beside include: %p', async (include) => {
+  test.each([[[]], [null]])('is requested beside include: %p', async (include) => {
     await send({ model: 'gpt5', input: 'hi', include })
     expect(sent().include).toEqual(['reasoning.encrypted_content'])
   })
 
-  test('is not asked for twice', async () => {
+  test('is not requested twice', async () => {
     await send({ model: 'gpt5', input: 'hi', include: ['reasoning.encrypted_content'] })
     expect(sent().include).toEqual(['reasoning.encrypted_content'])
   })
 
-  test('is not asked for where the model does not reason', async () => {
+  test('is not requested from a model that does not reason', async () => {
     await send({ model: 'gpt4o', input: 'hi' })
     expect(sent()).not.toHaveProperty('include')
     await send({ model: 'gpt4o', input: 'hi', include: ['message.output_text.logprobs'] })
     expect(sent().include).toEqual(['message.output_text.logprobs'])
   })
 
-  test('passes to the upstream unchanged when it is replayed', async () => {
+  test('passes to the upstream unchanged when replayed', async () => {
     const items =
       '[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA\\u0042+/=="},{"type":"function_call","call_id":"c1","name":"f","arguments":"{\\"a\\":1}"},{"type":"function_call_output","call_id":"c1","output":"{}"}]'
     await send(`{"model":"gpt5","input":${items}}`)
@@ -194,7 +194,7 @@ describe('routing', () => {
     expect(scene.upstream.last().headers.authorization).toBe(`Bearer ${PLANTED_OPENAI_KEY}`)
   })
 
-  test('a gate that resolves to another provider is refused with 400', async () => {
+  test('a gate to another provider is refused with 400', async () => {
     const error = await refused({ model: 'codestral', input: 'hi' }, 'model')
     expect(error.message).toContain('/v1/chat/completions')
   })
@@ -226,12 +226,12 @@ describe('bytes', () => {
   const ODD = `{ "zeta" :\t[1.0e+2, -0, 12345678901234567890],"input":"h\\u00e9\\/ \u{1F600} \\ud83d\\ude00","unknown":{"b":1,"a":{"model":"gpt5","store":true}} ,\n"store": false, "include":["reasoning.encrypted_content"],
  "mod\\u0065l"  :  "gpt5" ,"metadata":{"n":1E400}, "tools":[ ] }`
 
-  test('a request reaches the upstream identical but for the model', async () => {
+  test('of a request reach the upstream identical except for the model', async () => {
     expect((await send(ODD)).status).toBe(200)
     expect(scene.upstream.last().text).toBe(ODD.replace(':  "gpt5"', ':  "gpt-5"'))
   })
 
-  test('members that the spec orders are added without touching the others', async () => {
+  test('of members that the spec orders are added without touching the others', async () => {
     const body = '{"input" : "a\\u0062","model":"gpt5","big":12345678901234567890,"z":{ }}'
     await send(body)
     const upstreamBody = withoutMember(
@@ -241,27 +241,27 @@ describe('bytes', () => {
     expect(upstreamBody).toBe(body.replace('"gpt5"', '"gpt-5"'))
   })
 
-  test('unknown items, tools and settings pass unchanged', async () => {
+  test('of unknown items, tools and settings pass unchanged', async () => {
     const body =
       '{"model":"gpt5","store":false,"include":["reasoning.encrypted_content"],"input":[{"type":"unheard_of","x":1}],"tools":[{"type":"namespace","name":"n"},{"type":"web_search"}],"client_metadata":{"a":"b"},"prompt_cache_key":"k","context_management":[]}'
     await send(body)
     expect(scene.upstream.last().text).toBe(body.replace('"gpt5"', '"gpt-5"'))
   })
 
-  test('a large body passes unchanged', async () => {
+  test('of a large body pass unchanged', async () => {
     const input = 'x\\n\u{1F600}'.repeat(150_000)
     const body = `{"input":"${input}","store":false,"include":["reasoning.encrypted_content"],"model":"gpt5"}`
     expect((await send(body)).status).toBe(200)
     expect(scene.upstream.last().text === body.replace('"gpt5"', '"gpt-5"')).toBeTrue()
   })
 
-  test('a JSON answer comes back byte for byte', async () => {
+  test('of a JSON answer come back unchanged', async () => {
     const answer = await send({ model: 'gpt5', input: 'hi' })
     expect(answer).toMatchObject({ status: 200, text: RESPONSES_JSON, complete: true })
     expect(answer.headers['content-type']).toStartWith('application/json')
   })
 
-  test('a stream comes back byte for byte, unknown events too, and [DONE] ends it', async () => {
+  test('of a stream come back unchanged, unknown events too, and [DONE] ends it', async () => {
     scene.upstream.answer(streamAnswer(RESPONSES_STREAM))
     const answer = await send(STREAM_BODY)
     expect(answer).toMatchObject({ status: 200, complete: true })

@@ -218,7 +218,7 @@ test('the same loop streamed through the SDK’s own accumulator', async () => {
   })
 })
 
-test('a model that does not reason is asked by chat, where nothing would be gained; Chat callers are relayed there', async () => {
+test('a model that does not reason gets chat, which loses nothing; Chat callers are relayed there', async () => {
   const completion = {
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -238,7 +238,7 @@ test('a model that does not reason is asked by chat, where nothing would be gain
   expect(sent()).toEqual({ model: 'gpt-5.1', messages, unheard_of: 1 })
 })
 
-test('an answer that was cut short says so, and is counted', async () => {
+test('an answer that was cut short is marked as such, and is counted', async () => {
   const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
   upstream.answer(jsonAnswer(200, response([message('Sun')], cut)))
   const { data, response: answer } = await anthropic.messages
@@ -252,7 +252,7 @@ test('an answer that was cut short says so, and is counted', async () => {
   })
 })
 
-test('a failure that is streamed before the model began moves on to the next target', async () => {
+test('a failure in the stream before the model began moves on to the next target', async () => {
   const error = {
     type: 'insufficient_quota',
     code: 'insufficient_quota',
@@ -277,7 +277,7 @@ test('a failure that is streamed before the model began moves on to the next tar
   ])
 })
 
-test('a stream that breaks, or in which the upstream reports a failure, is a failure for the caller', async () => {
+test('a stream that breaks or reports a failure is a failure for the caller', async () => {
   const pieces = asStream(ANSWERS[0] ?? [])
   const failed = event('response.failed', {
     response: response([], {

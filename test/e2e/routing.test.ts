@@ -42,7 +42,7 @@ function byModel(scripts: Readonly<Record<string, Script>>): Script {
     (scripts[modelOf(exchange.request.text)] ?? jsonAnswer(200, ANSWER))(exchange)
 }
 
-test('calls are spread over the targets exactly as their weights say', async () => {
+test('calls are spread over the targets exactly by their weights', async () => {
   await createRoutedGate('shares', {
     strategy: 'weighted',
     targets: [
@@ -58,7 +58,7 @@ test('calls are spread over the targets exactly as their weights say', async () 
   expect(asked.filter((model) => model === 'light')).toHaveLength(10)
 })
 
-test('a target that fails five times in a row is left alone, and every caller is answered by the other', async () => {
+test('a target that fails five times in a row rests, and the other one answers every caller', async () => {
   // A target rests for five seconds. A busy machine may not have asked seven times by then: it
   // tries with another one.
   for (let tried = 0; tried < 10; tried += 1) {
@@ -83,7 +83,7 @@ test('a target that fails five times in a row is left alone, and every caller is
   throw new Error('this machine never asked twelve times within the time that a target rests')
 })
 
-test('a refused credential moves on to the next target; alone it is told as what it is', async () => {
+test('a refused credential moves on to the next target; without one it is shown as such', async () => {
   await createRoutedGate('refused-first', {
     targets: [{ model: 'openai/locked' }, { model: 'openai/open' }],
   })
@@ -96,7 +96,7 @@ test('a refused credential moves on to the next target; alone it is told as what
   })
 })
 
-test('when the first byte is late the next target answers, the late one is cancelled, and one call is written down', async () => {
+test('the next target answers for a late first one, which is cancelled, and one call is recorded', async () => {
   await createRoutedGate('hedged', {
     hedgeAfterMs: 50,
     targets: [{ model: 'openai/late' }, { model: 'openai/prompt' }],
@@ -138,7 +138,7 @@ test('a first target that answers in time is not hedged', async () => {
   })
 })
 
-test('when both the late target and its hedge fail, the third is asked', async () => {
+test('the third target is tried when both the late one and its hedge fail', async () => {
   await createRoutedGate('three', {
     hedgeAfterMs: 30,
     targets: [

@@ -141,7 +141,7 @@ describe.each(TARGETS)('%s', (target) => {
     },
   )
 
-  test('usage counts the thinking and is written down', async () => {
+  test('usage counts the thinking and is recorded', async () => {
     const { data, response } = await openai.chat.completions
       .create({ model, messages: [{ role: 'user', content: 'Hi' }], reasoning_effort: 'low' })
       .withResponse()
@@ -170,7 +170,7 @@ const BROKEN: readonly (readonly [fault: string, after: readonly string[]])[] = 
 ]
 
 describe.each(['sandbox-anthropic', 'sandbox-gemini', 'sandbox-bedrock', 'sandbox-cohere'])(
-  '%s: a stream that does not end as it should',
+  '%s: a stream with a wrong end',
   (provider) => {
     const gate = `${provider}-broken`
     const serverOf = (fault: string) => (fault.startsWith('hang') ? impatient : gatehouse)
@@ -185,18 +185,24 @@ describe.each(['sandbox-anthropic', 'sandbox-gemini', 'sandbox-bedrock', 'sandbo
       for await (const _ of stream);
     }
 
-    test.each(BROKEN)('%s: the caller is told, wherever it strikes', async (fault, places) => {
-      for (const after of places) {
-        await create(fault + after)
-        const failure = await toldFailure(() => read(fault + after))
-        const outcome =
-          failure instanceof OpenAI.APIError ? 'told' : String(failure ?? 'looked whole')
-        // Converse counts in an event after the one that ends the answer: without it nothing of the
-        // answer is missing.
-        const isWhole = provider === 'sandbox-bedrock' && fault + after === 'clean-cut-99'
-        expect([fault + after, outcome]).toEqual([fault + after, isWhole ? 'looked whole' : 'told'])
-      }
-    })
+    test.each(BROKEN)(
+      '%s: the caller gets a failure, wherever it strikes',
+      async (fault, places) => {
+        for (const after of places) {
+          await create(fault + after)
+          const failure = await toldFailure(() => read(fault + after))
+          const outcome =
+            failure instanceof OpenAI.APIError ? 'told' : String(failure ?? 'looked whole')
+          // Converse counts in an event after the one that ends the answer: without it nothing of the
+          // answer is missing.
+          const isWhole = provider === 'sandbox-bedrock' && fault + after === 'clean-cut-99'
+          expect([fault + after, outcome]).toEqual([
+            fault + after,
+            isWhole ? 'looked whole' : 'told',
+          ])
+        }
+      },
+    )
 
     test.each(['drip', 'slow-stream-1', 'leaky-headers', 'big-1'])(
       '%s: harmless',

@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => server.remove())
 
 describe('sessions', () => {
-  test('are listed; one that is revoked is refused from the next request on', async () => {
+  test('are listed, and a revoked one is refused from the next request on', async () => {
     const laptop = await joinBy('roaming@example.test')
     const phone = openBrowser()
     expect((await signIn(phone, 'roaming@example.test')).status).toBe(200)
@@ -75,7 +75,7 @@ describe('sessions', () => {
     expect((await laptop.send('/v1/session')).status).toBe(200)
   })
 
-  test('end with signing out, also for a copy of the cookie', async () => {
+  test('end with signing out, even for a copy of the cookie', async () => {
     const browser = await joinBy('leaving@example.test')
     const copy = browser.cookieHeader()
     await browser.json('/v1/session', 204, { method: 'DELETE' })
@@ -85,7 +85,7 @@ describe('sessions', () => {
     )
   })
 
-  test('end with a new password, but for the one that set it', async () => {
+  test('end with a new password, except for the one that set it', async () => {
     const here = await joinBy('changing@example.test')
     const there = openBrowser()
     await signIn(there, 'changing@example.test')
@@ -100,7 +100,7 @@ describe('sessions', () => {
     expect((await signIn(there, 'changing@example.test', 'another long password')).status).toBe(200)
   })
 
-  test('are not what calls are made with', async () => {
+  test('cannot make calls', async () => {
     const browser = await joinBy('caller@example.test')
     for (const path of [
       '/v1/responses',
@@ -120,7 +120,7 @@ describe('sessions', () => {
     ['nothing', 'gatehouse.session_token='],
     ['broken escapes', 'gatehouse.session_token=%E0%A4%A'],
     ['very long', `gatehouse.session_token=${'x'.repeat(4000)}`],
-  ])('with a cookie of %s are none', async (_name, cookie) => {
+  ])('are refused with a cookie of %s', async (_name, cookie) => {
     expect((await openBrowser().send('/v1/gates', { headers: { cookie } })).status).toBe(401)
   })
 })

@@ -110,7 +110,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
     })
   }
 
-  test(`${PER_MINUTE} requests a minute are ${PER_MINUTE} for all together, with Redis killed and restarted in the middle`, async () => {
+  test(`${PER_MINUTE} requests a minute are ${PER_MINUTE} for all nodes, even over a restart of Redis`, async () => {
     const gateways = await start({ GATEHOUSE_REQUESTS_PER_MINUTE: String(PER_MINUTE) })
     const startedAtMs = performance.now()
     const elapsedMs = () => performance.now() - startedAtMs
@@ -167,7 +167,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
   // Ten seconds of waiting; src/limits/shared-limits.test.ts says the same of a clock that is moved
   // on.
   if (IS_LONG)
-    test('places of a node that is killed with its calls come back when its lease has ended', async () => {
+    test('places of a node killed with its calls come back when its lease has ended', async () => {
       const gateways = await start({ GATEHOUSE_CONCURRENT_CALLS: '2' })
       const [first, second] = gateways
       if (first === undefined || second === undefined) throw new Error('no nodes')
@@ -187,7 +187,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
       })
     })
 
-  test('a monthly quota is one for all nodes, and each of them says what all have used', async () => {
+  test('a monthly quota is one for all nodes, and each shows the usage of all', async () => {
     const gateways = await start(
       PATIENT_WITH_REDIS,
       'plans: {default: small, definitions: {small: {monthlyTokens: 3000}}}',

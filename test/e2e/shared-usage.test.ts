@@ -30,7 +30,7 @@ describeIf(
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
   })
 
-  test('is told alike by each of them soon after a call of one, before anything is in the ledger', async () => {
+  test('is shown alike by both soon after a call of one, before the ledger has it', async () => {
     const postgres = await createPostgresScene()
     cleanups.push(() => postgres.remove())
     const redis = await startRedis()

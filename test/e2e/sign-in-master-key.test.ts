@@ -31,7 +31,7 @@ function openBrowser(url: string, before?: Browser): Browser {
   return browser
 }
 
-test('the master key is made with the first user; a rotation ends sessions with the next restart, and no sooner', async () => {
+test('the first user creates the master key; a rotation ends sessions with the next restart, not sooner', async () => {
   const provider = startIdentityProvider()
   provider.user = { sub: 'sub-ann', email: 'ann@example.test', email_verified: true, name: 'Ann' }
   const environment = {

@@ -35,7 +35,7 @@ async function call(account: ControlPlane, model: string): Promise<number> {
   return response.status
 }
 
-test('a target that fails is failing, then rests; the one behind it is healthy; other accounts see nothing of it', async () => {
+test('a failing target is failing, then rests; the next is healthy; other accounts see neither', async () => {
   await createGate(gatehouse, 'guarded', ['sandbox/500', 'sandbox/echo'])
   await createGate(gatehouse, 'again', ['sandbox/500', 'openai/gpt-5'])
   expect(await healthOf(gatehouse, 'sandbox/500')).toMatchObject([

@@ -115,7 +115,7 @@ function findFreePort(): number {
 const isCurlMissing = Bun.which('curl') === null && !process.env.CI
 
 testIf(!isCurlMissing, 'needs curl')(
-  'every block of the tour prints what the guide shows',
+  'every block of the tour prints the output in the guide',
   async () => {
     const [start, ...blocks] = await readBlocks()
     expect(blocks.length).toBeGreaterThan(10)

@@ -70,7 +70,7 @@ const CALLS = [
 ]
 const sent = () => JSON.parse(upstream.last().text)
 
-test('the upstream is asked in its own dialect, with its own key header, and the caller sees a chat completion', async () => {
+test('the upstream gets its own dialect and key header, and the caller gets a chat completion', async () => {
   upstream.answer(jsonAnswer(200, message([{ type: 'text', text: 'Hello' }], 'end_turn')))
   const { data, response } = await openai.chat.completions
     .create({ model: 'claude', messages: [{ role: 'user', content: 'Hi' }], seed: 1 })
@@ -104,7 +104,7 @@ test('the upstream is asked in its own dialect, with its own key header, and the
   })
 })
 
-test('what would be left out is refused when the caller is strict', async () => {
+test('members that would be left out are refused for a strict caller', async () => {
   const strict = openai.chat.completions.create(
     { model: 'claude', messages: [{ role: 'user', content: 'Hi' }], seed: 1 },
     { headers: { 'x-gatehouse-strict': 'true' } },
@@ -280,7 +280,7 @@ test('the same loop streamed through the SDK’s own accumulator', async () => {
   expect(messages.at(-1)).toMatchObject({ content: 'Sunny.' })
 })
 
-test('usage is streamed when asked for, and counted either way', async () => {
+test('usage is streamed on request, and counted either way', async () => {
   upstream.answer(streamAnswer(asStream(ANSWERS[2] as (typeof ANSWERS)[number])))
   const chunks: OpenAI.Chat.ChatCompletionChunk[] = []
   const stream = await openai.chat.completions.create({
@@ -298,7 +298,7 @@ test('usage is streamed when asked for, and counted either way', async () => {
   expect(chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true)
 })
 
-test('a stream that is cut, and one in which the upstream reports a failure, are failures for the caller', async () => {
+test('a stream that is cut or reports a failure is a failure for the caller', async () => {
   const pieces = asStream(ANSWERS[2] as (typeof ANSWERS)[number])
   const failure = event({
     type: 'error',
@@ -320,7 +320,7 @@ test('a stream that is cut, and one in which the upstream reports a failure, are
   expect(await failureOf(read())).toMatchObject({ status: 502 })
 })
 
-test('a refusal keeps its status and its words in the caller’s own form', async () => {
+test('a refusal keeps its status and its message in the caller’s own form', async () => {
   upstream.answer(
     jsonAnswer(400, {
       type: 'error',
@@ -340,7 +340,7 @@ test('a refusal keeps its status and its words in the caller’s own form', asyn
   })
 })
 
-test('a request that cannot be read names the field', async () => {
+test('an unreadable request names the field', async () => {
   const wrong = openai.chat.completions.create({
     model: 'claude',
     messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'ftp://x' } }] }],
@@ -354,7 +354,7 @@ test('a request that cannot be read names the field', async () => {
 const geminiPiece = (parts: object[], finishReason?: string) =>
   `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts }, finishReason }], responseId: 'r1' })}\r\n\r\n`
 
-test('a signature on a function call comes back on it, through the SDK’s accumulator and parallel calls without ids', async () => {
+test('a signature on a function call comes back on it, through the SDK, in parallel calls without ids', async () => {
   const call = (city: string) => ({ functionCall: { name: 'weather', args: { city } } })
   upstream.answerOnce(
     streamAnswer([
@@ -456,7 +456,7 @@ test.each([false, true])(
   },
 )
 
-test('when one vendor fails, the other answers in the middle of a loop; its foreign signatures stay behind, and are named', async () => {
+test('another vendor answers in the middle of a loop, and its foreign signatures are left out and named', async () => {
   upstream.answerOnce(jsonAnswer(200, message([THINKING, ...CALLS], 'tool_use')))
   upstream.answerOnce(
     jsonAnswer(529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),

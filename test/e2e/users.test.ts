@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(() => server.remove())
 
 describe('the first user', () => {
-  test('is nobody without a key, becomes the owner of the first account with one, and is followed by no other', async () => {
+  test('needs a key, becomes the owner of the first account, and is the only one', async () => {
     const browser = openBrowser()
     expect(await browser.json('/v1/auth', 200)).toEqual({
       signUp: 'invitation',
@@ -81,7 +81,7 @@ describe('the first user', () => {
     expect(cookie).not.toContain('Secure')
   })
 
-  test('sees what the first key made, and the key goes on', async () => {
+  test('sees the resources of the first key, and the key goes on', async () => {
     const browser = openBrowser()
     expect((await signIn(browser, 'owner@example.test')).status).toBe(200)
     const { data } = await browser.json('/v1/gates', 200)
@@ -96,7 +96,7 @@ describe('the first user', () => {
 })
 
 describe('signing in', () => {
-  test('answers a wrong password and an unknown address alike, and throttles both alike, but keeps nobody out for the wrong tries of others', async () => {
+  test('answers and throttles a wrong password and an unknown address alike, and locks no other user out', async () => {
     const careful = await joinBy('careful@example.test')
     const answers: Record<string, unknown[]> = {}
     const first = openBrowser()
@@ -138,7 +138,7 @@ describe('signing in', () => {
     expect((await signIn(careful, email)).status).toBe(200)
   })
 
-  test('throttles one network address, whatever users and invitations it tries, and goes on for those whom it knows', async () => {
+  test('throttles one network address over all users and invitations, and lets known users in', async () => {
     const email = 'office@example.test'
     const office = await joinBy(email)
     const statuses: number[] = []
@@ -169,7 +169,7 @@ describe('signing in', () => {
   })
 
   test.each(['short', 'aaaaaaaaaaaaaaaa', 'weak.person@example.test', '123456789012'])(
-    'does not take %s for a password',
+    'does not accept %s as a password',
     async (weak) => {
       const email = 'weak.person@example.test'
       const invitation = await invite(email)
@@ -218,7 +218,7 @@ describe('requests of other sites', () => {
     expect(await browser.json('/v1/account', 200)).toMatchObject({ name: 'Default account' })
   })
 
-  test('a key needs neither header, also beside a cookie', async () => {
+  test('with a key need neither header, even beside a cookie', async () => {
     const browser = await joinBy('both@example.test')
     const headers = { authorization: `Bearer ${server.key}`, origin: '', 'x-gatehouse-csrf': '' }
     await browser.json('/v1/account', 200, { method: 'PATCH', body: {}, headers })
@@ -251,7 +251,7 @@ describe('invitations', () => {
     })
   })
 
-  test('name their account and who invited to whoever holds the token, and to nobody else', async () => {
+  test('show their account and inviter to a holder of the token alone', async () => {
     const ask = (invitation: string, headers: Record<string, string> = {}) =>
       openBrowser().send('/v1/auth/invitation', { method: 'POST', body: { invitation }, headers })
     const inviter = await joinBy('inviter@example.test')
@@ -296,7 +296,7 @@ describe('invitations', () => {
     )
   })
 
-  test('used from many places at once, one makes one user', async () => {
+  test('used from many places at once create one user', async () => {
     const invitation = await invite('race@example.test')
     const responses = await Promise.all(
       Array.from({ length: 5 }, () => signUp(openBrowser(), 'race@example.test', { invitation })),
@@ -313,7 +313,7 @@ describe('members', () => {
     return user.id
   }
 
-  test('are removed by the owner alone, and are gone at once', async () => {
+  test('are removed by the owner alone, at once', async () => {
     const member = await joinBy('member@example.test')
     const colleague = await joinBy('colleague@example.test')
     const id = await idOf(member)
@@ -338,7 +338,7 @@ describe('members', () => {
     await joinBy('member@example.test')
   })
 
-  test('leave by themselves, and the owner only after handing the account on', async () => {
+  test('leave by themselves, and the owner only after a transfer', async () => {
     const member = await joinBy('leaver@example.test')
     const id = await idOf(member)
     expect((await member.send(`/v1/members/${id}`, { method: 'DELETE' })).status).toBe(204)
@@ -352,7 +352,7 @@ describe('members', () => {
     ).toBe(409)
   })
 
-  test('take the account over when the owner hands it on', async () => {
+  test('become the owner by a transfer', async () => {
     const owner = openBrowser()
     await signIn(owner, 'owner@example.test')
     const heir = await joinBy('heir@example.test')
@@ -368,7 +368,7 @@ describe('members', () => {
 })
 
 describe('other ways to sign up', () => {
-  test('open: everybody gets an account of their own, and nobody the first one', async () => {
+  test('open: each user gets a separate account, and none gets the first one', async () => {
     const open = await startGatehouse({
       environment: { ...environment, GATEHOUSE_SIGN_UP: 'open' },
     })
@@ -405,7 +405,7 @@ describe('other ways to sign up', () => {
     }
   })
 
-  test('closed: nobody but the first user, whatever they were invited with', async () => {
+  test('closed: only the first user can sign up, with any invitation', async () => {
     const closed = await startGatehouse({ environment: { GATEHOUSE_SIGN_UP: 'closed' } })
     try {
       const browser = new Browser(closed.url)
@@ -423,7 +423,7 @@ describe('other ways to sign up', () => {
     }
   })
 
-  test('behind https the cookie is Secure, and only the public address counts as the own one', async () => {
+  test('the cookie is Secure behind https, and only the public address is an own origin', async () => {
     const origin = 'https://gatehouse.example'
     const proxied = await startGatehouse({ environment: { GATEHOUSE_PUBLIC_URL: `${origin}/` } })
     try {

@@ -93,7 +93,7 @@ async function withServer(credential: string, run: (scene: Scene) => Promise<voi
 }
 
 describe('with a service account', () => {
-  test('a token is fetched once for twenty calls at the same time, and serves those after them', async () => {
+  test('a token is fetched once for twenty calls at the same time, and serves later ones', async () => {
     await withServer(account.json, async ({ openai }) => {
       tokens.answer(async (exchange) => {
         await Bun.sleep(50)
@@ -117,7 +117,7 @@ describe('with a service account', () => {
     })
   })
 
-  test('a token near its end is fetched anew', async () => {
+  test('a token near its end is fetched again', async () => {
     await withServer(account.json, async ({ openai }) => {
       tokens.answerOnce(granted('ya29.first', 299))
       tokens.answerOnce(granted('ya29.second', 3600))
@@ -140,7 +140,7 @@ describe('with a service account', () => {
     })
   })
 
-  test('that is refused, a call fails as one whose credential was, and the next target answers', async () => {
+  test('a refused account fails a call as a refused credential, and the next target answers', async () => {
     await withServer(account.json, async ({ gatehouse, openai }) => {
       await createGate(gatehouse, 'both', [
         'vertex/gemini-2.5-flash',
@@ -167,7 +167,7 @@ describe('with a service account', () => {
     })
   })
 
-  test('whose endpoint is away, a call fails as an upstream that may be back', async () => {
+  test('an unreachable endpoint fails a call as an upstream that may be back', async () => {
     await withServer(account.json, async ({ openai }) => {
       tokens.answer(jsonAnswer(503, {}))
       const ask = () => openai.chat.completions.create({ model: 'gemini', messages: [question] })
@@ -175,7 +175,7 @@ describe('with a service account', () => {
     })
   })
 
-  test('that cannot be read, a call fails without anything being sent', async () => {
+  test('an unreadable account fails a call before anything is sent', async () => {
     await withServer('{"type": "service_account", "private_key": "ya29.', async ({ openai }) => {
       const ask = openai.chat.completions.create({ model: 'gemini', messages: [question] })
       const failure = await failureOf(ask)
@@ -185,7 +185,7 @@ describe('with a service account', () => {
     })
   })
 
-  test('an upstream that repeats the token is not repeated', async () => {
+  test('a token repeated by an upstream is masked', async () => {
     await withServer(account.json, async ({ openai }) => {
       tokens.answer(granted('ya29.repeated', 3600))
       vertex.answer(
@@ -198,7 +198,7 @@ describe('with a service account', () => {
 })
 
 describe('with an access token', () => {
-  test('it is sent as it is', async () => {
+  test('it is sent unchanged', async () => {
     await withServer('planted-access-token', async ({ openai }) => {
       vertex.answer(jsonAnswer(200, GEMINI.answer))
       await openai.chat.completions.create({ model: 'gemini', messages: [question] })
@@ -234,7 +234,7 @@ describe('with an access token', () => {
     })
   })
 
-  test("Claude's model is in the path, and the body says the version instead", async () => {
+  test("Claude's model is in the path, and the body has the version instead", async () => {
     await withServer('planted-access-token', async ({ openai, gatehouse }) => {
       const base = `${CLOUD}/anthropic/models/claude-sonnet-4-5%4020250929`
       vertex.answerOnce(jsonAnswer(200, CLAUDE.answer))

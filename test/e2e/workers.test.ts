@@ -64,7 +64,7 @@ describeIf(
     )
   }
 
-  test('all serve on one port, are told of once, and show their metrics whoever is asked', async () => {
+  test('all serve on one port, are announced once, and show the metrics of all at any of them', async () => {
     const stores = await scene.createStores()
     const gatehouse = await start(stores, 2, { environment: { GATEHOUSE_BOOTSTRAP_KEY: '' } })
     const keys = [...gatehouse.output().matchAll(/^ {2}(sk-svc-[0-9a-f]{64})$/gm)].map(
@@ -122,7 +122,7 @@ describeIf(
       expect((await controlPlaneCall(gatehouse, 'GET', '/v1/keys')).status).toBe(200)
     })
 
-    test('one that is killed under load has a successor, the other goes on, and no row is lost', async () => {
+    test('a killed worker has a successor, the other goes on, and no row is lost', async () => {
       const before = workerPids(gatehouse)
       const complete = new Set<string>()
       const load = keepCalling(gatehouse, 8, complete)
@@ -142,7 +142,7 @@ describeIf(
       await waitForCalls(stores, complete)
     })
 
-    test('one that is told to end finishes what is open, and has a successor', async () => {
+    test('a worker that gets SIGTERM finishes open calls, and has a successor', async () => {
       const before = workerPids(gatehouse)
       process.kill(before.get(1) ?? 0, 'SIGTERM')
       await pollUntil('the successor', () => workerPids(gatehouse).get(1) !== before.get(1))
@@ -163,7 +163,7 @@ describeIf(
     })
     afterAll(() => remove(gatehouse))
 
-    test('metrics on a port of their own are those of all, and the main port says where they are', async () => {
+    test('metrics on a separate port are those of all, and the main port names that port', async () => {
       const url = /"url":"(http:\/\/127\.0\.0\.1:\d+\/metrics)"/.exec(gatehouse.output())?.[1] ?? ''
       await post(gatehouse)
       expect((await readMetrics(url)).get('gatehouse_worker_restarts_total{worker="0"}')).toBe(0)
@@ -214,7 +214,7 @@ describeIf(
       await remove(first)
     })
 
-    test('none outlives a supervisor that is killed, and its port is free', async () => {
+    test('no worker outlives a killed supervisor, and its port is free', async () => {
       const complete = new Set<string>()
       const load = keepCalling(gatehouse, 4, complete)
       await pollUntil('calls', () => complete.size > 20)
@@ -255,7 +255,7 @@ describeIf(
     })
   })
 
-  test('what three workers left is shipped by one process, and what that left by two workers', async () => {
+  test('leftovers of three workers are shipped by one process, and its own by two workers', async () => {
     const stores = await scene.createStores()
     const complete = new Set<string>()
     const killUnderLoad = async (gatehouse: Gatehouse) => {
@@ -277,7 +277,7 @@ describeIf(
     expect(await two.stop()).toBe(0)
   })
 
-  test('a worker that cannot start is told of once; when none can, all ends with the reason', async () => {
+  test('a worker that cannot start is reported once; if no worker can, all ends with the reason', async () => {
     const { environment, ...stores } = await scene.createStores()
     const gatehouse = await start({ ...stores, environment }, 2)
     const database = new URL(`${environment.DATABASE_URL}`).pathname.slice(1)
@@ -333,7 +333,7 @@ describe('serve --workers refuses', () => {
     expect(stderr).not.toContain('planted')
   })
 
-  test('a number that is none', async () => {
+  test('an invalid number', async () => {
     expect((await refusal([], { GATEHOUSE_WORKERS: '0' })).stderr).toContain('GATEHOUSE_WORKERS')
     expect((await refusal([], { GATEHOUSE_WORKERS: 'many' })).stderr).toContain('GATEHOUSE_WORKERS')
   })

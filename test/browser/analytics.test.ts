@@ -51,7 +51,7 @@ const names = async (group: string) =>
     .locator('tbody th')
     .allTextContents()
 
-test('calls are told apart by gate, sorted by any column, and picked out by one', async () => {
+test('calls are split by gate, sorted by any column, and filtered by one gate', async () => {
   const { page } = visit
   await page.getByRole('navigation').getByRole('link', { name: 'Analytics' }).click()
   await page.getByRole('row', { name: /^demo 2 / }).waitFor()
@@ -72,7 +72,7 @@ test('calls are told apart by gate, sorted by any column, and picked out by one'
   await page.getByRole('row', { name: /^5xx failed/ }).waitFor()
 })
 
-test('an address opened anew shows the same view', async () => {
+test('a reopened address shows the same view', async () => {
   const { page } = visit
   const address = page.url()
   expect(new URL(address).searchParams.get('gate')).toBe('broken')
@@ -83,7 +83,7 @@ test('an address opened anew shows the same view', async () => {
   await page.getByRole('row', { name: /^2xx succeeded 2/ }).waitFor()
 })
 
-test('the table is taken along as CSV, and a name that is a formula is text there', async () => {
+test('the table is downloaded as CSV, with formula-like names as text', async () => {
   const { page } = visit
   await page.getByRole('button', { name: 'Key', exact: true }).click()
   await page.getByRole('row', { name: /^=cmd/ }).waitFor()
@@ -112,7 +112,7 @@ test('the heat map is walked by arrow keys, and shown as a table', async () => {
   await page.getByRole('region', { name: 'Time to first token of calls as a table' }).waitFor()
 })
 
-test('nothing is hard to reach in either palette, nor wider than a phone', async () => {
+test('the page is accessible in both palettes, and fits a phone', async () => {
   const { page, context } = visit
   await page.setViewportSize({ width: 390, height: 844 })
   await context.clearCookies()
@@ -128,6 +128,6 @@ test('nothing is hard to reach in either palette, nor wider than a phone', async
   expect(await findFaultsOfPalettes(page)).toEqual([])
 })
 
-test('nothing on these pages complains or leaves the gateway', () => {
+test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

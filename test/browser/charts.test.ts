@@ -112,7 +112,7 @@ describe('the zone of all times', () => {
   const note = () => page.getByRole('note').filter({ visible: true })
   const lastStep = () => page.getByRole('figure').getByRole('row').last().getByRole('cell').first()
 
-  test('is said once in the frame at every width, and is the reader’s own at first', async () => {
+  test('is shown once in the frame at every width, and is the reader’s own by default', async () => {
     await page.goto('/dashboard/?range=24h')
     for (const width of [1440, 1024, 390]) {
       await page.setViewportSize({ width, height: 900 })
@@ -155,7 +155,7 @@ describe('the zone of all times', () => {
     )
   })
 
-  test('is that of days which are chosen, up to a week; longer ranges say that their days are those of UTC', async () => {
+  test('is that of chosen days, up to a week; longer ranges show that their days are those of UTC', async () => {
     const day = (daysAgo: number) =>
       new Date(TODAY_MS - daysAgo * DAY_MS).toISOString().slice(0, 10)
     const choose = async (from: string, to: string) => {
@@ -192,7 +192,7 @@ describe('the zone of all times', () => {
   })
 })
 
-describe('what is not over', () => {
+describe('an unfinished period', () => {
   const figure = () => page.getByRole('figure')
   /**
    * Of each broken mark: its dashes, and from where to where it is seen, as shares of the drawing's
@@ -210,7 +210,7 @@ describe('what is not over', () => {
   const running = async () =>
     (await page.evaluate(RUNNING)) as readonly { readonly dashes: string; readonly from: number }[]
 
-  test('is compared with the same part of the day before, the running hour left out', async () => {
+  test('is compared with the same part of the day before, without the running hour', async () => {
     await page.goto(`/dashboard/?range=custom&from=${dayText(0)}&to=${dayText(0)}`)
     await page.getByRole('tab', { name: /^Calls\s*4\s*\+50%/ }).waitFor()
     await figure().getByText('Changes are up to').waitFor()
@@ -238,7 +238,7 @@ describe('what is not over', () => {
   }
   const heatMap = () => page.getByRole('application', { name: /^Duration of calls/ })
 
-  test('is broken in the lines of a page of every width', async () => {
+  test('is broken in the lines of a page at every width', async () => {
     await atEachWidth('/dashboard/?range=24h', async () => {
       await figure().getByText('Not over yet').waitFor()
       expect(await figure().getByRole('application').getAttribute('aria-label')).toContain(
@@ -255,7 +255,7 @@ describe('what is not over', () => {
     })
   })
 
-  test('is broken in the bars and cells of a page of every width', async () => {
+  test('is broken in the bars and cells of a page at every width', async () => {
     await atEachWidth('/dashboard/analytics?range=24h', async () => {
       await untilItHolds(async () => {
         const marks = await running()
@@ -266,7 +266,7 @@ describe('what is not over', () => {
     })
   })
 
-  test('is nowhere in days that are over', async () => {
+  test('is not shown in finished days', async () => {
     const path = `/dashboard/analytics?range=custom&from=${dayText(1)}&to=${dayText(1)}`
     await atEachWidth(path, async () => {
       await heatMap().waitFor()
@@ -275,7 +275,7 @@ describe('what is not over', () => {
   })
 })
 
-describe('a thing on a chart', () => {
+describe('a series on a chart', () => {
   /** By name: colour and pattern of the sample beside it, in their order. */
   const samplesIn = (
     items: string,
@@ -315,7 +315,7 @@ describe('a thing on a chart', () => {
     expect(Object.fromEntries(gates)).toEqual(seen)
   })
 
-  test('differs from the others in colour and in pattern, and its bars are filled as the legend shows', async () => {
+  test('differs from the others in colour and in pattern, and its bars match the legend', async () => {
     const seen = Object.values(await legendOf(onDays('/analytics', 4), 'beta'))
     for (const part of [0, 1])
       expect(new Set(seen.map((sample) => sample.split(' ')[part])).size).toBe(3)
@@ -331,7 +331,7 @@ describe('a thing on a chart', () => {
     await page.setViewportSize({ width: 1440, height: 900 })
   })
 
-  test('that is a line beside another is broken in a way of its own', async () => {
+  test('drawn as a line beside another has a different dash', async () => {
     await page.goto(onDays('/', 4))
     await page.getByRole('tab', { name: /^Latency/ }).click()
     const figure = page.getByRole('figure', { name: 'Latency p50 over time' })
@@ -344,7 +344,7 @@ describe('a thing on a chart', () => {
   })
 })
 
-describe('behind a bar, a step and a cell', () => {
+describe('the calls behind a bar, a step and a cell', () => {
   const rows = () => page.getByRole('grid', { name: 'Calls' }).getByRole('row')
   const chart = () => page.getByRole('figure').getByRole('application')
   const bars = () => page.locator('figure .recharts-bar-rectangle rect')
@@ -374,7 +374,7 @@ describe('behind a bar, a step and a cell', () => {
     })
   }
 
-  test('are its calls in the log, by a click, with the filters of the page and the group of the bar', async () => {
+  test('open in the log by a click, with the filters of the page and the group of the bar', async () => {
     await openChart(onDays('/analytics', 4))
     // The largest is drawn first.
     await bars().first().click()
@@ -387,7 +387,7 @@ describe('behind a bar, a step and a cell', () => {
     await expectLog({ gate: 'gamma', target: 'owned/small' }, 2)
   })
 
-  test('are its calls by Enter too, of all series or of the one that up and down chose', async () => {
+  test('open by Enter too, of all series or of the one chosen by up and down', async () => {
     await openChart(onDays('/analytics', 4))
     await walkToCalls()
     await page.keyboard.press('Enter')
@@ -400,7 +400,7 @@ describe('behind a bar, a step and a cell', () => {
     await expectLog({ gate: 'gamma' }, 2)
   })
 
-  test('are its calls from the overview’s lines, their table, and for errors the failed ones', async () => {
+  test('open from the overview’s lines and their table, and for errors only the failed ones', async () => {
     await openChart(onDays('/', 4))
     await walkToCalls()
     await page.keyboard.press('Enter')
@@ -433,7 +433,7 @@ describe('behind a bar, a step and a cell', () => {
     await expectLog({ outcome: 'failed' }, 1)
   })
 
-  test('are its calls from a cell of the heat map, with its range of times; an empty one leads nowhere', async () => {
+  test('open from a cell of the heat map, with its range of times; an empty one leads nowhere', async () => {
     const map = page.getByRole('application', { name: /^Duration of calls/ })
     const readout = page.getByText(/ 1 call, 14\.3% of this step/)
     await page.goto(onDays('/analytics', 4))
@@ -457,7 +457,7 @@ describe('behind a bar, a step and a cell', () => {
     await expectLog({ gate: 'alpha', durationFromMs: '700', durationToMs: '1000' }, 1)
   })
 
-  test('are shown at a finger’s second tap: the first one shows the figures', async () => {
+  test('open at a finger’s second tap: the first one shows the figures', async () => {
     await openChart(onDays('/analytics', 4))
     const tap = async () => {
       await bars().first().waitFor()
@@ -511,7 +511,7 @@ describe('the table of the analytics', () => {
     expect(overflowing).toEqual([])
   })
 
-  test('scrolls inside of its card on a phone, with the names staying', async () => {
+  test('scrolls inside its card on a phone, with the names fixed', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     await table().getByRole('row').nth(3).waitFor()
     const room = await roomOf()
@@ -530,6 +530,6 @@ describe('the table of the analytics', () => {
   })
 })
 
-test('nothing on these pages complains or leaves the gateway', () => {
+test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

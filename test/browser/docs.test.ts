@@ -44,7 +44,7 @@ test('the quick start has this gateway’s address and the chosen gate, for each
   expect(await findPageFaults(page)).toEqual([])
 })
 
-test('every error that the gateway makes is listed and found', async () => {
+test('every error of the gateway is listed and found', async () => {
   await page.getByRole('navigation', { name: 'Docs' }).getByRole('link', { name: 'Errors' }).click()
   const table = page.getByRole('list', { name: 'Errors' })
   await table.getByText('provider_auth_failed', { exact: true }).waitFor()
@@ -61,7 +61,7 @@ test('every error that the gateway makes is listed and found', async () => {
   await page.getByText('No error matches “teapot”.').waitFor()
 })
 
-test('the conformance matrix renders, narrows down, and names what is lost', async () => {
+test('the conformance matrix renders, can be filtered, and names losses', async () => {
   await page
     .getByRole('navigation', { name: 'Docs' })
     .getByRole('link', { name: 'Conformance' })
@@ -124,6 +124,6 @@ test('the API reference opens beside the dashboard', async () => {
   await reference.close()
 })
 
-test('nothing on these pages complains or leaves the gateway', () => {
+test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

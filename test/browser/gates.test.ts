@@ -73,7 +73,7 @@ const SHOWN = 40
 const modelOf = (page: Page, place: number) =>
   page.getByLabel(`Model of target ${place}`, { exact: true })
 
-test('a target without calls since the gateway started is neither well nor unwell, and says since when', async () => {
+test('a target without calls since the start is shown as not seen, with the time of the start', async () => {
   const { page } = visit
   const sentence = /^ ?Not seen since the restart of this node, .*\(.*\)\.$/
   await page.goto('/dashboard/gates/demo')
@@ -88,7 +88,7 @@ test('a target without calls since the gateway started is neither well nor unwel
   expect(await findAccessibilityFaults(page)).toEqual([])
 })
 
-test('beside each target stands what of the callers’ formats is lost there', async () => {
+test('each target shows the losses of the callers’ formats there', async () => {
   const { page } = visit
   await createGate(gatehouse, 'lossy', ['anthropic/claude-sonnet-4-5', 'groq/llama-3.3-70b'])
   await page.goto('/dashboard/gates/lossy')
@@ -173,7 +173,7 @@ test('a gate with a fallback is built, answers from the second target, and healt
   expect(await findAccessibilityFaults(page)).toEqual([])
 })
 
-test('the second and third model of the list are hovered, clicked and reached by keys; what was typed stays', async () => {
+test('the second and third model of a list are chosen by pointer and keys, and typed text stays', async () => {
   const { page } = visit
   const catalog = ['/v1/providers', '/v1/provider-models'].map((path) =>
     page.waitForResponse((response) => new URL(response.url()).pathname === path),
@@ -244,7 +244,7 @@ test('the second and third model of the list are hovered, clicked and reached by
   expect(visit.complaints).toEqual([])
 })
 
-test('targets are reordered by keyboard and with buttons; what is not saved is guarded; saving says what took effect', async () => {
+test('targets are reordered by keys and buttons, unsaved changes are guarded, and saving shows its effect', async () => {
   const { page } = visit
   await createGate(gatehouse, 'order', ['sandbox/echo', 'sandbox/slow', 'sandbox/500'])
   await page.goto('/dashboard/gates/order')
@@ -290,7 +290,7 @@ test('targets are reordered by keyboard and with buttons; what is not saved is g
   await page.getByRole('heading', { name: 'API Keys' }).waitFor()
 })
 
-test('what the gateway refuses is said at its target, and nothing is lost', async () => {
+test('a refusal of the gateway is shown at its target, and no input is lost', async () => {
   const { page } = visit
   await createGate(gatehouse, 'refused', 'sandbox/echo')
   await page.goto('/dashboard/gates/refused')
@@ -312,7 +312,7 @@ test('what the gateway refuses is said at its target, and nothing is lost', asyn
   await page.getByText('retries: 0 → 1').waitFor()
 })
 
-test('a deletion says what it breaks, and undo brings the gate back as it was', async () => {
+test('a deletion names its consequences, and undo restores the gate', async () => {
   const { page } = visit
   const settings = {
     strategy: 'weighted',
@@ -343,7 +343,7 @@ test('a deletion says what it breaks, and undo brings the gate back as it was', 
   expect(after).toEqual({ ...(before as object), ...times })
 })
 
-test('on a phone in the dark every part fits, and axe finds nothing serious', async () => {
+test('the page fits a phone in the dark palette, and axe finds nothing serious', async () => {
   await createGate(gatehouse, 'phone', ['sandbox/500', 'sandbox/echo'])
   const { page } = visit
   await page.setViewportSize({ width: 390, height: 800 })
@@ -381,7 +381,7 @@ test('snippets are filled in with this gate and this gateway', async () => {
   await page.getByRole('tabpanel').getByText('model="demo"').waitFor()
 })
 
-test('the list is searched by what a gate is called and by what it asks', async () => {
+test('the list is searched by names of gates and by their targets', async () => {
   const { page } = visit
   await page.goto('/dashboard/gates')
   await page.getByLabel('Search gates').fill('slow order')
@@ -391,6 +391,6 @@ test('the list is searched by what a gate is called and by what it asks', async 
   await page.getByText('No gate matches “nothing like it”.').waitFor()
 })
 
-test('nothing on these pages complains or leaves the gateway', () => {
+test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

@@ -74,7 +74,7 @@ async function listedKey(name: string): Promise<ListedKey> {
   return found
 }
 
-test('a key is made, shown once, works, is deleted, and the next call is refused', async () => {
+test('a key is created, shown once, works, is deleted, and the next call is refused', async () => {
   const { page } = visit
   await page.getByRole('navigation').getByRole('link', { name: 'API Keys' }).click()
   await page.getByRole('button', { name: 'Create New Key' }).click()
@@ -106,7 +106,7 @@ test('a key is made, shown once, works, is deleted, and the next call is refused
   expect(await callWith(key)).toBe(401)
 })
 
-test('a name that is refused is told at its field', async () => {
+test('a refused name is reported at its field', async () => {
   const { page } = visit
   await page.getByRole('button', { name: 'Create New Key' }).click()
   await page.getByLabel('Name').fill('a\u0007b')
@@ -114,7 +114,7 @@ test('a name that is refused is told at its field', async () => {
   await page.getByLabel('Name').and(page.locator('[aria-invalid=true]')).waitFor()
 })
 
-test('arrow keys go from one way of getting a key to the other and back', async () => {
+test('arrow keys move between the two ways of getting a key', async () => {
   const { page } = visit
   const way = (name: string) => page.getByRole('dialog').getByRole('radio', { name })
   await way('Create a new key').focus()
@@ -127,7 +127,7 @@ test('arrow keys go from one way of getting a key to the other and back', async 
   }
 })
 
-test('what was typed of a key stays when it is to be imported instead, and back', async () => {
+test('typed text stays when the dialog changes to an import and back', async () => {
   const { page } = visit
   const dialog = page.getByRole('dialog')
   await dialog.getByText('Create a new key').click()
@@ -149,7 +149,7 @@ test('what was typed of a key stays when it is to be imported instead, and back'
 
 const LEGACY = 'legacy_key-of-the-old-gateway-0417'
 
-test('a key that was made elsewhere is imported, works, and is seen nowhere', async () => {
+test('a key from elsewhere is imported, works, and is never shown', async () => {
   const { page } = visit
   expect(await callWith(LEGACY)).toBe(401)
   await page.getByRole('dialog').getByText('Import an existing key').click()
@@ -166,7 +166,7 @@ test('a key that was made elsewhere is imported, works, and is seen nowhere', as
   expect((await seen.all()) + (await page.content())).not.toContain(LEGACY)
 })
 
-test('an imported key that is there already is refused at its field', async () => {
+test('an imported key that exists already is refused at its field', async () => {
   const { page } = visit
   await page.getByRole('button', { name: 'Create New Key' }).click()
   await page.getByRole('dialog').getByText('Import an existing key').click()
@@ -177,7 +177,7 @@ test('an imported key that is there already is refused at its field', async () =
   await page.keyboard.press('Escape')
 })
 
-test('a row tells the calls of the last 24 hours and leads to their logs', async () => {
+test('a row shows the calls of the last 24 hours and leads to their logs', async () => {
   const { page } = visit
   const { id } = await listedKey('old billing')
   await pollUntil('the call to be counted', async () => {
@@ -199,7 +199,7 @@ const rowOf = (name: string) =>
 const noteOf = (name: string, text: string | RegExp) =>
   rowOf(name).getByText(text, { exact: true }).filter({ visible: true })
 
-test('a key that is made to expire ends with its day; its row says who made it and that it ends soon', async () => {
+test('a key with an expiry ends with its day, and its row shows its creator and that it ends soon', async () => {
   const { page } = visit
   await page.getByRole('button', { name: 'Create New Key' }).click()
   await page.getByLabel('Name').fill('contractor')
@@ -220,7 +220,7 @@ test('a key that is made to expire ends with its day; its row says who made it a
   expect(expiresAt).toBe(String(await page.evaluate(`new Date('${day}T24:00:00').toISOString()`)))
 })
 
-test('a key is renamed and kept longer by keyboard alone, and the focus comes back to where it was', async () => {
+test('a key is renamed and extended by keyboard alone, and the focus returns to its place', async () => {
   const { page } = visit
   await actionsOf('contractor').focus()
   await page.keyboard.press('Enter')
@@ -251,7 +251,7 @@ test('a key is renamed and kept longer by keyboard alone, and the focus comes ba
   expect((await listedKey('contractor in Basel')).expiresAt).toBeNull()
 })
 
-test('a rotated key is shown once, the old one works beside it and says for how long, until both are ended', async () => {
+test('a rotated key is shown once, and the old one works for a shown time, until both are ended', async () => {
   const { page } = visit
   const { key: first } = await createKey(gatehouse, 'rotated')
   await page.reload()
@@ -296,7 +296,7 @@ test('a rotated key is shown once, the old one works beside it and says for how 
   for (const key of [second, third]) expect(content).not.toContain(key)
 })
 
-test('an expired key is marked by the word, and can be renamed or deleted, not rotated', async () => {
+test('an expired key is marked in words, and can be renamed or deleted, not rotated', async () => {
   const { page } = visit
   const expiresAt = new Date(Date.now() + 1_000).toISOString()
   const made = await controlPlaneCall(gatehouse, 'POST', '/v1/keys', { name: 'over', expiresAt })
@@ -322,7 +322,7 @@ test('an expired key is marked by the word, and can be renamed or deleted, not r
   }
 })
 
-test('when there are many, they can be searched', async () => {
+test('many keys can be searched', async () => {
   const { page } = visit
   expect(await page.getByRole('searchbox').count()).toBe(0)
   for (const name of ['staging', 'batch', 'search', 'mobile', 'partner', 'reports', 'nightly'])
@@ -336,7 +336,7 @@ test('when there are many, they can be searched', async () => {
   await page.getByText('No key matches').waitFor()
 })
 
-test('an account without keys is told what they are for; one without the right, that it has none', async () => {
+test('an account without keys gets an explanation, and one without the right gets that reason', async () => {
   const { page } = visit
   await routePage(page, '**/v1/keys*', (route) =>
     route.fulfill({ json: { data: [], nextCursor: null } }),
@@ -378,6 +378,6 @@ test.each([
   },
 )
 
-test('nothing on these pages complains or leaves the gateway', () => {
+test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

@@ -409,7 +409,7 @@ test('the colours in the account’s menu', async () => {
   await isTheme('light')
 })
 
-test('a figure that comes while its tile is pressed does not take the press away', async () => {
+test('a figure that arrives while its tile is pressed does not cancel the press', async () => {
   const figures = '**/v1/analytics?*'
   const asked = Promise.withResolvers<void>()
   await page.route(figures, async (route) => {
@@ -516,7 +516,7 @@ test('the calls of the log', async () => {
   }
 })
 
-test('the targets that the log suggests', async () => {
+test('the suggested targets of the log', async () => {
   await follow(page, '/logs')
   const field = page.getByRole('combobox', { name: 'Target' })
   // They come with the first page of the log.
@@ -535,7 +535,7 @@ test('the targets that the log suggests', async () => {
   await page.waitForURL((url) => !url.search.includes('target'))
 })
 
-test('the columns that the analytics are sorted by', async () => {
+test('the sort columns of the analytics', async () => {
   await follow(page, '/analytics')
   const heads = page.getByRole('region', { name: 'Figures by gate' }).getByRole('columnheader')
   await heads.nth(2).waitFor()
@@ -577,7 +577,7 @@ test('the pages of the audit log', async () => {
   await changes.nth(before).waitFor()
 })
 
-test('a search for models that finds none is left by every key without harm', async () => {
+test('a search for models without a result is left by every key without harm', async () => {
   await follow(page, '/gates/new')
   await page.getByLabel('Description').fill('typed before')
   const picker = page.getByRole('combobox', { name: 'Add a target' })
@@ -596,7 +596,7 @@ test('a search for models that finds none is left by every key without harm', as
   expect(await page.getByLabel('Description').inputValue()).toBe('typed before')
 })
 
-test('lists of gates say that there is none', async () => {
+test('empty lists of gates show a note', async () => {
   await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/second')
   await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/third')
   await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/demo')
@@ -628,7 +628,7 @@ test('lists of gates say that there is none', async () => {
 const MAKES_A_LIST =
   /<(?:select|SelectField|Choice|SnippetTabs|SectionTabs|RangePicker|datalist|MenuItem|MenuLink|DropdownMenu\.RadioGroup)\b|type="(?:radio|checkbox)"|role="(?:combobox|listbox|tablist|radiogroup|menu|grid)"|aria-pressed=\{\w+(?:\.\w+)? ===|aria-(?:current|selected)=|aria-sort=|<nav\b/
 
-test('no list of the pages is missing here', async () => {
+test('no list of the pages is missing from this test', async () => {
   const web = resolve(import.meta.dir, '../../web')
   const known = new Set([...PAGES.flatMap(({ files }) => files), ...Object.keys(ELSEWHERE)])
   const found: string[] = []

@@ -67,7 +67,7 @@ async function openLogs(page: Page, search = ''): Promise<void> {
   await rowsOf(page).first().waitFor()
 }
 
-test('a call that fell back shows two attempts, and its details where the time went', async () => {
+test('a call that fell back shows two attempts, and its details the time of each part', async () => {
   const { page } = visit
   await page.getByRole('navigation').getByRole('link', { name: 'Logs' }).click()
   await page
@@ -103,7 +103,7 @@ test('a call that fell back shows two attempts, and its details where the time w
   await untilItHolds(async () => expect(await page.title()).toBe('Logs · Gatehouse'))
 })
 
-test('filters go into the address, narrow the list, say what went wrong, and are removed by their chips', async () => {
+test('filters go into the address, narrow the list, name faults, and are removed by their chips', async () => {
   const { page } = visit
   await openLogs(page)
   await page.getByLabel('Outcome').selectOption('failed')
@@ -180,7 +180,7 @@ test('a hundred thousand calls are read by scrolling and by keys, with few rows 
   process.stdout.write(`interactions over ${SEEDED} calls: ${await watch.describe()}\n`)
 })
 
-test('new calls appear on top while live, and do not move what one reads', async () => {
+test('new calls appear on top while live, and do not move the row being read', async () => {
   const { page } = visit
   await openLogs(page)
   await page.getByRole('switch', { name: 'Live' }).click()
@@ -206,7 +206,7 @@ test('new calls appear on top while live, and do not move what one reads', async
   await page.getByRole('switch', { name: 'Live', checked: false }).waitFor()
 })
 
-test('a call is opened by its id, pasted as it was copied, and one that left no row is explained', async () => {
+test('a call is opened by its pasted id, and one without a row is explained', async () => {
   const { page, context } = visit
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.goto(`/dashboard/logs/${fallbackCallId}`)
@@ -225,7 +225,7 @@ test('a call is opened by its id, pasted as it was copied, and one that left no 
   await page.getByText('No such call in the log').waitFor()
 })
 
-test('what is filtered is downloaded, whole', async () => {
+test('filtered calls are downloaded, all of them', async () => {
   const { page } = visit
   await openLogs(page, `?gate=${SEEDED_GATES[0]}&outcome=failed`)
   for (const [name, head] of [
@@ -247,7 +247,7 @@ test('what is filtered is downloaded, whole', async () => {
   }
 })
 
-test('on a phone a call has the page to itself, and nothing scrolls sideways', async () => {
+test('a call has a whole page on a phone, and nothing scrolls sideways', async () => {
   const { page } = visit
   await page.setViewportSize({ width: 390, height: 844 })
   await page.emulateMedia({ colorScheme: 'dark' })
@@ -280,7 +280,7 @@ test('on a phone a call has the page to itself, and nothing scrolls sideways', a
   expect(await findAccessibilityFaults(page)).toEqual([])
 })
 
-test('where no call passes, the page says which calls are never in the log: those of unknown keys', async () => {
+test('an empty list explains that calls of unknown keys are never in the log', async () => {
   const { page } = visit
   const askNobody = (key: string) =>
     fetch(`${gatehouse.url}/v1/responses`, {
@@ -305,7 +305,7 @@ test('where no call passes, the page says which calls are never in the log: thos
     .waitFor()
 })
 
-test('nothing on these pages complains or leaves the gateway', () => {
+test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })
 

@@ -109,7 +109,7 @@ const countEndless = (page: Page) =>
 const firstSteps = () => visit.page.getByRole('list', { name: 'First steps' })
 const callStep = () => firstSteps().getByRole('listitem').last()
 
-test('a fresh account is told what to do, and the last step turns green when the call arrives', async () => {
+test('a new account sees its first steps, and the last one turns green when the call arrives', async () => {
   const { page } = visit
   await signUpOwner(page, gatehouse.key)
   await callStep().getByText('Waiting for a call').waitFor()
@@ -152,7 +152,7 @@ test('figures follow the calls without a reload, and stop when paused', async ()
   await page.getByRole('tab', { name: /^Calls\s*4/ }).waitFor()
 })
 
-test('the chart, its figures as a table, and the range are reached by keyboard', async () => {
+test('the chart, its table of figures and the range are reached by keyboard', async () => {
   const { page } = visit
   const calls = page.getByRole('tab', { name: /^Calls/ })
   await calls.focus()
@@ -191,7 +191,7 @@ test('the chart, its figures as a table, and the range are reached by keyboard',
   await page.getByRole('button', { name: 'Paused' }).waitFor({ state: 'detached' })
 })
 
-test('a chart is fetched when its place comes into view, and again when that failed; paper gets its figures', async () => {
+test('a chart loads when it comes into view, and again after a failure; printing gets its figures', async () => {
   const low = await browser.visit(gatehouse.url, { viewport: { width: 390, height: 320 } })
   const { page } = low
   await low.context.addCookies(await visit.context.cookies())
@@ -235,14 +235,14 @@ test('a chart is fetched when its place comes into view, and again when that fai
   await low.close()
 })
 
-test('who used most leads to the analytics of it', async () => {
+test('the top entries lead to their analytics', async () => {
   const { page } = visit
   await page.goto('/dashboard/')
   await page.getByRole('link', { name: 'demo', exact: true }).click()
   await page.waitForURL('**/analytics?**gate=demo**')
 })
 
-test('nothing is hard to reach in either palette, nor wider than a phone', async () => {
+test('the page is accessible in both palettes, and fits a phone', async () => {
   const narrow = await browser.visit(gatehouse.url, {
     viewport: { width: 390, height: 844 },
     hasMotion: true,
@@ -277,6 +277,6 @@ test('nothing is hard to reach in either palette, nor wider than a phone', async
   await narrow.close()
 })
 
-test('nothing on these pages complains or leaves the gateway', () => {
+test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

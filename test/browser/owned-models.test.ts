@@ -52,7 +52,7 @@ async function stored(): Promise<unknown> {
   return (await controlPlaneCall(gatehouse, 'GET', '/v1/owned-models/house-llama')).json()
 }
 
-test('without a model the page says what one is for, and leads to the form', async () => {
+test('the page without a model explains its purpose, and leads to the form', async () => {
   const { page } = visit
   await page.getByRole('navigation').getByRole('link', { name: 'Owned models' }).click()
   await page.getByText('No owned models').waitFor()
@@ -61,7 +61,7 @@ test('without a model the page says what one is for, and leads to the form', asy
   await page.getByRole('heading', { name: 'Register a model' }).waitFor()
 })
 
-test('what is wrong is said as one types: slug, address, prices', async () => {
+test('faults are shown while typing: slug, address, prices', async () => {
   const { page } = visit
   await page.getByLabel('Slug').fill('House')
   await page.getByText('Small letters only.').waitFor()
@@ -99,7 +99,7 @@ test("an address inside the network is refused at its field, in the gateway's ow
   expect(await page.content()).not.toContain(FIRST)
 })
 
-test('a model is registered, and what trying it has found is shown', async () => {
+test('a model is registered, and the result of its probe is shown', async () => {
   const { page } = visit
   await page.getByLabel('Base address').fill(`${upstream.url}/v1`)
   await page.getByText('GATEHOUSE_TRUSTED_HOSTS').waitFor({ state: 'detached' })
@@ -115,7 +115,7 @@ test('a model is registered, and what trying it has found is shown', async () =>
   })
 })
 
-test('a slug that is taken is said at its field', async () => {
+test('a taken slug is reported at its field', async () => {
   const { page } = visit
   await page.getByRole('button', { name: 'Register another' }).click()
   await page.getByLabel('Slug').fill('house-llama')
@@ -129,7 +129,7 @@ test('a slug that is taken is said at its field', async () => {
   expect(await page.getByLabel('Slug').getAttribute('aria-invalid')).toBe('true')
 })
 
-test('a credential that the model refuses is saved, with a warning; the next one answers', async () => {
+test('a refused credential is saved, with a warning; the next one answers', async () => {
   const { page } = visit
   await page.goto('/dashboard/owned-models')
   await page.getByRole('link', { name: 'house-llama', exact: true }).click()
@@ -156,7 +156,7 @@ test('a credential that the model refuses is saved, with a warning; the next one
   await page.getByText('The model answers', { exact: true }).waitFor()
 })
 
-test('a credential is taken away, and set again', async () => {
+test('a credential is removed, and set again', async () => {
   const { page } = visit
   await page.getByRole('button', { name: 'Rotate' }).click()
   const dialog = page.getByRole('dialog')
@@ -197,7 +197,7 @@ test('a server without a key is registered by its address and model alone', asyn
   await page.getByRole('link', { name: 'house-llama', exact: true }).click()
 })
 
-test('what was found stays to be seen, and is asked for again', async () => {
+test('the result of the probe stays visible, and can be renewed', async () => {
   const { page } = visit
   upstream.answer(jsonAnswer(200, '<title>Sign in</title>', { 'content-type': 'text/html' }))
   await page.getByRole('button', { name: 'Check again' }).click()
@@ -217,7 +217,7 @@ test('what was found stays to be seen, and is asked for again', async () => {
   await page.getByText('The model answers', { exact: true }).waitFor()
 })
 
-test('only what was changed is sent', async () => {
+test('only changed members are sent', async () => {
   const { page } = visit
   const sent = page.waitForRequest((request) => request.method() === 'PATCH')
   expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
@@ -239,7 +239,7 @@ test('a refusal stands at its field until the field is changed', async () => {
   await page.getByRole('heading', { name: 'Llama in the basement' }).waitFor()
 })
 
-test('how a model fills in the middle is shown and can be set by hand', async () => {
+test('a model’s form of fill-in-the-middle is shown and can be set by hand', async () => {
   const { page } = visit
   await controlPlaneCall(gatehouse, 'POST', '/v1/owned-models', {
     slug: 'house-coder',
@@ -269,7 +269,7 @@ test('how a model fills in the middle is shown and can be set by hand', async ()
   await page.getByText('no gate', { exact: true }).waitFor()
 })
 
-test('while a gate uses it, it cannot be deleted and the gate is named', async () => {
+test('a model in use by a gate cannot be deleted, and the gate is named', async () => {
   const { page } = visit
   // Behind the page's back: it finds out by the refusal.
   await createGate(gatehouse, 'assistant', 'owned/house-llama')
@@ -313,7 +313,7 @@ test.each([
   },
 )
 
-test('once no gate uses it, it is deleted', async () => {
+test('an unused model is deleted', async () => {
   const { page } = visit
   await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/assistant')
   await page.goto('/dashboard/owned-models/house-llama')
@@ -322,7 +322,7 @@ test('once no gate uses it, it is deleted', async () => {
   await page.getByText('No owned models').waitFor()
 })
 
-test('a model that is not there is said, and so is a refusal', async () => {
+test('a missing model is reported, and so is a refusal', async () => {
   const { page } = visit
   await page.goto('/dashboard/owned-models/no-such-model')
   await page.getByRole('alert').getByText('no owned model').waitFor()
@@ -344,6 +344,6 @@ test('no credential was in the page, in an answer or in an address', async () =>
   for (const credential of CREDENTIALS) expect(everything).not.toContain(credential)
 })
 
-test('nothing on these pages complains or leaves the gateway', () => {
+test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

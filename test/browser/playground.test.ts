@@ -68,7 +68,7 @@ async function waitForFigures(answer: Locator): Promise<string> {
   return (await answer.textContent()) ?? ''
 }
 
-test('a message is answered, with its figures, and the next one goes on from there', async () => {
+test('a message is answered, with its figures, and the next one continues the conversation', async () => {
   await page.getByRole('navigation').getByRole('link', { name: 'Playground' }).click()
   await page.getByLabel('Gate', { exact: true }).selectOption('talker')
   await messageBox().fill('Hello')
@@ -139,7 +139,7 @@ test('Escape stops the answer in the middle, and the gateway cancels the call', 
 /** Pixels: the browser itself keeps the line that is read in its place when the box grows. */
 const NEAR_THE_TOP = 100
 
-test('who scrolls up while an answer arrives is left alone', async () => {
+test('an answer that arrives does not move a reader who scrolled up', async () => {
   await page.setViewportSize({ width: 1280, height: 420 })
   try {
     await open('gate=brisk')
@@ -164,7 +164,7 @@ test('who scrolls up while an answer arrives is left alone', async () => {
   }
 })
 
-describe('what fails is told in its place', () => {
+describe('a failure is shown at its place', () => {
   test('before the answer begins: the message can be edited and sent elsewhere', async () => {
     await open('gate=broken')
     await say('Does this work?')
@@ -185,21 +185,21 @@ describe('what fails is told in its place', () => {
     expect(await messageBox().inputValue()).toBe('a draft')
   })
 
-  test('in the middle of the answer: what came stays', async () => {
+  test('in the middle of the answer: the earlier text stays', async () => {
     await open('gate=cut')
     await say('repeat 30 words')
     await lastAnswer('cut').getByRole('alert').getByText('upstream_error').waitFor()
     expect(await lastAnswer('cut').textContent()).toContain('sandbox')
   })
 
-  test('a gate that is not there', async () => {
+  test('for an unknown gate', async () => {
     await open('gate=gone')
     await say('Hello')
     await lastAnswer('gone').getByRole('alert').getByText('gate_not_found · 404').waitFor()
   })
 })
 
-test('tools are checked as they are typed, and their calls are answered in the page', async () => {
+test('tools are checked while typed, and their calls are answered in the page', async () => {
   await open('gate=talker')
   await page.getByLabel('Tools').fill('[{"name": "get_weather"')
   await page.getByText('Not JSON yet').waitFor()
@@ -217,7 +217,7 @@ test('tools are checked as they are typed, and their calls are answered in the p
   await lastAnswer('talker').getByText('{"sky":"clear"}').waitFor()
 })
 
-test('reasoning is there to unfold', async () => {
+test('reasoning can be unfolded', async () => {
   await open('gate=thinker')
   await page.getByLabel('Reasoning effort').selectOption('low')
   await say('Think about it')
@@ -258,7 +258,7 @@ test('two gates answer one message side by side, each with its attempts', async 
   await conversation('thinker').getByText('Sandbox echo: Second').waitFor()
 })
 
-test('the conversation as curl does what the page did', async () => {
+test('the conversation as curl repeats the page’s request', async () => {
   await open('gate=talker')
   await say('First')
   await waitForFigures(lastAnswer('talker'))
@@ -292,7 +292,7 @@ test('the conversation as curl does what the page did', async () => {
   expect(keyId).toStartWith('key_')
 })
 
-test('it is dark in the dark, and fits a phone', async () => {
+test('the page follows the dark palette, and fits a phone', async () => {
   await page.emulateMedia({ colorScheme: 'dark' })
   await page.setViewportSize({ width: 390, height: 780 })
   await open('gate=talker&compare=broken')
@@ -307,6 +307,6 @@ test('it is dark in the dark, and fits a phone', async () => {
   })
 })
 
-test('nothing on this page complains or leaves the gateway', () => {
+test('this page logs no error and requests nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

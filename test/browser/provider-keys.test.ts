@@ -54,7 +54,7 @@ async function storedKeys(): Promise<readonly StoredKey[]> {
 
 const sandboxRow = () => visit.page.getByRole('listitem', { name: 'Sandbox', exact: true })
 
-test('a key that cannot be one is refused at its field, and what was typed stays', async () => {
+test('a malformed key is refused at its field, and the typed text stays', async () => {
   const { page } = visit
   await sandboxRow().getByRole('button', { name: 'Set a key for Sandbox' }).click()
   const dialog = page.getByRole('dialog')
@@ -67,7 +67,7 @@ test('a key that cannot be one is refused at its field, and what was typed stays
   expect(await dialog.getByLabel('Key').inputValue()).toBe('two words')
 })
 
-test('a key is set and shown masked; typing it leaves it in no attribute', async () => {
+test('a key is set and shown masked, and typing it leaves it in no attribute', async () => {
   const { page } = visit
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Key').fill(FIRST)
@@ -78,7 +78,7 @@ test('a key is set and shown masked; typing it leaves it in no attribute', async
   expect(await storedKeys()).toMatchObject([{ provider: 'sandbox', active: true }])
 })
 
-test('by keyboard it is switched off at once, and back on when the gateway refuses', async () => {
+test('a key is switched off by keyboard at once, and back on when the gateway refuses', async () => {
   const { page } = visit
   const toggle = sandboxRow().getByRole('switch')
   await toggle.focus()
@@ -96,7 +96,7 @@ test('by keyboard it is switched off at once, and back on when the gateway refus
   await page.unroute('**/v1/provider-keys/sandbox')
 })
 
-test('presses that come faster than the answers all count, in their order', async () => {
+test('presses faster than the answers all count, in their order', async () => {
   const { page } = visit
   const toggle = sandboxRow().getByRole('switch')
   const sent: boolean[] = []
@@ -113,7 +113,7 @@ test('presses that come faster than the answers all count, in their order', asyn
   await page.unroute('**/v1/provider-keys/sandbox')
 })
 
-test('a key that is replaced stays inactive, and the new one is masked', async () => {
+test('a replaced key stays inactive, and the new one is masked', async () => {
   const { page } = visit
   await sandboxRow().getByRole('button', { name: 'Replace the key for Sandbox' }).click()
   await page.getByRole('dialog').getByLabel('Key').fill(SECOND)
@@ -122,7 +122,7 @@ test('a key that is replaced stays inactive, and the new one is masked', async (
   expect(await storedKeys()).toMatchObject([{ maskedKey: 'san…91bd', active: false }])
 })
 
-test('deleting it names the gates that use the provider', async () => {
+test('a deletion names the gates that use the provider', async () => {
   const { page } = visit
   await sandboxRow().getByRole('button', { name: 'Delete the key for Sandbox' }).click()
   const asked = page.getByRole('alertdialog')
@@ -141,14 +141,14 @@ test('no key was in the page, in an answer or in an address afterwards', async (
   for (const key of [FIRST, SECOND]) expect(everything).not.toContain(key)
 })
 
-test('where the operator has to give the address first, that is said before a key is typed', async () => {
+test('a provider without an address shows that before a key is typed', async () => {
   const { page } = visit
   await page.getByRole('button', { name: 'Set a key for Ollama' }).click()
   await page.getByRole('dialog').getByText('until its operator has given the address').waitFor()
   await page.keyboard.press('Escape')
 })
 
-test('providers are found by name, and their documents open in tabs of their own', async () => {
+test('providers are found by name, and their documents open in new tabs', async () => {
   const { page } = visit
   await page.getByRole('searchbox', { name: 'Find a provider' }).fill('perplexity')
   await page.getByRole('status').getByText('1 provider').waitFor()
@@ -159,7 +159,7 @@ test('providers are found by name, and their documents open in tabs of their own
   await page.getByText('No provider matches').waitFor()
 })
 
-test('what the account may not see is said, and asked for again', async () => {
+test('a refused list is reported, and can be requested again', async () => {
   const { page } = visit
   await routePage(page, '**/v1/provider-keys*', (route) =>
     route.fulfill({
@@ -195,6 +195,6 @@ test.each([
   },
 )
 
-test('nothing on these pages complains or leaves the gateway', () => {
+test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

@@ -63,7 +63,7 @@ async function openSection(name: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name }).click()
 }
 
-test('the plan and what is used of it', async () => {
+test('the plan and its usage are shown', async () => {
   expect(await callDemo()).toBe(200)
   await page.goto('/dashboard/settings/limits')
   await page.getByText(/^Plan: /).waitFor()
@@ -75,7 +75,7 @@ test('the plan and what is used of it', async () => {
   expect(await findPageFaults(page)).toEqual([])
 })
 
-test('a webhook is added, shows its secret once, is tried, switched off, changed and deleted', async () => {
+test('a webhook is added, shows its secret once, is tested, switched off, changed and deleted', async () => {
   await openSection('Webhooks')
   await page.getByRole('button', { name: 'Create a webhook' }).click()
   const dialog = page.getByRole('dialog')
@@ -116,7 +116,7 @@ test('a webhook is added, shows its secret once, is tried, switched off, changed
   await item.getByRole('switch', { checked: true }).waitFor()
 })
 
-test('a tag is made, its name is had once, and it is deleted', async () => {
+test('a tag is created, its name is unique, and it is deleted', async () => {
   await openSection('Tags')
   const dialog = page.getByRole('dialog')
   const create = async (name: string) => {
@@ -140,7 +140,7 @@ test('a tag is made, its name is had once, and it is deleted', async () => {
   await page.getByText('No tags').waitFor()
 })
 
-test('a budget is made, used up, shown as exhausted, told to the webhook, raised and deleted', async () => {
+test('a budget is created, used up, shown as exhausted, sent to the webhook, raised and deleted', async () => {
   await openSection('Budgets')
   await page.getByRole('button', { name: 'Create a budget' }).click()
   const dialog = page.getByRole('dialog')
@@ -180,7 +180,7 @@ test('a budget is made, used up, shown as exhausted, told to the webhook, raised
   await page.getByText('No budgets').waitFor()
 })
 
-test('the audit log shows these changes, filters them, and says what was different', async () => {
+test('the audit log shows these changes, filters them, and shows their differences', async () => {
   await openSection('Audit log')
   await page.getByRole('button', { name: 'Deleted a budget' }).waitFor()
   await page.getByLabel('Of', { exact: true }).selectOption('budget')
@@ -207,7 +207,7 @@ test('the audit log shows these changes, filters them, and says what was differe
   expect(await page.content()).not.toContain(SECRET)
 })
 
-test('what a webhook that is gone answers is told, and it is deleted', async () => {
+test('an unreachable webhook is reported, and deleted', async () => {
   await receiver.stop()
   await openSection('Webhooks')
   const item = page.getByRole('listitem', { name: receiver.url })
@@ -218,7 +218,7 @@ test('what a webhook that is gone answers is told, and it is deleted', async () 
   await page.getByText('No webhooks').waitFor()
 })
 
-test('an edit that is saved over another takes back only what it is about', async () => {
+test('an edit saved over another undoes only the members that it changed', async () => {
   const ask = async (method: string, path: string, body?: object) =>
     (await (await controlPlaneCall(gatehouse, method, path, body)).json()) as { id: string }
   const budget = await ask('POST', '/v1/budgets', { gateId: 'demo', limitUsd: 50, period: 'month' })
@@ -255,6 +255,6 @@ test('an edit that is saved over another takes back only what it is about', asyn
   await ask('DELETE', `/v1/budgets/${budget.id}`).catch(() => {})
 })
 
-test('nothing on these pages complains or leaves the gateway', () => {
+test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

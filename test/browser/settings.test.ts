@@ -73,7 +73,7 @@ test('sections are reached by keyboard', async () => {
   })
 })
 
-test('the account is renamed; a refused name is said at its field, until the field is changed', async () => {
+test('the account is renamed, and a refused name is reported at its field until the field is changed', async () => {
   const { page } = visit
   await page.goto('/dashboard/settings')
   const name = page.getByRole('textbox', { name: 'Name' })
@@ -90,7 +90,7 @@ test('the account is renamed; a refused name is said at its field, until the fie
   expect(await findPageFaults(page)).toEqual([])
 })
 
-test('whoever is invited signs up by the link, once shown, and appears', async () => {
+test('an invited user signs up by the link, which is shown once, and appears', async () => {
   const { page } = visit
   await page.goto('/dashboard/settings/members')
   await page.getByRole('button', { name: 'Invite' }).click()
@@ -126,7 +126,7 @@ test('whoever is invited signs up by the link, once shown, and appears', async (
   expect(await findPageFaults(page)).toEqual([])
 })
 
-test('a link that was used is told to be of no use any more', async () => {
+test('a used link is reported as closed', async () => {
   stranger = await browser.visit(gatehouse.url)
   await stranger.page.goto(`/dashboard/sign-up#invitation=${token}`)
   await stranger.page
@@ -135,7 +135,7 @@ test('a link that was used is told to be of no use any more', async () => {
   expect(await stranger.page.getByLabel('Password').count()).toBe(0)
 })
 
-test('single sign-on joins an account on the yes of the page that names it and who invited, and never before', async () => {
+test('single sign-on joins an account after a yes on the page that names it, and never before', async () => {
   const { page } = visit
   const email = 'vic@example.com'
   const made = await page.request.post('/v1/invitations', {
@@ -200,7 +200,7 @@ test('an invitation is revoked', async () => {
   await page.getByText('Nobody is invited at the moment.').waitFor()
 })
 
-test('members see why they cannot remove others', async () => {
+test('a member sees why removing others is not possible', async () => {
   await guest.page.goto('/dashboard/settings/members')
   await guest.page
     .getByText(`You cannot remove members: ${OWNER.name} owns this account.`)
@@ -209,7 +209,7 @@ test('members see why they cannot remove others', async () => {
   expect(await guest.page.getByRole('button', { name: 'Leave' }).count()).toBe(1)
 })
 
-test('the password is changed, which ends the other sessions; a wrong one is told', async () => {
+test('the password is changed, which ends other sessions; a wrong one is reported', async () => {
   const { page } = visit
   const other = stranger.page
   await other.goto('/dashboard/sign-in')
@@ -255,7 +255,7 @@ test('a session is ended from another one', async () => {
   await other.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
-test('the account is handed on; what only the owner may do is then refused in words; and one leaves', async () => {
+test('the ownership is transferred, the owner’s acts are then refused in words, and a member leaves', async () => {
   const { page } = visit
   await page.goto('/dashboard/settings/members')
   await page.getByRole('button', { name: `Remove ${GUEST.name}` }).waitFor()
@@ -286,6 +286,6 @@ test('the account is handed on; what only the owner may do is then refused in wo
   await guest.page.getByRole('button', { name: 'Left the account' }).waitFor()
 })
 
-test('nothing on these pages complains or leaves the gateway', () => {
+test('these pages log no error and request nothing from another host', () => {
   expect([...visit.complaints, ...guest.complaints]).toEqual([])
 })

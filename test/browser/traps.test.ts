@@ -43,14 +43,14 @@ afterAll(async () => {
   await gatehouse.remove()
 })
 
-describe('a secret that is shown once', () => {
+describe('a secret with a single showing', () => {
   const dialog = () => page.getByRole('dialog')
   const button = (name: string) => dialog().getByRole('button', { name, exact: true })
   const question = () => dialog().getByRole('alert').getByText('You have not copied')
   const hasFocus = (name: string) => button(name).and(page.locator(':focus')).waitFor()
   const copied = () => page.evaluate('navigator.clipboard.readText()')
 
-  test('has the focus at Copy, and is not lost by a click beside it, Escape, the cross, Done or the way back', async () => {
+  test('has the focus at Copy, and survives a click beside it, Escape, the cross, Done and the way back', async () => {
     // By a link, so that there is a way back; on a phone it is behind a button.
     const menu = page.getByRole('button', { name: 'Open the menu' })
     if (await menu.isVisible()) await menu.click()
@@ -133,7 +133,7 @@ describe('a secret that is shown once', () => {
     }
   })
 
-  test('may be given up, on purpose', async () => {
+  test('may be given up on purpose', async () => {
     await follow(page, '/settings/webhooks')
     await page.getByRole('button', { name: 'Create a webhook' }).click()
     await dialog().getByLabel('Address').fill('https://example.com/hook')
@@ -145,7 +145,7 @@ describe('a secret that is shown once', () => {
     await dialog().waitFor({ state: 'detached' })
   })
 
-  test('counts as copied when all of it was selected and copied, or its other form was', async () => {
+  test('counts as copied when all of it, or its other form, was selected and copied', async () => {
     await follow(page, '/settings/members')
     const invite = async (name: string) => {
       await page.getByRole('button', { name: 'Invite' }).click()
@@ -184,7 +184,7 @@ describe('a session that ends while something is typed', () => {
   const LONGER_THAN_ANY_POLL_MS = 60_000
   const ended = () => page.getByRole('dialog', { name: 'Your session ended' })
 
-  test('is told once, asks nothing more, and keeps what was typed until it can be saved', async () => {
+  test('is reported once, sends no more requests, and keeps typed text until it can be saved', async () => {
     const natives: string[] = []
     page.on('dialog', (dialog) => {
       natives.push(dialog.type())
@@ -222,7 +222,7 @@ describe('a session that ends while something is typed', () => {
     expect(natives).toEqual([])
   })
 
-  test('goes on too when somebody signed in again in another tab', async () => {
+  test('continues after a sign-in in another tab', async () => {
     await page.getByLabel('Description').fill('another half')
     await visit.context.clearCookies()
     await page.getByRole('button', { name: 'Save' }).click()
@@ -238,7 +238,7 @@ describe('a session that ends while something is typed', () => {
     await page.getByRole('button', { name: 'Discard' }).click()
   })
 
-  test('is told at the sign-in page, to whoever comes back later; and so is having signed out', async () => {
+  test('is reported at the sign-in page, and so is a sign-out', async () => {
     await visit.context.clearCookies()
     await page.goto('/dashboard/keys')
     await page.getByText('Your session ended. Sign in to go on where you were.').waitFor()
@@ -253,7 +253,7 @@ describe('a session that ends while something is typed', () => {
 })
 
 describe('a form', () => {
-  test('puts the focus on the first thing that is wrong with it, and says it in words of its own', async () => {
+  test('puts the focus on its first fault, and names it in the page’s own words', async () => {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await focused('Email')
     expect(await page.getByText('This is needed.').count()).toBe(2)
@@ -265,7 +265,7 @@ describe('a form', () => {
     expect(await findPageFaults(page)).toEqual([])
   })
 
-  test('shows a password to whoever wants to see it, and says what to do about a forgotten one', async () => {
+  test('shows a password on request, and gives instructions for a forgotten one', async () => {
     const password = page.getByLabel('Password', { exact: true })
     await page.getByLabel('Email').fill(OWNER.email)
     await password.fill(OWNER.password)
@@ -280,7 +280,7 @@ describe('a form', () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
   })
 
-  test('that the gateway refused has the focus where it refused', async () => {
+  test('puts the focus on the refused field after a refusal by the gateway', async () => {
     await page.getByRole('navigation').getByRole('link', { name: 'API Keys' }).click()
     await page.getByRole('button', { name: 'Create New Key' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click()
@@ -343,7 +343,7 @@ describe('a button that is pressed twice', () => {
   })
 })
 
-test('which page has come is told to those who do not see it', async () => {
+test('a new page is announced to readers who do not see it', async () => {
   const told = page.getByRole('status', { name: 'Page' })
   await page.getByRole('navigation').getByRole('link', { name: 'Gates' }).click()
   await told.getByText('Gates').waitFor({ state: 'attached' })
@@ -351,7 +351,7 @@ test('which page has come is told to those who do not see it', async () => {
   await told.getByText('Account · Settings').waitFor({ state: 'attached' })
 })
 
-describe('a call that named no gate', () => {
+describe('a call without a known gate', () => {
   test.each([
     ['a name', 'dmeo', 'no such gate: dmeo', 'none has the id dmeo that was sent'],
     [
@@ -367,7 +367,7 @@ describe('a call that named no gate', () => {
       'none; sent was something that looks like an API key, which was not kept',
     ],
   ])(
-    'is in the log with what it sent, and without a way to one: %s',
+    'is in the log with its gate id, and without a link to one: %s',
     async (_, model, row, said) => {
       const refused = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', {
         model,
@@ -388,7 +388,7 @@ describe('a call that named no gate', () => {
   )
 })
 
-test('code for a gate begins with what its targets speak, and says what they do not take', async () => {
+test('code for a gate begins with its targets’ own formats, and names unsupported members', async () => {
   await createGate(gatehouse, 'messages', 'anthropic/claude-sonnet-4-5')
   await page.goto('/dashboard/gates/messages?tab=snippets')
   const tabs = page.getByRole('tablist', { name: 'curl' }).getByRole('tab')
@@ -401,7 +401,7 @@ test('code for a gate begins with what its targets speak, and says what they do 
   expect(await findPageFaults(page)).toEqual([])
 })
 
-test('a budget that is used up is told where its calls are looked for, with what to do', async () => {
+test('a used-up budget is shown with its remedy where its calls are looked up', async () => {
   const budget = { name: 'Demo, daily', gateId: 'demo', limitTokens: 1, period: 'day' }
   expect((await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', budget)).status).toBe(201)
   await pollUntil('a refused call', async () => {
@@ -430,7 +430,7 @@ test('a budget that is used up is told where its calls are looked for, with what
   expect(await notice.count()).toBe(0)
 })
 
-test('calls that were refused are counted by their reason, lead to the log, and are in no error rate', async () => {
+test('refused calls are counted by their reason, lead to the log, and are in no error rate', async () => {
   for (const body of [
     { model: 'demo', input: 'x' },
     { model: 'nobody', input: 'x' },
@@ -481,7 +481,7 @@ describe('a range of days', () => {
     page.getByRole('group', { name: 'Range of time' }).locator('..').locator('form')
 
   test.each(['/dashboard/', '/dashboard/analytics'])(
-    'is refused in words of the page, at its first wrong field: %s',
+    'is refused in the page’s words, at its first wrong field: %s',
     async (path) => {
       await page.goto(path)
       await page.getByRole('button', { name: 'Custom' }).click()
@@ -505,7 +505,7 @@ describe('a range of days', () => {
     },
   )
 
-  test('of the log whose end comes first filters nothing, and keeps what was typed', async () => {
+  test('of the log with its end first filters nothing, and keeps the typed text', async () => {
     await page.goto('/dashboard/logs?from=2026-02-01T10:00:00.000Z&to=2026-02-02T10:00:00.000Z')
     const [from, to] = [
       page.getByLabel('From', { exact: true }),
@@ -532,7 +532,7 @@ describe('a gateway that does not answer', () => {
     await notice().waitFor({ state: 'detached' })
   }
 
-  test('is told by the page itself, which stays live and goes on when it answers, also past a proxy', async () => {
+  test('is reported by the page itself, which stays live and goes on when it answers, even past a proxy', async () => {
     await page.goto('/dashboard/logs')
     await page.getByRole('switch', { name: 'Live' }).click()
     await page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(1).waitFor()
@@ -550,7 +550,7 @@ describe('a gateway that does not answer', () => {
     }
   })
 
-  test('keeps a page that is not fetched yet waiting, and shows it when it can', async () => {
+  test('keeps a page that is not loaded yet waiting, and shows it when it can', async () => {
     await routePage(page, /\/assets\/|\/v1\/|\/dashboard\/$/, (route) =>
       route.abort('connectionrefused'),
     )
@@ -566,7 +566,7 @@ describe('a gateway that does not answer', () => {
   })
 })
 
-test('there is something to see before any script or style has come', async () => {
+test('the page shows something before any script or style has come', async () => {
   const slow = await visit.context.newPage()
   const held = Promise.withResolvers<void>()
   await slow.route('**/assets/**', async (route) => {
@@ -581,7 +581,7 @@ test('there is something to see before any script or style has come', async () =
   await slow.close()
 })
 
-test('who is there and what most pages are made of is asked for while the first script is on its way, and once', async () => {
+test('the session and the common parts are requested once, while the first script is on its way', async () => {
   const slow = await visit.context.newPage()
   const html = await (await slow.request.get('/dashboard/')).text()
   const entry = /<script type="module"[^>]* src="([^"]+)"/.exec(html)?.[1] ?? ''
@@ -650,16 +650,13 @@ test.each([
   ['no model', '/owned-models/nobodys', 'no owned model'],
   ['no call', `/logs/req_${'0'.repeat(32)}`, 'No such call in the log'],
   ['no call that passes the filters', '/logs?status=418', 'No call passes these filters'],
-])(
-  'an address with %s is readable for everybody, in both palettes and on a phone',
-  async (_, path, words) => {
-    await follow(page, path)
-    await page.getByText(words, { exact: false }).first().waitFor()
-    expect(await findPageFaults(page)).toEqual([])
-  },
-)
+])('an address with %s is readable in both palettes and on a phone', async (_, path, words) => {
+  await follow(page, path)
+  await page.getByText(words, { exact: false }).first().waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+})
 
-test('figures that the gateway fails to read say so, readable for everybody', async () => {
+test('figures that the gateway fails to read are reported accessibly', async () => {
   await routePage(page, /\/v1\/analytics/, (route) =>
     route.fulfill({
       status: 500,
@@ -680,7 +677,7 @@ const OUT_OF_SIGHT = `[...document.querySelectorAll('main td button, main li spa
   .filter(({ box }) => box.left < 0 || box.right > innerWidth)
   .map(({ text, box }) => text + ': ' + Math.round(box.left) + ' to ' + Math.round(box.right))`
 
-test('on a phone the buttons of every row, what a budget used and the state of every target are in sight', async () => {
+test('on a phone the buttons of rows, the usage of budgets and the states of targets are in sight', async () => {
   await createGate(gatehouse, 'long-names', 'anthropic/claude-sonnet-4-5-with-a-long-name')
   expect((await controlPlaneCall(gatehouse, 'POST', '/v1/tags', { name: 'team' })).status).toBe(201)
   await page.setViewportSize({ width: 390, height: 844 })
@@ -716,7 +713,7 @@ const TOO_WIDE = `[document.documentElement, ...document.querySelectorAll('main 
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
   .map((each) => (each.ariaLabel ?? 'page') + ': ' + each.scrollWidth)`
 
-test('the longest names, in one word, leave all beside them in sight', async () => {
+test('the longest names, in one word, keep everything beside them in sight', async () => {
   const word = 'W'.repeat(100)
   const make = async (path: string, body: object) => {
     const response = await controlPlaneCall(gatehouse, 'POST', path, body)
@@ -753,6 +750,6 @@ test('the longest names, in one word, leave all beside them in sight', async () 
   expect(wide).toEqual([])
 })
 
-test('nothing on these pages complains or leaves the gateway', () => {
+test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

@@ -67,7 +67,7 @@ beforeAll(async () => {
 })
 
 describe('the layer check', () => {
-  test('sees every way to import, types too, and says which rule and why', () => {
+  test('sees every kind of import, of types too, and names the rule and the reason', () => {
     for (const [path] of FORM_FILES)
       expect(faults.join('\n')).toContain(`layer-wire: ${path} -> src/gateway/path.ts`)
     expect(faults.join('\n')).toContain('src/wire (formats) may import core and itself')
@@ -95,7 +95,7 @@ describe('the layer check', () => {
     expect(faults.join('\n')).toContain('src/stray.ts is in no folder')
   })
 
-  test('accepts imports that the table allows: it complains of the others alone', () => {
+  test('accepts imports that the table allows, and reports only the others', () => {
     const headlines = faults.map((fault) => fault.split('\n')[0])
     expect(headlines.toSorted()).toEqual(
       [
@@ -111,7 +111,7 @@ describe('the layer check', () => {
     )
   })
 
-  test('fails when it has read next to nothing', () => {
+  test('fails when it has read nearly nothing', () => {
     const cruised = { modules: [{ source: 'src/core/noun.ts' }], summary: { violations: [] } }
     expect(toReport(cruised, table, { ...options, fewestModules: 10 }).faults.join('\n')).toContain(
       'only 1 modules of src/ were read',

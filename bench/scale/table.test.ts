@@ -30,14 +30,14 @@ test('a bar on the figure holds at both sizes', () => {
   expect(describeOne(bars, { turn: 4 }, { turn: 6 })[1]).toEndWith('NOT MET')
 })
 
-test('a figure that grows from nothing, or is missing at one size, meets no bar', () => {
+test('a figure that grows from zero, or is missing at one size, meets no bar', () => {
   const bars = { rows: { type: 'ratio', most: 2 } } as const
   expect(describeOne(bars, { rows: 0 }, { rows: 3 })[1]).toEndWith('NOT MET')
   expect(describeOne(bars, { rows: 1 }, {})[1]).toEndWith('NOT MET')
   expect(describeOne(bars, { rows: 0 }, { rows: 0 })[1]).toEndWith('met')
 })
 
-test('a bar on a figure that nobody measured is a mistake of the scenario', () => {
+test('a bar on a missing figure is a mistake of the scenario', () => {
   expect(() => describeOne({ other: { type: 'most', most: 1 } }, { took: 1 }, { took: 1 })).toThrow(
     'other',
   )

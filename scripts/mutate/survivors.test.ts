@@ -6,7 +6,7 @@ import { findMutants } from './find-mutants.ts'
 import { createReport } from './report.ts'
 import { survivors } from './survivors.ts'
 
-test('each entry is a mutant that the code has', () => {
+test('each entry is a mutant of the code', () => {
   const paths = [...new Set(survivors.map(({ path }) => path))]
   const pool = paths.flatMap((path) =>
     findMutants(path, readFileSync(join(import.meta.dir, '../..', path), 'utf8')),

@@ -34,7 +34,7 @@ test.each<[Schema, string]>([
   expect(typeOf(schema)).toBe(type)
 })
 
-test('an operation says its parameters, its body and its answer, each where there is one', () => {
+test('an operation has its parameters, its body and its answer, as far as there are any', () => {
   const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } }
   const limit = { name: 'limit', in: 'query', schema: { type: 'integer' } }
   const json = (type: string) => ({ content: { 'application/json': { schema: { type } } } })

@@ -11,7 +11,7 @@ async function ask(head: object, entries: readonly number[]): Promise<Response> 
 }
 
 test.each([0, 1, 128, 129, 1_000])(
-  '%d entries are the JSON that they are at once',
+  '%d entries written in turns equal their JSON written at once',
   async (count) => {
     const entries = Array.from({ length: count }, (_, index) => index)
     const head = { from: 'x', groupBy: null }
@@ -22,7 +22,7 @@ test.each([0, 1, 128, 129, 1_000])(
   },
 )
 
-test('others have their turns while a long list is made', async () => {
+test('other work runs while a long list is written', async () => {
   let turns = 0
   let isOver = false
   const count = async () => {

@@ -53,7 +53,7 @@ describe('lists', () => {
     ['a parameter on a creation', 'POST /v1/gates?x=1', gate, 400, 'x: '],
   ])
 
-  test('pages cover a list once, newest first, also while rows come', async () => {
+  test('pages cover a list once, newest first, even while rows are added', async () => {
     for (let index = 0; index < 6; index += 1) {
       current().time.now = 5000 + Math.floor(index / 3)
       await current().gates.create(DEFAULT_ACCOUNT, {

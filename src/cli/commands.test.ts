@@ -12,7 +12,7 @@ async function namesFor(words: readonly string[]): Promise<string[]> {
   return program.commands.map((command) => command.name())
 }
 
-test.each(ALL)('%s is loaded alone where it is named', async (name) => {
+test.each(ALL)('%s alone is loaded if it is named', async (name) => {
   expect(await namesFor([name])).toEqual([name])
   expect(await namesFor([name, '--help'])).toEqual([name])
   expect(await namesFor(['--json', name, 'list'])).toEqual([name])
@@ -25,6 +25,6 @@ test.each([
   [['help', 'gates']],
   [['gatse', 'list']],
   [['toString']],
-])('for %j all are there', async (words) => {
+])('every command is loaded for %j', async (words) => {
   expect(await namesFor(words)).toEqual(ALL)
 })

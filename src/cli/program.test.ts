@@ -128,7 +128,7 @@ describe('a person at a terminal', () => {
   })
 })
 
-test('two commands beside each other keep their output and their exit codes apart', async () => {
+test('two commands at the same time keep their output and their exit codes apart', async () => {
   const both = (['fail', 'ok'] as const).map((level) => {
     const examine = async () => {
       await Bun.sleep(1)

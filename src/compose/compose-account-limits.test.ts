@@ -109,7 +109,7 @@ describe('with the one call of this minute made', () => {
     expect(asked).toBe(1)
   }
 
-  test('a new key, and one that was made when others were deleted, are refused', async () => {
+  test('a new key, and one created after others were deleted, are refused', async () => {
     const made = await makeKey(first)
     await expectRefused(await chat(made.key))
     await send(made.key, `/v1/keys/${made.id}`, undefined, 'DELETE')
@@ -132,7 +132,7 @@ describe('with the one call of this minute made', () => {
     await expectRefused(await send(first, path, body))
   })
 
-  test('the test of a gate tells the refusal', async () => {
+  test('the test of a gate shows the refusal', async () => {
     const answer = await send(first, '/v1/gates/demo/test', {})
     expect(answer.status).toBe(200)
     expect(await answer.json()).toMatchObject({

@@ -250,14 +250,14 @@ describe('a fault is reported with its line and its place', () => {
     expect(message).not.toContain('canary')
   })
 
-  test('and every other one too', () => {
+  test('and every other fault of the file too', () => {
     const message = refusalOf(provider('colour: red', 'chatPath: chat'))
     expect(message).toContain(`${PATH}:5: providers[0].colour`)
     expect(message).toContain(`${PATH}:6: providers[0].chatPath`)
   })
 })
 
-test('aliases of aliases do not fill the memory', () => {
+test('nested aliases do not fill the memory', () => {
   const levels = Array.from({ length: 12 }, (_, index) => {
     const items = Array.from({ length: 10 }, () => (index === 0 ? 'x' : `*a${index - 1}`))
     return `a${index}: &a${index} [${items.join(', ')}]`

@@ -30,7 +30,7 @@ test('jobs of whole beats run in the same turn, none early, until they are ended
   expect(turns.second).toHaveLength(1)
 })
 
-test('a job that throws keeps no other from running', async () => {
+test('a job that throws does not stop the others', async () => {
   const program = `
     import { systemClock } from ${JSON.stringify(`${import.meta.dir}/clock.ts`)}
     process.on('uncaughtException', ({ message }) => console.log('heard', message))

@@ -34,7 +34,7 @@ test('a built-in plan keeps limits that are not set, and a new one is unlimited 
   })
 })
 
-test('overrides stand in for the limits of every plan', () => {
+test('overrides replace the limits of every plan', () => {
   const plans = createPlans({}, { requestsPerMinute: 7, concurrentCalls: 3 })
   for (const account of [DEFAULT_ACCOUNT, stranger])
     expect(plans.of(account).limits).toMatchObject({ requestsPerMinute: 7, concurrentCalls: 3 })

@@ -83,7 +83,7 @@ test('rows of a day may go without a notice, and not a millisecond more', () => 
   expect(told).toHaveLength(1)
 })
 
-test('two hours of rows are the most that goes at once', () => {
+test('at most two hours of rows go at once', () => {
   const { horizon, rowsOf } = start()
   expect(horizon.cut(rowsOf(2 * HOUR_MS + 1))).toBeUndefined()
 })

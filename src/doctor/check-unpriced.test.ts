@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { checkUnpricedBudgets, checkUnpricedPlans } from './check-unpriced.ts'
 
-test('a budget in money that allows models without a price is named, with the command that ends it', () => {
+test('a budget in money that allows unpriced models is named, with the command that ends it', () => {
   const budget = { id: 'bud_1', name: 'team', isInMoney: true, unpriced: 'allow' }
   expect(checkUnpricedBudgets([budget])).toMatchObject([
     {
@@ -13,7 +13,7 @@ test('a budget in money that allows models without a price is named, with the co
   expect(checkUnpricedBudgets([{ ...budget, isInMoney: false }])).toEqual([])
 })
 
-test('so is a plan', () => {
+test('a plan in money that allows unpriced models is named too', () => {
   const definitions = { team: { monthlySpendUsd: 5, unpriced: 'allow' }, other: {} } as const
   expect(checkUnpricedPlans({ definitions })).toMatchObject([
     { level: 'warn', message: expect.stringContaining('the plan team') },

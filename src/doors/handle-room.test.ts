@@ -4,7 +4,7 @@ import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { testIf } from '../../test/support/skip-unless.ts'
 import { ownHandles, watchHandles } from './handle-room.ts'
 
-test('it is crowded from four fifths of the handles on, and not for ever', async () => {
+test('the process is crowded while four fifths of its handles are open, and no longer', async () => {
   const clock = new ScriptedClock()
   let open = 79
   const told: boolean[] = []

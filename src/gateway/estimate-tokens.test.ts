@@ -66,7 +66,7 @@ describe('the input estimate', () => {
     expect(input(body)).toBeLessThan(tokens + 40)
   })
 
-  test('is as a walk over all texts would find it, wherever they stand', () => {
+  test('equals the result of a walk over all texts, wherever they stand', () => {
     const text = fc.oneof(
       fc.string({ maxLength: 40 }),
       fc

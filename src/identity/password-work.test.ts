@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { PasswordWork } from './password-work.ts'
 
-test('two at once, the others in their order, and too many are refused', async () => {
+test('two run at once, the others wait in their order, and too many are refused', async () => {
   const work = new PasswordWork()
   const finish: (() => void)[] = []
   const begun: number[] = []

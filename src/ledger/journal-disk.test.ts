@@ -233,7 +233,7 @@ test('a journal closed during a disk outage begins no segment once the disk is b
   expect(journal.state().writable).toBe(false)
 })
 
-test('a file size limit makes it go on in a new file, and no record is lost or torn', async () => {
+test('a file size limit makes the journal go on in a new file, and no record is lost or torn', async () => {
   const writer = join(import.meta.dir, 'journal-writer.fixture.ts')
   const command = `ulimit -f 16; exec "$0" "$@"`
   const child = Bun.spawn(

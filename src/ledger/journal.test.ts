@@ -184,7 +184,7 @@ test('megabytes of rubbish without a line end are one damaged line, and the next
   expect(await recover()).toEqual({ records: [record], damagedLines: 1 })
 })
 
-test('with sync per batch the records are there just the same', async () => {
+test('records are read back with a sync per batch too', async () => {
   const journal = new Journal(folder, { sync: 'batch' })
   const record = createCallRecord()
   await journal.record(record)
@@ -192,7 +192,7 @@ test('with sync per batch the records are there just the same', async () => {
   expect((await recover()).records).toEqual([record])
 })
 
-test('cut at any byte, the journal gives back every record that was acknowledged before the cut, once', async () => {
+test('the journal returns every record acknowledged before a cut once, at any byte of the cut', async () => {
   const batches = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(batches, fc.double({ min: 0, max: 1, noNaN: true }), async (sizes, cut) => {

@@ -5,14 +5,14 @@ import { priceRecords } from './price-records.ts'
 
 const cost: Cost = { microUsd: 7, status: 'exact', source: 'test@1' }
 
-test('a record keeps the cost that it was counted at, and one without gets it', () => {
+test('a record keeps its counted cost, and one without gets a cost', () => {
   const counted: Cost = { microUsd: 3, status: 'estimated', source: 'test@0' }
   const records = [createCallRecord({ cost: counted }), createCallRecord()]
   const priced = priceRecords({ costOf: () => cost }, records, () => {})
   expect(priced.map((record) => record.cost)).toEqual([counted, cost])
 })
 
-test('every record gets its cost; one that cannot be priced is kept without, and told of once', () => {
+test('every record gets its cost; one without a price is kept without, and reported once', () => {
   const failures: unknown[] = []
   const records = [
     createCallRecord(),

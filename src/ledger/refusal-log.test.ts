@@ -53,7 +53,7 @@ test('the first refusals of a key and minute are single records, and later ones 
   expect(timers()).toBe(1)
 })
 
-test('the next minute begins anew, and nothing is written twice', () => {
+test('the next minute starts again, and nothing is written twice', () => {
   const { log, note, written, endMinute } = open()
   for (let index = 0; index <= RECORDS_PER_MINUTE; index += 1) note(`first_${index}`)
   endMinute()

@@ -159,7 +159,7 @@ test('a segment that was shipped in part counts its rest', async () => {
     expect(await tokensOf(segments, ids.slice(0, shipped))).toBe((20 - shipped) * 17)
 })
 
-test('a batch that stands in the next segment again counts once, also at the next start', async () => {
+test('a batch that is repeated in the next segment counts once, even at the next start', async () => {
   const records = Array.from({ length: 6 }, () => recordOf())
   const segments = write([records.slice(0, 4), records.slice(2)])
   expect(await tokensOf(segments)).toBe(6 * 17)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { shipperLagSeconds } from './shipper.ts'
 
-test('is the age of the oldest segment that waits, and nothing when none does or it has just gone', () => {
+test('is the age of the oldest waiting segment, and zero without one or if it has just gone', () => {
   const folder = mkdtempSync(join(tmpdir(), 'shipper-lag-'))
   try {
     const path = join(folder, '1.journal')

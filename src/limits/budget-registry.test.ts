@@ -141,7 +141,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(behind.createdAt).toBe(clock.nowMs + 1)
   })
 
-  test('an account has a bounded number of them', async () => {
+  test('an account has a bounded number of budgets', async () => {
     const first = await (await start()).registry.create(DEFAULT_ACCOUNT, newBudget)
     const row = await store.database.selectFrom('budgets').selectAll().executeTakeFirstOrThrow()
     const others = Array.from({ length: 498 }, (_, index) => ({
@@ -155,7 +155,7 @@ describe.each(databases)('on $name', (kind) => {
     await expect(registry.create(DEFAULT_ACCOUNT, newBudget)).rejects.toThrow('500 budgets')
   })
 
-  test('a call counts that is let in once the budget is made, while it is being written too', async () => {
+  test('a call counts from the budget’s creation on, even before the budget is written', async () => {
     const { usage, clock } = await start()
     const made = Promise.withResolvers<void>()
     const written = Promise.withResolvers<void>()

@@ -411,7 +411,7 @@ describe('tending', () => {
     expect(store.questions).toHaveLength(2)
   })
 
-  test('a call that runs has nothing to renew where calls at once have no limit', async () => {
+  test('a running call has nothing to renew without a limit on concurrent calls', async () => {
     const { clock, lease, taken } = start({ requestsPerMinute: 640 })
     await taken({ requests: 1, requestsLeft: 100 })
     clock.nowMs += 5_000
@@ -430,7 +430,7 @@ describe('tending', () => {
     expect(store.questions).toHaveLength(1)
   })
 
-  test('the last use is that of a call’s beginning or end', async () => {
+  test('the last use is the beginning or the end of a call', async () => {
     const { clock, lease, taken } = start({ requestsPerMinute: 640 })
     clock.nowMs += 5
     await taken({ requests: 1 })

@@ -303,7 +303,7 @@ describe('without the store', () => {
     expect(none.has(1, START_MS + 600_000)).toBe('no')
   })
 
-  test('an answer that comes late is not counted on', () => {
+  test('the tokens of a late answer are not used', () => {
     const bucket = start(600)
     bucket.leave(2, START_MS)
     bucket.charge(300)

@@ -5,7 +5,7 @@ import { Reconciliation } from './reconciliation.ts'
 let reconciliation: Reconciliation | undefined
 afterEach(() => reconciliation?.stop())
 
-test('it goes on reading, also after a failure, and begins anew when something happened', async () => {
+test('it goes on reading, even after a failure, and reads soon after an event', async () => {
   let reads = 0
   const failures: unknown[] = []
   reconciliation = new Reconciliation({
@@ -25,7 +25,7 @@ test('it goes on reading, also after a failure, and begins anew when something h
   await pollUntil('three more', () => reads === 6)
 })
 
-test('things that keep happening do not put it off', async () => {
+test('repeated events do not delay a reading', async () => {
   let reads = 0
   reconciliation = new Reconciliation({
     reconcile: async () => {
@@ -57,7 +57,7 @@ test('events while a reading is due cause one more reading after it, and no furt
   expect(reads).toBe(2)
 })
 
-test('it begins anew after it was stopped, though the first reading was not done yet', async () => {
+test('it starts again after a stop, even if the first reading was not done', async () => {
   let reads = 0
   reconciliation = new Reconciliation({
     reconcile: async () => {
@@ -72,7 +72,7 @@ test('it begins anew after it was stopped, though the first reading was not done
   await pollUntil('one', () => reads === 1)
 })
 
-test('a reading that takes long is not done again soon: a hundredth of the time goes into it', async () => {
+test('a long reading is not repeated soon: a hundredth of the time goes into it', async () => {
   let reads = 0
   reconciliation = new Reconciliation({
     reconcile: async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { Turns } from './turns.ts'
 
-test('nobody is left out, and a new one comes last', () => {
+test('no entry is left out, and a new one comes last', () => {
   const names = new Map([1, 2, 3].map((number) => [number, `${number}`]))
   const turns = new Turns(names)
   const next = (count: number) => Array.from({ length: count }, () => turns.next())

@@ -10,7 +10,7 @@ function block(ms: number): void {
   while (performance.now() < until);
 }
 
-test('the time counts from when nothing was held up any more', async () => {
+test('the time counts from the last delay on', async () => {
   let lastHeldUpAt = 0
   let blocks = 0
   const timer = setInterval(() => {
@@ -24,7 +24,7 @@ test('the time counts from when nothing was held up any more', async () => {
   expect(performance.now() - lastHeldUpAt).toBeGreaterThanOrEqual(CALM_MS)
 })
 
-test('on a machine that stays busy it is over after its limit', async () => {
+test('it is over after its limit on a machine that stays busy', async () => {
   const timer = setInterval(() => block(80), 10)
   await waitUntilCalm(CALM_MS, 500)
   clearInterval(timer)

@@ -20,7 +20,7 @@ test('ids are unique and can stand in a target and in a variable', () => {
 describe.each(catalog.map((provider) => [provider.id, provider] as const))(
   '%s',
   (_id, provider) => {
-    test('speaks something, at an address and a path that fit together', () => {
+    test('has a dialect, with an address and a path that fit together', () => {
       expect(Object.keys(provider.endpoints).length).toBeGreaterThan(0)
       for (const { path } of Object.values(provider.endpoints))
         expect(path).toMatch(/^\/[a-z0-9/]+(?:\{model\}[:/])?[a-zA-Z_]+$/)

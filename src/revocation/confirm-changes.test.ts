@@ -171,7 +171,7 @@ test.each(QUESTIONS)(
   },
 )
 
-test('patience begins anew with each answer', async () => {
+test('patience begins again with each answer', async () => {
   let nowMs = 0
   const confirmation = new ChangeConfirmation({
     steadyMs: () => nowMs,

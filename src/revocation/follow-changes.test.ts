@@ -82,7 +82,7 @@ describe.each(databases)('on $name', (kind) => {
         ? registry.follow([{ accountId: DEFAULT_ACCOUNT, id: id }])
         : registry.followAll()
 
-    test('a key made there is accepted here, one deleted there is not, and when one was used here stays known', async () => {
+    test('a key created there is accepted here, a deleted one is not, and its last use here stays known', async () => {
       const own = generateApiKey()
       here.keys.addEphemeral(own, { accountId: DEFAULT_ACCOUNT, name: 'of this process' })
       const label = { accountId: DEFAULT_ACCOUNT, name: 'made there' }
@@ -128,7 +128,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(lastUse()).toBe(20_000)
     })
 
-    test('a key that is deleted here while it is being followed does not come back', async () => {
+    test('a key deleted here while it is followed does not come back', async () => {
       const { record, key } = await there.keys.create({
         accountId: DEFAULT_ACCOUNT,
         name: 'short-lived',

@@ -162,7 +162,7 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe('with the database', () => {
-  test('a node is fresh for as long as its lease, and after it each request makes it catch up', async () => {
+  test('a node is fresh during its lease, and later each request makes it catch up', async () => {
     const scene = new Scene()
     expect(scene.node.isFresh()).toBe(false)
     await scene.node.start()
@@ -199,7 +199,7 @@ describe('with the database', () => {
     expect(scene.node.state()).toMatchObject({ status: 'ok', appliedSeq: 1, behind: 0 })
   })
 
-  test('a node that was away for longer than changes are kept reads everything anew', async () => {
+  test('a node away for longer than changes are kept reads everything again', async () => {
     const scene = new Scene()
     await scene.node.start()
     scene.changes = [changeOf(7, 'key.delete'), changeOf(8, 'key.delete')]
@@ -208,7 +208,7 @@ describe('with the database', () => {
     expect(scene.node.appliedSeq).toBe(8)
   })
 
-  test('many changes at once are followed page by page, in their order, and nothing else is read', async () => {
+  test('many changes are followed page by page, in their order, and nothing else is read', async () => {
     const scene = new Scene({}, { hasFallback: true })
     await scene.node.start()
     scene.changes = Array.from({ length: 1_200 }, (_, index) => changeOf(index + 1, 'gate.update'))
@@ -229,7 +229,7 @@ describe('with the database', () => {
     expect(scene.followed).not.toContain('read all')
   })
 
-  test('beyond five thousand changes everything is read anew', async () => {
+  test('everything is read again beyond five thousand changes', async () => {
     const scene = new Scene()
     await scene.node.start()
     scene.changes = Array.from({ length: MOST_FOLLOWED + 1 }, (_, index) =>
@@ -284,7 +284,7 @@ describe('the loss of the database', () => {
     expect(scene.states[1]?.error).toBeUndefined()
   })
 
-  test('makes a node ask its fallback feed again and again, until the database is back', async () => {
+  test('makes a node ask its fallback feed repeatedly, until the database is back', async () => {
     const scene = new Scene({}, { hasFallback: true, leaseMs: 30 })
     await scene.node.start()
     expect(scene.asked).toBe(0)

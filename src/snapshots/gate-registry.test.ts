@@ -29,7 +29,7 @@ describe.each(databases)('on $name', (kind) => {
     await database.remove()
   })
 
-  test('a gate is served as soon as it is made, and after a restart', async () => {
+  test('a gate is served as soon as it is created, and after a restart', async () => {
     const gate = await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
     expect(gate).toMatchObject({ displayName: 'demo', createdAt: 1000, updatedAt: 1000 })
     expect(registry.find(DEFAULT_ACCOUNT, 'demo')).toEqual(gate)

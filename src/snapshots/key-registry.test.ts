@@ -133,7 +133,7 @@ describe.each(databases)('on $name', (kind) => {
     await failing.close()
   })
 
-  test('a key that is imported anew while it is being deleted stays deleted', async () => {
+  test('a key imported again while it is deleted stays deleted', async () => {
     const key = new Secret('svc_0123456789abcdef')
     const first = await registry.import({ ...label, key })
     const racing = Array.from({ length: 4 }, () => errorKindOf(registry.import({ ...label, key })))

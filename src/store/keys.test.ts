@@ -17,7 +17,7 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   test.each([0, 1, 2_000, 4_001])(
-    'a start is given every key, each once: %i of them',
+    'a start reads every key, each once: %i of them',
     async (count) => {
       await database.run(`
       INSERT INTO api_keys (id, account_id, name, sha256, masked_prefix, created_at)

@@ -40,7 +40,7 @@ test('every line is written, in its order, when close resolves', async () => {
   )
 })
 
-test('a reader that has gone does not hold the end up', async () => {
+test('a reader that has gone does not delay the end', async () => {
   const pipe = join(folder, 'pipe')
   expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
   const reader = openSync(pipe, 'r+')

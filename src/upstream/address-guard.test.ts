@@ -182,7 +182,7 @@ describe('ways around the rule', () => {
   test('there are more than sixty of them', () => expect(EVASIONS.length).toBeGreaterThan(60))
 })
 
-describe('a name that leads where it must not', () => {
+describe('a name with a forbidden address', () => {
   test.each([
     '127.0.0.1',
     '10.1.2.3',
@@ -208,7 +208,7 @@ describe('a name that leads where it must not', () => {
     )
   })
 
-  test('one bad address among good ones is enough', async () => {
+  test('is refused for one bad address among good ones', async () => {
     const { guarded } = guard({ 'models.vendor.com': [PUBLIC, '10.0.0.1'] })
     await expect(guarded.check(NAMED)).rejects.toBeInstanceOf(AddressRefusedError)
   })
@@ -277,7 +277,7 @@ describe('an allowed address', () => {
     expect(await guard(names).guarded.locate(address)).toMatchObject(destination)
   })
 
-  test('a name that leads nowhere yet is allowed by its form, and fails when it is called', async () => {
+  test('a name without an address yet is allowed by its form, and fails when it is called', async () => {
     const { guarded } = guard()
     expect(await guarded.check(NAMED)).toBe('unresolved')
     await expect(guarded.locate(NAMED)).rejects.toBeInstanceOf(UpstreamFailure)
@@ -370,7 +370,7 @@ describe('hosts that the operator trusts', () => {
   )
 })
 
-describe('a name that leads elsewhere a moment later', () => {
+describe('a name whose address changes a moment later', () => {
   test('is connected at the checked address, and a later look-up is checked again', async () => {
     const names: Record<string, readonly string[]> = { 'models.vendor.com': [PUBLIC] }
     const { guarded, asked, time } = guard(names)

@@ -19,7 +19,7 @@ test.each([
   ['shorter', 'x-nam', 'x-nam'],
   ['another of the same length', 'x-nane', 'x-nane'],
   ['one that differs in the bit that makes letters small', 'X\u005eNAME', 'x^name'],
-])('a name is read as it is where another stood in the answer before: %s', (_, written, name) => {
+])('a name is read alike where another one stood in the answer before: %s', (_, written, name) => {
   expect(read('x-name: before', 'other: 1')).toEqual([
     ['x-name', 'before'],
     ['other', '1'],

@@ -50,13 +50,16 @@ test('two places have their own first lines', () => {
   expect(common.begin(OPENING).toString()).toStartWith(OPENING)
 })
 
-test.each(['a\r\nb', 'a\nb', 'a\0', 'ä\u0100'])('a value that no header can have: %j', (value) => {
-  expect(() => new CommonHeaders({ a: value }).begin(OPENING)).toThrow('no header can have')
-  expect(() => new CommonHeaders({}, { a: value }).end({}, 0)).toThrow('no header can have')
-  expect(() => new CommonHeaders({}).end({ a: value }, 0)).toThrow('no header can have')
-})
+test.each(['a\r\nb', 'a\nb', 'a\0', 'ä\u0100'])(
+  'a value that no header can have is refused: %j',
+  (value) => {
+    expect(() => new CommonHeaders({ a: value }).begin(OPENING)).toThrow('no header can have')
+    expect(() => new CommonHeaders({}, { a: value }).end({}, 0)).toThrow('no header can have')
+    expect(() => new CommonHeaders({}).end({ a: value }, 0)).toThrow('no header can have')
+  },
+)
 
-test('they are not printed', () => {
+test('common headers are not printed', () => {
   const common = new CommonHeaders({ authorization: 'Bearer planted' })
   common.begin(OPENING)
   for (const text of [Bun.inspect({ common }), JSON.stringify({ common }), String(common)])

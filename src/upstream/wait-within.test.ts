@@ -5,7 +5,7 @@ import { waitWithin } from './wait-within.ts'
 const MINUTE_MS = 60_000
 const never = new Promise<never>(() => {})
 
-test('gives what the work gives, and throws what it throws', async () => {
+test('gives the result of the work, or its error', async () => {
   const limits = { signal: new AbortController().signal, withinMs: MINUTE_MS }
   expect(await waitWithin(Promise.resolve(1), limits)).toBe(1)
   expect(waitWithin(Promise.reject(new Error('broken')), limits)).rejects.toThrow('broken')

@@ -334,7 +334,7 @@ const PLACES: readonly Place[] = [
   },
 ]
 
-describe.each(IDS)('%s loses nothing in silence:', (id) => {
+describe.each(IDS)('%s names every loss:', (id) => {
   // There a document is refused as a whole.
   const places = PLACES.filter(({ of }) => id !== 'cohere-chat' || of !== 'a file')
 

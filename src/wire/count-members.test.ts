@@ -8,7 +8,7 @@ function countMembers(value: unknown): number {
   return Object.values(value).reduce((sum: number, each) => sum + countMembers(each), own)
 }
 
-test('members are counted at every depth, and nothing in a text is one', () => {
+test('members are counted at every depth, and not inside a text', () => {
   const text = fc.oneof(fc.string(), fc.constantFrom('":"', '\\', '\\"', '\\\\":', ':::', '"\\\\'))
   const json = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, text, fc.integer(), tie('list'), tie('object')),
@@ -25,7 +25,7 @@ test('members are counted at every depth, and nothing in a text is one', () => {
   )
 })
 
-test('a text of backslashes without end is read once', () => {
+test('a text of endless backslashes is read once', () => {
   const text = JSON.stringify({ a: '\\'.repeat(100_000), b: '"'.repeat(100_000) })
   expect(hasMoreMembers(Buffer.from(text), 2)).toBeFalse()
   expect(hasMoreMembers(Buffer.from(text), 1)).toBeTrue()

@@ -39,7 +39,7 @@ test.each([
   ['a delta that is nothing', '{"delta":null,"x":"y"}', 0],
 ])('counts %s', (_, event, bytes) => expect(deltaBytes(event)).toBe(bytes))
 
-test('takes as long as the event is, whatever is in it', () => {
+test('reading costs in proportion to an event’s length, whatever it holds', () => {
   const hostile = `{"delta":{"content":"${'\\'.repeat(200_000)}"${'"delta":['.repeat(20_000)}`
   // A quadratic reading would take minutes, and end this test by its time.
   expect(deltaBytes(hostile)).toBeGreaterThan(0)

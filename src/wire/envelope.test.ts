@@ -135,7 +135,7 @@ test.each([
   '{"message":null}',
   '{"error":{"message":""}}',
   '{"error":{"message":null}}',
-])('an upstream that says %s has no words', (body) => {
+])('an upstream that says %s has no message', (body) => {
   expect(readUpstreamError(Buffer.from(body)).message).toBeUndefined()
 })
 
@@ -172,7 +172,7 @@ test.each([
   ['{"error":{"message":"","type":null,"code":"c"}}', { message: 'M', type: 'T', code: 'c' }],
   ['[{"error":{"message":"m","type":"t","code":"c"}}]', { message: 'm', type: 't', code: 'c' }],
 ])(
-  'an upstream that says %s: told with message, type and code, and in its own bytes if it has them',
+  'an upstream error %s has message, type and code, and its own bytes if it has them',
   (text, error) => {
     const body = Buffer.from(text)
     const told = toNestedBody(body, readUpstreamError(body), { message: 'M', type: 'T', code: 'C' })

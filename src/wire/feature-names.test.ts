@@ -224,7 +224,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, { codec, body, never }) => {
     const valueIn = FEATURES[feature]
     return valueIn === undefined ? [] : [[feature, valueIn] as const]
   })
-  test.each(read)('%s is named by the place that says it', (feature, valueIn) => {
+  test.each(read)('%s is named by the place that sets it', (feature, valueIn) => {
     expect(valueIn(codec.decodeRequest(body))).toBeDefined()
     const left = without(body, codec.nameFeature(feature).split('.')) as JsonRecord
     expect(valueIn(codec.decodeRequest({ messages: [], ...left }))).not.toEqual(

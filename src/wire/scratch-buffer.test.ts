@@ -20,7 +20,7 @@ test('a buffer has the requested length, whatever was lent before', () => {
   )
 })
 
-test('the same memory is lent again, from the smallest use to the largest that is kept', () => {
+test('the same memory is lent again, for any size up to the largest that is kept', () => {
   const scratch = new ScratchBuffer()
   const small = scratch.take(1)
   expect(scratch.take(64 * KIB).buffer).toBe(small.buffer)
@@ -40,7 +40,7 @@ test('a use beyond the limit gets separate memory, which is not kept', () => {
   expect(scratch.take(1).buffer).toBe(kept.buffer)
 })
 
-test('memory that grows bit by bit is seldom new, and never more than the limit', () => {
+test('memory that grows bit by bit is rarely allocated anew, and never beyond the limit', () => {
   const scratch = new ScratchBuffer()
   const buffers = new Set<ArrayBufferLike>()
   for (let length = 0; length <= 4 * MIB; length += 16 * KIB)

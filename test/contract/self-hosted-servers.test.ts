@@ -324,7 +324,7 @@ describe('a server for embeddings alone', () => {
   })
 })
 
-test('a sign-in page in front of a server is not the server', async () => {
+test('a sign-in page in front of a server does not count as the server', async () => {
   const { slug, probe, warnings } = await register(signInPage)
   const detail = expect.stringContaining('a web page, as a sign-in page would be')
   expect(probe).toMatchObject({ status: 'unreachable', httpStatus: 200, detail })

@@ -94,7 +94,7 @@ test('a line for each call and control-plane request, with figures and ids only'
   }
 })
 
-test('unasked for, nothing is written of a call', async () => {
+test('nothing about calls is written by default', async () => {
   const scene = await openRawScene({ gates: { one: 'openai/gpt-4o' } })
   try {
     scene.upstream.answer(jsonAnswer(200, CHAT_JSON))

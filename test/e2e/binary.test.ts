@@ -54,7 +54,7 @@ function buildProgram(path: string): string {
   return path
 }
 
-test('it relays a call, writes it down, and knows its price', async () => {
+test('it relays a call, records it, and knows its price', async () => {
   await createGate(gatehouse, 'assistant', 'openai/gpt-4o')
   const response = await fetch(`${gatehouse.url}/v1/chat/completions`, {
     method: 'POST',
@@ -86,7 +86,7 @@ test('the dashboard, the documents and the page that renders them are inside', a
   }
 })
 
-test('people can sign up and in', async () => {
+test('users can sign up and in', async () => {
   const browser = new Browser(gatehouse.url)
   const body = { email: 'ada@example.com', name: 'Ada', password: 'correct horse battery 7' }
   await browser.json('/v1/auth/sign-up', 201, {

@@ -79,7 +79,7 @@ describe('gate_id and model', () => {
     expect(sent()).not.toHaveProperty('gate_id')
   })
 
-  test('an escaped gate_id key routes as well', async () => {
+  test('an escaped gate_id key routes too', async () => {
     await scene.post(CHAT, `{"g\\u0061te_id":"support",${MESSAGES}}`)
     expect(sent()).toEqual({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] })
   })

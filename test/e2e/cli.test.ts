@@ -323,7 +323,7 @@ describe('on the local data folder', () => {
     },
   )
 
-  test('every command explains itself with an example', async () => {
+  test('every command has help with an example', async () => {
     for (const words of [
       'serve',
       'sandbox',

@@ -83,7 +83,7 @@ describe('providers', () => {
     ])
   })
 
-  test('one that cannot be reached, and halves of a configuration', async () => {
+  test('one without a connection, and half-configured ones', async () => {
     const closed = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => closed.once('listening', resolve))
     const { port } = closed.address() as { port: number }
@@ -113,7 +113,7 @@ describe('a server', () => {
   afterAll(() => server.remove())
   const remote = () => ({ GATEHOUSE_URL: server.url, GATEHOUSE_API_KEY: server.key })
 
-  test('that is well: it answers, is ready, takes the key, and its gates can answer', async () => {
+  test('with a good state: it answers, is ready, accepts the key, and its gates work', async () => {
     const examined = await examine(remote())
     expect(examined.exitCode).toBe(0)
     expect(found(examined, 'server', 'ok')).toMatch(/answers, version.*\n.*ready/)
@@ -123,7 +123,7 @@ describe('a server', () => {
     expect(examined.said).not.toContain(server.key)
   })
 
-  test('is found by its data folder, and a key that only this shell has is told', async () => {
+  test('is found by its data folder, and a key only in this shell is reported', async () => {
     const environment = {
       GATEHOUSE_DATA_DIR: server.dataFolder,
       GATEHOUSE_PORT: new URL(server.url).port,
@@ -141,7 +141,7 @@ describe('a server', () => {
     expect(found(found2, 'provider', 'warn')).toContain('the running server has no key for groq')
   })
 
-  test('that does not know the key fails', async () => {
+  test('with an unknown key fails', async () => {
     for (const key of [createBootstrapKey(), 'plänted']) {
       const examined = await examine({ ...remote(), GATEHOUSE_API_KEY: key })
       expect(found(examined, 'key', 'fail')).toContain('gatehouse keys create')
@@ -149,7 +149,7 @@ describe('a server', () => {
     }
   })
 
-  test('that nobody is, or that is something else, fails', async () => {
+  test('that does not answer, or is another program, fails', async () => {
     const nobody = await examine({ ...remote(), GATEHOUSE_URL: 'http://127.0.0.1:1' })
     expect(found(nobody, 'server', 'fail')).toContain('nobody answers')
     const stranger = Bun.serve({ port: 0, fetch: () => Response.json({ hello: 'planted' }) })
@@ -161,7 +161,7 @@ describe('a server', () => {
     expect(other.said + odd.said).not.toContain('planted')
   })
 
-  test('of another version, with another clock, that is not ready, is told', async () => {
+  test('of another version, with another clock, or not ready, is reported', async () => {
     const hourAgo = (Date.now() - 3_600_000).toString(16).padStart(12, '0')
     const front = Bun.serve({
       port: 0,
@@ -184,7 +184,7 @@ describe('a server', () => {
     )
   })
 
-  test('whose journal does not go into the database is told', async () => {
+  test('with a journal that does not reach the database is reported', async () => {
     const journal = join(server.dataFolder, 'journal')
     const old = new Date(Date.now() - 600_000)
     // Two, because the newest is the one that is written.

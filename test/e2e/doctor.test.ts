@@ -43,7 +43,7 @@ test('a new machine: nothing fails, nothing is created, and the output is readab
 })
 
 describe('variables and runtime', () => {
-  test('misspelt and careless ones are named', async () => {
+  test('misspelt and risky ones are named', async () => {
     const examined = await examine({
       GATEHOUSE_PROT: '1',
       GATEHOUSE_SOMETHING_ELSE: 'planted',
@@ -209,7 +209,7 @@ describe('the master key', () => {
     expect(examined.said).not.toContain('planted')
   })
 
-  test('that others may read fails with the command', async () => {
+  test('with access for others fails with the command', async () => {
     await chmod(path(), 0o644)
     expect(found(await examine(), 'master key', 'fail')).toContain(`chmod 600 ${path()}`)
   })
@@ -225,7 +225,7 @@ describe('the master key', () => {
   })
 })
 
-test('a port that another program has fails, unless it is port 0', async () => {
+test('a port in use by another program fails, unless it is port 0', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))
   const { port } = taken.address() as { port: number }

@@ -32,7 +32,7 @@ afterAll(() => scene.close())
 
 const call = (gate: string) => scene.post(CHAT, `{"model":"${gate}","messages":[]}`)
 
-test('a target that cannot be reached is passed over, and the answer says so', async () => {
+test('an unreachable target is skipped, and the answer names it', async () => {
   scene.upstream.answer(jsonAnswer(200, ANSWER))
   const answer = await call('dead-first')
   expect(answer.status).toBe(200)

@@ -88,7 +88,7 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
     expect((await readiness()).status).toBe(200)
   })
 
-  test('a start that finds no room asks for room, and not for a backup', async () => {
+  test('makes a start fail with a request for room, and not for a backup', async () => {
     const work = await createTemporaryFolder()
     const serve = [...PROGRAM, 'serve', '--sandbox', '--port', '0']
     const { PATH = '', HOME = '' } = process.env

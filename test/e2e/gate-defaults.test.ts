@@ -126,7 +126,7 @@ describe('defaults go to an upstream of the same dialect under its own names, an
     expect((await ask(CHAT, gate, rest)).sent).toBe(`{"model":"gpt-4o",${rest}}`)
   })
 
-  test('a changed gate counts from the next call on', async () => {
+  test('a changed gate applies from the next call on', async () => {
     const gate = await gateOf('openai/gpt-4o', { defaults: { temperature: 1 } })
     expect((await ask(CHAT, gate, '"messages":[]')).sent).toContain('"temperature":1')
     await controlPlaneCall(scene.gatehouse, 'PATCH', `/v1/gates/${gate}`, { defaults: {} })

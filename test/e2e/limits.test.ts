@@ -37,7 +37,7 @@ describe('requests per minute', () => {
   afterAll(() => scene.close())
 
   test.each(DIALECTS.map((row) => [row.dialect, row] as const))(
-    'are counted per key and refused in the own dialect (%s)',
+    'are counted per key and refused in the call’s own dialect (%s)',
     async (_, row) => {
       scene.upstream.reset()
       scene.upstream.answer(jsonAnswer(200, row.answer))
@@ -76,7 +76,7 @@ describe('requests per minute', () => {
     }
   })
 
-  test('are not spent by calls without a valid key', async () => {
+  test('are not used by calls without a valid key', async () => {
     const [row] = DIALECTS
     if (row === undefined) throw new Error('no dialects')
     scene.upstream.answer(jsonAnswer(200, row.answer))
@@ -120,7 +120,7 @@ describe('concurrent calls', () => {
   }
 
   test.each(DIALECTS.map((row) => [row.dialect, row] as const))(
-    'are counted per key, refused in the own dialect, and free again when one ends (%s)',
+    'are counted per key, refused in the call’s own dialect, and free again when one ends (%s)',
     async (_, row) => {
       scene.upstream.reset()
       const { key } = await createKey(scene.gatehouse, row.dialect)

@@ -91,7 +91,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
     ['JSON', false],
     ['stream', true],
   ] as const)('asked for %s', (_kind, stream) => {
-    test.each(useless)('%s is 502 in the own envelope', async (_name, script) => {
+    test.each(useless)('%s is 502 in its own envelope', async (_name, script) => {
       await failsWith502(script, stream)
     })
 
@@ -118,11 +118,11 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
     await failsWith502(jsonAnswer(200, body), false)
   })
 
-  test('an event stream for a call that asked for JSON is 502', async () => {
+  test('an event stream for a call without streaming is 502', async () => {
     await failsWith502(streamAnswer(row.stream), false)
   })
 
-  test('JSON for a call that asked for a stream is 502', async () => {
+  test('JSON for a call with streaming is 502', async () => {
     await failsWith502(jsonAnswer(200, row.answer), true)
   })
 
@@ -163,7 +163,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
     expect(answer).toMatchObject({ status: 200, text: row.answer, complete: true })
   })
 
-  test('a compressed answer, which nobody asked for, is refused', async () => {
+  test('an unrequested compressed answer is refused', async () => {
     scene.upstream.answer(
       bodyAnswer(200, gzipSync(row.answer), {
         'content-type': 'application/json',
@@ -177,7 +177,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
     expect(answer.text).toContain('encoded its answer as gzip')
   })
 
-  test('nobody listening at the address is 502', async () => {
+  test('an address without a server is 502', async () => {
     const gone = await startRawUpstream()
     await gone.stop()
     const other = await openRawScene({

@@ -80,7 +80,7 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
     })
   })
 
-  test('a model that does not reason is not asked for encrypted reasoning', async () => {
+  test('a model that does not reason gets no request for encrypted reasoning', async () => {
     const response = await open().client.responses.create({ model: 'plain', input: 'hi' })
     expect(response.output.map((item) => item.type)).toEqual(['message'])
   })
@@ -109,7 +109,7 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
     expect(error).toMatchObject({ status: 400, param, requestID: expect.stringMatching(/^req_/) })
   })
 
-  test('an item_reference is a BadRequestError that names the cure', async () => {
+  test('an item_reference is a BadRequestError that names the remedy', async () => {
     const error = await caught(
       connect(gatehouse.key).responses.create({
         model: 'plain',

@@ -58,7 +58,7 @@ test.each(ids)('%s answers', async (id) => {
   )
 })
 
-test('the copied ones that are not run here are Python and one more SDK', () => {
+test('only Python and one more SDK are copied without a run here', () => {
   const all = callSnippets({ baseUrl: gatehouse.url, gateId: GATE }).map(({ id }) => id)
   expect(all.filter((id) => NOT_RUN.test(id))).toEqual([
     'openai-python-responses',

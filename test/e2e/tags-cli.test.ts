@@ -15,7 +15,7 @@ afterAll(() => folder.remove())
 const run = (words: readonly string[], how: typeof runCli = runCliInProcess) =>
   how(['tags', ...words], { environment: { GATEHOUSE_DATA_DIR: folder.path }, input: '' })
 
-test('a tag is made, listed, shown, renamed and deleted', async () => {
+test('a tag is created, listed, shown, renamed and deleted', async () => {
   const made = await run(
     ['create', 'production', '--description', 'What customers see', '--json'],
     runCli,
@@ -43,7 +43,7 @@ test.each([
   expect(await run(words)).toMatchObject({ exitCode, stdout: '' })
 })
 
-test('a name that there is exists already', async () => {
+test('a taken name is a conflict', async () => {
   await run(['create', 'once'])
   expect(await run(['create', 'once'])).toMatchObject({
     exitCode: 5,

@@ -65,7 +65,7 @@ describe('refused with 401 before anything else is looked at', () => {
     ['/v3/chat', 'flat', 'unauthorized'],
     ['/alt/v1/fim/completions', 'alt', 'unauthorized'],
     ['/alt/v1/chat/completions', 'alt', 'unauthorized'],
-  ] as const)('%s says so in its own envelope', (path, envelope, code) =>
+  ] as const)('%s gets the refusal in its own envelope', (path, envelope, code) =>
     runRow({
       name: '',
       request: { path, headers: { authorization: null } },

@@ -262,7 +262,7 @@ describe('across dialects', () => {
   const gateway = gates('anthropic/claude-opus-5', SECOND)
   const body = chatBody({ seed: 7 })
 
-  test('the answer is the one of the target that gave it: its headers, its usage, its dialect', async () => {
+  test('the answer is that of its target: its headers, its usage, its dialect', async () => {
     await runRow({
       name: '',
       gateway,

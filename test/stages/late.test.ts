@@ -106,7 +106,7 @@ describe.each(DIALECTS)('$path', ({ path, target, body, events, told }) => {
   const own =
     path === '/v3/chat' ? { body: { gate_id: GATE, stream: true, ...body }, path } : row.request
 
-  test('a target that begins late finds its answer begun, and goes on in it to the byte', () =>
+  test('a target that begins late continues the committed answer, to the byte', () =>
     runRow({
       name: '',
       ...row,

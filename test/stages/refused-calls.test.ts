@@ -35,7 +35,7 @@ const limitedBy = (error: GatewayError) => ({
   },
 })
 
-describe('is noted under the id that its caller was given', () => {
+describe('is noted under the id that its caller got', () => {
   const { accountId, keyId } = CALLER
   const usual = {
     ...{

@@ -208,7 +208,7 @@ describe('the pause before it', () => {
   ]
   runRows(rows)
 
-  test('is somewhere between nothing and all of the backoff', async () => {
+  test('is somewhere between zero and the whole backoff', async () => {
     for (const [share, atMs] of [
       [0, 0],
       [0.25, 50],
@@ -254,7 +254,7 @@ describe('a client that leaves during the pause', () => {
       tookMs: 500,
     }))
 
-  test('says nothing against the target', async () => {
+  test('does not count against the target', async () => {
     const gateway = new InProcessGateway({ ...gate(3), upstream: [refusal(503)] })
     await gateway.ask({ path: CHAT, body: chatBody() }, { leavesAfterMs: 50 })
     expect(gateway.breakers.seenOf(`acct_caller\n${TARGET}`)).toMatchObject({ failuresInARow: 1 })

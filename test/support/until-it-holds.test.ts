@@ -11,7 +11,7 @@ test('an assertion that comes true is waited for', async () => {
   expect(looks).toBe(3)
 })
 
-test('one that never holds fails as it does by itself', async () => {
+test('one that never holds fails with its own message', async () => {
   const never = untilItHolds(async () => expect('before').toBe('after'), { timeoutMs: 0 })
   expect(never).rejects.toThrow('after')
 })

@@ -459,7 +459,7 @@ describe('changing, showing and deleting a gate', () => {
     ['deleted though not there', 'DELETE /v1/gates/nope', undefined, 404, 'gate_not_found'],
   ])
 
-  test('new defaults replace the old ones together, and {} takes them away', async () => {
+  test('new defaults replace the old ones together, and {} removes them', async () => {
     const patch = (body: object) => sendForJson({ method: 'PATCH', url: demo, body })
     await patch({ defaults: { temperature: 1, topP: 1 } })
     expect((await patch({ displayName: 'x' })).defaults).toEqual({ temperature: 1, topP: 1 })

@@ -13,7 +13,7 @@ const gpt5 = {
   outputUsdPerMillion: 10,
 }
 
-test('the models that are known, with their prices', async () => {
+test('the known models are listed with their prices', async () => {
   expect(await sendForJson({ url })).toEqual({ data: [gpt5], nextCursor: null })
 })
 

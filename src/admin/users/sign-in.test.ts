@@ -19,7 +19,7 @@ function post(path: string, { address, body }: Asked): Promise<Response> {
 
 describe('a flood of requests to sign in', () => {
   test.each(['/v1/auth/sign-in', '/v1/auth/sign-up', '/v1/auth/oidc', '/v1/auth/invitation'])(
-    '%s is refused before its bodies are read, and nobody elsewhere notices',
+    '%s is refused before its bodies are read, and other addresses are not affected',
     async (path) => {
       const flood = { address: '192.0.2.1', body: 'no JSON at all' }
       const statuses: number[] = []

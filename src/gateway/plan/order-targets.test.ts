@@ -45,7 +45,7 @@ function createScene(gate: Gate) {
 }
 
 describe('weighted', () => {
-  test('over each round every target comes first exactly as often as its weight says', () => {
+  test('puts every target first exactly as often as its weight says, over each round', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 2, maxLength: 6 }),
@@ -66,12 +66,12 @@ describe('weighted', () => {
     )
   })
 
-  test('a heavy target is spread over the round instead of taking its share at a stretch', () => {
+  test('spreads a heavy target over the round instead of giving its share at a stretch', () => {
     const { names } = createScene(createGate('weighted', [5, 1, 1]))
     expect(Array.from({ length: 7 }, () => names()[0])).toEqual([0, 0, 1, 0, 2, 0, 0])
   })
 
-  test('without weights all have the same share; with weight 0 a target is only a reserve', () => {
+  test('gives all the same share without weights; a target of weight 0 is only a reserve', () => {
     const equal = createScene(createGate('weighted', [undefined, undefined]))
     expect(Array.from({ length: 4 }, () => equal.names()[0])).toEqual([0, 1, 0, 1])
     const reserve = createScene(createGate('weighted', [0, 3]))

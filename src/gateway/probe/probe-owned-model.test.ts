@@ -555,7 +555,7 @@ describe('the credential of a Messages server', () => {
     [undefined, `Bearer ${KEY}`],
   ]
 
-  test('goes where Anthropic wants it, and nowhere else where that is taken', async () => {
+  test('goes into Anthropic’s header, and into no other if that is accepted', async () => {
     const { result, sent } = await probe({ dialect, scripts: [YES, NO_SUCH_PATH] })
     expect(result.found).toEqual({ credentialHeader: 'x-api-key', countTokens: false })
     expect(placesOf(sent)).toEqual([AS_KEY, AS_KEY])
@@ -572,13 +572,13 @@ describe('the credential of a Messages server', () => {
     expect(placesOf(sent)).toEqual([AS_KEY, AS_BEARER, AS_BEARER])
   })
 
-  test('is tried first where it was taken the last time', async () => {
+  test('is tried first in the header that accepted it last time', async () => {
     const found = { credentialHeader: 'authorization' } as const
     const { sent } = await probe({ dialect, found, scripts: [NO, YES, NO_SUCH_PATH] })
     expect(placesOf(sent)).toEqual([AS_BEARER, AS_KEY, AS_KEY])
   })
 
-  test('is known to be taken where the other is refused, whatever else is wrong', async () => {
+  test('has an accepted header if the other one is refused, whatever else fails', async () => {
     const { result } = await probe({
       dialect,
       scripts: [NO, json(404, { error: { message: 'no model found' } })],
@@ -599,14 +599,11 @@ describe('the credential of a Messages server', () => {
   test.each([
     ['authorization', AS_BEARER],
     ['x-api-key', AS_KEY],
-  ] as const)(
-    'goes into %s alone where the registration says so',
-    async (credentialHeader, place) => {
-      const { result, sent } = await probe({ dialect, credentialHeader, scripts: [NO] })
-      expect(result).toEqual(unreachable(KEY_REFUSED, { httpStatus: 401 }))
-      expect(placesOf(sent)).toEqual([place])
-    },
-  )
+  ] as const)('goes into %s alone if the registration says so', async (credentialHeader, place) => {
+    const { result, sent } = await probe({ dialect, credentialHeader, scripts: [NO] })
+    expect(result).toEqual(unreachable(KEY_REFUSED, { httpStatus: 401 }))
+    expect(placesOf(sent)).toEqual([place])
+  })
 
   test('is not tried in another header in another dialect', async () => {
     const { sent } = await probe({ scripts: [NO] })

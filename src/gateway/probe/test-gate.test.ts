@@ -105,7 +105,7 @@ describe('the number of targets called at once', () => {
   })
 })
 
-describe('each target alone and once, whatever the gate says', () => {
+describe('each target is called alone and once, whatever the gate says', () => {
   test('no retry, hedge or other target counts', async () => {
     const targets = [{ model: CHAT, weight: 0 }, { model: 'groq/b' }]
     const gate = { targets, strategy: 'weighted', hedgeAfterMs: 10, maxRetries: 3 } as const
@@ -120,7 +120,7 @@ describe('each target alone and once, whatever the gate says', () => {
     ])
   })
 
-  test('the gate’s defaults count, but for the test’s own limit', async () => {
+  test('the gate’s defaults apply, except for the test’s own limit', async () => {
     const defaults = { temperature: 0.25, instructions: 'Be kind.', maxOutputTokens: 9_999 }
     for (const overrides of ['ignore', 'reject', 'allow'] as const) {
       const gate = { targets: [{ model: CHAT }], overrides, defaults }
@@ -169,7 +169,7 @@ describe('a target that cannot be called', () => {
     ],
   })
 
-  test.each(['nobody/model', 'nonsense', 'owned/gone'])('%s: nobody knows it', async (target) => {
+  test.each(['nobody/model', 'nonsense', 'owned/gone'])('%s: it is unknown', async (target) => {
     const { rows, gateway } = await run({ gate: [target] })
     expect({ rows }).toEqual(
       untestable(
@@ -180,7 +180,7 @@ describe('a target that cannot be called', () => {
     expect(gateway.ledger.records).toEqual([])
   })
 
-  test('its provider has no address: the variable that gives one is named', async () => {
+  test('its provider has no address: the variable for one is named', async () => {
     const { rows } = await run({ gate: ['vllm/qwen3'], withoutAddress: ['vllm'] })
     expect({ rows }).toEqual(
       untestable(
@@ -190,7 +190,7 @@ describe('a target that cannot be called', () => {
     )
   })
 
-  test('it speaks nothing that callers are served in', async () => {
+  test('it has no dialect that callers use', async () => {
     const mute = {
       slug: 'mute',
       provider: { id: 'owned/mute', name: 'Mute', baseUrl: 'https://mute.test', endpoints: {} },
@@ -228,7 +228,7 @@ describe('a target that fails', () => {
     return rows[0]
   }
 
-  test('in its own words, cut where they go on and on', async () => {
+  test('in its own words, which are cut at a length', async () => {
     const row = await failed(
       json(400, { error: { message: `Bad. ${'x'.repeat(600)}`, type: 't', code: null } }),
     )

@@ -17,7 +17,7 @@ import { CallTableStore } from './calls.ts'
 
 const page = { limit: 50, before: { startedAt: 9, id: 'req_9' } }
 
-test('every question to the calls is answered by an index, and every index has its question', async () => {
+test('every query on calls has an index, and every index has its query', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-indexes-'))
   const asked: { readonly sql: string; readonly parameters: readonly unknown[] }[] = []
   const database = new Kysely<Schema>({

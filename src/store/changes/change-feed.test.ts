@@ -166,7 +166,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     ).toEqual([{ bytes: 8_192 }])
   })
 
-  test('numbers have no gap where a transaction notes its changes before its end, or takes some of them back', async () => {
+  test('numbers have no gap if a transaction notes changes before its end, or takes some back', async () => {
     const feed = await open()
     const { sql } = await import('kysely')
     await store.database.transaction().execute(async (transaction) => {

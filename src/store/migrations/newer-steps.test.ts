@@ -86,7 +86,7 @@ describe.each(databases)('on $name', (kind) => {
     ])
   })
 
-  test('a command beside a server of the later version works, too', async () => {
+  test('a command beside a server of the later version works', async () => {
     await upgrade({ [NEXT]: adds })
     await (await openStore(created.location, { migrate: 'refuse' })).close()
     await upgrade({ [NEXT]: adds, [AFTER_NEXT]: { up: nothing, olderBuilds: 'refuse' } })

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { sortInTurns } from './usage-batches.ts'
 
-test('any texts are in the order of their code units, those that are equal too', async () => {
+test('texts are sorted by their code units, equal ones too', async () => {
   const texts = fc.array(
     fc.string({ unit: fc.constantFrom('a', 'b', '_', 'é', '\u{1F600}', '￿'), maxLength: 6 }),
     {
@@ -19,7 +19,7 @@ test('any texts are in the order of their code units, those that are equal too',
   )
 })
 
-test('others have a turn after each part, however many texts there are', async () => {
+test('other work runs after each part, however many texts there are', async () => {
   let turns = 0
   const texts = Array.from({ length: 5_000 }, (_, index) => String((index * 7_919) % 5_003))
   const sorted = await sortInTurns(texts, async () => {

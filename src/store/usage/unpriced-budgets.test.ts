@@ -32,7 +32,7 @@ describe.each(databases)('on $name', (kind) => {
     await database.remove()
   })
 
-  test('a budget from before the choice allows them, as it always did', async () => {
+  test('a budget from before the choice allows unpriced calls, as before', async () => {
     await store.budgets.insert(budget)
     await database.run("update budgets set unpriced = null where id = 'bud_1'")
     expect(

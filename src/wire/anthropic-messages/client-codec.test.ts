@@ -108,7 +108,7 @@ describe('a request', () => {
     expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }])
   })
 
-  test('keeps parallel_tool_calls: false, which peers lost', () => {
+  test('keeps parallel_tool_calls: false', () => {
     const tools = [{ name: 'f' }]
     expect(encode({ tools, parallelToolCalls: false }).body.tool_choice).toEqual({
       type: 'auto',
@@ -404,7 +404,7 @@ describe('a stream', () => {
       expect(decode([Buffer.from(stream)])).toEqual({ events: called, isComplete: true })
     })
 
-    test('has them once where they follow in pieces too', () => {
+    test('has them once if they follow in pieces too', () => {
       const pieces = at(0, 'content_block_delta', {
         delta: { type: 'input_json_delta', partial_json: '{"city":"Ulm"}' },
       })
@@ -438,7 +438,7 @@ describe('a stream', () => {
     })
   })
 
-  test('tells the upstream’s own failure', () => {
+  test('passes the upstream’s failure on', () => {
     const failure =
       'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
     expect(decode([Buffer.from(start + failure)]).events.at(-1)).toEqual({

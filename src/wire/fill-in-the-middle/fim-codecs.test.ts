@@ -195,7 +195,7 @@ describe.each(Object.entries(FIM_TEMPLATES))('the template of %s', (_, template)
     )
     .map((parts) => parts.join(''))
 
-  test('keeps both parts as they are, and nobody’s text adds a token to its own', () => {
+  test('keeps both parts unchanged, and refuses a part that holds one of its tokens', () => {
     fc.assert(
       fc.property(code, code, (prompt, suffix) => {
         const holdsOne = tokens.some((token) => prompt.includes(token) || suffix.includes(token))
@@ -233,7 +233,7 @@ test.each([
   ['codellama/CodeLlama-7b-hf', '<PRE> before <SUF>after <MID>'],
   ['codegemma:2b', '<|fim_prefix|>before<|fim_suffix|>after<|fim_middle|>'],
   ['ibm-granite/granite-8b-code-base-4k', '<fim_prefix>before<fim_suffix>after<fim_middle>'],
-])('%s is known by its name, and asked as its makers say', (model, written) => {
+])('%s is known by its name, and gets the format of its makers', (model, written) => {
   const name = fimTemplateOf(model)
   if (name === undefined) throw new Error('It is not known.')
   expect(writeFimPrompt(FIM_TEMPLATES[name], { prompt: 'before', suffix: 'after' })).toBe(written)

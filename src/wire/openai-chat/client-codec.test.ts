@@ -245,7 +245,7 @@ describe('a stream', () => {
     expect(decode(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(whole)
   })
 
-  test('begins with the first chunk that has an id: Azure tells of its filter before that', () => {
+  test('begins with the first chunk that has an id, as Azure reports its filter before it', () => {
     const filter = `data: ${JSON.stringify({ choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: [{ prompt_index: 0 }] })}\n\n`
     expect(decode([Buffer.from(filter + STREAM)])).toEqual({ events: EVENTS, isComplete: true })
   })

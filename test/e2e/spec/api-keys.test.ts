@@ -71,7 +71,7 @@ describe('API key', () => {
       expect(await statuses(key)).toEqual([200, 200])
     })
 
-    test('another prefix is none of them', async () => {
+    test('a key with another prefix is refused', async () => {
       for (const prefix of ['sk-', 'svc-', 'legacy-', 'SVC_', 'old_svc_']) {
         const key = prefix + randomBytes(20).toString('hex')
         const response = await importKey(key)

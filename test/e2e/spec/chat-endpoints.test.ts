@@ -111,7 +111,7 @@ describe('Chat endpoints', () => {
       expect((JSON.parse(answer.text) as Completion).choices[0]?.message.content).toMatch(TEXT)
     })
 
-    test('what the responses endpoint refuses for its provider is served here', async () => {
+    test('a gate that the responses endpoint refuses for its provider is served here', async () => {
       const refused = await scene.post(RESPONSES, { model: 'anthropic', input: 'hi' })
       expect(refused.status).toBe(400)
       expect(readNestedError(refused.text).message).toContain(CHAT)

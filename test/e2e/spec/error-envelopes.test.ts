@@ -143,7 +143,7 @@ describe('Error envelope', () => {
   })
 
   describe('| details | any | not required | Additional data of unspecified shape |', () => {
-    test('is there where there is more to say', async () => {
+    test('is there if there is more to say', async () => {
       const refused = readFlatError((await patch({ pricingInput: -1, displayName: '' })).text)
       expect(refused.details).toMatchObject([{ field: 'displayName' }, { field: 'pricingInput' }])
       upstream.answerOnce(jsonAnswer(422, { object: 'error', message: 'prompt too odd', code: 7 }))
@@ -151,7 +151,7 @@ describe('Error envelope', () => {
       expect(JSON.stringify(wrapped.details)).toContain('prompt too odd')
     })
 
-    test('is absent, and not null, where there is not', async () => {
+    test('is absent, and not null, otherwise', async () => {
       const keysOf = ({ text }: Answer) => Object.keys(JSON.parse(text) as object)
       expect(keysOf(await patch({}, STRANGER))).toEqual(['error', 'message'])
       // With what Mistral's clients parse beside it.
@@ -176,7 +176,7 @@ describe('Errors', () => {
       expect(readFlatError(answer.text).error).toBe(CODES[status] ?? '')
     })
 
-    test('500 says nothing of what is inside, and the next call is served', async () => {
+    test('500 shows no internals, and the next call is served', async () => {
       for (const [, status, , provoke] of FLAT) {
         if (status !== 500) continue
         const { text } = await provoke()

@@ -198,7 +198,7 @@ describe('POST {base_url}/alt/v1/fim/completions', () => {
         expect(scene.upstream.requests).toBeEmpty()
       })
 
-      test('what the model itself refuses', async () => {
+      test('a refusal by the model itself', async () => {
         scene.upstream.answer(jsonAnswer(422, { object: 'error', message: 'temperature too high' }))
         const answer = await post({ ...BASE, temperature: 99 })
         expect(answer.status).toBe(400)

@@ -198,7 +198,7 @@ describe('What the service does', () => {
   })
 
   describe('4. The service is stateless and retains no data by default', () => {
-    test('Conversation state is never stored: an answer cannot be asked for again', async () => {
+    test('Conversation state is never stored: an answer cannot be retrieved', async () => {
       const client = openai(`${scene.gatehouse.url}/v1`)
       const { id } = await client.responses.create({ model: 'support', input: 'hi' })
       for (const again of [client.responses.retrieve(id), client.responses.inputItems.list(id)]) {
@@ -211,7 +211,7 @@ describe('What the service does', () => {
       }
     })
 
-    test('neither prompts nor completions are kept, in files, in the log, or in what the process writes', async () => {
+    test('prompts and completions are not stored, in files, in the log, or in the process’s output', async () => {
       const [asked, answered] = ['planted-prompt-7731', 'planted-completion-9942']
       scene.upstream.answerOnce(jsonAnswer(200, RESPONSES_JSON.replace('caf\\u00e9', answered)))
       const answer = await scene.post('/v1/responses', { model: 'support', input: asked })
@@ -226,7 +226,7 @@ describe('What the service does', () => {
       }
     })
 
-    test('clients replay prior items in each request: what one request said, the next does not send', async () => {
+    test('clients replay prior items in each request: the next request sends nothing of an earlier one', async () => {
       await call('/v1/responses', { model: 'support', input: 'planted-first-turn' })
       await call('/v1/responses', { model: 'support', input: 'second turn' })
       expect(scene.upstream.last().text).not.toContain('planted-first-turn')

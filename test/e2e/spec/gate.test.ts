@@ -75,14 +75,17 @@ describe('Gate', () => {
       ['gate_id', CHAT, { messages }],
       ['gate_id', CHAT_V3, { messages }],
       ['model', FIM, { prompt: 'x' }],
-    ])('a `%s` that is no string is refused with 400 and named (%s)', async (field, path, body) => {
-      for (const wrong of [7, ['support'], { id: 'support' }, true, '']) {
-        const answer = await scene.post(path, { ...body, [field]: wrong })
-        expect({ wrong, status: answer.status }).toEqual({ wrong, status: 400 })
-        expect(answer.text).toContain(field)
-      }
-      expect(scene.upstream.requests).toBeEmpty()
-    })
+    ])(
+      'a `%s` that is not a string is refused with 400 and named (%s)',
+      async (field, path, body) => {
+        for (const wrong of [7, ['support'], { id: 'support' }, true, '']) {
+          const answer = await scene.post(path, { ...body, [field]: wrong })
+          expect({ wrong, status: answer.status }).toEqual({ wrong, status: 400 })
+          expect(answer.text).toContain(field)
+        }
+        expect(scene.upstream.requests).toBeEmpty()
+      },
+    )
 
     test('is taken as it is written: another case, or a space, is another id', async () => {
       for (const model of ['Support', ' support', 'support ', 'suppor', 'support2']) {
@@ -97,7 +100,7 @@ describe('Gate', () => {
       })
     })
 
-    test('resolves to what is configured: from the answer to a change on, to the new model', async () => {
+    test('resolves to the configured model: from the answer to a change on, to the new one', async () => {
       for (const model of ['gpt-4o-mini', 'gpt-4.1', 'gpt-4o']) {
         const changed = await controlPlaneCall(scene.gatehouse, 'PATCH', `/v1/gates/${GATE}`, {
           targets: [{ model: `openai/${model}` }],
@@ -110,7 +113,7 @@ describe('Gate', () => {
       }
     })
 
-    test('may be the name of a provider model, and still resolves to what the gate says', async () => {
+    test('may be the name of a provider model, and still resolves to the gate’s target', async () => {
       await controlPlaneCall(scene.gatehouse, 'POST', '/v1/gates', {
         id: 'o3',
         targets: [{ model: 'openai/gpt-4.1' }],

@@ -104,7 +104,7 @@ async function keyOfNewAccount(): Promise<string> {
 
 describe('Limits', () => {
   describe("1. Rate limits apply per API key according to the customer's plan", () => {
-    test('per API key: what one key has used up, another key of the account still has', async () => {
+    test('per API key: one used-up key leaves another key of the account its limit', async () => {
       const [one, two] = [
         await createKey(scene.gatehouse, 'one'),
         await createKey(scene.gatehouse, 'two'),
@@ -129,7 +129,7 @@ describe('Limits', () => {
     })
 
     test.each(DIALECTS.map((row) => [row.path, row] as const))(
-      'a rejection has status 429, says when to come back, and reaches no provider (%s)',
+      'a rejection has status 429 and a time to come back, and reaches no provider (%s)',
       async (_, row) => {
         const { key } = await createKey(scene.gatehouse, row.dialect)
         const headers = { authorization: `Bearer ${key}` }
@@ -148,7 +148,7 @@ describe('Limits', () => {
       },
     )
 
-    test('clients should retry with exponential backoff: the official SDK takes a rejection for one to retry', async () => {
+    test('clients should retry with exponential backoff: the official SDK retries a rejection', async () => {
       const { key } = await createKey(scene.gatehouse, 'patient')
       expect(await callBeyond(LARGE, key)).toEqual(served(LARGE))
       const asked: (string | null)[] = []
@@ -174,7 +174,7 @@ describe('Limits', () => {
     })
   })
 
-  test('2. Field bounds: those of the PATCH table are what the interface description says', async () => {
+  test('2. Field bounds: the interface description has those of the PATCH table', async () => {
     const document = (await (await fetch(`${scene.gatehouse.url}/openapi.json`)).json()) as {
       components: {
         schemas: { UpdateOwnedModel: { properties: object; additionalProperties: boolean } }

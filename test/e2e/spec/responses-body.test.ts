@@ -97,7 +97,7 @@ describe('POST {base_url}/v1/responses', () => {
         )
       })
 
-      test('neither of them is refused', async () => {
+      test('any other value is refused', async () => {
         await expectRefused('input', [7, true, null, { role: 'user', content: 'hi' }])
       })
     })
@@ -152,7 +152,7 @@ describe('POST {base_url}/v1/responses', () => {
         ])
       })
 
-      test('neither string nor object is refused', async () => {
+      test('any other value is refused', async () => {
         await expectRefused('tool_choice', [7, true, ['auto']])
       })
     })
@@ -186,7 +186,7 @@ describe('POST {base_url}/v1/responses', () => {
         expect(spent).toEqual([64, 128, 192])
       })
 
-      test('no object is refused', async () => {
+      test('a value that is not an object is refused', async () => {
         await expectRefused('reasoning', ['high', 1, true, ['high']])
       })
     })
@@ -211,7 +211,7 @@ describe('POST {base_url}/v1/responses', () => {
         }
       })
 
-      test('no boolean is refused', async () => {
+      test('a value that is not a boolean is refused', async () => {
         await expectRefused('stream', ['true', 1, [], {}])
       })
     })
@@ -237,7 +237,7 @@ describe('POST {base_url}/v1/responses', () => {
       await expectForwarded(`"input":[{"role":"user","content":"hi"} ,\n${item}]`)
     })
 
-    test('all of them, from the official SDK, are understood by what stands behind the gate', async () => {
+    test('all of them, from the official SDK, are understood by the gate’s target', async () => {
       const { output_text } = await client.responses.create({
         model: 'plain',
         tools: [TOOL],

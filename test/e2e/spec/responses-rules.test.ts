@@ -132,14 +132,14 @@ describe('POST {base_url}/v1/responses', () => {
   })
 
   describe('Rule 3. For reasoning models the service itself requests reasoning.encrypted_content', () => {
-    test.each(['gpt5', 'o3'])('where the client says nothing of it (%s)', async (model) => {
+    test.each(['gpt5', 'o3'])('by default (%s)', async (model) => {
       for (const extra of [{}, { include: null }, { include: [] }, { stream: true }]) {
         await scene.post(RESPONSES, { ...BASE, model, ...extra })
         expect(sent().include).toEqual([ENCRYPTED])
       }
     })
 
-    test('beside what the client includes, and once', async () => {
+    test('beside the client’s own include, and once', async () => {
       const others = ['message.output_text.logprobs', 'web_search_call.results']
       await scene.post(RESPONSES, { ...BASE, include: others })
       expect(sent().include).toEqual([...others, ENCRYPTED])
@@ -222,7 +222,7 @@ describe('POST {base_url}/v1/responses', () => {
         expect(JSON.stringify(output)).toContain('celsius')
       })
 
-      test('an encrypted item that was altered is refused: what is replayed does reach the model', async () => {
+      test('an altered encrypted item is refused: replayed items do reach the model', async () => {
         const items = continueWith(await ask('Use get_weather for Paris.', false), '{"celsius":21}')
         const altered = items.map((item) =>
           item.type === 'reasoning'

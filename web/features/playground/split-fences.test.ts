@@ -27,7 +27,7 @@ test.each([
   expect(splitFences(said)).toEqual(segments)
 })
 
-test('more blocks than a page can draw stay the text that they are', () => {
+test('blocks beyond the bound of a page stay plain text', () => {
   const segments = splitFences('```\na\n```\n'.repeat(50_000))
   expect(segments).toHaveLength(501)
   expect(segments[499]).toEqual(code('', 'a'))

@@ -39,7 +39,7 @@ test('empty fields of a created resource are left out', () => {
   ])
 })
 
-test('a change to nothing is a change', () => {
+test('a change to an empty value is a change', () => {
   expect(listChanges({ description: 'old', limit: 3 }, { description: '', limit: null })).toEqual([
     { field: 'description', before: 'old', after: '""' },
     { field: 'limit', before: '3', after: 'null' },

@@ -48,7 +48,13 @@ describe('lists', () => {
     ],
     ['__proto__ as a parameter', 'GET /v1/gates?__proto__=2', undefined, 400, '__proto__'],
     ['a key as a parameter', `GET /v1/gates?${testKey}=1`, undefined, 400],
-    ['a parameter where none is taken', 'GET /v1/gates/demo?expand=1', undefined, 400, 'expand: '],
+    [
+      'a parameter on a path without parameters',
+      'GET /v1/gates/demo?expand=1',
+      undefined,
+      400,
+      'expand: ',
+    ],
     ['a parameter on a deletion', 'DELETE /v1/gates/demo?force=1', undefined, 400, 'force: '],
     ['a parameter on a creation', 'POST /v1/gates?x=1', gate, 400, 'x: '],
   ])

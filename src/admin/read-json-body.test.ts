@@ -19,7 +19,7 @@ describe('bodies made to cost much', () => {
       'more than 1000 members',
     ],
     [
-      'many problems: a hundred are told, and their number',
+      'many problems: a hundred are listed, and their number',
       create,
       `{"id":"new","targets":[{"model":"openai/x"}],${members(900)}}`,
       400,
@@ -34,7 +34,7 @@ describe('bodies made to cost much', () => {
       'more than 20000 values',
     ],
     [
-      'commas in text are no values',
+      'commas in text are not values',
       create,
       `{"id":"new","description":"${',\\"'.repeat(500)}"}`,
       400,
@@ -81,7 +81,7 @@ describe('bodies', () => {
       400,
       'duplicate key',
     ],
-    ['bytes that are no UTF-8', create, new Uint8Array([0x7b, 0xff, 0x7d]), 400, 'invalid UTF-8'],
+    ['bytes of invalid UTF-8', create, new Uint8Array([0x7b, 0xff, 0x7d]), 400, 'invalid UTF-8'],
     ['a nesting bomb', create, deep, 400],
     [
       'more than the limit',

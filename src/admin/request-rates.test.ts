@@ -77,7 +77,7 @@ describe('unauthenticated requests of one address', () => {
     ['with a wrong key', '/v1/gates', { key: `sk-svc-${'9d'.repeat(32)}` }],
     ['with a wrong cookie', '/v1/gates', { cookie: 'gatehouse.session_token=nonsense' }],
     ['at a public address', '/openapi.json', {}],
-    ['where nothing is', '/nothing', {}],
+    ['at an unknown path', '/nothing', {}],
     ['with another method', '/v1/gates', { method: 'DELETE' }],
   ])('are answered up to a limit a minute: %s', async (_, path, asked) => {
     const seen = await statuses(PER_ADDRESS, () => ask(path, asked))

@@ -111,7 +111,7 @@ test.each(['', '# nothing yet\n', '{}', 'providers: []'])(
 describe('a fault is reported with its line and its place', () => {
   test.each([
     ['a member of no section', 'plan: []', 1, 'plan is not a known field'],
-    ['a section that is no list', 'providers:\n  acme: {}', 1, 'providers must be an array'],
+    ['a section that is not a list', 'providers:\n  acme: {}', 1, 'providers must be an array'],
     ['no mapping at all', '- a\n- b', 1, 'the file must be an object'],
     [
       'a missing member',
@@ -201,12 +201,7 @@ describe('a fault is reported with its line and its place', () => {
     ],
     ['broken YAML', 'providers:\n  - id: acme\n   name: "canary', 3, 'is not valid YAML here'],
     ['a member twice', provider('name: canary'), 5, 'is not valid YAML here (duplicate key)'],
-    [
-      'a plan that there is not',
-      'plans:\n  default: canary-plan',
-      2,
-      'plans.default is not a plan',
-    ],
+    ['an unknown plan', 'plans:\n  default: canary-plan', 2, 'plans.default is not a plan'],
     [
       'a price below nothing',
       provider('prices: {large: {input: -1, output: 1}}'),

@@ -156,11 +156,11 @@ describe('a listed model', () => {
       2250,
       'estimated',
     ],
-    ['that reported nothing', 'openai/gpt-5', { usage: null }, null, 'unknown'],
-    ['that failed', 'openai/gpt-5', { usage: null, outcome: 'failed' }, null, 'unknown'],
-    ['that is not listed', 'openai/gpt-nonsense', {}, null, 'unknown'],
-    ['of a provider that is not listed', 'nowhere/model', {}, null, 'unknown'],
-    ['of a provider that is not known', 'unheard-of/model', {}, null, 'unknown'],
+    ['without reported usage', 'openai/gpt-5', { usage: null }, null, 'unknown'],
+    ['of a failed call', 'openai/gpt-5', { usage: null, outcome: 'failed' }, null, 'unknown'],
+    ['without a listing', 'openai/gpt-nonsense', {}, null, 'unknown'],
+    ['of an unlisted provider', 'nowhere/model', {}, null, 'unknown'],
+    ['of an unknown provider', 'unheard-of/model', {}, null, 'unknown'],
   ]
   for (const [name, target, changes, microUsd, status] of rows) {
     test(`${name}: ${target} → ${status}`, () => {
@@ -254,7 +254,7 @@ describe('an owned model that costs nothing', () => {
   test.each([
     ['whose usage was reported', {}],
     ['whose usage is a guess', { isEstimated: true }],
-    ['that reported no usage', { usage: null }],
+    ['without reported usage', { usage: null }],
     ['that was cut short', { outcome: 'cancelled' }],
     ['that failed', { outcome: 'failed', usage: null }],
   ] satisfies [string, Partial<PricedCall>][])(

@@ -161,15 +161,15 @@ test.each([
     '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[null,"exact"]]',
   ],
   [
-    'version 5 with a count that is none',
+    'version 5 with an invalid count',
     '[5,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,null,null,-1]',
   ],
   [
-    'version 6 with a count that is none',
+    'version 6 with an invalid count',
     '[6,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,null,null,-1,"x"]',
   ],
   [
-    'version 6 with an id that is none',
+    'version 6 with an invalid id',
     '[6,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,null,null,null,null]',
   ],
   [
@@ -232,10 +232,7 @@ test.each([
     'a kind of error without a name',
     '[1,"r","a","k","g","d",true,null,1,"failed",500,7,1,null,1,null]',
   ],
-  [
-    'a stream that is neither',
-    '[1,"r","a","k","g","d",null,null,1,"failed",500,null,1,null,1,null]',
-  ],
+  ['an invalid stream flag', '[1,"r","a","k","g","d",null,null,1,"failed",500,null,1,null,1,null]'],
   ['a dialect without a name', '[1,"r","a","k","g",7,true,null,1,"failed",500,null,1,null,1,null]'],
   ['no account', '[1,"r",null,"k","g","d",true,null,1,"failed",500,null,1,null,1,null]'],
   ['no key', '[1,"r","a",null,"g","d",true,null,1,"failed",500,null,1,null,1,null]'],

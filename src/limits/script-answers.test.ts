@@ -33,7 +33,7 @@ describe.each([
     ['nothing', []],
     ['too little', answer.slice(0, -1)],
     ['too much', [...answer, 1]],
-    ['a word where a number should be', answer.with(2, 'many')],
+    ['a word instead of a number', answer.with(2, 'many')],
     ['no end of something', answer.with(-1, Number.POSITIVE_INFINITY)],
   ])('with %s is refused', (__, wrong) => {
     expect(() => read(wrong)).toThrow('not understood')

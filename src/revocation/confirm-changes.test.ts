@@ -64,7 +64,7 @@ const knownNodes = (leaseMs: number, knownSeq: number, forgottenMs = 0): Fallbac
 })
 
 test.each([
-  ['nobody, when all others know it', [[]], undefined, 1],
+  ['no node, when all others know it', [[]], undefined, 1],
   ['a node with a lease', [[laggard(500, false)], [laggard(10, false)], []], undefined, 3],
   [
     'the grace of a node without one',
@@ -104,7 +104,7 @@ test.each([
     2,
   ],
   ['a fallback feed that is away', [[laggard(-5, true)], [laggard(-9, true)], []], [undefined], 3],
-  ['the grace, where there is no fallback feed here', [[laggard(-5, true)], []], undefined, 2],
+  ['the grace, if there is no fallback feed here', [[laggard(-5, true)], []], undefined, 2],
 ] as const)('it waits for %s', async (_, looks, told, expected) => {
   const confirmed = confirm(looks, told)
   await confirmed.done

@@ -150,7 +150,7 @@ const EVASIONS: readonly (readonly [what: string, address: string])[] = [
   ["a login server's port", 'https://models.vendor.com:22/'],
   ["a mail server's port", 'https://models.vendor.com:25/'],
   ['port 80 by https', 'https://models.vendor.com:80/'],
-  ['a port that is none', 'https://models.vendor.com:65536/'],
+  ['an invalid port', 'https://models.vendor.com:65536/'],
   ['an encoded port', 'https://models.vendor.com:4%343/'],
   ['a query', 'https://models.vendor.com/v1?to='],
   ['an empty query', 'https://models.vendor.com/v1?'],

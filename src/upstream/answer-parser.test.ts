@@ -230,7 +230,7 @@ const MALFORMED: readonly (readonly [string, string])[] = [
   ['a chunk that ends in a line feed, so far', `${head('transfer-encoding: chunked')}2\r\nab\n`],
   ['a trailer that ends in a line feed', `${head('transfer-encoding: chunked')}0\r\nx: y\n\n`],
   ['a head of line feeds alone', 'HTTP/1.1 200 OK\ncontent-length: 1\n\na'],
-  ['a trailer that is no header', `${head('transfer-encoding: chunked')}0\r\nno header\r\n\r\n`],
+  ['a trailer that is not a header', `${head('transfer-encoding: chunked')}0\r\nno header\r\n\r\n`],
   ['a change of protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\n\r\n'],
   ['interim answers without end', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(17)],
   ['a head without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(70_000)}`],
@@ -257,7 +257,7 @@ describe('bytes after a whole answer do not belong to it', () => {
     ['bytes after its end', `${head('content-length: 1')}ab`],
     ['bytes after its last chunk', `${head('transfer-encoding: chunked')}0\r\n\r\nx`],
     ['a second answer after it', `${head('content-length: 0')}${head('content-length: 0')}`],
-    ['a body where there is none', 'HTTP/1.1 204 No Content\r\n\r\nx'],
+    ['a body after a status without one', 'HTTP/1.1 204 No Content\r\n\r\nx'],
   ])('%s', (_name, text) => {
     // In one read the answer itself is in doubt; later only the connection is.
     expect(hear([text])).toMatchObject({ isMalformed: true, isWhole: false })

@@ -173,9 +173,9 @@ describe('a service account is refused, and nothing is sent,', () => {
   test.each([
     ['that is cut short', '{"type": "service_account", "private_key": "canary', 'not valid JSON'],
     ['of another type', account({ type: 'authorized_user' }), 'type'],
-    ['without an address of its own', account({ client_email: undefined }), 'client_email'],
+    ['without an email address', account({ client_email: undefined }), 'client_email'],
     ['without a key', account({ private_key: '' }), 'private_key'],
-    ['whose key is none', account({ private_key: 'canary' }), 'private_key'],
+    ['with an invalid key', account({ private_key: 'canary' }), 'private_key'],
     ['without an endpoint', account({ token_uri: undefined }), 'token_uri'],
     [
       'whose endpoint is elsewhere, unencrypted',
@@ -192,7 +192,7 @@ describe('a service account is refused, and nothing is sent,', () => {
       account({ token_uri: 'http://localhost@example.com/' }),
       'token_uri',
     ],
-    ['whose endpoint is no address', account({ token_uri: 'file:///etc/passwd' }), 'token_uri'],
+    ['with an invalid endpoint', account({ token_uri: 'file:///etc/passwd' }), 'token_uri'],
   ])('%s', async (_name, json, said) => {
     const failure = await failureOf(createSource(json).source.get())
     expect(failure.isRefusal).toBe(true)

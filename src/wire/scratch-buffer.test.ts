@@ -52,7 +52,7 @@ test('memory that grows bit by bit is rarely allocated anew, and never beyond th
 
 test.each([
   ['kept memory', 300 * KIB],
-  ['memory of its own', 5 * MIB],
+  ['separate memory', 5 * MIB],
 ])(
   'large memory begins away from the start of a page, unlike the sources that are copied into it: %s',
   (_name, length) => {

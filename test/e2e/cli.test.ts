@@ -220,7 +220,7 @@ describe('on the local data folder', () => {
   test.each([
     ['an unknown command', ['gats'], 2, 'Did you mean gates?'],
     ['a temperature out of range', ['gates', 'create', 'x', '--temperature', '2.5'], 2, '0 to 2'],
-    ['an effort that is none', ['gates', 'create', 'x', '--reasoning-effort', 'huge'], 2, 'xhigh'],
+    ['an invalid effort', ['gates', 'create', 'x', '--reasoning-effort', 'huge'], 2, 'xhigh'],
     ['a test of a gate that is not there', ['gates', 'test', 'nope'], 4, 'gate'],
     ['an option out of range', ['gates', 'create', 'x', '--max-retries', '9'], 2, '0 to 5'],
     ['a missing argument', ['keys', 'create'], 2, 'name'],
@@ -265,7 +265,7 @@ describe('on the local data folder', () => {
     ['a gate without a target', ['gates', 'create', 'x']],
     ['an update of nothing', ['gates', 'update', 'x']],
     ['an import of nothing', ['keys', 'import', 'x']],
-    ['a port that is none', ['serve', '--port', '99999']],
+    ['an invalid port', ['serve', '--port', '99999']],
   ])('%s is wrong usage', async (_name, words) => {
     expect((await run(words, { environment })).exitCode).toBe(2)
   })

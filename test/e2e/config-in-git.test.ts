@@ -223,7 +223,7 @@ describe('an invalid file changes nothing, and every fault is reported with its 
       [':5: gates[1].id must be', ':8: gates[1].maxRetries must be at most 5'],
     ],
     [
-      'a target of nobody',
+      'a target of an unknown provider',
       `version: 1\ngates:\n${GOOD}  - id: x\n    targets:\n      - model: nobody/x\n      - model: owned/none\n`,
       [
         ':7: gates[1].targets[0].model names no provider',
@@ -236,7 +236,7 @@ describe('an invalid file changes nothing, and every fault is reported with its 
       [':5: gates[1].id is in this file already, in line 3'],
     ],
     [
-      'what the gateway sets',
+      'a member that the gateway sets',
       `version: 1\ngates:\n${GOOD}    createdAt: x\n`,
       [':5: gates[0].createdAt is set by the gateway'],
     ],
@@ -254,7 +254,7 @@ describe('an invalid file changes nothing, and every fault is reported with its 
       [':7: webhooks[0].secret must not be here', 'gatehouse webhooks update ID --secret'],
     ],
     [
-      'a key that is no member',
+      'an unknown member',
       `version: 1\ngates:\n${GOOD}    apiKey: planted-secret\n`,
       [':5: gates[0].apiKey is not a known field'],
     ],

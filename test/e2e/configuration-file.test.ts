@@ -227,11 +227,7 @@ describe('an invalid file stops the start, and nothing is created,', () => {
       ':2: providers[0].baseUrl must be an',
     ],
     ['an unknown section', 'plan: {}\n', ':1: plan is not a known field'],
-    [
-      'a plan that there is not',
-      'plans:\n  default: canary-plan\n',
-      ':2: plans.default is not a plan',
-    ],
+    ['an unknown plan', 'plans:\n  default: canary-plan\n', ':2: plans.default is not a plan'],
     [
       'an id of the catalog',
       'providers:\n- {id: groq, name: G, baseUrl: "https://g.test"}\n',

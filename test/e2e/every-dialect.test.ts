@@ -104,7 +104,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     ['no key', {}],
     ['an empty key', { authorization: 'Bearer ' }],
     ['a wrong key', { authorization: `Bearer sk-svc-${'0'.repeat(64)}` }],
-    ['a legacy key nobody imported', { authorization: 'Bearer svc_0123456789abcdef' }],
+    ['a legacy key that was not imported', { authorization: 'Bearer svc_0123456789abcdef' }],
     ['another scheme', { authorization: 'Basic abc' }],
     ['two credentials', { authorization: 'Bearer a, Bearer b' }],
   ])('%s is 401 in its own envelope', async (_, headers) => {

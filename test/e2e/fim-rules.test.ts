@@ -132,11 +132,11 @@ describe('fields', () => {
 
   test.each([
     ['prompt is absent', { model: 'codestral' }, 'prompt'],
-    ['prompt is no string', { ...BASE, prompt: ['a'] }, 'prompt'],
+    ['prompt is not a string', { ...BASE, prompt: ['a'] }, 'prompt'],
     ['prompt is null', { ...BASE, prompt: null }, 'prompt'],
-    ['suffix is no string', { ...BASE, suffix: 1 }, 'suffix'],
-    ['stream is no boolean', { ...BASE, stream: 'true' }, 'stream'],
-    ['min_tokens is no number', { ...BASE, min_tokens: 'many' }, 'min_tokens'],
+    ['suffix is not a string', { ...BASE, suffix: 1 }, 'suffix'],
+    ['stream is not a boolean', { ...BASE, stream: 'true' }, 'stream'],
+    ['min_tokens is not a number', { ...BASE, min_tokens: 'many' }, 'min_tokens'],
     ['model is absent', { prompt: 'x' }, 'model'],
   ])('%s: 400 in the flat envelope, naming the field', async (_, body, field) => {
     const answer = await scene.post(FIM, body)

@@ -289,8 +289,8 @@ describe('a model beside gate_id', () => {
   })
 
   test.each([
-    ['that is no provider/model', 'gpt-4o'],
-    ['of a provider that is not known', 'nobody/gpt-4o'],
+    ['that is not a provider/model', 'gpt-4o'],
+    ['of an unknown provider', 'nobody/gpt-4o'],
     ['of a provider without a model', 'openai/'],
     ['with a control character', 'openai/a\n'],
   ])('allow: one %s is a 400 that names it', async (_name, model) => {

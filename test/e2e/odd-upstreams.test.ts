@@ -112,7 +112,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
   test.each([
     ['bad JSON', '{"id": nonsense}'],
     ['half a JSON text', row.answer.slice(0, 100)],
-    ['JSON that is no object', '[1,2]'],
+    ['JSON that is not an object', '[1,2]'],
     ['JSON with text after it', `${row.answer.trim()} {}`],
   ])('%s is 502', async (_name, body) => {
     await failsWith502(jsonAnswer(200, body), false)

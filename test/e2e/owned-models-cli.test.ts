@@ -156,7 +156,7 @@ test.each([
   ['nothing to change', () => ['update', 'x'], 2, 'nothing to change'],
   ['a price out of range', () => ['update', 'x', '--price-input', '10001'], 2, '0 to 10000'],
   ['no model', () => create('x').slice(0, 6), 2, '--model'],
-  ['a dialect that is none', () => ['create', 'x', '--dialect', 'odd'], 2, 'openai-chat'],
+  ['an invalid dialect', () => ['create', 'x', '--dialect', 'odd'], 2, 'openai-chat'],
 ])('%s is reported', async (_what, words, exitCode, said) => {
   const ran = await run(words())
   expect(ran.exitCode).toBe(exitCode)

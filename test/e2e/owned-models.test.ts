@@ -155,7 +155,7 @@ describe('registering', () => {
     ['a slug of 64 characters', { slug: 'a'.repeat(64) }, 'slug: '],
     ['a slug that begins with a hyphen', { slug: '-a' }, 'slug: '],
     ['no slug', { slug: undefined }, 'slug: is required'],
-    ['a dialect that is none', { dialect: 'cohere-chat' }, 'dialect: must be "openai-chat"'],
+    ['an invalid dialect', { dialect: 'cohere-chat' }, 'dialect: must be "openai-chat"'],
     ['no address', { baseUrl: undefined }, 'baseUrl: is required'],
     [
       'http to a host that is not trusted',
@@ -178,7 +178,7 @@ describe('registering', () => {
     ['a price of nothing', { pricingInput: null }, 'pricingInput: must '],
     ['a price in dollars', { pricingInput: 0.25 }, 'pricingInput: must be a whole number'],
     ['a field that is not known', { provider: 'x' }, 'provider: is not a known field'],
-    ['a time of its own', { createdAt: 'x' }, 'createdAt: is set by the gateway'],
+    ['a time of creation', { createdAt: 'x' }, 'createdAt: is set by the gateway'],
   ])('%s is a 400 that names the field', async (_what, extra, message) => {
     const { status, json, text } = await call(
       'POST',

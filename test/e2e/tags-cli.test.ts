@@ -38,7 +38,7 @@ test.each([
   ['no name', ['create'], 2],
   ['an update of nothing', ['update', 'tag_1'], 2],
   ['an unknown option', ['create', 'x', '--colour', 'red'], 2],
-  ['a tag that there is not', ['delete', 'tag_1', '--yes'], 4],
+  ['an unknown tag', ['delete', 'tag_1', '--yes'], 4],
 ] as const)('%s is refused', async (_name, words, exitCode) => {
   expect(await run(words)).toMatchObject({ exitCode, stdout: '' })
 })

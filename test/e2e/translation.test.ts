@@ -185,7 +185,7 @@ function expectWholeHistory(): void {
 }
 
 test.each([
-  ['sends messages back as it got them', (message: OpenAI.Chat.ChatCompletionMessage) => message],
+  ['sends messages back unchanged', (message: OpenAI.Chat.ChatCompletionMessage) => message],
   [
     'keeps nothing but text, ids, names and arguments',
     (message: OpenAI.Chat.ChatCompletionMessage) => ({

@@ -160,7 +160,7 @@ describe('signing in', () => {
 
   test.each([
     ['no email', { password }],
-    ['an email that is none', { email: 'x', password }],
+    ['an invalid email', { email: 'x', password }],
     ['a field that is not known', { email: 'a@example.test', password, accountId: 'acct_default' }],
     ['a password that is a number', { email: 'a@example.test', password: 1 }],
   ])('refuses %s', async (_name, body) => {

@@ -434,7 +434,7 @@ describe('a refusal', () => {
   const shapes: readonly (readonly [string, Script, object])[] = [
     ['without an error', json(400, '{}'), nested(expect.stringContaining('HTTP 400'))],
     [
-      'that is no JSON',
+      'that is not JSON',
       json(400, '<html>x</html>', { 'content-type': 'text/html' }),
       nested('The upstream of openai/gpt-4o answered HTTP 400 with text/html that names no error.'),
     ],

@@ -21,10 +21,10 @@ describe('refused with 401 before anything else is looked at', () => {
     ['a scheme alone', { authorization: 'Bearer' }, MALFORMED],
     ['another scheme', { authorization: `Basic ${CALLER_KEY}` }, MALFORMED],
     ['two credentials', { authorization: `Bearer ${CALLER_KEY}, Bearer x` }, MALFORMED],
-    ['a key that nobody has', { authorization: `Bearer sk-svc-${'0'.repeat(64)}` }, INVALID],
+    ['an unknown key', { authorization: `Bearer sk-svc-${'0'.repeat(64)}` }, INVALID],
     ['a key in no form that we make', { authorization: 'Bearer sk-proj-abc' }, INVALID],
     [
-      'a legacy key that nobody imported',
+      'a legacy key that was not imported',
       { authorization: 'Bearer svc_0123456789abcdef' },
       INVALID,
     ],
@@ -79,7 +79,7 @@ describe('refused with 401 before anything else is looked at', () => {
 describe('let in', () => {
   const keys: readonly (readonly [string, Record<string, string | null>])[] = [
     ['by the usual header', { authorization: `Bearer ${CALLER_KEY}` }],
-    ['whatever the case of the scheme', { authorization: `bEARER ${CALLER_KEY}` }],
+    ['in any case of the scheme', { authorization: `bEARER ${CALLER_KEY}` }],
     ['with more spaces than needed', { authorization: `Bearer   ${CALLER_KEY}  ` }],
   ]
   runRows(

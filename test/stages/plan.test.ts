@@ -601,21 +601,11 @@ describe('a gate’s word on effort goes to a model', () => {
   test.each<[string, 'goes' | 'does not', string, OwnedModel['dialect'] | undefined]>([
     ['that thinks', 'goes', 'openai/gpt-5', undefined],
     ['that does not', 'does not', 'openai/gpt-4o', undefined],
-    ['of a vendor of which nothing is known', 'goes', 'groq/any', undefined],
+    ['of an unknown vendor', 'goes', 'groq/any', undefined],
     ['of an owned server, under a name that thinks', 'goes', 'gpt-5', 'openai-chat'],
-    [
-      'of an owned server, under a name of which nothing is known',
-      'goes',
-      'llama-7b',
-      'openai-chat',
-    ],
+    ['of an owned server, under an unknown name', 'goes', 'llama-7b', 'openai-chat'],
     ['of an owned Responses server, under a name that thinks', 'goes', 'gpt-5', 'openai-responses'],
-    [
-      'of an owned Responses server of which nothing is known',
-      'goes',
-      'llama-7b',
-      'openai-responses',
-    ],
+    ['of an unknown owned Responses server', 'goes', 'llama-7b', 'openai-responses'],
   ])('%s: it %s', async (_, goes, model, dialect) => {
     const gate = {
       targets: [{ model: dialect === undefined ? model : 'owned/mine' }],

@@ -72,9 +72,9 @@ describe('is noted under the id that its caller got', () => {
       { body: chatBody({ stream: 'x' }) },
       { status: 400, errorKind: 'invalid_request', gateId: '(unknown)' as never, stream: false },
     ],
-    ['a 400 of what is no JSON', {}, { body: '{' }, { status: 400, gateId: '(unknown)' as never }],
+    ['a 400 of invalid JSON', {}, { body: '{' }, { status: 400, gateId: '(unknown)' as never }],
     [
-      'a gate that there is not, on top of its limit',
+      'an unknown gate, on top of its limit',
       limitedBy(new GatewayError('rate_limited', 'Too many.')),
       { body: chatBody({ model: 'nobody' }) },
       { status: 429, gateId: '(unknown)' as never, sentGateId: 'nobody' },

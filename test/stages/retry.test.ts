@@ -50,7 +50,7 @@ describe('tried again', () => {
     ['an address that cannot be reached', UNREACHABLE, null],
     ['a connection that goes before the head', [CUT], null],
     ['a connection that goes in the body', [head(200), piece('{'), CUT], 200],
-    ['an upstream that says nothing', [SILENCE], null],
+    ['a silent upstream', [SILENCE], null],
     ['an upstream that falls silent in the body', [head(200), piece('{'), SILENCE], 200],
     ['no JSON', json(200, 'no JSON'), 200],
     ['no content', json(200, ''), 200],
@@ -90,7 +90,7 @@ describe('tried again', () => {
     ['a stream that ends before its first event', stream([])],
     ['a stream that ends in the middle of its first event', stream(['data: {"id"'])],
     ['a stream whose first event is an error', stream(['data: {"error":{"message":"boom"}}\n\n'])],
-    ['JSON where a stream was asked for', CHAT_ANSWER],
+    ['JSON for a call with streaming', CHAT_ANSWER],
   ]
   runRows(
     stalls.map(([name, script]) => ({

@@ -302,7 +302,7 @@ describe('an observer', () => {
       'finish cancelled 1',
     ],
     [
-      'of a gate that there is not, whose call was admitted',
+      'of an unknown gate, after admission',
       {
         name: '',
         request: { body: chatBody({ model: 'nobody' }) },
@@ -312,7 +312,7 @@ describe('an observer', () => {
       'finish failed 0',
     ],
     [
-      'of a key that nobody has',
+      'of an unknown key',
       {
         name: '',
         request: { headers: { authorization: 'Bearer x' } },
@@ -322,7 +322,7 @@ describe('an observer', () => {
       'refuse unauthorized',
     ],
     [
-      'of a body that is none',
+      'of an invalid body',
       { name: '', request: { body: '[]' }, seen: { status: 400 }, settled: null },
       'refuse invalid_request',
     ],

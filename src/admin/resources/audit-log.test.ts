@@ -65,13 +65,7 @@ describe('the query is checked', () => {
       `from: ${time}`,
     ],
     ['no time', 'GET /v1/audit-log?to=yesterday', undefined, 400, `to: ${time}`],
-    [
-      'a day that is none',
-      'GET /v1/audit-log?to=2026-02-31T25:00:00Z',
-      undefined,
-      400,
-      `to: ${time}`,
-    ],
+    ['an invalid day', 'GET /v1/audit-log?to=2026-02-31T25:00:00Z', undefined, 400, `to: ${time}`],
     [
       'a range backwards',
       'GET /v1/audit-log?from=2026-01-02&to=2026-01-01',
@@ -81,7 +75,7 @@ describe('the query is checked', () => {
     ],
     ['a limit of none', 'GET /v1/audit-log?limit=0', undefined, 400, 'limit: '],
     [
-      'a made-up cursor',
+      'an invented cursor',
       'GET /v1/audit-log?cursor=abc',
       undefined,
       400,

@@ -109,7 +109,7 @@ describe('creating a gate', () => {
       'targets[0].model: must have at most 200 characters',
     ],
     [
-      'a model with slashes of its own',
+      'a model with slashes in its name',
       create,
       { targets: [{ model: 'openai/org/model:free' }] },
       201,
@@ -144,7 +144,7 @@ describe('creating a gate', () => {
       'targets: must hold at least one target whose weight is not 0',
     ],
     [
-      'a weight that is no whole number',
+      'a weight that is not a whole number',
       create,
       { targets: [{ ...target, weight: 0.5 }] },
       400,
@@ -157,14 +157,7 @@ describe('creating a gate', () => {
       400,
       'targets[0].weight',
     ],
-    [
-      'a strategy that is none',
-      create,
-      { ...gate, strategy: 'random' },
-      400,
-      'strategy: ',
-      'weighted',
-    ],
+    ['an invalid strategy', create, { ...gate, strategy: 'random' }, 400, 'strategy: ', 'weighted'],
     [
       'a hedge after 0 ms',
       create,
@@ -203,7 +196,7 @@ describe('creating a gate', () => {
       'defaults.maxOutputTokens: must be a whole',
     ],
     [
-      'an effort that is none',
+      'an invalid effort',
       create,
       defaulting({ reasoningEffort: 'huge' }),
       400,
@@ -486,7 +479,7 @@ describe('testing a gate', () => {
     ],
     ['with an empty object', path, {}, 200, '"latencyMs":3'],
     ['with something to say', path, { target: 'x' }, 400, 'target: is not a known field'],
-    ['with a body that is none', path, '[', 400, 'not a valid JSON object'],
+    ['with an invalid body', path, '[', 400, 'not a valid JSON object'],
     [
       'one that is not there',
       'POST /v1/gates/nope/test',

@@ -66,7 +66,7 @@ describe('owned models', () => {
       'dialect: cannot be changed',
     ],
     [
-      'a header that is none',
+      'an invalid header',
       `POST ${url}`,
       { ...model, credentialHeader: 'cookie' },
       400,
@@ -74,7 +74,7 @@ describe('owned models', () => {
     ],
     ['a model for embeddings', `POST ${url}`, { ...model, dialect: 'openai-embeddings' }, 201],
     [
-      'a probe of its own',
+      'a probe of the caller',
       `POST ${url}`,
       { ...model, probe: null },
       400,
@@ -218,13 +218,7 @@ describe('owned models', () => {
       400,
       'fimEndpoint: is for models of the dialect mistral-fim alone',
     ],
-    [
-      'an endpoint of nobody',
-      `POST ${url}`,
-      { ...coder, fimEndpoint: 'beta' },
-      400,
-      'fimEndpoint: ',
-    ],
+    ['an unknown endpoint', `POST ${url}`, { ...coder, fimEndpoint: 'beta' }, 400, 'fimEndpoint: '],
   ])
 
   test('a change is refused if its result would not be valid', async () => {

@@ -84,7 +84,7 @@ describe('provider keys', () => {
       }),
     ),
     [
-      'set for nobody',
+      'set for an unknown provider',
       'PUT /v1/provider-keys/nobody',
       { key: KEY },
       404,
@@ -102,7 +102,13 @@ describe('provider keys', () => {
     },
     ['__proto__ set', 'PUT /v1/provider-keys/__proto__', { key: KEY }, 404],
     ['changed though not there', `PATCH ${url}`, { active: false }, 404, '"error":"not_found"'],
-    ['changed for nobody', 'PATCH /v1/provider-keys/nobody', { active: false }, 404, 'nobody'],
+    [
+      'changed for an unknown provider',
+      'PATCH /v1/provider-keys/nobody',
+      { active: false },
+      404,
+      'nobody',
+    ],
     ['changed in nothing', `PATCH ${url}`, {}, 400, 'active: is required'],
     [
       'changed in its key',
@@ -112,7 +118,13 @@ describe('provider keys', () => {
       'key: cannot be changed here',
     ],
     ['deleted though not there', `DELETE ${url}`, undefined, 404],
-    ['deleted for nobody', 'DELETE /v1/provider-keys/nobody', undefined, 404, 'nobody'],
+    [
+      'deleted for an unknown provider',
+      'DELETE /v1/provider-keys/nobody',
+      undefined,
+      404,
+      'nobody',
+    ],
     ['read one by one', `GET ${url}`, undefined, 405],
     ['listed with an unknown parameter', 'GET /v1/provider-keys?all=1', undefined, 400, 'all: '],
   ])

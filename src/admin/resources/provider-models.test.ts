@@ -20,6 +20,6 @@ test('the known models are listed with their prices', async () => {
 check([
   ['one provider', `GET ${url}?provider=openai`, undefined, 200, '"id":"gpt-5"'],
   ['a provider without known models', `GET ${url}?provider=mistral`, undefined, 200, '"data":[]'],
-  ['a provider that nobody knows', `GET ${url}?provider=nobody`, undefined, 200, '"data":[]'],
+  ['an unknown provider', `GET ${url}?provider=nobody`, undefined, 200, '"data":[]'],
   ['an unknown parameter', `GET ${url}?q=gpt`, undefined, 400, 'q: is not a known parameter'],
 ])

@@ -47,13 +47,7 @@ describe('the rules of a tag', () => {
     ),
     refused('an id', { name: 'a', id: 'tag_1' }, 'id: is set by the gateway'),
     refused('an unknown member', { name: 'a', colour: 'red' }, 'colour: is not a known field'),
-    [
-      'a tag that there is not',
-      `GET ${url}/tag_1`,
-      undefined,
-      404,
-      'There is no tag with this id.',
-    ],
+    ['an unknown tag', `GET ${url}/tag_1`, undefined, 404, 'There is no tag with this id.'],
     ['a name of all objects', `GET ${url}/__proto__`, undefined, 404],
   ])
 })

@@ -64,7 +64,7 @@ test.each<[string, ErrorKind, object, boolean]>([
   ['a timeout', 'upstream_timeout', {}, true],
   ['a refused credential', 'provider_auth_failed', {}, true],
   ['an address that is not allowed', 'upstream_error', { code: 'address_refused' }, true],
-  ['a conflict, which says nothing against it', 'upstream_error', { status: 409 }, false],
+  ['a conflict, which does not count against it', 'upstream_error', { status: 409 }, false],
   [
     'reasoning that another has sealed',
     'upstream_error',

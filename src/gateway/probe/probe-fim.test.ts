@@ -115,7 +115,7 @@ describe('the first form that a server has is found', () => {
       ['/v1/fim/completions', '/infill', '/v1/completions', '/v1/completions'],
     ],
     [
-      'one that does not say what it read of a suffix',
+      'one that does not report what it read of a suffix',
       [FASTAPI_404, FASTAPI_404, completed(), completed()],
       'completions-template',
       ['/v1/fim/completions', '/infill', '/v1/completions', '/v1/completions'],
@@ -221,7 +221,7 @@ describe('an error says why no form was found', () => {
 
   test.each([
     ['the credential is refused', [json(401, { error: 'Unauthorized' })]],
-    ['nobody answers', [UNREACHABLE, UNREACHABLE, UNREACHABLE]],
+    ['no answer comes', [UNREACHABLE, UNREACHABLE, UNREACHABLE]],
   ])('%s: the probe ends', async (_, scripts) => {
     const { result, asked } = await probe(scripts)
     expect(result?.status).toBe('unreachable')

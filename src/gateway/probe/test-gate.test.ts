@@ -257,9 +257,9 @@ describe('a target that fails', () => {
       'upstream_error',
       /^Slow down$/,
     ],
-    ['where nobody listens', UNREACHABLE, 502, 'upstream_error', /groq\/llama-7b/],
+    ['at an address without a server', UNREACHABLE, 502, 'upstream_error', /groq\/llama-7b/],
     [
-      'with what is no answer',
+      'with an unusable answer',
       json(200, '[]'),
       502,
       'upstream_error',
@@ -302,7 +302,7 @@ describe('an internal failure is reported by its code, without a status of the t
       'Used up.',
     ],
     [
-      'limits that nobody knows',
+      'limits that are unknown',
       { limits: { admit: refuse('unavailable', 'Who?') } },
       'unavailable',
       'Who?',

@@ -145,7 +145,7 @@ describe('a loop with changed thinking is refused', async () => {
     ],
     ['altered', [{ ...thinking, thinking: 'Other.' }, ...calls], 'cannot be modified'],
     ['signed by another', [{ ...thinking, signature: 'RXZRQkNrWUlD' }, ...calls], SIGNATURE],
-    ['signed by nobody', [{ ...thinking, signature: '' }, ...calls], SIGNATURE],
+    ['unsigned', [{ ...thinking, signature: '' }, ...calls], SIGNATURE],
     [
       'redacted by another',
       [{ type: 'redacted_thinking', data: 'eA' }, ...calls],

@@ -199,7 +199,7 @@ test.each<[string, object, string]>([
   ['no parts', { contents: [user()] }, 'must not be empty'],
   ['a part of nothing', { contents: [user({})] }, 'required oneof field'],
   [
-    'a result that is no object',
+    'a result that is not an object',
     { contents: [question, call, user({ functionResponse: { name: 'now', response: 'x' } })] },
     'Struct',
   ],

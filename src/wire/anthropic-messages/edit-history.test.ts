@@ -36,7 +36,7 @@ describe('a conversation', () => {
   test.each([
     ['without any mark', conversation(['{"type":"text","text":"x"}', thinking('c2ln')])],
     ['whose text speaks of marks', conversation([text])],
-    ['whose messages are no list', '{"messages":{"gh1~":1}}'],
+    ['with messages that are not a list', '{"messages":{"gh1~":1}}'],
     ['without messages', '{"gh1~":1}'],
     [
       'whose blocks are odd',

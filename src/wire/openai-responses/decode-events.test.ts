@@ -139,9 +139,9 @@ describe('a stream', () => {
 
   test.each([
     ['an event cut short', 'data: {"type":"response.output_text.delta","del'],
-    ['one that is no object', 'event: response.output_text.delta\ndata: []'],
+    ['one that is not an object', 'event: response.output_text.delta\ndata: []'],
     ['one whose name is garbled too', 'event: response.output_te\ndata: {"type":"respo'],
-    ['one of a name that says nothing here', 'event: response.in_progress\ndata: {"type":'],
+    ['one with an unknown name', 'event: response.in_progress\ndata: {"type":'],
     ['one without its data', 'event: response.output_text.delta'],
     ['one whose data are empty', 'event: response.output_text.delta\ndata:'],
   ])('with %s has lost something: it is broken, and ends there', (_, broken) => {

@@ -149,7 +149,7 @@ describe('Authentication', () => {
 
   describe('4. Every key has full access to the account: one key walks every area of it', () => {
     test.each([
-      ['a key that a key has made', 'sk-svc-'],
+      ['a key that a key has created', 'sk-svc-'],
       ['a legacy key', 'svc_'],
     ])('%s', async (_, prefix) => {
       const made = await createKey(scene.gatehouse, 'walker')
@@ -211,7 +211,7 @@ describe('Authentication', () => {
     ['empty', 'Bearer '],
     ['of another scheme', 'Basic dXNlcjpwYXNz'],
     ['unknown', `Bearer sk-svc-${'0'.repeat(64)}`],
-    ['of no known form', 'Bearer planted-nonsense'],
+    ['of an unknown form', 'Bearer planted-nonsense'],
     ['one character short', 'short'],
   ])('6. A missing or invalid key yields status 401 (%s)', async (_, given) => {
     const authorization = given === 'short' ? `Bearer ${scene.gatehouse.key.slice(0, -1)}` : given

@@ -233,11 +233,14 @@ describe('Errors', () => {
       ],
       ['without a code', '{"error":{"message":"m","type":"t","param":"input"}}'],
       ['without a message', '{"error":{"type":"t","code":"c"}}'],
-      ['whose message is no text', '{"error":{"message":{"detail":["m"]},"type":"t","code":"c"}}'],
+      [
+        'with a message that is not a text',
+        '{"error":{"message":{"detail":["m"]},"type":"t","code":"c"}}',
+      ],
       ['in an array', '[{"error":{"message":"m","type":"t","code":"c"}}]'],
       ['whose error is a text', '{"error":"m"}'],
       ['of another form', '{"object":"error","message":"m","code":40301}'],
-      ['that is no JSON', '<html>m</html>'],
+      ['that is not JSON', '<html>m</html>'],
       ['that is empty', ''],
     ])("holds of an upstream's own error too: one %s", async (name, body) => {
       upstream.answerOnce(jsonAnswer(400, body))

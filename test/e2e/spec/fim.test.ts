@@ -211,7 +211,7 @@ describe('POST {base_url}/alt/v1/fim/completions', () => {
       ['no Bearer', 'Basic dXNlcjpwYXNz'],
       ['empty', 'Bearer '],
       ['unknown', `Bearer sk-svc-${'0'.repeat(64)}`],
-      ['of no known form', 'Bearer planted-nonsense'],
+      ['of an unknown form', 'Bearer planted-nonsense'],
     ])(
       '| 401 | Error envelope. Missing or invalid Bearer credentials | (%s)',
       async (_, authorization) => {

@@ -13,14 +13,14 @@ test.each([
   ['none', { type: 'count' }, 0, formatWhole(0)],
   ['a duration', { type: 'durationMs' }, 61_000, formatDuration(61_000)],
   ['a status', { type: 'httpStatus' }, 1_000, '1000'],
-  ['what there is not', { type: 'text', without: 'nothing' }, null, 'nothing'],
-  ['what there is not, untold', { type: 'text' }, null, undefined],
+  ['an absent value with a text for it', { type: 'text', without: 'nothing' }, null, 'nothing'],
+  ['an absent value without a text for it', { type: 'text' }, null, undefined],
   [
-    'what an earlier gateway does not say',
+    'a value that an earlier gateway lacks',
     { type: 'text', without: 'nothing' },
     undefined,
     undefined,
   ],
-] as const)('%s is shown', (_what, fact, value, told) => {
+] as const)('the text for %s', (_what, fact, value, told) => {
   expect(tellFact({ title: 'Fact', ...fact }, value)).toBe(told)
 })

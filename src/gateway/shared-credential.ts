@@ -158,11 +158,24 @@ const NAME_ESCAPES = (
   ] as const
 ).map(([beginning, digits]) => ({ needle: Buffer.from(beginning), lasts: Buffer.from(digits) }))
 
+/** With more than these it is cheaper to search for each beginning: text in French, as ASCII. */
+const ESCAPES_LOOKED_AT = 64
+
 /** A name may be spelled with escapes: of a member, or of a type of tools. */
 export function mayEscapeName(body: Uint8Array): boolean {
-  if (!hasNeedle.call(body, ESCAPE)) return false
+  let at = findNeedle.call(body, ESCAPE, 0)
+  for (let looked = 0; at >= 0; looked += 1) {
+    if (looked === ESCAPES_LOOKED_AT) return hasNameEscape(body, at)
+    for (const { needle, lasts } of NAME_ESCAPES)
+      if (body[at + 4] === needle[4] && lasts.includes(body[at + 5] ?? 0)) return true
+    at = findNeedle.call(body, ESCAPE, at + ESCAPE.length)
+  }
+  return false
+}
+
+function hasNameEscape(body: Uint8Array, from: number): boolean {
   for (const { needle, lasts } of NAME_ESCAPES)
-    for (let at = findNeedle.call(body, needle, 0); at >= 0; ) {
+    for (let at = findNeedle.call(body, needle, from); at >= 0; ) {
       const last = at + needle.length
       if (lasts.includes(body[last] ?? 0)) return true
       at = findNeedle.call(body, needle, last)

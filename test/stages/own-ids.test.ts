@@ -113,6 +113,11 @@ describe('on the shared credential', () => {
           'file_id',
         ],
         [
+          'is spelled with an escape behind a hundred others',
+          `{"type":"text","text":"${'\\u00e9'.repeat(100)}"},{"type":"file","file":{"file\\u005fid":"file-abc"}}`,
+          'file_id',
+        ],
+        [
           'has a letter as an escape, in capitals',
           '{"type":"file","file":{"\\u0066ile_id":"file-abc","x":"\\u00E9"}}',
           'file_id',

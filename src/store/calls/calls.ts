@@ -35,7 +35,8 @@ export class CallTableStore {
     toValues: toRowValues,
   })
   readonly #commitSize = new CommitSize()
-  readonly #deletionSize = new CommitSize()
+  /** To delete a call costs several times what it costs to store one. */
+  readonly #deletionSize = new CommitSize(32)
   readonly #relieve: (rows: number) => Promise<void>
 
   /** @param relieve awaited after so many rows */

@@ -15,8 +15,12 @@ const LONG_MS = 1
 const QUICK_MS = 0.4
 
 export class CommitSize {
-  /** A first guess: 16 ms of a commit where each row touches pages of its own would be 1,024. */
-  #rows = 128
+  #rows: number
+
+  /** @param rows a first guess: 1,024 that touch pages of their own would be 16 ms of a commit */
+  constructor(rows = 128) {
+    this.#rows = rows
+  }
 
   get rows(): number {
     return this.#rows

@@ -91,4 +91,11 @@ describe.each(databases)('on $name', (kind) => {
     expect(left).toHaveLength(OLD)
     expect(left.filter((call) => call.started_at < BEFORE_MS)).toEqual([])
   })
+
+  test('a statement that finds few old calls says nothing of one that finds many', async () => {
+    const noted: number[] = []
+    const size = { rows: 100, note: (rows: number) => void noted.push(rows) }
+    await deleteCallsBefore(database, { timeMs: 3, limit: 1_000, size })
+    expect(noted).toEqual(kind.name === 'SQLite' ? [3] : [])
+  })
 })

@@ -65,7 +65,7 @@ export async function deleteCallsBefore(
     const most = isSqlite(database) ? Math.min(size.rows, left) : left
     const beganAt = performance.now()
     const some = await deleteSome(database, { timeMs, accounts: due, limit: most })
-    if (isSqlite(database)) size.note(most, performance.now() - beganAt)
+    if (isSqlite(database)) size.note(some, performance.now() - beganAt)
     deleted += some
     if (some < most) return { deleted, next }
   }

@@ -17,7 +17,10 @@ export type FieldTypes = Readonly<Record<string, readonly JsonType[]>>
 export function checkFieldTypes(body: JsonObject, fields: FieldTypes): void {
   for (const member of body.members) {
     const allowed = Object.hasOwn(fields, member.key) ? fields[member.key] : undefined
-    if (allowed === undefined) continue
+    if (allowed === undefined) {
+      refuseOtherLetters(member.key, fields)
+      continue
+    }
     const type = body.type(member)
     if (type !== 'null' && !allowed.includes(type)) {
       throw invalidRequest(
@@ -27,6 +30,32 @@ export function checkFieldTypes(body: JsonObject, fields: FieldTypes): void {
       )
     }
   }
+}
+
+/** Of every dialect: what the gateway itself writes, or goes by. */
+const OUR_FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'gate_id',
+  'stream',
+  'stream_options',
+  'store',
+])
+const SMALL_LETTERS = /^[a-z0-9_]*$/
+
+/**
+ * Servers written in Go read `Model` as `model`, and of two the last: another model than the gate's
+ * (https://pkg.go.dev/encoding/json#Unmarshal). They take `ſ` for an s and the sign of Kelvin for a
+ * k too.
+ */
+function refuseOtherLetters(key: string, fields: FieldTypes): void {
+  if (SMALL_LETTERS.test(key)) return
+  const small = key.toUpperCase().toLowerCase()
+  if (!OUR_FIELDS.has(small) && !Object.hasOwn(fields, small)) return
+  throw invalidRequest(
+    `'${key}' is '${small}' in other letters: some servers read it so, others do not.`,
+    key,
+    'invalid_value',
+  )
 }
 
 /** @throws GatewayError `invalid_request` when the field is absent or null. */

@@ -108,6 +108,19 @@ describe('an unusable request', () => {
       request: { body: { model: GATE } },
       ...invalid('missing_required_parameter', "'messages' is required", 'messages'),
     },
+    ...[
+      'Model',
+      'MODEL',
+      'mo\u0044el',
+      '\u017ftream',
+      'Stream_Options',
+      'stor\u0045',
+      'Gate_ID',
+    ].map((member) => ({
+      name: `a member ${member}, which some servers read as that in small letters`,
+      request: { body: chatBody({ [member]: 'x' }) },
+      ...invalid('invalid_value', 'other letters', member),
+    })),
     {
       name: 'a member of the wrong type',
       request: { body: chatBody({ stream: 'yes' }) },

@@ -150,8 +150,5 @@ test('tokens written to a cache are those that the provider reports, and unknown
     cacheWriteTokens: 0,
   })
   expect(readUsage('anthropic-messages', { cache_creation_input_tokens: null })).toEqual(NOTHING)
-  expect(readUsage('bedrock-converse', { cacheWriteInputTokens: -1 })).toEqual({
-    ...NOTHING,
-    cacheWriteTokens: 0,
-  })
+  expect(readUsage('bedrock-converse', { cacheWriteInputTokens: -1 })).toBeNull()
 })

@@ -13,8 +13,8 @@ export const USAGE_READERS = {
   'openai-responses': (reported) => ({
     inputTokens: count(reported.input_tokens),
     outputTokens: count(reported.output_tokens),
-    cachedInputTokens: count(detail(reported.input_tokens_details, 'cached_tokens')),
-    reasoningTokens: count(detail(reported.output_tokens_details, 'reasoning_tokens')),
+    cachedInputTokens: part(detail(reported.input_tokens_details, 'cached_tokens')),
+    reasoningTokens: part(detail(reported.output_tokens_details, 'reasoning_tokens')),
   }),
   /**
    * Chat and the dialects shaped like it: the same inclusion under other names (wire.md §3.1). Some
@@ -24,9 +24,8 @@ export const USAGE_READERS = {
     inputTokens: count(reported.prompt_tokens),
     outputTokens: count(reported.completion_tokens),
     cachedInputTokens:
-      count(detail(reported.prompt_tokens_details, 'cached_tokens')) ||
-      count(reported.cached_tokens),
-    reasoningTokens: count(detail(reported.completion_tokens_details, 'reasoning_tokens')),
+      part(detail(reported.prompt_tokens_details, 'cached_tokens')) || part(reported.cached_tokens),
+    reasoningTokens: part(detail(reported.completion_tokens_details, 'reasoning_tokens')),
   }),
   /** `input_tokens` leaves out what was read from and written to the cache (wire.md §3.2). */
   'anthropic-messages': (reported) => ({
@@ -35,8 +34,8 @@ export const USAGE_READERS = {
       count(reported.cache_read_input_tokens) +
       count(reported.cache_creation_input_tokens),
     outputTokens: count(reported.output_tokens),
-    cachedInputTokens: count(reported.cache_read_input_tokens),
-    reasoningTokens: count(detail(reported.output_tokens_details, 'thinking_tokens')),
+    cachedInputTokens: part(reported.cache_read_input_tokens),
+    reasoningTokens: part(detail(reported.output_tokens_details, 'thinking_tokens')),
     ...cacheWrites(reported.cache_creation_input_tokens),
   }),
   /**
@@ -46,8 +45,8 @@ export const USAGE_READERS = {
   gemini: (reported) => ({
     inputTokens: count(reported.promptTokenCount) + count(reported.toolUsePromptTokenCount),
     outputTokens: count(reported.candidatesTokenCount) + count(reported.thoughtsTokenCount),
-    cachedInputTokens: count(reported.cachedContentTokenCount),
-    reasoningTokens: count(reported.thoughtsTokenCount),
+    cachedInputTokens: part(reported.cachedContentTokenCount),
+    reasoningTokens: part(reported.thoughtsTokenCount),
   }),
   /**
    * `tokens` is what the model read and wrote, cached ones included; `billed_units` leaves some of
@@ -58,7 +57,7 @@ export const USAGE_READERS = {
     return {
       inputTokens: count(detail(counted, 'input_tokens')),
       outputTokens: count(detail(counted, 'output_tokens')),
-      cachedInputTokens: count(reported.cached_tokens),
+      cachedInputTokens: part(reported.cached_tokens),
       reasoningTokens: 0,
     }
   },
@@ -69,21 +68,25 @@ export const USAGE_READERS = {
       count(reported.cacheReadInputTokens) +
       count(reported.cacheWriteInputTokens),
     outputTokens: count(reported.outputTokens),
-    cachedInputTokens: count(reported.cacheReadInputTokens),
+    cachedInputTokens: part(reported.cacheReadInputTokens),
     reasoningTokens: 0,
     ...cacheWrites(reported.cacheWriteInputTokens),
   }),
 } as const satisfies Record<string, UsageReader>
 
-/** @returns null unless the provider sent an object: a missing report is not a report of zero. */
+/**
+ * @returns null unless the provider sent an object whose sums are counts: a missing report is not a
+ * report of zero, and neither is one that cannot be true
+ */
 export function readUsage(dialect: keyof typeof USAGE_READERS, reported: unknown): Usage | null {
   if (typeof reported !== 'object' || reported === null || Array.isArray(reported)) return null
-  return USAGE_READERS[dialect](reported as Record<string, unknown>)
+  const usage = USAGE_READERS[dialect](reported as Record<string, unknown>)
+  return Number.isNaN(usage.inputTokens + usage.outputTokens) ? null : usage
 }
 
 /** Absent is not zero: what was written to a cache has a price of its own. */
 function cacheWrites(reported: unknown): Pick<Usage, 'cacheWriteTokens'> {
-  return typeof reported === 'number' ? { cacheWriteTokens: count(reported) } : {}
+  return typeof reported === 'number' ? { cacheWriteTokens: part(reported) } : {}
 }
 
 function detail(details: unknown, name: string): unknown {
@@ -94,7 +97,17 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** A count as reported, or 0 for anything that is no plausible count. */
+/** A count as reported, 0 where there is none, and NaN for what is no plausible count. */
 function count(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
+  if (value === undefined || value === null) return 0
+  return isPlausible(value) ? value : Number.NaN
+}
+
+/** Of what is within another count, or beside it at a price of its own: 0 where it is no count. */
+function part(value: unknown): number {
+  return isPlausible(value) ? value : 0
+}
+
+function isPlausible(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

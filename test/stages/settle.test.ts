@@ -60,6 +60,11 @@ describe('usage', () => {
         ['nothing', undefined],
         ['null', null],
         ['text', 'many'],
+        ['a list', [11, 7]],
+        ['less than nothing', { prompt_tokens: -11, completion_tokens: -7 }],
+        ['numbers as text', { prompt_tokens: '11', completion_tokens: '7' }],
+        ['half a token', { prompt_tokens: 11, completion_tokens: 7.5 }],
+        ['more than any number', { prompt_tokens: 1e308, completion_tokens: 7 }],
       ] as const
     ).map(([name, usage]) => ({
       name: `is unknown where it reported ${name}: no guess`,

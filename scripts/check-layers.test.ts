@@ -12,7 +12,7 @@ const table = {
 }
 const options = { roots: ['main.ts', 'joins.ts'], fewestModules: 1 }
 
-/** What the table allows. */
+/** The imports that the table allows. */
 const ALLOWED = {
   'src/core/noun.ts': 'export const noun = 1\nexport interface Noun { a: 1 }\n',
   'src/wire/format.ts': "export { noun } from '../core/noun.ts'\n",

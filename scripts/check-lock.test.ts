@@ -1,4 +1,4 @@
-/** Which gaps in a lock file count, and how they are filled. */
+/** The gaps in a lock file that count, and how they are filled. */
 import { expect, test } from 'bun:test'
 import { completeLock, missingOptionalPackages } from './check-lock.ts'
 

@@ -9,7 +9,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 const HOUSE = resolve(import.meta.dir, '..')
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'src/**/*.md']
 
-/** As GitHub makes anchors of headings: small letters, without punctuation, hyphens for spaces. */
+/** GitHub's anchors of headings: small letters, without punctuation, hyphens for spaces. */
 function anchorsOf(text: string): Set<string> {
   const headings = withoutCode(text).matchAll(/^#{1,6} +(.+)$/gm)
   return new Set(

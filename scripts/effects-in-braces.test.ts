@@ -30,7 +30,7 @@ const LEFT_ALONE = {
     'return <button type="button" onClick={() => place.current?.scrollIntoView()} />',
 }
 
-/** As the repository's own settings judge files at their place. */
+/** The repository's own settings judge files at their place. */
 let folder: string
 let output: string
 let exitCode: number

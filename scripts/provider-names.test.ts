@@ -1,4 +1,4 @@
-/** What counts as naming a provider, and what does not. */
+/** Texts that count as naming a provider, and texts that do not. */
 import { expect, test } from 'bun:test'
 import { findProviderNames } from './provider-names.ts'
 

@@ -1,6 +1,4 @@
-/**
- * What a run leaves behind, and that nothing of it is there any more afterwards, whatever ended it.
- */
+/** A run's leftovers, of which nothing remains afterwards, whatever ended the run. */
 import { afterEach, beforeEach, expect } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -90,7 +88,7 @@ for (const [signal, code] of [
     runner.kill(signal)
     await runner.exited
     expect(runner.signalCode === null ? runner.exitCode : null).toBe(code)
-    // Whoever is killed cannot wait for the end of what it started.
+    // A killed process cannot wait for the end of its children.
     if (signal === 'SIGKILL')
       await pollUntil('the end of the run', () => readdirSync(folder.path).length === 0, PATIENT)
     expect(running(pids)).toEqual([])

@@ -1,4 +1,4 @@
-/** Which faults are found in a text, where they are, and which are not worth planting. */
+/** The faults that are found in a text, their places, and those not worth planting. */
 import { describe, expect, test } from 'bun:test'
 import { findMutants, plantMutant } from './find-mutants.ts'
 

@@ -1,4 +1,4 @@
-/** Which tests a mutant is left to, on a small tree. */
+/** The tests that a mutant is left to, on a small tree. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -145,7 +145,7 @@ describe('bodies', () => {
     },
   ])
 
-  /** Has no content-length; stops when nobody reads. */
+  /** Has no content-length; stops without a reader. */
   function endless(): ReadableStream<Uint8Array> {
     return new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(0x20)),

@@ -1,4 +1,4 @@
-/** Which commands are loaded for which words. */
+/** The commands that are loaded for given words. */
 import { expect, test } from 'bun:test'
 import { Command } from 'commander'
 import { COMMANDS, loadCommands } from './commands.ts'

@@ -22,7 +22,7 @@ describe.each(databases)('on $name', (kind) => {
     await database.remove()
   })
 
-  /** As a node that starts: what it warns of, and the key that it shows. */
+  /** A starting node: its warnings, and the key that it shows. */
   async function start(bootstrapKey: ReturnType<typeof generateApiKey> | undefined) {
     const keys = await KeyRegistry.load({ keys: store.keys, limitsOf: () => limits })
     nodes.push(keys)

@@ -15,7 +15,7 @@ import { composeGatehouse, type Gatehouse } from './compose.ts'
 
 /** Several times what there is room for, and more than the connections of two nodes. */
 const ASKED_AT_ONCE = IS_LONG ? 50 : 24
-/** Whoever asks beside so many others waits for a connection, on a busy machine for long. */
+/** A request beside so many others waits for a connection, on a busy machine for long. */
 const CONNECT_TIMEOUT_MS = '60000'
 const CAP = 4
 

@@ -313,7 +313,7 @@ for (const { name, runs, hasRedis } of CASES) {
         const { id } = (await made.json()) as { id: string }
         expect(await chat(right)).toBe(200)
         expect(await chat(right)).toBe(429)
-        // Whoever counts together with others has told them before the call is in the log.
+        // A node that shares counters reports a call before it is in the log.
         await logOf(right, 1)
         if (!hasRedis) expect(await chat(behind)).toBe(200)
         expect(await chat(behind)).toBe(429)

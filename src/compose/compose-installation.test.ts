@@ -375,7 +375,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
   test('a copy is not cut by a server’s limit on statements', async () => {
     await start()
     await stop()
-    // Of a test, and gone with its database.
+    // A trigger of this test, deleted with its database.
     await one.run(
       "CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1.2); RETURN NEW; END'",
     )
@@ -404,7 +404,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
       )
       expect((await ask('DELETE', `/v1/keys/${id}`)).status).toBe(204)
       expect((await ask('GET', '/v1/gates', undefined, key)).status).toBe(401)
-      // As a restored backup has it: the key is there, and the counter where it was.
+      // A restored backup has the key and the earlier counter.
       await one.run(
         `BEGIN; SET LOCAL session_replication_role = replica; ${backup[0]?.text};
          DELETE FROM changes WHERE seq > 2; UPDATE change_counter SET value = 2; COMMIT`,

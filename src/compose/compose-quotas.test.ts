@@ -196,7 +196,7 @@ test("a key's tokens per minute are shown in headers, and limit it", async () =>
   const first = await chat({ max_tokens: 100 })
   expect(first.headers.get('x-ratelimit-limit-tokens')).toBe('1000')
   expect(Number(first.headers.get('x-ratelimit-remaining-tokens'))).toBeLessThan(900)
-  // What was taken for the answer's cap came back.
+  // The reservation for the answer's cap came back.
   expect((await chat({ max_tokens: 800 })).status).toBe(200)
   const refused = await chat({ max_tokens: 1000 })
   expect(refused.status).toBe(429)

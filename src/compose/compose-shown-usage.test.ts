@@ -136,7 +136,7 @@ const all = (tokens: number): Shown => ({ tokens, budgetTokens: [tokens, tokens,
 
 describe('two nodes', () => {
   const DEPLOYMENTS: readonly (readonly [string, boolean, () => Record<string, string>])[] = [
-    // The ledger tells nobody anything before the test is over: nodes have to tell each other.
+    // The ledger is not read before the test is over: nodes have to report to each other.
     [
       'Postgres and Redis',
       HAS_REDIS && POSTGRES !== undefined,

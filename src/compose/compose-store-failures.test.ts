@@ -102,7 +102,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
           : undefined
       })
       expect((await ask('GET', '/v1/audit-log')).status).toBe(200)
-      // As one that another node commits in the very moment.
+      // Another node may commit a change in this very moment.
       await run(`BEGIN READ WRITE; DELETE FROM api_keys WHERE id = '${id}'; COMMIT`)
       await pollUntil('the revocation', async () => {
         const answer = await gatehouse?.handle(

@@ -1,6 +1,6 @@
 /**
- * What a start counts of the past is what was counted, whatever retention has deleted and wherever
- * the sums are kept.
+ * A start counts exactly the past usage, whatever retention has deleted and wherever the sums are
+ * kept.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

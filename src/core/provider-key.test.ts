@@ -1,4 +1,4 @@
-/** What is shown of a provider key, and in which form it is kept. */
+/** The shown part of a provider key, and the form in which it is kept. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { maskProviderKey, normaliseProviderKey } from './provider-key.ts'

@@ -1,4 +1,4 @@
-/** What is said of a server's connections, by the metrics that it shows. */
+/** The report on a server's connections, from its metrics. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Secret } from '../core/secret.ts'
 import { checkConnections } from './check-connections.ts'

@@ -1,4 +1,4 @@
-/** Targets that cannot answer: what is said of each, and the cure that fits it. */
+/** Targets that cannot answer: the report on each, with its remedy. */
 import { expect, test } from 'bun:test'
 import { checkGates } from './check-gates.ts'
 
@@ -10,7 +10,7 @@ const known = {
     ['vertex', false],
   ]),
   withoutAddress: new Set(['vllm', 'vertex']),
-  // A key reaches nobody whose address is not known.
+  // A key is of no use without an address.
   ownKeys: new Set(['own/vllm']),
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a call tells of its attempts: those that failed keep their time, the one that answers counts
- * until it is told. And all calls' bodies have one room.
+ * A call's attempts: failed ones keep their time, and the answering one counts until it is
+ * reported. All calls' bodies share one room.
  */
 import { expect, test } from 'bun:test'
 import { BodyRoom, beginAttempt, toOutcome } from './call.ts'

@@ -1,4 +1,4 @@
-/** Which envelope a client expects at a path, whether the path exists or not. */
+/** The envelope that a client expects at a path, whether the path exists or not. */
 import { expect, test } from 'bun:test'
 import { CALL_ENDPOINTS, envelopeOf } from './data-plane.ts'
 

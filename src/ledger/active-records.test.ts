@@ -1,6 +1,6 @@
 /**
- * What is in memory beside a segment is what is in its file, whatever happens to the disk; or it is
- * read from the file.
+ * The records in memory beside a segment equal those in its file, whatever happens to the disk, or
+ * are read from the file.
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ function onlyClosed(journal: Journal): ClosedSegment {
   return segment
 }
 
-/** Of the same length, so that only who reads it finds out. */
+/** It has the same length, so that only a read finds the difference. */
 function spoil({ path }: ClosedSegment): void {
   writeFileSync(path, readFileSync(path, 'latin1').replaceAll('openai', 'iapeno'))
 }
@@ -163,7 +163,7 @@ test('the records in memory of a segment equal those in its file, whatever happe
           for (const record of records) journal.record(record).catch(() => {})
           journal.flush()
         } else if (current.type === 'rotate') journal.rotate()
-        // Only the file that is written to: those that are closed are nobody's to rescue.
+        // The active file only: no process rescues closed ones.
         else if (current.type === 'delete' && journal.closed.count === 0 && !isBroken) {
           rmSync(place, { recursive: true, force: true })
         } else if (current.type === 'break' && journal.closed.count === 0 && !isBroken) {

@@ -52,7 +52,7 @@ async function recoverIds(): Promise<string[]> {
   return records.map((record) => record.id)
 }
 
-/** Where the folder should be there is a file: nothing can be created, root or not. */
+/** A file stands in place of the folder: nothing can be created, root or not. */
 function breakFolder(): void {
   rmSync(join(folder, 'journal'), { recursive: true, force: true })
   writeFileSync(join(folder, 'journal'), 'in the way')

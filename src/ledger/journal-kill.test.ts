@@ -1,6 +1,6 @@
 /**
- * What the journal acknowledged outlives a process that is killed without warning: real processes,
- * real signals.
+ * Acknowledged records of the journal outlive a process that is killed without warning: real
+ * processes, real signals.
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCallRecord, readClosed } from './call-record.fixture.ts'
 
-/** What the journal asks of the disk, in order. */
+/** The journal's requests to the disk, in order. */
 const asked: string[] = []
 /** Real ones: the mocked module has its own names for them. */
 const { fdatasyncSync, fsyncSync, mkdtempSync, rmSync, writeSync } = { ...files }

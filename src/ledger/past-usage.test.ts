@@ -22,7 +22,7 @@ let folder: string
 let store: Store
 let database: TestDatabase
 
-/** Of the one gate that all calls of these tests go through. */
+/** Tokens through the one gate of all calls in these tests. */
 async function tokensSince(past: PastUsage, fromMs: number, untilMs = Number.POSITIVE_INFINITY) {
   const { gateId } = createCallRecord()
   const [used] = await past.ofRanges(DEFAULT_ACCOUNT, [{ fromMs, untilMs, gateId }])

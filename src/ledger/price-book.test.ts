@@ -219,7 +219,7 @@ describe('a provider with declared prices', () => {
       ['*', { input: 0, output: 0 }],
     ])
     expect(every.costOf(call('acme/small'))).toMatchObject({ microUsd: 0, status: 'exact' })
-    // Without a price of its own, what was cached costs as much as the rest.
+    // Cached tokens without a separate price cost as much as the rest.
     expect(every.costOf(call('acme/large'))).toMatchObject({ microUsd: 1000 * 2 + 100 * 3 })
     expect(every.modelsOf('acme', MIDDAY)).toMatchObject([
       { id: 'large', inputUsdPerMillion: 2, outputUsdPerMillion: 3 },

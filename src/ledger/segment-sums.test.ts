@@ -1,6 +1,6 @@
 /**
- * What waits in the journal counts the same by the sums beside a segment as call by call, whatever
- * became of either file.
+ * Waiting calls count the same by the sums beside a segment as call by call, whatever became of
+ * either file.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -267,7 +267,7 @@ test.each([
     while (events.length < 4) await Bun.sleep(1)
     store.isDown = false
     while (events.at(-1)?.type !== 'ship-recovered') await Bun.sleep(1)
-    // Time for what must not be told any more.
+    // Time for reports that must not come.
     await Bun.sleep(15)
     await shipper.stop()
     const pauses = events.flatMap((event) =>

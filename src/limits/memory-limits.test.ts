@@ -29,7 +29,7 @@ const NOTHING: Spent = {
   endedAtMs: 0,
 }
 
-/** Of calls that use no tokens. */
+/** Limits for calls without tokens. */
 class CallLimits extends MemoryLimits {
   override admit(caller: Caller, call: CallAhead = AHEAD): Ticket {
     return super.admit(caller, call)

@@ -17,7 +17,7 @@ const UNLIMITED: KeyLimits = {
 }
 const PARTS_OF_MANY = 60_000_000
 
-/** One node's store, in this process: nobody else has anything set aside. */
+/** One node's store, in this process: other nodes have reserved nothing. */
 class GenerousStore {
   /** The questions about each key of the store, in order. */
   readonly asked: string[] = []

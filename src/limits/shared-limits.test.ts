@@ -321,7 +321,7 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     expect(refused.at(-1)?.message).toContain(
       'for requests per minute: all API keys of this account together are allowed 60.',
     )
-    // Of each key's own minute only the calls that went are gone.
+    // Each key's own minute lacks only its admitted calls.
     const left = refused.map(({ headers }) => Number(headers?.['x-ratelimit-remaining-requests']))
     expect(Math.min(...left)).toBeGreaterThanOrEqual(60 - 6)
     clock.nowMs += 60_000

@@ -16,7 +16,7 @@ test('waits are zero while enough is left, and exact to the millisecond otherwis
 test('time given once is not given again, even if moments come out of order', () => {
   const bucket = new TokenBucket(60_000, 0)
   bucket.charge(60_000)
-  // Of calls that end side by side the one that began to write first may be heard of last.
+  // The first of several calls that end side by side may be reported last.
   for (const atMs of [10, 4, 10, 9, 1, 10, 10.5, 2]) bucket.refill(60_000, atMs)
   expect(bucket.parts).toBe(10 * 60_000)
   bucket.refill(60_000, 11)

@@ -24,7 +24,7 @@ interface Question {
   readonly spare: Pair
   readonly keepMs: number
   answer(grant?: Partial<UsageGrant>): void
-  /** The step may have been taken; nobody hears of it. */
+  /** The step may have been taken, and no answer comes. */
   lose(): void
 }
 
@@ -506,7 +506,7 @@ describe('an answer that was lost', () => {
     window.microUsd += 2
     expect(await tend({ used: first })).toBe(true)
     expect(store.last).toMatchObject({ sequence: 1, isRepeated: true, added: first })
-    // Set aside, so that nobody else takes what is not told yet.
+    // Reserved, so that no other node takes the unreported part.
     expect(store.last.reserved).toEqual({ tokens: 7, microUsd: 2 })
     expect(window.tokens).toBe(12)
     expect(await tend({ used: { ...used(12), microUsd: 3 } })).toBe(true)

@@ -1,6 +1,6 @@
 /**
- * Which command line is that of a server, whose process is prepared before anything is loaded, and
- * with what it is started.
+ * The command lines of a server, whose process is prepared before anything is loaded, and the
+ * environment that it starts with.
  */
 import { expect, test } from 'bun:test'
 import { isServing, preparedEnvironment } from './prepare-process.ts'

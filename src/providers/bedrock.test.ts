@@ -1,4 +1,4 @@
-/** What each family of models on Bedrock can do, by the names that AWS gives them. */
+/** The abilities of each family of models on Bedrock, by the names that AWS gives them. */
 import { expect, test } from 'bun:test'
 import type { ModelTraits } from '../wire/codec.ts'
 import { bedrock } from './bedrock.ts'

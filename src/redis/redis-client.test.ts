@@ -1,4 +1,4 @@
-/** What the client of Redis is told of the settings; nothing is connected. */
+/** The options that the client of Redis gets from the settings; nothing is connected. */
 import { describe, expect, test } from 'bun:test'
 import { Cluster, Redis } from 'ioredis'
 import type { RedisSettings } from '../config/redis-settings.ts'
@@ -21,7 +21,7 @@ const settings: RedisSettings = {
   outage: { choice: 'share', graceMs: Number.POSITIVE_INFINITY },
 }
 
-/** Behind which nobody waits: see the function's own words. */
+/** No command waits behind others: see the function's own comment. */
 const NOTHING_WAITS = { lazyConnect: true, enableOfflineQueue: false }
 /** By which the server's operator finds it in the list of clients. */
 const NAME = { connectionName: 'gatehouse' }

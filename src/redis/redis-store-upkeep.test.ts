@@ -23,11 +23,11 @@ const settings: RedisSettings = {
 }
 const ASK: SharedScript = { name: 'ask', lua: 'return {}' }
 
-/** What a server would answer; undefined: it is away. */
+/** The answer of a server; undefined: it is away. */
 class ScriptedClient extends EventEmitter {
   beats: (readonly unknown[])[] = []
   alive: readonly string[] | undefined = ['self']
-  /** Of the script `ask`. */
+  /** The answer to the script `ask`. */
   answer: () => unknown = () => ['answer']
   isDisconnected = false
 
@@ -57,7 +57,7 @@ let newNodes = 0
 
 beforeEach(() => {
   jest.useFakeTimers()
-  // Of what a delay may be, the middle.
+  // The middle of a delay's range.
   spyOn(Math, 'random').mockReturnValue(0.5)
   client = new ScriptedClient()
   changes.splice(0)

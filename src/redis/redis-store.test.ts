@@ -120,7 +120,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('one server', () => 
     const open_ = await open({ GATEHOUSE_LIMITS_OUTAGE: 'open', GATEHOUSE_LIMITS_GRACE_MS: '200' })
     changes.splice(0)
     await redis.kill()
-    // What it was at that moment: the grace may be over before this looks.
+    // The mode of that moment: the grace may be over before this looks.
     await pollUntil('the loss to be noticed', () => changes.some(({ mode }) => mode === 'open'))
     await pollUntil('the end of the grace', () => open_.mode === 'closed')
     const late = await open({ GATEHOUSE_LIMITS_OUTAGE: 'closed' })

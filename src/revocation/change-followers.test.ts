@@ -1,4 +1,4 @@
-/** Who is told of a change, and what is done about one that cannot be read. */
+/** The registry that reads a change, and the handling of one that cannot be read. */
 import { describe, expect, test } from 'bun:test'
 import type { AccountId } from '../core/ids.ts'
 import { RESOURCE_ENTRIES } from '../core/resource-table.ts'

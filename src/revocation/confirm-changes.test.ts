@@ -14,7 +14,7 @@ const CHANGE: FollowedChange = {
   operation: 'update',
 }
 
-/** What is seen at each look, the last one from then on. */
+/** The answer of each look; the last one repeats. */
 function confirm(
   looks: readonly (readonly Laggard[])[],
   told?: readonly (FallbackNodes | undefined)[],
@@ -23,7 +23,7 @@ function confirm(
   let look = 0
   let asked = 0
   const pauses: number[] = []
-  /** Where it began to read changes, and how many at most. */
+  /** The start of each read of changes, and its largest number. */
   const read: [number, number][] = []
   const published: (readonly FollowedChange[])[] = []
   const confirmation = new ChangeConfirmation({

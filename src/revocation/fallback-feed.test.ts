@@ -123,7 +123,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('on Redis', () => {
     await a.publish(13, [changeOf(12), changeOf(13)])
     expect(await b.renew(10, LEASE_MS)).toEqual({ type: 'refused' })
     expect(await b.renew(11, LEASE_MS)).toMatchObject({ type: 'behind' })
-    // Whoever is late does not take anything back.
+    // A late change does not replace a newer one.
     await a.publish(11, [changeOf(11)])
     expect(await b.renew(11, LEASE_MS)).toMatchObject({ type: 'behind' })
     expect(await b.renew(10, LEASE_MS)).toMatchObject({ type: 'behind' })

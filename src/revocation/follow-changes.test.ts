@@ -1,4 +1,4 @@
-/** What a node takes over of another's changes, and what it keeps of its own. */
+/** The changes that a node takes over from another, and its own state that it keeps. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { generateApiKey, hashApiKey } from '../core/api-key.ts'

@@ -16,7 +16,7 @@ test('a lease ends for its holder before it ends for its grantor, with any clock
       let steadyMs = 0
       let wallMs = 1_700_000_000_000
       const lease = new Lease({ steady: () => steadyMs, wall: () => wallMs })
-      // By the clock that nobody sets: the granter's.
+      // By the grantor's clock, which is never set.
       let grantedUntilMs = 0
       for (const { steadyMs: passedMs, jumpMs, isAsked, answerMs, durationMs } of steps) {
         steadyMs += passedMs

@@ -36,16 +36,16 @@ class Scene {
   /** How often a request has waited a moment for the next lease. */
   pauses = 0
   meanwhile: () => Promise<void> | void = () => {}
-  /** Undefined: nobody answers. */
+  /** Undefined: no answer comes. */
   fallbackAnswer: ((knownSeq: number) => FallbackAnswer) | undefined
   /** How often the fallback feed was asked. */
   asked = 0
   /** How often the database was asked for a lease, and to let go of old changes. */
   renewals = 0
   sweeps = 0
-  /** Of the fallback feed's connection: milliseconds. */
+  /** The age of the fallback feed's connection, in milliseconds. */
   connectedForMs = Number.POSITIVE_INFINITY
-  /** What is read anew waits for it. */
+  /** A read of everything waits for it. */
   reading: Promise<void> = Promise.resolve()
   /** Changes that the fallback feed was told, as this node knows them: the number of the last. */
   readonly told: number[] = []
@@ -344,7 +344,7 @@ describe('the fallback feed gets', () => {
 describe('a running node', () => {
   beforeEach(() => {
     jest.useFakeTimers()
-    // Of what a delay may be, the middle.
+    // The middle of a delay's range.
     spyOn(Math, 'random').mockReturnValue(0.5)
   })
   afterEach(() => {

@@ -45,7 +45,7 @@ function addressOf(path: Path, model: string, stream: boolean): string {
   return `${path}/${encodeURIComponent(model)}:${method}`
 }
 
-/** What arrived before the end, and whether the end was a clean one. */
+/** The bytes before the end, and whether the end was clean. */
 async function drain(answer: Response) {
   let text = ''
   const decoder = new TextDecoder()

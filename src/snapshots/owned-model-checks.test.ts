@@ -158,7 +158,7 @@ describe.each(databases)('on $name', (kind) => {
     last().answer({ status: 'unreachable', latencyMs: 1, httpStatus: 401 })
     expect((await second).probe).toMatchObject({ status: 'unreachable' })
     expect((await first).slug).toBe('a')
-    // Nor by another node, which does not know of this check.
+    // Another node does not know of this check, and changes nothing either.
     expect(await registry.noteProbe(before, { ...REACHABLE, checkedAt: 1 })).toBeUndefined()
     expect(await store.ownedModels.saveProbe({ ...before, probe: null })).toBeFalse()
     expect(await stored()).toMatchObject({ status: 'unreachable', httpStatus: 401 })

@@ -298,7 +298,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(failures.map(String)).toEqual(['Error: disk on fire'])
     isBroken = false
     await flaky.close()
-    // Of the same moment there is nothing new to write.
+    // A second flush of the same moment has nothing to write.
     flaky.touch(DEFAULT_ACCOUNT, 'openai')
     await flaky.close()
     expect(saved).toEqual([[DEFAULT_ACCOUNT, 4242]])

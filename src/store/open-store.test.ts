@@ -173,7 +173,7 @@ describe.each(databases)('on $name', (kind) => {
     test('a page is read through the index, not by sorting the table', async () => {
       await withStore(async ({ database }) => {
         const explain = sql.raw(kind.name === 'SQLite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN')
-        // Of an empty table Postgres would rather read everything.
+        // Postgres would rather read an empty table whole.
         const work = database.connection().execute(async (connection) => {
           if (kind.name === 'Postgres') await sql`SET enable_seqscan = off`.execute(connection)
           return await sql`${explain} SELECT * FROM calls WHERE account_id = ${'a'} AND (started_at, id) < (${1}, ${'b'})

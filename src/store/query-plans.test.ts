@@ -133,7 +133,7 @@ describe.each(databases)('on $name', (kind) => {
     const calls = callStore()
     for (let start = 0; start < CALLS; start += 2_000)
       await calls.insertMany(Array.from({ length: 2_000 }, (_, index) => callOf(start + index)))
-    // SQLite is used without figures of its own: nobody makes them.
+    // SQLite is used without statistics: the gateway makes none.
     if (!isSqlite(database)) await sql`VACUUM ANALYZE calls`.execute(database)
   })
   afterAll(async () => {
@@ -207,7 +207,7 @@ describe.each(databases)('on $name', (kind) => {
   })
 })
 
-/** What they ask is asked above: a file that joins them brings its questions here. */
+/** Their queries are tested above: a file that joins them brings its queries here. */
 const ASKING = ['call-pages.ts', 'calls.ts', 'old-calls.ts', 'sum-call-rows.ts', 'usage-sums.ts']
 /** It goes through the rows of its time, once and for good. */
 const STEPS = ['usage-migration.ts']

@@ -22,7 +22,7 @@ const OLD = new Secret('01'.repeat(32))
 const NEW = new Secret('02'.repeat(32))
 const old = createVault([OLD])
 const both = createVault([NEW, OLD])
-/** Of 200 rows. Each is saved by itself. */
+/** A page has 200 rows. Each is saved by itself. */
 const MORE_THAN_A_PAGE = 210
 
 const OWNED_MODEL = {

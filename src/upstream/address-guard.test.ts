@@ -1,6 +1,6 @@
 /**
- * Where an owned model may be: a table of ways around the rule, and names that lead elsewhere a
- * moment later.
+ * The addresses that an owned model may have: a table of ways around the rule, and names whose
+ * address changes a moment later.
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -25,7 +25,7 @@ interface Upstream {
   /** Connections since the start. */
   connections: number
   readonly open: Set<Socket>
-  /** What came, a connection each. */
+  /** The received text, one for each connection. */
   readonly received: string[]
 }
 
@@ -373,7 +373,7 @@ describe('an answer', () => {
     })
     const exchange = startClient().open(upstream)
     await exchange.send()
-    // What the kernel holds is full when the upstream has not got on for a while.
+    // The kernel's buffers are full when the upstream has made no progress for a while.
     let before = -1
     await pollUntil('the upstream to wait', async () => {
       const [socket] = upstream.open

@@ -1,4 +1,4 @@
-/** Which headers may cross at all, in a table a reviewer can read. */
+/** The headers that may cross at all, in a table for reviewers. */
 import { expect, test } from 'bun:test'
 import { HeaderList, mayBeForwarded, upstreamRequestId } from './headers.ts'
 

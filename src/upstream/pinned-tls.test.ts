@@ -1,6 +1,6 @@
 /**
- * What connecting by a checked address rests on in the runtime: certificates are held against the
- * name that was asked for.
+ * The runtime's part in connecting by a checked address: it verifies certificates against the
+ * requested name.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:tls'

@@ -36,7 +36,7 @@ test.each([
       ...expected,
       'content-length': String(bytes),
     })
-  // What one of them said is not said for the next.
+  // A header of one request is not in the next one.
   expect(send(common)).toEqual({ ...fixed, 'x-version': '1', ...agent, 'content-length': '0' })
   const { host: _host, ...joined } = common.join(own) as Record<string, string>
   expect({ ...agent, ...joined, ...expected }).toEqual({ ...agent, ...fixed, ...expected })

@@ -122,7 +122,7 @@ describe.each(databases)('on $name', (kind) => {
     throw new Error('it did not come about')
   }
 
-  /** What is in the queue, as after the time until the next attempt. */
+  /** The queue as it is after the time until the next attempt. */
   const makeDue = () => database.run('UPDATE webhook_deliveries SET next_attempt_at = 0')
   const hasFailedOnce = async () => (await store.webhooks.listNext(1))[0]?.attempts === 1
 

@@ -1,6 +1,6 @@
 /**
- * What each dialect takes of a request's top level before a gate is chosen, and which member it
- * names when it does not.
+ * The top level of a request that each dialect accepts before a gate is chosen, and the member that
+ * it names in a refusal.
  */
 import { describe, expect, test } from 'bun:test'
 import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
@@ -19,7 +19,7 @@ interface Accepted {
   readonly dialect: Dialect
   /** The least that is taken. */
   readonly least: JsonRecord
-  /** Which types a member may have. */
+  /** The types that a member may have. */
   readonly types: Readonly<Record<string, readonly Type[]>>
   /** Members that go no further, where unknown ones do not. */
   readonly leftOut?: readonly string[]

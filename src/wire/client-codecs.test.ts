@@ -1,6 +1,6 @@
 /**
- * What every upstream's dialect makes of the same request: each setting under its name there, or
- * named as having no place.
+ * Each upstream's dialect for the same request: each setting has its name there, or is named as
+ * having no place.
  */
 import { describe, expect, test } from 'bun:test'
 import type {
@@ -61,7 +61,7 @@ const FULL: Partial<ChatRequest> = {
 
 interface Encoded {
   readonly id: DialectId
-  /** Where the messages are. */
+  /** The place of the messages. */
   readonly messages: string
   readonly body: JsonRecord
   readonly ignored: readonly Feature[]
@@ -372,7 +372,7 @@ describe('reasoning', () => {
   interface Asked {
     readonly id: DialectId
     readonly mode: ModelTraits['reasoning'] & string
-    /** Where in the body it is asked for. */
+    /** The place of the request for it in the body. */
     readonly at: string
     /** For each of the words, and for each of the budgets. */
     readonly byWord: readonly unknown[]

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { isContextFull, toContextBody, toContextMessage } from './context-full.ts'
 import type { UpstreamErrorAnswer } from './upstream-error.ts'
 
-/** As each vendor sends it; the figures are examples. */
+/** Each vendor's own error; the figures are examples. */
 const SAID = [
   'prompt is too long: 209120 tokens > 200000 maximum',
   'input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000',

@@ -1,6 +1,6 @@
 /**
- * What callers are told that had no effect is named as they wrote it: each name is a place in a
- * request of their dialect.
+ * Features without effect are named as callers wrote them: each name is a place in a request of
+ * their dialect.
  */
 import { describe, expect, test } from 'bun:test'
 import { anthropicServerCodec } from './anthropic-messages/server-codec.ts'
@@ -55,7 +55,7 @@ interface Spoken {
   readonly codec: ServerCodec
   /** Says everything that the dialect can say. */
   readonly body: JsonRecord
-  /** What its callers cannot ask for. */
+  /** The features that its callers cannot request. */
   readonly never: readonly Feature[]
 }
 

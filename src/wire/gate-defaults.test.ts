@@ -59,7 +59,7 @@ const others = fc.dictionary(
   fc.jsonValue({ maxDepth: 3 }),
   { maxKeys: 6 },
 )
-/** What a caller may have said of the settings; null is nothing said. */
+/** A caller's own settings, by name; null counts as absent. */
 const said = (names: readonly string[]) =>
   fc.record(Object.fromEntries(names.map((name) => [name, fc.constantFrom(null, 1, 0.25, 77)])), {
     requiredKeys: [],
@@ -89,7 +89,7 @@ describe('in any body, with any members in any order', () => {
         (entries, indent) => {
           const text = JSON.stringify(Object.fromEntries(entries), null, indent)
           const { sent } = write(openaiChat, text)
-          // As it was written: JSON knows no -0.
+          // The written form: JSON has no -0.
           const body = JSON.parse(text)
           const { max_tokens, max_completion_tokens, ...rest } = JSON.parse(sent)
           const wanted = {

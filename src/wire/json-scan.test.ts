@@ -289,7 +289,7 @@ describe('the scan refuses', () => {
     expect(failure?.message).toBe('duplicate key at byte 20')
   })
 
-  /** What the extra rules refuse although JSON.parse does not. */
+  /** Whether an extra rule refuses a text that JSON.parse accepts. */
   function isRefusedByOwnRule(text: string, failure: JsonSyntaxError): boolean {
     if (!text.trimStart().startsWith('{')) return true
     if (!failure.message.startsWith('duplicate key')) return false

@@ -1,4 +1,4 @@
-/** What goes upstream: the caller's own bytes, but for the edits that the interface orders. */
+/** The bytes that go upstream: the caller's own, with the edits that the interface orders. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../core/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * Where the callers of each dialect speak of what a gate may decide, and what the gate then does
- * about it.
+ * The places where callers of each dialect set what a gate may decide, and the gate's decision on
+ * them.
  */
 import { describe, expect, test } from 'bun:test'
 import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'

@@ -50,7 +50,7 @@ const conversation = (...reasoning: AssistantPart[]): ChatMessage[] => [
   assistant(text('t3'), { type: 'refusal', text: 't4' }),
   user(text('u4')),
 ]
-/** Which of the words stand in a body, in their order there. */
+/** The words that stand in a body, in their order there. */
 const found = (body: JsonRecord, words: RegExp) =>
   [...JSON.stringify(body).matchAll(words)].map(([word]) => word)
 

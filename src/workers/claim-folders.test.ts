@@ -1,6 +1,6 @@
 /**
- * Which folders workers get, and that no journal is left behind by another number of workers. Real
- * files and locks.
+ * The folders that workers get: no journal is left behind by another number of workers. Real files
+ * and locks.
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,6 @@
 /**
- * What a browser is told so that nobody beside the gateway can speak for it: cookies that no
- * neighbour may write, https for ever, and one host. Over real HTTP; the test stands in for the
- * proxy that ends TLS.
+ * Headers and cookies that keep a neighbour from speaking for a browser: cookies of one host, https
+ * for a year, and one host. Over real HTTP; the test stands in for the proxy that ends TLS.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'

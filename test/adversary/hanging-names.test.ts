@@ -6,7 +6,7 @@ import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
 setDefaultTimeout(180_000)
 
-/** Of this machine, and nobody's server. */
+/** An address of this machine, without a server. */
 const NAME_SERVER = '127.0.0.77'
 const canMount =
   process.platform === 'linux' &&

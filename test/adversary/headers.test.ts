@@ -1,6 +1,6 @@
 /**
- * Which headers pass between callers and upstreams: those that a dialect's list names. What proxies
- * say of people stays here; what the published SDKs and agents rely on passes.
+ * The headers that pass between callers and upstreams: those on a dialect's list. Headers of
+ * proxies about people stay here; those that the published SDKs and agents rely on pass.
  */
 import { describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
@@ -11,7 +11,7 @@ import { CHAT_JSON, MESSAGES_JSON } from '../support/dialect-samples.ts'
 import { head, json, piece, stream } from '../support/scripted-upstream.ts'
 import { CHAT_ANSWER, chatBody, GATE, runRows } from '../support/stage-rows.ts'
 
-/** What proxies in front of the gateway tell it of its callers. */
+/** Headers about callers from proxies in front of the gateway. */
 const OF_PEOPLE = {
   'x-goog-iap-jwt-assertion': 'm',
   'x-goog-authenticated-user-email': 'm',
@@ -29,7 +29,7 @@ const OF_PEOPLE = {
   baggage: 'm',
 }
 
-/** What pages and accounts are told, and clients of an interface have no use for. */
+/** Headers for pages and accounts, of no use to clients of an interface. */
 const OF_SITES = {
   location: '/elsewhere',
   refresh: '0; url=/',

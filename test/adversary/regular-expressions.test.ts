@@ -37,7 +37,7 @@ const REVIEWED: readonly (readonly [path: string, source: string, reason: string
   ],
 ]
 
-/** Where expressions are made from text: path, how often, and of what. */
+/** The places where expressions are built from text: path, number and source. */
 const MADE: readonly (readonly [path: string, count: number, reason: string])[] = [
   [
     'src/sandbox/compose-answer.ts',

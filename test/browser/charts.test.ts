@@ -24,7 +24,7 @@ const MINUTE_MS = 60_000
 /** Two days ago: the pages believe that it is twenty past twelve there, whenever this runs. */
 const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - 2 * DAY_MS
 const NOW_MS = TODAY_MS + 12 * HOUR_MS + 20 * MINUTE_MS
-/** Where the browser stands. */
+/** The zone of the browser. */
 const HOME = 'Europe/Zurich'
 
 const at = (daysAgo: number, hour: number, minute = 10) =>
@@ -61,7 +61,7 @@ const FAR = Object.entries(RANKS).flatMap(([daysAgo, gates]) =>
   ),
 )
 
-/** As wide as figures and names come. */
+/** Figures and names as wide as they come. */
 const WIDE: readonly PlannedCall[] = [false, false, true].map((hasFailed, index) => ({
   startedAt: at(8, 6, index),
   gate: 'wide',
@@ -215,7 +215,7 @@ describe('an unfinished period', () => {
     await page.getByRole('tab', { name: /^Calls\s*4\s*\+50%/ }).waitFor()
     await figure().getByText('Changes are up to').waitFor()
     await page.getByRole('button', { name: 'as a table' }).click()
-    // What is to come is not drawn as if nothing had been called.
+    // The future is not drawn as if there had been no calls.
     await untilItHolds(async () => expect(await figure().getByRole('row').count()).toBe(13 + 1))
     await figure()
       .getByRole('row', { name: /, so far/ })

@@ -52,7 +52,7 @@ test('every error of the gateway is listed and found', async () => {
   await page.getByRole('searchbox').fill('429 quota')
   await table.getByText('provider_auth_failed', { exact: true }).waitFor({ state: 'detached' })
   await table.getByText('quota_exceeded', { exact: true }).waitFor()
-  // As the gateway itself answers.
+  // The gateway's own answer.
   const answer = await fetch(`${gatehouse.url}/v1/keys`)
   const { error } = (await answer.json()) as { error: string }
   await page.getByRole('searchbox').fill(`${answer.status} ${error}`)

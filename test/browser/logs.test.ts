@@ -21,7 +21,7 @@ import { watchInteractions } from '../support/watch-interactions.ts'
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
 const SEEDED = 100_000
-/** What the page may hold of the list, whatever its length. */
+/** The largest number of rows in the page, whatever the list's length. */
 const MAX_ROWS_IN_PAGE = 100
 
 let folder: Awaited<ReturnType<typeof createTemporaryFolder>>

@@ -28,7 +28,7 @@ const MAX_FIRST_LOAD_BYTES = 150_000
 const MAX_CHARTS_BYTES = 120_000
 
 const RENEWED_AFTER_MS = 10_000
-/** For the first call, while there is none. */
+/** For the first call, before there is one. */
 const LOOKS_AGAIN_AFTER_MS = 2_000
 
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
@@ -87,7 +87,7 @@ async function weighScripts(
     })
     const sent = await response.arrayBuffer()
     const isPacked = response.headers.get('content-encoding') === 'gzip'
-    // What is smaller gains nothing by it.
+    // Smaller files gain nothing by it.
     if (sent.byteLength > 512) expect({ path, isPacked }).toEqual({ path, isPacked: true })
     bytes += sent.byteLength
     const text = new TextDecoder().decode(isPacked ? Bun.gunzipSync(new Uint8Array(sent)) : sent)
@@ -187,7 +187,7 @@ test('the chart, its table of figures and the range are reached by keyboard', as
   await page.getByLabel('To', { exact: true }).fill('2026-01-02')
   await page.getByRole('button', { name: 'Show', exact: true }).press('Enter')
   await page.waitForURL('**range=custom**')
-  // What is past does not change: nothing is live there.
+  // The past does not change: nothing is live there.
   await page.getByRole('button', { name: 'Paused' }).waitFor({ state: 'detached' })
 })
 
@@ -229,7 +229,7 @@ test('a chart loads when it comes into view, and again after a failure; printing
   await labels.nth(1).waitFor()
   const ticks = await labels.allTextContents()
   expect(new Set(ticks).size).toBe(ticks.length)
-  // What stands below has not moved.
+  // Elements below have not moved.
   await untilItHolds(async () => expect(await heightOf()).toBe(before))
   expect(low.complaints).toEqual([])
   await low.close()
@@ -271,7 +271,7 @@ test('the page is accessible in both palettes, and fits a phone', async () => {
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) fades += 1
   })`)
   expect(await findFaultsOfPalettes(page)).toEqual([])
-  // Whoever wants no motion gets the other palette at once.
+  // A reader without motion gets the other palette at once.
   expect(await page.evaluate('fades')).toBe(0)
   expect(narrow.complaints).toEqual([])
   await narrow.close()

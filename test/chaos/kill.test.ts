@@ -16,9 +16,9 @@ const KILLS = IS_LONG ? 20 : 3
 /** Seen complete between one kill and the next, at least. */
 const CALLS = IS_LONG ? 100 : 40
 const LONGEST_PAUSE_MS = IS_LONG ? 3_000 : 500
-/** Of each client between two of its calls: one that never pauses keeps a core busy. */
+/** The pause of each client between two calls: one without it keeps a core busy. */
 const PAUSE_MS = IS_LONG ? 0 : 40
-/** As many as the counters of limits need to be asked for in advance. */
+/** Enough tokens for counters to be reserved in advance. */
 const PLANS = 'plans: {default: large, definitions: {large: {monthlyTokens: 1000000000}}}'
 
 describeIf(canStartCluster(), 'needs Postgres and redis-server')(
@@ -70,7 +70,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')(
       expect(complete.length).toBeGreaterThan(CALLS * KILLS)
       expect(new Set(complete.map(({ id }) => id)).size).toBe(complete.length)
       expect(findMissing(load.calls, rows)).toEqual([])
-      // Whom nobody killed was served.
+      // Every call that a kill did not cut was served.
       expect(load.calls.filter(({ status }) => status !== 200 && status !== 0)).toEqual([])
       await expectCountedOnce(cluster, rows, budgetId)
       tellFigures(

@@ -15,7 +15,7 @@ setDefaultTimeout(300_000)
 const PER_MINUTE = IS_LONG ? 600 : 300
 const PER_MS = PER_MINUTE / 60_000
 const NODES = 3
-/** What a node may hold in advance. */
+/** The places that a node may hold in advance. */
 const LEASE = Math.floor(PER_MINUTE / 64)
 const LASTING_MS = IS_LONG ? 90_000 : 1_500
 

@@ -1,6 +1,6 @@
 /**
- * What the nodes share goes away, is silent or slow, under load: calls are served, none is lost or
- * counted twice, and all is well after it.
+ * The nodes' shared servers go away, fall silent or slow down, under load: calls are served, none
+ * is lost or counted twice, and all recovers.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG, tellFigures } from '../support/chaos-form.ts'
@@ -121,7 +121,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
       'Postgres stopped',
       async () => {
         await cluster.postgres.stop('immediate')
-        // Who asks for what is stored is refused, and does not make the nodes try more often.
+        // A read of stored data is refused, and does not make the nodes try more often.
         void askAgainAndAgain(asking.signal)
       },
       async () => {

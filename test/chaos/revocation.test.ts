@@ -1,7 +1,7 @@
 /**
- * What is revoked or changed on one node is so on every node when the answer is there: also on one
- * that was stopped, or is cut off from Redis, from Postgres or from both. Short by default, once
- * each; GATEHOUSE_CHAOS=long revokes two hundred times.
+ * A revocation or a change on one node holds on every node once it is answered: also on one that
+ * was stopped, or is cut off from Redis, from Postgres or from both. Short by default, once each;
+ * GATEHOUSE_CHAOS=long revokes two hundred times.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG, tellProgress } from '../support/chaos-form.ts'
@@ -13,10 +13,10 @@ import { describeIf } from '../support/skip-unless.ts'
 setDefaultTimeout(IS_LONG ? 1_200_000 : 180_000)
 
 const LONG_ROUNDS = 8
-/** Of each client between two of its calls. */
+/** The pause of each client between two calls. */
 const PAUSE_MS = IS_LONG ? 2 : 10
 
-/** What happens to node 2 while node 0 revokes; `times` in each round of the long form. */
+/** The event at node 2 while node 0 revokes; `times` in each round of the long form. */
 const SCENES = [
   { name: 'well', times: 13, harm: () => {} },
   {
@@ -25,7 +25,7 @@ const SCENES = [
     harm: (cluster: Cluster) => cluster.node(2).pause(),
   },
   {
-    // What it was told meanwhile does not reach it when it goes on.
+    // Messages during the pause do not reach it when it goes on.
     name: 'stopped, and silent to Postgres then',
     times: 2,
     harm: (cluster: Cluster) => {
@@ -61,7 +61,7 @@ interface MadeKey {
 
 describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes under load', () => {
   let cluster: Cluster
-  /** What an upstream was given as credential. */
+  /** The credential that an upstream got. */
   const seen: string[] = []
   const upstream = Bun.serve({
     port: 0,

@@ -18,7 +18,7 @@ import type { TemporaryFolder } from '../support/temporary-folder.ts'
 setDefaultTimeout(180_000)
 
 const NODES = 3
-/** Of each client between two of its calls. */
+/** The pause of each client between two calls. */
 const PAUSE_MS = IS_LONG ? 5 : 30
 
 interface Kind {

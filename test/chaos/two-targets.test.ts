@@ -96,7 +96,7 @@ beforeAll(async () => {
   patient = await startGatehouse({ sandbox: true })
   impatient = await startGatehouse({
     sandbox: true,
-    // What the other target needs at most, with as many calls beside it, on a machine that is busy.
+    // The longest time of the other target, with as many calls beside it, on a busy machine.
     environment: {
       GATEHOUSE_CONNECT_TIMEOUT_MS: '3000',
       GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: '3000',

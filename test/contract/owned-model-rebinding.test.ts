@@ -17,7 +17,7 @@ const key = generateApiKey()
 
 let folder: TemporaryFolder
 let gatehouse: Gatehouse
-/** Where the name leads, in the order in which it is asked for; the last one stays. */
+/** The answers for the name, in the order of the look-ups; the last one repeats. */
 let leadsTo: (readonly string[] | 'nowhere')[]
 let asked: string[] = []
 let delayMs = 0

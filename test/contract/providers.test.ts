@@ -198,7 +198,7 @@ describe.each(PAIRS.filter(hasNoStreams))(
   },
 )
 
-/** Where a provider speaks the caller's own dialect nothing is translated. */
+/** A provider that speaks the caller's own dialect needs no translation. */
 const isTranslated = (pair: { readonly provider: string; readonly dialect: string }) =>
   TRANSLATED.some((row) => row.dialect === pair.dialect) &&
   !PAIRS.some(({ provider, dialect }) => provider === pair.provider && dialect === 'openai-chat')

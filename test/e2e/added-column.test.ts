@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => next.remove())
 
-/** As the answers tell it. */
+/** The form in the answers. */
 const ADDED = {
   nextPlace: 'here',
   nextWaitMs: 2,

@@ -135,7 +135,7 @@ const CALLS = [
   { id: 'call_b', type: 'function', function: { name: 'now', arguments: '{}' } },
 ]
 
-/** What one turn of the upstream is, whole and streamed. */
+/** One turn of the upstream, whole and streamed. */
 interface Turn {
   readonly whole: object
   readonly stream: readonly string[]
@@ -220,7 +220,7 @@ async function runLoop(gate: string, turns: readonly Turn[], streams: boolean) {
   return answers
 }
 
-/** What tells thinking of a server that signs none from others', when it comes back. */
+/** The mark that tells unsigned thinking of a server from others' when it comes back. */
 const SEALED = expect.stringMatching(/^gh1~/)
 
 describe.each([

@@ -70,7 +70,7 @@ async function listEntries(query = ''): Promise<readonly Entry[]> {
   return entries
 }
 
-/** What may change something, but for calls for inference. */
+/** Operations that may change something, except calls for inference. */
 async function findChangingOperations(): Promise<readonly Operation[]> {
   const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
     paths: Record<
@@ -151,7 +151,7 @@ async function checkRoute(operation: Operation, route: AuditedRoute, scene: Scen
     isNew: ['create', 'import', 'set-password'].includes(verb),
     isGone: ['delete', 'set-password'].includes(verb),
   })
-  // What is written down is what was answered, and nothing that was not.
+  // The log has exactly the answered changes.
   if (answer !== null && entry?.after && route.idOf === undefined)
     expect(answer).toMatchObject(entry.after)
   await route.leave?.(scene)

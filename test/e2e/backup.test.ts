@@ -33,7 +33,7 @@ interface Scene {
   readonly name: string
   /** Of the node that is backed up, and of the one on the restored database. */
   environment(isRestored: boolean): Record<string, string>
-  /** What the document says for this database. */
+  /** The document's commands for this database. */
   dump(dataFolder: string, backup: string): void
   restore(backup: string, dataFolder: string): void
   begin(): Promise<void>
@@ -47,7 +47,7 @@ function run(...command: string[]): void {
 
 function scenes(): readonly Scene[] {
   const found = findPostgres()
-  // What is found may be links to one or two of the programs.
+  // A result may be a link to one or two of the programs.
   return found === undefined
     ? [sqlite]
     : [sqlite, onPostgres(dirname(realpathSync(join(found, 'initdb'))))]
@@ -174,7 +174,7 @@ describe.each(scenes())('on $name', (scene) => {
         { timeoutMs: 60_000, intervalMs: 500 },
       )
       expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length)
-      // What else the journal held may still be on its way to the store.
+      // Other records of the journal may still be on their way to the store.
       await pollUntil(
         'sums of every call',
         async () => {

@@ -246,7 +246,7 @@ test('planted secrets are in no output, no log and no file', () => {
   )
   expect(found).toEqual([])
   expect(seen.length).toBeGreaterThan(40)
-  // What is looked at would show something: the log holds the calls, the files their rows.
+  // The searched places would show something: the log holds the calls, the files their rows.
   expect(gatehouse.output()).toContain('req_')
   const whole = seen.map(({ text }) => text).join('\n')
   for (const sign of [

@@ -113,7 +113,7 @@ test('the nodes reach servers on the machine itself, once the operator has opene
   expect(await check({ GATEHOUSE_TRUSTED_HOSTS: trusted })).toBe('allowed')
 })
 
-/** As the comments of .env.example say. */
+/** The comments of .env.example give the same instructions. */
 function fill(value: string): string {
   const hex = 'ab'.repeat(32)
   return value
@@ -132,7 +132,7 @@ test('each service has minimal rights, and is waited for until it is healthy', (
     for (const other of Object.values(service.depends_on ?? {}))
       expect(other.condition).toBe('service_healthy')
     for (const other of Object.keys(service.depends_on ?? {})) {
-      // The image of the nodes has a check of its own.
+      // The image of the nodes has its own check.
       if (!other.startsWith('node-')) expect(compose.services[other]?.healthcheck).toBeDefined()
     }
     for (const volume of service.volumes ?? []) {

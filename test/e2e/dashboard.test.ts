@@ -31,7 +31,7 @@ test('every file of the page is there, compressed, and loads nothing from anothe
   const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address)
   const files = named.filter((address) => address.startsWith('/dashboard/'))
   expect(files.length).toBeGreaterThanOrEqual(3)
-  // Who is signed in is asked before the scripts are here.
+  // The session is requested before the scripts are here.
   expect(named.filter((address) => !files.includes(address))).toEqual(['/v1/session'])
   for (const address of files) {
     const response = await fetch(gatehouse.url + address, { headers: { 'accept-encoding': 'br' } })

@@ -16,7 +16,7 @@ import { createTemporaryFolder, type TemporaryFolder } from '../support/temporar
 let folder: TemporaryFolder
 beforeEach(async () => {
   folder = await createTemporaryFolder()
-  // Where tests run as root, a umask may be anything.
+  // Tests run as root may have any umask.
   await chmod(folder.path, 0o700)
 })
 afterEach(() => folder.remove())

@@ -98,12 +98,12 @@ describe('on SIGTERM', () => {
       status: 'draining',
       checks: { ledger: { status: 'ok' } },
     })
-    // A connection of its own: nobody else has been told yet.
+    // A separate connection: no other has an answer yet.
     const call = await connectRaw(gatehouse.url)
     call.send(callOf(gatehouse, 'demo', false))
     expect(await finishedAnswer(call)).toMatchObject({ status: 200, complete: true })
     expect(answersOn(call)).toEqual([{ status: 200, closes: true }])
-    // What lives is not to be killed.
+    // Running calls are not to be killed.
     expect((await fetch(`${gatehouse.url}/healthz`)).status).toBe(200)
     await pollUntil('the end of accepting', () => isRefused(gatehouse.url))
     await finish()
@@ -122,7 +122,7 @@ describe('on SIGTERM', () => {
     for (const connection of kept.slice(10)) connection.send(callOf(gatehouse, 'demo', false))
     for (const connection of kept)
       await pollUntil('the answer', () => answersOn(connection).length === 2 || connection.closed)
-    // Of those of the same moment the answer may have been ready before the signal was.
+    // The answer to a call of the same moment may have been ready before the signal.
     for (const connection of kept)
       expect(answersOn(connection)[1]).toEqual({ status: 200, closes: expect.any(Boolean) })
     for (const connection of kept.slice(10)) {
@@ -224,7 +224,7 @@ describe('under load', () => {
     expect(await within(45_000, 'exit', gatehouse.exited)).toBe(0)
   })
 
-  /** On a connection of its own. @returns how it ended */
+  /** Asks on a separate connection. @returns how it ended */
   function callOnce({ url, key }: Gatehouse): Promise<string> {
     const { hostname, port } = new URL(url)
     return new Promise((resolve) => {

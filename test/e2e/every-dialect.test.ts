@@ -1,5 +1,5 @@
 /**
- * What holds for every dialect alike: routing, relay byte for byte, refusals, retries and the
+ * Behaviour common to every dialect: routing, relay byte for byte, refusals, retries and the
  * ledger.
  */
 import {

@@ -63,7 +63,7 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
     expect(await readiness()).toMatchObject({ status: 503 })
     expect((await readiness()).body).toContain('no space')
 
-    // The database has no room either: nobody is told that we were wrong, and the log says why.
+    // The database has no room either: no client sees an internal error, and the log says why.
     const unchanged = await pollUntil('a refused change', async () => {
       const response = await controlPlaneCall(gatehouse, 'POST', '/v1/keys', {
         name: 'late '.repeat(20),

@@ -1,6 +1,6 @@
 /**
- * What a gate decides for its callers, seen from both ends: what the upstream is asked, and what
- * the caller is told.
+ * A gate's decisions for its callers, seen from both ends: the request upstream, and the caller's
+ * answer.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
@@ -205,7 +205,7 @@ describe('a parameter that has a default', () => {
       status: 400,
       error: { error: { param: 'max_tokens' } },
     })
-    // What says the same, or says nothing, contradicts nothing.
+    // An equal or absent value is no contradiction.
     expect(
       await ask(CHAT, gate, '"messages":[],"max_tokens":null,"temperature":0.25'),
     ).toMatchObject({

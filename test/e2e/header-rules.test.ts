@@ -1,4 +1,4 @@
-/** Which headers may pass the gateway, in either direction. */
+/** The headers that may pass the gateway, in either direction. */
 import {
   afterAll,
   beforeAll,
@@ -24,10 +24,10 @@ afterAll(() => scene.close())
 beforeEach(() => scene.upstream.reset())
 
 const MARK = 'must-not-pass'
-/** It passes under a name of its own, and never as the id of the call. */
+/** It passes under a separate name, and never as the id of the call. */
 const VENDORS_ID = 'req_vendors-own'
 
-/** What a caller may send and an upstream must not see. */
+/** Headers that a caller may send and an upstream must not see. */
 const FROM_THE_CALLER = {
   cookie: `session=${MARK}`,
   'x-api-key': MARK,
@@ -46,7 +46,7 @@ const FROM_THE_CALLER = {
   'proxy-connection': MARK,
 }
 
-/** What an upstream may send and a caller must not see. */
+/** Headers that an upstream may send and a caller must not see. */
 const FROM_THE_UPSTREAM = {
   'set-cookie': `__cf_bm=${MARK}; HttpOnly`,
   'set-cookie2': MARK,

@@ -30,7 +30,7 @@ const templates = readdirSync(join(CHART, 'templates')).map((name) => ({
   text: read(`templates/${name}`),
 }))
 
-/** The value at `image.tag`; undefined when there is none. */
+/** The value at `image.tag`, or undefined. */
 function valueAt(path: string): unknown {
   return path
     .split('.')

@@ -25,7 +25,7 @@ interface Operation {
   readonly isDataPlane: boolean
 }
 
-/** Whoever adds to these says that it is safe for anybody. */
+/** An addition to these is a claim that it is safe for everyone. */
 const PUBLIC_OPERATIONS = [
   'beginOidc',
   'endOidc',

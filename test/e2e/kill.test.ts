@@ -1,5 +1,5 @@
 /**
- * What a client has seen complete is in the ledger, even when the process is killed the next
+ * A call that a client has seen complete is in the ledger, even when the process is killed the next
  * instant (design §6).
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'

@@ -29,7 +29,7 @@ interface Scene {
   readonly fetch: typeof fetch
   /** The heads of answers that the client was sent. */
   readonly heads: readonly Response[]
-  /** What has come of answers' bodies. */
+  /** The received parts of answers' bodies. */
   readonly received: () => string
 }
 
@@ -37,7 +37,7 @@ interface Client {
   readonly name: string
   readonly target: string
   readonly events: readonly string[]
-  /** Of a refusal that says "too many of you". */
+  /** The message of a refusal that says "too many of you". */
   readonly says: string
   /** Reads a stream to its end. */
   read(scene: Scene): Promise<unknown>

@@ -87,7 +87,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('nodes on one Postgre
       await setCredential(node, 'sk-planted-between-00000')
     })
     await withNode(FIRST, async (node) => expectAskedWith(node, 'sk-planted-between-00000'))
-    // What the first round is for.
+    // The reason for the first round.
     await withNode({ GATEHOUSE_MASTER_KEY: OLD }, async (node) => {
       expect((await call(node, key, 'assistant')).status).toBe(502)
     })

@@ -256,7 +256,7 @@ test('a rotation killed half-way and started again loses nothing', async () => {
     previous: atDeath,
     unopened: 0,
   })
-  // What was begun is finished, and the server never noticed.
+  // The rotation is finished, and the server never noticed.
   await start()
   const [finished, used] = await Promise.all([masterKey('rotate'), keyInUse()])
   expect(used).toBe(OWN)

@@ -36,7 +36,7 @@ describe('after a mix of calls', () => {
     expect((await call('one')).status).toBe(400)
     upstream.answerOnce(streamAnswer(CHAT_STREAM_WITH_USAGE.slice(0, 2), { ending: 'close' }))
     expect((await call('one', ',"stream":true')).complete).toBe(false)
-    // While the key's limit has room: a limit is told before a fault of the body.
+    // The key's limit still has room: a limit is reported before a fault of the body.
     expect((await scene.post(CHAT, '{"model":', {})).status).toBe(400)
     expect((await call('nowhere')).status).toBe(404)
     // Turned away before they were admitted.

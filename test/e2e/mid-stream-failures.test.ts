@@ -1,4 +1,4 @@
-/** How a stream that breaks is told to its client, in each dialect (design §4). */
+/** The error that a client gets for a broken stream, in each dialect (design §4). */
 import {
   afterAll,
   beforeAll,

@@ -41,7 +41,7 @@ afterAll(async () => {
   await upstream.stop()
 })
 
-/** What the model says in one turn, whatever its dialect. */
+/** The model's words in one turn, in any dialect. */
 interface Turn {
   readonly reasoning: string
   readonly calls: readonly { readonly id: string; readonly name: string; readonly args: string }[]

@@ -46,7 +46,7 @@ describeIf(isHere, 'needs nginx, Postgres and redis-server')('nginx in front of 
   let nginx: Nginx
   let database: string
   const nodes: Gatehouse[] = []
-  /** What clients talk to. */
+  /** The address for clients. */
   let front: { url: string; key: string }
 
   async function startNode(index: number): Promise<void> {

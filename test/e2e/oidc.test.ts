@@ -126,7 +126,7 @@ test('an invitation that was not handed on captures no user if sign-up is open, 
     })
     const { token } = (await other.json()) as { token: string }
     provider.user = { sub: 'sub-ugo', email: 'ugo@example.test', email_verified: true, name: 'Ugo' }
-    // One who says yes to an invitation that is none gets no account by mistake.
+    // A yes to an unknown invitation creates no account by mistake.
     expect(await joinBy(joined, `${token}0`)).toContain('error=not_invited')
     expect(await joinBy(joined, token)).toBe('/home')
     expect(await joined.json('/v1/session', 200)).toMatchObject({ account: { id: 'acct_default' } })

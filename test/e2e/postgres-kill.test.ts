@@ -1,6 +1,6 @@
 /**
- * What a client has seen complete is in the ledger, also when that is in Postgres and the process
- * is killed the next instant.
+ * A call that a client has seen complete is in the ledger, even if that is in Postgres and the
+ * process is killed the next instant.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startLoad } from '../support/call-load.ts'

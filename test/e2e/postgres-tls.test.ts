@@ -1,6 +1,6 @@
 /**
- * What `sslmode` promises of the connection to Postgres, it keeps; the modes mean what libpq means
- * by them.
+ * The connection to Postgres keeps the promises of `sslmode`, whose modes mean the same as in
+ * libpq.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'

@@ -30,7 +30,7 @@ import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 setDefaultTimeout(180_000)
 
-/** What needs the store says that it is the store, and that it is worth another try. */
+/** A request that needs the store gets an error that names it, and that a retry may help. */
 async function expectAway(gatehouse: Gatehouse): Promise<void> {
   const answer = await controlPlaneCall(gatehouse, 'GET', '/v1/logs')
   expect(answer.status).toBe(503)

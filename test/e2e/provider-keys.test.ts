@@ -247,7 +247,7 @@ describe('an own key that cannot be decrypted fails its calls before any attempt
           message: expect.stringContaining('cannot be decrypted'),
         },
       })
-      // What a caller is told holds nothing of the operator's.
+      // A caller's error holds nothing of the operator's.
       expect(failed.text).not.toContain(folder.path)
     }
     expect(upstream.requests).toEqual([])

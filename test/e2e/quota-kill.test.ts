@@ -1,6 +1,5 @@
 /**
- * What counts against quotas and budgets is what the ledger holds, also when the process is killed
- * under load.
+ * The counts of quotas and budgets equal the ledger, even when the process is killed under load.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG } from '../support/chaos-form.ts'
@@ -20,7 +19,7 @@ setDefaultTimeout(180_000)
 
 const ROUNDS = IS_LONG ? 12 : 4
 const CLIENTS = 8
-/** Of each client between two of its calls: one that never pauses keeps a core busy. */
+/** The pause of each client between two calls: one without it keeps a core busy. */
 const PAUSE_MS = IS_LONG ? 0 : 20
 
 let folder: TemporaryFolder

@@ -112,7 +112,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches',
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429])
     const keys = (await Promise.all(cluster.servers.map(({ client }) => client.keys('*')))).flat()
     expect(keys.some((name) => /^gatehouse:key:\{key_/.test(name))).toBe(true)
-    // What was used goes there with the next round.
+    // Usage goes there with the next round.
     await pollUntil('the quota', async () => {
       const all = await Promise.all(
         cluster.servers.map(({ client }) => client.keys('gatehouse:used:*')),

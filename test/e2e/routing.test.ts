@@ -36,7 +36,7 @@ async function createRoutedGate(id: string, settings: object): Promise<void> {
 const call = (gate: string) => scene.post(CHAT, `{"model":"${gate}","messages":[]}`)
 const modelOf = (text: string) => String((JSON.parse(text) as { model: unknown }).model)
 
-/** What the upstream does depends on the model asked for. */
+/** The upstream's behaviour depends on the requested model. */
 function byModel(scripts: Readonly<Record<string, Script>>): Script {
   return (exchange) =>
     (scripts[modelOf(exchange.request.text)] ?? jsonAnswer(200, ANSWER))(exchange)

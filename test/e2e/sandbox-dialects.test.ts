@@ -69,7 +69,7 @@ const tools: OpenAI.Chat.ChatCompletionFunctionTool[] = [
 type Message = OpenAI.Chat.ChatCompletionMessageParam
 const question: Message = { role: 'user', content: 'Use get_weather for "Ulm", then now.' }
 
-/** What a client keeps that knows nothing but OpenAI's own fields. */
+/** The members that a client keeps which knows only OpenAI's own. */
 function bare({ content, tool_calls }: OpenAI.Chat.ChatCompletionMessage): Message {
   const calls = (tool_calls ?? []).flatMap((call) =>
     call.type === 'function'

@@ -75,7 +75,7 @@ describeIf(
         const answer = await call(node)
         const text = await answer.text()
         if (answer.status === 429 && text.includes('insufficient_quota')) return
-        // What is left is set aside for calls that are under way.
+        // The rest is reserved for running calls.
         if (answer.status !== 200) await Bun.sleep(20)
       }
     }

@@ -22,9 +22,9 @@ setDefaultTimeout(180_000)
 
 const NODES = 3
 const PER_MINUTE = IS_LONG ? 600 : 300
-/** What a node may hold in advance: docs/decisions/0018. */
+/** The places that a node may hold in advance: docs/decisions/0018. */
 const LEASE = Math.floor(PER_MINUTE / 64)
-/** Of hundreds of calls, on a machine that is busy. */
+/** Time for hundreds of calls, on a busy machine. */
 const PATIENCE = { timeoutMs: 90_000 }
 
 describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one Redis', () => {

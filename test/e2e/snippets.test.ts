@@ -52,7 +52,7 @@ async function run(id: string): Promise<{ readonly exitCode: number; readonly ou
 test.each(ids)('%s answers', async (id) => {
   const { exitCode, output } = await run(id)
   expect({ exitCode, output }).toMatchObject({ exitCode: 0 })
-  // What the sandbox's echo says again, and what it puts between prompt and suffix.
+  // The sandbox's echo, and its text between prompt and suffix.
   expect(output).toContain(
     id.includes('fim') ? FILLED_IN : 'Sandbox echo: Say hello in five languages.',
   )

@@ -38,7 +38,7 @@ async function readBlocks(): Promise<readonly Block[]> {
   })
 }
 
-/** What is another each time may be any: `…`, moments, durations, and the width of columns. */
+/** Parts that differ each time match anything: `…`, moments, durations, widths of columns. */
 function toPattern(line: string): RegExp {
   const exact = line.trim().replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
   const loose = exact

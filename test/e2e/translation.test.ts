@@ -1,6 +1,6 @@
 /**
- * An unmodified OpenAI client whose gate's target speaks another dialect: loops, streams, what is
- * left out, failures.
+ * An unmodified OpenAI client with a target of another dialect: loops, streams, left-out members,
+ * failures.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import OpenAI from 'openai'

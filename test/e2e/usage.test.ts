@@ -1,6 +1,6 @@
 /**
- * What the log, the analytics and the command line say was used is what was called, also after the
- * process was killed.
+ * The usage in the log, the analytics and the command line equals the calls, even after the process
+ * was killed.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { boundToTest } from '../support/bound-to-test.ts'

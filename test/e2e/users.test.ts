@@ -13,7 +13,7 @@ const password = 'correct horse battery staple'
 let server: Gatehouse
 let next = 0
 
-/** Each from an address of its own, so that one test's tries are not another's. */
+/** Each has a separate address, so that one test's tries are not another's. */
 function openBrowser(): Browser {
   next += 1
   return new Browser(server.url, { [ADDRESS_HEADER]: `192.0.2.${next}` })

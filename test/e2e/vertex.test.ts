@@ -67,7 +67,7 @@ interface Scene {
   readonly openai: OpenAI
 }
 
-/** A server of its own, because a token lives as long as its process. */
+/** A separate server, because a token lives as long as its process. */
 async function withServer(credential: string, run: (scene: Scene) => Promise<void>): Promise<void> {
   const gatehouse = await startGatehouse({
     environment: {

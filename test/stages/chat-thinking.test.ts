@@ -74,7 +74,7 @@ function idOf(blocks: readonly Block[]): unknown {
   return blocks.find(({ type }) => type === 'tool_use')?.id
 }
 
-/** What a client has when a stream is over. */
+/** A client's state when a stream is over. */
 function collect(text: string): Block[] {
   const blocks: Record<string, unknown>[] = []
   for (const { data } of parseEvents(text)) {

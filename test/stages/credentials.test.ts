@@ -1,6 +1,6 @@
 /**
- * What a credential becomes at the border on its way to its provider: a key, a signature or a
- * token; and what is told when it cannot.
+ * A credential's form at the border on its way to its provider: a key, a signature or a token; and
+ * the error when it has none.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'

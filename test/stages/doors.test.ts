@@ -446,7 +446,7 @@ describe('another method than the door has', () => {
         envelope === 'messages' ? 'invalid_request_error' : 'upgrade_not_supported',
       )
     }
-    // Of other protocols nothing is known.
+    // Other protocols are unknown.
     const other = await scene().ask({ path, method: 'PUT', headers: { upgrade: 'h2c' } })
     expect(other.status).toBe(405)
   })

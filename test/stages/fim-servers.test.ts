@@ -39,7 +39,7 @@ interface Server {
   readonly whole: Script
   readonly streamed: Script
   readonly used?: Partial<typeof USAGE>
-  /** What it is sent for `BASE`. */
+  /** The request that it gets for `BASE`. */
   readonly sent: object
   /** Beside it, for a stream. */
   readonly sentForStream?: object

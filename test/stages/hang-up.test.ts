@@ -338,7 +338,7 @@ describe('at each event of a stream, kept up with or not', () => {
     expect(seen).toMatchObject({ status: 200, ending: 'left' })
     expect(seen.text).toBe(CHAT_STREAM_WITH_USAGE.slice(0, events).join(''))
     await gateway.clock.advance(200)
-    // Whoever has the last event has had all of it.
+    // A client with the last event has had all of the answer.
     expect(gateway.ledger.records).toMatchObject([
       { outcome: events === all ? 'succeeded' : 'cancelled', status: 200, stream: true },
     ])

@@ -55,7 +55,7 @@ interface Door {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Relayed events are the upstream's own bytes; translated ones are not. */
   readonly isRelayed: boolean
-  /** Its clients are told with a mark for the end. */
+  /** Its streams end with a mark. */
   readonly endsWithDone: boolean
 }
 
@@ -166,7 +166,7 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
           const failure = JSON.parse(told.at(door.endsWithDone ? -2 : -1)?.data ?? '{}')
           expect(JSON.stringify(failure)).toContain('error')
           expect(breakers.seenOf(failuresOf(target))?.failuresInARow).toBe(1)
-          // What was reported until then is kept, and nothing is guessed.
+          // Usage reported by then is kept, and nothing is guessed.
           if (records[0]?.usage === null) expect(records[0]?.cost?.status).toBe('unknown')
         },
       })
@@ -275,7 +275,7 @@ describe('a shutdown', () => {
       const seen = await gateway.clock.finish(call.seen)
       expect(seen).toMatchObject({ status: 200, ending: 'cut' })
       expect(seen.text).toContain('error')
-      // Nobody is kept waiting any more.
+      // No client waits longer.
       expect(seen.text).not.toContain('keep-alive')
       expect(gateway.upstream.sent[0]?.state).toBe('shutdown')
       expect(gateway.ledger.records).toMatchObject([

@@ -1,4 +1,4 @@
-/** What tests share must not be noticed: each finds what it would find in a database of its own. */
+/** Sharing between tests has no effect: each finds the state of a separate database. */
 import { describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase, withTestStore } from './databases.ts'
 import { pollUntil } from './poll-until.ts'

@@ -1,4 +1,4 @@
-/** That the raw upstream and the raw client show what really went over the wire. */
+/** The raw upstream and the raw client show the real bytes on the wire. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { pollUntil } from './poll-until.ts'
 import { connectRaw, finishedAnswer, sendRaw } from './raw-client.ts'

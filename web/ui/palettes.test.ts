@@ -1,6 +1,6 @@
 /**
- * That the palettes differ in nothing but colours: the browser tests ask axe for the second one
- * about colours alone. Reads the sources of the pages; knows no page.
+ * The palettes differ in colours alone: the browser tests ask axe for the second one about colours
+ * alone. Reads the sources of the pages; knows no page.
  */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,6 +1,5 @@
 /**
- * That what is written is read again as what it was, whatever people typed, and that the order says
- * nothing.
+ * A written file is read again unchanged, whatever its users typed, and its order has no meaning.
  */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** Which target is asked first: proportions are exact, order is kept, sick targets come last. */
+/** The order of targets: proportions are exact, order is kept, failing targets come last. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Gate, Strategy } from '../../core/gate.ts'

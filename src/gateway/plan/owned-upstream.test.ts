@@ -1,6 +1,5 @@
 /**
- * What of an owned model's registration, and of what a probe found, decides where it fills in the
- * middle.
+ * The form in which an owned model fills in the middle follows from its registration and its probe.
  */
 import { expect, test } from 'bun:test'
 import type { OwnedModel, ServerTraits } from '../../core/owned-model.ts'

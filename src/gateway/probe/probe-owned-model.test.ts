@@ -1,6 +1,6 @@
 /**
- * What a probe asks of an owned model, and what it says of each way in which a server can answer,
- * or not.
+ * The requests of a probe to an owned model, and its result for each way in which a server can
+ * answer, or not.
  */
 import { describe, expect, test } from 'bun:test'
 import { ScriptedClock } from '../../../test/support/scripted-clock.ts'
@@ -72,7 +72,7 @@ async function probe({
     baseUrl: 'https://models.example/v1',
     upstreamModelId: 'llama-7b',
     credentialHeader,
-    // What else there is has tests of its own (probe-fim.test.ts).
+    // Other abilities have their own tests (probe-fim.test.ts).
     fimEndpoint: 'fim-completions',
     fimTemplate: 'auto',
     probe: found === undefined ? null : { status: 'reachable', checkedAt: 1, latencyMs: 1, found },
@@ -377,7 +377,7 @@ describe('a refusal', () => {
       expect((await probe({ scripts: [json(status, `${said} ${SAID}`)] })).result).toEqual(
         unreachable(UNKNOWN_MODEL, { httpStatus: status }),
       )
-    // Where the status says it all, the words count for nothing.
+    // The message does not matter if the status is conclusive.
     const { result } = await probe({ scripts: [json(422, { error: { message: said } })] })
     expect(result.status).toBe('reachable')
   })

@@ -92,7 +92,7 @@ describe('the number of targets called at once', () => {
     [10, [0, 0, 0, 0]],
     [3, [0, 0, 0, 1_000]],
     [1, [0, 1_000, 2_000, 3_000]],
-    // A key that may make no calls is told so by its limits, target by target.
+    // The limits of a key without calls refuse it, target by target.
     [0, [0, 1_000, 2_000, 3_000]],
   ])('a key that may have %p calls', async (concurrentCalls, atMs) => {
     const scene = concurrentCalls === undefined ? { gate } : { gate, concurrentCalls }

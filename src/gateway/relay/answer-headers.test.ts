@@ -1,6 +1,5 @@
 /**
- * What the headers of an answer say of its call: names that callers made up must neither break nor
- * flood them.
+ * The headers of an answer about its call: names invented by callers must not break or flood them.
  */
 import { expect, test } from 'bun:test'
 import type { Call } from '../call.ts'

@@ -1,5 +1,6 @@
 /**
- * What of a wrong gate id may be kept: names and mistakes in them, and neither keys nor prompts.
+ * The part of a wrong gate id that may be kept: names and mistakes in them, without keys and
+ * prompts.
  */
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'

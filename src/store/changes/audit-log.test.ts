@@ -61,7 +61,7 @@ describe.each(databases)('on $name', (kind) => {
     return await store.auditLog.list(accountId, filter, { limit: 1000 })
   }
 
-  /** As a full disk would: nothing can be written down. */
+  /** A full disk has the same effect: no row can be recorded. */
   async function refuseRows(): Promise<void> {
     if (kind.name === 'SQLite') {
       await database.run(
@@ -322,7 +322,7 @@ describe.each(databases)('on $name', (kind) => {
     test('deletes all older rows, in batches, and no others', async () => {
       const gates = await GateRegistry.load({ gates: store.gates })
       for (let made = 0; made < 160; made += 1) await gates.create(DEFAULT_ACCOUNT, settings)
-      // Of each ten in the order of their ids, nine.
+      // Nine of each ten, in the order of their ids.
       await database.run(`update audit_log set at = at - 10 * 86400000 where id in (
       select id from (select id, row_number() over (order by id) as place from audit_log) as placed
       where place % 10 <> 0)`)

@@ -121,7 +121,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
       `INSERT INTO provider_keys (account_id, provider, sealed_key, masked_key, active, created_at, updated_at)
        VALUES ('acct_default', 'openai', 'sealed', 'masked', 1, 1, 1)`,
     )
-    // As a rotation of the master key does.
+    // A rotation of the master key does the same.
     await created.run("UPDATE provider_keys SET sealed_key = 'sealed anew'")
     await created.run('UPDATE provider_keys SET last_used_at = 5')
     const told = (await feed.since(0, 100)).map(
@@ -144,7 +144,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
 
   test('a transaction with many changes writes the counter once, and not a version of it for each row', async () => {
     const feed = await open()
-    // What earlier tests of this file left behind has pages too.
+    // Rows of earlier tests in this file have pages too.
     await created.run('VACUUM FULL change_counter')
     await store.database.transaction().execute(async (transaction) => {
       for (let start = 0; start < 3_000; start += 500)
@@ -232,7 +232,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     const change = store.database.transaction().execute(async (transaction) => {
       await transaction.insertInto('api_keys').values(row('key_1')).execute()
       const { sql } = await import('kysely')
-      // As at the commit, which then takes long.
+      // A commit does the same, and then takes long.
       await sql`SET CONSTRAINTS ALL IMMEDIATE`.execute(transaction)
       counted.resolve()
       await release.promise

@@ -68,7 +68,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on %p', (kin
           const there = await own.run(`SELECT pid FROM pg_stat_activity WHERE pid = ${pid}`)
           return there.length === 0
         })
-        // Time for what arrives while nobody asks anything.
+        // Time for events while no query runs.
         await Bun.sleep(50)
         await expect(sql`SELECT 1`.execute(connection)).rejects.toThrow()
       })

@@ -1,5 +1,5 @@
 /**
- * What is inserted in bulk is what was given, whatever is in it: one kind of database is given its
+ * Rows inserted in bulk are stored unchanged, whatever they hold: one kind of database gets its
  * columns as text.
  */
 import { describe, expect, test } from 'bun:test'
@@ -17,7 +17,7 @@ const text = fc
   })
   .map((value) => value.slice(0, 40))
 
-/** Of either kind of database. */
+/** For either kind of database. */
 const LARGEST_STEP = 512
 /** From this one on, numbers come a second time. */
 const TAKEN = 4 * LARGEST_STEP

@@ -160,7 +160,7 @@ describe('a checkpoint follows many written rows of', () => {
   // `afterEach` closes it once more, which does nothing.
   afterEach(() => store.close())
 
-  /** Of what is written from now on, nothing is in the file yet. */
+  /** The number of log pages that are not in the file. */
   const unwritten = async () => {
     const { log, checkpointed } = await readLog()
     return log - checkpointed

@@ -39,7 +39,7 @@ test('one caller at a time tries a database that is away, less and less often', 
     for (const result of results)
       expect(result.status === 'rejected' && result.reason).toBeInstanceOf(Refused)
   }
-  // Three had set out together when nobody knew.
+  // Three had set out together before the first failure.
   expect(scene.attempts.slice(0, 8)).toEqual([0, 0, 0, 100, 300, 700, 1500, 2500])
   expect(scene.attempts.length).toBeLessThan(20)
 })

@@ -34,7 +34,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
             )
             return there.length === 0
           })
-          // Time for what arrives while nobody asks anything.
+          // Time for events while no query runs.
           await Bun.sleep(50)
           await sql`select 1`.execute(transaction)
         })

@@ -100,7 +100,7 @@ test('a transaction without room fails with that error, even if SQLite itself ha
   const filling = database.transaction().execute(async (transaction) => {
     for (let round = 0; round < 10_000; round += 1) {
       await transaction.insertInto('numbers').values({ n: round }).execute()
-      // As a disk that fails does.
+      // A failing disk does the same.
       if (round === 5_000) throw new Error('there was room for 5,000 rows')
     }
   })

@@ -1,4 +1,4 @@
-/** What is so of a store in a file, and of no other. */
+/** Properties of a store in a file, and of no other. */
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'

@@ -1,6 +1,4 @@
-/**
- * What budgets made before the choice do with targets without a price, and that the choice is kept.
- */
+/** Budgets from before the choice meet targets without a price, and the choice is kept. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
 import type { Budget } from '../../core/budget.ts'

@@ -1,7 +1,4 @@
-/**
- * One note for all accounts of a batch, and what becomes of it wherever its settlement is cut
- * short.
- */
+/** One note for all accounts of a batch, and its state wherever its settlement is cut short. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Kysely, type KyselyPlugin, sql } from 'kysely'
@@ -66,7 +63,7 @@ describe.each(databases.filter(({ name }) => name === 'SQLite'))('on $name', (ki
     return row.count
   }
 
-  /** As whoever looks at analytics, and a node that starts, see them: the sums of some accounts. */
+  /** Analytics and a starting node see them alike: the sums of some accounts. */
   async function readAll() {
     const { usage, sums } = open()
     const query = { fromMs: NOON, toMs: NOON + HOUR, interval: 'all', groupBy: 'gate' } as const
@@ -144,7 +141,7 @@ describe.each(databases.filter(({ name }) => name === 'SQLite'))('on $name', (ki
         },
       )
       expect(await readAll()).toEqual(expected)
-      // What comes in between is not taken for what was settled already.
+      // A note in between is not taken for a settled one.
       await add()
       expect(await readAll()).toEqual(expected)
       await open().backlog.settleAll()

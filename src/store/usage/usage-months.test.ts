@@ -183,7 +183,7 @@ describe.each(databases)('on $name', (kind) => {
     const day = Math.floor((BEGIN_MS + 50 * DAY_MS) / DAY_MS) * DAY_MS
     const ofDay = (table: 'usage_rolled_days' | 'usage_due_days') =>
       store.database.deleteFrom(table).where('starts_at', '=', day).execute()
-    // As a build leaves it that deletes the mark and notes nothing.
+    // A build that deletes the mark and notes nothing leaves the same.
     await ofDay('usage_rolled_days')
     expect(await listMonths()).not.toContain('2025-12')
     await store.database

@@ -1,4 +1,4 @@
-/** Which accounts a start asks about: those that used something, however many there are. */
+/** The accounts that a start asks about: those with usage, however many there are. */
 import { expect, test } from 'bun:test'
 import { Kysely } from 'kysely'
 import { databases } from '../../../test/support/databases.ts'

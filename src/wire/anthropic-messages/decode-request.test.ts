@@ -1,7 +1,4 @@
-/**
- * What a Messages request may say, member by member and block by block, and how each mistake in it
- * is named.
- */
+/** The members and blocks of a Messages request, one by one, and the name of each mistake in it. */
 import { describe, expect, test } from 'bun:test'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { writeSeal, writeToolId } from '../seal-carrier.ts'

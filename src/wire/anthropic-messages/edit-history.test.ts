@@ -1,6 +1,6 @@
 /**
- * What other providers left in a conversation is taken out before it is relayed, and nothing else
- * is touched.
+ * Other providers' parts of a conversation are removed before it is relayed, and nothing else is
+ * touched.
  */
 import { describe, expect, test } from 'bun:test'
 import { scanJsonObject, spliceJson } from '../json-splice.ts'

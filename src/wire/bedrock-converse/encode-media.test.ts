@@ -1,4 +1,4 @@
-/** What is sent to Bedrock as images, documents and sound, and what cannot be. */
+/** Images, documents and sound that are sent to Bedrock, and those that cannot be. */
 import { describe, expect, test } from 'bun:test'
 import type { ChatMessage, ChatRequest, JsonRecord, UserPart } from '../chat-request.ts'
 import { bedrockClientCodec } from './client-codec.ts'

@@ -184,7 +184,7 @@ describe('a request', () => {
     [{ type: 'auto' }, { tools: [F, G] }, []],
     [{ type: 'none' }, { tools: [F, G], tool_choice: 'NONE' }, []],
     [{ type: 'required' }, { tools: [F, G], tool_choice: 'REQUIRED' }, []],
-    // By name none can be demanded: it is the only one offered, and that is said.
+    // A tool cannot be required by its name: it is the only one offered, and that is named.
     [{ type: 'tool', name: 'g' }, { tools: [G], tool_choice: 'REQUIRED' }, ['tools']],
   ] as const)('chooses tools: %j', (toolChoice, expected, expectedIgnored) => {
     const { body, ignored } = encode({ tools, toolChoice })

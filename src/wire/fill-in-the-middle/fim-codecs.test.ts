@@ -72,7 +72,7 @@ function textOf(events: readonly ChatEvent[]): string {
   return events.map((each) => (each.type === 'text-delta' ? each.text : '')).join('')
 }
 
-/** What a caller reads of its stream. */
+/** The text that a caller reads from its stream. */
 function readShown(events: readonly ChatEvent[]): { text: string; last: JsonRecord } {
   const encoder = new FimEventEncoder({
     callId: 'call_1',

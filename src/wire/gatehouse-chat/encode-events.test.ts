@@ -1,6 +1,6 @@
 /**
- * What `/v3/chat` answers: whole and streamed say the same, and what the client sends back brings
- * its seals along.
+ * The answers of `/v3/chat`: whole and streamed ones agree, and returned calls bring their seals
+ * along.
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -84,7 +84,7 @@ const ANSWER = (content: string) =>
 const SHORT = jsonAnswer(200, `${ANSWER('hi')}}`)
 const plainAnswer = (bytes: number) => jsonAnswer(200, `${ANSWER('h'.repeat(bytes))}}`)
 
-/** Each kind of body, with a member of it that holds whatever is said. */
+/** Each kind of body, with a member for any text. */
 const BODIES: readonly (readonly [path: string, body: (members: string) => string])[] = [
   [CHAT, (members) => chatOf('chat', members)],
   [MESSAGES, (members) => chatOf('claude', members)],

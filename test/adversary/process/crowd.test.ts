@@ -96,7 +96,7 @@ function expectFair(name: string, hostile: number, harmless: number): void {
   expect(hostile).toBeLessThanOrEqual(MOST * Math.max(LEAST_TICKS, harmless))
 }
 
-/** As much of a body as the other side takes, until it has answered. */
+/** Sends as much of a body as the other side accepts, until it has answered. */
 async function pour(sender: Sender, bytes: number): Promise<void> {
   const piece = Buffer.alloc(MIB, ' ')
   for (let sent = 0; sent < bytes && !sender.isClosed && statusOf(sender) === 0; sent += MIB) {

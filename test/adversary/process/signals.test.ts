@@ -52,7 +52,7 @@ async function limitOf(server: Gatehouse): Promise<string | null> {
   return response.headers.get(LIMIT)
 }
 
-/** Each reading of the file is told once. */
+/** Each reading of the file is logged once. */
 async function reload(server: Gatehouse, said: string): Promise<string> {
   const before = server.output().split(said).length
   server.signal('SIGHUP')

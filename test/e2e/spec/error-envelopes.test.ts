@@ -253,7 +253,7 @@ describe('Errors', () => {
       const { error } = body.startsWith('{"error":{')
         ? (JSON.parse(body) as typeof told)
         : { error: {} }
-      // What it did say is kept, but for a message that nobody could read.
+      // Its own words are kept, except an unreadable message.
       for (const [member, value] of Object.entries(error))
         if (member !== 'message') expect(told.error[member]).toEqual(value)
       if (name.includes('byte for byte')) expect(answer.text).toBe(body)

@@ -159,7 +159,7 @@ describe('Limits', () => {
         fetch: async (address, init) => {
           const response = await fetch(address, init)
           asked.push(response.headers.get('retry-after'))
-          // The wait that it is told is seconds long: only that it would come back is seen here.
+          // The wait is seconds long: this shows only that the SDK would retry.
           const headers = new Headers(response.headers)
           headers.set('retry-after-ms', '1')
           return new Response(response.body, { status: response.status, headers })

@@ -159,7 +159,7 @@ describe('PATCH {base_url}/v1/owned-models/:slug', () => {
         const { probe, warnings, ...rest } = body
         const { probe: probedBefore, ...restBefore } = before
         expect(rest).toEqual({ ...restBefore, [field]: changed, updatedAt: body.updatedAt })
-        // Of another model something else may be true.
+        // Another model may give other results.
         if (field === 'upstreamModelId') expect(warnings).toEqual([])
         else expect({ probe, warnings }).toEqual({ probe: probedBefore, warnings: undefined })
       }

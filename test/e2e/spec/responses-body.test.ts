@@ -182,7 +182,7 @@ describe('POST {base_url}/v1/responses', () => {
           })
           spent.push(usage?.output_tokens_details.reasoning_tokens ?? 0)
         }
-        // What the sandbox says that each effort costs.
+        // The sandbox's tokens for each effort.
         expect(spent).toEqual([64, 128, 192])
       })
 

@@ -17,7 +17,7 @@ interface Description {
   readonly paths: Readonly<Record<string, object>>
 }
 
-/** What is said of the server itself, and not of the interface. */
+/** Paths of the server itself, and not of the interface. */
 const WITHOUT_VERSION = ['/', '/docs', '/healthz', '/metrics', '/openapi.json', '/readyz']
 const messages = [{ role: 'user', content: 'hi' }]
 /** The entry points of the spec, each with a request that is served. */

@@ -36,7 +36,7 @@ const request: ChatRequest = {
 const codeOf = (name: string) =>
   writeCode(request, 'http://gate.test').find((snippet) => snippet.name === name)?.code ?? ''
 
-/** What the SDK is to be called with. */
+/** The expected call of the SDK. */
 const completion = {
   model: "demo'gate",
   messages: [

@@ -1,6 +1,6 @@
 /**
- * That the colours of series can be told apart: by eyes that see fewer, on both surfaces. Reads the
- * style sheet.
+ * The colours of series are distinct: for eyes that see fewer, on both surfaces. Reads the style
+ * sheet.
  */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -26,7 +26,7 @@ describe('the address of Vertex AI', () => {
     expect(providerBaseUrls.get('vertex-anthropic')).toBe(address.replace('/google', '/anthropic'))
   })
 
-  test('is the full address if that is set', () => {
+  test('is the given one if a full address is set', () => {
     const { providerBaseUrls } = read({
       VERTEX_PROJECT: 'acme-1',
       VERTEX_BASE_URL: 'http://127.0.0.1:9/v/',

@@ -195,7 +195,7 @@ describe('a provider with declared prices', () => {
     startedAt: MIDDAY,
   })
 
-  test('costs its declared price exactly, and its earlier price when it is computed again', () => {
+  test('charges its declared price exactly, and its earlier price when a cost is computed again', () => {
     const acme = declared([['large', { input: 2.5, output: 10, cachedInput: 0.07 }]])
     const cost = acme.costOf(call('acme/large'))
     expect(cost).toEqual({
@@ -272,7 +272,7 @@ describe('an owned model that costs nothing', () => {
     },
   )
 
-  test('has no zero cost when only one of its prices is zero', () => {
+  test('has all prices at zero: a single one is not enough', () => {
     const half = new PriceBook({
       providers: new Map(),
       declaredPrices: () => ({ input: 0, output: 9, cachedInput: 0 }),

@@ -144,7 +144,7 @@ describe('requests and tokens', () => {
     expect(lease.running).toBe(1)
   })
 
-  test('requests and tokens that the lease holds serve the next call at once', async () => {
+  test('that the lease holds serve the next call at once', async () => {
     const { store, take, taken } = start({ requestsPerMinute: 640 })
     expect(await taken({ requests: 3, requestsLeft: 600 })).toBe('taken')
     expect([take(), take()]).toEqual(['taken', 'taken'])
@@ -288,7 +288,7 @@ describe('places', () => {
     expect(take()).toBeInstanceOf(Promise)
   })
 
-  test('places not renewed for ten seconds are asked for again before use', async () => {
+  test('not renewed for ten seconds are asked for again before use', async () => {
     const { clock, lease, taken, take } = start({ concurrentCalls: 5 })
     await taken({ places: 3 })
     await lease.settled()
@@ -298,7 +298,7 @@ describe('places', () => {
     expect(take()).toBeInstanceOf(Promise)
   })
 
-  test('places on their way back serve no call', async () => {
+  test('on their way back serve no call', async () => {
     const { lease, store, taken, take } = start({ concurrentCalls: 5 })
     await taken({ places: 1 })
     lease.giveBack(0)
@@ -312,7 +312,7 @@ describe('places', () => {
     expect(await next).toBe('taken')
   })
 
-  test('places that a question asks to keep serve calls until its answer', async () => {
+  test('that a question asks to keep serve calls until its answer', async () => {
     const { clock, lease, store, take } = start({ concurrentCalls: 160 })
     store.always = { places: 160 }
     for (let call = 0; call < 100; call += 1) {
@@ -329,7 +329,7 @@ describe('places', () => {
     expect(take()).toBeInstanceOf(Promise)
   })
 
-  test('places in use are renewed every five seconds', async () => {
+  test('in use are renewed every five seconds', async () => {
     const { clock, lease, store, taken } = start({ concurrentCalls: 5 })
     await taken({ places: 1 })
     clock.nowMs += 4_999
@@ -565,7 +565,7 @@ describe('in advance', () => {
     },
   )
 
-  test('a key without calls holds no places in advance', async () => {
+  test('a key without calls holds no places', async () => {
     const { clock, lease, store, taken } = start({ concurrentCalls: 160 })
     await taken({ places: 1 })
     clock.nowMs += 60_000

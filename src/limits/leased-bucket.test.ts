@@ -122,7 +122,7 @@ describe('the question', () => {
     expect(ask(bucket, NOBODY, 1, START_MS).missing).toBe(300)
   })
 
-  test('leaves, unanswered, its debt to be reported again and its returned part unused', () => {
+  test('that gets no answer leaves its debt to be reported again, and its returned part unused', () => {
     const bucket = start()
     bucket.take(granted(10), START_MS)
     bucket.charge(25)

@@ -559,7 +559,7 @@ describe('the ledger', () => {
     expect(await tend()).toBe(false)
   })
 
-  test('does not add calls of this node twice that it already contains', async () => {
+  test('counts calls of this node once that it already contains', async () => {
     const { lease, tend, ask, store, window } = start()
     await ask(tokens(0), { used: used(10) })
     window.tokens += 5
@@ -574,7 +574,7 @@ describe('the ledger', () => {
     })
   })
 
-  test('raises again a store that answers with a smaller sum than the ledger’s', async () => {
+  test('is reported again to a store that answers with a smaller sum', async () => {
     const { lease, tend, store, window } = start()
     const asking = lease.ask(tokens(0))
     lease.raiseFloor(used(50), false)
@@ -623,7 +623,7 @@ describe('a store that was away', () => {
     expect(await tend()).toBe(false)
   })
 
-  test('keeps the answer to an older question, and its reported usage is not lost or taken back', async () => {
+  test('may answer an earlier question, whose reported usage is not lost or taken back', async () => {
     const { clock, store, window, lease } = start()
     window.tokens += 10
     lease.tend(clock.nowMs)

@@ -123,7 +123,7 @@ describe('a connection', () => {
     expect(upstream.connections).toBe(3)
   })
 
-  test('is reused: a thousand calls at once need a thousand connections, twice', async () => {
+  test('is reused: two waves of a thousand calls at once open a thousand connections', async () => {
     const waiting: Socket[] = []
     const upstream = await startUpstream((socket) => {
       waiting.push(socket)

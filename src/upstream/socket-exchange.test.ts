@@ -208,7 +208,7 @@ describe('pieces, in the turn that brings them', () => {
     expect(deadlines.size).toBe(0)
   })
 
-  test('are read up to a break before it fails', async () => {
+  test('from before a break are read before the failure', async () => {
     const upstream = startDictated()
     const { exchange } = open(upstream.url)
     await exchange.send()

@@ -53,7 +53,7 @@ describe('fields', () => {
     expect(sent()).not.toHaveProperty('min_tokens')
   })
 
-  test('fields that the provider knows reach it', async () => {
+  test('known to the provider reach it', async () => {
     const known = {
       suffix: 'return a',
       temperature: 0.5,
@@ -70,7 +70,7 @@ describe('fields', () => {
     expect(answer.headers).not.toHaveProperty('x-gatehouse-ignored')
   })
 
-  test('fields that the provider would refuse are left out and named', async () => {
+  test('that the provider would refuse are left out and named', async () => {
     const unknown = {
       frequency_penalty: 0.1,
       presence_penalty: 0.1,
@@ -106,7 +106,7 @@ describe('fields', () => {
     expect(sent()).toEqual({ ...BASE, model: 'codestral-latest' })
   })
 
-  test('the remaining fields stay byte for byte', async () => {
+  test('that remain stay byte for byte', async () => {
     await scene.post(
       FIM,
       '{ "frequency_penalty":0, "prompt" : "h\\u00e9 \u{1F600}\\/", "temperature":1.0e-1,"min_tokens":1,"mod\\u0065l":"codestral","random_seed":12345678901234567890,"stop":null , "user":"u"}',

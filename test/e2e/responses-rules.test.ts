@@ -231,7 +231,7 @@ describe('bytes', () => {
     expect(scene.upstream.last().text).toBe(ODD.replace(':  "gpt5"', ':  "gpt-5"'))
   })
 
-  test('of members that the spec orders are added without touching the others', async () => {
+  test('of other members stay when the members ordered by the spec are added', async () => {
     const body = '{"input" : "a\\u0062","model":"gpt5","big":12345678901234567890,"z":{ }}'
     await send(body)
     const upstreamBody = withoutMember(

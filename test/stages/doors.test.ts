@@ -278,7 +278,7 @@ describe('/v1/models', () => {
     expect(gateway.ledger.records).toEqual([])
   })
 
-  test('are in Anthropic’s format for its clients, page by page, with the key in its header', async () => {
+  test('is in Anthropic’s format for its clients, page by page, with the key in its header', async () => {
     const gateway = scene()
     const headers = {
       authorization: null,
@@ -332,13 +332,13 @@ describe('/v1/models', () => {
     })
   })
 
-  test('take the key from x-api-key for OpenAI’s shape too', async () => {
+  test('accepts the key from x-api-key for OpenAI’s shape too', async () => {
     const headers = { authorization: null, 'x-api-key': CALLER_KEY }
     const seen = await scene().ask({ path: '/v1/models/one', method: 'GET', headers })
     expect(JSON.parse(seen.text)).toEqual(model('one'))
   })
 
-  test('are in Mistral’s format under /alt, with the calls that each accepts', async () => {
+  test('is in Mistral’s format under /alt, with the calls that each gate accepts', async () => {
     const gateway = scene()
     const card = (id: string, takes: boolean) => ({
       ...model(id),

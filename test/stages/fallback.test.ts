@@ -177,7 +177,7 @@ describe('ends the call', () => {
 })
 
 describe('the order', () => {
-  test('has each target tried as often as the gate says before the next one', () =>
+  test('each target is tried as often as the gate says before the next one', () =>
     runRow({
       name: '',
       gateway: {
@@ -198,7 +198,7 @@ describe('the order', () => {
       },
     }))
 
-  test('moves on from a refused credential without a retry, whatever the gate says', () =>
+  test('a refused credential is not tried again, whatever the gate says', () =>
     runRow({
       name: '',
       gateway: {
@@ -211,7 +211,7 @@ describe('the order', () => {
       tookMs: 0,
     }))
 
-  test('skips targets without a credential, at no cost', () =>
+  test('targets without a credential are skipped, and count as no attempt', () =>
     runRow({
       name: '',
       gateway: { ...gates(FIRST, SECOND, THIRD), credentials: { openai: 'none', groq: 'none' } },
@@ -221,7 +221,7 @@ describe('the order', () => {
       settled: { attempts: 1, target: THIRD, attemptDetails: undefined },
     }))
 
-  test('spans all targets with one time limit of the gate', () =>
+  test('one time limit of the gate spans all targets', () =>
     runRow({
       name: '',
       gateway: {

@@ -94,7 +94,7 @@ describe('the number of targets called at once', () => {
     [1, [0, 1_000, 2_000, 3_000]],
     // The limits of a key without calls refuse it, target by target.
     [0, [0, 1_000, 2_000, 3_000]],
-  ])('a key that may have %p calls', async (concurrentCalls, atMs) => {
+  ])('for a key with %p calls', async (concurrentCalls, atMs) => {
     const scene = concurrentCalls === undefined ? { gate } : { gate, concurrentCalls }
     const { rows, sent } = await run(scene, [slow, slow, slow, slow])
     expect(sent.map((request) => request.atMs)).toEqual(atMs)
@@ -106,7 +106,7 @@ describe('the number of targets called at once', () => {
 })
 
 describe('each target is called alone and once, whatever the gate says', () => {
-  test('no retry, hedge or other target counts', async () => {
+  test('without a retry, a hedge or another target', async () => {
     const targets = [{ model: CHAT, weight: 0 }, { model: 'groq/b' }]
     const gate = { targets, strategy: 'weighted', hedgeAfterMs: 10, maxRetries: 3 } as const
     const { rows, sent } = await run({ gate }, [
@@ -228,7 +228,7 @@ describe('a target that fails', () => {
     return rows[0]
   }
 
-  test('in its own words, which are cut at a length', async () => {
+  test('is reported in its own words, which are cut at a length', async () => {
     const row = await failed(
       json(400, { error: { message: `Bad. ${'x'.repeat(600)}`, type: 't', code: null } }),
     )

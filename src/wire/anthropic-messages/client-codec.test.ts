@@ -499,7 +499,7 @@ describe('a whole answer', () => {
     })
   })
 
-  test('without an answer in it is an error', () => {
+  test('with an error, or without content, is an error', () => {
     expect(() => anthropicClientCodec.decodeAnswer({ error: { message: 'no' } })).toThrow('no')
     expect(() => anthropicClientCodec.decodeAnswer({})).toThrow('without content')
   })

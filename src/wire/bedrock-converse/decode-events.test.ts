@@ -319,7 +319,7 @@ describe('a whole answer', () => {
     })
   })
 
-  test('without an answer in it, or a malformed one, is an error', () => {
+  test('with an error, without content, or malformed, is an error', () => {
     expect(() => bedrockClientCodec.decodeAnswer({ message: 'no' })).toThrow('no')
     expect(() => bedrockClientCodec.decodeAnswer({})).toThrow('without content')
     expect(() =>

@@ -46,20 +46,20 @@ describe('a variable', () => {
   })
 })
 
-describe('a template that would be too large', () => {
+describe('a rendered template', () => {
   const full = { a: 'é'.repeat(50) }
 
-  test('is as large as it may be, in bytes', () => {
+  test('may have exactly the limit, in bytes', () => {
     expect(renderTemplate('{{a}}!{{a}}', full, 201)).toBe(`${full.a}!${full.a}`)
   })
 
-  test('is refused a byte later', () => {
+  test('is refused a byte beyond it', () => {
     expect(() => renderTemplate('{{a}}!{{a}}', full, 200)).toThrow(
       expect.objectContaining({ kind: 'payload_too_large', status: 413, param: 'instructions' }),
     )
   })
 
-  test('holds too many variables', () => {
+  test('is refused with too many variables', () => {
     expect(() => renderTemplate('{{empty}}'.repeat(10_001), vars, 1_000_000)).toThrow(
       expect.objectContaining({ kind: 'invalid_request', status: 400, param: 'instructions' }),
     )

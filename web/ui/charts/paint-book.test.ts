@@ -16,7 +16,7 @@ function draw(charts: readonly (readonly string[])[], before: string | null = nu
 const names = (count: number, name = 'gate') =>
   Array.from({ length: count }, (_, index) => `${name}-${index}`)
 
-describe('a thing', () => {
+describe('a series', () => {
   test('has the same paint in every chart, at any rank and beside any others', () => {
     const { drawn } = draw([['a', 'b', 'c'], ['c', 'x', 'a'], ['a'], ['b', 'c', 'a', 'y', 'z']])
     const [first, ...others] = drawn

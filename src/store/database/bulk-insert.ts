@@ -30,7 +30,8 @@ export class BulkInsert<Item> {
    * SQLite runs a statement of one row for each of them: one of many rows it reads and binds for
    * twice as long a row (7.3 and 3.7 µs, of calls). To Postgres each statement is a message that it
    * reads and plans, so it is given many rows, each column as one array: a parameter for each value
-   * costs the client three times as much, and the server more. While the server works on a
+   * costs the client three times as much, and the server more. It takes them apart as it goes: of
+   * arrays after `FROM` it would first make a table for each, a fifth of its work. While the server works on a
    * statement, `between` runs and the next one's arrays are made.
    * @param between awaited after each step, with what is in it: with all of them when this resolves
    * @throws the database's error, where a row is there already too (`isDuplicate`); to be taken back
@@ -86,7 +87,7 @@ export class BulkInsert<Item> {
     const values = Object.values(columns)
     const source = isSqlite(database)
       ? sql`VALUES (${sql.join(values.map(() => sql`${''}`))})`
-      : sql`SELECT * FROM unnest(${sql.join(values.map((type) => sql`${''}::${sql.raw(type)}[]`))})`
+      : sql`SELECT ${sql.join(values.map((type) => sql`unnest(${''}::${sql.raw(type)}[])`))}`
     return sql`INSERT INTO ${sql.table(table)} (${names}) ${source}`.compile(database)
   }
 }

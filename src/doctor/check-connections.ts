@@ -3,6 +3,7 @@
  */
 import type { Secret } from '../core/secret.ts'
 import { type Finding, findingsOf } from './finding.ts'
+import { readAnswer } from './read-answer.ts'
 
 const { ok, warn } = findingsOf('connections')
 const WITHIN_MS = 5_000
@@ -29,7 +30,7 @@ export async function checkConnections(
     signal: AbortSignal.timeout(WITHIN_MS),
     ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token.reveal()}` } }),
   }).then(
-    (response) => (response.status === 200 ? response.text() : ''),
+    (response) => (response.status === 200 ? readAnswer(response) : ''),
     () => '',
   )
   return [...readCounts(text)].map(([provider, counts]) => judge(provider, counts))

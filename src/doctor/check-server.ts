@@ -8,6 +8,7 @@ import { checkConnections } from './check-connections.ts'
 import type { ExaminedGate } from './check-gates.ts'
 import { checkUnpricedBudgets } from './check-unpriced.ts'
 import { codeOf, type Finding, findingsOf } from './finding.ts'
+import { readAnswer } from './read-answer.ts'
 
 const { fail, ok, warn } = findingsOf('server')
 const ofClock = findingsOf('clock')
@@ -176,7 +177,9 @@ async function ask(url: string, apiKey?: string): Promise<Answer | Error> {
     const endedAt = Date.now()
     const time = timeOf(response.headers)
     const skewMs = time === undefined ? undefined : time - (startedAt + endedAt) / 2
-    const body: unknown = await response.json().catch(() => undefined)
+    const body: unknown = await readAnswer(response)
+      .then((text) => JSON.parse(text))
+      .catch(() => undefined)
     const isObject = typeof body === 'object' && body !== null
     return { status: response.status, body: isObject ? (body as Json) : undefined, skewMs }
   } catch (error) {

@@ -269,6 +269,26 @@ test('a model’s form of fill-in-the-middle is shown and can be set by hand', a
   await page.getByText('no gate', { exact: true }).waitFor()
 })
 
+test('an unsaved owned model asks before its form is left', async () => {
+  const { page } = visit
+  const question = page.getByRole('alertdialog', { name: 'Leave without saving?' })
+  for (const [path, field] of [
+    ['/dashboard/owned-models/new', 'Slug'],
+    ['/dashboard/owned-models/house-llama', 'Display name'],
+  ] as const) {
+    await page.goto(path)
+    await page.getByLabel(field).fill('typed-of-it')
+    await page.getByRole('link', { name: 'API Keys' }).first().click()
+    await question.getByRole('button', { name: 'Cancel' }).click({ timeout: 5_000 })
+    expect(await page.getByLabel(field).inputValue()).toBe('typed-of-it')
+    await page.getByRole('link', { name: 'API Keys' }).first().click()
+    await question.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('heading', { name: 'API Keys' }).waitFor()
+  }
+  await page.goto('/dashboard/owned-models/house-llama')
+  await page.getByText('no gate', { exact: true }).waitFor()
+})
+
 test('a model in use by a gate cannot be deleted, and the gate is named', async () => {
   const { page } = visit
   // Behind the page's back: it finds out by the refusal.

@@ -309,7 +309,7 @@ describe('a button that is pressed twice', () => {
     })
     const end = async () => {
       answered.resolve()
-      await dialog().waitFor({ state: 'detached' })
+      await dialog().or(page.getByRole('alertdialog')).waitFor({ state: 'detached' })
       await page.unrouteAll({ behavior: 'wait' })
       return sent
     }
@@ -329,6 +329,29 @@ describe('a button that is pressed twice', () => {
       await dialog().locator('[aria-busy="true"]').waitFor()
       expect(await end()).toEqual(['POST'])
     }
+  })
+
+  test('keeps the focus while its change is under way, and when that was refused', async () => {
+    await follow(page, '/settings/tags')
+    await page.getByRole('button', { name: 'Create a tag' }).first().click()
+    await dialog().getByLabel('Name').fill('focused')
+    const answered = Promise.withResolvers<void>()
+    await page.route('**/v1/tags', async (route) => {
+      if (route.request().method() !== 'POST') return await route.continue()
+      await answered.promise
+      await route.fulfill({ status: 503, json: { error: 'unavailable', message: 'Not now.' } })
+    })
+    const create = dialog().getByRole('button', { name: 'Create' })
+    await create.focus()
+    await page.keyboard.press('Enter')
+    await dialog().locator('[aria-busy="true"]').waitFor()
+    const hasFocus = async () => (await create.and(page.locator(':focus')).count()) === 1
+    expect(await hasFocus()).toBeTrue()
+    answered.resolve()
+    await dialog().locator('[aria-busy="true"]').waitFor({ state: 'detached' })
+    expect(await hasFocus()).toBeTrue()
+    await page.unrouteAll({ behavior: 'wait' })
+    await page.keyboard.press('Escape')
   })
 
   test('deletes once', async () => {
@@ -668,6 +691,25 @@ test('figures that the gateway fails to read are reported accessibly', async () 
   await page.getByRole('main').getByRole('alert').first().waitFor()
   expect(await findPageFaults(page)).toEqual([])
   await page.unroute(/\/v1\/analytics/)
+})
+
+test('at 320 px the head of the page has room for the longest zone, and the menu is in sight', async () => {
+  const narrow = await browser.visit(gatehouse.url, { viewport: { width: 320, height: 640 } })
+  await narrow.context.addCookies(await visit.context.cookies())
+  const zones = `Intl.DateTimeFormat.prototype.resolvedOptions = ((original) => function () {
+    return { ...original.call(this), timeZone: 'America/Argentina/ComodRivadavia' }
+  })(Intl.DateTimeFormat.prototype.resolvedOptions)`
+  await narrow.page.addInitScript(zones)
+  await narrow.page.goto('/dashboard/settings/tags')
+  const zone = narrow.page.getByRole('note').filter({ hasText: 'Times in America' }).first()
+  await zone.waitFor()
+  const logo = await narrow.page.getByText('Gatehouse', { exact: true }).first().boundingBox()
+  const menu = await narrow.page.getByRole('button', { name: 'Open the menu' }).boundingBox()
+  const box = await zone.boundingBox()
+  expect(box?.x).toBeGreaterThan((logo?.x ?? 0) + (logo?.width ?? 0) + 4)
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(menu?.x ?? 0)
+  expect((menu?.x ?? 0) + (menu?.width ?? 0)).toBeLessThanOrEqual(320)
+  await narrow.close()
 })
 
 /** What one presses in a table's row, or is told of a target, beyond the page's edges. */

@@ -39,7 +39,7 @@ export function Shell() {
       </a>
       <div className="sticky top-0 z-30 flex h-13 items-center justify-between border-b border-line bg-canvas px-4 lg:hidden">
         <Logo />
-        <ZoneNote className="mr-3 ml-auto min-w-0 truncate" />
+        <ZoneNote className="mx-3 min-w-0 flex-1 truncate text-right" />
         <IconButton
           label="Open the menu"
           aria-expanded={isMenuOpen}
@@ -50,7 +50,7 @@ export function Shell() {
       </div>
       <aside className="sticky top-0 hidden h-dvh flex-col border-r border-line bg-canvas lg:flex">
         <SideMenu>
-          <ZoneNote isRailed className="px-5 py-2 rail:px-1 rail:text-center" />
+          <ZoneNote isRailed className="shrink-0 px-5 py-2 rail:px-1 rail:text-center" />
         </SideMenu>
       </aside>
       {isMenuOpen && <MobileMenu onClose={() => setMenuOpen(false)} />}
@@ -196,7 +196,7 @@ function ZoneNote({
     <p
       role="note"
       title={`${words}${zone === 'utc' ? '' : ` (${offset} now)`}. The menu of your account has the switch.`}
-      className={classNames('shrink-0 text-xs text-ink-faint', className)}
+      className={classNames('text-xs text-ink-faint', className)}
     >
       <span className={isRailed ? 'rail:sr-only' : undefined}>{words}</span>
       {isRailed && (

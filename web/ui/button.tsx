@@ -44,15 +44,17 @@ export function Button({
   size,
   isBusy = false,
   className,
-  disabled,
+  onClick,
   children,
   ...rest
 }: ButtonProps) {
+  // Not disabled while it is busy: whoever pressed it by the keyboard would lose the focus.
   return (
     <button
       type="button"
       {...rest}
-      disabled={disabled === true || isBusy}
+      onClick={isBusy ? (event) => event.preventDefault() : onClick}
+      aria-disabled={isBusy || undefined}
       aria-busy={isBusy || undefined}
       className={appearance({ look, size }, className)}
     >

@@ -3,7 +3,7 @@
 /** @param isRailed where the menu is narrow, the drawing stands alone */
 export function Logo({ isRailed = false }: { readonly isRailed?: boolean }) {
   return (
-    <span className="flex items-center gap-2.5 text-[15px] font-semibold tracking-tight text-ink">
+    <span className="flex shrink-0 items-center gap-2.5 text-[15px] font-semibold tracking-tight text-ink">
       <svg aria-hidden="true" viewBox="0 0 32 32" className="size-6">
         <rect width="32" height="32" rx="7" className="fill-accent" />
         <g fill="none" className="stroke-on-accent" strokeLinecap="round">

@@ -8,12 +8,12 @@ import { formatDuration } from '../../format/figures.ts'
 import { Button } from '../../ui/button.tsx'
 import { ChangedMeanwhileNote, OwnEditsNote } from '../../ui/changed-meanwhile-note.tsx'
 import { Form } from '../../ui/form.tsx'
+import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { ownEdits } from '../../ui/own-edits.ts'
 import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { type Gate, type GateDraft, type GateSettings, toChanges, toDraft } from './gate-draft.ts'
 import { GateFields } from './gate-form.tsx'
-import { LeaveGuard } from './leave-guard.tsx'
 import { useGateForm } from './use-gate-form.ts'
 
 export function GateEditor({

@@ -3,12 +3,12 @@ import { useNavigate } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Form } from '../../ui/form.tsx'
+import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { Page } from '../../ui/page.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { EMPTY_DRAFT, type NewGate, toNewGate } from './gate-draft.ts'
 import { GateFields } from './gate-form.tsx'
-import { LeaveGuard } from './leave-guard.tsx'
 import { useGateForm } from './use-gate-form.ts'
 
 export function NewGatePage() {

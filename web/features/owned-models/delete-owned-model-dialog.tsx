@@ -27,7 +27,7 @@ export function DeleteOwnedModelDialog({
     send: () => ask('DELETE /v1/owned-models/{slug}', { path: { slug: model.slug } }),
     onAnswer: async () => {
       toast('success', `Model “${model.slug}” deleted`)
-      await navigate({ to: '/owned-models' })
+      await navigate({ to: '/owned-models', ignoreBlocker: true })
       queryClient.removeQueries({ queryKey: ['GET /v1/owned-models/{slug}'] })
     },
     makesStale: ['GET /v1/owned-models'],

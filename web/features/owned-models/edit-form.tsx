@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { ChangedMeanwhileNote, OwnEditsNote } from '../../ui/changed-meanwhile-note.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
+import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { ownEdits } from '../../ui/own-edits.ts'
 import { toast } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
@@ -127,6 +128,7 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
       />
       <OwnEditsNote onBringBack={bringBack} />
       <FormRefusal />
+      <LeaveGuard isDirty={isChanged || mine !== undefined} />
       <div className="flex justify-end gap-2">
         {isChanged && (
           <Button

@@ -5,6 +5,7 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
+import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { useChange } from '../../ui/use-change.ts'
@@ -65,6 +66,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
     onDone: onSaved,
   })
   const canSend = isRegistrable(draft)
+  const isTyped = JSON.stringify(draft) !== JSON.stringify(NOTHING_TYPED)
   const submit = () => {
     if (!canSend) return false
     register.mutate()
@@ -169,6 +171,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
         )}
         <PriceFields prices={draft} onChange={change} isRegistering />
         <FormRefusal />
+        <LeaveGuard isDirty={isTyped} />
         <div className="flex flex-wrap items-center justify-end gap-2">
           <p className="mr-auto text-[13px] text-ink-faint">
             The model is asked for one token, and saved either way.

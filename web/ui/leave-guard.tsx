@@ -1,6 +1,6 @@
 /** Asks before a page with unsaved changes is left, also by the browser's own ways. */
 import { useBlocker } from '@tanstack/react-router'
-import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { ConfirmDialog } from './dialog.tsx'
 
 export function LeaveGuard({ isDirty }: { readonly isDirty: boolean }) {
   const blocker = useBlocker({

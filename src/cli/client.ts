@@ -28,6 +28,18 @@ export interface Listing<Row> {
   readonly hasMore: boolean
 }
 
+interface AskOptions {
+  readonly signal?: AbortSignal
+  /** The one that a change is of; absent: whichever it is. */
+  readonly version?: string | undefined
+}
+
+interface Question extends Pick<AskOptions, 'version'> {
+  readonly path?: object
+  readonly query?: object
+  readonly body?: unknown
+}
+
 const PAGE_SIZE = 200
 
 export class Client {
@@ -54,11 +66,20 @@ export class Client {
   }
 
   /** `call`, of an operation that a description names, so that no type knows it. */
-  async callNamed(name: string, member: string, question?: object): Promise<JsonObject> {
-    const response = await this.#ask(toApiRequest(name as OperationName, question))
+  async callNamed(name: string, member: string, question?: Question): Promise<JsonObject> {
+    return (await this.readNamed(name, member, question)).body
+  }
+
+  /** Likewise, with the version; undefined: the server is older than versions. */
+  async readNamed(
+    name: string,
+    member: string,
+    question?: Question,
+  ): Promise<{ readonly body: JsonObject; readonly version: string | undefined }> {
+    const response = await this.#ask(toApiRequest(name as OperationName, question), question)
     const body = await readJsonObject(response)
     if (body?.[member] === undefined) throw notAGateway(response)
-    return body
+    return { body, version: response.headers.get('etag') ?? undefined }
   }
 
   /** The answer as it arrives, for streams. @throws CliError for anything but a 2xx */
@@ -67,7 +88,7 @@ export class Client {
     signal: AbortSignal,
     ...[question]: QuestionOf<Name>
   ): Promise<Response> {
-    return await this.#ask(toApiRequest(name, question), signal)
+    return await this.#ask(toApiRequest(name, question), { signal })
   }
 
   async remove<Name extends RemovalName>(
@@ -78,8 +99,8 @@ export class Client {
   }
 
   /** `remove`, of an operation that a description names. */
-  async removeNamed(name: RemovalName, question?: object): Promise<void> {
-    const response = await this.#ask(toApiRequest(name, question))
+  async removeNamed(name: RemovalName, question?: Question): Promise<void> {
+    const response = await this.#ask(toApiRequest(name, question), question)
     // Anything else that is well came from something that does not know what was asked.
     if (response.status !== 204) throw notAGateway(response)
   }
@@ -109,11 +130,18 @@ export class Client {
   }
 
   /** @throws CliError for anything but a 2xx */
-  async #ask({ method, path, body }: ApiRequest, signal?: AbortSignal): Promise<Response> {
+  async #ask(
+    { method, path, body }: ApiRequest,
+    { signal, version }: AskOptions = {},
+  ): Promise<Response> {
     const response = await this.#send(
       new Request(this.#baseUrl + path, {
         method,
-        headers: { authorization: `Bearer ${this.#apiKey}`, 'content-type': 'application/json' },
+        headers: {
+          authorization: `Bearer ${this.#apiKey}`,
+          'content-type': 'application/json',
+          ...(version === undefined ? {} : { 'if-match': version }),
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(signal === undefined ? {} : { signal }),
       }),
@@ -200,6 +228,7 @@ const FAILURES: Readonly<Record<number, CliFailure>> = {
   403: 'unauthorized',
   404: 'notFound',
   409: 'conflict',
+  412: 'conflict',
 }
 
 /** Reads either envelope: `{error, message}` or `{error: {code, message}}`. */

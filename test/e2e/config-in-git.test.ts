@@ -384,6 +384,45 @@ function plainGate(id: string): string {
   return `  - id: ${id}\n    targets: [{model: sandbox/echo}]\n`
 }
 
+test.each(['look', 'change'])(
+  'what somebody else changes before the %s of a push is not overwritten, and stops it',
+  async (moment) => {
+    const gate = { id: 'shared', targets: [{ model: 'openai/gpt-5' }] }
+    await ask('POST', '/v1/gates', gate)
+    let isDone = false
+    const between = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const { pathname, search } = new URL(request.url)
+        const isIt = request.method === (moment === 'look' ? 'GET' : 'PATCH')
+        if (!isDone && isIt && pathname === '/v1/gates/shared') {
+          isDone = true
+          await ask('PATCH', pathname, { targets: [{ model: 'openai/theirs' }] })
+        }
+        const { method, headers } = request
+        const body = method === 'GET' ? {} : { body: await request.text() }
+        return await fetch(`${server.url}${pathname}${search}`, { method, headers, ...body })
+      },
+    })
+    try {
+      await write('version: 1\ngates:\n  - id: shared\n    targets: [{ model: openai/mine }]\n')
+      const pushed = await run('config push', {
+        environment: { GATEHOUSE_URL: between.url.href.slice(0, -1) },
+      })
+      expect(isDone).toBeTrue()
+      expect([pushed.exitCode, pushed.stderr]).toEqual([
+        5,
+        expect.stringMatching(moment === 'look' ? /has changed the gate/ : /is not the version/),
+      ])
+      const kept = (await ask('GET', '/v1/gates/shared')) as typeof gate
+      expect(kept.targets).toEqual([{ model: 'openai/theirs' }])
+    } finally {
+      await between.stop(true)
+    }
+  },
+)
+
 test('it works on a local data folder too, and reads the file from standard input', async () => {
   const folder = await createTemporaryFolder()
   const environment = { GATEHOUSE_DATA_DIR: folder.path, GATEHOUSE_URL: '', GATEHOUSE_API_KEY: '' }

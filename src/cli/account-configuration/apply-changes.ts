@@ -2,10 +2,12 @@
  * Makes changes on the server one after the other, and stops at the first that it refuses. Asks
  * nobody.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { CliError } from '../cli-error.ts'
 import type { Client } from '../client.ts'
 import { OPERATIONS, type Saved } from './operations.ts'
 import type { Change } from './plan-changes.ts'
+import { toEntry } from './read-server.ts'
 
 export interface Applied {
   readonly change: Change
@@ -51,16 +53,27 @@ async function apply(
 ): Promise<Saved> {
   const { action, kind, body, handle = '' } = change
   const operations = OPERATIONS[kind.section]
+  /** Of the thing as the change was planned on: a person may have taken their time to agree. */
+  const versionOf = async () => {
+    const now = await operations.read(client, handle)
+    if (isDeepStrictEqual(toEntry(kind, now.body), change.before)) return now.version
+    throw new CliError(
+      'conflict',
+      `Somebody else has changed the ${kind.label} ${change.name} meanwhile. Run it again.`,
+    )
+  }
   switch (action) {
     case 'create':
       return await operations.create(client, body, credential)
     case 'update':
-      return await operations.update(client, handle, body)
+      return await operations.update(client, handle, { body, version: await versionOf() })
     case 'delete':
-      // Somebody else may have been quicker, and it is gone either way.
-      await operations.remove(client, handle).catch((error: unknown) => {
+      try {
+        await operations.remove(client, handle, await versionOf())
+      } catch (error) {
+        // Somebody else may have been quicker, and it is gone either way.
         if (!(error instanceof CliError && error.failure === 'notFound')) throw error
-      })
+      }
       return {}
   }
 }

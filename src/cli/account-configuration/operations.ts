@@ -18,8 +18,18 @@ export interface Operations {
   list(client: Client, limit: number): Promise<Listing<JsonObject>>
   /** @param credential of an owned model that has one */
   create(client: Client, body: JsonObject, credential: string | undefined): Promise<Saved>
-  update(client: Client, handle: string, body: JsonObject): Promise<Saved>
-  remove(client: Client, handle: string): Promise<void>
+  /** One as it is now, with its version. @throws CliError `notFound` */
+  read(
+    client: Client,
+    handle: string,
+  ): Promise<{ readonly body: JsonObject; readonly version: string | undefined }>
+  /** @throws CliError `conflict` when it is another version; undefined: whichever it is */
+  update(
+    client: Client,
+    handle: string,
+    change: { readonly body: JsonObject; readonly version: string | undefined },
+  ): Promise<Saved>
+  remove(client: Client, handle: string, version: string | undefined): Promise<void>
 }
 
 type CollectionPath<Name = OperationName> = Name extends `POST ${infer Path}` ? Path : never
@@ -44,9 +54,10 @@ function operationsAt(path: CollectionPath, parameter = 'id'): Operations {
     list: (client, limit) => client.listAll(`GET ${path}` as ListName, limit),
     create: (client, body, credential) =>
       client.callNamed(`POST ${path}`, parameter, { body: { ...body, credential } }),
-    update: (client, handle, body) =>
-      client.callNamed(`PATCH ${one}`, parameter, { path: named(handle), body }),
-    remove: (client, handle) =>
-      client.remove(`DELETE ${one}` as RemovalName, { path: named(handle) }),
+    read: (client, handle) => client.readNamed(`GET ${one}`, parameter, { path: named(handle) }),
+    update: (client, handle, { body, version }) =>
+      client.callNamed(`PATCH ${one}`, parameter, { path: named(handle), body, version }),
+    remove: (client, handle, version) =>
+      client.removeNamed(`DELETE ${one}` as RemovalName, { path: named(handle), version }),
   }
 }

@@ -28,6 +28,8 @@ export interface Change {
   readonly body: JsonObject
   /** By which the control plane addresses what is there already. */
   readonly handle: string | undefined
+  /** As it is there; undefined: it is not. */
+  readonly before: JsonObject | undefined
 }
 
 /**
@@ -108,7 +110,7 @@ function toCreation(kind: Kind, entry: JsonObject): Change {
   const fields = flatten(body)
     .filter(([field]) => field !== kind.namedBy)
     .map(([field, to]) => ({ field, from: undefined, to }))
-  return { action: 'create', kind, name, fields, body, handle: undefined }
+  return { action: 'create', kind, name, fields, body, handle: undefined, before: undefined }
 }
 
 function toUpdate(kind: Kind, entry: JsonObject, { entry: before, handle }: ServerEntry): Change {
@@ -127,11 +129,13 @@ function toUpdate(kind: Kind, entry: JsonObject, { entry: before, handle }: Serv
     fields,
     body: pick(entry, changed),
     handle,
+    before,
   }
 }
 
-function toDeletion(kind: Kind, { entry, handle }: ServerEntry): Change {
-  return { action: 'delete', kind, name: kind.identityOf(entry), fields: [], body: {}, handle }
+function toDeletion(kind: Kind, { entry: before, handle }: ServerEntry): Change {
+  const name = kind.identityOf(before)
+  return { action: 'delete', kind, name, fields: [], body: {}, handle, before }
 }
 
 function pick(entry: JsonObject, members: readonly string[]): JsonObject {

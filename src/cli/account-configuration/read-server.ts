@@ -65,7 +65,8 @@ function membersOf(
   return Object.keys(components.schemas[creationSchema]?.properties ?? {})
 }
 
-function toEntry(kind: Kind, row: JsonObject): JsonObject {
+/** One as the file would have it. */
+export function toEntry(kind: Kind, row: JsonObject): JsonObject {
   const given = Object.entries(kind.members).flatMap(([member, schema]) => {
     const value = row[member]
     const isAbsent = value === undefined || (value === null && !schema.safeParse(null).success)

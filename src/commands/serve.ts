@@ -14,6 +14,7 @@ import { boundByAddress, type Handle } from '../doors/bound-by-address.ts'
 import type { ConnectionLimits } from '../doors/connections.ts'
 import { watchHandles } from '../doors/handle-room.ts'
 import { obeySignals } from '../process/hear-signals.ts'
+import { yieldCompilers } from '../process/yield-compilers.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from '../providers/sandbox.ts'
 import type { Sandbox } from '../sandbox/start-sandbox.ts'
 import type { NewGate } from '../snapshots/gate-registry.ts'
@@ -23,6 +24,9 @@ import { createLog, type Log } from '../telemetry/log.ts'
 import type { WorkerChannel } from '../workers/worker-channel.ts'
 import { createReload } from './reload-configuration.ts'
 import { welcome } from './welcome.ts'
+
+/** They come in the first seconds. */
+const COMPILERS_EVERY_MS = 10_000
 
 export interface ServeOptions {
   readonly settings: Settings
@@ -79,6 +83,8 @@ export async function serve({
     const firstKey = isFirst ? await ensureFirstKey(gatehouse, settings, log) : undefined
     if (withSandbox && isFirst) await ensureDemoGate(gatehouse)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url: listener.url })
+    yieldCompilers()
+    systemClock.every(COMPILERS_EVERY_MS, yieldCompilers)
     const running = { gatehouse, listener, metrics, sandbox, settings, log }
     const reload = createReload({ log, settings, read: readSettings, gatehouse })
     if (channel === undefined)

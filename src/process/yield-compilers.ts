@@ -9,10 +9,10 @@ import { getPriority, setPriority } from 'node:os'
 const COMPILER = 'JITWorker'
 const THREADS = '/proc/self/task'
 /**
- * A tenth of a core that calls want too: a call that comes is served at once, and a busy node still
- * becomes fast in the same seconds. At 19 it did not (docs/decisions/0006).
+ * They get a quarter of a core that calls want too: a call that comes is served at once, and a busy
+ * node becomes fast in its first seconds all the same. At 19 it did not (docs/decisions/0006).
  */
-const NICER_BY = 10
+const NICER_BY = 5
 
 /** To be repeated, for threads may come later. On Linux alone: others give threads no niceness. */
 export function yieldCompilers(): void {

@@ -28,7 +28,7 @@ test.skipIf(process.platform !== 'linux')(
         const own = Math.min(...threads.map(({ nice }) => nice))
         const compilers = threads.filter(({ name }) => name === 'JITWorker')
         expect(compilers.length).toBeGreaterThan(0)
-        for (const { nice } of compilers) expect(nice).toBe(Math.min(19, own + 10))
+        for (const { nice } of compilers) expect(nice).toBe(Math.min(19, own + 5))
         const others = threads.filter(({ name }) => name !== 'JITWorker')
         expect(others.every(({ nice }) => nice === own)).toBe(true)
       })

@@ -1,6 +1,7 @@
 /** How Linux schedules the threads of the program that serves. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
+import { testIf } from '../support/skip-unless.ts'
 import { startGatehouse } from '../support/start-gatehouse.ts'
 import { untilItHolds } from '../support/until-it-holds.ts'
 
@@ -18,7 +19,7 @@ function nicenessOfThreads(
   })
 }
 
-test.skipIf(process.platform !== 'linux')(
+testIf(process.platform === 'linux', 'needs Linux')(
   'compilers yield to calls, and no other thread does',
   async () => {
     const gatehouse = await startGatehouse()

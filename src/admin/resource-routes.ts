@@ -159,7 +159,7 @@ export function bindResource<Row extends Dated, Description extends ResourceDesc
         const body = c.req.valid('json') as Given<Description, 'update'>
         const id = idIn(c.req.valid('param'))
         const updated = await ifMatched(c.env, { word, id }, async () => {
-          // As above.
+          // The schema of an answer is one of an object too.
           return (await update(caller.accountId, id, body, caller)) as object
         })
         return c.json(updated, 200, tag(updated))

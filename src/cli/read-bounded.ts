@@ -2,6 +2,7 @@
  * Reads text that somebody pointed a command at, which may be a device or a pipe without end. Must
  * not know what the text is for.
  */
+import { readAtMost } from '../core/read-at-most.ts'
 import { CliError } from './cli-error.ts'
 
 /** Twice the largest body that the gateway takes unless told otherwise. */
@@ -16,13 +17,8 @@ export async function readBounded(
   name: string,
   consequence = 'nothing was done',
 ): Promise<string> {
-  const read: Uint8Array[] = []
-  let length = 0
-  for await (const piece of pieces) {
-    length += piece.byteLength
-    if (length > MAX_MIB * 1024 * 1024)
-      throw new CliError('failed', `There is more than ${MAX_MIB} MiB in ${name}: ${consequence}.`)
-    read.push(piece)
-  }
-  return new TextDecoder().decode(Buffer.concat(read))
+  const read = await readAtMost(pieces, MAX_MIB * 1024 * 1024)
+  if (read === undefined)
+    throw new CliError('failed', `There is more than ${MAX_MIB} MiB in ${name}: ${consequence}.`)
+  return new TextDecoder().decode(read)
 }

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import type { PublicForm } from './audit.ts'
 import { RESOURCE_ENTRIES, type ResourceWord } from './resource-table.ts'
 
-/** As many as need not be longer: 132 bits. */
+/** 132 bits: two versions of one thing never share them by chance. */
 const TAG_CHARACTERS = 22
 
 /**
@@ -24,7 +24,7 @@ const UNVERSIONED: ReadonlyMap<string, readonly string[] | undefined> = new Map(
   RESOURCE_ENTRIES.map(([word, { unversioned }]) => [word, unversioned]),
 )
 
-/** The order of members is none of a thing's own. */
+/** Two nodes may list a thing's members in different orders. */
 function toSorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toSorted)
   if (typeof value !== 'object' || value === null) return value

@@ -292,21 +292,17 @@ export class UsageLease {
     this.#doubtful = sent
     const limits = limit()
     const ahead = this.#ahead(limits, nowMs)
-    const hold = (field: keyof Pair) => {
-      const own = this.#reserved[field] + this.#kept[field] + this.#unsent[field]
-      // Calls go on taking from what was allowed while the question is under way. So it tells the
-      // store what they may take until then, and they take no more.
-      const left = Math.max(0, Math.min(ahead[field], this.#allowed[field] - own))
-      // Not sent yet too, because a repeated question holds only what the first one held.
-      return { reserved: own + left - sent.added[field], spare: ahead[field] - left }
-    }
-    const [tokens, microUsd] = [hold('tokens'), hold('microUsd')]
-    const reserved = { tokens: tokens.reserved, microUsd: microUsd.reserved }
-    const spare = { tokens: tokens.spare, microUsd: microUsd.spare }
-    this.#allowed = {
-      tokens: Math.min(this.#allowed.tokens, reserved.tokens + sent.added.tokens),
-      microUsd: Math.min(this.#allowed.microUsd, reserved.microUsd + sent.added.microUsd),
-    }
+    const unsent = this.#unsent
+    const own = toPair((field) => this.#reserved[field] + this.#kept[field] + unsent[field])
+    // Calls go on taking from what was allowed while the question is under way. So it tells the
+    // store what they may take until then, and they take no more.
+    const left = toPair((field) =>
+      Math.max(0, Math.min(ahead[field], this.#allowed[field] - own[field])),
+    )
+    // With what is not sent yet, because a repeated question holds only what the first one held.
+    const reserved = toPair((field) => own[field] + left[field] - sent.added[field])
+    const spare = toPair((field) => ahead[field] - left[field])
+    this.#allowed = toPair((field) => Math.min(this.#allowed[field], own[field] + left[field]))
     try {
       const answer = await store.run(
         USAGE_SCRIPT,
@@ -355,7 +351,7 @@ export class UsageLease {
     this.#options.onSums()
   }
 
-  /** What it may set aside without asking. */
+  /** The amounts that calls may take without asking: as much as they took in `LEASE_MS`. */
   #ahead(limits: Pair, nowMs: number): Pair {
     const elapsedMs = Math.max(SHORTEST_LOOK_MS, nowMs - this.#askedAtMs)
     const taken = this.#takenSinceAsked
@@ -366,11 +362,15 @@ export class UsageLease {
         elapsedMs === Number.POSITIVE_INFINITY ? 0 : (taken[field] / elapsedMs) * LEASE_MS
       return Math.max(0, Math.floor(Math.min(limits[field] * LARGEST_LEASE, usual)))
     }
-    return { tokens: ahead('tokens'), microUsd: ahead('microUsd') }
+    return toPair(ahead)
   }
 }
 
 const FIELDS = ['tokens', 'microUsd'] as const
+
+function toPair(amountOf: (field: keyof Pair) => number): Pair {
+  return { tokens: amountOf('tokens'), microUsd: amountOf('microUsd') }
+}
 
 function isNothing({ tokens, microUsd, unpricedCalls }: Used): boolean {
   return tokens === 0 && microUsd === 0 && unpricedCalls === 0

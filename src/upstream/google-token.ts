@@ -5,6 +5,7 @@
  */
 import { GoogleToken } from 'google-auth-library'
 import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
+import { readAtMost } from '../core/read-at-most.ts'
 import type { Secret } from '../core/secret.ts'
 
 /** `isRefusal`: the account itself is no good, and the same request would fail again. */
@@ -155,20 +156,6 @@ const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])$/
 /** Far more than a token is long. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** @throws where there is more: nobody's token is so long */
-async function readAtMost(response: Response, limit: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  if (response.body !== null) {
-    for await (const chunk of response.body) {
-      size += chunk.byteLength
-      if (size > limit) throw new Error('the answer is too long')
-      chunks.push(chunk)
-    }
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
 /** @returns the endpoint's answer, empty where it is no JSON. @throws GoogleTokenError */
 async function ask(tokenUri: string, form: unknown): Promise<object> {
   let status: number
@@ -188,7 +175,9 @@ async function ask(tokenUri: string, form: unknown): Promise<object> {
       signal: AbortSignal.timeout(EXCHANGE_TIMEOUT_MS),
     })
     status = response.status
-    text = await readAtMost(response, MAX_ANSWER_BYTES)
+    const read = await readAtMost(response.body ?? [], MAX_ANSWER_BYTES)
+    if (read === undefined) throw new Error('the answer is too long')
+    text = read.toString('utf8')
   } catch {
     throw failure('could not be reached')
   }

@@ -18,7 +18,7 @@ type ChangeName = Extract<OperationName, `PATCH ${string}}`>
 export class ChangedMeanwhile<Thing = unknown> extends Error {
   override readonly name = 'ChangedMeanwhile'
   readonly newest: Thing
-  /** Whoever made the last change, and when; undefined: nobody knows. */
+  /** The author of the last change, and its time; undefined: nobody knows. */
   readonly last: { readonly by: string; readonly at: string } | undefined
 
   constructor(newest: Thing, last: ChangedMeanwhile['last']) {

@@ -1,4 +1,4 @@
-/** What of a form's fields is the reader's own, and how it goes onto newer values. Pure. */
+/** Tells the reader's own edits of a form from the values that it began with. Pure. */
 
 /** The fields whose value is another than it was first. */
 export function ownEdits<Fields extends object>(first: Fields, now: Fields): Partial<Fields> {

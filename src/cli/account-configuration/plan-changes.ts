@@ -28,7 +28,7 @@ export interface Change {
   readonly body: JsonObject
   /** By which the control plane addresses what is there already. */
   readonly handle: string | undefined
-  /** As it is there; undefined: it is not. */
+  /** The server's own; undefined: it has none yet. */
   readonly before: JsonObject | undefined
 }
 

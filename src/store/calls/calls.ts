@@ -52,9 +52,9 @@ export class CallTableStore {
 
   /**
    * All of them are in the store and in the hours' sums when this resolves; when it rejects, none
-   * or some, the first one among them, and those in both. Idempotent by call id: what is there already stays as it
-   * is and is not added again, so a batch may be sent again after a crash or a failure. Streams go
-   * on between its statements.
+   * or some, the first one among them, and those in both. Idempotent by call id: a call that is
+   * there already stays as it is and is not added again, so a batch may be sent again after a crash
+   * or a failure. Streams go on between its statements.
    * @param between awaited between statements
    */
   async insertMany(

@@ -11,7 +11,7 @@ import { openDatabase } from '../database/open-database.ts'
 import { UsageBacklog } from './usage-backlog.ts'
 import { UsageSums } from './usage-sums.ts'
 
-/** As many as would not fit into 63 bits, if each counted as it was reported. */
+/** So many calls overflow 63 bits if each counts as it was reported. */
 const CALLS = 1_200
 const MOST = Number.MAX_SAFE_INTEGER
 const REPORTED = {

@@ -121,7 +121,16 @@ function start(given: Partial<KeyLimits>) {
     if (outcome instanceof Promise) store.last.answer(answer)
     return await outcome
   }
-  return { clock, store, lease, limits, take, taken }
+  /** A hundred calls in a second, and the store has 160 places for them. */
+  const beBusy = async () => {
+    store.always = { places: 160 }
+    for (let call = 0; call < 100; call += 1) {
+      expect(await take()).toBe('taken')
+      await lease.settled()
+    }
+    clock.nowMs += 1_000
+  }
+  return { clock, store, lease, limits, take, taken, beBusy }
 }
 
 /** Lets what was answered arrive. */
@@ -313,13 +322,8 @@ describe('places', () => {
   })
 
   test('that a question asks to keep serve calls until its answer', async () => {
-    const { clock, lease, store, take } = start({ concurrentCalls: 160 })
-    store.always = { places: 160 }
-    for (let call = 0; call < 100; call += 1) {
-      expect(await take()).toBe('taken')
-      await lease.settled()
-    }
-    clock.nowMs += 1_000
+    const { lease, store, take, beBusy } = start({ concurrentCalls: 160 })
+    await beBusy()
     lease.giveBack(0)
     await lease.settled()
     store.always = undefined
@@ -523,13 +527,8 @@ describe('a store that is away', () => {
 
 describe('in advance', () => {
   test('a busy key holds places for the calls to come, at most a sixteenth of them', async () => {
-    const { clock, lease, store, take } = start({ concurrentCalls: 160 })
-    store.always = { places: 160 }
-    for (let call = 0; call < 100; call += 1) {
-      expect(await take()).toBe('taken')
-      await lease.settled()
-    }
-    clock.nowMs += 1_000
+    const { lease, store, beBusy } = start({ concurrentCalls: 160 })
+    await beBusy()
     for (let call = 0; call < 100; call += 1) lease.giveBack(0)
     await lease.settled()
     // A hundred in a second: ten in the time that is looked ahead.

@@ -12,8 +12,11 @@ import {
   type QuestionOf,
 } from './ask.ts'
 
-type ReadName = Extract<OperationName, `GET ${string}}`>
 type ChangeName = Extract<OperationName, `PATCH ${string}}`>
+/** By the same path. */
+type ReadOf<Change> = Change extends `PATCH ${infer Path}`
+  ? Extract<OperationName, `GET ${Path}`>
+  : never
 
 export class ChangedMeanwhile<Thing = unknown> extends Error {
   override readonly name = 'ChangedMeanwhile'
@@ -31,14 +34,16 @@ export class ChangedMeanwhile<Thing = unknown> extends Error {
 const CHANGED_MEANWHILE = 412
 
 /**
- * @param isSame whether it is what the reader has seen
+ * @param isSame whether it is what the reader has seen; undefined: it is overwritten, whatever it is
  * @throws ChangedMeanwhile; ApiError as `ask` does
  */
-export async function changeSame<Read extends ReadName, Change extends ChangeName>(
-  { read, change }: { readonly read: Read; readonly change: Change },
+export async function changeSame<Change extends ChangeName>(
+  change: Change,
   [question]: Required<QuestionOf<Change>> & readonly [{ readonly path: object }],
-  isSame: (now: AnswerOf<Read>) => boolean,
+  isSame: ((now: AnswerOf<ReadOf<Change>>) => boolean) | undefined,
 ): Promise<AnswerOf<Change>> {
+  if (isSame === undefined) return await askWith(change, {}, question)
+  const read = change.replace('PATCH', 'GET') as ReadOf<Change>
   const { path, body } = question as { readonly path: object; readonly body: object }
   const { answer: now, etag } = await askTagged(read, {}, { path })
   // Its own change may have come before this one: the answer to it was lost.

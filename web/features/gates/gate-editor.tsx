@@ -1,7 +1,6 @@
 /** Changes a gate: sends only what changed, and says what of it took effect. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { ask } from '../../api/ask.ts'
 import { ChangedMeanwhile, changeSame } from '../../api/change-same.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { formatDuration } from '../../format/figures.ts'
@@ -36,8 +35,12 @@ export function GateEditor({
   const save = useChange({
     send: async ({ body, isOverwriting = false }: Saving) => {
       const question = { path: { id: gate.id }, body }
-      if (isOverwriting) return await ask('PATCH /v1/gates/{id}', question)
-      return await changeSame(OPERATIONS, [question], (now) => now.updatedAt === base.updatedAt)
+      const isSame = (now: Gate) => now.updatedAt === base.updatedAt
+      return await changeSame(
+        'PATCH /v1/gates/{id}',
+        [question],
+        isOverwriting ? undefined : isSame,
+      )
     },
     onAnswer: (after) => {
       setMine(undefined)
@@ -147,8 +150,6 @@ interface Saving {
   /** Whatever the gate is by now. */
   readonly isOverwriting?: boolean
 }
-
-const OPERATIONS = { read: 'GET /v1/gates/{id}', change: 'PATCH /v1/gates/{id}' } as const
 
 function SavedNote({ saved }: { readonly saved: readonly string[] }) {
   return (

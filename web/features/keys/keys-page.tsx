@@ -103,8 +103,6 @@ function DeleteKeyDialog({
 // Renames a key, or sets when it ends. It sends only what was changed: an expired key takes a name
 // and nothing else.
 
-const OPERATIONS = { read: 'GET /v1/keys/{id}', change: 'PATCH /v1/keys/{id}' } as const
-
 const toFields = ({ name, expiresAt }: ApiKey): { name: string; expiry: Expiry } => ({
   name,
   expiry: expiresAt === null ? NEVER : { choice: 'keep', day: '' },
@@ -135,12 +133,8 @@ function ChangeKeyDialog({
             : {}),
         },
       }
-      if (isOverwriting) return await ask('PATCH /v1/keys/{id}', question)
-      return await changeSame(
-        OPERATIONS,
-        [question],
-        (now) => now.name === base.name && now.expiresAt === base.expiresAt,
-      )
+      const isSame = (now: ApiKey) => now.name === base.name && now.expiresAt === base.expiresAt
+      return await changeSame('PATCH /v1/keys/{id}', [question], isOverwriting ? undefined : isSame)
     },
     makesStale: ['GET /v1/keys'],
     done: (changed) => `Key “${changed.name}” saved`,

@@ -1,7 +1,6 @@
 /** The changeable fields of an owned model; sends only those that changed. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
@@ -24,11 +23,6 @@ import {
 import { FimFields } from './fim-fields.tsx'
 import { PriceFields } from './price-fields.tsx'
 
-const OPERATIONS = {
-  read: 'GET /v1/owned-models/{slug}',
-  change: 'PATCH /v1/owned-models/{slug}',
-} as const
-
 export function EditForm({ model }: { readonly model: OwnedModel }) {
   const queryClient = useQueryClient()
   // The values that the form began with, so that it does not undo what another has changed
@@ -48,8 +42,12 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
   const save = useChange({
     send: async (isOverwriting: boolean) => {
       const question = { path: { slug: model.slug }, body: changes }
-      if (isOverwriting) return await ask('PATCH /v1/owned-models/{slug}', question)
-      return await changeSame(OPERATIONS, [question], (now) => now.updatedAt === before.updatedAt)
+      const isSame = (now: OwnedModel) => now.updatedAt === before.updatedAt
+      return await changeSame(
+        'PATCH /v1/owned-models/{slug}',
+        [question],
+        isOverwriting ? undefined : isSame,
+      )
     },
     onAnswer: (saved) => {
       setMine(undefined)

@@ -22,7 +22,6 @@ import {
 } from './budget-figures.ts'
 
 const DEFAULT_ALERTS = [0.5, 0.8, 1]
-const OPERATIONS = { read: 'GET /v1/budgets/{id}', change: 'PATCH /v1/budgets/{id}' } as const
 
 const toFields = (budget: Budget | undefined) => ({
   name: budget?.name ?? '',
@@ -66,13 +65,8 @@ export function BudgetDialog({
       if (!isNew) {
         const body = { ...changes, ...(trimmed === first.name ? {} : { name: trimmed }) }
         const question = { path: { id: budget.id }, body }
-        if (isOverwriting) await ask('PATCH /v1/budgets/{id}', question)
-        else
-          await changeSame(
-            OPERATIONS,
-            [question],
-            (now) => now.updatedAt === edited.base?.updatedAt,
-          )
+        const isSame = (now: Budget) => now.updatedAt === edited.base?.updatedAt
+        await changeSame('PATCH /v1/budgets/{id}', [question], isOverwriting ? undefined : isSame)
         return
       }
       const body = {

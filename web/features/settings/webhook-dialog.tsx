@@ -15,8 +15,6 @@ import { toast } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
 import { EVENT_WORDS, EVENTS, type Webhook, type WebhookEvent } from './webhook-events.ts'
 
-const OPERATIONS = { read: 'GET /v1/webhooks/{id}', change: 'PATCH /v1/webhooks/{id}' } as const
-
 const toFields = (webhook: Webhook | undefined) => ({
   url: webhook?.url ?? '',
   events: webhook?.events ?? EVENTS,
@@ -45,9 +43,8 @@ export function WebhookDialog({
         ...(secret === '' ? {} : { secret }),
       }
       const question = { path: { id: webhook.id }, body: changes }
-      if (isOverwriting) await ask('PATCH /v1/webhooks/{id}', question)
-      else
-        await changeSame(OPERATIONS, [question], (now) => now.updatedAt === edited.base?.updatedAt)
+      const isLatest = (now: Webhook) => now.updatedAt === edited.base?.updatedAt
+      await changeSame('PATCH /v1/webhooks/{id}', [question], isOverwriting ? undefined : isLatest)
       return undefined
     },
     // The answer may hold the secret.

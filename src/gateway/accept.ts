@@ -6,10 +6,10 @@ import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/json-content-type.ts'
 import type { Deadline, Deadlines, DueCause } from '../upstream/deadlines.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
-import { hasMoreMembers } from '../wire/json-scan.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
 import { keyIsGone } from './attempt/failures.ts'
 import type { BodyShare, Call } from './call.ts'
+import { ID_NAMES } from './shared-credential.ts'
 
 export interface BodyLimits {
   readonly maxBodyBytes: number
@@ -35,8 +35,6 @@ export function accept(
 
 /** Reading an object costs by its members, a microsecond each, in which nobody else is served. */
 const MOST_MEMBERS = 200_000
-/** Smaller bodies cannot hold many more. */
-const LARGE_BYTES = 1024 * 1024
 
 function scanBody(bytes: Uint8Array): JsonObject {
   if (bytes.byteLength === 0)
@@ -46,8 +44,8 @@ function scanBody(bytes: Uint8Array): JsonObject {
       'invalid_json',
     )
   try {
-    const body = scanJsonObject(bytes)
-    if (bytes.byteLength > LARGE_BYTES && hasMoreMembers(bytes, MOST_MEMBERS))
+    const body = scanJsonObject(bytes, ID_NAMES)
+    if (body.memberCount > MOST_MEMBERS)
       throw new JsonSyntaxError(
         `more than ${MOST_MEMBERS} members in all its objects`,
         bytes.byteLength,

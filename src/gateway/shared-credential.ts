@@ -5,7 +5,7 @@
  */
 import { GatewayError } from '../core/errors.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
-import { hasMoreMembers } from '../wire/json-scan.ts'
+import { WantedNames } from '../wire/json-scan.ts'
 import type { Target } from './plan/compile-target.ts'
 
 // Some vendors take more from a body than the gate has chosen: other models, at another price than
@@ -88,7 +88,8 @@ const IDS_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
   ['skill_reference', 'skill_id'],
   ['custom', 'skill_id'],
 ])
-const ALL_ID_MEMBERS = [...ID_MEMBERS, ...new Set(IDS_BY_TYPE.values())]
+/** What a body is scanned for when it is read. In a text, quotes are escaped: no name is in one. */
+export const ID_NAMES = new WantedNames([...ID_MEMBERS, ...new Set(IDS_BY_TYPE.values())])
 /** The words of a model and of its vendor, in an object of this type below the top of a body. */
 const FREE_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
   ['tool_use', 'input'],
@@ -96,11 +97,6 @@ const FREE_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
 ])
 /** The model or the caller's own tools fill these: nothing in them means anything to the vendor. */
 const FREE_MEMBERS = new Set(['input_schema', 'parameters', 'schema', 'metadata', 'arguments'])
-/** Most of them hold it, and most prompts do not: one search of a large body in place of five. */
-const SHARED_PART = '_id'
-const SHARED_NEEDLE = Buffer.from(SHARED_PART)
-const SHARING_NEEDLES = toNeedles(ALL_ID_MEMBERS.filter((name) => name.includes(SHARED_PART)))
-const OTHER_NEEDLES = toNeedles(ALL_ID_MEMBERS.filter((name) => !name.includes(SHARED_PART)))
 const decoder = new TextDecoder()
 
 /**
@@ -111,13 +107,13 @@ export function keepOwnIds(
   targets: readonly Target[],
 ): readonly Target[] {
   if (!targets.some(isShared)) return targets
-  const { bytes } = request.body
-  // In text their quotes are escaped: nearly every call ends here.
-  if (!mayHoldId(bytes)) return targets
+  const { bytes, mayHaveWanted, memberCount } = request.body
+  // Nearly every call ends here.
+  if (!mayHaveWanted) return targets
   const body: unknown = JSON.parse(decoder.decode(bytes))
   const path = findId(body, 0)
   // Of two members of one name the other may be read by the vendor.
-  if (path === undefined && !hasMoreMembers(bytes, countMembers(body))) return targets
+  if (path === undefined && memberCount === countMembers(body)) return targets
   const own = targets.filter((target) => !isShared(target))
   if (own.length > 0) return own
   if (path === undefined)
@@ -131,18 +127,6 @@ export function keepOwnIds(
     'invalid_request',
     `'${member}' names something in the provider's account, which this gateway's accounts share: ${OWN_KEY}, or send the content itself.`,
     { code: 'provider_account_id', param: member },
-  )
-}
-
-function toNeedles(names: readonly string[]): readonly Buffer[] {
-  return names.map((name) => Buffer.from(`"${name}"`))
-}
-
-function mayHoldId(body: Uint8Array): boolean {
-  return (
-    hasOneOf(body, OTHER_NEEDLES) ||
-    (hasNeedle.call(body, SHARED_NEEDLE) && hasOneOf(body, SHARING_NEEDLES)) ||
-    mayEscapeName(body)
   )
 }
 
@@ -180,11 +164,6 @@ function hasNameEscape(body: Uint8Array, from: number): boolean {
       if (lasts.includes(body[last] ?? 0)) return true
       at = findNeedle.call(body, needle, last)
     }
-  return false
-}
-
-function hasOneOf(body: Uint8Array, needles: readonly Buffer[]): boolean {
-  for (const needle of needles) if (hasNeedle.call(body, needle)) return true
   return false
 }
 

@@ -53,7 +53,7 @@ function tableOf(characters: string): Uint8Array {
 }
 
 /** The text as bytes, and the same memory four bytes at a time. */
-interface JsonText {
+export interface JsonText {
   readonly bytes: Uint8Array
   /** From the start of the underlying buffer, since words must be aligned. */
   readonly words: Int32Array
@@ -62,14 +62,61 @@ interface JsonText {
   /** Of those that were looked for: the next ones. Behind the place that is read, or unknown. */
   quoteAt: number
   backslashAt: number
+  /** The last escape that was passed, or unknown. */
+  escapeAt: number
+  /** Those of all objects that were passed. */
+  members: number
+  readonly wanted: WantedNames | undefined
+  /** One of the wanted names was passed, or one that is written with escapes. */
+  mayHaveWanted: boolean
 }
 
 const UNKNOWN = -1
 
-export function toJsonText(bytes: Uint8Array): JsonText {
+/** Names of members that a walk looks for at every depth: plain ones, without any escape. */
+export class WantedNames {
+  /** By how many bytes they have. */
+  readonly #byLength: readonly (readonly Uint8Array[])[]
+
+  constructor(names: readonly string[]) {
+    const lengths = Math.max(...names.map(({ length }) => length)) + 1
+    this.#byLength = Array.from({ length: lengths }, (_, length) =>
+      names.filter((name) => name.length === length).map((name) => Buffer.from(name)),
+    )
+  }
+
+  has(bytes: Uint8Array, start: number, end: number): boolean {
+    for (const name of this.#byLength[end - start] ?? []) {
+      let at = 0
+      while (at < name.length && bytes[start + at] === name[at]) at += 1
+      if (at === name.length) return true
+    }
+    return false
+  }
+}
+
+export function toJsonText(bytes: Uint8Array, wanted?: WantedNames): JsonText {
   const { buffer, byteOffset } = bytes
-  const words = new Int32Array(buffer, 0, buffer.byteLength >> 2)
-  return { bytes, words, offset: byteOffset, quoteAt: UNKNOWN, backslashAt: UNKNOWN }
+  return toText(bytes, new Int32Array(buffer, 0, buffer.byteLength >> 2), byteOffset, wanted)
+}
+
+function toText(
+  bytes: Uint8Array,
+  words: Int32Array,
+  offset: number,
+  wanted: WantedNames | undefined,
+): JsonText {
+  return {
+    bytes,
+    words,
+    offset,
+    quoteAt: UNKNOWN,
+    backslashAt: UNKNOWN,
+    escapeAt: UNKNOWN,
+    members: 0,
+    wanted,
+    mayHaveWanted: false,
+  }
 }
 
 /** A small text is copied there before it is scanned: words over memory of its own cost more. */
@@ -77,10 +124,10 @@ const SCAN_ROOM = new Uint8Array(32 * 1024)
 const SCAN_WORDS = new Int32Array(SCAN_ROOM.buffer)
 
 /** The same for a walk that ends before another one begins. */
-export function toLentText(bytes: Uint8Array): JsonText {
-  if (bytes.length > SCAN_ROOM.length) return toJsonText(bytes)
+export function toLentText(bytes: Uint8Array, wanted?: WantedNames): JsonText {
+  if (bytes.length > SCAN_ROOM.length) return toJsonText(bytes, wanted)
   SCAN_ROOM.set(bytes)
-  return { bytes, words: SCAN_WORDS, offset: 0, quoteAt: UNKNOWN, backslashAt: UNKNOWN }
+  return toText(bytes, SCAN_WORDS, 0, wanted)
 }
 
 export function unexpected(bytes: Uint8Array, at: number, wanted: string): JsonSyntaxError {
@@ -155,7 +202,16 @@ const CLOSERS = new Uint8Array(MAX_DEPTH)
 /** A member's key, its colon and the space around them: ends where the value starts. */
 function skipKey(text: JsonText, at: number): number {
   if (text.bytes[at] !== QUOTE) throw unexpected(text.bytes, at, 'a key in double quotes')
-  return skipColon(text.bytes, skipString(text, at))
+  return skipColon(text.bytes, skipName(text, at))
+}
+
+/** A member's name, from its opening quote to just behind the closing one. */
+export function skipName(text: JsonText, start: number): number {
+  const end = skipString(text, start)
+  text.members += 1
+  if (text.wanted !== undefined && !text.mayHaveWanted)
+    text.mayHaveWanted = text.escapeAt > start || text.wanted.has(text.bytes, start + 1, end - 1)
+  return end
 }
 
 export function skipColon(bytes: Uint8Array, at: number): number {
@@ -174,6 +230,7 @@ export function skipString(text: JsonText, start: number): number {
     if (byte === QUOTE) return at + 1
     if (byte === undefined) throw new JsonSyntaxError('unterminated string', start)
     if (byte !== BACKSLASH) throw new JsonSyntaxError('unescaped control character in a string', at)
+    text.escapeAt = at
     do at = SHORT_ESCAPES[bytes[at + 1] ?? 0] === 1 ? at + 2 : skipUnicodeEscape(bytes, at)
     while (bytes[at] === BACKSLASH)
   }
@@ -391,42 +448,4 @@ function hasManyBrackets(text: string): boolean {
       if (left === 0) return true
     }
   return false
-}
-
-/**
- * True if the objects of a JSON text have more members together.
- * @param json is valid: quotes and colons mean what they mean
- */
-export function hasMoreMembers(json: Uint8Array, most: number): boolean {
-  const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
-  if (!hasMoreColons(bytes, most)) return false
-  let members = 0
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at]
-    if (byte === COLON) {
-      members += 1
-      if (members > most) return true
-    } else if (byte === QUOTE) at = endOfText(bytes, at)
-  }
-  return false
-}
-
-/** Those in texts too, from one to the next: numbers and pictures have none, prose has few. */
-function hasMoreColons(bytes: Buffer, most: number): boolean {
-  let colons = 0
-  for (let at = bytes.indexOf(COLON); at >= 0; at = bytes.indexOf(COLON, at + 1)) {
-    colons += 1
-    if (colons > most) return true
-  }
-  return false
-}
-
-/** From quote to quote: a picture is one text of megabytes. */
-function endOfText(bytes: Buffer, start: number): number {
-  for (let end = bytes.indexOf(QUOTE, start + 1); end >= 0; end = bytes.indexOf(QUOTE, end + 1)) {
-    let at = end
-    while (bytes[at - 1] === BACKSLASH) at -= 1
-    if ((end - at) % 2 === 0) return end
-  }
-  return bytes.length
 }

@@ -9,6 +9,7 @@ import {
   CLOSE_BRACKET,
   COMMA,
   JsonSyntaxError,
+  type JsonText,
   LETTER_F,
   LETTER_N,
   LETTER_T,
@@ -16,12 +17,13 @@ import {
   OPEN_BRACKET,
   QUOTE,
   skipColon,
+  skipName,
   skipSpace,
-  skipString,
   skipValue,
   toJsonText,
   toLentText,
   unexpected,
+  type WantedNames,
 } from './json-scan.ts'
 
 /** Thrown by `scanJsonObject`; declared with the scanner, and offered here to those who call it. */
@@ -73,6 +75,13 @@ export class JsonObject {
   readonly bodyStart: number
   /** In the order of the text. */
   readonly members: readonly JsonMember[]
+  /** The members of all objects in it, and its own. */
+  readonly memberCount: number
+  /**
+   * False: none of them has one of the names that the scan looked for. True also where it looked
+   * for none, and where a name is written with escapes.
+   */
+  readonly mayHaveWanted: boolean
   readonly #byKey: ReadonlyMap<string, JsonMember>
 
   constructor(
@@ -80,10 +89,13 @@ export class JsonObject {
     bodyStart: number,
     members: readonly JsonMember[],
     byKey: ReadonlyMap<string, JsonMember>,
+    seen: Pick<JsonText, 'members' | 'wanted' | 'mayHaveWanted'>,
   ) {
     this.#bytes = bytes
     this.bodyStart = bodyStart
     this.members = members
+    this.memberCount = seen.members
+    this.mayHaveWanted = seen.wanted === undefined || seen.mayHaveWanted
     this.#byKey = byKey
   }
 
@@ -145,11 +157,12 @@ export class JsonObject {
  * Checks the whole text and finds the top-level members. Accepts what JSON.parse accepts, provided
  * that it is an object in valid UTF-8 without two equal top-level keys (RFC 8259 §4 leaves their
  * meaning open), within MAX_DEPTH and with at most MAX_MEMBERS of those keys.
+ * @param wanted names to look for at every depth, for `mayHaveWanted`
  * @throws JsonSyntaxError
  */
-export function scanJsonObject(bytes: Uint8Array): JsonObject {
+export function scanJsonObject(bytes: Uint8Array, wanted?: WantedNames): JsonObject {
   if (!isUtf8(bytes)) throw new JsonSyntaxError('invalid UTF-8', firstInvalidUtf8(bytes))
-  const text = toLentText(bytes)
+  const text = toLentText(bytes, wanted)
   const members: JsonMember[] = []
   const byKey = new Map<string, JsonMember>()
   const open = skipSpace(bytes, 0)
@@ -159,7 +172,7 @@ export function scanJsonObject(bytes: Uint8Array): JsonObject {
   while (!isEmpty) {
     const start = at
     if (bytes[start] !== QUOTE) throw unexpected(bytes, start, 'a key in double quotes')
-    const keyEnd = skipString(text, start)
+    const keyEnd = skipName(text, start)
     if (members.length === MAX_MEMBERS)
       throw new JsonSyntaxError(`more than ${MAX_MEMBERS} members in the object`, start)
     const key = decodeString(bytes, start, keyEnd)
@@ -176,7 +189,7 @@ export function scanJsonObject(bytes: Uint8Array): JsonObject {
   }
   at = skipSpace(bytes, at + 1)
   if (at < bytes.length) throw new JsonSyntaxError('text after the end of the object', at)
-  return new JsonObject(bytes, open + 1, members, byKey)
+  return new JsonObject(bytes, open + 1, members, byKey, text)
 }
 
 /**

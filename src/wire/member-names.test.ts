@@ -1,0 +1,82 @@
+/**
+ * What a scan says of the members below the top: how many there are, and whether one may have a
+ * wanted name.
+ */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { space, stringText, valueText } from '../../test/support/json-texts.ts'
+import { WantedNames } from './json-scan.ts'
+import { scanJsonObject } from './json-splice.ts'
+
+const encoder = new TextEncoder()
+const NAMES = ['id', 'ids', 'file_id', 'file_ids', 'container']
+const WANTED = new WantedNames(NAMES)
+
+/** Wanted names, their beginnings and endings, and spellings with an escape. */
+const nameText = fc.oneof(
+  stringText,
+  fc.constantFrom(...NAMES).map((name) => `"${name}"`),
+  fc.constantFrom('""', '"i"', '"file_i"', '"xfile_id"', '"file_idx"', '"Container"', '"éd"'),
+  fc.constantFrom('"\\u0069d"', '"file\\u005fid"', '"file_i\\u0064"', '"\\/"', '"a\\"id"'),
+)
+
+interface Part {
+  readonly json: string
+  /** Of its members, as they are written. */
+  readonly names: readonly string[]
+}
+
+const part = fc.letrec<{ part: Part; list: Part; object: Part; leaf: Part }>((tie) => ({
+  part: fc.oneof({ maxDepth: 4 }, tie('leaf'), tie('list'), tie('object')),
+  // Names stand in texts too, and in texts inside texts.
+  leaf: fc
+    .oneof(
+      nameText,
+      nameText.map((text) => JSON.stringify(`{${text}:1}`)),
+      fc.constantFrom('1', 'true', 'null', '"\\n"', '"\\\\"', '":"', '"\\":"'),
+    )
+    .map((json) => ({ json, names: [] })),
+  list: fc.array(tie('part'), { maxLength: 4 }).map((parts) => ({
+    json: `[${parts.map(({ json }) => json).join(',')}]`,
+    names: parts.flatMap(({ names }) => names),
+  })),
+  object: fc.array(fc.tuple(space, nameText, space, tie('part')), { maxLength: 4 }).map(toObject),
+}))
+
+function toObject(members: readonly [string, string, string, Part][]): Part {
+  const json = members.map(([a, name, b, { json }]) => `${a}${name}${b}:${json}`).join(',')
+  return { json: `{${json}}`, names: members.flatMap(([, name, , { names }]) => [name, ...names]) }
+}
+
+test('members are counted at every depth, those of one name too, and not inside a text', () => {
+  fc.assert(
+    fc.property(part.part, ({ json, names }) => {
+      expect(scanJsonObject(encoder.encode(`{"top":${json}}`)).memberCount).toBe(1 + names.length)
+    }),
+  )
+})
+
+test('a wanted name is found at every depth, an escaped one is suspected, and no text is', () => {
+  const isSuspect = (name: string) => name.includes('\\') || NAMES.includes(name.slice(1, -1))
+  fc.assert(
+    fc.property(part.part, nameText, fc.boolean(), ({ json, names }, top, isLarge) => {
+      // A large text is scanned where it lies, a small one in a copy.
+      const filling = isLarge ? `,"filling":"${'x'.repeat(40_000)}"` : ''
+      const { mayHaveWanted } = scanJsonObject(encoder.encode(`{${top}:${json}${filling}}`), WANTED)
+      expect(mayHaveWanted).toBe([top, ...names].some(isSuspect))
+    }),
+  )
+})
+
+test('a scan that looks for no names leaves every name possible', () => {
+  fc.assert(
+    fc.property(valueText, (json) => {
+      expect(scanJsonObject(encoder.encode(`{"a":${json}}`)).mayHaveWanted).toBeTrue()
+    }),
+  )
+})
+
+test('a text of endless backslashes has no members', () => {
+  const text = JSON.stringify({ a: '\\'.repeat(100_000), b: '"'.repeat(100_000) })
+  expect(scanJsonObject(Buffer.from(text)).memberCount).toBe(2)
+})

@@ -394,4 +394,76 @@ export const survivors: readonly ListedSurvivor[] = [
     operator: 'fallback only',
     reason: 'it leaves every eight words to `hasControl`, which says the same of them',
   },
+  {
+    path: 'src/gateway/shared-credential.ts',
+    lineText: 'if (!targets.some(hasOwners)) return targets',
+    operator: 'if body removed',
+    reason: 'spares looking at each target: where none has owners, all are kept',
+  },
+  {
+    path: 'src/gateway/admit.ts',
+    lineText: 'const quote = bytes.indexOf(QUOTE, start + 1)',
+    operator: 'number',
+    mutated: '2',
+    reason: 'a long run begins at a quote and has none for hundreds of bytes',
+  },
+  {
+    path: 'src/gateway/plan/plan-targets.ts',
+    lineText:
+      'return findTranslated(provider, target.model.slice(provider.id.length + 1), dialect) !== undefined',
+    operator: 'arithmetic',
+    reason:
+      'the model decides only where it is asked of Azure, whose other interface takes every model',
+  },
+  {
+    path: 'src/wire/json-scan.ts',
+    lineText: 'if (text.length <= HARMLESS_LEVELS || !hasManyBrackets(text)) return false',
+    operator: 'comparison',
+    reason: 'a text of just so many characters cannot have so many brackets and be JSON',
+  },
+  {
+    path: 'src/limits/shared-limits.ts',
+    lineText: 'account?.giveBack(0)',
+    operator: 'number',
+    mutated: '1',
+    reason: 'an account has no limit of tokens: only its place is given back',
+  },
+  {
+    path: 'src/limits/token-bucket.ts',
+    lineText: 'if (elapsedMs > 0 || elapsedMs < -OVERTAKEN_MS) this.#asOfMs = wholeMs',
+    operator: 'comparison',
+    reason:
+      'which of two milliseconds is the first that counts as a clock set back is no behaviour',
+  },
+  {
+    path: 'src/limits/usage-script.ts',
+    lineText: 'return Number.isFinite(limit) ? limit : -1',
+    operator: 'number',
+    mutated: '2',
+    reason: 'to the script every number below zero is no limit',
+  },
+  {
+    path: 'src/snapshots/key-snapshot.ts',
+    lineText: 'if (entries === undefined || place < 0) return',
+    operator: 'if body removed',
+    reason: 'an entry is in the list of its account; the line tells the compiler so',
+  },
+  {
+    path: 'src/snapshots/plain-registry.ts',
+    lineText: `if (store === undefined) throw new Error(\`there is no store of \${word}\`)`,
+    operator: 'if body removed',
+    reason: 'cannot be reached: the stores come from the same list',
+  },
+  {
+    path: 'src/revocation/fallback-feed.ts',
+    lineText: 'for (let index = 0; index + 1 < parts.length; index += 2)',
+    operator: 'comparison',
+    reason: 'the script answers with pairs: the parts are even in number',
+  },
+  {
+    path: 'src/redis/redis-installation.ts',
+    lineText: "let cursor = '0'",
+    operator: 'empty string',
+    reason: 'the server reads an empty cursor as 0',
+  },
 ]

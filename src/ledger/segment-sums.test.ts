@@ -211,6 +211,33 @@ describe('a file of sums', () => {
     }
   })
 
+  test.each([
+    ['another version', 0],
+    ['another length', 1],
+    ['another number of sums', 2],
+  ])('is rejected if it is whole and says %s', async (_, place) => {
+    const [head = '', ...lines] = readFileSync(sumsPath, 'utf8').split('\n')
+    const members = JSON.parse(head) as number[]
+    expect(members.slice(0, 3)).toEqual([1, segment.bytes, 1])
+    const write = (said: readonly number[]) => {
+      const text = [JSON.stringify(said), ...lines.slice(0, -2), ''].join('\n')
+      writeFileSync(sumsPath, `${text}${Bun.hash.crc32(text)}\n`)
+    }
+    write(members)
+    expect(await loadSums(segment)).toBeDefined()
+    write(members.with(place, (members[place] ?? 0) + 1))
+    expect(await loadSums(segment)).toBeUndefined()
+  })
+
+  test('is read beside a segment that is longer than a look at its ends', async () => {
+    rmSync(join(folder, 'journal'), { recursive: true })
+    const [long] = write([Array.from({ length: 200 }, () => recordOf())])
+    if (long === undefined) throw new Error('there is no segment')
+    expect(long.bytes).toBeGreaterThan(2 * 16 * 1024)
+    await openPast([long])
+    expect(await loadSums(long)).toBeDefined()
+  })
+
   test('is rejected if it belongs to another segment of the same name', async () => {
     const stale = readFileSync(sumsPath)
     rmSync(join(folder, 'journal'), { recursive: true })

@@ -94,6 +94,17 @@ describe.each(databases)('on $name', (kind) => {
     expect(alerts.map(({ threshold }) => threshold)).toEqual([0.5, 1])
   })
 
+  test('a budget that another node has deleted cannot be changed any more', async () => {
+    const [{ registry }, other] = [await start(), await start()]
+    const { id } = await registry.create(DEFAULT_ACCOUNT, newBudget)
+    await other.registry.follow([{ accountId: DEFAULT_ACCOUNT, id }])
+    await other.registry.delete(DEFAULT_ACCOUNT, id)
+    await expect(registry.update(DEFAULT_ACCOUNT, id, { name: 'x' })).rejects.toMatchObject({
+      kind: 'not_found',
+    })
+    expect((await start()).registry.all()).toEqual([])
+  })
+
   test('every kind of budget comes back from the store as it was', async () => {
     const { registry } = await start()
     await registry.create(DEFAULT_ACCOUNT, newBudget)

@@ -158,6 +158,20 @@ describe.each(databases)('on $name', (kind) => {
     expect((await rotate(here, HOUR_MS)).record.previous?.maskedPrefix).toBeDefined()
   })
 
+  test('a grace period of a millisecond is one, and over when it ends', async () => {
+    const { record, key: old } = await here.create(label)
+    const rotate = () => here.rotate(DEFAULT_ACCOUNT, record.id, 1)
+    const { record: rotated, key } = await rotate()
+    expect(rotated.previous).toMatchObject({ endsAt: time.now + 1 })
+    expect(await acceptedOf(record.id, old, key)).toEqual([
+      [true, true],
+      [true, true],
+    ])
+    await expect(rotate()).rejects.toMatchObject({ kind: 'conflict' })
+    time.now += 1
+    expect((await rotate()).record.previous).toMatchObject({ endsAt: time.now + 1 })
+  })
+
   test('an old key does not outlive the expiry or the deletion of its key', async () => {
     const { record, key: old } = await here.create({ ...label, expiresAt: time.now + HOUR_MS })
     const { key } = await here.rotate(DEFAULT_ACCOUNT, record.id, 2 * HOUR_MS)

@@ -206,6 +206,28 @@ describe.each(kinds)('the places of a key on %s', (_, create) => {
     enter()
   })
 
+  test('count together for all keys of an account, and a refused one holds none of its own key', () => {
+    const account = {
+      requestsPerMinute: Number.POSITIVE_INFINITY,
+      tokensPerMinute: Number.POSITIVE_INFINITY,
+      concurrentCalls: 2,
+    }
+    const enter = (key: string) =>
+      limits.enter(
+        { ...caller({ concurrentCalls: 1, account }), keyId: key as Caller['keyId'] },
+        AHEAD.startedAtMs,
+      )
+    const [first] = [enter('key_a'), enter('key_b')]
+    expect(() => enter('key_c')).toThrow(
+      expect.objectContaining({
+        kind: 'rate_limited',
+        message: expect.stringContaining('all API keys of this account together are allowed 2'),
+      }),
+    )
+    first?.leave()
+    enter('key_c')
+  })
+
   test('are not given once the requests of a minute are used up, and entering uses none of them', async () => {
     const one = { ...caller({ requestsPerMinute: 1 }), keyId: 'key_minute' as Caller['keyId'] }
     for (let round = 0; round < 5; round++) limits.enter(one, AHEAD.startedAtMs).leave()

@@ -258,6 +258,22 @@ describe('thinking', () => {
     expect(ignored).toEqual([])
   })
 
+  test('of another origin stays away from a turn that thinks, and every origin’s from one that does not', () => {
+    const foreign: AssistantPart = {
+      type: 'reasoning',
+      text: 'elsewhere',
+      seal: { type: 'signature', value: 's', origin: 'elsewhere' },
+    }
+    const messages = [user('go'), assistant(foreign, sealed, call), result('a', 'x')]
+    const blocksOf = (members: Partial<ChatRequest>) => {
+      const { body, ignored } = encode({ messages, ...members }, { reasoning: 'adaptive' })
+      const [, turn] = body.messages as readonly { content: readonly JsonRecord[] }[]
+      return [turn?.content.map(({ type, thinking }) => thinking ?? type), ignored]
+    }
+    expect(blocksOf({ reasoning })).toEqual([['hm', 'tool_use'], ['seals']])
+    expect(blocksOf({})).toEqual([['tool_use'], ['seals']])
+  })
+
   test('is switched off and named when the turn under way has no thinking of this origin', () => {
     for (const origin of [undefined, 'elsewhere'] as const) {
       const foreign =

@@ -41,7 +41,7 @@ export async function postDelivery(post: Post, addresses: AddressPolicy): Promis
         'user-agent': 'gatehouse-webhooks',
         'x-gatehouse-event': post.event,
         'x-gatehouse-delivery': post.deliveryId,
-        'x-gatehouse-signature': signDelivery(post.body, post.secret, post.nowMs),
+        ...signatures(post),
       },
       body: post.body,
       ...(serverName === undefined ? {} : { tls: { serverName } }),
@@ -71,11 +71,24 @@ function describe(error: unknown, timeout: AbortSignal): string {
 }
 
 /**
- * `t=<seconds>,v1=<hex>`: HMAC-SHA256 of `<seconds>.<body>`. The time is signed with it, so that a
- * receiver can refuse what somebody has recorded and sends again later.
+ * Ours, and those of Standard Webhooks (https://www.standardwebhooks.com), which libraries check.
+ * The time is signed, so that a receiver can refuse what somebody has recorded and sends again
+ * later.
  */
-function signDelivery(body: string, secret: Secret, atMs: number): string {
-  const seconds = Math.floor(atMs / 1000)
-  const mac = createHmac('sha256', secret.reveal()).update(`${seconds}.${body}`).digest('hex')
-  return `t=${seconds},v1=${mac}`
+function signatures({ body, secret, nowMs, deliveryId }: Post): Record<string, string> {
+  const seconds = String(Math.floor(nowMs / 1000))
+  const own = createHmac('sha256', secret.reveal()).update(`${seconds}.${body}`)
+  const standard = createHmac('sha256', standardKey(secret))
+  return {
+    'x-gatehouse-signature': `t=${seconds},v1=${own.digest('hex')}`,
+    'webhook-id': deliveryId,
+    'webhook-timestamp': seconds,
+    'webhook-signature': `v1,${standard.update(`${deliveryId}.${seconds}.${body}`).digest('base64')}`,
+  }
+}
+
+/** A text that is no base64 would be decoded to less than it is, or to nothing. */
+function standardKey(secret: Secret): string | Buffer {
+  const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret.reveal()) ?? []
+  return base64 === undefined ? secret.reveal() : Buffer.from(base64, 'base64')
 }

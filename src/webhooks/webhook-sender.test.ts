@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
+import OpenAI from 'openai'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
@@ -97,12 +98,19 @@ describe.each(databases)('on $name', (kind) => {
 
   async function createWebhook(
     webhooks: WebhookRegistry,
-    events: readonly WebhookEvent[] = ['budget.threshold'],
-    accountId: AccountId = DEFAULT_ACCOUNT,
+    {
+      events = ['budget.threshold'],
+      accountId = DEFAULT_ACCOUNT,
+      secret = SECRET,
+    }: {
+      readonly events?: readonly WebhookEvent[]
+      readonly accountId?: AccountId
+      readonly secret?: string
+    } = {},
   ) {
-    const secret = new Secret(SECRET)
     const url = `http://127.0.0.1:${server.port}/hook`
-    return (await webhooks.create(accountId, { url, secret, events, isActive: true })).webhook
+    const wanted = { url, secret: new Secret(secret), events, isActive: true }
+    return (await webhooks.create(accountId, wanted)).webhook
   }
 
   function eventOf(changes: Partial<PublishedEvent> = {}): PublishedEvent {
@@ -149,12 +157,45 @@ describe.each(databases)('on $name', (kind) => {
     await until(queueIsEmpty)
   })
 
+  test.each([
+    ['as the gateway makes them', `whsec_${'5a'.repeat(32)}`],
+    ['of base64 after `whsec_`', `whsec_${Buffer.from('another secret: ÿþ').toString('base64')}`],
+    ['of any other text', SECRET],
+  ])(
+    "a delivery passes a Standard Webhooks library's check with a secret %s",
+    async (_, secret) => {
+      const { webhooks, publisher } = await start()
+      await createWebhook(webhooks, { secret })
+      publisher.publish(eventOf())
+      await until(() => received.length === 1)
+      const [{ headers, body } = { headers: new Headers(), body: '' }] = received
+      expect(headers.get('webhook-id')).toBe(headers.get('x-gatehouse-delivery'))
+      const library = new OpenAI({ apiKey: 'unused' }).webhooks
+      await library.verifySignature(body, headers, secret)
+      await expect(library.verifySignature(`${body} `, headers, secret)).rejects.toThrow(
+        'signature',
+      )
+    },
+  )
+
+  test('a secret of `whsec_` and no base64 signs as the text that it is, and not as nothing', async () => {
+    const { webhooks, publisher } = await start()
+    const secret = `whsec_${'!'.repeat(16)}`
+    await createWebhook(webhooks, { secret })
+    publisher.publish(eventOf())
+    await until(() => received.length === 1)
+    const [{ headers, body } = { headers: new Headers(), body: '' }] = received
+    const signed = `${headers.get('webhook-id')}.${headers.get('webhook-timestamp')}.${body}`
+    const mac = createHmac('sha256', secret).update(signed).digest('base64')
+    expect(headers.get('webhook-signature')).toBe(`v1,${mac}`)
+  })
+
   test("an event goes only to the account's active webhooks that want it", async () => {
     const { webhooks, publisher } = await start()
     await createWebhook(webhooks)
     await createWebhook(webhooks)
-    await createWebhook(webhooks, ['provider.degraded'])
-    await createWebhook(webhooks, ['budget.threshold'], 'acct_stranger' as AccountId)
+    await createWebhook(webhooks, { events: ['provider.degraded'] })
+    await createWebhook(webhooks, { accountId: 'acct_stranger' as AccountId })
     const { id } = await createWebhook(webhooks)
     await webhooks.update(DEFAULT_ACCOUNT, id, { isActive: false })
     publisher.publish(eventOf())
@@ -307,7 +348,7 @@ describe.each(databases)('on $name', (kind) => {
     const { webhooks, publisher } = await start()
     await createWebhook(webhooks)
     const stranger = 'acct_stranger' as AccountId
-    await createWebhook(webhooks, ['budget.threshold'], stranger)
+    await createWebhook(webhooks, { accountId: stranger })
     for (let sent = 0; sent < 40; sent += 1) publisher.publish(eventOf({ data: { slow: true } }))
     publisher.publish(eventOf({ accountId: stranger, data: { slow: false } }))
     await until(() => received.some(({ body }) => body.includes('"slow":false')))

@@ -181,10 +181,9 @@ function GeneratedSecret({ secret }: { readonly secret: string }) {
     <OneTimeSecret secret={secret} name="secret">
       {() => (
         <p className="mt-4 text-[13px] text-ink-soft">
-          Each delivery carries{' '}
-          <code className="font-mono">x-gatehouse-signature: t=SECONDS,v1=MAC</code>. MAC is the
-          HMAC-SHA-256, in hex, of <code className="font-mono">SECONDS.BODY</code> under this
-          secret. Refuse what does not match.
+          Each delivery carries the headers of Standard Webhooks (
+          <code className="font-mono">webhook-signature</code> and others). Check them with one of
+          its libraries and this secret, and refuse what does not match.
         </p>
       )}
     </OneTimeSecret>

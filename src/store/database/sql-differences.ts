@@ -2,7 +2,14 @@
  * All that the SQL of the two databases does not share, beside their drivers. Must not know any
  * table: the queries say what they want, and this has the words for each database.
  */
-import { type CreateTableBuilder, type Kysely, SqliteAdapter, sql, type Transaction } from 'kysely'
+import {
+  type CreateTableBuilder,
+  type Kysely,
+  type RawBuilder,
+  SqliteAdapter,
+  sql,
+  type Transaction,
+} from 'kysely'
 
 export function isSqlite<Tables>(database: Kysely<Tables>): boolean {
   return database.getExecutor().adapter instanceof SqliteAdapter
@@ -11,6 +18,14 @@ export function isSqlite<Tables>(database: Kysely<Tables>): boolean {
 /** The sign for a parameter in the text of a statement. @param number from one on */
 export function placeholder<Tables>(database: Kysely<Tables>, number: number): string {
   return isSqlite(database) ? '?' : `$${number}`
+}
+
+/**
+ * The sum of a column, whatever it comes to: SQLite's SUM fails beyond 63 bits
+ * (https://sqlite.org/lang_aggfunc.html#sumunc).
+ */
+export function sumOf<Tables>(database: Kysely<Tables>, column: string): RawBuilder<number | null> {
+  return isSqlite(database) ? sql`TOTAL(${sql.ref(column)})` : sql`SUM(${sql.ref(column)})`
 }
 
 /** Of a statement: a row of this key is there already, and nothing was changed. */

@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely'
 import { hourOf } from '../../core/period.ts'
 import type { Schema } from '../schema.ts'
 import { sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
+import { toStoredSum } from './usage-hours.ts'
 
 export class BudgetBeginnings {
   readonly #database: Kysely<Schema>
@@ -55,8 +56,8 @@ export class BudgetBeginnings {
       await this.#database
         .updateTable('budgets')
         .set({
-          first_tokens: beginning.tokens,
-          first_micro_usd: beginning.microUsd,
+          first_tokens: toStoredSum(beginning.tokens),
+          first_micro_usd: toStoredSum(beginning.microUsd),
           first_unpriced: beginning.unpricedCalls,
         })
         .where('account_id', '=', account_id)

@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { AccountId, GateId, KeyId } from '../../core/ids.ts'
+import { sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 
 export interface UsedAmounts {
@@ -42,9 +43,9 @@ export async function sumOfCalls(database: Kysely<Schema>, range: CallRange): Pr
   while (startMs < range.untilMs) {
     const endMs = await findStepEnd(database, { ...range, fromMs: startMs })
     const row = await sumAtOnce(database, { ...range, fromMs: startMs, untilMs: endMs })
-    sum.tokens += Number(row.tokens ?? 0)
-    sum.microUsd += Number(row.micro_usd ?? 0)
-    sum.unpricedCalls += Number(row.unpriced ?? 0)
+    sum.tokens += (row.input_tokens ?? 0) + (row.output_tokens ?? 0)
+    sum.microUsd += row.micro_usd ?? 0
+    sum.unpricedCalls += row.unpriced ?? 0
     startMs = endMs
     await nextTurn()
   }
@@ -71,9 +72,10 @@ async function findStepEnd(
 
 async function sumAtOnce(database: Kysely<Schema>, range: CallRange) {
   return await callsOf(database, range)
-    .select(({ fn }) => [
-      sql<number | null>`SUM(input_tokens + output_tokens)`.as('tokens'),
-      fn.sum<number | null>('cost_micro_usd').as('micro_usd'),
+    .select([
+      sumOf(database, 'input_tokens').as('input_tokens'),
+      sumOf(database, 'output_tokens').as('output_tokens'),
+      sumOf(database, 'cost_micro_usd').as('micro_usd'),
       sql<number | null>`SUM(CASE WHEN ${isUnpriced} THEN 1 ELSE 0 END)`.as('unpriced'),
     ])
     .executeTakeFirstOrThrow()

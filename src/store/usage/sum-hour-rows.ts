@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import { isSqlite } from '../database/sql-differences.ts'
+import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import type { CallRange, UsedAmounts } from './sum-call-rows.ts'
 import { HOUR_MS } from './usage-hours.ts'
@@ -24,21 +24,22 @@ export async function sumOfHours(
 ): Promise<UsedAmounts> {
   const stepMs = (isSqlite(database) ? HOURS_OF_SQLITE : HOURS_OF_POSTGRES) * HOUR_MS
   const scope = keyId === undefined ? sql`gate_id = ${gateId}` : sql`key_id = ${keyId}`
-  const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+  const used = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+  const sum = (column: string) => sumOf(database, column)
   for (let startMs = fromMs; startMs < untilMs; startMs += stepMs) {
     signal?.throwIfAborted()
     // Of each row by itself, as in pages.
     const { rows } = await sql<{ [Name in keyof UsedAmounts]: number | null }>`
-      SELECT SUM(input_tokens + output_tokens) AS tokens, SUM(cost_micro_usd) AS "microUsd",
+      SELECT ${sum('input_tokens')} + ${sum('output_tokens')} AS tokens, ${sum('cost_micro_usd')} AS "microUsd",
         SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS "unpricedCalls"
       FROM usage_hours
       WHERE account_id = ${accountId} AND starts_at >= ${startMs}
         AND starts_at < ${Math.min(startMs + stepMs, untilMs)} AND ${scope}
     `.execute(database)
-    sum.tokens += rows[0]?.tokens ?? 0
-    sum.microUsd += rows[0]?.microUsd ?? 0
-    sum.unpricedCalls += rows[0]?.unpricedCalls ?? 0
+    used.tokens += rows[0]?.tokens ?? 0
+    used.microUsd += rows[0]?.microUsd ?? 0
+    used.unpricedCalls += rows[0]?.unpricedCalls ?? 0
     await nextTurn()
   }
-  return sum
+  return used
 }

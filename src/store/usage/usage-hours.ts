@@ -57,13 +57,31 @@ export async function writeHours(
     const joined = some.map((row) => {
       const before = stored.get(toPlace(row))
       return {
-        ...row,
+        ...boundSums(row),
         durations: shortenEncoded(joinEncoded(before?.durations ?? '', row.durations)),
         first_bytes: shortenEncoded(joinEncoded(before?.first_bytes ?? '', row.first_bytes)),
       }
     })
     await database.executeQuery(compileUpsert(database, joined))
   }
+}
+
+/**
+ * The greatest sum that is written: numbers count no further one by one. Calls reach it only where
+ * an earlier version took whatever a server reported, and those sums must not stop the others.
+ */
+const GREATEST_SUM = Number.MAX_SAFE_INTEGER
+
+/** @returns the row itself where nothing is to be changed, which is nearly always */
+export function boundSums(row: UsageTable): UsageTable {
+  if (COUNTERS.every((name) => row[name] <= GREATEST_SUM)) return row
+  const bounded = { ...row }
+  for (const name of COUNTERS) bounded[name] = toStoredSum(row[name])
+  return bounded
+}
+
+export function toStoredSum(sum: number): number {
+  return Math.min(sum, GREATEST_SUM)
 }
 
 /** Adds rows to sums by place. @param rows nobody else's: the first of a place becomes its sum */
@@ -207,8 +225,11 @@ function compileUpsert(database: Kysely<Schema>, rows: readonly UsageTable[]): C
   return { ...query, parameters: rows.flatMap((row) => Object.values(row)) }
 }
 
+/** Postgres refuses a statement whose sum does not fit into 63 bits. */
 function sumOf(name: (typeof COUNTERS)[number]): RawBuilder<number> {
-  return sql<number>`${sql.ref(`usage_hours.${name}`)} + ${sql.ref(`excluded.${name}`)}`
+  const stored = sql.ref(`usage_hours.${name}`)
+  const sum = sql`${stored} + ${sql.ref(`excluded.${name}`)}`
+  return sql<number>`CASE WHEN ${stored} < ${sql.lit(GREATEST_SUM)} THEN ${sum} ELSE ${stored} END`
 }
 
 async function markDaysDue(

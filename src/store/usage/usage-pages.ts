@@ -116,7 +116,7 @@ async function readPage(
       : sql`(starts_at, gate_id, target, key_id, status_class, credential) > (${place(after)})`
   // For each row by itself: of one target what is not reported is either free, or its cost unknown.
   const { rows } = await sql<UsageRow>`
-    SELECT starts_at, gate_id, target, key_id, status_class, credential, input_tokens + output_tokens AS tokens,
+    SELECT starts_at, gate_id, target, key_id, status_class, credential, 1.0 * input_tokens + output_tokens AS tokens,
       cost_micro_usd, CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END AS unpriced
     FROM ${sql.table(table)}
     WHERE account_id = ${accountId} AND ${begin} AND starts_at < ${untilMs}

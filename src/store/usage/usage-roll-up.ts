@@ -7,7 +7,7 @@ import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { Schema, UsageTable } from '../schema.ts'
 import { joinEncoded } from './latency-histogram.ts'
-import { COUNTERS } from './usage-hours.ts'
+import { boundSums, COUNTERS } from './usage-hours.ts'
 
 /** Rows read at a time: about a millisecond of the event loop. */
 const ROWS_PER_STEP = 250
@@ -70,7 +70,7 @@ export async function sumUpRows(transaction: Kysely<Schema>, rollUp: RollUp): Pr
   const rows = [...sums.values()]
   for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
     const some = rows.slice(start, start + ROWS_PER_INSERT).map((row) => ({
-      ...row,
+      ...boundSums(row),
       durations: shorten(row.durations),
       first_bytes: shorten(row.first_bytes),
     }))

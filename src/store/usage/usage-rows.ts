@@ -7,7 +7,7 @@ import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import { spanOf } from '../../core/period.ts'
-import { isSqlite } from '../database/sql-differences.ts'
+import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 import { readBacklog } from './usage-backlog.ts'
 import { COUNTERS, DAY_MS, HOUR_MS } from './usage-hours.ts'
@@ -254,7 +254,7 @@ function compileSpan(
   // Days and hours are separate rows only where the answer keeps them apart.
   const startsAt = interval === 'all' ? sql`MIN(starts_at)` : sql.ref('starts_at')
   const counters = [
-    ...COUNTERS.map((name) => sql`SUM(${sql.ref(name)}) AS ${sql.ref(name)}`),
+    ...COUNTERS.map((name) => sql`${sumOf(database, name)} AS ${sql.ref(name)}`),
     sql`SUM(CASE WHEN target = '' AND status_class = 4 THEN failed ELSE 0 END) AS refused`,
   ]
   const groupings = [

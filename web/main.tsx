@@ -29,6 +29,8 @@ function ConnectionNotice() {
   return (
     <div
       role="status"
+      // Said outright, it is read also while a window hides all else from screen readers.
+      aria-live="polite"
       aria-label="Connection"
       className="pointer-events-none fixed inset-x-0 top-3 z-[70] px-4"
     >

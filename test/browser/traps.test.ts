@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Page, Route } from 'playwright-core'
 import {
   BROWSER_TEST_TIMEOUT_MS,
+  copyShownOnce,
   enterAsOwner,
   follow,
   OWNER,
@@ -49,14 +50,18 @@ describe('a secret with a single showing', () => {
   const question = () => dialog().getByRole('alert').getByText('You have not copied')
   const hasFocus = (name: string) => button(name).and(page.locator(':focus')).waitFor()
   const copied = () => page.evaluate('navigator.clipboard.readText()')
-
-  test('has the focus at Copy, and survives a click beside it, Escape, the cross, Done and the way back', async () => {
-    // By a link, so that there is a way back; on a phone it is behind a button.
+  /** By a link, so that there is a way back; on a phone it is behind a button. */
+  const openNewKey = async (name: string) => {
     const menu = page.getByRole('button', { name: 'Open the menu' })
     if (await menu.isVisible()) await menu.click()
     await page.getByRole('navigation').getByRole('link', { name: 'API Keys' }).click()
     await page.getByRole('button', { name: 'Create New Key' }).click()
-    await dialog().getByLabel('Name').fill('once')
+    await dialog().getByLabel('Name').fill(name)
+  }
+  const ON_ITS_WAY = 'This window waits for the answer: it is shown but once.'
+
+  test('has the focus at Copy, and survives a click beside it, Escape, the cross, Done and the way back', async () => {
+    await openNewKey('once')
     await button('Create').click()
     const key = await dialog().getByRole('region', { name: 'the new key' }).textContent()
     await hasFocus('Copy the key')
@@ -120,6 +125,7 @@ describe('a secret with a single showing', () => {
       await page.keyboard.press('Escape')
       await button('Close').click()
       await button('Cancel').dispatchEvent('click')
+      await dialog().getByText(ON_ITS_WAY).waitFor()
       await page.mouse.click(4, 4)
       answered.resolve()
       await dialog()
@@ -131,6 +137,27 @@ describe('a secret with a single showing', () => {
       await button('Close without copying').click()
       await dialog().waitFor({ state: 'detached' })
     }
+  })
+
+  test('is waited for on the way back, too', async () => {
+    await follow(page, '/settings/limits')
+    await openNewKey('not-lost')
+    const answered = Promise.withResolvers<void>()
+    await page.route('**/v1/keys', async (route) => {
+      if (route.request().method() === 'POST') await answered.promise
+      await route.continue()
+    })
+    await button('Create').click()
+    await dialog().locator('[aria-busy="true"]').waitFor()
+    await page.evaluate('history.back()')
+    await dialog().getByText(ON_ITS_WAY).waitFor()
+    expect(await findPageFaults(page)).toEqual([])
+    answered.resolve()
+    await hasFocus('Copy the key')
+    await page.unrouteAll({ behavior: 'wait' })
+    await copyShownOnce(page, 'key')
+    await page.keyboard.press('Escape')
+    await dialog().waitFor({ state: 'detached' })
   })
 
   test('may be given up on purpose', async () => {
@@ -571,6 +598,30 @@ describe('a gateway that does not answer', () => {
       await isBack()
       await page.getByRole('switch', { name: 'Live', checked: true }).waitFor()
     }
+  })
+
+  test('is told of no change that its author has given up meanwhile', async () => {
+    await controlPlaneCall(gatehouse, 'POST', '/v1/tags', { name: 'kept' })
+    await page.goto('/dashboard/settings/tags')
+    await page.getByRole('button', { name: 'Delete kept' }).click()
+    await routePage(page, /\/v1\/|\/dashboard\/$/, (route) => route.abort('connectionrefused'))
+    const asked = page.getByRole('alertdialog')
+    const confirm = asked.getByRole('button', { name: 'Delete the tag' })
+    const refusal = asked.getByRole('alert').getByText('The gateway cannot be reached.')
+    await confirm.click()
+    await refusal.waitFor()
+    await notice().waitFor()
+    await confirm.click()
+    await asked.locator('[aria-busy="true"]').waitFor({ state: 'detached' })
+    await refusal.waitFor()
+    await asked.getByRole('button', { name: 'Cancel' }).click()
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(request.method()))
+    await page.unroute(/\/v1\/|\/dashboard\/$/)
+    await isBack()
+    await page.getByRole('button', { name: 'Delete kept' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(sent).not.toContain('DELETE')
   })
 
   test('keeps a page that is not loaded yet waiting, and shows it when it can', async () => {

@@ -17,6 +17,8 @@ export const queryClient = new QueryClient({
         failures < MAX_RETRIES &&
         (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
     },
+    // Sent now or never: one that is held would be made after its author has given it up.
+    mutations: { networkMode: 'always' },
   },
 })
 

@@ -1,4 +1,5 @@
 /** Windows over the page: Radix keeps the focus, the keyboard and the screen reader inside. */
+import { useBlocker } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { AlertDialog as RadixAlert, Dialog as RadixDialog } from 'radix-ui'
 import {
@@ -57,17 +58,31 @@ export function useCloseGuard(guard: CloseGuard): OpenWindow | undefined {
   return around
 }
 
-const STAY: CloseGuard = () => false
-
-function useStayOpen(isKept: boolean): void {
+/**
+ * Keeps the window open as long as `isKept`, also against the way back.
+ * @returns whether somebody has tried to leave it
+ */
+function useStayOpen(isKept: boolean): boolean {
   const kept = use(OpenWindowContext)?.guard
+  const [wasTried, setTried] = useState(false)
+  const block = () => {
+    setTried(true)
+    return true
+  }
+  useBlocker({ shouldBlockFn: block, enableBeforeUnload: true, disabled: !isKept })
   useEffect(() => {
     if (kept === undefined || !isKept) return
-    kept.current = STAY
+    const stay: CloseGuard = () => {
+      setTried(true)
+      return false
+    }
+    kept.current = stay
     return () => {
-      if (kept.current === STAY) kept.current = undefined
+      if (kept.current === stay) kept.current = undefined
+      setTried(false)
     }
   }, [kept, isKept])
+  return wasTried
 }
 
 export function Dialog({ isOpen, onClose, title, note, width = 'narrow', children }: DialogProps) {
@@ -167,9 +182,14 @@ export function FormActions({
   readonly children: ReactNode
 }) {
   const isAwaited = makesSecret && isBusy
-  useStayOpen(isAwaited)
+  const wasTried = useStayOpen(isAwaited)
   return (
     <DialogActions>
+      {wasTried && (
+        <p role="status" className="w-full text-[13px] text-ink-soft">
+          This window waits for the answer: it is shown but once.
+        </p>
+      )}
       <Button onClick={onCancel} disabled={isAwaited}>
         Cancel
       </Button>

@@ -28,8 +28,6 @@ export function SignInForm({
       await ask('POST /v1/auth/sign-in', { body: { email, password } })
       await onDone()
     },
-    // Queries are held while there is no session; this is what ends that.
-    networkMode: 'always',
     gcTime: 0,
   })
   return (

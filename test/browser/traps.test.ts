@@ -249,6 +249,25 @@ describe('a session that ends while something is typed', () => {
     expect(natives).toEqual([])
   })
 
+  test('leaves a window over the page as it was, and says there that nothing was done', async () => {
+    await follow(page, '/settings/tags')
+    await page.getByRole('button', { name: 'Create a tag' }).first().click()
+    const tag = page.getByRole('dialog', { name: 'Create a tag' })
+    await tag.getByLabel('Name').fill('typed-before')
+    await visit.context.clearCookies()
+    await tag.getByRole('button', { name: 'Create' }).click()
+    await ended().getByLabel('Password', { exact: true }).fill(OWNER.password)
+    await page.keyboard.press('Enter')
+    await ended().waitFor({ state: 'detached' })
+    await tag.getByText('Your session had ended, and nothing was done. Try again.').waitFor()
+    await tag.getByRole('button', { name: 'Create' }).and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Enter')
+    await tag.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Delete typed-before' }).waitFor()
+    await follow(page, '/gates/demo')
+    await page.getByLabel('Description').waitFor()
+  })
+
   test('continues after a sign-in in another tab', async () => {
     await page.getByLabel('Description').fill('another half')
     await visit.context.clearCookies()

@@ -95,8 +95,10 @@ export async function send(
     throw unreachable(new Error(`status ${response.status} of a proxy`))
   }
   const error = await toApiError(response)
-  if (error.status === 401 && options.apiKey === undefined) onSignedOut()
-  throw error
+  if (error.status !== 401 || options.apiKey !== undefined || name === 'POST /v1/auth/sign-in')
+    throw error
+  onSignedOut()
+  throw new ApiError('Your session had ended, and nothing was done. Try again.', error)
 }
 
 /** A proxy answers for a gateway that is starting again. The gateway's own answers have ids. */

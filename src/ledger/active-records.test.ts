@@ -117,7 +117,6 @@ test('an active segment has room again as soon as the store has taken another on
 })
 
 test.each([
-  ['deleted', (path: string) => rmSync(path)],
   ['cut short', (path: string) => writeFileSync(path, '\n')],
   ['added to', (path: string) => writeFileSync(path, 'torn', { flag: 'a' })],
 ])('a segment that was %s after it was written counts by its file alone', async (_how, act) => {

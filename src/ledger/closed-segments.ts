@@ -54,14 +54,14 @@ export class ClosedSegments {
 
   /**
    * The segment's records, from memory. Undefined where that is to be read from the file: it is
-   * not in memory, or the file is not as it was written, and whoever reads it tells what became of
-   * it.
+   * not in memory, or the file is there and not as it was written, and whoever reads it tells what
+   * became of it.
    */
   recordsOf(segment: ClosedSegment): readonly CallRecord[] | undefined {
     const records = this.#segments.get(segment)
     if (records === undefined) return undefined
     const file = statSync(segment.path, { throwIfNoEntry: false })
-    return file?.size === segment.bytes ? records : undefined
+    return file === undefined || file.size === segment.bytes ? records : undefined
   }
 
   has(segment: ClosedSegment): boolean {

@@ -88,6 +88,24 @@ test.each([
   },
 )
 
+test.each([
+  ['rotated', (journal: Journal) => journal.rotate()],
+  ['looked after', (journal: Journal) => journal.lookAfterFile()],
+  ['closed', (journal: Journal) => journal.close()],
+])(
+  'a folder moved under a running journal costs no acknowledged record when the journal is %s',
+  async (_how, act) => {
+    const journal = openJournal()
+    const record = createCallRecord()
+    await journal.record(record)
+    renameSync(join(folder, 'journal'), join(folder, 'elsewhere'))
+    act(journal)
+    expect(events.map((event) => event.type)).toEqual(['segment-missing'])
+    expect(await recoverIds()).toEqual([record.id])
+    journal.close()
+  },
+)
+
 test('fail-closed: records and new calls are refused, and nothing is lost once the disk is back', async () => {
   const journal = openJournal()
   const records = [createCallRecord(), createCallRecord(), createCallRecord()]

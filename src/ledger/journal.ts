@@ -138,6 +138,18 @@ export class Journal implements Ledger {
     this.#begin()
   }
 
+  /**
+   * Goes on in a new file where the active one is not in its place: its folder may have been moved,
+   * which a write does not notice.
+   */
+  lookAfterFile(): void {
+    this.flush()
+    const active = this.#active
+    if (active === undefined || active.isInPlace()) return
+    this.#retire(active)
+    this.#begin()
+  }
+
   /** Called whenever a segment was closed because it is full. */
   onSegmentFilled(listener: () => void): void {
     this.#segmentFilled = listener
@@ -208,8 +220,8 @@ export class Journal implements Ledger {
   }
 
   /**
-   * Stops appending to a segment. Its records wait for the shipper; where the file was deleted, so
-   * that they left the disk, they go to the backlog.
+   * Stops appending to a segment. Its records wait for the shipper; where the file was deleted or
+   * moved, so that nobody would find them, they go to the backlog.
    */
   #retire(segment: SegmentFile): void {
     this.#active = undefined

@@ -127,13 +127,23 @@ export class SegmentFile {
     this.#holdsRecords = true
   }
 
+  /** 2 µs, three times as much as to ask whether it was deleted. */
+  isInPlace(): boolean {
+    try {
+      const [found, own] = [statSync(this.path), fstatSync(this.#fd)]
+      return found.ino === own.ino && found.dev === own.dev
+    } catch {
+      return false
+    }
+  }
+
   /**
-   * The lines accepted so far if the file was deleted, for then they vanish when it is closed; else
-   * undefined.
+   * The lines accepted so far if the file was deleted or moved, for then nobody finds them by its
+   * name; else undefined.
    */
   rescueLines(): Uint8Array | undefined {
     try {
-      return this.#isDeleted() ? this.#readLines() : undefined
+      return this.isInPlace() ? undefined : this.#readLines()
     } catch {
       // A disk that cannot even be read: whoever reads the file by its name will find out what is
       // left of it.

@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -20,7 +21,7 @@ import { pollUntil } from '../../test/support/poll-until.ts'
 import type { CallRecord } from '../core/call.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { openStore } from '../store/open-store.ts'
-import { createCallRecord, createLaterLine } from './call-record.fixture.ts'
+import { createCallRecord, createLaterLine, readClosed } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'
 import type { LedgerEvent } from './ledger-event.ts'
 import { Retention } from './retention.ts'
@@ -441,10 +442,41 @@ test('a segment of a later version stays until that version is back, and delays 
   expect(new Journal(folder).closed.list().map(({ path }) => path)).toContain(segment.path)
 })
 
+test('a segment that is deleted while its records are in memory is shipped, and told', async () => {
+  const store = createStore()
+  const events: LedgerEvent[] = []
+  const journal = new Journal(folder, { report: (event) => events.push(event) })
+  const [record] = createRecords(1)
+  if (record === undefined) throw new Error('nothing was made')
+  await journal.record(record)
+  journal.rotate()
+  renameSync(join(folder, 'journal'), join(folder, 'elsewhere'))
+  await new Shipper(journal, (found) => store.insertMany(found)).ship()
+  expect([...store.rows.values()]).toEqual([record])
+  expect(journal.state()).toMatchObject({ segments: 0, unshippedBytes: 0 })
+  expect(events.map((event) => event.type)).toEqual(['segment-missing'])
+  journal.close()
+})
+
+test('a file that was moved is noticed while the store fails', async () => {
+  const journal = new Journal(folder)
+  const record = createCallRecord()
+  const shipper = new Shipper(journal, () => Promise.reject(new Error('away')))
+  await journal.record(createCallRecord())
+  await expect(shipper.ship()).rejects.toThrow('away')
+  await journal.record(record)
+  renameSync(join(folder, 'journal'), join(folder, 'elsewhere'))
+  await expect(shipper.ship()).rejects.toThrow('away')
+  const [found] = (await readClosed(new Journal(folder))).records
+  expect(found?.id).toBe(record.id)
+  journal.close()
+})
+
 test('a segment that is deleted or unreadable does not delay the others', async () => {
   const store = createStore()
   const events: LedgerEvent[] = []
-  const journal = new Journal(folder, { segmentBytes: 1, report: (event) => events.push(event) })
+  const report = (event: LedgerEvent) => events.push(event)
+  const journal = new Journal(folder, { segmentBytes: 1, keptRecords: 0, report })
   const records = createRecords(3)
   for (const record of records) await journal.record(record)
   const [deleted, unreadable] = journal.closed.list()
@@ -452,7 +484,6 @@ test('a segment that is deleted or unreadable does not delay the others', async 
   rmSync(deleted.path)
   rmSync(unreadable.path)
   mkdirSync(unreadable.path)
-  const report = (event: LedgerEvent) => events.push(event)
   const shipper = new Shipper(journal, (found) => store.insertMany(found), { report })
   await expect(shipper.ship()).rejects.toMatchObject({ code: 'EISDIR' })
   expect([...store.rows.values()]).toEqual(records.slice(2))

@@ -169,6 +169,7 @@ export class Shipper {
   async #pass(): Promise<void> {
     const stuck = new Map<ClosedSegment, unknown>()
     try {
+      this.#journal.lookAfterFile()
       // The active segment is closed only once everything older is in the store: during an outage
       // it goes on to fill instead of leaving a small file per attempt.
       await this.#shipClosed(stuck)

@@ -149,6 +149,17 @@ describe.each(databases)('to $name', (kind) => {
       })
     })
   })
+
+  test('of two copies at once, one is refused because of the other', async () => {
+    await withTestStore(kind, async (from) => {
+      await from.calls.insertMany([createCallRecord()])
+      await withTestStore(kind, async (to) => {
+        const copies = await Promise.allSettled([copyStore(from, to), copyStore(from, to)])
+        const refused = copies.flatMap((copy) => (copy.status === 'rejected' ? [copy.reason] : []))
+        expect(refused).toEqual([expect.any(StoreNotEmptyError)])
+      })
+    })
+  })
 })
 
 describe.each(databases)('from $name', (kind) => {

@@ -3,7 +3,7 @@
  * knows no file and no address.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { isSqlite } from './database/sql-differences.ts'
+import { isSqlite, takeTurn } from './database/sql-differences.ts'
 import { InstallationTableStore } from './installation/installation.ts'
 import type { Store } from './open-store.ts'
 import { PLAIN_ENTRIES } from './plain-kinds.ts'
@@ -67,6 +67,7 @@ export async function copyStore(
   onProgress: (progress: CopiedTable) => void = () => {},
 ): Promise<readonly CopiedTable[]> {
   return await to.database.transaction().execute(async (transaction) => {
+    await takeTurn(transaction, 'copy')
     await assertEmpty(transaction)
     // It comes with the others.
     await transaction.deleteFrom('accounts').execute()

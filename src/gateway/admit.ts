@@ -9,6 +9,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
 import type { AdmittedCall, Call } from './call.ts'
+import { findSurcharge } from './extra-fees.ts'
 import type { Target } from './plan/compile-target.ts'
 import type { Plan } from './plan/plan-targets.ts'
 import type { Caller, Ledger, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
@@ -162,7 +163,8 @@ export function restrictTargets(
 ): Plan | Promise<Plan> {
   const { gate, request, targets } = plan
   const own = keepOwnIds(request, keepWithinGate(request, targets))
-  const priced = keepPriced(ports, caller, { targets: own, gateId: gate.id, startedAtMs })
+  const asked = { body: request.body, gateId: gate.id, startedAtMs }
+  const priced = keepPriced(ports, caller, { ...asked, targets: own })
   const allowed = reserveQuota(ticket, priced)
   return allowed instanceof Promise ? planLater(plan, allowed) : withTargets(plan, allowed)
 }
@@ -189,6 +191,7 @@ function keepPriced(
   caller: Caller,
   call: {
     readonly targets: readonly Target[]
+    readonly body: AcceptedRequest['body']
     readonly gateId: string
     readonly startedAtMs: number
   },
@@ -202,20 +205,27 @@ function keepPriced(
 function keepThosePriced(
   prices: Prices | undefined,
   demand: PriceDemand,
-  { targets, startedAtMs, accountId }: PricedCall,
+  { targets, body, startedAtMs: at, accountId }: PricedCall,
 ): readonly Target[] {
-  const isPriced = ({ name }: Target) => prices?.isPriced(accountId, name, startedAtMs) === true
+  const surcharge = findSurcharge(body)
+  const asked = { at, isSurcharged: surcharge !== undefined }
+  const isPriced = ({ name }: Target) => prices?.isPriced(accountId, name, asked) === true
   const priced = targets.filter(
     (target) => whoDemands(demand, target) === undefined || isPriced(target),
   )
   const [refused] = targets
   if (priced.length > 0 || refused === undefined)
     return priced.length === targets.length ? targets : priced
-  throw priceUnknown(refused, whoDemands(demand, refused) ?? '')
+  const who = whoDemands(demand, refused) ?? ''
+  const isListed = prices?.isPriced(accountId, refused.name, { at }) === true
+  throw surcharge !== undefined && isListed
+    ? surchargeUnknown(surcharge, who)
+    : priceUnknown(refused, who)
 }
 
 interface PricedCall {
   readonly targets: readonly Target[]
+  readonly body: AcceptedRequest['body']
   readonly startedAtMs: number
   readonly accountId: AccountId
 }
@@ -233,6 +243,15 @@ function priceUnknown({ name }: Target, who: string): GatewayError {
       'Declare a price: register the model as an owned model with its prices, and put that into the gate; of a provider in gatehouse.yaml the operator of this gateway declares prices there. ' +
       `Or let ${who} allow it: set its "unpriced" to "allow".`,
     { code: 'price_unknown' },
+  )
+}
+
+function surchargeUnknown(member: string, who: string): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `'${member}' asks for what costs more than tokens at their listed price, and how much is not known, so too little would count against ${who}, which is in money. ` +
+      `Leave it out, or let ${who} allow it: set its "unpriced" to "allow".`,
+    { code: 'price_unknown', param: member },
   )
 }
 

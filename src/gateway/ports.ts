@@ -136,13 +136,19 @@ export interface Limits {
   admit(caller: Caller, call: CallAhead): Ticket | Promise<Ticket>
 }
 
+export interface AskedPrice {
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number
+  /** The call chooses a price above the list's: that one is no price of it. */
+  readonly isSurcharged?: boolean
+}
+
 /** The prices of calls. */
 export interface Prices {
   /**
-   * Whether what a call to this target uses can be priced. @param at milliseconds since the Unix
-   * epoch
+   * Whether what a call to this target uses can be priced.
    */
-  isPriced(accountId: AccountId, target: string, at: number): boolean
+  isPriced(accountId: AccountId, target: string, { at, isSurcharged }: AskedPrice): boolean
   /** Undefined: it cannot be told now, and the ledger asks again later. */
   priceOf(
     call: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'> & {

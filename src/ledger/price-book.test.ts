@@ -211,9 +211,9 @@ describe('a provider with declared prices', () => {
 
   test('prices every model where one price is declared for all, and otherwise the named models alone', () => {
     const some = declared([['large', { input: 2, output: 3 }]])
-    expect(some.isPriced(DEFAULT_ACCOUNT, 'acme/large', MIDDAY)).toBe(true)
+    expect(some.isPriced(DEFAULT_ACCOUNT, 'acme/large', { at: MIDDAY })).toBe(true)
     for (const name of ['small', 'constructor', '*'])
-      expect(some.isPriced(DEFAULT_ACCOUNT, `acme/${name}`, MIDDAY)).toBe(false)
+      expect(some.isPriced(DEFAULT_ACCOUNT, `acme/${name}`, { at: MIDDAY })).toBe(false)
     const every = declared([
       ['large', { input: 2, output: 3 }],
       ['*', { input: 0, output: 0 }],
@@ -548,8 +548,17 @@ test.each([
   ['nowhere/gpt-5', false],
   ['acme/gpt-5', false],
 ])('whether %s has a price: %p', (target, isPriced) =>
-  expect(book.isPriced(DEFAULT_ACCOUNT, target, MIDDAY)).toBe(isPriced),
+  expect(book.isPriced(DEFAULT_ACCOUNT, target, { at: MIDDAY })).toBe(isPriced),
 )
+
+test.each([
+  ['openai/gpt-5', false],
+  ['sandbox/echo', true],
+  ['owned/mine', true],
+])('whether %s has a price for what costs more than the list says: %p', (target, isPriced) => {
+  const asked = { at: MIDDAY, isSurcharged: true }
+  expect(book.isPriced(DEFAULT_ACCOUNT, target, asked)).toBe(isPriced)
+})
 
 describe('a model with a price for one direction alone', () => {
   const bookWith = (prices: Record<string, number>) =>

@@ -11,7 +11,7 @@ import type { CallOutcome } from '../core/call.ts'
 import type { Cost, CostPart } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
-import type { Prices } from '../gateway/ports.ts'
+import type { AskedPrice, Prices } from '../gateway/ports.ts'
 import {
   type DeclaredPrices,
   partsOfListed,
@@ -174,14 +174,15 @@ export class PriceBook {
   }
 
   /**
-   * True where the usage of a call to this target has a price. @param at milliseconds since the
-   * Unix epoch
+   * True where the usage of a call to this target has a price.
    */
-  isPriced(accountId: AccountId, target: string, at: number): boolean {
+  isPriced(accountId: AccountId, target: string, { at, isSurcharged }: AskedPrice): boolean {
     const known = this.#recall(target)
-    if (known.type === 'free' || known.type === 'declared') return true
+    if (known.type === 'free') return true
     if (known.type === 'unknown') return false
     if (known.type === 'owned') return this.#declaredPrices(accountId, known.model) !== undefined
+    if (isSurcharged === true) return false
+    if (known.type === 'declared') return true
     const price = this.#priceOf(known, at)
     return price !== undefined && partsOfListed(price.prices, NO_USAGE) !== undefined
   }
@@ -280,8 +281,8 @@ export class CallPrices implements Prices {
     return tryPrices(() => this.#book.costOf(call))
   }
 
-  isPriced(accountId: AccountId, target: string, at: number): boolean {
-    return tryPrices(() => this.#book.isPriced(accountId, target, at)) ?? false
+  isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean {
+    return tryPrices(() => this.#book.isPriced(accountId, target, asked)) ?? false
   }
 }
 

@@ -89,6 +89,40 @@ describe('a target with an unknown price', () => {
   ])
 })
 
+describe('a request that chooses a price above the list’s', () => {
+  const asks = (members: object, isRefused: boolean) => ({
+    name: `by ${JSON.stringify(members)} is ${isRefused ? 'refused by' : 'within'} a budget in money`,
+    request: { body: chatBody(members) },
+    gateway: gateway([TARGET], { budget, plan: undefined }),
+    ...(isRefused
+      ? {
+          seen: { ...refused, contains: [Object.keys(members)[0] ?? '', budget, 'Leave it out'] },
+          settled: { outcome: 'failed' as const, attempts: 0 },
+          spent: { tokens: 0 },
+        }
+      : {
+          upstream: [CHAT_ANSWER],
+          seen: { status: 200 },
+          sent: [{}],
+          settled: { outcome: 'succeeded' as const },
+        }),
+  })
+  runRows([
+    asks({ service_tier: 'priority' }, true),
+    asks({ service_tier: 'flex' }, false),
+    asks({ service_tier: 'auto' }, false),
+    asks({ speed: 'fast' }, true),
+    asks({ inference_geo: 'us' }, true),
+    asks({ tools: [{ type: 'image_generation' }] }, true),
+    asks({ tools: [{ type: 'web_search' }] }, false),
+    {
+      ...asks({ service_tier: 'priority' }, false),
+      name: 'is served where no limit is in money',
+      gateway: gateway([TARGET]),
+    },
+  ])
+})
+
 describe('a price is required by', () => {
   const usage = (section: PlansSection) => new UsageLimits({ plans: createPlans(section) })
   const accounts = { [CALLER.accountId]: 'team' }

@@ -403,7 +403,7 @@ const PROVIDERS: PipelinePorts['providers'] = new Map(
 )
 
 const SCRIPTED_PRICES: PipelinePorts['prices'] = {
-  isPriced: (_, target) => !target.includes('unpriced'),
+  isPriced: (_, target, { isSurcharged }) => !target.includes('unpriced') && isSurcharged !== true,
   priceOf: ({ usage, isEstimated, hasExtraFees }) =>
     usage === null
       ? { microUsd: null, status: 'unknown', source: null }

@@ -5,12 +5,11 @@ import type { Cost } from '../../core/cost.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
 import { MAX_TOKENS_OF_CALL, toTrueUsage, type Usage } from '../../core/usage.ts'
-import type { JsonMember, JsonObject } from '../../wire/json-splice.ts'
 import { countsForQuota, estimateInputTokens, estimateTextTokens } from '../admit.ts'
 import { type AdmittedCall, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
+import { hasExtraFees } from '../extra-fees.ts'
 import type { Ledger, Prices, Spent } from '../ports.ts'
-import { mayEscapeName } from '../shared-credential.ts'
 import { toSentGateId } from './sent-gate-id.ts'
 
 /** How a call ended. */
@@ -266,52 +265,3 @@ function sumCosts(costs: readonly Cost[]): Cost {
 }
 
 const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: null }
-
-/** Members that choose another price than the list's, and what is said by those that do not. */
-const PRICING_MEMBERS: readonly (readonly [name: string, usual: ReadonlySet<unknown>])[] = [
-  ['service_tier', new Set<unknown>(['auto', 'default', 'standard', 'standard_only', 'on_demand'])],
-  // https://platform.claude.com/docs/en/build-with-claude/fast-mode
-  ['speed', new Set<unknown>(['standard'])],
-  // https://platform.claude.com/docs/en/build-with-claude/data-residency
-  ['inference_geo', new Set<unknown>(['global'])],
-]
-/** Beginnings of the types of tools that vendors run and charge for; a version may follow. */
-const HOSTED_TOOLS = [
-  'web_search',
-  'file_search',
-  'code_interpreter',
-  'code_execution',
-  'image_generation',
-  'document_library',
-  'x_search',
-]
-const HOSTED_MEMBERS = ['web_search_options', 'search_parameters', 'plugins']
-
-/** Reads no more than the tools, and those only where one of the names is in them. */
-function hasExtraFees(body: JsonObject): boolean {
-  for (const [name, usual] of PRICING_MEMBERS) {
-    const member = body.get(name)
-    if (member !== undefined && body.type(member) === 'string' && !usual.has(body.value(member)))
-      return true
-  }
-  for (const name of HOSTED_MEMBERS) {
-    const member = body.get(name)
-    if (member !== undefined && body.type(member) !== 'null') return true
-  }
-  const tools = body.get('tools')
-  return tools !== undefined && body.type(tools) === 'array' && hasHostedTools(body, tools)
-}
-
-function hasHostedTools(body: JsonObject, tools: JsonMember): boolean {
-  const raw = body.raw(tools)
-  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-  const mayBe = HOSTED_TOOLS.some((name) => text.includes(`"${name}`)) || mayEscapeName(raw)
-  if (!mayBe) return false
-  // A function of the caller's own may have such a name too.
-  const listed = body.value(tools) as readonly unknown[]
-  return listed.some((tool) => isHosted((tool as { type?: unknown } | null)?.type))
-}
-
-function isHosted(type: unknown): boolean {
-  return typeof type === 'string' && HOSTED_TOOLS.some((name) => type.startsWith(name))
-}

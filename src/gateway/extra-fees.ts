@@ -1,0 +1,77 @@
+/**
+ * What a request asks for beside tokens at the list's price: tiers with a price of their own, tools
+ * that vendors run and charge for. Must not know who asks, nor any price.
+ */
+import type { JsonObject } from '../wire/json-splice.ts'
+import { mayEscapeName } from './shared-credential.ts'
+
+/** Members that choose another price than the list's, and what is said by those that do not. */
+const PRICING_MEMBERS: readonly (readonly [name: string, usual: ReadonlySet<unknown>])[] = [
+  ['service_tier', new Set<unknown>(['auto', 'default', 'standard', 'standard_only', 'on_demand'])],
+  // https://platform.claude.com/docs/en/build-with-claude/fast-mode
+  ['speed', new Set<unknown>(['standard'])],
+  // https://platform.claude.com/docs/en/build-with-claude/data-residency
+  ['inference_geo', new Set<unknown>(['global'])],
+]
+/** Beginnings of the types of tools that vendors run and charge for; a version may follow. */
+const HOSTED_TOOLS = [
+  'web_search',
+  'file_search',
+  'code_interpreter',
+  'code_execution',
+  'image_generation',
+  'document_library',
+  'x_search',
+]
+/** Tiers below the list's price, which counts enough. */
+const CHEAPER = new Set<unknown>(['flex', 'batch'])
+/** Another model draws, and its tokens are in no report. */
+const DRAWING_TOOLS = ['image_generation']
+const HOSTED_MEMBERS = ['web_search_options', 'search_parameters', 'plugins']
+
+/** Reads no more than the tools, and those only where one of the names is in them. */
+export function hasExtraFees(body: JsonObject): boolean {
+  for (const [name, usual] of PRICING_MEMBERS) {
+    const asked = readText(body, name)
+    if (asked !== undefined && !usual.has(asked)) return true
+  }
+  for (const name of HOSTED_MEMBERS) {
+    const member = body.get(name)
+    if (member !== undefined && body.type(member) !== 'null') return true
+  }
+  return hasTools(body, HOSTED_TOOLS)
+}
+
+/**
+ * The member by which a request chooses a price above the list's, so that the list's would count
+ * too little.
+ */
+export function findSurcharge(body: JsonObject): string | undefined {
+  for (const [name, usual] of PRICING_MEMBERS) {
+    const asked = readText(body, name)
+    if (asked !== undefined && !usual.has(asked) && !CHEAPER.has(asked)) return name
+  }
+  return hasTools(body, DRAWING_TOOLS) ? TOOLS : undefined
+}
+
+function readText(body: JsonObject, name: string): unknown {
+  const member = body.get(name)
+  return member !== undefined && body.type(member) === 'string' ? body.value(member) : undefined
+}
+
+const TOOLS = 'tools'
+
+function hasTools(body: JsonObject, types: readonly string[]): boolean {
+  const tools = body.get(TOOLS)
+  if (tools === undefined || body.type(tools) !== 'array') return false
+  const raw = body.raw(tools)
+  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+  const mayBe = types.some((name) => text.includes(`"${name}`)) || mayEscapeName(raw)
+  if (!mayBe) return false
+  // A function of the caller's own may have such a name too.
+  const listed = body.value(tools) as readonly unknown[]
+  return listed.some((tool) => {
+    const type = (tool as { type?: unknown } | null)?.type
+    return typeof type === 'string' && types.some((name) => type.startsWith(name))
+  })
+}

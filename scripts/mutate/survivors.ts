@@ -269,13 +269,6 @@ export const survivors: readonly ListedSurvivor[] = [
   ),
   {
     path: 'src/ledger/shipper.ts',
-    lineText: 'this.#intervalMs * 2 ** Math.min(this.#failures, 30),',
-    operator: 'number',
-    mutated: '31',
-    reason: 'the longest pause is reached long before',
-  },
-  {
-    path: 'src/ledger/shipper.ts',
     lineText: 'const CATCHING_UP = { unrestedMs: 0, workMs: 2 }',
     operator: 'number',
     mutated: '1',

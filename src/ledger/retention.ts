@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
+import { Passes } from '../core/passes.ts'
 import type { RetentionHorizon } from '../core/retention-horizon.ts'
 import type { Store } from '../store/open-store.ts'
 
@@ -34,25 +35,27 @@ export interface RetentionOptions {
 
 export class Retention {
   readonly #options: RetentionOptions
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #running: Promise<void> | undefined
-  #stopping = new AbortController()
+  readonly #passes: Passes
 
   constructor(options: RetentionOptions) {
     this.#options = options
+    const { intervalMs = HOUR_MS, onFailure } = options
+    this.#passes = new Passes({
+      pass: () => this.run(),
+      // It never competes with a start.
+      firstMs: intervalMs / 60,
+      pauseMs: intervalMs,
+      onFailure,
+    })
   }
 
-  /** The first pass comes after an interval's sixtieth, so that it never competes with a start. */
   start(): void {
-    this.#stopping = new AbortController()
-    this.#schedule((this.#options.intervalMs ?? HOUR_MS) / 60)
+    this.#passes.start()
   }
 
   /** Ends a pass after the batch that it is at. */
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    clearTimeout(this.#timer)
-    await this.#running
+  stop(): Promise<void> {
+    return this.#passes.stop()
   }
 
   /** One pass. @returns how many calls were deleted @throws what the store threw */
@@ -64,7 +67,7 @@ export class Retention {
     const bounds = await store.calls.findBounds()
     const before = bounds && horizon.cut(bounds)
     const deleted = before === undefined ? 0 : await this.#deleteBefore(before)
-    const { signal } = this.#stopping
+    const { signal } = this.#passes
     const paced = { signal, pauseMs: pauseMs ?? PAUSE_MS }
     if (!signal.aborted) await store.usage.rollUpDays(clock.now(), paced)
     if (!signal.aborted) await store.giveBackSpace(paced)
@@ -80,20 +83,9 @@ export class Retention {
       const step = await store.calls.deleteBefore(before, ROWS_PER_BATCH, place)
       deleted += step.deleted
       place = step.next
-      if (place === undefined || this.#stopping.signal.aborted) break
+      if (place === undefined || this.#passes.signal.aborted) break
       await Bun.sleep(pauseMs ?? PAUSE_MS)
-    } while (!this.#stopping.signal.aborted)
+    } while (!this.#passes.signal.aborted)
     return deleted
-  }
-
-  #schedule(delayMs: number): void {
-    this.#timer = setTimeout(() => {
-      this.#running = this.run()
-        .then(() => {}, this.#options.onFailure)
-        .finally(() => {
-          if (!this.#stopping.signal.aborted) this.#schedule(this.#options.intervalMs ?? HOUR_MS)
-        })
-    }, delayMs)
-    this.#timer.unref()
   }
 }

@@ -8,6 +8,7 @@ import { statSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallRecord } from '../core/call.ts'
 import { LoopTurns } from '../core/loop-turns.ts'
+import { backoffMs } from '../core/retry-delay.ts'
 import type { ClosedSegments } from './closed-segments.ts'
 import type { Journal } from './journal.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
@@ -147,23 +148,12 @@ export class Shipper {
     } catch (cause) {
       // Stuck segments were reported; only a failing store is a reason to wait longer.
       if (this.#failures > 0) {
-        delayMs = this.#backoffMs()
+        const longestMs = this.#maxBackoffMs
+        delayMs = backoffMs(this.#failures, { firstMs: delayMs, longestMs }, this.#random)
         this.#report({ type: 'ship-failed', retryInMs: delayMs, cause })
       }
     }
     if (this.#isStarted) this.#schedule(delayMs)
-  }
-
-  /**
-   * Exponential, from half to the whole of the capped value, so that nodes do not return to a sick
-   * store together.
-   */
-  #backoffMs(): number {
-    const ceilingMs = Math.min(
-      this.#maxBackoffMs,
-      this.#intervalMs * 2 ** Math.min(this.#failures, 30),
-    )
-    return Math.round(ceilingMs * (0.5 + this.#random() / 2))
   }
 
   async #pass(): Promise<void> {

@@ -3,6 +3,7 @@
  * it need not read every call. A segment that is shipped soon, which is nearly every one, costs
  * nothing. Must not know who ships them.
  */
+import { Passes } from '../core/passes.ts'
 import type { ClosedSegments } from './closed-segments.ts'
 import type { ClosedSegment } from './segment-file.ts'
 import { saveSums, sumSegment } from './segment-sums.ts'
@@ -18,40 +19,36 @@ export interface WaitingSegmentsOptions {
 
 export class WaitingSegments {
   readonly #closed: WaitingSegmentsOptions['closed']
-  readonly #intervalMs: number
+  readonly #looks: Passes
   /** Looked at, or left by an earlier process: a start adds up those itself. */
   readonly #done: WeakSet<ClosedSegment>
   readonly #seen = new WeakSet<ClosedSegment>()
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #looking: Promise<void> = Promise.resolve()
-  #isStopped = false
 
   constructor({ closed, intervalMs = LOOK_EVERY_MS }: WaitingSegmentsOptions) {
     this.#closed = closed
-    this.#intervalMs = intervalMs
     this.#done = new WeakSet(closed.list())
+    this.#looks = new Passes({
+      pass: () => this.look(),
+      firstMs: intervalMs,
+      pauseMs: intervalMs,
+      // A look never rejects.
+      onFailure: () => {},
+    })
   }
 
   start(): void {
-    this.#timer = setTimeout(() => {
-      this.#looking = this.look().finally(() => {
-        if (!this.#isStopped) this.start()
-      })
-    }, this.#intervalMs)
-    this.#timer.unref()
+    this.#looks.start()
   }
 
   /** Ends a look after the segment that it is at. */
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    clearTimeout(this.#timer)
-    await this.#looking
+  stop(): Promise<void> {
+    return this.#looks.stop()
   }
 
   /** Adds up what was waiting at the last look already. Never rejects. */
   async look(): Promise<void> {
     for (const segment of this.#closed.list()) {
-      if (this.#isStopped) return
+      if (this.#looks.signal.aborted) return
       if (this.#done.has(segment)) continue
       if (!this.#seen.has(segment)) {
         this.#seen.add(segment)

@@ -2,6 +2,7 @@
  * Keeps the audit log from growing for ever: deletes what is older than it may become, an hour
  * apart and a little at a time. Never waited for by anybody.
  */
+import { Passes } from '../../core/passes.ts'
 import type { RetentionHorizon } from '../../core/retention-horizon.ts'
 import type { AuditLogTableStore } from './audit-log.ts'
 
@@ -21,25 +22,27 @@ export interface AuditRetentionOptions {
 
 export class AuditRetention {
   readonly #options: AuditRetentionOptions
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #running: Promise<unknown> | undefined
-  #isStopped = false
+  readonly #passes: Passes
 
   constructor(options: AuditRetentionOptions) {
     this.#options = options
+    const { intervalMs = HOUR_MS, onFailure } = options
+    this.#passes = new Passes({
+      pass: () => this.run(),
+      // It never competes with a start.
+      firstMs: intervalMs / 60,
+      pauseMs: intervalMs,
+      onFailure,
+    })
   }
 
-  /** The first pass comes after an interval's sixtieth, so that it never competes with a start. */
   start(): void {
-    this.#isStopped = false
-    this.#schedule((this.#options.intervalMs ?? HOUR_MS) / 60)
+    this.#passes.start()
   }
 
   /** Ends a pass after the batch that it is at. */
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    clearTimeout(this.#timer)
-    await this.#running
+  stop(): Promise<void> {
+    return this.#passes.stop()
   }
 
   /** One pass. @returns how many rows were deleted @throws what the store threw */
@@ -52,19 +55,8 @@ export class AuditRetention {
     for (;;) {
       const count = await auditLog.deleteBefore(before, ROWS_PER_BATCH)
       deleted += count
-      if (count < ROWS_PER_BATCH || this.#isStopped) return deleted
+      if (count < ROWS_PER_BATCH || this.#passes.signal.aborted) return deleted
       await Bun.sleep(PAUSE_MS)
     }
-  }
-
-  #schedule(delayMs: number): void {
-    this.#timer = setTimeout(() => {
-      this.#running = this.run()
-        .then(() => {}, this.#options.onFailure)
-        .finally(() => {
-          if (!this.#isStopped) this.#schedule(this.#options.intervalMs ?? HOUR_MS)
-        })
-    }, delayMs)
-    this.#timer.unref()
   }
 }

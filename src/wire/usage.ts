@@ -97,17 +97,17 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** A count as reported, 0 where there is none, and NaN for what is no plausible count. */
+/** A count as reported, 0 where there is none, and NaN for what is no whole number. */
 function count(value: unknown): number {
   if (value === undefined || value === null) return 0
-  return isPlausible(value) ? value : Number.NaN
+  return isWholeNumber(value) ? value : Number.NaN
 }
 
 /** Of what is within another count, or beside it at a price of its own: 0 where it is no count. */
 function part(value: unknown): number {
-  return isPlausible(value) ? value : 0
+  return isWholeNumber(value) ? value : 0
 }
 
-function isPlausible(value: unknown): value is number {
+function isWholeNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

@@ -1,5 +1,6 @@
-/** Long work rests once it has had its share of the event loop, and not before. */
+/** Long work rests once it has had its share of the event loop, while calls are served. */
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
+import { callsUnderWay } from './calls-under-way.ts'
 import { LoopTurns } from './loop-turns.ts'
 
 let nowMs = 0
@@ -27,23 +28,45 @@ async function work(turns: LoopTurns, steps: number, stepMs: number): Promise<nu
   return sleep.mock.calls.length - before
 }
 
-test('ten milliseconds of work need no rest, then each one is followed by a rest', async () => {
-  const turns = new LoopTurns()
-  expect(await work(turns, 21, 0.5)).toBe(0)
-  expect(await work(turns, 1, 0.5)).toBe(1)
-  expect(await work(turns, 4, 0.5)).toBe(2)
+/** No call began lately. */
+const LATER_MS = 1_000_000
+
+test('others have their turn and nothing rests where no calls are served', async () => {
+  nowMs = LATER_MS
+  expect(await work(new LoopTurns(), 100, 5)).toBe(0)
 })
 
-test('rests begin at once, and come as seldom as configured', async () => {
-  const turns = new LoopTurns({ unrestedMs: 0, workMs: 2 })
+test('half a millisecond of work is followed by a rest while a call is under way', async () => {
+  nowMs = LATER_MS
+  callsUnderWay.begin(nowMs)
+  nowMs += LATER_MS
+  const turns = new LoopTurns()
+  expect(await work(turns, 1, 0.25)).toBe(0)
+  expect(await work(turns, 1, 0.25)).toBe(1)
+  expect(await work(turns, 4, 0.25)).toBe(2)
+  callsUnderWay.end()
+  expect(await work(turns, 4, 0.25)).toBe(0)
+})
+
+test('work rests for a second after the last call began, and no longer', async () => {
+  nowMs = LATER_MS
+  callsUnderWay.begin(nowMs)
+  callsUnderWay.end()
+  expect(await work(new LoopTurns(), 1, 999)).toBe(1)
+  nowMs = LATER_MS
+  expect(await work(new LoopTurns(), 1, 1_000)).toBe(0)
+})
+
+test('rests come as seldom as configured', async () => {
+  const turns = new LoopTurns({ isServing: () => true, workMs: 2 })
   expect(await work(turns, 3, 0.5)).toBe(0)
   expect(await work(turns, 1, 0.5)).toBe(1)
   expect(await work(turns, 8, 0.5)).toBe(2)
 })
 
 test('time in which other work ran does not count', async () => {
-  const turns = new LoopTurns({ unrestedMs: 0 })
+  const turns = new LoopTurns({ isServing: () => true })
   nowMs += 50
   turns.begin()
-  expect(await work(turns, 1, 0.5)).toBe(0)
+  expect(await work(turns, 1, 0.25)).toBe(0)
 })

@@ -1,41 +1,44 @@
 /**
  * The turns of the event loop that a long piece of work gives to calls. A call passes the loop
- * several times, and would wait for a step of the work each time: work that goes on for long rests
- * as much as it works. Must not know what the work is.
+ * several times, and would wait for a step of the work each time: while calls are served such work
+ * rests for longer than it works. Must not know what the work is.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { callsUnderWay } from './calls-under-way.ts'
 
 export interface LoopTurnsOptions {
-  /**
-   * Of the event loop: what needs more of it is waited for in any case, and begins to rest.
-   * Default 10.
-   */
-  readonly unrestedMs?: number
-  /** After so much work it rests for a millisecond. Default 1. */
+  /** Where the work knows better whom it makes way for. Default: while calls are under way. */
+  readonly isServing?: (nowMs: number) => boolean
+  /** After so much work it rests for a millisecond. Default 0.5. */
   readonly workMs?: number
 }
 
+const WORK_MS = 0.5
 /** The shortest that a timer knows. */
 const REST_MS = 1
 
 export class LoopTurns {
+  readonly #isServing: (nowMs: number) => boolean
   readonly #workMs: number
-  #sinceRestMs: number
+  #sinceRestMs = 0
   #beganAt = performance.now()
 
-  constructor({ unrestedMs = 10, workMs = REST_MS }: LoopTurnsOptions = {}) {
+  constructor({
+    isServing = (nowMs) => callsUnderWay.areServed(nowMs),
+    workMs = WORK_MS,
+  }: LoopTurnsOptions = {}) {
+    this.#isServing = isServing
     this.#workMs = workMs
-    this.#sinceRestMs = -unrestedMs
   }
 
   /** Awaited between two steps. */
   async next(): Promise<void> {
-    this.#sinceRestMs += performance.now() - this.#beganAt
-    if (this.#sinceRestMs < this.#workMs) await nextTurn()
-    else {
+    const now = performance.now()
+    this.#sinceRestMs += now - this.#beganAt
+    if (this.#sinceRestMs >= this.#workMs && this.#isServing(now)) {
       await Bun.sleep(REST_MS)
       this.#sinceRestMs = 0
-    }
+    } else await nextTurn()
     this.begin()
   }
 

@@ -4,6 +4,7 @@
  * knows no stage.
  */
 import type { CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
+import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch, Timekeeper } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { type CallId, createCallId, type GateId } from '../core/ids.ts'
@@ -97,6 +98,8 @@ export function beginCall(
   dialect: Dialect,
   id: CallId = createCallId(),
 ): Call {
+  const begunAt = clock.elapsed()
+  callsUnderWay.begin(begunAt)
   const headers: Record<string, string> = { 'x-request-id': id }
   if (dialect.requestIdHeader !== undefined) headers[dialect.requestIdHeader] = id
   return {
@@ -104,7 +107,7 @@ export function beginCall(
     dialect,
     request,
     startedAt: clock.now(),
-    begunAt: clock.elapsed(),
+    begunAt,
     trace: observer?.begin(request.headers),
     share: bodyRoom.open(),
     headers,

@@ -1,5 +1,6 @@
 /** Reports a call that was turned away before it was admitted, and keeps it in the ledger's log. */
 import type { CallRecord } from '../core/call.ts'
+import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { CallId, GateId } from '../core/ids.ts'
@@ -68,6 +69,7 @@ export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call
   const { kind, status } = error
   const durationMs = Math.round(clock.elapsed() - begunAt)
   const keyId = caller?.keyId ?? null
+  callsUnderWay.end()
   observer?.refuse({ id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }, trace)
   // The operator hears of a failure of the gateway itself elsewhere.
   if (caller === undefined || refusals === undefined || status >= 500) return

@@ -26,7 +26,7 @@ const UNHURRIED_PAUSE_MS = 1
 /**
  * A node that catches up while it serves calls rests half as long as it works.
  */
-const CATCHING_UP = { unrestedMs: 0, workMs: 2 }
+const CATCHING_UP = { isServing: () => true, workMs: 2 }
 /** After a call that was recorded the node is taken to serve for so long. */
 const SERVING_MS = 1_000
 

@@ -52,14 +52,11 @@ export class CallCounters implements CallObserver {
   readonly firstBytes = new SeriesTable(MAX_HISTOGRAMS, toTimes)
   /** Error kind → how often a limit refused a call. */
   readonly limitsRefused = new Map<string, number>()
-  inFlight = 0
 
-  begin(): undefined {
-    this.inFlight += 1
-  }
+  /** Those under way are counted where they begin and end. */
+  begin(): undefined {}
 
   finish(record: CallRecord, attempts: readonly AttemptRecord[]): void {
-    this.inFlight -= 1
     const { dialect, outcome, errorKind, usage, firstByteMs, gateId } = record
     const target = record.target ?? NONE
     this.calls.of(target, dialect, outcome, errorKind ?? NONE, classOf(record.status)).count += 1
@@ -76,7 +73,6 @@ export class CallCounters implements CallObserver {
   }
 
   refuse({ dialect, kind, status }: Refusal): void {
-    this.inFlight -= 1
     this.calls.of(NONE, dialect, 'refused', kind, classOf(status)).count += 1
     this.#noteLimit(kind)
   }

@@ -2,6 +2,7 @@
  * Reads each metric's figures, as plain samples. Must not know Prometheus: that is
  * prometheus.ts.
  */
+import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { CallCounters, Count, Times } from './call-counters.ts'
 import type { EventLoopLag } from './event-loop-lag.ts'
 import type { SecondsHistogram } from './histogram.ts'
@@ -89,7 +90,7 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
         labels: [kind],
         value: counters.limitsRefused.get(kind) ?? 0,
       })),
-    gatehouse_calls_in_flight: () => one(counters.inFlight),
+    gatehouse_calls_in_flight: () => one(callsUnderWay.count),
     gatehouse_breakers_open: () => toBreakers(sources.openBreakers()),
     gatehouse_upstream_connections: () => toConnections(sources, ['open', 'idle']),
     gatehouse_upstream_connections_total: () =>

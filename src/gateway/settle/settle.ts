@@ -1,5 +1,6 @@
 /** Stage 7: exactly once, whatever happened: give the place back and write down what was used. */
 import type { CallOutcome, CallRecord } from '../../core/call.ts'
+import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { Stopwatch } from '../../core/clock.ts'
 import type { Cost } from '../../core/cost.ts'
 import type { ErrorKind } from '../../core/errors.ts'
@@ -102,6 +103,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     }),
     sentGateId: call.gateId === null ? toSentGateId(accepted.gateId) : undefined,
   }
+  callsUnderWay.end()
   ports.observer?.finish(record, attempts, call.trace)
   const written = ports.ledger.record(record)
   // Not before it is written down: other nodes hear of the usage, and must not count what dies with

@@ -2,12 +2,13 @@
  * A long range of analytics is read and added up in slices, calls go on in between, and the sums
  * are those of all of it.
  */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import { databases, withTestStore } from '../../../test/support/databases.ts'
 import { testIf } from '../../../test/support/skip-unless.ts'
 import type { CallRecord } from '../../core/call.ts'
+import { callsUnderWay } from '../../core/calls-under-way.ts'
 import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import { openDatabase } from '../database/open-database.ts'
@@ -120,6 +121,29 @@ describe.each(databases)('on $name', (kind) => {
       // A day, then at most two, four, eight, …: 120 days are seven slices or more.
       expect(turnsAt.length).toBeGreaterThanOrEqual(7)
       expect(new Set(turnsAt).size).toBe(turnsAt.length)
+    })
+  })
+
+  test('reading rests for calls while one is under way, and never otherwise', async () => {
+    await withTestStore(kind, async (store) => {
+      await fill(store)
+      const sleep = spyOn(Bun, 'sleep')
+      // Each look at the clock is a millisecond after the one before, on any machine.
+      let nowMs = 0
+      const clock = spyOn(performance, 'now').mockImplementation(() => (nowMs += 1))
+      const read = () =>
+        store.usage.read(DEFAULT_ACCOUNT, { ...ALL, interval: 'day', groupBy: 'gate' })
+      try {
+        const sums = await read()
+        expect(sleep).not.toHaveBeenCalled()
+        callsUnderWay.begin(Number.NEGATIVE_INFINITY)
+        expect(await read()).toEqual(sums)
+        expect(sleep).toHaveBeenCalledWith(1)
+      } finally {
+        callsUnderWay.end()
+        sleep.mockRestore()
+        clock.mockRestore()
+      }
     })
   })
 })

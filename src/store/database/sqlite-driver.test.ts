@@ -117,7 +117,7 @@ test('a transaction without room fails with that error, even if SQLite itself ha
   await database.destroy()
 })
 
-test('a statement with rows of values runs for each of them, and counts all changes', async () => {
+test('a statement with rows of values runs for each up to the first that changes nothing', async () => {
   const database = await openNumbers()
   await database.schema.createIndex('each_once').unique().on('numbers').column('n').execute()
   const insert = database
@@ -127,7 +127,7 @@ test('a statement with rows of values runs for each of them, and counts all chan
     .compile()
   const { numAffectedRows } = await database.executeQuery({
     ...insert,
-    parameters: [[3], [4], [5], [4]],
+    parameters: [[4], [5], [4], [6]],
   })
   expect(numAffectedRows).toBe(2n)
   const rows = await database.selectFrom('numbers').select('n').orderBy('n').execute()

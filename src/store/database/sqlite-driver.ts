@@ -232,10 +232,14 @@ function isRows(parameters: readonly unknown[]): parameters is readonly (readonl
   return Array.isArray(parameters[0])
 }
 
-/** Without a turn in between. */
+/** Without a turn in between, to the first one at which nothing changes. */
 function runEach(statement: KeptStatement, rows: readonly (readonly unknown[])[]) {
   let changes = 0
-  for (const row of rows) changes += statement.run(...toBindings(row)).changes
+  for (const row of rows) {
+    const changed = statement.run(...toBindings(row)).changes
+    if (changed === 0) break
+    changes += changed
+  }
   return { changes, lastInsertRowid: 0 }
 }
 

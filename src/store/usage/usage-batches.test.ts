@@ -10,6 +10,7 @@ import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { CallTableStore } from '../calls/calls.ts'
 import { openDatabase } from '../database/open-database.ts'
 import type { Schema } from '../schema.ts'
+import { LatencyHistogram, shortenEncoded } from './latency-histogram.ts'
 import { UsageStore } from './usage.ts'
 import { UsageBacklog } from './usage-backlog.ts'
 import { UsageSums } from './usage-sums.ts'
@@ -115,6 +116,42 @@ describe.each(databases.filter(({ name }) => name === 'SQLite'))('on $name', (ki
     await usage.rollUpDays(0)
     expect(await count('usage_batches')).toBe(0)
     expect(await countAll()).toEqual(expected)
+  })
+
+  test('histograms of an hour are joined while they are short, and then each bucket stands once', async () => {
+    const { backlog, calls } = open()
+    const call = callOf('acct_0' as AccountId)
+    const [BUCKETS, ROUNDS] = [12, 40]
+    const [durations, firstBytes] = [new LatencyHistogram(), new LatencyHistogram()]
+    let longest = 0
+    let hour = { calls: 0, durations: '', first_bytes: '' }
+    for (let round = 0; round < ROUNDS; round += 1) {
+      // One, or one of each bucket.
+      const times = Array.from(
+        { length: round % 2 === 0 ? 1 : BUCKETS },
+        (_, index) => 2 ** ((round + index) % BUCKETS),
+      )
+      for (const time of times) durations.add(10 * time)
+      for (const time of times) firstBytes.add(5 * time)
+      await calls.insertMany(
+        times.map((time) => ({
+          ...call,
+          id: createCallRecord().id,
+          durationMs: 10 * time,
+          firstByteMs: 5 * time,
+        })),
+      )
+      await backlog.settleAll()
+      hour = await database
+        .selectFrom('usage_hours')
+        .select(['calls', 'durations', 'first_bytes'])
+        .executeTakeFirstOrThrow()
+      longest = Math.max(longest, hour.durations.length + hour.first_bytes.length)
+    }
+    expect(longest).toBeWithin(300, 400)
+    expect(hour.calls).toBe(durations.total)
+    expect(shortenEncoded(hour.durations)).toBe(durations.encode())
+    expect(shortenEncoded(hour.first_bytes)).toBe(firstBytes.encode())
   })
 
   test('a settlement cut short anywhere loses nothing and counts nothing twice, then or later', async () => {

@@ -24,8 +24,8 @@ const ROWS_PER_TURN = 128
 
 const BEFORE_ALL = '' as AccountId
 
-/** The sums of one account, by place. */
-type AccountSums = Map<string, UsageTable>
+/** The sums of one account: by place, or the only one. */
+type AccountSums = Map<string, UsageTable> | readonly UsageTable[]
 
 interface Settlement {
   /** The notes up to this one are being added to the hours. */
@@ -130,13 +130,13 @@ export class UsageBatches {
   ): Promise<ReadonlyMap<AccountId, AccountSums>> {
     const sums = new Map<AccountId, AccountSums>()
     const { last } = settlement
-    for await (const rows of readAccounts(this.#database, { last, between, settlement })) {
-      const accountId = rows[0]?.account_id
-      if (accountId === undefined) continue
-      const ofAccount = sums.get(accountId) ?? new Map<string, UsageTable>()
-      sums.set(accountId, ofAccount)
-      addRows(ofAccount, rows)
-    }
+    for await (const some of readAccounts(this.#database, { last, between, settlement }))
+      for (const { accountId, rows } of some) {
+        const before = sums.get(accountId)
+        // With thousands of accounts most have one.
+        if (before === undefined && rows.length === 1) sums.set(accountId, rows)
+        else sums.set(accountId, addToSums(before, rows))
+      }
     return sums
   }
 
@@ -151,6 +151,13 @@ export class UsageBatches {
     }
     await this.#database.deleteFrom('usage_settlement').where('last_batch', '=', last).execute()
   }
+}
+
+function addToSums(before: AccountSums = [], rows: readonly UsageTable[]): AccountSums {
+  const sums = before instanceof Map ? before : new Map<string, UsageTable>()
+  if (!(before instanceof Map)) addRows(sums, before)
+  addRows(sums, rows)
+  return sums
 }
 
 /** The usage of batches in one account's hours. */
@@ -174,13 +181,12 @@ export async function readAllBatches(
 ): Promise<ReadonlyMap<AccountId, readonly UsageTable[]>> {
   const found = new Map<AccountId, UsageTable[]>()
   const settlement = await findSettlement(database)
-  for await (const rows of readAccounts(database, { between: nextTurn, settlement })) {
-    const accountId = rows[0]?.account_id
-    if (accountId === undefined) continue
-    const own = found.get(accountId)
-    if (own === undefined) found.set(accountId, [...rows])
-    else own.push(...rows)
-  }
+  for await (const some of readAccounts(database, { between: nextTurn, settlement }))
+    for (const { accountId, rows } of some) {
+      const own = found.get(accountId)
+      if (own === undefined) found.set(accountId, [...rows])
+      else own.push(...rows)
+    }
   return found
 }
 
@@ -202,7 +208,16 @@ async function noteSettlement(database: Kysely<Schema>, { last, done }: Settleme
     .execute()
 }
 
-/** The usage that each note adds to each of its accounts, but for what is in the hours already. */
+/** The usage that one note adds to the hours of one account. */
+interface AccountRows {
+  readonly accountId: AccountId
+  readonly rows: readonly UsageTable[]
+}
+
+/**
+ * The usage that each note adds to each of its accounts, but for what is in the hours already; some
+ * at a time.
+ */
 async function* readAccounts(
   database: Kysely<Schema>,
   {
@@ -214,20 +229,23 @@ async function* readAccounts(
     readonly between: () => Promise<unknown>
     readonly settlement?: Settlement | undefined
   },
-): AsyncGenerator<readonly UsageTable[]> {
+): AsyncGenerator<readonly AccountRows[]> {
+  let some: AccountRows[] = []
   let decoded = 0
   for await (const notes of readNotes(database, last)) {
     for (const { id, sums } of notes)
-      for (const rows of decodeBatch(sums)) {
-        const accountId = rows[0]?.account_id
-        if (accountId !== undefined && !isSettled(settlement, id, accountId)) yield rows
-        decoded += rows.length
+      for (const account of decodeBatch(sums)) {
+        if (!isSettled(settlement, id, account.accountId)) some.push(account)
+        decoded += account.rows.length
         if (decoded < ROWS_PER_TURN) continue
+        yield some
+        some = []
         decoded = 0
         await between()
       }
     await between()
   }
+  yield some
 }
 
 /** In their order, some at a time. @param last with which one to end; absent: with the last one */
@@ -268,17 +286,17 @@ function findInBatch(text: string, accountId: AccountId): readonly UsageTable[] 
   const start = text.startsWith(beginning) ? 0 : text.indexOf(`\n${beginning}`) + 1
   if (start === 0 && !text.startsWith(beginning)) return []
   const end = text.indexOf('\n', start)
-  return decodeLine(text.slice(start, end < 0 ? undefined : end))
+  return decodeLine(text.slice(start, end < 0 ? undefined : end)).rows
 }
 
 /** Account after account, so that others may have their turn before all is read. */
-function* decodeBatch(text: string): Generator<readonly UsageTable[]> {
+function* decodeBatch(text: string): Generator<AccountRows> {
   for (const line of text.split('\n')) yield decodeLine(line)
 }
 
-function decodeLine(json: string): UsageTable[] {
+function decodeLine(json: string): AccountRows {
   const [accountId, ...rows] = JSON.parse(json) as Line
-  return rows.map((members) => toUsageRow(accountId, members))
+  return { accountId, rows: rows.map((members) => toUsageRow(accountId, members)) }
 }
 
 // Sorts texts a part at a time: ten thousand at once hold the event loop for milliseconds.

@@ -4,14 +4,22 @@
  */
 import { type CompiledQuery, type DialectAdapter, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
+import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema, UsageTable } from '../schema.ts'
 import { joinEncoded, shortenEncoded } from './latency-histogram.ts'
+import { MEMBERS, toMembers } from './usage-note.ts'
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
 
 /** Some two tenths of a millisecond of the event loop. */
 const ROWS_PER_STATEMENT = 16
+
+/** Of statements of one row. */
+const ROWS_PER_RUN = 32
+
+/** Of a row's histograms together: some forty buckets, and no page of the file for itself. */
+const SHORT_CHARS = 400
 
 /** Everything of a row but its key and its histograms: what is simply added up. */
 export const COUNTERS = [
@@ -49,9 +57,10 @@ export async function writeHours(
   rows: readonly UsageTable[],
   between?: () => Promise<unknown>,
 ): Promise<void> {
-  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+  const left = isSqlite(database) ? await writeShortHours(database, rows, between) : rows
+  for (let start = 0; start < left.length; start += ROWS_PER_STATEMENT) {
     await between?.()
-    const some = rows.slice(start, start + ROWS_PER_STATEMENT)
+    const some = left.slice(start, start + ROWS_PER_STATEMENT)
     const stored = new Map<string, Histograms>()
     for (const found of await findHistograms(database, some)) stored.set(toPlace(found), found)
     const joined = some.map((row) => {
@@ -82,6 +91,38 @@ export function boundSums(row: UsageTable): UsageTable {
 
 export function toStoredSum(sum: number): number {
   return Math.min(sum, GREATEST_SUM)
+}
+
+/**
+ * Those whose histograms are short and stay so, which the database joins as texts: to read one, to
+ * find each bucket once and to write it costs twice as much.
+ * @returns the other rows, which are not written
+ */
+async function writeShortHours(
+  database: Kysely<Schema>,
+  rows: readonly UsageTable[],
+  between?: () => Promise<unknown>,
+): Promise<readonly UsageTable[]> {
+  const [short, long] = [[] as UsageTable[], [] as UsageTable[]]
+  for (const row of rows) (histogramChars(row) <= SHORT_CHARS ? short : long).push(row)
+  const query = compiledOnce(textsFor(database).joins, 1, () => compileJoin(database))
+  for (let start = 0; start < short.length; ) {
+    await between?.()
+    const some = short.slice(start, start + ROWS_PER_RUN)
+    const parameters = some.map((row) => [row.account_id, ...toMembers(boundSums(row))])
+    const { numAffectedRows } = await database.executeQuery({ ...query, parameters })
+    start += Number(numAffectedRows)
+    // It ends at the first row that changes nothing: that of the hours would be too long.
+    const refused = short[start]
+    if (Number(numAffectedRows) === some.length || refused === undefined) continue
+    long.push(refused)
+    start += 1
+  }
+  return long
+}
+
+function histogramChars(row: UsageTable): number {
+  return row.durations.length + row.first_bytes.length
 }
 
 /** Adds rows to sums by place. @param rows nobody else's: the first of a place becomes its sum */
@@ -134,6 +175,7 @@ interface QueryTexts {
   /** By the number of rows. */
   readonly histograms: Map<number, CompiledQuery>
   readonly upserts: Map<number, CompiledQuery>
+  readonly joins: Map<number, CompiledQuery>
   readonly unmarks: Map<number, CompiledQuery>
   readonly dues: Map<number, CompiledQuery>
 }
@@ -144,6 +186,7 @@ function textsFor(database: Kysely<Schema>): QueryTexts {
   const known = texts.get(adapter) ?? {
     histograms: new Map(),
     upserts: new Map(),
+    joins: new Map(),
     unmarks: new Map(),
     dues: new Map(),
   }
@@ -225,6 +268,28 @@ function compileUpsert(database: Kysely<Schema>, rows: readonly UsageTable[]): C
   return { ...query, parameters: rows.flatMap((row) => Object.values(row)) }
 }
 
+/** Of one row, for the driver to run for each of many. */
+function compileJoin(database: Kysely<Schema>): CompiledQuery {
+  const columns = ['account_id', ...MEMBERS]
+  const key = columns.slice(0, -COUNTERS.length - 2)
+  const list = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
+  const sums = COUNTERS.map((name) => sql`${sql.ref(name)} = ${sumOf(name)}`)
+  return sql`
+    INSERT INTO usage_hours (${list(columns)}) VALUES (${sql.join(columns.map(() => sql`${''}`))})
+    ON CONFLICT (${list(key)}) DO UPDATE SET ${sql.join(sums)},
+      durations = ${joinOf('durations')}, first_bytes = ${joinOf('first_bytes')}
+    WHERE length(usage_hours.durations) + length(excluded.durations)
+      + length(usage_hours.first_bytes) + length(excluded.first_bytes) < ${sql.lit(SHORT_CHARS)}
+  `.compile(database)
+}
+
+/** Like `joinEncoded`. */
+function joinOf(name: 'durations' | 'first_bytes'): RawBuilder<string> {
+  const [before, more] = [sql.ref(`usage_hours.${name}`), sql.ref(`excluded.${name}`)]
+  return sql`CASE WHEN ${before} = '' OR ${more} = '' THEN ${before} || ${more}
+    ELSE ${before} || ',' || ${more} END`
+}
+
 /** Postgres refuses a statement whose sum does not fit into 63 bits. */
 function sumOf(name: (typeof COUNTERS)[number]): RawBuilder<number> {
   const stored = sql.ref(`usage_hours.${name}`)
@@ -237,15 +302,14 @@ async function markDaysDue(
   rows: readonly UsageTable[],
   between?: () => Promise<unknown>,
 ): Promise<void> {
-  const days = new Map<string, { accountId: AccountId; day: number }>()
+  // Rows come account after account: one that comes again does no harm.
+  const due: { account_id: AccountId; starts_at: number }[] = []
   for (const { account_id, starts_at } of rows) {
     const day = Math.floor(starts_at / DAY_MS) * DAY_MS
-    days.set(`${day} ${account_id}`, { accountId: account_id, day })
+    const last = due.at(-1)
+    if (last?.account_id !== account_id || last.starts_at !== day)
+      due.push({ account_id, starts_at: day })
   }
-  const due = Array.from(days.values(), ({ accountId, day }) => ({
-    account_id: accountId,
-    starts_at: day,
-  }))
   for (let start = 0; start < due.length; start += ROWS_PER_STATEMENT) {
     await between?.()
     const some = due.slice(start, start + ROWS_PER_STATEMENT)

@@ -6,7 +6,6 @@ import { useState } from 'react'
 import { ChangedMeanwhile } from '../api/change-same.ts'
 import { Button } from './button.tsx'
 import { Moment } from './moment.tsx'
-import { ownEdits } from './own-edits.ts'
 
 export function ChangedMeanwhileNote({
   thing,
@@ -66,6 +65,37 @@ export function OwnEditsNote({ onBringBack }: { readonly onBringBack: (() => voi
   )
 }
 
+/** The fields whose value is another than it was first. */
+function ownEdits<Fields extends object>(first: Fields, now: Fields): Partial<Fields> {
+  const entries = Object.entries(now).filter(
+    ([field, value]) => !isAlike(value, first[field as keyof Fields]),
+  )
+  return Object.fromEntries(entries) as Partial<Fields>
+}
+
+function isAlike(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b)
+}
+
+/** What the reader typed into a form that shows the newest since. */
+export function useOwnEdits<Fields extends object>(putBack: (mine: Partial<Fields>) => void) {
+  const [mine, setMine] = useState<Partial<Fields>>()
+  return {
+    keep: (first: Fields, typed: Fields) => {
+      const own = ownEdits(first, typed)
+      setMine(Object.keys(own).length === 0 ? undefined : own)
+    },
+    forget: () => setMine(undefined),
+    /** Undefined: there is nothing to bring back. */
+    bringBack:
+      mine &&
+      (() => {
+        putBack(mine)
+        setMine(undefined)
+      }),
+  }
+}
+
 /**
  * The fields of a form for a thing that others may change meanwhile.
  * @param toFields of the thing
@@ -76,27 +106,27 @@ export function useEdited<Thing, Fields extends object>(
 ) {
   const [base, setBase] = useState(thing)
   const [fields, setFields] = useState(() => toFields(thing))
-  const [mine, setMine] = useState<Partial<Fields>>()
   const first = toFields(base)
+  const change = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }))
+  const { keep, forget, bringBack } = useOwnEdits<Fields>(change)
+  const begin = (fresh: Thing) => {
+    setBase(fresh)
+    setFields(toFields(fresh))
+  }
   return {
     /** The thing that the fields began with. */
     base,
     first,
     fields,
-    change: (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed })),
+    change,
+    /** Fills the fields from this one. */
+    begin,
     /** Shows this one, and keeps what was typed. */
     show: (newest: Thing) => {
-      const own = ownEdits(first, fields)
-      setMine(Object.keys(own).length === 0 ? undefined : own)
-      setBase(newest)
-      setFields(toFields(newest))
+      keep(first, fields)
+      begin(newest)
     },
-    /** Undefined: there is nothing to bring back. */
-    bringBack:
-      mine &&
-      (() => {
-        setFields((before) => ({ ...before, ...mine }))
-        setMine(undefined)
-      }),
+    forget,
+    bringBack,
   }
 }

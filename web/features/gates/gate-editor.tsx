@@ -5,10 +5,13 @@ import { ChangedMeanwhile, changeSame } from '../../api/change-same.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { formatDuration } from '../../format/figures.ts'
 import { Button } from '../../ui/button.tsx'
-import { ChangedMeanwhileNote, OwnEditsNote } from '../../ui/changed-meanwhile-note.tsx'
+import {
+  ChangedMeanwhileNote,
+  OwnEditsNote,
+  useOwnEdits,
+} from '../../ui/changed-meanwhile-note.tsx'
 import { Form } from '../../ui/form.tsx'
 import { LeaveGuard } from '../../ui/leave-guard.tsx'
-import { ownEdits } from '../../ui/own-edits.ts'
 import { ProblemNote } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { type Gate, type GateDraft, type GateSettings, toChanges, toDraft } from './gate-draft.ts'
@@ -30,7 +33,15 @@ export function GateEditor({
   const changes = toChanges(base, form.draft)
   const isDirty = Object.keys(changes).length > 0
 
-  const [mine, setMine] = useState<Partial<GateDraft>>()
+  const own = useOwnEdits<GateDraft>((mine) => form.reset({ ...form.draft, ...mine }))
+  const begin = (fresh: Gate) => {
+    setBase(fresh)
+    form.reset(toDraft(fresh))
+  }
+  const store = (now: Gate) => {
+    const { queryKey } = operationQuery('GET /v1/gates/{id}', { path: { id: gate.id } })
+    queryClient.setQueryData(queryKey, now)
+  }
 
   const save = useChange({
     send: async ({ body, isOverwriting = false }: Saving) => {
@@ -43,12 +54,10 @@ export function GateEditor({
       )
     },
     onAnswer: (after) => {
-      setMine(undefined)
+      own.forget()
       setSaved(describeChanges(base, after))
-      setBase(after)
-      form.reset(toDraft(after))
-      const { queryKey } = operationQuery('GET /v1/gates/{id}', { path: { id: gate.id } })
-      queryClient.setQueryData(queryKey, after)
+      begin(after)
+      store(after)
     },
     makesStale: ['GET /v1/gates', 'GET /v1/targets/health'],
     failureMakesStale: ['GET /v1/gates/{id}'],
@@ -66,8 +75,7 @@ export function GateEditor({
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the gate itself fills the fields again
   useEffect(() => {
     if (!wasChangedElsewhere || isDirty) return
-    setBase(gate)
-    form.reset(toDraft(gate))
+    begin(gate)
   }, [wasChangedElsewhere])
 
   const submit = () => {
@@ -77,31 +85,22 @@ export function GateEditor({
     return true
   }
   const seeNewest = (newest: Gate) => {
-    setMine(ownEdits(toDraft(base), form.draft))
-    setBase(newest)
-    form.reset(toDraft(newest))
+    own.keep(toDraft(base), form.draft)
+    begin(newest)
+    store(newest)
     save.reset()
-    const { queryKey } = operationQuery('GET /v1/gates/{id}', { path: { id: gate.id } })
-    queryClient.setQueryData(queryKey, newest)
   }
   const discard = () => {
     // As it is by now.
-    setBase(gate)
-    form.reset(toDraft(gate))
+    begin(gate)
     save.reset()
   }
   const told = save.error instanceof ChangedMeanwhile ? null : save.error
-  const bringBack =
-    mine &&
-    (() => {
-      form.reset({ ...form.draft, ...mine })
-      setMine(undefined)
-    })
   return (
     <Form onSubmit={submit} error={told} className="flex flex-col gap-6">
       <GateFields form={form} isNew={false} />
       <ProblemNote error={form.refusal} />
-      <OwnEditsNote onBringBack={bringBack} />
+      <OwnEditsNote onBringBack={own.bringBack} />
       {(isDirty || saved !== undefined) && (
         <div className="sticky bottom-4 z-20 flex flex-wrap items-center justify-between gap-3 rounded-xl border border-line bg-surface px-4 py-3 shadow-high">
           {isDirty && (
@@ -140,7 +139,7 @@ export function GateEditor({
           )}
         </div>
       )}
-      <LeaveGuard isDirty={isDirty || mine !== undefined} />
+      <LeaveGuard isDirty={isDirty || own.bringBack !== undefined} />
     </Form>
   )
 }

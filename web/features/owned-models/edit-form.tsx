@@ -1,42 +1,33 @@
 /** The changeable fields of an owned model; sends only those that changed. */
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { changeSame } from '../../api/change-same.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
-import { ChangedMeanwhileNote, OwnEditsNote } from '../../ui/changed-meanwhile-note.tsx'
+import { ChangedMeanwhileNote, OwnEditsNote, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { LeaveGuard } from '../../ui/leave-guard.tsx'
-import { ownEdits } from '../../ui/own-edits.ts'
 import { toast } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
 import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
-import {
-  type Details,
-  isComplete,
-  MAX_LENGTH,
-  type OwnedModel,
-  toChanges,
-  toDetails,
-} from './draft.ts'
+import { isComplete, MAX_LENGTH, type OwnedModel, toChanges, toDetails } from './draft.ts'
 import { FimFields } from './fim-fields.tsx'
 import { PriceFields } from './price-fields.tsx'
 
 export function EditForm({ model }: { readonly model: OwnedModel }) {
   const queryClient = useQueryClient()
+  const store = (now: OwnedModel) => {
+    const { queryKey } = operationQuery('GET /v1/owned-models/{slug}', {
+      path: { slug: model.slug },
+    })
+    queryClient.setQueryData(queryKey, now)
+  }
   // The values that the form began with, so that it does not undo what another has changed
   // meanwhile.
-  const [before, setBefore] = useState(model)
-  const [typed, setTyped] = useState(() => toDetails(model))
-  const [mine, setMine] = useState<Partial<Details>>()
-  const begin = (fresh: OwnedModel) => {
-    setBefore(fresh)
-    setTyped(toDetails(fresh))
-  }
-  const isChanged = JSON.stringify(typed) !== JSON.stringify(toDetails(before))
+  const edited = useEdited(model, toDetails)
+  const { base: before, first, fields: typed, change, begin, bringBack } = edited
+  const isChanged = JSON.stringify(typed) !== JSON.stringify(first)
   if (!isChanged && before.updatedAt !== model.updatedAt) begin(model)
-  const change = (changed: Partial<Details>) => setTyped((last) => ({ ...last, ...changed }))
   const changes = toChanges(before, typed)
   const canSave = isComplete(typed) && Object.keys(changes).length > 0
   const save = useChange({
@@ -50,11 +41,8 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
       )
     },
     onAnswer: (saved) => {
-      setMine(undefined)
-      queryClient.setQueryData(
-        operationQuery('GET /v1/owned-models/{slug}', { path: { slug: model.slug } }).queryKey,
-        saved,
-      )
+      edited.forget()
+      store(saved)
       begin(saved)
       toast('success', `Model “${model.slug}” saved`, {
         description: 'Calls that begin now use it.',
@@ -67,20 +55,10 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
     save.mutate(false)
   }
   const seeNewest = (newest: OwnedModel) => {
-    setMine(ownEdits(toDetails(before), typed))
-    queryClient.setQueryData(
-      operationQuery('GET /v1/owned-models/{slug}', { path: { slug: model.slug } }).queryKey,
-      newest,
-    )
-    begin(newest)
+    edited.show(newest)
+    store(newest)
     save.reset()
   }
-  const bringBack =
-    mine &&
-    (() => {
-      change(mine)
-      setMine(undefined)
-    })
   return (
     <Form
       onSubmit={submit}
@@ -126,7 +104,7 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
       />
       <OwnEditsNote onBringBack={bringBack} />
       <FormRefusal />
-      <LeaveGuard isDirty={isChanged || mine !== undefined} />
+      <LeaveGuard isDirty={isChanged || bringBack !== undefined} />
       <div className="flex justify-end gap-2">
         {isChanged && (
           <Button

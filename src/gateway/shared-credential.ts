@@ -4,6 +4,7 @@
  * Must not know limits, nor a vendor by its name.
  */
 import { GatewayError } from '../core/errors.ts'
+import type { ChatRequest } from '../wire/chat-request.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
 import { WantedNames } from '../wire/json-scan.ts'
 import type { Target } from './plan/compile-target.ts'
@@ -128,6 +129,32 @@ export function keepOwnIds(
     `'${member}' names something in the provider's account, which this gateway's accounts share: ${OWN_KEY}, or send the content itself.`,
     { code: 'provider_account_id', param: member },
   )
+}
+
+/**
+ * A vendor reads what it keeps for an account by the credential of the call.
+ * @throws GatewayError `invalid_request` with the code `provider_account_id`
+ */
+export function refuseOwnersAddresses(
+  { messages }: ChatRequest,
+  { owner, ownerHosts }: Target,
+): void {
+  if (ownerHosts === undefined || owner !== 'platform') return
+  for (const { content } of messages)
+    for (const part of content) {
+      if (!('source' in part) || part.source.type !== 'url') continue
+      if (!ownerHosts.test(hostOf(part.source.url))) continue
+      throw new GatewayError(
+        'invalid_request',
+        `The address of a picture or document leads into the provider's account, which this gateway's accounts share: ${OWN_KEY}, or send the content itself.`,
+        { code: 'provider_account_id', param: 'messages' },
+      )
+    }
+}
+
+/** The whole of an address that only others can read. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : url
 }
 
 /** The beginning of an escape that ASCII or Latin-1 may have, as é has where a client writes ASCII. */

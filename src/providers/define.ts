@@ -23,6 +23,8 @@ export interface Endpoint {
   readonly ownerMembers?: readonly string[]
   /** Beginnings of the types of tools of which the same is true: each asks another model. */
   readonly ownerTools?: readonly string[]
+  /** Matches the hosts at which it keeps files of an account: the same is true of their addresses. */
+  readonly ownerHosts?: RegExp
   /**
    * It refuses thinking that it has not signed itself: such thinking is left out of what goes
    * there.

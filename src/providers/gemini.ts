@@ -15,6 +15,8 @@ export const gemini = defineProvider({
     'gemini-generate-content': {
       path: '/models/{model}:generateContent',
       streamPath: '/models/{model}:streamGenerateContent?alt=sse',
+      // https://ai.google.dev/gemini-api/docs/files
+      ownerHosts: /generativelanguage\.(?:[\w-]+\.)*googleapis\.com/i,
     },
     'gemini-embed-contents': { path: '/models/{model}:batchEmbedContents' },
   },

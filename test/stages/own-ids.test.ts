@@ -326,3 +326,78 @@ describe('an idempotency key', () => {
   test('is unchanged on the account’s own credential', async () =>
     expect(await sentWith('account')).toBe('order-1'))
 })
+
+describe('an address of a vendor’s own files', () => {
+  const FILE = 'generativelanguage.googleapis.com/v1beta/files/abc'
+  const picture = (url: string) => ({ type: 'image_url', image_url: { url } })
+  const asking = (...content: object[]) => ({
+    gateway: { gates: { [GATE]: ['gemini/gemini-3-pro'] } },
+    request: { body: chatBody({ messages: [{ role: 'user', content }] }) },
+  })
+  const ANSWER = json(200, {
+    candidates: [{ content: { role: 'model', parts: [{ text: 'hi' }] }, finishReason: 'STOP' }],
+  })
+  const sent = { upstream: [ANSWER], seen: { status: 200 }, sent: [{}] }
+  const isSent = { ...sent, settled: { outcome: 'succeeded' as const } }
+  const isRefused = {
+    seen: { status: 400, contains: ['leads into the provider', 'your own key'] },
+    settled: { outcome: 'failed' as const, status: 400 },
+  }
+  runRows([
+    ...[
+      `https://${FILE}`,
+      `HTTPS://${FILE.replace('g', 'G')}`,
+      `https://%67${FILE.slice(1)}`,
+      `https://a@${FILE.replace('.com', '.com.:443')}`,
+      `https://${FILE.replace('language', 'language.mtls')}`,
+      `https://${FILE.replace('.com', '.com:99999')}`,
+    ].map((url) => ({
+      name: `is refused on the shared credential: ${url}`,
+      ...asking(picture(url)),
+      ...isRefused,
+    })),
+    {
+      name: 'is refused in the result of a tool',
+      gateway: { gates: { [GATE]: ['gemini/gemini-3-pro'] } },
+      request: {
+        path: '/v1/messages',
+        body: chatBody({
+          max_tokens: 9,
+          messages: [
+            { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] },
+            {
+              role: 'user',
+              content: [
+                {
+                  type: 'tool_result',
+                  tool_use_id: 't',
+                  content: [{ type: 'image', source: { type: 'url', url: `https://${FILE}` } }],
+                },
+              ],
+            },
+          ],
+        }),
+      },
+      ...isRefused,
+    },
+    {
+      name: 'is sent with the account’s own key',
+      ...asking(picture(`https://${FILE}`)),
+      gateway: {
+        gates: { [GATE]: ['gemini/gemini-3-pro'] },
+        credentials: { gemini: 'account' },
+      },
+      ...isSent,
+    },
+    {
+      name: 'is sent where it is text',
+      ...asking({ type: 'text', text: `https://${FILE}` }),
+      ...isSent,
+    },
+    {
+      name: 'is not the address of another server that names it',
+      ...asking(picture(`https://example.com/${FILE}`)),
+      ...isSent,
+    },
+  ])
+})

@@ -61,6 +61,8 @@ export interface Target extends RelayTarget {
   readonly ownerMembers: readonly string[] | undefined
   /** Likewise, beginnings of the types of tools. */
   readonly ownerTools: readonly string[] | undefined
+  /** Likewise, of addresses of media: their hosts. */
+  readonly ownerHosts: RegExp | undefined
   /** Its address is a customer's: where it leads is checked for each call. */
   readonly isGuarded: boolean
   /**
@@ -128,6 +130,7 @@ export function toTarget(
     hosts: found.codec === undefined ? endpoint.hosts : undefined,
     ownerMembers: found.codec === undefined ? endpoint.ownerMembers : undefined,
     ownerTools: found.codec === undefined ? endpoint.ownerTools : undefined,
+    ownerHosts: endpoint.ownerHosts,
   }
 }
 

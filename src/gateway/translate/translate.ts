@@ -19,6 +19,7 @@ import { isDefaulted, withDefaults } from '../../wire/gate-defaults.ts'
 import { TranslatingTap } from '../../wire/translating-tap.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
 import type { Target } from '../plan/compile-target.ts'
+import { refuseOwnersAddresses } from '../shared-credential.ts'
 
 /** One caller's request, decoded at most once however many targets are asked. */
 export class CallerRequest {
@@ -89,6 +90,7 @@ export function translate({
   isStrict,
 }: TranslationInput): TranslatedRequest {
   const request = caller.decoded
+  refuseOwnersAddresses(request, target)
   const encoded = client.encodeRequest(request, {
     model: target.model,
     traits: target.traits,

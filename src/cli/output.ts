@@ -34,22 +34,22 @@ export function printJson(value: unknown): void {
   printLine(toJsonText(value, 2))
 }
 
-const CONTROLS_IN_JSON = /[\u007f-\u009f]/g
+const CONTROLS_IN_JSON = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
 /** JSON may hold some control characters as they are; here it has all of them escaped. */
 export function toJsonText(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent).replaceAll(
     CONTROLS_IN_JSON,
-    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const TERMINAL_CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+const TERMINAL_CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * Without what would move the cursor, change colours or rename the window: names and answers come
- * from elsewhere.
+ * Without what would move the cursor, change colours, rename the window or turn a line around:
+ * names and answers come from elsewhere.
  */
 export function toPrintable(text: string): string {
   return text.replaceAll(TERMINAL_CONTROLS, '')

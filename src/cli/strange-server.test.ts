@@ -72,8 +72,8 @@ describe('an answer without end', () => {
 })
 
 describe('what a terminal would obey', () => {
-  const OBEYED = '\u001b]0;renamed\u0007\u001b[2J\u009b31m'
-  const BARE = /(?!\n)\p{Cc}/u
+  const OBEYED = '\u001b]0;renamed\u0007\u001b[2J\u009b31m\u202egnp\u2066'
+  const BARE = /(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
   const quota = { used: OBEYED, reserved: 0, limit: 1, unpricedCalls: 0, resetsAt: null }
   const answer = {
     ...{ id: OBEYED, key: OBEYED, name: OBEYED, secret: OBEYED, plan: OBEYED },

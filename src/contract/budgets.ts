@@ -2,14 +2,14 @@
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
-import { text } from './text.ts'
+import { label } from './text.ts'
 
 const MAX_TOKENS = 1_000_000_000_000
 const MAX_USD = 1_000_000_000
 const MAX_ALERTS = 10
 const MICRO_USD = 1_000_000
 
-const name = text({ min: 1, max: 120 })
+const name = label({ min: 1, max: 120 })
 const keyId = z.string().max(100).meta({ description: 'The key that it limits, by its id.' })
 const gateId = z.string().max(64).meta({ description: 'The gate that it limits.' })
 const limitTokens = z

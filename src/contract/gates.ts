@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defaults, defaultsBody, overrides } from './gate-defaults.ts'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
-import { text } from './text.ts'
+import { label, text } from './text.ts'
 
 const GATE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const MAX_TARGETS = 20
@@ -45,7 +45,7 @@ const hedgeAfterMs = z
       'the first to answer is taken; the other is cancelled. null: never.',
   })
 
-const displayName = text({ min: 1, max: 120 })
+const displayName = label({ min: 1, max: 120 })
 const description = text({ min: 0, max: 1000 })
 const weight = z.int().min(0).max(MAX_WEIGHT).meta({
   description: 'Share of the calls under `weighted`; 0: only when the others fail. 1 when absent.',

@@ -5,9 +5,9 @@
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
-import { text } from './text.ts'
+import { label } from './text.ts'
 
-const name = text({ min: 1, max: 120 }).meta({
+const name = label({ min: 1, max: 120 }).meta({
   description: 'A label that tells keys apart.',
   example: 'production',
 })

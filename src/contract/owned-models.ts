@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { listOf } from './lists.ts'
 import type { FieldNotes } from './problems.ts'
 import type { ResourceDescription } from './resource-description.ts'
-import { text } from './text.ts'
+import { label, text } from './text.ts'
 
 // How owned models fill in the middle, as the control plane reads and writes it.
 
@@ -66,7 +66,7 @@ const slug = z
     description: 'Gates name it as `owned/<slug>`. Cannot be changed.',
     example: 'house-llama',
   })
-const displayName = text({ min: 1, max: 120 }).meta({ example: 'Llama in the basement' })
+const displayName = label({ min: 1, max: 120 }).meta({ example: 'Llama in the basement' })
 const dialect = z
   .enum([
     'openai-chat',

@@ -23,3 +23,17 @@ export function text(length: TextLength) {
       error: 'must not hold control characters or halves of surrogate pairs',
     })
 }
+
+/**
+ * Overrides, embeddings and isolates of direction turn what stands beside them around
+ * (https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing); the rest ends a line, or is
+ * a control character too. Right-to-left letters and their marks need none of these.
+ */
+const DISGUISING_CHARACTERS = /[\u0080-\u009f\u2028-\u202e\u2066-\u2069]/
+
+/** A name, which is shown in a line with others. */
+export function label(length: TextLength) {
+  return text(length).refine((value) => !DISGUISING_CHARACTERS.test(value), {
+    error: 'must not hold characters that change the direction of text or end a line',
+  })
+}

@@ -5,11 +5,11 @@
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
-import { text } from './text.ts'
+import { label } from './text.ts'
 
 const time = z.iso.datetime()
 const id = z.string()
-const name = text({ min: 1, max: 120 })
+const name = label({ min: 1, max: 120 })
 const role = z.enum(['owner', 'member']).meta({
   description:
     'Both have full access to the account; the owner alone removes members and hands it on.',

@@ -64,7 +64,9 @@ const target = fc.record(
 const gate = fc.record(
   {
     id,
-    displayName: typed(1, 40),
+    displayName: typed(1, 40).filter(
+      (name) => !/[\u0080-\u009f\u2028-\u202e\u2066-\u2069]/.test(name),
+    ),
     description: typed(0, 80),
     targets: fc.array(target, { minLength: 1, maxLength: 4 }),
     strategy: fc.constantFrom('fallback', 'weighted', 'fastest'),

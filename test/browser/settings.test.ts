@@ -11,6 +11,7 @@ import {
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
+import { controlPlaneCall } from '../support/control-plane.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
 import { findPageFaults } from '../support/page-checks.ts'
@@ -133,6 +134,27 @@ test('a used link is reported as closed', async () => {
     .getByRole('heading', { name: 'This invitation is not open', level: 1 })
     .waitFor()
   expect(await stranger.page.getByLabel('Password').count()).toBe(0)
+  await stranger.page.getByRole('link', { name: 'To the sign-in page' }).click()
+  await stranger.page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor()
+})
+
+test('a link that cannot be looked up now is not called closed, and can be tried again', async () => {
+  const made = await controlPlaneCall(gatehouse, 'POST', '/v1/invitations', {
+    email: 'later@example.com',
+  })
+  const invitation = (await made.json()) as { token: string; id: string }
+  await stranger.page.route('**/v1/auth/invitation', (route) =>
+    route.fulfill({ status: 429, json: { error: 'rate_limit_exceeded', message: 'Later.' } }),
+  )
+  await stranger.page.goto('/dashboard/welcome')
+  await stranger.page.getByText('Somebody has signed up here already.').waitFor()
+  await stranger.page.goto(`/dashboard/sign-up#invitation=${invitation.token}`)
+  await stranger.page.getByRole('heading', { name: 'could not be looked up' }).waitFor()
+  expect(await findPageFaults(stranger.page)).toEqual([])
+  await stranger.page.unroute('**/v1/auth/invitation')
+  await stranger.page.getByRole('button', { name: 'Try again' }).click()
+  await stranger.page.getByRole('heading', { name: /^Join / }).waitFor()
+  await controlPlaneCall(gatehouse, 'DELETE', `/v1/invitations/${invitation.id}`)
 })
 
 test('single sign-on joins an account after a yes on the page that names it, and never before', async () => {

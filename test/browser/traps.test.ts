@@ -268,6 +268,23 @@ describe('a session that ends while something is typed', () => {
     await page.getByLabel('Description').waitFor()
   })
 
+  test('closes the menu of a phone, which would lie over the sign-in', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto('/dashboard/')
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Open the menu' }).click()
+    await page.getByRole('dialog', { name: 'Menu' }).waitFor()
+    await visit.context.clearCookies()
+    await page.clock.fastForward(LONGER_THAN_ANY_POLL_MS)
+    await ended().getByLabel('Password', { exact: true }).click()
+    await page.keyboard.type(OWNER.password)
+    await page.keyboard.press('Enter')
+    await ended().waitFor({ state: 'detached' })
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.goto('/dashboard/gates/demo')
+    await page.getByLabel('Description').waitFor()
+  })
+
   test('continues after a sign-in in another tab', async () => {
     await page.getByLabel('Description').fill('another half')
     await visit.context.clearCookies()
@@ -410,6 +427,22 @@ describe('a button that is pressed twice', () => {
     expect(await end()).toEqual(['DELETE'])
     await page.getByText('Tag “twice-clicked” deleted').waitFor()
   })
+})
+
+test('a message follows the colours that the reader has changed', async () => {
+  await follow(page, '/settings/tags')
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.getByRole('button', { name: 'Create a tag' }).first().click()
+    await page.getByRole('dialog').getByLabel('Name').fill(`in-${colorScheme}`)
+    await page.keyboard.press('Enter')
+    await page
+      .locator(`[data-sonner-theme=${colorScheme}]`)
+      .getByText('Tag created')
+      .first()
+      .waitFor()
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
 })
 
 test('a new page is announced to readers who do not see it', async () => {

@@ -53,7 +53,8 @@ export function Shell() {
           <ZoneNote isRailed className="shrink-0 px-5 py-2 rail:px-1 rail:text-center" />
         </SideMenu>
       </aside>
-      {isMenuOpen && <MobileMenu onClose={() => setMenuOpen(false)} />}
+      {/* The browser's own window would lie over the one of `SessionEnded`. */}
+      {isMenuOpen && !hasSessionEnded && <MobileMenu onClose={() => setMenuOpen(false)} />}
       <Announcer />
       {hasSessionEnded && (
         <Suspense>

@@ -1,17 +1,15 @@
 /** The place of toasts; loaded with the first of them. */
-import { createRoot } from 'react-dom/client'
+import { createRoot, type Root } from 'react-dom/client'
 import { toast as sonner, Toaster } from 'sonner'
 import type { ToastOptions } from './toast.ts'
 
-let isMounted = false
+let root: Root | undefined
 
 function mount(): void {
-  if (isMounted) return
-  isMounted = true
-  const place = document.createElement('div')
-  document.body.append(place)
+  root ??= createRoot(document.body.appendChild(document.createElement('div')))
+  // Each time: the reader may have changed it since the last message.
   const theme = document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light'
-  createRoot(place).render(<Toaster position="bottom-right" theme={theme} closeButton />)
+  root.render(<Toaster position="bottom-right" theme={theme} closeButton />)
 }
 
 export function showToast(

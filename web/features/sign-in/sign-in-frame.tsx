@@ -1,4 +1,5 @@
 /** The plain page around signing in and up. */
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Logo } from '../../ui/logo.tsx'
 import { useDocumentTitle } from '../../ui/page.tsx'
@@ -22,5 +23,13 @@ export function SignInFrame({
         {children}
       </div>
     </main>
+  )
+}
+
+export function SignInLink() {
+  return (
+    <Link to="/sign-in" className="text-sm font-medium text-accent-strong hover:underline">
+      To the sign-in page
+    </Link>
   )
 }

@@ -3,20 +3,19 @@
  * freely where the operator allows it.
  */
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { ApiError, ask } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { nameZone } from '../../format/time-zone.ts'
 import { formatDateTime } from '../../format/times.ts'
 import { Button } from '../../ui/button.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
+import { ErrorState } from '../../ui/states.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { enter } from './enter.ts'
 import { type NewUser, NewUserForm } from './new-user-form.tsx'
 import { OidcButton } from './oidc-button.tsx'
-import { SignInFrame } from './sign-in-frame.tsx'
+import { SignInFrame, SignInLink } from './sign-in-frame.tsx'
 import { takeFromAddress } from './take-from-address.ts'
 
 export function SignUpPage() {
@@ -40,19 +39,27 @@ export function SignUpPage() {
         title="An invitation is needed"
         note="Ask a member of the account to invite you: they will hand you a link that opens this page."
       >
-        <Link to="/sign-in" className="text-sm font-medium text-accent-strong hover:underline">
-          To the sign-in page
-        </Link>
+        <SignInLink />
+      </SignInFrame>
+    )
+  }
+  if (offer.error instanceof ApiError && offer.error.status === 404) {
+    return (
+      <SignInFrame
+        title="This invitation is not open"
+        note="It was used, withdrawn, or has run out. If you used it, sign in; otherwise ask whoever invited you for another one."
+      >
+        <SignInLink />
       </SignInFrame>
     )
   }
   if (offer.error !== null) {
     return (
       <SignInFrame
-        title="This invitation is not open"
-        note="It was used, withdrawn, or has run out. Ask whoever invited you for another one."
+        title="This invitation could not be looked up"
+        note="It may well be open: try again."
       >
-        <ProblemNote error={offer.error} />
+        <ErrorState error={offer.error} retry={() => void offer.refetch()} />
       </SignInFrame>
     )
   }
@@ -63,9 +70,7 @@ export function SignUpPage() {
         title="You have not joined"
         note={`Nothing was changed. Until ${formatDateTime(offer.data.expiresAt, zone)} (${nameZone(zone)}), the link opens this invitation to “${offer.data.accountName}” again.`}
       >
-        <Link to="/sign-in" className="text-sm font-medium text-accent-strong hover:underline">
-          To the sign-in page
-        </Link>
+        <SignInLink />
       </SignInFrame>
     )
   }

@@ -2,16 +2,19 @@
  * The first run: whoever holds the key that the gateway showed at its first start becomes the
  * owner.
  */
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askWith } from '../../api/ask.ts'
+import { operationQuery } from '../../api/operation-query.ts'
 import { PasswordField } from '../../ui/password-field.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { enter } from './enter.ts'
 import { type NewUser, NewUserForm } from './new-user-form.tsx'
-import { SignInFrame } from './sign-in-frame.tsx'
+import { SignInFrame, SignInLink } from './sign-in-frame.tsx'
 import { takeFromAddress } from './take-from-address.ts'
 
 export function WelcomePage() {
+  const { data: options } = useQuery(operationQuery('GET /v1/auth'))
   const [keyOfLink] = useState(() => takeFromAddress('key'))
   const [apiKey, setApiKey] = useState(keyOfLink ?? '')
   const signUp = useChange({
@@ -44,6 +47,11 @@ export function WelcomePage() {
           />
         )}
       </NewUserForm>
+      {options?.hasOwner === true && (
+        <p className="mt-6 text-center text-[13px] text-ink-soft">
+          Somebody has signed up here already. <SignInLink />
+        </p>
+      )}
     </SignInFrame>
   )
 }

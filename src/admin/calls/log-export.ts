@@ -5,6 +5,7 @@
 import { createRoute } from '@hono/zod-openapi'
 import { exportQuery, type LogBody } from '../../contract/logs.ts'
 import type { AccountId } from '../../core/ids.ts'
+import { LoopTurns } from '../../core/loop-turns.ts'
 import { StreamedAnswer, sendEach } from '../../gateway/relay/streamed-answer.ts'
 import type { CallFilter, CallPosition } from '../../store/calls/call-pages.ts'
 import {
@@ -16,8 +17,11 @@ import {
 import { type Cell, EXPORT_COLUMNS, toLogBody } from './log-body.generated.ts'
 import { toFilter } from './log-body.ts'
 
-/** Read and written in some three milliseconds, after which calls get their turn. */
-const ROWS_PER_PAGE = 250
+/**
+ * Read and written in a millisecond, after which calls get their turn. The collector may be at work
+ * in the same turn.
+ */
+const ROWS_PER_PAGE = 100
 
 const exportRoute = createRoute({
   method: 'get',
@@ -89,6 +93,7 @@ async function* readPages(
   accountId: AccountId,
   filter: CallFilter,
 ): AsyncGenerator<readonly LogBody[], undefined> {
+  const turns = new LoopTurns()
   let before: CallPosition | undefined
   for (;;) {
     const page = await calls.findPage(accountId, filter, {
@@ -97,7 +102,7 @@ async function* readPages(
     })
     if (page.calls.length > 0) yield page.calls.map(toLogBody)
     // An embedded store answers without leaving the event loop.
-    await new Promise((resolve) => setImmediate(resolve))
+    await turns.next()
     const last = page.calls.at(-1)
     before = page.goOnBefore ?? (page.calls.length < ROWS_PER_PAGE ? undefined : last)
     if (before === undefined) return undefined

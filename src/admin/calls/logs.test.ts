@@ -1,7 +1,8 @@
-import { beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
 import { ERROR_KINDS } from '../../contract/error-kinds.ts'
 import type { CallRecord } from '../../core/call.ts'
+import { callsUnderWay } from '../../core/calls-under-way.ts'
 import { ERROR_POLICY } from '../../core/errors.ts'
 import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
 import type { CallFilter } from '../../store/calls/call-pages.ts'
@@ -357,5 +358,25 @@ describe('an export', () => {
     expect(text.trimEnd().split('\n')).toHaveLength(1100)
     const left = await send({ url: '/v1/logs/export?format=ndjson' })
     await left.body?.cancel()
+  })
+
+  test('rests for calls between its pages while one is under way', async () => {
+    await current().store.calls.insertMany(
+      Array.from({ length: 550 }, (_, index) => call(`req_${index}`)),
+    )
+    const sleep = spyOn(Bun, 'sleep')
+    // Each look at the clock is a millisecond after the one before, on any machine.
+    let nowMs = 0
+    const clock = spyOn(performance, 'now').mockImplementation(() => (nowMs += 1))
+    callsUnderWay.begin(Number.NEGATIVE_INFINITY)
+    try {
+      const text = await (await send({ url: '/v1/logs/export?format=ndjson' })).text()
+      expect(text.trimEnd().split('\n')).toHaveLength(550)
+      expect(sleep.mock.calls.length).toBeGreaterThanOrEqual(5)
+    } finally {
+      callsUnderWay.end()
+      clock.mockRestore()
+      sleep.mockRestore()
+    }
   })
 })

@@ -107,10 +107,8 @@ function isOfProxy({ status, headers }: Response): boolean {
 }
 
 const PAGE_SIZE = 200
-/** More rows than a page of this kind shows; lists that can be longer are paged by their pages. */
-const MAX_ROWS = 2_000
 
-/** A list with all its pages. @throws ApiError */
+/** A list with all its pages: an account may have so many of a kind. @throws ApiError */
 export async function askWhole<Name extends PagedName>(
   name: Name,
   signal?: AbortSignal,
@@ -123,7 +121,7 @@ export async function askWhole<Name extends PagedName>(
     })
     rows.push(...(page.data as RowOf<Name>[]))
     cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined && rows.length < MAX_ROWS)
+  } while (cursor !== undefined)
   return rows
 }
 

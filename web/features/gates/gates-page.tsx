@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { FirstRows } from '../../ui/first-rows.tsx'
 import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -88,7 +89,8 @@ function FoundGates({
     const place = text.join(' ').toLowerCase()
     return words.every((word) => place.includes(word))
   })
-  if (found.length > 0) return <GateTable gates={found} />
+  if (found.length > 0)
+    return <FirstRows rows={found}>{(shown) => <GateTable gates={shown} />}</FirstRows>
   return (
     <p role="status" className="px-5 py-10 text-center text-sm text-ink-soft">
       No gate matches “{search.trim()}”.

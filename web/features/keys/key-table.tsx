@@ -8,6 +8,7 @@ import { formatWhole, NOT_KNOWN } from '../../format/figures.ts'
 import { nameZone, type TimeZone } from '../../format/time-zone.ts'
 import { formatDate, formatDateTime, formatRemaining } from '../../format/times.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { FirstRows } from '../../ui/first-rows.tsx'
 import { ExhaustedBadge, useExhausted } from '../../ui/limit-notices.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -45,8 +46,8 @@ export function KeyTable({
         <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line px-5 py-3">
           <p role="status" className="text-[13px] text-ink-soft">
             {found.length === keys.length
-              ? `${keys.length} keys`
-              : `${found.length} of ${keys.length} keys`}
+              ? `${formatWhole(keys.length)} keys`
+              : `${formatWhole(found.length)} of ${formatWhole(keys.length)} keys`}
           </p>
           <SearchField label="Find a key" value={search} onChange={setSearch} />
         </div>
@@ -56,64 +57,68 @@ export function KeyTable({
           Names and the beginnings of keys are searched.
         </EmptyState>
       ) : (
-        <Table
-          label="API keys"
-          head={
-            <>
-              <Th>Name</Th>
-              <Th isWideOnly>Key</Th>
-              <Th isNumber>Calls, last 24 h</Th>
-              <Th isWideOnly>Last used</Th>
-              <Th isWideOnly>Expires</Th>
-              <Th isWideOnly>Created</Th>
-              <Th isHidden>Actions</Th>
-            </>
-          }
-        >
-          {found.map((key) => (
-            <tr key={key.id}>
-              <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
-                {key.name} <ExhaustedBadge id={key.id} exhausted={exhausted} />
-                <div className="mt-0.5 flex flex-col items-start gap-1 text-[13px] font-normal text-ink-soft sm:hidden">
-                  <MaskedKey apiKey={key} now={now} />
-                  <span>
-                    Last used: <Moment at={key.lastUsedAt} />
-                  </span>
-                  {key.expiresAt !== null && (
-                    <Expiry at={key.expiresAt} now={now} verb="Expires " />
-                  )}
-                </div>
-              </td>
-              <td className="max-sm:hidden">
-                <MaskedKey apiKey={key} now={now} />
-              </td>
-              <td className="text-right whitespace-nowrap tabular-nums">
-                <Calls apiKey={key} use={recentUseOf(key.id)} />
-              </td>
-              <td className="text-ink-soft max-sm:hidden">
-                <Moment at={key.lastUsedAt} />
-              </td>
-              <td className="text-ink-soft max-sm:hidden">
-                {key.expiresAt === null ? (
-                  <span className="text-ink-faint">never</span>
-                ) : (
-                  <Expiry at={key.expiresAt} now={now} />
-                )}
-              </td>
-              <td className="text-ink-soft max-sm:hidden">
-                <Moment at={key.createdAt} />
-                <Creator name={creatorOf(key)} />
-              </td>
-              <td className="text-right">
-                <KeyMenu
-                  name={key.name}
-                  hasExpired={hasExpired(key, now)}
-                  onChoose={(step) => onChoose(key, step)}
-                />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <FirstRows rows={found}>
+          {(shown) => (
+            <Table
+              label="API keys"
+              head={
+                <>
+                  <Th>Name</Th>
+                  <Th isWideOnly>Key</Th>
+                  <Th isNumber>Calls, last 24 h</Th>
+                  <Th isWideOnly>Last used</Th>
+                  <Th isWideOnly>Expires</Th>
+                  <Th isWideOnly>Created</Th>
+                  <Th isHidden>Actions</Th>
+                </>
+              }
+            >
+              {shown.map((key) => (
+                <tr key={key.id}>
+                  <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
+                    {key.name} <ExhaustedBadge id={key.id} exhausted={exhausted} />
+                    <div className="mt-0.5 flex flex-col items-start gap-1 text-[13px] font-normal text-ink-soft sm:hidden">
+                      <MaskedKey apiKey={key} now={now} />
+                      <span>
+                        Last used: <Moment at={key.lastUsedAt} />
+                      </span>
+                      {key.expiresAt !== null && (
+                        <Expiry at={key.expiresAt} now={now} verb="Expires " />
+                      )}
+                    </div>
+                  </td>
+                  <td className="max-sm:hidden">
+                    <MaskedKey apiKey={key} now={now} />
+                  </td>
+                  <td className="text-right whitespace-nowrap tabular-nums">
+                    <Calls apiKey={key} use={recentUseOf(key.id)} />
+                  </td>
+                  <td className="text-ink-soft max-sm:hidden">
+                    <Moment at={key.lastUsedAt} />
+                  </td>
+                  <td className="text-ink-soft max-sm:hidden">
+                    {key.expiresAt === null ? (
+                      <span className="text-ink-faint">never</span>
+                    ) : (
+                      <Expiry at={key.expiresAt} now={now} />
+                    )}
+                  </td>
+                  <td className="text-ink-soft max-sm:hidden">
+                    <Moment at={key.createdAt} />
+                    <Creator name={creatorOf(key)} />
+                  </td>
+                  <td className="text-right">
+                    <KeyMenu
+                      name={key.name}
+                      hasExpired={hasExpired(key, now)}
+                      onChoose={(step) => onChoose(key, step)}
+                    />
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          )}
+        </FirstRows>
       )}
     </>
   )

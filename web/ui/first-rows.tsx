@@ -1,0 +1,34 @@
+/**
+ * The first rows of a list, and more on request: thousands at once would hold the page up for
+ * seconds. Knows no row.
+ */
+import { type ReactNode, useState } from 'react'
+import { formatWhole } from '../format/figures.ts'
+import { Button } from './button.tsx'
+
+const AT_ONCE = 200
+
+export function FirstRows<Row>({
+  rows,
+  children,
+}: {
+  readonly rows: readonly Row[]
+  readonly children: (shown: readonly Row[]) => ReactNode
+}) {
+  const [count, setCount] = useState(AT_ONCE)
+  return (
+    <>
+      {children(rows.slice(0, count))}
+      {rows.length > count && (
+        <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-t border-line px-5 py-3 text-[13px] text-ink-soft">
+          <p>
+            Shown are {formatWhole(count)} of {formatWhole(rows.length)}; the search looks at all.
+          </p>
+          <Button size="small" onClick={() => setCount(count + AT_ONCE)}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}

@@ -6,7 +6,7 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { getPath } from 'hono/utils/url'
 import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
-import type { CallId } from '../core/ids.ts'
+import type { CallId, KeyId } from '../core/ids.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { withOrigin } from '../store/changes/change-origin.ts'
 import { watchChanges } from '../store/changes/changes-made.ts'
@@ -18,7 +18,6 @@ import {
   type ControlPlaneDependencies,
   OPENAPI_PATH,
 } from './control-plane-app.ts'
-import { noteActor, observeRequest } from './observe-requests.ts'
 import { DOCS_PATHS } from './openapi/docs-page.ts'
 import { type BodyTime, readJsonBody } from './read-json-body.ts'
 import { refuseProblems, toErrorResponse } from './refusals.ts'
@@ -251,4 +250,52 @@ function toChangeActor(actor: Actor, keys: ControlPlaneDependencies['keys']): Ch
   return actor.type === 'key'
     ? { type: 'key', id: actor.keyId, name: keys.nameOf(actor.keyId) ?? null }
     : { type: 'user', id: actor.userId, name: actor.member.email }
+}
+
+// Tells whoever watches of each finished request: by its route's template and who asked, never by
+// what was asked for.
+
+/** A request that was authenticated → as whom. */
+const actors = new WeakMap<Request, KeyId>()
+
+function noteActor(request: Request, caller: { readonly keyId: KeyId } | undefined): void {
+  if (caller !== undefined) actors.set(request, caller.keyId)
+}
+
+/**
+ * @returns a function that takes the answer's status and the app that has the address, if one has;
+ * undefined when nobody watches
+ */
+function observeRequest(
+  { onAnswered }: Pick<ControlPlaneDependencies, 'onAnswered'>,
+  request: Request,
+  requestId: string,
+): ((status: number, app: ControlPlaneApp | undefined) => void) | undefined {
+  if (onAnswered === undefined) return undefined
+  const startedAt = performance.now()
+  return (status, app) =>
+    onAnswered({
+      requestId,
+      method: NAMED_METHODS.has(request.method) ? request.method : 'other',
+      path: app === undefined ? null : templateOf(app, request),
+      status,
+      actor: actors.get(request) ?? null,
+      durationMs: Math.round(performance.now() - startedAt),
+    })
+}
+
+const NAMED_METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+])
+
+function templateOf(app: ControlPlaneApp, request: Request): string | null {
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const [matched] = app.router.match(method, app.getPath(request))
+  return matched.at(-1)?.[0][1].path ?? null
 }

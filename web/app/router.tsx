@@ -16,9 +16,10 @@ import { ApiError } from '../api/api-error.ts'
 import { operationQuery } from '../api/operation-query.ts'
 import { readLogSearch } from '../features/logs/log-filter.ts'
 import { type SignInReason, toSignInReason } from '../features/sign-in/sign-in-reason.ts'
+import { LinkButton } from '../ui/button.tsx'
+import { useDocumentTitle } from '../ui/page.tsx'
 import { ErrorState } from '../ui/states.tsx'
 import { loadPart } from './connection.ts'
-import { NotFound } from './not-found.tsx'
 import { queryClient } from './query-client.ts'
 import { forgetSession, rememberSession } from './session-end.ts'
 import { Shell } from './shell.tsx'
@@ -276,4 +277,19 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
   }
+}
+
+/** For addresses that lead nowhere. */
+function NotFound() {
+  useDocumentTitle('Not found')
+  return (
+    <main className="flex min-h-[60dvh] flex-col items-center justify-center gap-3 px-6 text-center">
+      <p className="font-mono text-sm text-ink-faint">404</p>
+      <h1 className="text-lg font-semibold text-ink">There is no page here</h1>
+      <p className="max-w-sm text-sm text-ink-soft">It may have been renamed or deleted.</p>
+      <LinkButton to="/" className="mt-2">
+        To the overview
+      </LinkButton>
+    </main>
+  )
 }

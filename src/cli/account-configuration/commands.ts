@@ -9,12 +9,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { CliError } from '../cli-error.ts'
 import { type Client, withClient } from '../client.ts'
 import type { CliContext } from '../context.ts'
-import { canAsk, confirmDeletion, readStandardInput } from '../input.ts'
+import { canAsk, confirmDeletion, readSecret, readStandardInput } from '../input.ts'
 import { printJson, printLine, printNote, toPrintable } from '../output.ts'
 import { readBounded } from '../read-bounded.ts'
 import { terminal } from '../terminal.ts'
 import { type Applied, applyChanges } from './apply-changes.ts'
-import { credentialVariableOf, findCredentials, isCredentialNeeded } from './credentials.ts'
 import { type Change, planChanges } from './plan-changes.ts'
 import { type ConfigurationFile, readFile } from './read-file.ts'
 import { readServer } from './read-server.ts'
@@ -229,4 +228,44 @@ function unusable(path: string, error: unknown): CliError {
     `The file ${path} cannot be used (${String((error as { code?: unknown }).code)}). Give ` +
       'another with --file.',
   )
+}
+
+// The credentials of owned models that a push creates: from variables, else asked for; never from
+// the file. An empty one is none.
+
+function isCredentialNeeded({ action, kind }: Change): boolean {
+  return action === 'create' && kind.section === 'ownedModels'
+}
+
+/** `OWNED_MODEL_HOUSE_LLAMA_CREDENTIAL` for `house-llama`. */
+function credentialVariableOf(slug: string): string {
+  return `OWNED_MODEL_${slug.toUpperCase().replaceAll('-', '_')}_CREDENTIAL`
+}
+
+/**
+ * @returns by slug; of a model without one, nothing
+ * @throws CliError that names every variable that is missing, where there is nobody to ask
+ */
+async function findCredentials(
+  changes: readonly Change[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<ReadonlyMap<string, string>> {
+  const slugs = changes.filter(isCredentialNeeded).map(({ name }) => name)
+  const given = (slug: string) => environment[credentialVariableOf(slug)]?.trim()
+  const missing = slugs.filter((slug) => given(slug) === undefined)
+  if (missing.length > 0 && !canAsk()) {
+    const variables = missing.map(credentialVariableOf).join(', ')
+    throw new CliError(
+      'failed',
+      'It has to be said which credential a new owned model has, so nothing was changed. Give ' +
+        `it in a variable, empty for a server that takes none: ${variables}.`,
+    )
+  }
+  const credentials = new Map<string, string>()
+  for (const slug of slugs) {
+    const question = `The credential of the owned model ${slug} (empty: its server takes none)`
+    const credential = given(slug) ?? (await readSecret(question))
+    if (credential !== '') credentials.set(slug, credential)
+  }
+  return credentials
 }

@@ -1,14 +1,15 @@
 /** Creates a key, or imports one from elsewhere. */
 import { useRef, useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
+import type { TimeZone } from '../../format/time-zone.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
+import { type Expiry, NEVER, toExpiresAt } from './expiry.ts'
 import { ExpiryField } from './expiry-field.tsx'
-import { EMPTY_DRAFT, type KeyDraft, toLabel } from './key-draft.ts'
 import { KeyNameField } from './key-name-field.tsx'
 import { NewKeyShown, SHOWN_ONCE } from './new-key-shown.tsx'
 
@@ -17,6 +18,14 @@ const WAYS = [
   { way: 'import', label: 'Import an existing key' },
 ] as const
 type Way = (typeof WAYS)[number]['way']
+
+/** Name and end of a key before it is there, whichever way it comes. */
+interface KeyDraft {
+  readonly name: string
+  readonly expiry: Expiry
+}
+
+const EMPTY_DRAFT: KeyDraft = { name: '', expiry: NEVER }
 
 export function CreateKeyDialog({
   isOpen,
@@ -187,4 +196,16 @@ function ImportKeyForm({
       </FormActions>
     </Form>
   )
+}
+
+/** The body's part that both ways share. The form's own field refuses a day that there is not. */
+function toLabel(
+  { name, expiry }: KeyDraft,
+  { now, zone }: { readonly now: number; readonly zone: TimeZone },
+) {
+  const expiresAt = toExpiresAt(expiry, { now, kept: null, zone })
+  return {
+    name: name.trim(),
+    ...(expiresAt == null ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+  }
 }

@@ -2,24 +2,24 @@
  * The log of calls: filtered by the address, one call opened by the address, all of it by keyboard.
  */
 import { getRouteApi, useParams, useRouter } from '@tanstack/react-router'
-import { CircleHelp, ListFilter } from 'lucide-react'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { CircleHelp, ListFilter, ScrollText } from 'lucide-react'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { formatWhole } from '../../format/figures.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
+import { Dialog } from '../../ui/dialog.tsx'
 import { useDocumentTitle } from '../../ui/page.tsx'
+import { EmptyState, ErrorState, RowSkeletons } from '../../ui/states.tsx'
 import { CallDetails } from './call-details.tsx'
 import { CallIdSearch } from './call-id-search.tsx'
 import { ExportMenu } from './export-menu.tsx'
 import { FilterChips } from './filter-chips.tsx'
-import { KeysHelp } from './keys-help.tsx'
-import { EmptyLog, MoreRows } from './list-states.tsx'
 import { LiveSwitch } from './live-switch.tsx'
-import { type LogSearch, toLogQuery } from './log-filter.ts'
+import { isFiltered, type LogSearch, toLogQuery } from './log-filter.ts'
 import { LogFilters } from './log-filters.tsx'
 import { LogList, useIndexOf } from './log-list.tsx'
-import { useLogKeys } from './use-log-keys.ts'
-import { useLogRows } from './use-log-rows.ts'
+import { KEY_HELP, useLogKeys } from './use-log-keys.ts'
+import { type LogRows, useLogRows } from './use-log-rows.ts'
 
 const route = getRouteApi('/shell/logs')
 
@@ -206,5 +206,75 @@ export function LogsPage() {
       </div>
       <KeysHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>
+  )
+}
+
+// The list of calls where it has no rows, or not yet all of them.
+
+function EmptyLog({
+  log,
+  search,
+  onClear,
+}: {
+  readonly log: LogRows
+  readonly search: LogSearch
+  readonly onClear: () => void
+}) {
+  const frame = (content: ReactNode) => (
+    <div className="min-h-0 flex-1 overflow-y-auto">{content}</div>
+  )
+  if (log.error !== null) return frame(<ErrorState error={log.error} retry={log.reload} />)
+  if (log.isLoading) return frame(<RowSkeletons count={8} />)
+  if (!isFiltered(search)) {
+    return frame(
+      <EmptyState icon={<ScrollText />} title="No calls yet">
+        Every call through a gate leaves a line here, about a second after it has ended: who called,
+        which target answered, how long it took, what it cost. Send one with any of your API keys.
+      </EmptyState>,
+    )
+  }
+  return frame(
+    <EmptyState
+      icon={<ListFilter />}
+      title="No call passes these filters"
+      action={<Button onClick={onClear}>Clear the filters</Button>}
+    >
+      Refused calls are in the log like all others. Only calls with a key that Gatehouse does not
+      know are not.
+    </EmptyState>,
+  )
+}
+
+function MoreRows({ log }: { readonly log: LogRows }) {
+  if (log.moreError !== null) return <ErrorState error={log.moreError} retry={log.loadMore} />
+  if (!log.hasMore) return null
+  return (
+    <p className="px-4 py-3 text-center text-xs text-ink-faint">
+      {log.rows.length === 0 ? 'Looking further back…' : 'Loading older calls…'}
+    </p>
+  )
+}
+
+function KeysHelp({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title="Keys on this page">
+      <dl className="grid grid-cols-[auto_1fr] items-center gap-x-6 gap-y-2.5 text-sm">
+        {KEY_HELP.map(([keys, does]) => (
+          <div key={does} className="contents">
+            <dt className="flex gap-1.5">
+              {keys.map((key) => (
+                <kbd
+                  key={key}
+                  className="min-w-6 rounded-md border border-line-strong bg-sunken px-1.5 py-0.5 text-center font-mono text-xs text-ink"
+                >
+                  {key}
+                </kbd>
+              ))}
+            </dt>
+            <dd className="text-ink-soft">{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
   )
 }

@@ -2,7 +2,6 @@
  * Our messages as Anthropic's turns of blocks: user and assistant alternate, results come first.
  * Pure.
  */
-import { invalidRequest } from '../../core/errors.ts'
 import type {
   AssistantPart,
   CacheHint,
@@ -16,7 +15,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { Feature } from '../codec.ts'
-import { parseJson } from '../json-scan.ts'
+import { parseArguments, takesOnly } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
 import { isReadable } from '../seal-carrier.ts'
 import { encodeToolId } from './tool-ids.ts'
@@ -91,11 +90,7 @@ function encodeUserPart(part: UserPart, rules: MessageRules): JsonRecord[] {
     case 'file':
       return [encodeDocument(part)]
     case 'audio':
-      throw invalidRequest(
-        'The target of this gate takes no audio.',
-        'messages',
-        'unsupported_content',
-      )
+      throw takesOnly('no audio')
   }
 }
 
@@ -104,11 +99,7 @@ const IMAGE_TYPES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp
 function encodeImage(part: ImagePart, { ignored }: MessageRules): JsonRecord {
   const { source, detail } = part
   if (source.type === 'data' && !IMAGE_TYPES.has(source.mediaType)) {
-    throw invalidRequest(
-      `The target of this gate takes no ${source.mediaType.slice(0, 40)}: send jpeg, png, gif or webp.`,
-      'messages',
-      'unsupported_content',
-    )
+    throw takesOnly(`no ${source.mediaType.slice(0, 40)}: send jpeg, png, gif or webp`)
   }
   if (detail !== undefined && detail !== 'auto') ignored.add('image.detail')
   return { type: 'image', source: encodeSource(source), ...encodeCache(part.cache) }
@@ -182,20 +173,4 @@ function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
     ...(result.isError === true ? { is_error: true } : {}),
     ...encodeCache(result.cache),
   }
-}
-
-function parseArguments(text: string): JsonRecord {
-  let parsed: unknown
-  try {
-    parsed = parseJson(text)
-  } catch {
-    parsed = undefined
-  }
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
-    return parsed as JsonRecord
-  throw invalidRequest(
-    "The arguments of a tool call in 'messages' are not a JSON object, which the target of this gate demands.",
-    'messages',
-    'invalid_value',
-  )
 }

@@ -2,8 +2,8 @@
  * Images, documents and sound as Converse's blocks: bytes only, each with a format from the
  * interface's own list. Pure.
  */
-import { invalidRequest } from '../../core/errors.ts'
 import type { AudioPart, FilePart, ImagePart, JsonRecord, MediaSource } from '../chat-request.ts'
+import { takesOnly } from '../encoder-parts.ts'
 
 const IMAGE_FORMATS: Readonly<Record<string, string>> = {
   'image/gif': 'gif',
@@ -52,7 +52,7 @@ export function encodeDocument({ source, filename }: FilePart, names: DocumentNa
 }
 
 export function encodeAudio({ base64, format }: AudioPart): JsonRecord {
-  if (!AUDIO_FORMATS.has(format)) throw unsupported(`no audio of the format ${format.slice(0, 40)}`)
+  if (!AUDIO_FORMATS.has(format)) throw takesOnly(`no audio of the format ${format.slice(0, 40)}`)
   return { audio: { format, source: { bytes: base64 } } }
 }
 
@@ -62,15 +62,11 @@ function encodeSource(
   wanted: string,
 ): JsonRecord {
   if (source.type === 'url')
-    throw unsupported('no images or files by address: send their bytes as a data URL')
+    throw takesOnly('no images or files by address: send their bytes as a data URL')
   const mediaType = source.mediaType.split(';')[0]?.trim().toLowerCase() ?? ''
   const format = formats[mediaType]
-  if (format === undefined) throw unsupported(`no ${mediaType.slice(0, 40)}: send ${wanted}`)
+  if (format === undefined) throw takesOnly(`no ${mediaType.slice(0, 40)}: send ${wanted}`)
   return { format, source: { bytes: source.base64 } }
-}
-
-function unsupported(what: string) {
-  return invalidRequest(`The target of this gate takes ${what}.`, 'messages', 'unsupported_content')
 }
 
 const MAX_NAME_LENGTH = 200

@@ -3,7 +3,6 @@
  * Pure.
  */
 import { createHash } from 'node:crypto'
-import { invalidRequest } from '../../core/errors.ts'
 import { isSendable } from '../anthropic-messages/encode-messages.ts'
 import type {
   AssistantPart,
@@ -15,7 +14,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
-import { isRecord, parseRecord } from '../read-json.ts'
+import { parseArguments } from '../encoder-parts.ts'
 import { DocumentNames, encodeAudio, encodeDocument, encodeImage } from './encode-media.ts'
 
 export interface MessageRules {
@@ -179,14 +178,4 @@ function encodeToolId(id: string, { traits }: EncodeTarget): string {
 /** 64 hexadecimal digits. */
 function digest(id: string): string {
   return createHash('sha256').update(id).digest('hex')
-}
-
-function parseArguments(text: string): JsonRecord {
-  const parsed = parseRecord(text)
-  if (isRecord(parsed)) return parsed
-  throw invalidRequest(
-    "The arguments of a tool call in 'messages' are not a JSON object, which the target of this gate demands.",
-    'messages',
-    'invalid_value',
-  )
 }

@@ -2,18 +2,16 @@
  * Our messages as Cohere's: the roles of Chat Completions, with what was thought in places of its
  * own. Pure.
  */
-import { invalidRequest } from '../../core/errors.ts'
-import {
-  type AssistantPart,
-  type ChatMessage,
-  type ImagePart,
-  type JsonRecord,
-  type TextPart,
-  type ToolResult,
-  toUrl,
-  type UserPart,
+import type {
+  AssistantPart,
+  ChatMessage,
+  ImagePart,
+  JsonRecord,
+  TextPart,
+  ToolResult,
+  UserPart,
 } from '../chat-request.ts'
-import { present } from '../read-json.ts'
+import { encodeImageUrl, noteCaches, takesOnly } from '../encoder-parts.ts'
 import { placeOf, type ReturnRules } from './reasoning-place.ts'
 
 /** @throws GatewayError `invalid_request` for content that the format has no place for */
@@ -22,7 +20,7 @@ export function encodeMessages(messages: readonly ChatMessage[], rules: ReturnRu
   /** Results hold text only: their images follow as the user's, after all results of the turn. */
   let images: ImagePart[] = []
   const flush = (): void => {
-    if (images.length > 0) encoded.push({ role: 'user', content: images.map(encodeImage) })
+    if (images.length > 0) encoded.push({ role: 'user', content: images.map(encodeImageUrl) })
     images = []
   }
   for (const message of messages) {
@@ -30,14 +28,14 @@ export function encodeMessages(messages: readonly ChatMessage[], rules: ReturnRu
     if ('name' in message && message.name !== undefined) rules.ignored.add('message.name')
     switch (message.role) {
       case 'system':
-        noteCaches(message.content, rules)
+        noteCaches(message.content, rules.ignored)
         encoded.push({
           role: 'system',
           content: message.content.map((part) => part.text).join('\n\n'),
         })
         break
       case 'user':
-        noteCaches(message.content, rules)
+        noteCaches(message.content, rules.ignored)
         encoded.push({ role: 'user', content: encodeUserParts(message.content) })
         break
       case 'assistant':
@@ -52,10 +50,6 @@ export function encodeMessages(messages: readonly ChatMessage[], rules: ReturnRu
   return encoded
 }
 
-function noteCaches(parts: readonly object[], { ignored }: ReturnRules): void {
-  if (parts.some((part) => 'cache' in part && part.cache !== undefined)) ignored.add('cache')
-}
-
 function encodeUserParts(parts: readonly UserPart[]): string | JsonRecord[] {
   const [only] = parts
   return parts.length === 1 && only?.type === 'text' ? only.text : parts.map(encodeUserPart)
@@ -66,24 +60,16 @@ function encodeUserPart(part: UserPart): JsonRecord {
     case 'text':
       return encodeText(part)
     case 'image':
-      return encodeImage(part)
+      return encodeImageUrl(part)
     case 'file':
-      throw unsupported('no documents in messages')
+      throw takesOnly('no documents in messages')
     case 'audio':
-      throw unsupported('no audio')
+      throw takesOnly('no audio')
   }
 }
 
 function encodeText({ text }: TextPart): JsonRecord {
   return { type: 'text', text }
-}
-
-function encodeImage({ source, detail }: ImagePart): JsonRecord {
-  return { type: 'image_url', image_url: { url: toUrl(source), ...present({ detail }) } }
-}
-
-function unsupported(what: string) {
-  return invalidRequest(`The target of this gate takes ${what}.`, 'messages', 'unsupported_content')
 }
 
 /** A turn with nothing in it is refused, so it is left out. */
@@ -92,7 +78,7 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: ReturnRules): J
   const content: JsonRecord[] = []
   const calls: JsonRecord[] = []
   let plan = ''
-  noteCaches(parts, rules)
+  noteCaches(parts, rules.ignored)
   for (const part of parts) {
     switch (part.type) {
       case 'text':
@@ -133,7 +119,7 @@ function shorten(content: readonly JsonRecord[]): string | readonly JsonRecord[]
 
 function encodeResult(result: ToolResult, rules: ReturnRules): JsonRecord {
   if (result.isError === true) rules.ignored.add('toolResult.isError')
-  noteCaches([result, ...result.content], rules)
+  noteCaches([result, ...result.content], rules.ignored)
   if (result.content.some((part) => part.type === 'file')) rules.ignored.add('files')
   const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   return { role: 'tool', tool_call_id: result.callId, content: texts.join('\n') }

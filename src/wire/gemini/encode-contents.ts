@@ -12,8 +12,8 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
-import { parseJson } from '../json-scan.ts'
-import { isRecord } from '../read-json.ts'
+import { parseArguments } from '../encoder-parts.ts'
+import { parseRecord } from '../read-json.ts'
 import { isReadable } from '../seal-carrier.ts'
 
 export interface ContentRules {
@@ -179,24 +179,5 @@ function encodeResult(
 
 /** A result must be an object: one that is none is wrapped. */
 function toObject(text: string): JsonRecord {
-  const parsed = parse(text)
-  return isRecord(parsed) ? parsed : { result: text }
-}
-
-function parseArguments(text: string): JsonRecord {
-  const parsed = parse(text)
-  if (isRecord(parsed)) return parsed
-  throw invalidRequest(
-    "The arguments of a tool call in 'messages' are not a JSON object, which the target of this gate demands.",
-    'messages',
-    'invalid_value',
-  )
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch {
-    return undefined
-  }
+  return parseRecord(text) ?? { result: text }
 }

@@ -7,7 +7,6 @@ import {
   type AssistantPart,
   type ChatMessage,
   type FilePart,
-  type ImagePart,
   type JsonRecord,
   type ReasoningPart,
   type ToolResult,
@@ -15,6 +14,7 @@ import {
   type UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
+import { encodeImageUrl, noteCaches } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
 
 /** Stands where a signature would, in the seal of thinking that has none. */
@@ -37,7 +37,7 @@ export function encodeMessages(
 ): JsonRecord[] {
   // Instructions are refused behind an answer or a result.
   const system = messages.flatMap((message) => (message.role === 'system' ? message.content : []))
-  noteCaches(system, rules)
+  noteCaches(system, rules.ignored)
   const encoded: JsonRecord[] = []
   if (system.length > 0)
     encoded.push({ role: 'system', content: system.map((part) => part.text).join('\n\n') })
@@ -68,12 +68,8 @@ function markPrefix(encoded: readonly JsonRecord[]): JsonRecord[] {
   return [...encoded.slice(0, -1), { ...last, prefix: true }]
 }
 
-function noteCaches(parts: readonly object[], { ignored }: MessageRules): void {
-  if (parts.some((part) => 'cache' in part && part.cache !== undefined)) ignored.add('cache')
-}
-
 function encodeParts(parts: readonly UserPart[], rules: MessageRules): string | JsonRecord[] {
-  noteCaches(parts, rules)
+  noteCaches(parts, rules.ignored)
   const [only] = parts
   return parts.length === 1 && only?.type === 'text' ? only.text : parts.map(encodePart)
 }
@@ -83,16 +79,12 @@ function encodePart(part: UserPart): JsonRecord {
     case 'text':
       return { type: 'text', text: part.text }
     case 'image':
-      return encodeImage(part)
+      return encodeImageUrl(part)
     case 'file':
       return encodeFile(part)
     case 'audio':
       return { type: 'input_audio', input_audio: part.base64 }
   }
-}
-
-function encodeImage({ source, detail }: ImagePart): JsonRecord {
-  return { type: 'image_url', image_url: { url: toUrl(source), ...present({ detail }) } }
 }
 
 function encodeFile({ source, filename }: FilePart): JsonRecord {
@@ -108,7 +100,7 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: MessageRules): 
   const thinking: JsonRecord[] = []
   const calls: JsonRecord[] = []
   let text = ''
-  noteCaches(parts, rules)
+  noteCaches(parts, rules.ignored)
   for (const part of parts) {
     switch (part.type) {
       case 'text':
@@ -161,7 +153,7 @@ function encodeThinking(
 /** Results may hold what a user's message may. */
 function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
   if (result.isError === true) rules.ignored.add('toolResult.isError')
-  noteCaches([result], rules)
+  noteCaches([result], rules.ignored)
   const content = result.content.length === 0 ? '' : encodeParts(result.content, rules)
   return { role: 'tool', tool_call_id: toShortToolId(result.callId), content }
 }

@@ -1,5 +1,4 @@
 /** Our messages as Chat Completions messages for an upstream. It must not know callers. */
-import { invalidRequest } from '../../core/errors.ts'
 import type {
   ChatMessage,
   ImagePart,
@@ -10,6 +9,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
+import { encodeImageUrl, noteCaches, takesOnly } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
 import { REASONING_MEMBERS, type ReasoningMember } from './decode-upstream-answer.ts'
 
@@ -23,7 +23,7 @@ export function encodeUpstreamMessages(
   let images: ImagePart[] = []
   const flush = (): void => {
     if (images.length > 0)
-      encoded.push({ role: 'user', content: images.map((part) => encodeImage(part)) })
+      encoded.push({ role: 'user', content: images.map((part) => encodeImageUrl(part)) })
     images = []
   }
   for (const message of messages) {
@@ -56,10 +56,6 @@ export function encodeUpstreamMessages(
   return encoded
 }
 
-function noteCaches(parts: readonly object[], ignored: Set<Feature>): void {
-  if (parts.some((part) => 'cache' in part)) ignored.add('cache')
-}
-
 function encodeUserParts(parts: readonly UserPart[]): string | JsonRecord[] {
   const [only] = parts
   if (parts.length === 1 && only?.type === 'text') return only.text
@@ -71,7 +67,7 @@ function encodeUserPart(part: UserPart): JsonRecord {
     case 'text':
       return { type: 'text', text: part.text }
     case 'image':
-      return encodeImage(part)
+      return encodeImageUrl(part)
     case 'audio':
       return { type: 'input_audio', input_audio: { data: part.base64, format: part.format } }
     case 'file':
@@ -82,18 +78,9 @@ function encodeUserPart(part: UserPart): JsonRecord {
   }
 }
 
-function encodeImage(part: ImagePart): JsonRecord {
-  const url = part.source.type === 'url' ? part.source.url : toDataUrl(part.source)
-  return { type: 'image_url', image_url: { url, ...present({ detail: part.detail }) } }
-}
-
 function toDataUrl(source: MediaSource): string {
   if (source.type === 'data') return `data:${source.mediaType};base64,${source.base64}`
-  throw invalidRequest(
-    'The target of this gate takes documents only inside the request, not by their address.',
-    'messages',
-    'unsupported_content',
-  )
+  throw takesOnly('documents only inside the request, not by their address')
 }
 
 /**

@@ -1,5 +1,4 @@
 /** Our messages as the input items of a Responses request. It must not know callers. */
-import { invalidRequest } from '../../core/errors.ts'
 import {
   type AssistantPart,
   type ChatMessage,
@@ -13,6 +12,7 @@ import {
   type UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
+import { takesOnly } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
 import { toShortId } from './short-id.ts'
 
@@ -54,11 +54,7 @@ function encodePart(part: UserPart, rules: InputRules): JsonRecord {
     case 'file':
       return encodeFile(part)
     case 'audio':
-      throw invalidRequest(
-        'The target of this gate takes no audio.',
-        'messages',
-        'unsupported_content',
-      )
+      throw takesOnly('no audio')
   }
 }
 

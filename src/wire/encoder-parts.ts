@@ -1,0 +1,31 @@
+/** What the encoders of several upstreams do alike. Must not know one of them. */
+import { type GatewayError, invalidRequest } from '../core/errors.ts'
+import { type ImagePart, type JsonRecord, toUrl } from './chat-request.ts'
+import type { Feature } from './codec.ts'
+import { parseRecord, present } from './read-json.ts'
+
+/** @param what `no audio` */
+export function takesOnly(what: string): GatewayError {
+  return invalidRequest(`The target of this gate takes ${what}.`, 'messages', 'unsupported_content')
+}
+
+/** The arguments of a tool call, where the upstream wants them as JSON. @throws GatewayError */
+export function parseArguments(text: string): JsonRecord {
+  const parsed = parseRecord(text)
+  if (parsed !== undefined) return parsed
+  throw invalidRequest(
+    "The arguments of a tool call in 'messages' are not a JSON object, which the target of this gate demands.",
+    'messages',
+    'invalid_value',
+  )
+}
+
+/** For upstreams to which nobody says what to cache. */
+export function noteCaches(parts: readonly object[], ignored: Set<Feature>): void {
+  if (parts.some((part) => 'cache' in part && part.cache !== undefined)) ignored.add('cache')
+}
+
+/** As Chat Completions and its likes have it. */
+export function encodeImageUrl({ source, detail }: ImagePart): JsonRecord {
+  return { type: 'image_url', image_url: { url: toUrl(source), ...present({ detail }) } }
+}

@@ -3,9 +3,10 @@
  * follows another of the same place. Must not know tables.
  */
 import type { CallRecord } from '../../core/call.ts'
+import type { KeyId } from '../../core/ids.ts'
 import type { UsageTable } from '../schema.ts'
 import { TimeCounts } from './latency-histogram.ts'
-import { COUNTERS, HOUR_MS, type Place, toPlace } from './usage-hours.ts'
+import { COUNTERS, HOUR_MS, type Place } from './usage-hours.ts'
 
 /**
  * Sums calls up by everything that tells rows of usage apart; those that were turned away used
@@ -19,7 +20,8 @@ export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
 
 /** Like `sumCalls`, some at a time. */
 export class CallSums {
-  readonly #sums = new Map<string, PlaceSum>()
+  /** By key, those of few places each: a text for each place would be half a call's garbage. */
+  readonly #sums = new Map<KeyId, PlaceSum[]>()
   #last: PlaceSum | undefined
 
   add(calls: readonly CallRecord[]): void {
@@ -31,16 +33,18 @@ export class CallSums {
   }
 
   toRows(): UsageTable[] {
-    return Array.from(this.#sums.values(), (sum) => sum.toRow())
+    const rows: UsageTable[] = []
+    for (const sums of this.#sums.values()) for (const sum of sums) rows.push(sum.toRow())
+    return rows
   }
 
   #find(call: CallRecord): PlaceSum {
-    const place = placeOf(call)
-    const text = toPlace(place)
-    const known = this.#sums.get(text)
+    const ofKey = this.#sums.get(call.keyId)
+    const known = ofKey?.find((sum) => sum.takes(call))
     if (known !== undefined) return known
-    const sum = new PlaceSum(place)
-    this.#sums.set(text, sum)
+    const sum = new PlaceSum(placeOf(call))
+    if (ofKey === undefined) this.#sums.set(call.keyId, [sum])
+    else ofKey.push(sum)
     return sum
   }
 }

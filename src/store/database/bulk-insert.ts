@@ -107,25 +107,36 @@ const ROWS_OF_POSTGRES = 512
 /** Half a millisecond of the event loop, as the text of an array for each column. */
 const ROWS_PER_PART = 128
 
-/** The columns of rows, each as the text of an array. */
+/**
+ * The columns of rows, each as the text of an array: of
+ * https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO. A column is joined as a whole, for
+ * a text for each value was half the garbage of a call that was shipped.
+ */
 class ArrayTexts {
-  readonly #texts: string[] = []
+  readonly #columns: string[][] = []
 
   add(rows: readonly (readonly Value[])[]): void {
     const [first = []] = rows
     for (const column of first.keys()) {
-      let text = this.#texts[column] ?? ''
-      for (const row of rows) text += `${text === '' ? '{' : ','}${toElement(row[column] ?? null)}`
-      this.#texts[column] = text
+      const parts = this.#columns[column] ?? []
+      parts.push(joinElements(rows.map((row) => row[column] ?? null)))
+      this.#columns[column] = parts
     }
   }
 
   end(): readonly string[] {
-    return this.#texts.map((text) => `${text}}`)
+    return this.#columns.map((parts) => `{${parts.join(',')}}`)
   }
 }
 
-/** The form of https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
+function joinElements(values: readonly Value[]): string {
+  if (values.every((value) => typeof value === 'number')) return values.join(',')
+  if (values.every((value) => value === null)) return values.map(() => 'NULL').join(',')
+  if (values.every((value) => typeof value === 'string' && !NEEDS_ESCAPE.test(value)))
+    return `"${values.join('","')}"`
+  return values.map(toElement).join(',')
+}
+
 function toElement(value: Value): string {
   if (value === null) return 'NULL'
   if (typeof value === 'number') return String(value)

@@ -3,7 +3,7 @@
  * follows another of the same place. Must not know tables.
  */
 import type { CallRecord } from '../../core/call.ts'
-import type { KeyId } from '../../core/ids.ts'
+import type { GateId, KeyId } from '../../core/ids.ts'
 import type { UsageTable } from '../schema.ts'
 import { TimeCounts } from './latency-histogram.ts'
 import { COUNTERS, HOUR_MS, type Place } from './usage-hours.ts'
@@ -20,8 +20,11 @@ export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
 
 /** Like `sumCalls`, some at a time. */
 export class CallSums {
-  /** By key, those of few places each: a text for each place would be half a call's garbage. */
-  readonly #sums = new Map<KeyId, PlaceSum[]>()
+  /**
+   * By key and gate, those of few places each: a text for each place would be half a call's
+   * garbage.
+   */
+  readonly #sums = new Map<KeyId, Map<GateId | null, PlaceSum[]>>()
   #last: PlaceSum | undefined
 
   add(calls: readonly CallRecord[]): void {
@@ -34,17 +37,21 @@ export class CallSums {
 
   toRows(): UsageTable[] {
     const rows: UsageTable[] = []
-    for (const sums of this.#sums.values()) for (const sum of sums) rows.push(sum.toRow())
+    for (const ofKey of this.#sums.values())
+      for (const sums of ofKey.values()) for (const sum of sums) rows.push(sum.toRow())
     return rows
   }
 
   #find(call: CallRecord): PlaceSum {
-    const ofKey = this.#sums.get(call.keyId)
-    const known = ofKey?.find((sum) => sum.takes(call))
+    const { keyId, gateId } = call
+    const ofKey = this.#sums.get(keyId) ?? new Map<GateId | null, PlaceSum[]>()
+    const sums = ofKey.get(gateId) ?? []
+    const known = sums.find((sum) => sum.takes(call))
     if (known !== undefined) return known
     const sum = new PlaceSum(placeOf(call))
-    if (ofKey === undefined) this.#sums.set(call.keyId, [sum])
-    else ofKey.push(sum)
+    sums.push(sum)
+    ofKey.set(gateId, sums)
+    this.#sums.set(keyId, ofKey)
     return sum
   }
 }

@@ -6,7 +6,7 @@
 import { endRun } from './run-folder.ts'
 
 const [path = '', leader = ''] = process.argv.slice(2)
-// Whoever is asked to end everything must not end before it is done.
+// This process must not end before it has ended everything else.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 // Nothing is sent.

@@ -37,8 +37,8 @@ interface Turn {
  * later for a call whose caller was told 503, but a caller never sees a complete answer without a
  * row. With `onFailure: 'open'` calls go on; what does not fit the backlog is dropped and counted.
  *
- * What was written stays in memory too, up to a bound, until it is in the store: the shipper takes
- * it from there and reads a file only where some of it is not in memory, or where the file is not
+ * Written lines stay in memory too, up to a bound, until they are in the store: the shipper takes
+ * them from there and reads a file only where some of it is not in memory, or where the file is not
  * as it was written. The backlog's lines and those rescued from a deleted file are read back.
  *
  * One process per data folder: at its start it takes every segment that it finds for a closed one.

@@ -661,7 +661,7 @@ describe('without the database', () => {
     await scene.node.refresh()
     expect(() => scene.node.assertKnown(ACME)).toThrow('out of date')
     scene.node.assertKnown(OTHER)
-    // Who is not known here need not be a stranger once a key was made elsewhere.
+    // A key that is not known here may be good once one was made elsewhere.
     scene.node.assertKnown(undefined)
     tell(changeOf(3, 'key.insert'))
     scene.nowMs += LEASE_MS

@@ -19,7 +19,7 @@ describe.each(databases)('to $name', (kind) => {
     await withTestStore(kind, async ({ database }) => {
       // What the schema has been through is the database's own.
       const tables = (await database.introspection.getTables()).map(({ name }) => name)
-      // What running nodes tell each other is of no use in another database; whose it is, is said
+      // Messages of running nodes are of no use in another database, and its owner is written
       // when all is copied.
       const messages = ['change_counter', 'changes', 'nodes', 'installation', STEP_NOTES]
       // The copy sums its months up from its days.

@@ -98,7 +98,7 @@ test('a message is answered, with its figures, and the next one continues the co
     .waitFor()
   expect(await findAccessibilityFaults(page)).toEqual([])
 
-  // What was said is there after a look at another page, and in no storage of the browser's.
+  // The conversation is there after a look at another page, and in no storage of the browser's.
   await page.getByRole('link', { name: 'Overview' }).click()
   await page.getByRole('link', { name: 'Playground' }).click()
   await conversation('talker').getByText('Sandbox echo: Hello').waitFor()

@@ -49,7 +49,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')(
         },
       )
       await disturb(performance.now() + LASTING_MS)
-      // Whoever is refused has found nothing left: until then, everything that could be had was
+      // A client that is refused has found nothing left: until then, all that there was had been
       // asked for.
       const enoughAtMs = performance.now()
       const isUsedUp = ({ status, beganAtMs }: SeenCall) => status === 429 && beganAtMs > enoughAtMs

@@ -140,7 +140,7 @@ describe('a node that is killed', () => {
       const node = cluster.node(0)
       await node.stop()
       await node.restart(next.path)
-      // What is killed as it is in the middle of shipping may have written nothing since.
+      // A node that is killed in the middle of shipping may have written nothing since.
       const load = startClusterLoad(cluster, { clients: 4, nodes: [0] })
       await pollUntil('some calls', () => load.calls.length > 100)
       // The other is of the version before all the time, on tables that are not its own any more.

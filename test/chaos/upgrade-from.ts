@@ -30,7 +30,7 @@ const PLANS = `plans:
       monthlyTokens: 1000000000
 `
 const CLIENTS = 6
-/** Who was sent to a node before it leaves has reached it. */
+/** A client that was sent to a node before it leaves has reached it. */
 const LEAVING_MS = 500
 
 const { values } = parseArgs({

@@ -94,7 +94,7 @@ export function startClusterLoad(
       })
       calls.push(call)
       options.onCall?.(call)
-      // Whoever is refused or finds nobody does not try as fast as it can.
+      // A client that is refused or finds nobody does not try as fast as it can.
       if (call.status !== 200) await Bun.sleep(20)
       if (pauseMs > 0) await Bun.sleep(pauseMs)
     }
@@ -102,7 +102,7 @@ export function startClusterLoad(
   const done = Promise.all(Array.from({ length: clients }, (_, offset) => client(offset))).then(
     () => {},
   )
-  // Who stops it is told of what went wrong; until then it is nobody's.
+  // `stop` throws what went wrong; until then nobody handles it.
   done.catch(() => {})
   const load: ClusterLoad = {
     calls,

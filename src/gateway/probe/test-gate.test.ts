@@ -223,7 +223,7 @@ describe('a target that fails', () => {
       script,
       CHAT_ANSWER,
     ])
-    // Whatever becomes of one target says nothing of the next.
+    // The outcome of one target says nothing of the next.
     expect(rows[1]).toMatchObject({ target: 'groq/b', status: 'ok' })
     return rows[0]
   }

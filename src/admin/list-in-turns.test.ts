@@ -6,7 +6,7 @@ import { answerInTurns } from './list-in-turns.ts'
 async function ask(head: object, entries: readonly number[]): Promise<Response> {
   const app = new Hono()
   const toBody = (number: number) => ({ number, text: `"${number}"` })
-  app.get('/', async (c) => await answerInTurns(c, head, { entries, toBody }))
+  app.get('/', (c) => answerInTurns(c, head, { entries, toBody }))
   return await app.request('/')
 }
 
@@ -29,11 +29,23 @@ test('other work runs while a long list is written', async () => {
     for (; !isOver; turns += 1) await nextTurn()
   }
   const counting = count()
-  await ask(
+  const response = await ask(
     {},
     Array.from({ length: 1_000 }, (_, index) => index),
   )
+  await response.text()
   isOver = true
   await counting
   expect(turns).toBeGreaterThanOrEqual(7)
+})
+
+test('a long list is never whole in memory: it is sent in pieces as they are written', async () => {
+  const response = await ask(
+    {},
+    Array.from({ length: 10_000 }, (_, index) => index),
+  )
+  const lengths: number[] = []
+  for await (const piece of response.body ?? []) lengths.push(piece.byteLength)
+  expect(lengths.length).toBeGreaterThan(10_000 / 128)
+  expect(Math.max(...lengths)).toBeLessThan(8_000)
 })

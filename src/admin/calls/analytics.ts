@@ -88,7 +88,7 @@ export function bindAnalytics(app: ControlPlaneApp, { usage }: ControlPlaneDepen
       interval: query.interval,
       groupBy,
     }
-    return await answerInTurns(c, head, { entries: sums, toBody })
+    return answerInTurns(c, head, { entries: sums, toBody })
   })
 
   app.openapi(latencyRoute, async (c) => {

@@ -203,7 +203,7 @@ export class Shipper {
     const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES
     const kept = this.#journal.closed.recordsOf(segment)
     const damage = await (kept === undefined
-      ? this.#shipFile(segment, isHurried ? () => this.#restWhileServing() : () => pause)
+      ? this.#shipFile(segment, isHurried ? this.#restWhileServing() : pause)
       : this.#shipKept(kept, isHurried ? nextTurn : pause))
     await this.#syncStore().catch(failStore)
     return damage
@@ -230,16 +230,15 @@ export class Shipper {
     return NO_DAMAGE
   }
 
-  /** @param toBetween of what reads the file, and of what inserts meanwhile */
-  async #shipFile({ path }: ClosedSegment, toBetween: () => Between): Promise<Damage> {
+  /** @param between of what reads the file and of what inserts meanwhile: they rest together */
+  async #shipFile({ path }: ClosedSegment, between: Between): Promise<Damage> {
     const reader = new SegmentReader(path)
-    const between = toBetween()
     let batch: CallRecord[] = []
     // The next batch is read meanwhile, for a server of Postgres works by itself; one is inserted
     // at a time.
     let inserting: Promise<void> = Promise.resolve()
     try {
-      for await (const records of reader.records(toBetween())) {
+      for await (const records of reader.records(between)) {
         for (const record of records) {
           batch.push(record)
           if (batch.length < this.#batchRecords) continue

@@ -77,6 +77,8 @@ export class BulkInsert<Item> {
       running = database.executeQuery({ ...query, parameters: arrays.end() })
       // Heard of below, and until then nobody's.
       running.catch(() => {})
+      // To send it took a step by itself.
+      await between([])
     }
     await running
   }

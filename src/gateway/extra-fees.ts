@@ -1,6 +1,6 @@
 /**
- * What a request asks for beside tokens at the list's price: tiers with a price of their own, tools
- * that vendors run and charge for. Must not know who asks, nor any price.
+ * What a request asks for beside text at the list's price: tiers with a price of their own, speech and
+ * pictures, tools that vendors run and charge for. Must not know who asks, nor any price.
  */
 import type { JsonObject } from '../wire/json-splice.ts'
 import { mayEscapeName } from './shared-credential.ts'
@@ -39,7 +39,7 @@ export function hasExtraFees(body: JsonObject): boolean {
     const member = body.get(name)
     if (member !== undefined && body.type(member) !== 'null') return true
   }
-  return hasTools(body, HOSTED_TOOLS)
+  return asksForMedia(body) || hasTools(body, HOSTED_TOOLS)
 }
 
 /**
@@ -51,7 +51,17 @@ export function findSurcharge(body: JsonObject): string | undefined {
     const asked = readText(body, name)
     if (asked !== undefined && !usual.has(asked) && !CHEAPER.has(asked)) return name
   }
+  if (asksForMedia(body)) return MODALITIES
   return hasTools(body, DRAWING_TOOLS) ? TOOLS : undefined
+}
+
+const MODALITIES = 'modalities'
+
+/** A token of speech or of a picture costs several times what one of text does. */
+function asksForMedia(body: JsonObject): boolean {
+  const member = body.get(MODALITIES)
+  if (member === undefined || body.type(member) !== 'array') return false
+  return (body.value(member) as readonly unknown[]).some((asked) => asked !== 'text')
 }
 
 function readText(body: JsonObject, name: string): unknown {

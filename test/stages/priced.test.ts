@@ -114,6 +114,8 @@ describe('a request that chooses a price above the list’s', () => {
     asks({ speed: 'fast' }, true),
     asks({ inference_geo: 'us' }, true),
     asks({ tools: [{ type: 'image_generation' }] }, true),
+    asks({ modalities: ['text', 'audio'] }, true),
+    asks({ modalities: ['text'] }, false),
     asks({ tools: [{ type: 'web_search' }] }, false),
     {
       ...asks({ service_tier: 'priority' }, false),
@@ -180,6 +182,8 @@ describe('a call with charges beside tokens', () => {
     asks({ tools: [{ type: 'function', function: { name: 'web_search' } }] }, false),
     asks({ tools: [null, 'web_search'] }, false),
     asks({ web_search_options: {} }, true),
+    asks({ modalities: ['audio'] }, true),
+    asks({ modalities: ['text'] }, false),
     {
       ...asks({}, true),
       name: 'a tool that is spelled with an escape: true',

@@ -16,7 +16,7 @@ export const gemini = defineProvider({
       path: '/models/{model}:generateContent',
       streamPath: '/models/{model}:streamGenerateContent?alt=sse',
       // https://ai.google.dev/gemini-api/docs/files
-      ownerHosts: /generativelanguage\.(?:[\w-]+\.)*googleapis\.com/i,
+      ownerHosts: /generativelanguage\.(?:mtls\.)?googleapis\.com/i,
     },
     'gemini-embed-contents': { path: '/models/{model}:batchEmbedContents' },
   },

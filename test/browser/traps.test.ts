@@ -895,6 +895,47 @@ test('the longest names, in one word, keep everything beside them in sight', asy
   expect(wide).toEqual([])
 })
 
+/** Where the last letter of an element ends, and where the whole of it does. */
+const ENDS = (selector: string) => `(() => {
+  const whole = document.querySelector(${JSON.stringify(selector)})
+  const range = document.createRange()
+  range.selectNodeContents(whole)
+  const end = range.getBoundingClientRect().right
+  let last = whole
+  while (last.lastChild !== null) last = last.lastChild
+  range.setStart(last, last.length - 1)
+  range.setEnd(last, last.length)
+  return { end, last: range.getBoundingClientRect().right }
+})()`
+
+test('a name that turns the direction of writing moves no word beside it', async () => {
+  const turned = 'Bob \u202Egnp.exe'
+  await controlPlaneCall(gatehouse, 'POST', '/v1/tags', { name: 'turned' })
+  await routePage(page, /\/v1\/members|\/v1\/tags/, async (route) => {
+    const answer = await route.fetch()
+    const { data, nextCursor } = (await answer.json()) as { data: object[]; nextCursor: null }
+    await route.fulfill({
+      response: answer,
+      json: { data: data.map((each) => ({ ...each, name: turned })), nextCursor },
+    })
+  })
+  await page.goto('/dashboard/settings/members')
+  await page.getByRole('cell', { name: 'Bob' }).first().waitFor()
+  const wrong: unknown[] = []
+  const look = async (selector: string) => {
+    const { end, last } = (await page.evaluate(ENDS(selector))) as { end: number; last: number }
+    if (Math.abs(end - last) > 1) wrong.push({ selector, end, last })
+  }
+  await look('main tbody td')
+  await page.goto('/dashboard/settings/tags')
+  await page.getByRole('button', { name: 'Delete Bob' }).first().click()
+  await page.getByRole('alertdialog').waitFor()
+  await look('[role=alertdialog] h2')
+  expect(wrong).toEqual([])
+  await page.keyboard.press('Escape')
+  await page.unrouteAll({ behavior: 'wait' })
+})
+
 test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

@@ -13,6 +13,7 @@ import {
 } from 'react'
 import { Button } from './button.tsx'
 import { classNames } from './class-names.ts'
+import { Sentence } from './sentence.tsx'
 import { ProblemNote } from './states.tsx'
 
 const OVERLAY = 'fixed inset-0 z-40 bg-black/40 dark:bg-black/60'
@@ -104,7 +105,7 @@ export function Dialog({ isOpen, onClose, title, note, width = 'narrow', childre
           <div className="flex items-start justify-between gap-4 px-6 pt-5">
             <div>
               <RadixDialog.Title className="text-base font-semibold text-ink">
-                {title}
+                <Sentence text={title} />
               </RadixDialog.Title>
               {note !== undefined && (
                 <RadixDialog.Description className="mt-1 text-sm text-ink-soft">
@@ -228,7 +229,9 @@ export function ConfirmDialog({
       <RadixAlert.Portal>
         <RadixAlert.Overlay className={OVERLAY} />
         <AlertContent>
-          <RadixAlert.Title className="text-base font-semibold text-ink">{title}</RadixAlert.Title>
+          <RadixAlert.Title className="text-base font-semibold text-ink">
+            <Sentence text={title} />
+          </RadixAlert.Title>
           <RadixAlert.Description asChild>
             <div className="mt-2 text-sm text-ink-soft">{children}</div>
           </RadixAlert.Description>

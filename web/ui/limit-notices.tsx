@@ -2,6 +2,7 @@
  * Says which budgets and quotas are used up, what becomes of calls, and what to do. Shows nothing
  * while none is.
  */
+
 import { useQuery } from '@tanstack/react-query'
 import { CircleSlash } from 'lucide-react'
 import { operationQuery, wholeListQuery } from '../api/operation-query.ts'
@@ -9,6 +10,7 @@ import { type Exhausted, findExhausted, type LimitScope } from '../format/exhaus
 import { Badge } from './badge.tsx'
 import { PageLink } from './links.tsx'
 import { Moment } from './moment.tsx'
+import { Sentence } from './sentence.tsx'
 
 /** More are counted. */
 const MOST_SHOWN = 4
@@ -50,7 +52,9 @@ export function LimitNotices({ exhausted }: { readonly exhausted: readonly Exhau
 function Notice({ type, title, resetsAt }: Exhausted) {
   return (
     <p className="text-ink">
-      <span className="font-medium text-danger">{title} is used up.</span>{' '}
+      <span className="font-medium text-danger">
+        <Sentence text={title} /> is used up.
+      </span>{' '}
       {type === 'budget'
         ? 'Its calls are refused with 429'
         : 'Calls on the platform’s keys are refused with 429'}

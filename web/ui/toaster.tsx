@@ -1,6 +1,7 @@
 /** The place of toasts; loaded with the first of them. */
 import { createRoot, type Root } from 'react-dom/client'
 import { toast as sonner, Toaster } from 'sonner'
+import { Sentence } from './sentence.tsx'
 import type { ToastOptions } from './toast.ts'
 
 let root: Root | undefined
@@ -18,7 +19,7 @@ export function showToast(
   options: ToastOptions,
 ): void {
   mount()
-  sonner[kind](message, {
+  sonner[kind](<Sentence text={message} />, {
     description: options.description,
     duration: options.durationMs,
     action: options.action && { label: options.action.label, onClick: options.action.run },

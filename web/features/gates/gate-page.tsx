@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { ArrowLeft, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { operationQuery, refresh } from '../../api/operation-query.ts'
 import { formatWhole } from '../../format/figures.ts'
@@ -77,10 +77,14 @@ export function GatePage() {
   )
 }
 
-function describeGate(gate: Gate): string | undefined {
-  const name = gate.displayName === gate.id ? '' : gate.displayName
-  const text = [name, gate.description].filter((part) => part !== '').join(' – ')
-  return text === '' ? undefined : text
+function describeGate({ id, displayName, description }: Gate): ReactNode {
+  if (displayName === id || displayName === '') return description || undefined
+  return (
+    <>
+      <bdi>{displayName}</bdi>
+      {description !== '' && ` – ${description}`}
+    </>
+  )
 }
 
 function PartLink({ id, label }: (typeof PARTS)[number]) {

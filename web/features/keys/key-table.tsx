@@ -76,7 +76,7 @@ export function KeyTable({
               {shown.map((key) => (
                 <tr key={key.id}>
                   <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
-                    {key.name} <ExhaustedBadge id={key.id} exhausted={exhausted} />
+                    <bdi>{key.name}</bdi> <ExhaustedBadge id={key.id} exhausted={exhausted} />
                     <div className="mt-0.5 flex flex-col items-start gap-1 text-[13px] font-normal text-ink-soft sm:hidden">
                       <MaskedKey apiKey={key} now={now} />
                       <span>

@@ -93,7 +93,7 @@ function BudgetTable({
         return (
           <tr key={budget.id}>
             <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
-              <span className="mr-2">{budget.name}</span>
+              <bdi className="mr-2">{budget.name}</bdi>
               {budget.isExhausted && <Badge tone="danger">Exhausted</Badge>}
               <span className="block text-xs font-normal text-ink-faint sm:hidden">
                 {scope.type} {scope.name}

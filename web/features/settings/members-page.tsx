@@ -42,9 +42,14 @@ export function MembersPage() {
         </QueryBoundary>
         {members.data !== undefined && session !== undefined && (
           <p className="border-t border-line px-5 py-3 text-[13px] text-ink-faint">
-            {isOwner
-              ? 'You own this account. To leave it, hand it on to another member first.'
-              : `You cannot remove members: ${owner?.name ?? 'somebody else'} owns this account.`}
+            {isOwner ? (
+              'You own this account. To leave it, hand it on to another member first.'
+            ) : (
+              <>
+                You cannot remove members: <bdi>{owner?.name ?? 'somebody else'}</bdi> owns this
+                account.
+              </>
+            )}
           </p>
         )}
       </Card>
@@ -82,7 +87,7 @@ function MemberTable({
       {members.map((member) => (
         <tr key={member.id}>
           <td className="max-w-64 min-w-28 font-medium wrap-anywhere text-ink">
-            {member.name}
+            <bdi>{member.name}</bdi>
             {member.id === ownId && <span className="ml-1.5 font-normal text-ink-faint">you</span>}
           </td>
           <td className="max-w-72 min-w-40 wrap-anywhere text-ink-soft">{member.email}</td>
@@ -148,18 +153,18 @@ interface StepTexts {
 
 const TEXTS: Readonly<Record<MemberStep['type'], StepTexts>> = {
   remove: {
-    title: (name) => `Remove ${name}?`,
+    title: (name) => `Remove “${name}”?`,
     confirm: 'Remove',
     consequences:
       'Their sessions end at once, and the invitations they left open are revoked. API keys belong to the account and stay: delete those that they knew.',
-    done: (name) => `${name} removed`,
+    done: (name) => `“${name}” removed`,
   },
   'hand-on': {
-    title: (name) => `Hand the account on to ${name}?`,
+    title: (name) => `Hand the account on to “${name}”?`,
     confirm: 'Hand the account on',
     consequences:
       'They become the owner and you a member. Only they can give it back to you, and they can remove you.',
-    done: (name) => `Account handed on to ${name}`,
+    done: (name) => `Account handed on to “${name}”`,
   },
   leave: {
     title: () => 'Leave this account?',

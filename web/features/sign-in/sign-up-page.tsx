@@ -78,9 +78,15 @@ export function SignUpPage() {
     <SignInFrame
       title={offer.data === undefined ? 'Create an account' : `Join ${offer.data.accountName}`}
       note={
-        offer.data === undefined
-          ? 'You will be its owner, and can invite others.'
-          : `By invitation of ${offer.data.invitedBy ?? 'the operator'}, ${offer.data.email} may join the account “${offer.data.accountName}”. Until you say yes you are not in it.`
+        offer.data === undefined ? (
+          'You will be its owner, and can invite others.'
+        ) : (
+          <>
+            By invitation of <bdi>{offer.data.invitedBy ?? 'the operator'}</bdi>, {offer.data.email}{' '}
+            may join the account “<bdi>{offer.data.accountName}</bdi>”. Until you say yes you are
+            not in it.
+          </>
+        )
       }
     >
       <NewUserForm

@@ -24,9 +24,9 @@ const UNHURRIED_BYTES = 1024 * 1024
 const UNHURRIED_PAUSE_MS = 1
 
 /**
- * A node that catches up while it serves calls rests half as long as it works.
+ * A node that catches up while it serves calls rests two thirds as long as it works.
  */
-const CATCHING_UP = { isServing: () => true, workMs: 2 }
+const CATCHING_UP = { isServing: () => true, workMs: 1.5 }
 /** After a call that was recorded the node is taken to serve for so long. */
 const SERVING_MS = 1_000
 

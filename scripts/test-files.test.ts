@@ -48,6 +48,8 @@ describe('globals are replaced by', () => {
     'process.chdir(folder)',
     'globalThis.fetch = answer',
     'setSystemTime(0)',
+    "spyOn(performance, 'now')",
+    'callsUnderWay.begin(0)',
   ])('a file with %s', (text) => {
     expect(replacesGlobals(text)).toBeTrue()
   })

@@ -27,11 +27,15 @@ export function needsRoom(path: string): boolean {
   return CHAOS.test(path)
 }
 
-/** Timers, randomness, modules, the environment, the folder, a process's own events. */
+/**
+ * Timers, randomness, modules, the environment, the folder, a process's own events and calls under
+ * way.
+ */
 const REPLACING = [
   /\b(?:useFakeTimers|setSystemTime)\b/,
   /\bmock\.module\(/,
-  /\bspyOn\((?:globalThis|Math|Date|process|console)\b/,
+  /\bspyOn\((?:globalThis|Math|Date|process|console|performance)\b/,
+  /\bcallsUnderWay\.begin\(/,
   /\bglobalThis\.\w+ = /,
   /\bprocess\.(?:env\.\w+ = |on\(|once\(|chdir\()/,
   /\bdelete process\.env\b/,

@@ -269,7 +269,7 @@ export const survivors: readonly ListedSurvivor[] = [
   ),
   {
     path: 'src/ledger/shipper.ts',
-    lineText: 'const CATCHING_UP = { isServing: () => true, workMs: 1.5 }',
+    lineText: 'const CATCHING_UP_WORK_MS = 1.5',
     operator: 'number',
     mutated: '1',
     reason: 'how long it works between two rests is measured (0052), and no promise',

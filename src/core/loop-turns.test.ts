@@ -58,15 +58,19 @@ test('work rests for a second after the last call began, and no longer', async (
 })
 
 test('rests come as seldom as configured', async () => {
-  const turns = new LoopTurns({ isServing: () => true, workMs: 2 })
+  callsUnderWay.begin(nowMs)
+  const turns = new LoopTurns(2)
   expect(await work(turns, 3, 0.5)).toBe(0)
   expect(await work(turns, 1, 0.5)).toBe(1)
   expect(await work(turns, 8, 0.5)).toBe(2)
+  callsUnderWay.end()
 })
 
 test('time in which other work ran does not count', async () => {
-  const turns = new LoopTurns({ isServing: () => true })
+  callsUnderWay.begin(nowMs)
+  const turns = new LoopTurns()
   nowMs += 50
   turns.begin()
   expect(await work(turns, 1, 0.25)).toBe(0)
+  callsUnderWay.end()
 })

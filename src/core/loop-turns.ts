@@ -6,28 +6,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { callsUnderWay } from './calls-under-way.ts'
 
-export interface LoopTurnsOptions {
-  /** Where the work knows better whom it makes way for. Default: while calls are under way. */
-  readonly isServing?: (nowMs: number) => boolean
-  /** After so much work it rests for a millisecond. Default 0.5. */
-  readonly workMs?: number
-}
-
 const WORK_MS = 0.5
 /** The shortest that a timer knows. */
 const REST_MS = 1
 
 export class LoopTurns {
-  readonly #isServing: (nowMs: number) => boolean
   readonly #workMs: number
   #sinceRestMs = 0
   #beganAt = performance.now()
 
-  constructor({
-    isServing = (nowMs) => callsUnderWay.areServed(nowMs),
-    workMs = WORK_MS,
-  }: LoopTurnsOptions = {}) {
-    this.#isServing = isServing
+  /** @param workMs after so much work it rests for a millisecond, while calls are served */
+  constructor(workMs = WORK_MS) {
     this.#workMs = workMs
   }
 
@@ -35,7 +24,7 @@ export class LoopTurns {
   async next(): Promise<void> {
     const now = performance.now()
     this.#sinceRestMs += now - this.#beganAt
-    if (this.#sinceRestMs >= this.#workMs && this.#isServing(now)) {
+    if (this.#sinceRestMs >= this.#workMs && callsUnderWay.areServed(now)) {
       await Bun.sleep(REST_MS)
       this.#sinceRestMs = 0
     } else await nextTurn()

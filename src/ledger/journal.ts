@@ -46,8 +46,6 @@ interface Turn {
 export class Journal implements Ledger {
   /** The segments that wait to be shipped. */
   readonly closed: ClosedSegments
-  /** Those of this process, whether they could be written or not. */
-  recorded = 0
   readonly #folder: string
   readonly #segmentBytes: number
   readonly #failClosed: boolean
@@ -89,7 +87,6 @@ export class Journal implements Ledger {
    * fails closed.
    */
   record(call: CallRecord): Promise<void> {
-    this.recorded += 1
     const record = toWholeRecord(call)
     this.#batch.add(encodeWholeRecord(record))
     this.#records.add(record)

@@ -23,12 +23,8 @@ import { type Damage, SegmentReader } from './segment-reader.ts'
 const UNHURRIED_BYTES = 1024 * 1024
 const UNHURRIED_PAUSE_MS = 1
 
-/**
- * A node that catches up while it serves calls rests two thirds as long as it works.
- */
-const CATCHING_UP = { isServing: () => true, workMs: 1.5 }
-/** After a call that was recorded the node is taken to serve for so long. */
-const SERVING_MS = 1_000
+/** A node that catches up while it serves calls rests two thirds as long as it works. */
+const CATCHING_UP_WORK_MS = 1.5
 
 const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 
@@ -202,26 +198,12 @@ export class Shipper {
   async #shipSegment(segment: ClosedSegment): Promise<Damage> {
     const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES
     const kept = this.#journal.closed.recordsOf(segment)
+    const turns = new LoopTurns(CATCHING_UP_WORK_MS)
     const damage = await (kept === undefined
-      ? this.#shipFile(segment, isHurried ? this.#restWhileServing() : pause)
+      ? this.#shipFile(segment, isHurried ? () => turns.next() : pause)
       : this.#shipKept(kept, isHurried ? nextTurn : pause))
     await this.#syncStore().catch(failStore)
     return damage
-  }
-
-  /** Asked anew at each step: of an hour's outage there may be one segment of a gigabyte. */
-  #restWhileServing(): Between {
-    const turns = new LoopTurns(CATCHING_UP)
-    let { recorded } = this.#journal
-    let servedAt = Number.NEGATIVE_INFINITY
-    return () => {
-      const now = performance.now()
-      if (this.#journal.recorded > recorded) servedAt = now
-      recorded = this.#journal.recorded
-      if (now - servedAt < SERVING_MS) return turns.next()
-      turns.begin()
-      return nextTurn()
-    }
   }
 
   async #shipKept(records: readonly CallRecord[], between: Between): Promise<Damage> {

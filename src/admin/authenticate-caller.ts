@@ -80,6 +80,6 @@ export function assertUser(actor: Actor): Extract<Actor, { type: 'user' }> {
 /** @throws GatewayError `forbidden` for whoever is not signed in as the account's owner */
 export function assertOwner(actor: Actor): Extract<Actor, { type: 'user' }> {
   if (actor.type !== 'user' || actor.member.role !== 'owner')
-    throw new GatewayError('forbidden', "This is the account owner's to do, signed in.")
+    throw new GatewayError('forbidden', 'Only the owner of the account may do this, signed in.')
   return actor
 }

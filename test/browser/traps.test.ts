@@ -343,6 +343,23 @@ describe('a form', () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
   })
 
+  test('in a window is not lost by a click beside it once something was typed', async () => {
+    await page.getByRole('navigation').getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('navigation').getByRole('link', { name: 'Budgets' }).click()
+    const create = page.getByRole('button', { name: 'Create a budget' }).first()
+    const budget = page.getByRole('dialog', { name: 'Create a budget' })
+    await create.click()
+    await budget.waitFor()
+    await page.mouse.click(4, 4)
+    await budget.waitFor({ state: 'detached' })
+    await create.click()
+    await budget.getByLabel('Limit in US dollars').fill('77')
+    await page.mouse.click(4, 4)
+    expect(await budget.getByLabel('Limit in US dollars').inputValue()).toBe('77')
+    await page.keyboard.press('Escape')
+    await budget.waitFor({ state: 'detached' })
+  })
+
   test('puts the focus on the refused field after a refusal by the gateway', async () => {
     await page.getByRole('navigation').getByRole('link', { name: 'API Keys' }).click()
     await page.getByRole('button', { name: 'Create New Key' }).click()
@@ -813,6 +830,17 @@ test('at 320 px the head of the page has room for the longest zone, and the menu
   expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(menu?.x ?? 0)
   expect((menu?.x ?? 0) + (menu?.width ?? 0)).toBeLessThanOrEqual(320)
   await narrow.close()
+})
+
+test('at 320 px the folds of a gate say in full what is in them', async () => {
+  await page.setViewportSize({ width: 320, height: 640 })
+  await page.goto('/dashboard/gates/new')
+  await page.getByText('Hedging, time limit, retries').waitFor()
+  const cut = `[...document.querySelectorAll('main summary span')]
+    .filter((each) => each.scrollWidth > each.clientWidth)
+    .map((each) => each.textContent)`
+  expect(await page.evaluate(cut)).toEqual([])
+  await page.setViewportSize({ width: 1280, height: 900 })
 })
 
 /** What one presses in a table's row, or is told of a target, beyond the page's edges. */

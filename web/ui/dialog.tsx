@@ -138,9 +138,17 @@ function Content({
   readonly hasNote: boolean
   readonly onOutside: (event: Event) => void
 }) {
+  // A click beside the window is easily a mistake, and would lose it.
+  const wasTyped = useRef(false)
   return (
     <RadixDialog.Content
-      onInteractOutside={onOutside}
+      onChange={() => {
+        wasTyped.current = true
+      }}
+      onInteractOutside={(event) => {
+        if (wasTyped.current) event.preventDefault()
+        onOutside(event)
+      }}
       {...(hasNote ? {} : { 'aria-describedby': undefined })}
       onCloseAutoFocus={useWayBack()}
       className={classNames(WINDOW, width === 'narrow' ? 'max-w-md' : 'max-w-2xl')}

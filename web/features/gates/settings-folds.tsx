@@ -189,7 +189,7 @@ function Fold({
           className="size-4 shrink-0 text-ink-faint transition-transform group-open:rotate-90"
         />
         <span className="text-sm font-semibold text-ink">{title}</span>
-        <span className="min-w-0 truncate text-[13px] text-ink-faint">{summary}</span>
+        <span className="min-w-0 text-[13px] text-ink-faint">{summary}</span>
       </summary>
       <div className="flex flex-col gap-4 px-5 pt-1 pb-5">{children}</div>
     </details>

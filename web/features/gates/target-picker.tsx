@@ -83,7 +83,7 @@ export function TargetPicker({
             }
             autoComplete="off"
             spellCheck={false}
-            placeholder="Search models, or type provider/model"
+            placeholder="Search or type provider/model"
             value={text}
             onFocus={() => setOpen(true)}
             onClick={() => setOpen(true)}

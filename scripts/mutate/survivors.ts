@@ -272,7 +272,7 @@ export const survivors: readonly ListedSurvivor[] = [
     lineText: 'const CATCHING_UP_WORK_MS = 1.5',
     operator: 'number',
     mutated: '1',
-    reason: 'how long it works between two rests is measured (0052), and no promise',
+    reason: 'how long it works between two rests is measured (0050), and no promise',
   },
   {
     path: 'src/ledger/shipper.ts',

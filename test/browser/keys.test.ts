@@ -380,6 +380,7 @@ test.each([
 
 test('each of thousands of keys is found, and few are drawn at once', async () => {
   const { page } = visit
+  await createKey(gatehouse, 'made before')
   for (let made = 0; made < 2_000; made += 20)
     await Promise.all(Array.from({ length: 20 }, (_, at) => createKey(gatehouse, `n${made + at}`)))
   await page.goto('/dashboard/keys')
@@ -389,9 +390,8 @@ test('each of thousands of keys is found, and few are drawn at once', async () =
   await page.getByRole('button', { name: 'Show more' }).press('Enter')
   await page.getByText(/^Shown are 400 of/).waitFor()
   expect(await rows.count()).toBe(401)
-  // The oldest of them.
-  await page.getByRole('searchbox', { name: 'Find a key' }).fill('first key')
-  await page.getByRole('cell', { name: 'first key', exact: true }).waitFor()
+  await page.getByRole('searchbox', { name: 'Find a key' }).fill('made before')
+  await page.getByRole('cell', { name: 'made before' }).first().waitFor()
 })
 
 test('these pages log no error and request nothing from another host', () => {

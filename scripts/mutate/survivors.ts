@@ -269,13 +269,6 @@ export const survivors: readonly ListedSurvivor[] = [
   ),
   {
     path: 'src/ledger/shipper.ts',
-    lineText: 'const CATCHING_UP_WORK_MS = 1.5',
-    operator: 'number',
-    mutated: '1',
-    reason: 'how long it works between two rests is measured (0050), and no promise',
-  },
-  {
-    path: 'src/ledger/shipper.ts',
     lineText: 'const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES',
     operator: 'comparison',
     mutated: 'this.#journal.closed.bytes >= UNHURRIED_BYTES',

@@ -1,6 +1,6 @@
 /**
- * How many calls this process serves now: who works for long on its event loop makes way for them.
- * One for the process, as the loop is. Must not know what a call is.
+ * How many calls this process serves now, for long work on its event loop makes way for them. One
+ * for the process, as the loop is. Must not know what a call is.
  */
 
 /** After the last one that began, it is taken to go on for so long. */

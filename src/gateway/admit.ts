@@ -163,8 +163,8 @@ export function restrictTargets(
 ): Plan | Promise<Plan> {
   const { gate, request, targets } = plan
   const own = keepOwnIds(request, keepWithinGate(request, targets))
-  const asked = { body: request.body, gateId: gate.id, startedAtMs }
-  const priced = keepPriced(ports, caller, { ...asked, targets: own })
+  const asked = { targets: own, body: request.body, gateId: gate.id, startedAtMs }
+  const priced = keepPriced(ports, caller, asked)
   const allowed = reserveQuota(ticket, priced)
   return allowed instanceof Promise ? planLater(plan, allowed) : withTargets(plan, allowed)
 }

@@ -1,9 +1,9 @@
 /**
- * What a request asks for beside text at the list's price: tiers with a price of their own, speech and
- * pictures, tools that vendors run and charge for. Must not know who asks, nor any price.
+ * What a request asks for beside text at the list's price: tiers with a price of their own, speech
+ * and pictures, tools that vendors run and charge for. Must not know who asks, nor any price.
  */
 import type { JsonObject } from '../wire/json-splice.ts'
-import { mayEscapeName } from './shared-credential.ts'
+import { hasTool, TOOLS } from './shared-credential.ts'
 
 /** Members that choose another price than the list's, and what is said by those that do not. */
 const PRICING_MEMBERS: readonly (readonly [name: string, usual: ReadonlySet<unknown>])[] = [
@@ -39,7 +39,7 @@ export function hasExtraFees(body: JsonObject): boolean {
     const member = body.get(name)
     if (member !== undefined && body.type(member) !== 'null') return true
   }
-  return asksForMedia(body) || hasTools(body, HOSTED_TOOLS)
+  return asksForMedia(body) || hasTool(body, HOSTED_TOOLS)
 }
 
 /**
@@ -52,7 +52,7 @@ export function findSurcharge(body: JsonObject): string | undefined {
     if (asked !== undefined && !usual.has(asked) && !CHEAPER.has(asked)) return name
   }
   if (asksForMedia(body)) return MODALITIES
-  return hasTools(body, DRAWING_TOOLS) ? TOOLS : undefined
+  return hasTool(body, DRAWING_TOOLS) ? TOOLS : undefined
 }
 
 const MODALITIES = 'modalities'
@@ -67,21 +67,4 @@ function asksForMedia(body: JsonObject): boolean {
 function readText(body: JsonObject, name: string): unknown {
   const member = body.get(name)
   return member !== undefined && body.type(member) === 'string' ? body.value(member) : undefined
-}
-
-const TOOLS = 'tools'
-
-function hasTools(body: JsonObject, types: readonly string[]): boolean {
-  const tools = body.get(TOOLS)
-  if (tools === undefined || body.type(tools) !== 'array') return false
-  const raw = body.raw(tools)
-  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-  const mayBe = types.some((name) => text.includes(`"${name}`)) || mayEscapeName(raw)
-  if (!mayBe) return false
-  // A function of the caller's own may have such a name too.
-  const listed = body.value(tools) as readonly unknown[]
-  return listed.some((tool) => {
-    const type = (tool as { type?: unknown } | null)?.type
-    return typeof type === 'string' && types.some((name) => type.startsWith(name))
-  })
 }

@@ -43,10 +43,13 @@ function findReaching(
   return member ?? (ownerTools !== undefined && hasTool(body, ownerTools) ? TOOLS : undefined)
 }
 
-const TOOLS = 'tools'
+export const TOOLS = 'tools'
 
-/** Parses the tools only where one of the types may be in them. */
-function hasTool(body: AcceptedRequest['body'], types: readonly string[]): boolean {
+/**
+ * True if one of a request's tools is of a type that begins with one of these; a function of the
+ * caller's own may have such a name. Parses the tools only where one of the types may be in them.
+ */
+export function hasTool(body: AcceptedRequest['body'], types: readonly string[]): boolean {
   const tools = body.get(TOOLS)
   if (tools === undefined || body.type(tools) !== 'array') return false
   const raw = body.raw(tools)
@@ -173,7 +176,7 @@ const NAME_ESCAPES = (
 const ESCAPES_LOOKED_AT = 64
 
 /** A name may be spelled with escapes: of a member, or of a type of tools. */
-export function mayEscapeName(body: Uint8Array): boolean {
+function mayEscapeName(body: Uint8Array): boolean {
   let at = findNeedle.call(body, ESCAPE, 0)
   for (let looked = 0; at >= 0; looked += 1) {
     if (looked === ESCAPES_LOOKED_AT) return hasNameEscape(body, at)

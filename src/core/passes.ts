@@ -3,6 +3,8 @@
  * next. Must not know the job. Jobs at an even pace: `Timekeeper.every`.
  */
 
+const HOUR_MS = 3_600_000
+
 interface PassesOptions {
   readonly pass: () => Promise<unknown>
   /** From the start to the first pass. */
@@ -50,4 +52,18 @@ export class Passes {
     }, delayMs)
     this.#timer.unref()
   }
+}
+
+/**
+ * An hour apart, if not told otherwise; the first comes after a sixtieth of that, so that it never
+ * competes with a start.
+ */
+export function hourlyPasses(
+  pass: () => Promise<unknown>,
+  {
+    intervalMs = HOUR_MS,
+    onFailure,
+  }: { readonly intervalMs?: number; readonly onFailure: (error: unknown) => void },
+): Passes {
+  return new Passes({ pass, firstMs: intervalMs / 60, pauseMs: intervalMs, onFailure })
 }

@@ -92,7 +92,7 @@ const IDS_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
   ['skill_reference', 'skill_id'],
   ['custom', 'skill_id'],
 ])
-/** What a body is scanned for when it is read. In a text, quotes are escaped: no name is in one. */
+/** A body is scanned for these when it is read. In a text, quotes are escaped: no name is in one. */
 export const ID_NAMES = new WantedNames([...ID_MEMBERS, ...new Set(IDS_BY_TYPE.values())])
 /** The words of a model and of its vendor, in an object of this type below the top of a body. */
 const FREE_BY_TYPE: ReadonlyMap<unknown, string> = new Map([

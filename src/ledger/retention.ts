@@ -5,11 +5,10 @@
  */
 import type { Clock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
-import { Passes } from '../core/passes.ts'
+import { hourlyPasses, type Passes } from '../core/passes.ts'
 import type { RetentionHorizon } from '../core/retention-horizon.ts'
 import type { Store } from '../store/open-store.ts'
 
-const HOUR_MS = 3_600_000
 /** The store gives others their turn in between. */
 const ROWS_PER_BATCH = 200
 const PAUSE_MS = 10
@@ -39,14 +38,7 @@ export class Retention {
 
   constructor(options: RetentionOptions) {
     this.#options = options
-    const { intervalMs = HOUR_MS, onFailure } = options
-    this.#passes = new Passes({
-      pass: () => this.run(),
-      // It never competes with a start.
-      firstMs: intervalMs / 60,
-      pauseMs: intervalMs,
-      onFailure,
-    })
+    this.#passes = hourlyPasses(() => this.run(), options)
   }
 
   start(): void {

@@ -1,4 +1,4 @@
-/** What the encoders of several upstreams do alike. Must not know one of them. */
+/** Steps that the encoders of several upstreams share. Must not know one of them. */
 import { type GatewayError, invalidRequest } from '../core/errors.ts'
 import { type ImagePart, type JsonRecord, toUrl } from './chat-request.ts'
 import type { Feature } from './codec.ts'

@@ -2,11 +2,10 @@
  * Keeps the audit log from growing for ever: deletes what is older than it may become, an hour
  * apart and a little at a time. Never waited for by anybody.
  */
-import { Passes } from '../../core/passes.ts'
+import { hourlyPasses, type Passes } from '../../core/passes.ts'
 import type { RetentionHorizon } from '../../core/retention-horizon.ts'
 import type { AuditLogTableStore } from './audit-log.ts'
 
-const HOUR_MS = 3_600_000
 /** A millisecond or two of the event loop. */
 const ROWS_PER_BATCH = 50
 const PAUSE_MS = 10
@@ -26,14 +25,7 @@ export class AuditRetention {
 
   constructor(options: AuditRetentionOptions) {
     this.#options = options
-    const { intervalMs = HOUR_MS, onFailure } = options
-    this.#passes = new Passes({
-      pass: () => this.run(),
-      // It never competes with a start.
-      firstMs: intervalMs / 60,
-      pauseMs: intervalMs,
-      onFailure,
-    })
+    this.#passes = hourlyPasses(() => this.run(), options)
   }
 
   start(): void {

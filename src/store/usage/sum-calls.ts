@@ -6,7 +6,8 @@ import type { CallRecord } from '../../core/call.ts'
 import type { GateId, KeyId } from '../../core/ids.ts'
 import type { UsageTable } from '../schema.ts'
 import { TimeCounts } from './latency-histogram.ts'
-import { COUNTERS, HOUR_MS, type Place } from './usage-hours.ts'
+import { HOUR_MS, type Place } from './usage-hours.ts'
+import { COUNTERS } from './usage-note.ts'
 
 /**
  * Sums calls up by everything that tells rows of usage apart; those that were turned away used

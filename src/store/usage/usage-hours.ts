@@ -7,7 +7,7 @@ import type { AccountId } from '../../core/ids.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema, UsageTable } from '../schema.ts'
 import { joinEncoded, shortenEncoded } from './latency-histogram.ts'
-import { MEMBERS, toMembers } from './usage-note.ts'
+import { COUNTERS, MEMBERS, toMembers } from './usage-note.ts'
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
@@ -20,22 +20,6 @@ const ROWS_PER_RUN = 32
 
 /** Of a row's histograms together: some forty buckets, and no page of the file for itself. */
 const SHORT_CHARS = 400
-
-/** Everything of a row but its key and its histograms: what is simply added up. */
-export const COUNTERS = [
-  'calls',
-  'failed',
-  'cancelled',
-  'unreported',
-  'input_tokens',
-  'output_tokens',
-  'cached_input_tokens',
-  'reasoning_tokens',
-  'cache_write_tokens',
-  'cost_micro_usd',
-  'cost_estimated',
-  'cost_unknown',
-] as const satisfies readonly (keyof UsageTable)[]
 
 /** Like `writeHours`, and marks their days to be summed up anew. */
 export async function addToHours(

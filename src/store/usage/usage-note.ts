@@ -5,14 +5,8 @@
 import type { AccountId } from '../../core/ids.ts'
 import type { UsageTable } from '../schema.ts'
 
-/** All columns but the account. */
-export const MEMBERS = [
-  'starts_at',
-  'gate_id',
-  'target',
-  'key_id',
-  'status_class',
-  'credential',
+/** Everything of a row but its key and its histograms: what is simply added up. */
+export const COUNTERS = [
   'calls',
   'failed',
   'cancelled',
@@ -25,6 +19,17 @@ export const MEMBERS = [
   'cost_micro_usd',
   'cost_estimated',
   'cost_unknown',
+] as const satisfies readonly (keyof UsageTable)[]
+
+/** All columns but the account. */
+export const MEMBERS = [
+  'starts_at',
+  'gate_id',
+  'target',
+  'key_id',
+  'status_class',
+  'credential',
+  ...COUNTERS,
   'durations',
   'first_bytes',
 ] as const satisfies readonly (keyof UsageTable)[]

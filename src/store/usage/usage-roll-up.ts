@@ -7,7 +7,8 @@ import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { Schema, UsageTable } from '../schema.ts'
 import { joinEncoded } from './latency-histogram.ts'
-import { boundSums, COUNTERS } from './usage-hours.ts'
+import { boundSums } from './usage-hours.ts'
+import { COUNTERS } from './usage-note.ts'
 
 /** Rows read at a time: about a millisecond of the event loop. */
 const ROWS_PER_STEP = 250

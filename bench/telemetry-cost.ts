@@ -167,6 +167,8 @@ function settleOne(observer: CallObserver | undefined): void {
     target: 'openai/gpt-4o',
     credential: 'platform',
     firstByteAt: begunAt + 5,
+    firstText: undefined,
+    leftAt: null,
     ignored: [],
     skipped: [],
     trace,

@@ -55,6 +55,10 @@ export interface Call {
   credential: CallCredential | null
   /** On the clock's `elapsed` scale. */
   firstByteAt: number | null
+  /** Set where a stream brings text: the model was silent before. */
+  firstText: FirstText | undefined
+  /** When its client left a stream that had begun, on the clock's `elapsed` scale. */
+  leftAt: number | null
   /**
    * Members of the request that had no effect with the target that answers; none until one does.
    */
@@ -71,6 +75,13 @@ export interface BodyFigures {
   readonly inputTokens: number
   /** The vendor may charge for more than tokens. */
   readonly hasExtraFees: boolean
+}
+
+export interface FirstText {
+  /** On the clock's `elapsed` scale. */
+  readonly at: number
+  /** That came at once. */
+  readonly bytes: number
 }
 
 /** One that is written down, however it ends. */
@@ -123,6 +134,8 @@ export function beginCall(
     target: null,
     credential: null,
     firstByteAt: null,
+    firstText: undefined,
+    leftAt: null,
     ignored: NOTHING,
     skipped: [],
   }
@@ -169,28 +182,30 @@ export function toOutcome(
   }
 }
 
-/** The ledger keeps them where one attempt was not enough, which is seldom; otherwise undefined. */
+/**
+ * The ledger keeps them where one attempt was not enough, which is seldom; otherwise undefined.
+ * @param call `begunAt` on the clock's `elapsed` scale
+ */
 export function toAttemptDetails(
   clock: Stopwatch,
   attempts: readonly AttemptRecord[],
-  call: { readonly outcome: CallOutcome; readonly durationMs: number },
+  call: { readonly outcome: CallOutcome; readonly begunAt: number },
 ): readonly CallAttempt[] | undefined {
   if (attempts.length === 0 || (attempts.length === 1 && call.outcome === 'succeeded'))
     return undefined
-  return describeAttempts(clock, attempts, call.durationMs)
+  return describeAttempts(clock, attempts, call.begunAt)
 }
 
 function describeAttempts(
   clock: Stopwatch,
   attempts: readonly AttemptRecord[],
-  callMs: number,
+  begunAt: number,
 ): readonly CallAttempt[] {
   const now = clock.elapsed()
-  const startedAt = now - callMs
   return attempts.map(({ target, status, askedAt, failedAt }) => ({
     target,
     status,
-    afterMs: Math.max(0, Math.round(askedAt - startedAt)),
+    afterMs: Math.round(askedAt - begunAt),
     durationMs: Math.round((failedAt ?? now) - askedAt),
   }))
 }

@@ -60,6 +60,10 @@ export interface Exchange {
   readAll(): Uint8Array | Promise<Uint8Array>
   /** Shortens the wait for more bytes, in milliseconds, when all that matters has been read. */
   expectEndWithin(ms: number): void
+  /** From here on its signal does not end it, and whoever reads it has to. */
+  outliveSignal(): void
+  /** Fails as cancelled in so many milliseconds, unless the whole answer has come by then. */
+  cancelWithin(ms: number): void
   /**
    * Ends the exchange. The connection is closed unless the whole answer was read. Safe to call
    * again.

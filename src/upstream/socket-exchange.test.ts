@@ -243,6 +243,37 @@ describe('endings', () => {
     expect(deadlines.size).toBe(0)
   })
 
+  test('an exchange that outlives its signal is cancelled in the time that is given', async () => {
+    const upstream = startUpstream(halfABody)
+    const { exchange, client, deadlines } = open(upstream.url)
+    await exchange.send()
+    await exchange.read()
+    const reading = failureOf(exchange.read())
+    exchange.outliveSignal()
+    client.abort()
+    exchange.cancelWithin(30)
+    expect(await reading).toBe('cancelled')
+    await pollUntil('the end of the connection', () => upstream.openConnections() === 0)
+    expect(deadlines.size).toBe(0)
+  })
+
+  test('an answer that becomes whole in that time is read to its end', async () => {
+    let write = (_text: string): void => {}
+    const upstream = startUpstream((send) => {
+      write = send
+      send(`${HEAD}content-length: 6\r\n\r\nabc`)
+    })
+    const { exchange, client } = open(upstream.url)
+    await exchange.send()
+    await exchange.read()
+    exchange.outliveSignal()
+    client.abort()
+    exchange.cancelWithin(60_000)
+    write('def')
+    expect(Buffer.from((await exchange.read()) ?? '').toString()).toBe('def')
+    expect(await exchange.read()).toBeUndefined()
+  })
+
   test('a client that left before the start causes no request', async () => {
     const upstream = startUpstream(silence)
     const { exchange, client } = open(upstream.url)

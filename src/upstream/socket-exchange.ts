@@ -42,7 +42,8 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   after: Deadline | undefined = undefined
   endListening: (() => void) | undefined = undefined
   readonly owner: string | undefined
-  readonly signal: AbortSignal
+  /** Undefined once it has outlived it. */
+  signal: AbortSignal | undefined
   readonly #ports: ExchangePorts
   readonly #timeouts: ExchangeTimeouts
   /** Until it is sent: an answer may go on for minutes, and its request be megabytes. */
@@ -58,6 +59,8 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   /** When the answer has to be whole, on the deadlines' scale. */
   #endBy: number
   #isWhole = false
+  /** Nobody waits for the answer. */
+  #isLeft = false
   #failure: UpstreamFailure | undefined
   /** Takes the pieces as they come. */
   #reader: Reader | undefined
@@ -83,7 +86,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.#head = head
     const request = this.#request
     this.#request = undefined
-    if (this.signal.aborted) this.#fail('cancelled')
+    if (this.signal?.aborted === true) this.#fail('cancelled')
     else if (request !== undefined) this.#ask(request)
     return head.promise
   }
@@ -123,6 +126,17 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   expectEndWithin(ms: number): void {
     this.#endBy = Math.min(this.#endBy, this.#ports.deadlines.now() + ms)
     this.dueAt = this.#endBy
+  }
+
+  cancelWithin(ms: number): void {
+    this.#isLeft = true
+    this.expectEndWithin(ms)
+  }
+
+  outliveSignal(): void {
+    this.signal = undefined
+    this.endListening?.()
+    this.endListening = undefined
   }
 
   close(): void {
@@ -267,6 +281,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   /** For `Deadlines` alone. */
   onDue(cause: DueCause): void {
     if (cause !== 'due') this.#fail(cause)
+    else if (this.#isLeft) this.#fail('cancelled')
     else {
       const isOver = this.#ports.deadlines.now() >= this.#startedAt + this.#timeouts.totalMs
       this.#fail(isOver ? 'total_timeout' : SILENCES[this.#phase])

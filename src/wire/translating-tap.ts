@@ -7,6 +7,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
 import type { ChatEvent } from './chat-answer.ts'
 import type { EventEncoder, StreamDecoder } from './codec.ts'
+import { sealedTextBytes } from './delta-bytes.ts'
 import type { StreamTap, TapOutput, TapVerdict } from './dialect.ts'
 
 const NOTHING = new Uint8Array(0)
@@ -94,6 +95,8 @@ function textBytesOf(event: ChatEvent): number {
     case 'refusal-delta':
     case 'reasoning-delta':
       return Buffer.byteLength(event.text)
+    case 'reasoning-end':
+      return event.seal?.type === 'encrypted' ? sealedTextBytes(event.seal.value.length) : 0
     case 'tool-call-start':
       return Buffer.byteLength(event.name)
     case 'tool-call-delta':

@@ -1,12 +1,26 @@
 /**
- * A client that hangs up, at each point of its call: the upstream is let go at once, and the call
- * is settled once.
+ * A client that hangs up, at each point of its call: the upstream is let go, at once or a
+ * quarter of a second after a stream has begun, and the call is settled once.
  */
 import { describe, expect, test } from 'bun:test'
-import { CHAT_JSON, CHAT_STREAM_WITH_USAGE, MESSAGES_STREAM } from '../support/dialect-samples.ts'
+import {
+  CHAT_JSON,
+  CHAT_STREAM_WITH_USAGE,
+  MESSAGES_STREAM,
+  RESPONSES_STREAM,
+} from '../support/dialect-samples.ts'
 import { DIALECTS } from '../support/dialect-table.ts'
 import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
-import { head, hold, json, pause, piece, SILENCE, stream } from '../support/scripted-upstream.ts'
+import {
+  CUT,
+  head,
+  hold,
+  json,
+  pause,
+  piece,
+  SILENCE,
+  stream,
+} from '../support/scripted-upstream.ts'
 import {
   CHAT,
   CHAT_ANSWER,
@@ -32,6 +46,10 @@ const isBlamed = ({ breakers }: InProcessGateway) =>
 const streamed = (members: object = {}) => ({
   body: chatBody({ stream: true, stream_options: { include_usage: true }, ...members }),
 })
+
+/** @param length of what is encrypted, in characters */
+const sealedItem = (length: number) =>
+  `event: response.output_item.done\ndata: {"type":"response.output_item.done","sequence_number":1,"output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"${'g'.repeat(length)}"}}\n\n`
 
 describe('before there is an answer', () => {
   runRows([
@@ -149,8 +167,8 @@ describe('in the middle of a stream', () => {
           client: { leavesAfterEvents: count },
           seen: { status: 200, text: events.slice(0, count).join(''), ending: 'left' },
           sent: [{ state: 'cancelled', taken: count }],
-          settled: { ...cancelled, status: 200, target, stream: true, firstByteMs: 0 },
-          tookMs: 0,
+          settled: { ...cancelled, status: 200, target, stream: true, durationMs: 0 },
+          tookMs: 250,
           check: ({ breakers }) =>
             expect(breakers.seenOf(`${CALLER.accountId}\n${target}`)?.failuresInARow).toBe(0),
         }),
@@ -173,6 +191,131 @@ describe('in the middle of a stream', () => {
         cost: { microUsd: 81, status: 'exact', source: 'scripted' },
       },
       spent: { tokens: 18 },
+    },
+    {
+      name: 'usage reported within a quarter of a second after that is exact, also of what nobody saw',
+      request: streamed(),
+      upstream: [
+        [
+          ...stream(CHAT_STREAM_WITH_USAGE.slice(0, 2)),
+          pause(200),
+          ...CHAT_STREAM_WITH_USAGE.slice(2).map(piece),
+          SILENCE,
+        ],
+      ],
+      client: { leavesAfterEvents: 2 },
+      seen: { status: 200, ending: 'left', text: CHAT_STREAM_WITH_USAGE.slice(0, 2).join('') },
+      sent: [{ state: 'cancelled' }],
+      settled: {
+        ...cancelled,
+        status: 200,
+        durationMs: 0,
+        usage: CHAT_USAGE,
+        cost: { microUsd: 81, status: 'exact', source: 'scripted' },
+      },
+      spent: { tokens: 18 },
+    },
+    {
+      name: 'an upstream that goes on for longer is let go, and what it sent by then is estimated',
+      request: streamed(),
+      upstream: [
+        [
+          ...stream(CHAT_STREAM_WITH_USAGE.slice(0, 2)),
+          pause(300),
+          ...CHAT_STREAM_WITH_USAGE.slice(2).map(piece),
+        ],
+      ],
+      client: { leavesAfterEvents: 2 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: {
+        ...cancelled,
+        usage: { ...onlyInput(30), outputTokens: 3 },
+        cost: { microUsd: 60, status: 'estimated', source: 'scripted' },
+      },
+      tookMs: 250,
+    },
+    {
+      name: 'an upstream that breaks within that time is billed as one that was left',
+      request: streamed(),
+      upstream: [[...stream(CHAT_STREAM_WITH_USAGE.slice(0, 2)), pause(100), CUT]],
+      client: { leavesAfterEvents: 2 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'connection_lost' }],
+      settled: {
+        ...cancelled,
+        usage: { ...onlyInput(30), outputTokens: 3 },
+        cost: { microUsd: 60, status: 'estimated', source: 'scripted' },
+      },
+      check: (gateway) => expect(isBlamed(gateway)).toBeFalse(),
+    },
+    {
+      name: 'reasoning out of sight is estimated by the silence before the first text',
+      gateway: { gates: { [GATE]: ['openai/o3'] } },
+      request: streamed(),
+      upstream: [
+        [
+          ...stream(CHAT_STREAM_WITH_USAGE.slice(0, 1)),
+          pause(5_000),
+          ...CHAT_STREAM_WITH_USAGE.slice(1, 2).map(piece),
+          SILENCE,
+        ],
+      ],
+      client: { leavesAfterEvents: 2 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      // 50 tokens for each second after the first one; the text of 3 tokens is among them.
+      settled: { ...cancelled, usage: { ...onlyInput(30), outputTokens: 200 } },
+    },
+    {
+      name: 'reasoning out of sight is estimated by the silence until it leaves without any text',
+      gateway: { gates: { [GATE]: ['openai/o3'] }, keepAliveMs: 3_000 },
+      request: streamed(),
+      upstream: [stream(CHAT_STREAM_WITH_USAGE.slice(0, 1), { ending: [SILENCE] })],
+      client: { leavesAfterEvents: 2 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, usage: { ...onlyInput(30), outputTokens: 100 } },
+    },
+    {
+      name: 'the silence of a model that does not reason is no usage',
+      request: streamed(),
+      upstream: [
+        [
+          ...stream(CHAT_STREAM_WITH_USAGE.slice(0, 1)),
+          pause(5_000),
+          ...CHAT_STREAM_WITH_USAGE.slice(1, 2).map(piece),
+          SILENCE,
+        ],
+      ],
+      client: { leavesAfterEvents: 2 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, usage: { ...onlyInput(30), outputTokens: 3 } },
+    },
+    {
+      name: 'sealed reasoning is estimated by its length',
+      gateway: { gates: { [GATE]: ['openai/o3'] } },
+      request: { path: '/v1/responses', body: { model: GATE, input: 'hi', stream: true } },
+      upstream: [
+        stream([RESPONSES_STREAM[0] ?? '', sealedItem(1_060 + 400)], { ending: [SILENCE] }),
+      ],
+      client: { leavesAfterEvents: 2 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, usage: { ...onlyInput(12), outputTokens: 100 } },
+    },
+    {
+      name: 'sealed reasoning that is translated is estimated by its length',
+      gateway: { gates: { [GATE]: ['openai/o3'] } },
+      request: { path: '/v1/messages', body: chatBody({ max_tokens: 9, stream: true }) },
+      upstream: [
+        stream([RESPONSES_STREAM[0] ?? '', sealedItem(1_060 + 400)], { ending: [SILENCE] }),
+      ],
+      client: { leavesAfterEvents: 2 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, usage: { ...onlyInput(24), outputTokens: 100 } },
     },
     {
       name: 'a part of usage reported by then is kept, and text relayed later is estimated',
@@ -249,7 +392,7 @@ describe('in the middle of a stream', () => {
       seen: { status: 200, ending: 'left', text: `${CHAT_STREAM_WITH_USAGE[0]}: keep-alive\n\n` },
       sent: [{ state: 'cancelled' }],
       settled: { ...cancelled, status: 200, durationMs: 1_000 },
-      tookMs: 1_000,
+      tookMs: 1_250,
     },
     {
       name: 'at the head of an answer too large to hold',

@@ -380,7 +380,10 @@ class ReadingClient {
       () => 'whole' as const,
       () => 'cut' as const,
     )
-    return await Promise.race([this.#left.promise, ending])
+    const first = await Promise.race([this.#left.promise, ending])
+    // What the gateway still does for a client that has left belongs to the call.
+    await ending
+    return first
   }
 
   #take(length: number): number | Promise<number> {

@@ -157,6 +157,7 @@ class ScriptedExchange implements Exchange {
   #sent: SentRequest | undefined
   #callOffPause: (() => void) | undefined
   #isOver = false
+  #isLeft = false
 
   constructor(request: ExchangeRequest, around: Surroundings) {
     this.#request = request
@@ -233,6 +234,15 @@ class ScriptedExchange implements Exchange {
     this.#deadline.dueAt = this.#around.deadlines.now() + ms
   }
 
+  outliveSignal(): void {
+    this.#request.signal.removeEventListener('abort', this.#onAbort)
+  }
+
+  cancelWithin(ms: number): void {
+    this.#isLeft = true
+    this.expectEndWithin(ms)
+  }
+
   close(): void {
     this.#end('closed')
     this.#letGo()
@@ -276,7 +286,8 @@ class ScriptedExchange implements Exchange {
     const isOver = this.#around.deadlines.now() >= this.#startedAt + this.#request.timeouts.totalMs
     const hasBegun = (this.#sent?.taken ?? 0) > 0
     const silence = hasBegun ? 'idle_timeout' : 'first_byte_timeout'
-    this.#end(cause !== 'due' ? cause : isOver ? 'total_timeout' : silence)
+    const failure = this.#isLeft ? 'cancelled' : isOver ? 'total_timeout' : silence
+    this.#end(cause !== 'due' ? cause : failure)
   }
 
   #end(as: 'closed' | UpstreamFailureType): void {

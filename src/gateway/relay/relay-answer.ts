@@ -7,7 +7,7 @@ import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { upstreamRequestId } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
-import type { Dialect, StreamTap, TapOutput } from '../../wire/dialect.ts'
+import type { TapOutput } from '../../wire/dialect.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
@@ -24,6 +24,12 @@ import { type AnswerSink, answerWhole, StreamedAnswer } from './streamed-answer.
  * in milliseconds.
  */
 const GRACE_AFTER_END_MS = 1_000
+
+/**
+ * The upstream of a client that has left is read on for so long, in milliseconds. Many clients
+ * leave with the last word, and the exact usage follows at once.
+ */
+const READ_ON_MS = 250
 
 /**
  * How long the bytes of a failure event get to reach the client before its connection is cut, in
@@ -125,20 +131,42 @@ type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
 export function giveUp(ports: SettlePorts, relayed: Relayed): Promise<void> {
   relayed.answer.exchange.close()
   // Without an end before this only when the client has left.
-  return settleQuietly(ports, relayed.call, leftResult(relayed))
+  return settleQuietly(ports, relayed.call, leftResult(ports, relayed))
 }
 
 /** The client left: what the upstream has not reported is estimated. */
-function leftResult({ answer, call }: Relayed): CallResult {
-  const unreportedBytes = unreportedOf(answer, call.dialect)
+function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
+  const { answer } = relayed
+  const unreportedBytes = unreportedOf(ports, relayed)
   return { outcome: 'cancelled', status: answer.status, usage: usageOf(answer), unreportedBytes }
 }
 
-function unreportedOf(answer: BegunStream, dialect: Dialect): number {
-  if (answer.type === 'events') return answer.tap.unreportedBytes
+/** In bytes of text. */
+function unreportedOf({ clock }: SettlePorts, relayed: Relayed): number {
+  const { answer, call } = relayed
+  const usage = usageOf(answer)
+  if (answer.type === 'events')
+    return answer.tap.unreportedBytes + (usage === null ? hiddenBytes(relayed, clock) : 0)
   // Vectors are no tokens, also where they are written as text. A whole answer's report is of all
   // of it.
-  return dialect.isEmbeddings === true || usageOf(answer) !== null ? 0 : answer.counted.textBytes
+  return call.dialect.isEmbeddings === true || usage !== null ? 0 : answer.counted.textBytes
+}
+
+/** Models that reason write two to three times as much in a second: nobody is charged too much. */
+const HIDDEN_BYTES_PER_SECOND = 200
+/** A model that does not reason is as silent at first. */
+const USUAL_SILENCE_MS = 1_000
+
+/**
+ * The reasoning that nobody was shown, in bytes of text, by how long the model was silent before
+ * its first text. Sealed reasoning is counted with the text.
+ */
+function hiddenBytes({ call, target }: Relayed, clock: SettlePorts['clock']): number {
+  const attempt = call.attempts.findLast((asked) => asked.target === target.name)
+  if (target.traits.reasoning === undefined || attempt === undefined) return 0
+  const { at, bytes } = call.firstText ?? { at: call.leftAt ?? clock.elapsed(), bytes: 0 }
+  const silentMs = at - attempt.askedAt - USUAL_SILENCE_MS
+  return Math.max(0, Math.round((silentMs / 1_000) * HIDDEN_BYTES_PER_SECOND) - bytes)
 }
 
 export async function relayEvents(
@@ -147,9 +175,19 @@ export async function relayEvents(
   client: AnswerSink,
 ): Promise<void> {
   const { call, target, answer } = relayed
-  const { exchange, tap, status } = answer
+  const { exchange, tap } = answer
   letGoOfBody(call)
+  exchange.outliveSignal()
+  client.whenLeft(() => {
+    call.leftAt = ports.clock.elapsed()
+    exchange.cancelWithin(READ_ON_MS)
+  })
   const keepAlive = new KeepAlive(ports, client)
+  const noteText = () => {
+    if (tap.unreportedBytes > 0)
+      call.firstText = { at: ports.clock.elapsed(), bytes: tap.unreportedBytes }
+  }
+  noteText()
   let isTold = false
   let output = answer.first
   let slow: Promise<void> | undefined
@@ -159,6 +197,7 @@ export async function relayEvents(
    */
   const pass = (piece: Uint8Array): boolean => {
     output = tap.push(piece)
+    if (call.firstText === undefined) noteText()
     if (output.held.byteLength > 0) return false
     slow = client.write(output.now)
     keepAlive.restart()
@@ -167,7 +206,7 @@ export async function relayEvents(
   const passEnd = async ({ now, held }: TapOutput): Promise<void> => {
     await client.write(now)
     if (held.byteLength === 0) return
-    if (!isTold) await settle(ports, call, endOf(tap, status))
+    if (!isTold) await settle(ports, call, endOf(answer, client))
     isTold = true
     await client.write(held)
     exchange.expectEndWithin(GRACE_AFTER_END_MS)
@@ -182,7 +221,7 @@ export async function relayEvents(
     if (!isTold) {
       if (!tap.isWholeAtEnd())
         throw unusableAnswer(target.name, 'ended its stream before it was complete')
-      await settle(ports, call, endOf(tap, status))
+      await settle(ports, call, endOf(answer, client))
     }
   } catch (thrown) {
     if (isTold) return
@@ -203,6 +242,7 @@ async function relayLarge(
   const { call, answer } = relayed
   const { exchange, status } = answer
   letGoOfBody(call)
+  client.whenLeft(() => exchange.close())
   let held = answer.first
   let slow: Promise<void> | undefined
   const pass = (piece: Uint8Array): boolean => {
@@ -234,8 +274,8 @@ async function endBroken(
   const { call, target, answer } = relayed
   const { clock, breakers } = ports
   const { status } = answer
-  if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') {
-    await settleQuietly(ports, call, leftResult(relayed))
+  if (client.isLeft || (thrown instanceof UpstreamFailure && thrown.type === 'cancelled')) {
+    await settleQuietly(ports, call, leftResult(ports, relayed))
     return
   }
   const error = toFailure(thrown, target.name)
@@ -245,7 +285,7 @@ async function endBroken(
   await settleQuietly(
     ports,
     call,
-    isOurEnd(thrown) ? { ...failed, unreportedBytes: unreportedOf(answer, call.dialect) } : failed,
+    isOurEnd(thrown) ? { ...failed, unreportedBytes: unreportedOf(ports, relayed) } : failed,
   )
   await client.write(encode(error))
   await cutBody(clock, isOurEnd(thrown) ? FLUSH_BEFORE_OUR_CUT_MS : FLUSH_BEFORE_CUT_MS)
@@ -296,13 +336,15 @@ function usageOf(answer: BegunStream): Usage | null {
   return answer.type === 'events' ? answer.tap.usage : answer.readUsage(answer.counted.members)
 }
 
-function endOf(tap: StreamTap, status: number): CallResult {
+function endOf(
+  { tap, status }: Extract<BegunAnswer, { type: 'events' }>,
+  { isLeft }: AnswerSink,
+): CallResult {
   const { usage, verdict, unreportedBytes } = tap
   if (verdict === 'failed') return { outcome: 'failed', status, errorKind: 'upstream_error', usage }
+  const outcome = isLeft ? 'cancelled' : 'succeeded'
   // Some servers count no streams: what went through them is in no sum unless it is estimated.
-  return usage === null
-    ? { outcome: 'succeeded', status, usage, unreportedBytes }
-    : succeeded(status, usage)
+  return usage === null ? { outcome, status, usage, unreportedBytes } : { outcome, status, usage }
 }
 
 function succeeded(status: number, usage: Usage | null): CallResult {

@@ -33,6 +33,8 @@ export interface AnswerSink {
   write(piece: Uint8Array): Promise<void> | undefined
   /** The client has left. */
   readonly isLeft: boolean
+  /** Calls `run` when the client leaves, at once where it has left. Only the last one counts. */
+  whenLeft(run: () => void): void
 }
 
 /** Sends all of an answer. Its connection is cut, instead of ended, where it throws. */
@@ -41,7 +43,7 @@ export type SendPieces = (client: AnswerSink) => Promise<void>
 export interface StreamedAnswerInit {
   readonly status?: number
   readonly headers: Headers | Readonly<Record<string, string>>
-  /** The client left, perhaps before anything was sent. */
+  /** The client left before `send` was called. */
   readonly onLeft?: () => Promise<void>
 }
 
@@ -69,6 +71,7 @@ class DirectSource implements AnswerSink {
   readonly #onLeft: (() => Promise<void>) | undefined
   #controller: DirectController | undefined
   #sending: Promise<void> | undefined
+  #whenLeft: (() => void) | undefined
   isLeft = false
 
   constructor(send: SendPieces, onLeft: (() => Promise<void>) | undefined) {
@@ -86,7 +89,13 @@ class DirectSource implements AnswerSink {
   cancel(): void | Promise<void> {
     this.isLeft = true
     this.progress.end()
-    return this.#onLeft?.()
+    if (this.#sending === undefined) return this.#onLeft?.()
+    this.#whenLeft?.()
+  }
+
+  whenLeft(run: () => void): void {
+    this.#whenLeft = run
+    if (this.isLeft) run()
   }
 
   write(piece: Uint8Array): Promise<void> | undefined {

@@ -29,6 +29,8 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     target: null,
     credential: null,
     firstByteAt: 401,
+    firstText: undefined,
+    leftAt: null,
     ignored: [],
     skipped: [],
   }

@@ -62,7 +62,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   const { caller, accepted, startedAt, begunAt, share, target, attempts } = call
   share.giveBack()
   const endedAtMs = ports.clock.elapsed()
-  const durationMs = Math.round(endedAtMs - begunAt)
+  const durationMs = Math.round((call.leftAt ?? endedAtMs) - begunAt)
   const { accountId } = caller
   const { outcome } = result
   const used = listUsed({
@@ -92,7 +92,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     durationMs,
     usage,
     credential: isPlatforms ? 'platform' : call.credential,
-    attemptDetails: toAttemptDetails(ports.clock, attempts, { outcome, durationMs }),
+    attemptDetails: toAttemptDetails(ports.clock, attempts, { outcome, begunAt }),
     cost: priceUsed(ports.prices, used, {
       accountId,
       target,

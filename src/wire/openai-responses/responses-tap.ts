@@ -5,7 +5,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { CONTEXT_FULL } from '../context-full.ts'
-import { deltaBytes } from '../delta-bytes.ts'
+import { deltaBytes, sealedTextBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
 import { toNestedError } from '../envelope.ts'
 import { parseJson } from '../json-scan.ts'
@@ -31,7 +31,8 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   #last: SseFrame | undefined
 
   protected see(frame: SseFrame): SeenFrame {
-    this.unreportedBytes += deltaBytes(toLatin1(frame.raw))
+    const text = toLatin1(frame.raw)
+    this.unreportedBytes += deltaBytes(text) + sealedBytes(text)
     const event = frame.event ?? typeOf(frame)
     if (event === undefined) return { bytes: frame.raw, isTerminal: false }
     if (event === 'error') this.#noteError(frame)
@@ -101,6 +102,15 @@ export class ResponsesTap extends SseRelay implements StreamTap {
 function failureCodeOf({ status, code }: GatewayError): string {
   if (code === CONTEXT_FULL) return CONTEXT_FULL
   return status === 429 ? 'rate_limit_exceeded' : 'server_error'
+}
+
+const SEAL = '"encrypted_content":"'
+/** The reasoning that came sealed, in bytes of text. Only the end of an item has all of it. */
+function sealedBytes(event: string): number {
+  const at = event.indexOf(SEAL)
+  if (at < 0 || !event.includes('"response.output_item.done"')) return 0
+  const from = at + SEAL.length
+  return sealedTextBytes(event.indexOf('"', from) - from)
 }
 
 /** Some servers write no `event:` lines, so that only the data says what an event is. */

@@ -63,7 +63,7 @@ describe('the pages', () => {
     const response = await ask('keys', { method: 'POST' })
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('GET, HEAD')
-    expect(await (await ask('keys', { method: 'HEAD' })).text()).toBe('')
+    expect((await ask('keys', { method: 'HEAD' })).status).toBe(200)
   })
 })
 

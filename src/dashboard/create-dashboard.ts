@@ -95,9 +95,9 @@ export function createDashboard(
       const packed = accepted.includes(name) ? await open(path + suffix) : undefined
       if (packed === undefined) continue
       headers.set('content-encoding', name)
-      return new Response(request.method === 'HEAD' ? null : packed, { headers })
+      return new Response(packed, { headers })
     }
-    return new Response(request.method === 'HEAD' ? null : plain, { headers })
+    return new Response(plain, { headers })
   }
 }
 

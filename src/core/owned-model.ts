@@ -152,13 +152,13 @@ export function isSameQuestion(one: OwnedModel, other: OwnedModel): boolean {
 
 /**
  * Longer than any probe lasts (config/settings.ts): one that is still said to be under way ended
- * with its process.
+ * with its process, as did one from a time that the clock has not reached again.
  */
 const LONGEST_PROBE_MS = 15 * 60_000
 
 /** @returns the probe as it is to be shown at this moment, in milliseconds since the Unix epoch */
 export function currentProbe({ probe }: OwnedModel, now: number): OwnedModelProbe | null {
-  const isOver = probe?.status === 'checking' && now - probe.checkedAt > LONGEST_PROBE_MS
+  const isOver = probe?.status === 'checking' && Math.abs(now - probe.checkedAt) > LONGEST_PROBE_MS
   return isOver ? cutShort(probe) : probe
 }
 

@@ -231,6 +231,12 @@ describe.each(databases)('on $name', (kind) => {
     expect(shown()?.status).toBe('unknown')
   })
 
+  test('a check without a result is not shown as under way after a clock was set back', async () => {
+    await register('a')
+    clock.jump(-86_400_000)
+    expect(shown()?.status).toBe('unknown')
+  })
+
   test('a check of a model deleted during it leaves nothing', async () => {
     const checking = checks.check(await register('a'))
     await registry.delete(DEFAULT_ACCOUNT, 'a', () => undefined)

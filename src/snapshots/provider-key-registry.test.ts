@@ -185,11 +185,17 @@ describe.each(databases)('on $name', (kind) => {
       for (let call = 0; call < 5; call += 1)
         expect(() => registry.find(DEFAULT_ACCOUNT, 'openai')).toThrow(failure)
       expect(tries).toBe(1)
+      // Nobody waits until a clock that was set back has caught up.
+      time.now -= 3_600_000
+      for (let call = 0; call < 5; call += 1)
+        expect(() => registry.find(DEFAULT_ACCOUNT, 'openai')).toThrow(failure)
+      expect(tries).toBe(2)
       isThere = true
       time.now += 10_000
       expect(keyOf(DEFAULT_ACCOUNT)).toBe('mine')
       expect(keyOf(DEFAULT_ACCOUNT)).toBe('mine')
-      expect(tries).toBe(2)
+      expect(tries).toBe(3)
+      time.now += 3_600_000
     })
 
     test('but opens at once when its row is read again, as after a rotation of the master key', async () => {

@@ -2,7 +2,7 @@
  * Reports of the gateway's own parts, as events for webhooks. Decides what is said and how often.
  */
 import { type Budget, ceilingOf } from '../core/budget.ts'
-import { type Clock, systemClock } from '../core/clock.ts'
+import { type Stopwatch, systemClock } from '../core/clock.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { EventPublisher, PublishedEvent } from './event-publisher.ts'
 
@@ -74,17 +74,17 @@ export function toOtherRedisEvent(ids: {
 /** Tells an account that one of its targets is left alone, once in ten minutes. */
 export class DegradedTargets {
   readonly #publisher: Pick<EventPublisher, 'publish'>
-  readonly #clock: Clock
+  readonly #clock: Stopwatch
   readonly #toldAtMs = new Map<string, number>()
 
-  constructor(publisher: Pick<EventPublisher, 'publish'>, clock: Clock = systemClock) {
+  constructor(publisher: Pick<EventPublisher, 'publish'>, clock: Stopwatch = systemClock) {
     this.#publisher = publisher
     this.#clock = clock
   }
 
   /** @param target `provider/model` */
   note(accountId: AccountId, target: string, restsUntilMs: number): void {
-    const nowMs = this.#clock.now()
+    const nowMs = this.#clock.elapsed()
     const key = `${accountId}\n${target}`
     const toldAtMs = this.#toldAtMs.get(key)
     if (toldAtMs !== undefined && nowMs - toldAtMs < DEGRADED_PAUSE_MS) return

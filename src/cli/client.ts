@@ -28,6 +28,11 @@ export interface Listing<Row> {
   readonly hasMore: boolean
 }
 
+export interface AnsweredListing<Row> extends Listing<Row> {
+  /** By the server's clock, where it says: milliseconds since the Unix epoch. */
+  readonly answeredAtMs: number
+}
+
 interface AskOptions {
   readonly signal?: AbortSignal
   /** The one that a change is of; absent: whichever it is. */
@@ -110,9 +115,10 @@ export class Client {
     name: Name,
     limit: number,
     filters?: FiltersOf<Name>,
-  ): Promise<Listing<RowOf<Name>>> {
+  ): Promise<AnsweredListing<RowOf<Name>>> {
     const rows: RowOf<Name>[] = []
     let cursor: string | null = null
+    let answeredAtMs = Number.NaN
     do {
       const query = {
         ...filters,
@@ -120,13 +126,14 @@ export class Client {
         cursor: cursor ?? undefined,
       }
       const response = await this.#ask(toApiRequest(name, { query }))
+      answeredAtMs ||= Date.parse(response.headers.get('date') ?? '') || Date.now()
       const page = await readJsonObject(response)
       if (!Array.isArray(page?.data) || !page.data.every(isObject)) throw notAGateway(response)
       assertGoesOn(cursor, page.nextCursor)
       for (const row of page.data) rows.push(row as RowOf<Name>)
       cursor = typeof page.nextCursor === 'string' ? page.nextCursor : null
     } while (cursor !== null && rows.length < limit)
-    return { rows, hasMore: cursor !== null }
+    return { rows, hasMore: cursor !== null, answeredAtMs }
   }
 
   /** @throws CliError for anything but a 2xx */

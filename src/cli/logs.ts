@@ -92,9 +92,12 @@ async function follow(client: Client, { filters, flags, isJson }: Followed): Pro
   })
   const seen = new Set<string>()
   let isFirst = true
+  let { from } = filters
   while (!isOver) {
-    const from = filters.from ?? new Date(Date.now() - FOLLOWED_MS).toISOString()
-    const { rows } = await client.listAll('GET /v1/logs', MAX_FOLLOWED, { ...filters, from })
+    const asked = { ...filters, from }
+    const { rows, answeredAtMs } = await client.listAll('GET /v1/logs', MAX_FOLLOWED, asked)
+    // By the gateway's clock, which wrote the rows: this machine's may be hours ahead of it.
+    from = filters.from ?? new Date(answeredAtMs - FOLLOWED_MS).toISOString()
     const fresh = rows.filter((row) => !seen.has(row.id))
     // Later questions begin at the window: no call before it can come again.
     seen.clear()

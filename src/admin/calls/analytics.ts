@@ -13,7 +13,7 @@ import {
   type UsageSumBody,
 } from '../../contract/analytics.ts'
 import { ERROR_KINDS } from '../../contract/error-kinds.ts'
-import type { UsageSum } from '../../store/usage/usage.ts'
+import type { UsageSum } from '../../store/usage/step-sums.ts'
 import { DAY_MS, HOUR_MS } from '../../store/usage/usage-hours.ts'
 import { LATENCY_EDGES_MS } from '../../store/usage/usage-latencies.ts'
 import type { UsageQuery } from '../../store/usage/usage-rows.ts'

@@ -97,21 +97,23 @@ export async function readRefused(
   >()
   const { fromMs, toMs } = query
   const slices = { fromMs, toMs, leastMs: HOUR_MS, turns: new LoopTurns() }
-  for (const row of await readInSlices(database, slices, (span) =>
+  const read = readInSlices(database, slices, (span) =>
     readSpan(database, accountId, { ...query, ...span }),
-  )) {
-    const startsAt = toStart(row.starts_at, query)
-    const name = `${startsAt} ${row.status} ${row.error_kind}`
-    const sum = sums.get(name)
-    if (sum !== undefined) sum.calls += Number(row.calls)
-    else
-      sums.set(name, {
-        startsAt,
-        status: row.status,
-        errorKind: row.error_kind,
-        calls: Number(row.calls),
-      })
-  }
+  )
+  for await (const { rows } of read)
+    for (const row of rows) {
+      const startsAt = toStart(row.starts_at, query)
+      const name = `${startsAt} ${row.status} ${row.error_kind}`
+      const sum = sums.get(name)
+      if (sum !== undefined) sum.calls += Number(row.calls)
+      else
+        sums.set(name, {
+          startsAt,
+          status: row.status,
+          errorKind: row.error_kind,
+          calls: Number(row.calls),
+        })
+    }
   return [...sums.values()].sort(
     (left, right) =>
       left.startsAt - right.startsAt || right.calls - left.calls || compareReasons(left, right),

@@ -2,7 +2,7 @@
 
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
-import { type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
+import { type ReadRows, type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
 
 /**
  * The ends of the ranges that times are counted in, in milliseconds: few enough to be looked at,
@@ -49,7 +49,7 @@ export class SummingTurns {
 
 /** In the order of time. */
 export async function sumLatencies(
-  rows: readonly SummedRow[],
+  read: AsyncIterable<ReadRows<SummedRow>>,
   query: Pick<UsageQuery, 'interval' | 'fromMs'>,
   reading: LoopTurns,
 ): Promise<readonly LatencyStep[]> {
@@ -58,19 +58,20 @@ export async function sumLatencies(
     number,
     { calls: number; duration: LatencyHistogram; firstByte: LatencyHistogram }
   >()
-  for (const row of rows) {
-    const startsAt = toStart(row.starts_at, query)
-    const step = steps.get(startsAt) ?? {
-      calls: 0,
-      duration: new LatencyHistogram(),
-      firstByte: new LatencyHistogram(),
+  for await (const { rows } of read)
+    for (const row of rows) {
+      const startsAt = toStart(row.starts_at, query)
+      const step = steps.get(startsAt) ?? {
+        calls: 0,
+        duration: new LatencyHistogram(),
+        firstByte: new LatencyHistogram(),
+      }
+      steps.set(startsAt, step)
+      step.calls += Number(row.calls)
+      step.duration.addEncoded(row.durations ?? '')
+      step.firstByte.addEncoded(row.first_bytes ?? '')
+      await turns.after(row)
     }
-    steps.set(startsAt, step)
-    step.calls += Number(row.calls)
-    step.duration.addEncoded(row.durations ?? '')
-    step.firstByte.addEncoded(row.first_bytes ?? '')
-    await turns.after(row)
-  }
   return [...steps]
     .sort(([left], [right]) => left - right)
     .map(([startsAt, { calls, duration, firstByte }]) => ({

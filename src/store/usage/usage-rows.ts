@@ -5,7 +5,7 @@
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
-import { LoopTurns } from '../../core/loop-turns.ts'
+import type { LoopTurns } from '../../core/loop-turns.ts'
 import { spanOf } from '../../core/period.ts'
 import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
@@ -34,10 +34,12 @@ export interface Span {
   readonly toMs: number
 }
 
-interface Reading {
+export interface UsageReading {
   readonly accountId: AccountId
   readonly query: UsageQuery
-  readonly table: Span['table']
+  readonly turns: LoopTurns
+  /** Only how many calls each group had is asked for, and no histogram is read. */
+  readonly isOfCalls?: true
 }
 
 /**
@@ -61,32 +63,33 @@ const GROUP_COLUMNS = {
   credential: 'credential',
 } as const
 
-/** Of one account, in no order. Rows of the same step and group may be several. */
-export async function readUsageRows(
-  database: Kysely<Schema>,
-  accountId: AccountId,
-  query: UsageQuery,
-  turns = new LoopTurns(),
-): Promise<readonly SummedRow[]> {
-  // Reads as of one moment: between two, a note could be added to hours that were read, or had been
-  // read, without it.
-  return await database
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .execute(async (transaction) => {
-      const found = await readNotes(transaction, accountId, query)
-      for (const span of await planSpans(transaction, accountId, query)) {
-        const { fromMs, toMs, table } = span
-        const compiled = compileSpan(transaction, { accountId, query, table })
-        const slices = { fromMs, toMs, leastMs: STEP_MS[table], turns }
-        const rows = await readInSlices(transaction, slices, async (slice) => {
-          const asked = { ...compiled, parameters: toParameters({ accountId, query }, slice) }
-          return (await transaction.executeQuery<SummedRow>(asked)).rows
-        })
-        for (const row of rows) found.push(row)
-      }
-      return found
+/** Rows of usage, and up to where all that there is has been read. */
+export interface ReadRows<Row> {
+  readonly rows: readonly Row[]
+  readonly reachedMs: number
+}
+
+/**
+ * Of one account, some at a time, in the order of time but for the first, which wait to be added to
+ * the hours. Rows of the same step and group may be several.
+ * @param transaction of repeatable reads: between two moments a note could be added to hours that
+ *   were read, or had been read, without it
+ */
+export async function* readUsageRows(
+  transaction: Kysely<Schema>,
+  reading: UsageReading,
+): AsyncGenerator<ReadRows<SummedRow>> {
+  const { accountId, query, turns } = reading
+  yield { rows: await readNotes(transaction, accountId, query), reachedMs: query.fromMs }
+  for (const span of await planSpans(transaction, accountId, query)) {
+    const { fromMs, toMs, table } = span
+    const compiled = compileSpan(transaction, reading, table)
+    const slices = { fromMs, toMs, leastMs: STEP_MS[table], turns }
+    yield* readInSlices(transaction, slices, async (slice) => {
+      const asked = { ...compiled, parameters: toParameters(reading, slice) }
+      return (await transaction.executeQuery<SummedRow>(asked)).rows
     })
+  }
 }
 
 /**
@@ -117,22 +120,19 @@ interface Sliced extends Slice {
 }
 
 /** Calls go on between the slices. */
-export async function readInSlices<Row extends object>(
+export async function* readInSlices<Row extends object>(
   database: Kysely<Schema>,
   { fromMs, toMs, leastMs, turns }: Sliced,
   read: (slice: Slice) => Promise<readonly Row[]>,
-): Promise<readonly Row[]> {
+): AsyncGenerator<ReadRows<Row>> {
   const isFile = isSqlite(database)
-  const rows: Row[] = []
   let sliceMs = leastMs
   for (let startMs = fromMs; startMs < toMs; ) {
     const endMs = Math.min(startMs + sliceMs, toMs)
     const beganAt = performance.now()
     let characters = 0
-    for (const row of await read({ fromMs: startMs, toMs: endMs })) {
-      rows.push(row)
-      characters += ROW_IN_CHARACTERS + lengthOfTexts(row)
-    }
+    const rows = await read({ fromMs: startMs, toMs: endMs })
+    for (const row of rows) characters += ROW_IN_CHARACTERS + lengthOfTexts(row)
     const share = isFile ? (performance.now() - beganAt) / SLICE_MS : characters / SLICE_CHARACTERS
     if (share > 1) sliceMs = Math.max(leastMs, sliceMs / 2)
     else if (share < 1 / 3) sliceMs = Math.min(LONGEST_SLICE_MS, sliceMs * 2)
@@ -140,8 +140,8 @@ export async function readInSlices<Row extends object>(
     // Others had their turn while the server was asked.
     if (isFile) await turns.next()
     else turns.begin()
+    yield { rows, reachedMs: endMs }
   }
-  return rows
 }
 
 function lengthOfTexts(row: object): number {
@@ -248,7 +248,8 @@ class Spans {
  */
 function compileSpan(
   database: Kysely<Schema>,
-  { accountId, query, table }: Reading,
+  { accountId, query, isOfCalls }: UsageReading,
+  table: Span['table'],
 ): CompiledQuery<SummedRow> {
   const { gateId, target, keyId, groupBy, interval } = query
   const group = groupBy === null ? sql`NULL` : sql.ref(GROUP_COLUMNS[groupBy])
@@ -267,9 +268,12 @@ function compileSpan(
     ...(target === undefined ? [] : [sql`AND target = ${target}`]),
     ...(keyId === undefined ? [] : [sql`AND key_id = ${keyId}`]),
   ]
+  const summed =
+    isOfCalls === true
+      ? sql`${sumOf(database, 'calls')} AS calls`
+      : sql.join([...counters, joined('durations'), joined('first_bytes')])
   return sql<SummedRow>`
-    SELECT ${startsAt} AS starts_at, ${group} AS ${sql.ref('group')}, ${sql.join(counters)},
-      STRING_AGG(NULLIF(durations, ''), ',') AS durations, STRING_AGG(NULLIF(first_bytes, ''), ',') AS first_bytes
+    SELECT ${startsAt} AS starts_at, ${group} AS ${sql.ref('group')}, ${summed}
     FROM ${sql.table(table)}
     WHERE account_id = ${accountId} AND starts_at >= ${0} AND starts_at < ${0}
       ${sql.join(filters, sql` `)}
@@ -277,9 +281,14 @@ function compileSpan(
   `.compile(database)
 }
 
+function joined(histograms: 'durations' | 'first_bytes') {
+  const column = sql.ref(histograms)
+  return sql`STRING_AGG(NULLIF(${column}, ''), ',') AS ${column}`
+}
+
 /** In the order of `compileSpan`. */
 function toParameters(
-  { accountId, query: { gateId, target, keyId } }: Omit<Reading, 'table'>,
+  { accountId, query: { gateId, target, keyId } }: UsageReading,
   { fromMs, toMs }: Slice,
 ): readonly unknown[] {
   const filters = [gateId, target, keyId].filter((filter) => filter !== undefined)

@@ -94,6 +94,37 @@ describe.each(databases)('on $name', (kind) => {
     })
   })
 
+  test('groups beyond the fifty with the most calls are the rest of each step, however late they come', async () => {
+    await withTestStore(kind, async (store) => {
+      // Of the first key one call a day, of each other one from a day later on.
+      const keys = Array.from({ length: 55 }, (_, key) => key)
+      for (const day of keys)
+        await store.calls.insertMany(
+          keys.slice(0, day + 1).map((key) => ({
+            ...callOf(day, 0),
+            id: `req_${day}_${key}` as CallId,
+            keyId: `key_${String(key).padStart(2, '0')}` as KeyId,
+          })),
+        )
+      await store.usage.rollUpDays(BEGIN_MS + 40 * DAY_MS)
+      const query = { ...ALL, interval: 'day', groupBy: 'key' } as const
+      const days = Map.groupBy(
+        await store.usage.read(DEFAULT_ACCOUNT, query),
+        (sum) => sum.startsAt,
+      )
+      for (const day of keys) {
+        const sums = days.get(BEGIN_MS + day * DAY_MS) ?? []
+        const rest = day < 50 ? [] : [[null, true, day - 49]]
+        expect(sums.map(({ group, isRest, calls }) => [group, isRest, calls])).toEqual([
+          ...keys
+            .slice(0, Math.min(50, day + 1))
+            .map((key) => [`key_${String(key).padStart(2, '0')}`, false, 1]),
+          ...rest,
+        ])
+      }
+    })
+  })
+
   test('it is read slice by slice, and other work runs between any two of them', async () => {
     await withTestStore(kind, async (store, { location }) => {
       await fill(store)
@@ -153,18 +184,24 @@ describe.each(databases)('slices of $name', (kind) => {
   const LONG_ROW = { starts_at: 0, durations: 'x'.repeat(200_000) }
 
   async function lengthsOf(rowsOf: (day: number) => readonly object[]): Promise<readonly number[]> {
+    const rowsUntil = (end: number) =>
+      Array.from({ length: end }, (_, day) => rowsOf(day)).flat().length
     const lengths: number[] = []
     await withTestStore(kind, async (_, { location }) => {
       const database = await openDatabase(location)
       const slices = { fromMs: 0, toMs: 400 * DAY_MS, leastMs: DAY_MS, turns: new LoopTurns() }
-      const rows = await readInSlices(database, slices, async ({ fromMs, toMs }) => {
+      const read = readInSlices(database, slices, async ({ fromMs, toMs }) => {
         lengths.push((toMs - fromMs) / DAY_MS)
         const days = Array.from({ length: lengths.at(-1) ?? 0 }, (_, day) => fromMs / DAY_MS + day)
         return days.flatMap(rowsOf)
       })
+      let found = 0
+      for await (const { rows, reachedMs } of read) {
+        found += rows.length
+        expect(found).toBe(rowsUntil(reachedMs / DAY_MS))
+      }
       await database.destroy()
-      const all = Array.from({ length: 400 }, (_, day) => rowsOf(day)).flat()
-      expect(rows).toHaveLength(all.length)
+      expect(found).toBe(rowsUntil(400))
     })
     return lengths
   }

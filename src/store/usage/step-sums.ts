@@ -1,0 +1,238 @@
+/**
+ * Adds rows of usage up to the sums of an answer, one step of time after the other: what a step was
+ * made of is let go of as soon as the step is over, because texts of histograms that live for long
+ * make the collector look through the whole heap. Reads no database.
+ */
+import type { LoopTurns } from '../../core/loop-turns.ts'
+import { LatencyHistogram } from './latency-histogram.ts'
+import { SummingTurns } from './usage-latencies.ts'
+import {
+  type ReadRows,
+  SUMMED,
+  type SummedRow,
+  toStart,
+  type UsageGroup,
+  type UsageQuery,
+} from './usage-rows.ts'
+
+export interface LatencyPercentiles {
+  /** Milliseconds, within 2 % of the exact ones; null where there was nothing to measure. */
+  readonly p50: number | null
+  readonly p95: number | null
+  readonly p99: number | null
+}
+
+export interface UsageSum {
+  /** The beginning of the hour, day or month (UTC); the range's own beginning under `all`. */
+  readonly startsAt: number
+  /**
+   * The gate, target, key, class of status (`2xx`) or credential; null where nothing is grouped, or
+   * no upstream was asked.
+   */
+  readonly group: string | null
+  /** It stands for all groups beyond the fifty with the most calls. */
+  readonly isRest: boolean
+  readonly calls: number
+  readonly failed: number
+  /** Of `failed`: with a 4xx, before any upstream was asked. */
+  readonly refused: number
+  readonly cancelled: number
+  readonly unreported: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cachedInputTokens: number
+  readonly reasoningTokens: number
+  readonly cacheWriteTokens: number
+  readonly costMicroUsd: number
+  readonly costEstimated: number
+  readonly costUnknown: number
+  readonly duration: LatencyPercentiles
+  readonly firstByte: LatencyPercentiles
+}
+
+interface PlacedRow {
+  readonly row: SummedRow
+  readonly group: string | null
+  readonly isRest: boolean
+}
+
+/** An answer stays readable, and bounded, however many keys an account has. */
+const MAX_GROUPS = 50
+/** Less than a millisecond of the event loop. */
+const ROWS_PER_TURN = 500
+
+export class StepSums {
+  readonly #query: Pick<UsageQuery, 'interval' | 'fromMs' | 'groupBy'>
+  readonly #groups: ReadonlySet<string | null> | undefined
+  readonly #turns: LoopTurns
+  readonly #summing: SummingTurns
+  readonly #seen = new Set<string | null>()
+  /** By where their step begins. */
+  readonly #open = new Map<number, PlacedRow[]>()
+  readonly #sums: UsageSum[] = []
+  readonly #current = new UsageAccumulator()
+
+  /** @param groups those that are told apart; absent: all, which may be too many */
+  constructor(
+    query: Pick<UsageQuery, 'interval' | 'fromMs' | 'groupBy'>,
+    turns: LoopTurns,
+    groups?: ReadonlySet<string | null>,
+  ) {
+    this.#query = query
+    this.#turns = turns
+    this.#summing = new SummingTurns(turns)
+    this.#groups = groups
+  }
+
+  /** More groups were told apart than an answer may have: it has to be said which are. */
+  get hasTooMany(): boolean {
+    return this.#seen.size > MAX_GROUPS
+  }
+
+  /**
+   * Calls go on in between.
+   * @param reachedMs all rows that begin before it have been given
+   */
+  async add(rows: readonly SummedRow[], reachedMs: number): Promise<void> {
+    for (let index = 0; index < rows.length; index += ROWS_PER_TURN) {
+      if (index > 0) await this.#turns.next()
+      for (const row of rows.slice(index, index + ROWS_PER_TURN)) this.#place(row)
+    }
+    if (this.hasTooMany) return
+    const reached = toStart(reachedMs, this.#query)
+    const over = [...this.#open].filter(([startsAt]) => startsAt < reached)
+    await this.#close(over)
+  }
+
+  /**
+   * Of all that was added, in the order of time, then of the groups' names, the rest last; steps
+   * and groups without calls are left out.
+   */
+  async finish(): Promise<UsageSum[]> {
+    await this.#close([...this.#open])
+    return this.#sums
+  }
+
+  #place(row: SummedRow): void {
+    const group = toGroup(row.group, this.#query.groupBy)
+    const isRest = this.#groups?.has(group) === false
+    if (!isRest) this.#seen.add(group)
+    const startsAt = toStart(row.starts_at, this.#query)
+    const placed = { row, group: isRest ? null : group, isRest }
+    const ofStep = this.#open.get(startsAt)
+    if (ofStep === undefined) this.#open.set(startsAt, [placed])
+    else ofStep.push(placed)
+  }
+
+  async #close(steps: [startsAt: number, rows: PlacedRow[]][]): Promise<void> {
+    for (const [startsAt, rows] of steps.sort(([left], [right]) => left - right)) {
+      this.#open.delete(startsAt)
+      // Rows that belong together lie together, so that one pair of histograms is enough.
+      for (const placed of rows.sort(compareGroups)) {
+        if (!this.#current.takes(placed)) {
+          this.#finishGroup()
+          this.#current.begin(startsAt, placed)
+        }
+        this.#current.add(placed.row)
+        await this.#summing.after(placed.row)
+      }
+      this.#finishGroup()
+    }
+  }
+
+  #finishGroup(): void {
+    const sum = this.#current.finish()
+    if (sum !== undefined) this.#sums.push(sum)
+  }
+}
+
+/** Those that an answer tells apart: the ones with the most calls. */
+export async function findGroups(
+  read: AsyncIterable<ReadRows<Pick<SummedRow, 'group' | 'calls'>>>,
+  { groupBy }: Pick<UsageQuery, 'groupBy'>,
+): Promise<ReadonlySet<string | null>> {
+  const calls = new Map<string | null, number>()
+  for await (const { rows } of read)
+    for (const row of rows) {
+      const group = toGroup(row.group, groupBy)
+      calls.set(group, (calls.get(group) ?? 0) + Number(row.calls))
+    }
+  const byCalls = [...calls].sort((left, right) => right[1] - left[1] || compare(left[0], right[0]))
+  return new Set(byCalls.slice(0, MAX_GROUPS).map(([group]) => group))
+}
+
+function compareGroups(left: PlacedRow, right: PlacedRow): number {
+  return Number(left.isRest) - Number(right.isRest) || compare(left.group, right.group)
+}
+
+class UsageAccumulator {
+  #place: Pick<UsageSum, 'startsAt' | 'group' | 'isRest'> | undefined
+  readonly #sums = SUMMED.map(() => 0)
+  readonly #durations = new LatencyHistogram()
+  readonly #firstBytes = new LatencyHistogram()
+
+  begin(startsAt: number, { group, isRest }: PlacedRow): void {
+    this.#place = { startsAt, group, isRest }
+    this.#sums.fill(0)
+    this.#durations.clear()
+    this.#firstBytes.clear()
+  }
+
+  /** Within a step. */
+  takes({ group, isRest }: PlacedRow): boolean {
+    return group === this.#place?.group && isRest === this.#place.isRest
+  }
+
+  add(row: SummedRow): void {
+    for (let index = 0; index < SUMMED.length; index += 1) {
+      const name = SUMMED[index]
+      if (name !== undefined) this.#sums[index] = (this.#sums[index] ?? 0) + Number(row[name])
+    }
+    this.#durations.addEncoded(row.durations ?? '')
+    this.#firstBytes.addEncoded(row.first_bytes ?? '')
+  }
+
+  /** Nothing where nothing was begun. */
+  finish(): UsageSum | undefined {
+    const place = this.#place
+    if (place === undefined) return undefined
+    this.#place = undefined
+    const sum = (name: (typeof SUMMED)[number]) => this.#sums[SUMMED.indexOf(name)] ?? 0
+    return {
+      ...place,
+      calls: sum('calls'),
+      failed: sum('failed'),
+      refused: sum('refused'),
+      cancelled: sum('cancelled'),
+      unreported: sum('unreported'),
+      inputTokens: sum('input_tokens'),
+      outputTokens: sum('output_tokens'),
+      cachedInputTokens: sum('cached_input_tokens'),
+      reasoningTokens: sum('reasoning_tokens'),
+      cacheWriteTokens: sum('cache_write_tokens'),
+      costMicroUsd: sum('cost_micro_usd'),
+      costEstimated: sum('cost_estimated'),
+      costUnknown: sum('cost_unknown'),
+      duration: toPercentiles(this.#durations),
+      firstByte: toPercentiles(this.#firstBytes),
+    }
+  }
+}
+
+function toPercentiles(histogram: LatencyHistogram): LatencyPercentiles {
+  return {
+    p50: histogram.percentile(0.5),
+    p95: histogram.percentile(0.95),
+    p99: histogram.percentile(0.99),
+  }
+}
+
+function toGroup(value: string | number | null, groupBy: UsageGroup | null): string | null {
+  if (value === null || value === '') return null
+  return groupBy === 'status' ? `${value}xx` : String(value)
+}
+
+function compare(left: string | null, right: string | null): number {
+  if (left === right) return 0
+  return (left ?? '') < (right ?? '') ? -1 : 1
+}

@@ -122,7 +122,7 @@ export class PastUsage {
 
   /**
    * By budget id: what it used up to the end of the hour of its creation, where those calls are
-   * deleted.
+   * deleted, and in hours of the rest of that day that are gone as well.
    */
   budgetBeginnings(): Promise<ReadonlyMap<string, UsedAmounts>> {
     return this.#beginnings.load()

@@ -209,3 +209,23 @@ test('a cancelled read counts nothing and reports no failure', async () => {
   expect(await scene.loading).toBe(false)
   expect(scene.failures).toEqual([])
 })
+
+test('what came to a budget’s beginning while its usage was read counts once', async () => {
+  const { usage, clock } = start({})
+  const budget = budgetOf({ period: 'total' })
+  usage.putBudget(budget)
+  // Hours of the day go to the beginning after that was read, and before they are.
+  let beginning = 3
+  const sums: LedgerSums = {
+    ...createLedgerSums(async () => []),
+    ofRanges: async (_, ranges) => {
+      const tokens = beginning === 3 ? 0 : 20
+      beginning = 10
+      return ranges.map(() => ({ tokens, microUsd: 0, unpricedCalls: 0 }))
+    },
+    budgetBeginnings: async () =>
+      new Map([[budget.id, { tokens: beginning, microUsd: 0, unpricedCalls: 0 }]]),
+  }
+  await loadBudgets(usage, { all: () => [budget] }, { sums, nowMs: clock.nowMs })
+  expect(usage.budgetWindow(budget.id, clock.nowMs)?.tokens).toBe(30)
+})

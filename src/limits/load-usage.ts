@@ -52,7 +52,7 @@ export interface LedgerSums {
   ): Promise<readonly Used[]>
   /**
    * By budget id: what it used up to the end of the hour of its creation, where those calls are
-   * deleted.
+   * deleted, and in hours of the rest of that day that are gone as well.
    */
   budgetBeginnings(): Promise<ReadonlyMap<string, Used>>
 }
@@ -117,14 +117,50 @@ export async function showUsage(
   for (const { id, past } of ofBudgets) usage.seePastBudgetUsage(id, nowMs, past)
 }
 
+interface BudgetSums {
+  readonly id: string
+  readonly past: readonly PastUsage[]
+}
+
 async function readBudgets(
   usage: UsageLimits,
   budgets: readonly Budget[],
   { sums, nowMs }: { readonly sums: LedgerSums; readonly nowMs: number },
-): Promise<readonly { readonly id: string; readonly past: readonly PastUsage[] }[]> {
+): Promise<readonly BudgetSums[]> {
   if (budgets.length === 0) return []
-  const beginnings = await sums.budgetBeginnings()
-  const ofBudgets: { readonly id: string; readonly past: readonly PastUsage[] }[] = []
+  for (let beginnings = await sums.budgetBeginnings(); ; ) {
+    const ofBudgets = await readSince(beginnings, { usage, budgets, sums, nowMs })
+    const now = await sums.budgetBeginnings()
+    // What came to a beginning meanwhile, or was only then kept, may have been read as well, or not
+    // at all.
+    if (budgets.every(({ id }) => isSame(beginnings.get(id), now.get(id)))) return ofBudgets
+    beginnings = now
+  }
+}
+
+function isSame(one: Used | undefined, other: Used | undefined): boolean {
+  return (
+    one?.tokens === other?.tokens &&
+    one?.microUsd === other?.microUsd &&
+    one?.unpricedCalls === other?.unpricedCalls
+  )
+}
+
+async function readSince(
+  beginnings: ReadonlyMap<string, Used>,
+  {
+    usage,
+    budgets,
+    sums,
+    nowMs,
+  }: {
+    readonly usage: UsageLimits
+    readonly budgets: readonly Budget[]
+    readonly sums: LedgerSums
+    readonly nowMs: number
+  },
+): Promise<readonly BudgetSums[]> {
+  const ofBudgets: BudgetSums[] = []
   for (const [accountId, ofAccount] of Map.groupBy(budgets, (budget) => budget.accountId)) {
     const asked = ofAccount.flatMap((budget) => {
       const window = usage.budgetWindow(budget.id, nowMs)

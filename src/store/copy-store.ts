@@ -34,6 +34,7 @@ export const TABLES: readonly (keyof Schema)[] = [
   'usage_days',
   'usage_rolled_days',
   'usage_due_days',
+  'usage_folded_hours',
   'refused_hours',
   'upkeep',
   'usage_notes',

@@ -29,6 +29,7 @@ import { ProviderKeyTableStore } from './provider-keys.ts'
 import type { Schema } from './schema.ts'
 import { SignInTriesStore } from './sign-in-tries.ts'
 import { BudgetBeginnings } from './usage/budget-beginnings.ts'
+import type { Folds } from './usage/folded-hours.ts'
 import { UsageStore } from './usage/usage.ts'
 import { UsageBacklog } from './usage/usage-backlog.ts'
 import { UsageSums } from './usage/usage-sums.ts'
@@ -113,6 +114,7 @@ export async function openStore(
       : undefined
   const relieve = async (rows: number) => checkpoints?.relieve(rows)
   const backlog = new UsageBacklog(database, relieve)
+  const folds: Folds = new Map()
   const sync = async (): Promise<void> => {
     // Postgres has written a commit to its disk when it answers.
     if (checkpoints !== undefined) await checkpoints.sync()
@@ -131,12 +133,12 @@ export async function openStore(
     users: new UserTableStore(database, sync, caps),
     signInTries: new SignInTriesStore(database),
     database,
-    usageSums: new UsageSums(database),
+    usageSums: new UsageSums(database, folds),
     budgets: new BudgetTableStore(database, caps),
     budgetBeginnings: new BudgetBeginnings(database),
     webhooks: new WebhookTableStore(database, caps),
     plain: openPlainStores(database, caps),
-    usage: new UsageStore(database, backlog, relieve),
+    usage: new UsageStore(database, backlog, relieve, folds),
     installation: new InstallationTableStore(database),
     newerSteps,
     sync,

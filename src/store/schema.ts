@@ -29,6 +29,7 @@ export interface Schema extends UserSchema {
   readonly usage_days: UsageTable
   readonly usage_rolled_days: RolledDayTable
   readonly usage_due_days: RolledDayTable
+  readonly usage_folded_hours: FoldedHoursTable
   /** Not read by builds before it, so its histograms are in the short form. */
   readonly usage_months: UsageTable
   readonly usage_rolled_months: RolledDayTable
@@ -223,6 +224,13 @@ export interface RolledDayTable {
   starts_at: number
 }
 
+/** Up to where an account's hours are folded: of each day before, its first hour has all. */
+export interface FoldedHoursTable {
+  account_id: AccountId
+  /** At the beginning of a day. */
+  before_at: number
+}
+
 /** When work that is done now and then was done last. */
 export interface UpkeepTable {
   name: string
@@ -256,8 +264,8 @@ export interface BudgetTable {
   /** `refuse` or `allow`; null, of budgets made before there was a choice: `allow`. */
   unpriced: Generated<string | null>
   /**
-   * This and the two below: what it used up to the end of the hour of its creation; null while
-   * those calls are kept.
+   * This and the two below: what it used up to the end of the hour of its creation, and what was in
+   * the hours of the rest of that day when those were folded; null while those calls are kept.
    */
   first_tokens: Generated<number | null>
   first_micro_usd: Generated<number | null>

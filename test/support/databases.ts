@@ -160,6 +160,7 @@ export async function forgetCalls({ database }: Store): Promise<void> {
     'usage_days',
     'usage_rolled_days',
     'usage_due_days',
+    'usage_folded_hours',
     'usage_months',
     'usage_rolled_months',
     'usage_due_months',

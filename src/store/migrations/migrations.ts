@@ -15,6 +15,7 @@ import { changeCounter } from './change-counter-migration.ts'
 import { changeFeed } from './change-feed-migration.ts'
 import { deletedKeys } from './deleted-keys-migration.ts'
 import { dueDays } from './due-days-migration.ts'
+import { foldedHours } from './folded-hours-migration.ts'
 import { installationTable } from './installation-migration.ts'
 import { keyLifetimes } from './key-lifetimes-migration.ts'
 import { limitsAndWebhooks } from './limits-migration.ts'
@@ -200,6 +201,7 @@ export const migrations: Steps = {
   '0032_usage_batches': usageBatches,
   '0033_tags': tags,
   '0034_calls_in_order': callsInOrder,
+  '0035_folded_hours': foldedHours,
 }
 
 /**

@@ -1,11 +1,16 @@
 /**
  * The usage of each budget between its creation and the end of that hour, kept when the calls
- * themselves are deleted: the roll-ups know whole hours only. Must not know who counts.
+ * themselves are deleted: the roll-ups know whole hours only. What it used in the hours of the rest
+ * of that day is added when those are folded. So a reader adds three things, whatever was deleted
+ * or folded meanwhile: what is kept here, the hours up to the end of the day, and the days after
+ * it. Must not know who counts.
  */
-import type { Kysely } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { AccountId } from '../../core/ids.ts'
 import { hourOf } from '../../core/period.ts'
-import type { Schema } from '../schema.ts'
+import type { BudgetTable, Schema } from '../schema.ts'
 import { sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
+import { sumOfHours } from './sum-hour-rows.ts'
 import { toStoredSum } from './usage-hours.ts'
 
 export class BudgetBeginnings {
@@ -22,16 +27,7 @@ export class BudgetBeginnings {
       .select(['id', 'first_tokens', 'first_micro_usd', 'first_unpriced'])
       .where('first_tokens', 'is not', null)
       .execute()
-    return new Map(
-      rows.map((row) => [
-        row.id,
-        {
-          tokens: row.first_tokens ?? 0,
-          microUsd: row.first_micro_usd ?? 0,
-          unpricedCalls: row.first_unpriced ?? 0,
-        },
-      ]),
-    )
+    return new Map(rows.map((row) => [row.id, toAmounts(row)]))
   }
 
   /**
@@ -45,26 +41,103 @@ export class BudgetBeginnings {
       .where('first_tokens', 'is', null)
       .where('created_at', '<', beforeMs)
       .execute()
-    for (const { id, account_id, key_id, gate_id, created_at } of budgets) {
-      const beginning = await sumOfCalls(this.#database, {
-        accountId: account_id,
-        fromMs: created_at,
-        untilMs: hourOf(created_at).endsAtMs,
-        ...(key_id !== null && { keyId: key_id }),
-        ...(gate_id !== null && { gateId: gate_id }),
-      })
-      await this.#database
-        .updateTable('budgets')
-        .set({
-          first_tokens: toStoredSum(beginning.tokens),
-          first_micro_usd: toStoredSum(beginning.microUsd),
-          first_unpriced: beginning.unpricedCalls,
-        })
-        .where('account_id', '=', account_id)
-        .where('id', '=', id)
-        // Another node may have kept it meanwhile, and deleted some of what was added up here.
-        .where('first_tokens', 'is', null)
-        .execute()
-    }
+    for (const budget of budgets) await keepBeginning(this.#database, budget)
+  }
+}
+
+type BudgetPlace = Pick<
+  Selectable<BudgetTable>,
+  'id' | 'account_id' | 'key_id' | 'gate_id' | 'created_at'
+>
+
+async function keepBeginning(database: Kysely<Schema>, budget: BudgetPlace): Promise<void> {
+  const beginning = await sumOfCalls(database, {
+    ...toScope(budget),
+    fromMs: budget.created_at,
+    untilMs: hourOf(budget.created_at).endsAtMs,
+  })
+  await database
+    .updateTable('budgets')
+    .set(toColumns(beginning))
+    .where('account_id', '=', budget.account_id)
+    .where('id', '=', budget.id)
+    // Another node may have kept it meanwhile, and deleted some of what was added up here.
+    .where('first_tokens', 'is', null)
+    .execute()
+}
+
+/**
+ * To be called before the hours of a day are folded: the hours after a budget's creation go to its
+ * beginning, for they cannot be told from the earlier ones any more.
+ * @param transaction has the turn at the account's usage
+ */
+export async function moveToBeginnings(
+  transaction: Transaction<Schema>,
+  accountId: AccountId,
+  day: { readonly fromMs: number; readonly toMs: number },
+): Promise<void> {
+  const ofDay = transaction
+    .selectFrom('budgets')
+    .where('account_id', '=', accountId)
+    .where('created_at', '>=', day.fromMs)
+    .where('created_at', '<', day.toMs)
+  const places = await ofDay
+    .select(['id', 'account_id', 'key_id', 'gate_id', 'created_at', 'first_tokens'])
+    .execute()
+  for (const place of places) {
+    if (place.first_tokens === null) await keepBeginning(transaction, place)
+    const rest = await sumOfHours(transaction, {
+      ...toScope(place),
+      fromMs: hourOf(place.created_at).endsAtMs,
+      untilMs: day.toMs,
+    })
+    const kept = await ofDay
+      .select(['first_tokens', 'first_micro_usd', 'first_unpriced'])
+      .where('id', '=', place.id)
+      .executeTakeFirst()
+    // It was deleted meanwhile.
+    if (kept === undefined) continue
+    const before = toAmounts(kept)
+    await transaction
+      .updateTable('budgets')
+      .set(
+        toColumns({
+          tokens: before.tokens + rest.tokens,
+          microUsd: before.microUsd + rest.microUsd,
+          unpricedCalls: before.unpricedCalls + rest.unpricedCalls,
+        }),
+      )
+      .where('account_id', '=', accountId)
+      .where('id', '=', place.id)
+      .execute()
+  }
+}
+
+function toScope({ account_id, key_id, gate_id }: BudgetPlace) {
+  return {
+    accountId: account_id,
+    ...(key_id !== null && { keyId: key_id }),
+    ...(gate_id !== null && { gateId: gate_id }),
+  }
+}
+
+type FirstColumns = Pick<
+  Selectable<BudgetTable>,
+  'first_tokens' | 'first_micro_usd' | 'first_unpriced'
+>
+
+function toAmounts(row: FirstColumns): UsedAmounts {
+  return {
+    tokens: row.first_tokens ?? 0,
+    microUsd: row.first_micro_usd ?? 0,
+    unpricedCalls: row.first_unpriced ?? 0,
+  }
+}
+
+function toColumns({ tokens, microUsd, unpricedCalls }: UsedAmounts): FirstColumns {
+  return {
+    first_tokens: toStoredSum(tokens),
+    first_micro_usd: toStoredSum(microUsd),
+    first_unpriced: unpricedCalls,
   }
 }

@@ -8,6 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { takeTurnAtUsage } from '../changes/change-account.ts'
 import type { Schema } from '../schema.ts'
+import { type Folds, foldAgain } from './folded-hours.ts'
 import { shortenEncoded } from './latency-histogram.ts'
 import { type AccountDay, type DaysPlace, findUnrolledDays } from './unrolled-days.ts'
 import { DAY_MS } from './usage-hours.ts'
@@ -31,25 +32,34 @@ export interface RollUpOptions {
   readonly pauseMs?: number
   /** Awaited after so many rows. */
   readonly relieve?: (rows: number) => Promise<void>
+  readonly folds?: Folds
+}
+
+export function paced({ pauseMs = 0, relieve = () => Promise.resolve() }: RollUpOptions) {
+  return async (): Promise<void> => {
+    await relieve(ROWS_OF_A_DAY)
+    await (pauseMs > 0 ? Bun.sleep(pauseMs) : nextTurn())
+  }
 }
 
 /** @returns how many days were summed up */
 export async function rollUpDays(
   database: Kysely<Schema>,
   nowMs: number,
-  { signal, pauseMs = 0, relieve = () => Promise.resolve() }: RollUpOptions = {},
+  options: RollUpOptions = {},
 ): Promise<number> {
-  const between = async () => {
-    await relieve(ROWS_OF_A_DAY)
-    await (pauseMs > 0 ? Bun.sleep(pauseMs) : nextTurn())
-  }
-  const pass: RollUpPass = { nowMs, signal, between }
+  const { signal, folds = new Map() } = options
+  const pass = { nowMs, signal, between: paced(options), folds }
   const days = (await rollUpDueDays(database, pass)) + (await rollUpMissedDays(database, pass))
   if (!signal?.aborted) await rollUpMonths(database, pass)
   return days
 }
 
-async function rollUpDueDays(database: Kysely<Schema>, pass: RollUpPass): Promise<number> {
+interface DaysPass extends RollUpPass {
+  readonly folds: Folds
+}
+
+async function rollUpDueDays(database: Kysely<Schema>, pass: DaysPass): Promise<number> {
   let rolled = 0
   for (;;) {
     const due = await database
@@ -62,7 +72,7 @@ async function rollUpDueDays(database: Kysely<Schema>, pass: RollUpPass): Promis
       .execute()
     for (const { account_id, starts_at } of due) {
       if (pass.signal?.aborted) return rolled
-      if (await rollUpDay(database, { accountId: account_id, day: starts_at })) rolled += 1
+      if (await rollUpDay(database, { accountId: account_id, day: starts_at }, pass)) rolled += 1
       await pass.between()
     }
     if (due.length < DAYS_PER_STEP) return rolled
@@ -73,7 +83,7 @@ async function rollUpDueDays(database: Kysely<Schema>, pass: RollUpPass): Promis
  * Now and then all days are gone through: a build of before this table adds to hours and leaves no
  * note of their day.
  */
-async function rollUpMissedDays(database: Kysely<Schema>, pass: RollUpPass): Promise<number> {
+async function rollUpMissedDays(database: Kysely<Schema>, pass: DaysPass): Promise<number> {
   const upkeep = await database
     .selectFrom('upkeep')
     .select('done_at')
@@ -89,7 +99,7 @@ async function rollUpMissedDays(database: Kysely<Schema>, pass: RollUpPass): Pro
     for (const missed of unrolled) {
       if (missed.day >= toDay(pass.nowMs)) continue
       if (pass.signal?.aborted) return rolled
-      if (await rollUpDay(database, missed)) rolled += 1
+      if (await rollUpDay(database, missed, pass)) rolled += 1
       await pass.between()
     }
     if (pass.signal?.aborted) return rolled
@@ -124,6 +134,7 @@ async function isRolledUp(
 async function rollUpDay(
   database: Kysely<Schema>,
   { accountId, day }: AccountDay,
+  { folds }: DaysPass,
 ): Promise<boolean> {
   return await database.transaction().execute(async (transaction) => {
     await takeTurnAtUsage(transaction, accountId)
@@ -144,6 +155,8 @@ async function rollUpDay(
       .insertInto('usage_rolled_days')
       .values({ account_id: accountId, starts_at: day })
       .execute()
+    // A late call made hours of it that can be told apart.
+    await foldAgain(transaction, { accountId, day }, folds)
     return true
   })
 }

@@ -49,8 +49,15 @@ export interface RollUp {
     readonly fromMs: number
     readonly toMs: number
   }
-  /** The table of the sums, in place of those that are there of this time. */
-  readonly into: { readonly table: 'usage_days' | 'usage_months'; readonly startsAt: number }
+  /**
+   * The table of the sums, in place of those that are there from this time on up to `untilMs`;
+   * absent: of this time alone.
+   */
+  readonly into: {
+    readonly table: 'usage_hours' | 'usage_days' | 'usage_months'
+    readonly startsAt: number
+    readonly untilMs?: number
+  }
   /** The same histogram, each bucket once. */
   readonly shorten: (histogram: string) => string
 }
@@ -119,12 +126,14 @@ async function deleteSome(
   transaction: Kysely<Schema>,
   { accountId, into }: Pick<RollUp, 'accountId' | 'into'>,
 ): Promise<number> {
+  const { table, startsAt, untilMs = startsAt + 1 } = into
   const { numAffectedRows } = await sql`
-    DELETE FROM ${sql.table(into.table)}
-    WHERE account_id = ${accountId} AND starts_at = ${into.startsAt}
-      AND (gate_id, target, key_id, status_class, credential) IN (
-        SELECT gate_id, target, key_id, status_class, credential FROM ${sql.table(into.table)}
-        WHERE account_id = ${accountId} AND starts_at = ${into.startsAt} LIMIT ${ROWS_PER_STEP}
+    DELETE FROM ${sql.table(table)}
+    WHERE account_id = ${accountId} AND starts_at >= ${startsAt} AND starts_at < ${untilMs}
+      AND (starts_at, gate_id, target, key_id, status_class, credential) IN (
+        SELECT starts_at, gate_id, target, key_id, status_class, credential FROM ${sql.table(table)}
+        WHERE account_id = ${accountId} AND starts_at >= ${startsAt} AND starts_at < ${untilMs}
+        LIMIT ${ROWS_PER_STEP}
       )
   `.execute(transaction)
   return Number(numAffectedRows)

@@ -11,6 +11,7 @@ import type { AccountId, CallId, GateId, KeyId } from '../../core/ids.ts'
 import { spanOf } from '../../core/period.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
+import type { Folds } from './folded-hours.ts'
 import { type CallRange, type ScopedRange, sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
 import { sumOfHours } from './sum-hour-rows.ts'
 import { readAllBatches } from './usage-batches.ts'
@@ -51,9 +52,12 @@ const ACCOUNTS_PER_STEP = 500
 
 export class UsageSums {
   readonly #database: Kysely<Schema>
+  readonly #folds: Folds
 
-  constructor(database: Kysely<Schema>) {
+  /** @param folds of this process */
+  constructor(database: Kysely<Schema>, folds: Folds = new Map()) {
     this.#database = database
+    this.#folds = folds
   }
 
   /** @throws the signal's reason (rejects) */
@@ -67,13 +71,14 @@ export class UsageSums {
     const sums: UsageSum[] = []
     for (const id of accounts) {
       signal?.throwIfAborted()
-      const places = new PlaceSums(id, accountId !== undefined)
-      await this.#asOfOneMoment(async (database) => {
+      const places = await this.#asOfOneMoment(id, async (database) => {
+        const found = new PlaceSums(id, accountId !== undefined)
         const range = { accountId: id, fromMs, untilMs }
         for (const row of await readNotes(database, range, batches && (batches.get(id) ?? [])))
-          places.add(row)
+          found.add(row)
         for await (const rows of readPages(database, range, signal))
-          for (const row of rows) places.add(row)
+          for (const row of rows) found.add(row)
+        return found
       })
       sums.push(...places.sums())
     }
@@ -93,9 +98,9 @@ export class UsageSums {
     signal?: AbortSignal,
   ): Promise<readonly UsedAmounts[]> {
     const divided = ranges.map(divideByDays)
-    const ofDays = new RangeSums(divided.map(({ days }) => days))
-    const sums = new RangeSums(ranges)
-    await this.#asOfOneMoment(async (database) => {
+    return await this.#asOfOneMoment(accountId, async (database) => {
+      const ofDays = new RangeSums(divided.map(({ days }) => days))
+      const sums = new RangeSums(ranges)
       for (const { fromMs, untilMs } of ofDays.stretches()) {
         const stretch: UsageRange = { accountId, fromMs, untilMs }
         for await (const rows of readPages(database, stretch, signal))
@@ -106,18 +111,26 @@ export class UsageSums {
           addTo(sums.amounts[index], await sumOfHours(database, { ...range, accountId }, signal))
       const all = { accountId, fromMs: 0, untilMs: Number.POSITIVE_INFINITY }
       for (const row of await readNotes(database, all)) sums.add(row)
+      for (const [index, amounts] of ofDays.amounts.entries()) addTo(sums.amounts[index], amounts)
+      return sums.amounts
     })
-    for (const [index, amounts] of ofDays.amounts.entries()) addTo(sums.amounts[index], amounts)
-    return sums.amounts
   }
 
   /**
    * Other nodes go on adding to the roll-ups. SQLite has one process, whose one connection others
-   * wait for.
+   * wait for: hours that were folded meanwhile are read again.
    */
-  async #asOfOneMoment(read: (database: Kysely<Schema>) => Promise<void>): Promise<void> {
-    if (isSqlite(this.#database)) await read(this.#database)
-    else await this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
+  async #asOfOneMoment<Result>(
+    accountId: AccountId,
+    read: (database: Kysely<Schema>) => Promise<Result>,
+  ): Promise<Result> {
+    if (!isSqlite(this.#database))
+      return await this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
+    for (;;) {
+      const folds = this.#folds.get(accountId)
+      const found = await read(this.#database)
+      if (this.#folds.get(accountId) === folds) return found
+    }
   }
 
   /** Of calls that began within a part of an hour. @param range its end is exclusive */

@@ -6,10 +6,11 @@ import type { Kysely } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import type { Schema } from '../schema.ts'
+import { type Folds, findHourBounds, foldHours } from './folded-hours.ts'
 import { type RefusedQuery, type RefusedSum, readRefused } from './refused-calls.ts'
 import { findGroups, StepSums, type UsageSum } from './step-sums.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
-import { type RollUpOptions, rollUpDays } from './usage-days.ts'
+import { paced, type RollUpOptions, rollUpDays } from './usage-days.ts'
 import { type LatencyStep, sumLatencies } from './usage-latencies.ts'
 import { type ReadRows, readUsageRows, type SummedRow, type UsageQuery } from './usage-rows.ts'
 
@@ -17,15 +18,21 @@ export class UsageStore {
   readonly #database: Kysely<Schema>
   readonly #backlog: UsageBacklog
   readonly #relieve: (rows: number) => Promise<void>
+  readonly #folds: Folds
 
-  /** @param relieve awaited after so many rows were written at once */
+  /**
+   * @param relieve awaited after so many rows were written at once
+   * @param folds of this process, which `UsageSums` looks at
+   */
   constructor(
     database: Kysely<Schema>,
     backlog: UsageBacklog,
     relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
+    folds: Folds = new Map(),
   ) {
     this.#database = database
     this.#relieve = relieve
+    this.#folds = folds
     this.#backlog = backlog
   }
 
@@ -83,7 +90,30 @@ export class UsageStore {
    */
   async rollUpDays(nowMs: number, options?: RollUpOptions): Promise<number> {
     await this.#backlog.settleAll()
-    return await rollUpDays(this.#database, nowMs, { relieve: this.#relieve, ...options })
+    const [relieve, folds] = [this.#relieve, this.#folds]
+    return await rollUpDays(this.#database, nowMs, { relieve, folds, ...options })
+  }
+
+  /**
+   * Where hours that can be told apart begin and end, of all accounts together, in milliseconds
+   * since the Unix epoch; undefined: there are none.
+   */
+  async findHourBounds(
+    options: RollUpOptions = {},
+  ): Promise<{ readonly oldestMs: number; readonly newestMs: number } | undefined> {
+    const { signal } = options
+    return await findHourBounds(this.#database, { signal, between: paced(options) })
+  }
+
+  /**
+   * Makes one of the hours of every day that ended before this time: its first, which has all.
+   * What was used in days, weeks, months and all time stays as it is.
+   * @returns how many days
+   */
+  async foldHours(beforeMs: number, options: RollUpOptions = {}): Promise<number> {
+    const between = paced({ relieve: this.#relieve, ...options })
+    const { signal } = options
+    return await foldHours(this.#database, beforeMs, { signal, between, folds: this.#folds })
   }
 }
 

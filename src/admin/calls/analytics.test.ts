@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import type { GateId, KeyId } from '../../core/ids.ts'
 import { stranger, useControlPlane } from '../control-plane.fixture.ts'
 import { loggedCall as call } from './call-log.fixture.ts'
@@ -174,6 +174,60 @@ describe('analytics', () => {
     expect(sums).toHaveLength(51)
     expect(sums.slice(0, 50).map(({ group }) => group)).toEqual(keys.slice(0, 50))
     expect(sums.at(-1)).toMatchObject({ group: null, isRest: true, calls: 10 })
+  })
+})
+
+describe('hours that are folded to days', () => {
+  const OLD = [at('02T03:10:00'), at('02T20:00:00'), at('03T05:00:00'), at('04T07:30:00')]
+  beforeEach(async () => {
+    const { store } = current()
+    await store.calls.insertMany(OLD.map((startedAt, index) => call(`req_${index}`, { startedAt })))
+    await store.usage.rollUpDays(at('20T00:00:00'))
+    await store.usage.foldHours(at('04T00:00:00'))
+  })
+  const ask = async (query: string, path = '/v1/analytics') =>
+    await sendForJson({ url: `${path}?${query}` })
+  const calls = (answer: Record<string, unknown>) =>
+    (answer.data as { calls: number }[]).map((sum) => sum.calls)
+
+  check([
+    [
+      'hours',
+      'GET /v1/analytics?interval=hour&from=2026-01-03T23:00:00Z&to=2026-01-05',
+      undefined,
+      400,
+      'interval: must be \\"day\\" or longer before 2026-01-04T00:00:00.000Z',
+    ],
+    [
+      'hours of latencies',
+      'GET /v1/analytics/latency?interval=hour&from=2026-01-02&to=2026-01-03',
+      undefined,
+      400,
+      'interval: must be',
+    ],
+  ])
+
+  test('a range within them is answered by whole days, and the answer says which', async () => {
+    const part = 'from=2026-01-02T10:00:00Z&to=2026-01-03T04:00:00Z'
+    const whole = { from: '2026-01-02T00:00:00.000Z', to: '2026-01-04T00:00:00.000Z' }
+    for (const path of ['/v1/analytics', '/v1/analytics/latency']) {
+      const days = await ask(part, path)
+      expect([days, calls(days)]).toMatchObject([whole, [2, 1]])
+      const all = await ask(`${part}&interval=all`, path)
+      expect([all, calls(all)]).toMatchObject([whole, [3]])
+      expect(all.data).toMatchObject([{ start: whole.from }])
+    }
+  })
+
+  test('a range that ends later ends where it was asked to, and later hours are told apart', async () => {
+    const across = await ask('from=2026-01-03T10:00:00Z&to=2026-01-04T07:00:00Z&interval=all')
+    expect(across).toMatchObject({
+      from: '2026-01-03T00:00:00.000Z',
+      to: '2026-01-04T07:00:00.000Z',
+    })
+    expect(calls(across)).toEqual([1])
+    const hours = await ask('from=2026-01-04&to=2026-01-05&interval=hour')
+    expect(hours.data).toMatchObject([{ start: '2026-01-04T07:00:00.000Z', calls: 1 }])
   })
 })
 

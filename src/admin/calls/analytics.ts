@@ -16,7 +16,7 @@ import { ERROR_KINDS } from '../../contract/error-kinds.ts'
 import type { UsageSum } from '../../store/usage/step-sums.ts'
 import { DAY_MS, HOUR_MS } from '../../store/usage/usage-hours.ts'
 import { LATENCY_EDGES_MS } from '../../store/usage/usage-latencies.ts'
-import type { UsageQuery } from '../../store/usage/usage-rows.ts'
+import { HoursFoldedError, type UsageQuery } from '../../store/usage/usage-rows.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -35,11 +35,16 @@ const DEFAULT_RANGE_MS = 30 * DAY_MS
 const LONGEST_BY_HOUR_MS = 7 * DAY_MS + HOUR_MS
 const LONGEST_MS = 3_660 * DAY_MS
 
+const OLD_HOURS =
+  'Where the operator limits how long sums by the hour are kept, an older range is of whole ' +
+  'days: `from` and `to` of the answer say which, and `hour` is refused.'
+
 const analyticsRoute = createRoute({
   method: 'get',
   path: '/v1/analytics',
   operationId: 'getAnalytics',
   summary: 'Calls, tokens, costs and latencies over time',
+  description: OLD_HOURS,
   tags: ['Analytics'],
   request: { query: analyticsQuery },
   responses: { 200: jsonContent(analyticsBody, 'The sums.'), ...errorAnswers(400) },
@@ -52,7 +57,7 @@ const latencyRoute = createRoute({
   summary: 'How often calls took how long, over time',
   description:
     'Counts of calls by their duration and by the time to their first byte, within 2 %: what ' +
-    'a heat map is drawn from.',
+    `a heat map is drawn from. ${OLD_HOURS}`,
   tags: ['Analytics'],
   request: { query: latencyQuery },
   responses: { 200: jsonContent(latencyBody, 'The counts.'), ...errorAnswers(400) },
@@ -80,8 +85,9 @@ const LATENCY_RANGES = [0, ...LATENCY_EDGES_MS].map((fromMs, index) => ({
 export function bindAnalytics(app: ControlPlaneApp, { usage }: ControlPlaneDependencies): void {
   app.openapi(analyticsRoute, async (c) => {
     const { group_by: groupBy = null, ...range } = c.req.valid('query')
-    const query = { ...toRange(range), groupBy }
-    const sums = await usage.read(callerOf(c.env).accountId, query)
+    const asked = { ...toRange(range), groupBy }
+    const { accountId } = callerOf(c.env)
+    const { query, sums } = await usage.readRange(accountId, asked).catch(refuseFolded)
     const head = {
       from: toTime(query.fromMs),
       to: toTime(query.toMs),
@@ -92,8 +98,9 @@ export function bindAnalytics(app: ControlPlaneApp, { usage }: ControlPlaneDepen
   })
 
   app.openapi(latencyRoute, async (c) => {
-    const query = toRange(c.req.valid('query'))
-    const steps = await usage.readLatencies(callerOf(c.env).accountId, query)
+    const asked = toRange(c.req.valid('query'))
+    const { accountId } = callerOf(c.env)
+    const { query, steps } = await usage.readLatencies(accountId, asked).catch(refuseFolded)
     const body = {
       from: toTime(query.fromMs),
       to: toTime(query.toMs),
@@ -154,6 +161,14 @@ function checkRange(range: {
     throw refuse([{ field: 'interval', message: 'must be "day" or longer for more than 7 days' }])
   if (lengthMs > LONGEST_MS)
     throw refuse([{ field: 'from', message: 'must be within ten years before to' }])
+}
+
+/** @throws GatewayError invalid_request for hours that are folded; anything else as it is */
+function refuseFolded(error: unknown): never {
+  if (!(error instanceof HoursFoldedError)) throw error
+  const oldest = toTime(error.beforeMs)
+  const message = `must be "day" or longer before ${oldest}: no older hour is kept by itself`
+  throw refuse([{ field: 'interval', message }])
 }
 
 function toTime(timeMs: number): string {

@@ -9,6 +9,7 @@ import type { LoopTurns } from '../../core/loop-turns.ts'
 import { spanOf } from '../../core/period.ts'
 import { isSqlite, sumOf } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
+import { findFoldedBefore } from './folded-hours.ts'
 import { readBacklog } from './usage-backlog.ts'
 import { DAY_MS, HOUR_MS } from './usage-hours.ts'
 import { COUNTERS } from './usage-note.ts'
@@ -63,6 +64,18 @@ const GROUP_COLUMNS = {
   credential: 'credential',
 } as const
 
+/** Hours were asked for one by one, and those before this time are folded to days. */
+export class HoursFoldedError extends Error {
+  override readonly name = 'HoursFoldedError'
+  /** Milliseconds since the Unix epoch, at the beginning of a day. */
+  readonly beforeMs: number
+
+  constructor(beforeMs: number) {
+    super(`The hours before ${new Date(beforeMs).toISOString()} are folded to days.`)
+    this.beforeMs = beforeMs
+  }
+}
+
 /** Rows of usage, and up to where all that there is has been read. */
 export interface ReadRows<Row> {
   readonly rows: readonly Row[]
@@ -89,6 +102,31 @@ export async function* readUsageRows(
       const asked = { ...compiled, parameters: toParameters(reading, slice) }
       return (await transaction.executeQuery<SummedRow>(asked)).rows
     })
+  }
+}
+
+/**
+ * The question as it can be answered: where hours are folded, its range is of whole days.
+ * @param transaction the one that reads the rows: a day that is folded meanwhile is either whole or
+ *   hours
+ * @throws HoursFoldedError
+ */
+export async function toTellable<Query extends UsageQuery>(
+  transaction: Kysely<Schema>,
+  accountId: AccountId,
+  asked: Query,
+): Promise<Query> {
+  return toTellableRange(asked, await findFoldedBefore(transaction, accountId))
+}
+
+function toTellableRange<Query extends UsageQuery>(query: Query, foldedBeforeMs: number): Query {
+  const { fromMs, toMs, interval } = query
+  if (fromMs >= foldedBeforeMs) return query
+  if (interval === 'hour') throw new HoursFoldedError(foldedBeforeMs)
+  return {
+    ...query,
+    fromMs: Math.floor(fromMs / DAY_MS) * DAY_MS,
+    toMs: toMs < foldedBeforeMs ? Math.ceil(toMs / DAY_MS) * DAY_MS : toMs,
   }
 }
 

@@ -86,7 +86,7 @@ describe.each(databases)('on $name', (kind) => {
         calls: (DAYS + 1) * GATES,
         outputTokens: (GATES * DAYS * (DAYS + 1)) / 2,
       })
-      const latencies = await store.usage.readLatencies(DEFAULT_ACCOUNT, {
+      const { steps: latencies } = await store.usage.readLatencies(DEFAULT_ACCOUNT, {
         ...ALL,
         interval: 'month',
       })

@@ -12,7 +12,13 @@ import { findGroups, StepSums, type UsageSum } from './step-sums.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
 import { paced, type RollUpOptions, rollUpDays } from './usage-days.ts'
 import { type LatencyStep, sumLatencies } from './usage-latencies.ts'
-import { type ReadRows, readUsageRows, type SummedRow, type UsageQuery } from './usage-rows.ts'
+import {
+  type ReadRows,
+  readUsageRows,
+  type SummedRow,
+  toTellable,
+  type UsageQuery,
+} from './usage-rows.ts'
 
 export class UsageStore {
   readonly #database: Kysely<Schema>
@@ -38,34 +44,46 @@ export class UsageStore {
 
   /**
    * In the order of time, then of the groups' names, the rest last; steps and groups without calls
-   * are left out.
+   * are left out. A range within folded days is widened to whole ones.
+   * @throws HoursFoldedError where hours of folded days are asked for one by one
    */
   async read(accountId: AccountId, query: UsageQuery): Promise<UsageSum[]> {
+    return (await this.readRange(accountId, query)).sums
+  }
+
+  /** Like `read`, and says which range it answers for. */
+  async readRange(
+    accountId: AccountId,
+    asked: UsageQuery,
+  ): Promise<{ readonly query: UsageQuery; readonly sums: UsageSum[] }> {
     const turns = new LoopTurns()
     return await this.#atOneMoment(async (moment) => {
+      const query = await toTellable(moment, accountId, asked)
       const reading = { accountId, query, turns }
       const all = await sumSteps(readUsageRows(moment, reading), new StepSums(query, turns))
-      if (all !== undefined) return all
+      if (all !== undefined) return { query, sums: all }
       const ofCalls = { ...reading, query: { ...query, interval: 'all' }, isOfCalls: true } as const
       const groups = await findGroups(readUsageRows(moment, ofCalls), query)
       const some = new StepSums(query, turns, groups)
-      return (await sumSteps(readUsageRows(moment, reading), some)) ?? []
+      return { query, sums: (await sumSteps(readUsageRows(moment, reading), some)) ?? [] }
     })
   }
 
   /**
-   * How often calls took how long, step by step, in the order of time. Steps without calls are left
-   * out; `groupBy` is not looked at.
+   * How often calls took how long, step by step, in the order of time, and for which range, as in
+   * `readRange`. Steps without calls are left out; `groupBy` is not looked at.
+   * @throws HoursFoldedError as `read`
    */
   async readLatencies(
     accountId: AccountId,
-    query: Omit<UsageQuery, 'groupBy'>,
-  ): Promise<readonly LatencyStep[]> {
+    asked: Omit<UsageQuery, 'groupBy'>,
+  ): Promise<{ readonly query: UsageQuery; readonly steps: readonly LatencyStep[] }> {
     const turns = new LoopTurns()
-    const reading = { accountId, query: { ...query, groupBy: null }, turns }
-    return await this.#atOneMoment((moment) =>
-      sumLatencies(readUsageRows(moment, reading), query, turns),
-    )
+    return await this.#atOneMoment(async (moment) => {
+      const query = await toTellable(moment, accountId, { ...asked, groupBy: null })
+      const rows = readUsageRows(moment, { accountId, query, turns })
+      return { query, steps: await sumLatencies(rows, query, turns) }
+    })
   }
 
   /**

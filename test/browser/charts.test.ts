@@ -11,7 +11,7 @@ import {
   type Visit,
 } from '../support/chromium.ts'
 import { findPageFaults } from '../support/page-checks.ts'
-import { type PlannedCall, seedPlannedCalls } from '../support/seed-calls.ts'
+import { foldSeededHours, type PlannedCall, seedPlannedCalls } from '../support/seed-calls.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { untilItHolds } from '../support/until-it-holds.ts'
@@ -70,6 +70,13 @@ const WIDE: readonly PlannedCall[] = [false, false, true].map((hasFailed, index)
   hasFailed,
 }))
 
+/** Of a day whose hours are gone. */
+const OLD: readonly PlannedCall[] = [3, 9].map((hour) => ({
+  startedAt: at(90, hour),
+  gate: 'old',
+  target: 'owned/large',
+}))
+
 let folder: TemporaryFolder
 let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>
@@ -77,7 +84,8 @@ let visit: Visit
 let page: Page
 beforeAll(async () => {
   folder = await createTemporaryFolder()
-  await seedPlannedCalls(folder.path, [...NEAR, ...FAR, ...WIDE])
+  await seedPlannedCalls(folder.path, [...NEAR, ...FAR, ...WIDE, ...OLD])
+  await foldSeededHours(folder.path, at(80, 0))
   gatehouse = await startGatehouse({ dataFolder: folder.path })
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
@@ -532,4 +540,23 @@ describe('the table of the analytics', () => {
 
 test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
+})
+
+// Last: a browser writes refused requests into the log that is looked at above.
+test('a range whose hours are gone says what to choose, and by days it is drawn', async () => {
+  const rangeOf = (from: number, to: number) =>
+    `range=custom&from=${dayText(from)}&to=${dayText(to)}`
+  const gone = page.getByText('The hours of this range are not kept any more')
+  for (const [path, cards] of [
+    ['/dashboard/analytics', 2],
+    ['/dashboard/', 1],
+  ] as const) {
+    await page.goto(`${path}?${rangeOf(91, 89)}`)
+    await untilItHolds(async () => expect(await gone.count()).toBe(cards))
+    expect(await page.getByRole('alert').count()).toBe(0)
+  }
+  await page.goto(`/dashboard/analytics?${rangeOf(95, 85)}`)
+  await page.getByRole('row', { name: /^old 2 / }).waitFor()
+  await page.getByRole('figure', { name: 'Calls by gate over time' }).waitFor()
+  expect(await gone.count()).toBe(0)
 })

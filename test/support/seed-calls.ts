@@ -60,6 +60,17 @@ export async function seedPlannedCalls(
   })
 }
 
+/** Of days that ended before then no hour is told apart any more. */
+export async function foldSeededHours(dataFolder: string, beforeMs: number): Promise<void> {
+  const store = await openStore({ path: join(dataFolder, 'gatehouse.db') })
+  try {
+    await store.usage.rollUpDays(beforeMs)
+    await store.usage.foldHours(beforeMs)
+  } finally {
+    await store.close()
+  }
+}
+
 function raiseNoPlan(number: number): never {
   throw new Error(`no call ${number} was planned`)
 }

@@ -10,10 +10,13 @@ export function QueryBoundary<Data>({
   query,
   loading = <RowSkeletons />,
   empty,
+  failed: Failed = ErrorState,
   children,
 }: {
   readonly query: UseQueryResult<Data>
   readonly loading?: ReactNode
+  /** Shown in place of the usual words for why there is no answer. */
+  readonly failed?: typeof ErrorState
   /** Shown for a list of nothing. */
   readonly empty?: ReactNode
   readonly children: (data: Data) => ReactNode
@@ -21,6 +24,6 @@ export function QueryBoundary<Data>({
   const { data } = query
   if (data !== undefined)
     return empty !== undefined && Array.isArray(data) && data.length === 0 ? empty : children(data)
-  if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />
+  if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />
   return loading
 }

@@ -12,7 +12,8 @@ import { ChartPanel } from '../../ui/charts/chart-panel.tsx'
 import { NOTHING_PAINT, type Paint, paintAt } from '../../ui/charts/palette.ts'
 import { usePaints } from '../../ui/charts/use-paints.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
-import { EmptyState, ErrorState, RowSkeletons, Skeleton } from '../../ui/states.tsx'
+import { EmptyState, RowSkeletons, Skeleton } from '../../ui/states.tsx'
+import { SumsError } from '../../ui/sums-error.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { type Choices, DRAWN, type DrawnName, GROUPS, type GroupName } from './choices.ts'
 import { CSV_COLUMNS, type Sum, sortSums } from './columns.ts'
@@ -59,7 +60,7 @@ export function BreakdownCard({
   if (failed !== undefined)
     return (
       <Card>
-        <ErrorState error={failed.error} retry={() => void failed.refetch()} />
+        <SumsError error={failed.error} retry={() => void failed.refetch()} />
       </Card>
     )
   const rows = totals.data?.data

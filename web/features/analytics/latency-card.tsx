@@ -19,6 +19,7 @@ import { describeRange, HeatMap } from '../../ui/charts/heat-map.tsx'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { Skeleton } from '../../ui/states.tsx'
+import { SumsError } from '../../ui/sums-error.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 
@@ -88,7 +89,11 @@ export function LatencyCard({
           )}
         </IconButton>
       </CardHeader>
-      <QueryBoundary query={latencies} loading={<Skeleton className="m-5 h-[280px]" />}>
+      <QueryBoundary
+        query={latencies}
+        loading={<Skeleton className="m-5 h-[280px]" />}
+        failed={SumsError}
+      >
         {({ ranges, data }) => {
           const heat = toHeatData(
             listSteps(current, step),

@@ -6,7 +6,8 @@ import type { TimeZone } from '../../format/time-zone.ts'
 import { formatDate, formatDateHour, zoneOfSteps } from '../../format/times.ts'
 import { Card } from '../../ui/card.tsx'
 import { ChartPanel } from '../../ui/charts/chart-panel.tsx'
-import { ErrorState, Skeleton } from '../../ui/states.tsx'
+import { Skeleton } from '../../ui/states.tsx'
+import { SumsError } from '../../ui/sums-error.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { MetricTiles, PANEL_ID, tabId } from './metric-tiles.tsx'
 import { OVERVIEW_METRICS, toChartData } from './overview-metrics.ts'
@@ -52,7 +53,7 @@ export function UsageBoard({
       />
       <div role="tabpanel" id={PANEL_ID} aria-labelledby={tabId(chosen)} className="min-h-[340px]">
         {failed !== undefined ? (
-          <ErrorState error={failed.error} retry={() => void failed.refetch()} />
+          <SumsError error={failed.error} retry={() => void failed.refetch()} />
         ) : data === undefined || metric === undefined ? (
           <Skeleton className="m-5 h-[300px]" />
         ) : (

@@ -1,0 +1,25 @@
+/**
+ * Why sums over time could not be shown: hours that are not kept any more are no fault, and another
+ * range helps.
+ */
+import { ChartColumnStacked } from 'lucide-react'
+import { problemWith } from '../api/api-error.ts'
+import { EmptyState, ErrorState } from './states.tsx'
+
+export function SumsError({
+  error,
+  retry,
+}: {
+  readonly error: unknown
+  readonly retry?: () => void
+}) {
+  // The steps that a page asks for are too short only where older hours are gone.
+  if (problemWith(error, 'interval') === undefined)
+    return <ErrorState error={error} {...(retry && { retry })} />
+  return (
+    <EmptyState icon={<ChartColumnStacked />} title="The hours of this range are not kept any more">
+      The sums of its days are. Choose a range of more than a week, which is drawn by days, or a
+      later one.
+    </EmptyState>
+  )
+}

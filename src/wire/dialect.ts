@@ -5,6 +5,7 @@
  */
 import type { GatewayError } from '../core/errors.ts'
 import type { GateDefaults } from '../core/gate.ts'
+import type { ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 import type { JsonRecord } from './chat-request.ts'
 import type { ModelTraits, ServerCodec } from './codec.ts'
@@ -112,6 +113,8 @@ export interface StreamTap {
   push(chunk: Uint8Array): TapOutput
   readonly verdict: TapVerdict
   readonly usage: Usage | null
+  /** Uses of the vendor's own tools that were seen so far; absent: the dialect tells of none. */
+  readonly toolUses?: ToolUses
   /** Bytes of text that were passed on since usage was last reported, or since the beginning. */
   readonly unreportedBytes: number
   /** The upstream has closed cleanly: what of its bytes still has to go out. */
@@ -182,6 +185,11 @@ export interface RelayedDialect extends Dialect {
   rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
   /** Usage from a whole (non-stream) answer; null when it reports none. */
   readUsage(answer: Readonly<Record<string, unknown>>): Usage | null
+  /**
+   * Uses of the vendor's own tools, from a whole answer. Absent: the dialect tells of none.
+   * @returns undefined where these members do not tell: of an answer too large to hold there are few
+   */
+  readToolUses?(answer: Readonly<Record<string, unknown>>): ToolUses | undefined
   /** True if a whole answer is one in this dialect, and no error or something else with a 200. */
   isAnswer(answer: Readonly<Record<string, unknown>>): boolean
   /**

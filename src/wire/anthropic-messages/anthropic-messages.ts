@@ -20,6 +20,7 @@ import {
   readGate,
   requireField,
 } from '../request-fields.ts'
+import { countBlocks, readServerToolUse } from '../tool-uses.ts'
 import { readUsage } from '../usage.ts'
 import { editHistory } from './edit-history.ts'
 import { editMessagesDefaults, readMessagesSpoken } from './messages-defaults.ts'
@@ -57,6 +58,8 @@ export const anthropicMessages: RelayedDialect = {
   rewrite,
   isAnswer: ({ content }) => Array.isArray(content),
   readUsage: (answer) => readUsage('anthropic-messages', answer.usage),
+  readToolUses: ({ usage, content }) =>
+    readServerToolUse(usage) ?? (content === undefined ? undefined : countBlocks(content)),
   refusesReasoning: ({ message }) =>
     message !== undefined && /invalid.{0,20}signature/i.test(message),
   createTap: () => new MessagesTap(),

@@ -3,6 +3,7 @@
  * anything.
  */
 import { GatewayError } from '../../core/errors.ts'
+import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { JsonValue } from '../chat-request.ts'
 import { deltaBytes } from '../delta-bytes.ts'
@@ -12,6 +13,7 @@ import { toLatin1 } from '../latin1.ts'
 import { isRecord, parseRecord, textOf } from '../read-json.ts'
 import { encodeSseFrame, type SseFrame } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
+import { isSearchBlock, readServerToolUse, searchesOf } from '../tool-uses.ts'
 import { readUpstreamError } from '../upstream-error.ts'
 import { readUsage } from '../usage.ts'
 
@@ -20,6 +22,14 @@ export class MessagesTap extends SseRelay implements StreamTap {
   #hasBegun = false
   /** The last value of each count: input comes at the start, output at the end. */
   readonly #reported: Record<string, JsonValue> = {}
+  #reportedSearches = 0
+  /** Blocks that began since then: of what a client leaves there is no report. */
+  #newSearches = 0
+
+  get toolUses(): ToolUses {
+    const searches = this.#reportedSearches + this.#newSearches
+    return searches === 0 ? NO_USES : searchesOf(searches)
+  }
 
   get usage(): Usage | null {
     return Object.keys(this.#reported).length === 0
@@ -29,7 +39,9 @@ export class MessagesTap extends SseRelay implements StreamTap {
 
   protected see(frame: SseFrame): SeenFrame {
     const text = toLatin1(frame.raw)
-    this.unreportedBytes += deltaBytes(text)
+    const written = deltaBytes(text)
+    if (written > 0) this.unreportedBytes += written
+    else if (text.includes('server_tool_use')) this.#noteSearch(frame)
     if (text.includes('"usage"')) this.#noteUsage(frame)
     const isTerminal =
       text.includes('message_stop') && parseRecord(frame.data)?.type === 'message_stop'
@@ -58,6 +70,14 @@ export class MessagesTap extends SseRelay implements StreamTap {
     this.unreportedBytes = 0
     for (const [name, value] of Object.entries(usage))
       if (value !== null) this.#reported[name] = value
+    const uses = readServerToolUse(usage)
+    if (uses === undefined) return
+    this.#reportedSearches = uses.webSearch ?? 0
+    this.#newSearches = 0
+  }
+
+  #noteSearch(frame: SseFrame): void {
+    if (isSearchBlock(parseRecord(frame.data)?.content_block)) this.#newSearches += 1
   }
 
   /** @returns the event as the client is to see it */

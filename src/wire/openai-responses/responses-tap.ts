@@ -3,6 +3,7 @@
  * have to repeat.
  */
 import type { GatewayError } from '../../core/errors.ts'
+import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
 import { CONTEXT_FULL } from '../context-full.ts'
 import { deltaBytes, sealedTextBytes } from '../delta-bytes.ts'
@@ -12,8 +13,13 @@ import { parseJson } from '../json-scan.ts'
 import { toLatin1 } from '../latin1.ts'
 import { encodeSseFrame, type SseFrame } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
+import { countItems, ItemCounter } from '../tool-uses.ts'
 import { readUsage } from '../usage.ts'
 
+const ITEM_ADDED = 'response.output_item.added'
+const ITEM_DONE = 'response.output_item.done'
+/** Only where this is in an item's event may the item be a use of a tool. */
+const HOSTED_CALL = /"(?:web_search|file_search|code_interpreter|image_generation)_call"/
 const TERMINAL_EVENTS = new Set(['response.completed', 'response.failed', 'response.incomplete'])
 
 interface ResponseEvent {
@@ -22,6 +28,7 @@ interface ResponseEvent {
   readonly response?: Record<string, unknown>
   readonly error?: { readonly message?: string }
   readonly message?: string
+  readonly item?: unknown
 }
 
 export class ResponsesTap extends SseRelay implements StreamTap {
@@ -29,18 +36,31 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   reportedError: string | null = null
   #first: SseFrame | undefined
   #last: SseFrame | undefined
+  #items: ItemCounter | undefined
+  /** As the last event repeats all items. */
+  #finalUses: ToolUses | undefined
+
+  get toolUses(): ToolUses {
+    return this.#finalUses ?? this.#items?.uses ?? NO_USES
+  }
 
   protected see(frame: SseFrame): SeenFrame {
     const text = toLatin1(frame.raw)
-    this.unreportedBytes += deltaBytes(text) + sealedBytes(text)
+    this.unreportedBytes += deltaBytes(text)
     const event = frame.event ?? typeOf(frame)
     if (event === undefined) return { bytes: frame.raw, isTerminal: false }
     if (event === 'error') this.#noteError(frame)
     else this.#first ??= frame
     this.#last = frame
+    if (event === ITEM_DONE) this.unreportedBytes += sealedBytes(text)
+    if ((event === ITEM_DONE || event === ITEM_ADDED) && HOSTED_CALL.test(text))
+      this.#noteItem(event, frame)
     const isTerminal = TERMINAL_EVENTS.has(event)
     if (isTerminal) {
-      this.usage = readUsage('openai-responses', readEvent(frame).response?.usage)
+      const { response } = readEvent(frame)
+      this.usage = readUsage('openai-responses', response?.usage)
+      if (Array.isArray(response?.output) && response.output.length > 0)
+        this.#finalUses = countItems(response.output)
       this.verdict =
         event === 'response.failed' || this.verdict === 'failed' ? 'failed' : 'complete'
     }
@@ -49,6 +69,13 @@ export class ResponsesTap extends SseRelay implements StreamTap {
 
   isWholeAtEnd(): boolean {
     return false // Every Responses stream ends with one of its terminal events; without one it was cut.
+  }
+
+  #noteItem(event: string, frame: SseFrame): void {
+    this.#items ??= new ItemCounter()
+    const { item } = readEvent(frame)
+    if (event === ITEM_DONE) this.#items.note(item)
+    else this.#items.announce(item)
   }
 
   #noteError(frame: SseFrame): void {
@@ -105,10 +132,13 @@ function failureCodeOf({ status, code }: GatewayError): string {
 }
 
 const SEAL = '"encrypted_content":"'
-/** The reasoning that came sealed, in bytes of text. Only the end of an item has all of it. */
+/**
+ * The reasoning that came sealed, in bytes of text.
+ * @param event the end of an item, which alone has all of it
+ */
 function sealedBytes(event: string): number {
   const at = event.indexOf(SEAL)
-  if (at < 0 || !event.includes('"response.output_item.done"')) return 0
+  if (at < 0) return 0
   const from = at + SEAL.length
   return sealedTextBytes(event.indexOf('"', from) - from)
 }

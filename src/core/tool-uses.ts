@@ -1,0 +1,18 @@
+/**
+ * How often a call used tools that a vendor runs and charges for by the use, in the gateway's own
+ * terms. Knows no dialect and no fee.
+ */
+export const TOOL_KINDS = ['webSearch', 'fileSearch', 'codeInterpreter', 'imageGeneration'] as const
+
+export type ToolKind = (typeof TOOL_KINDS)[number]
+
+/** A kind that is absent was not used. */
+export type ToolUses = { readonly [Kind in ToolKind]?: number }
+
+export const NO_USES: ToolUses = {}
+
+/**
+ * More uses than any call has. An upstream may report or send what it likes, and the sums of all
+ * calls must fit into the store's 63 bits.
+ */
+export const MAX_USES_OF_CALL = 100_000

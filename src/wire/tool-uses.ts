@@ -1,0 +1,115 @@
+/**
+ * Uses of tools that vendors run themselves, from each dialect's names to ours. Must not know what
+ * a use costs, nor who asked for it.
+ */
+import {
+  MAX_USES_OF_CALL,
+  NO_USES,
+  TOOL_KINDS,
+  type ToolKind,
+  type ToolUses,
+} from '../core/tool-uses.ts'
+import { isCount } from '../core/usage.ts'
+import { isRecord } from './read-json.ts'
+
+const KINDS_BY_NAME: Readonly<Record<string, ToolKind>> = {
+  web_search: 'webSearch',
+  file_search: 'fileSearch',
+  code_interpreter: 'codeInterpreter',
+  image_generation: 'imageGeneration',
+}
+
+function ofName(name: string): ToolKind | undefined {
+  return Object.hasOwn(KINDS_BY_NAME, name) ? KINDS_BY_NAME[name] : undefined
+}
+
+// OpenAI Responses: each use is an item of the output.
+
+const CALL = '_call'
+
+/** @param output of a whole response */
+export function countItems(output: unknown): ToolUses {
+  if (!Array.isArray(output)) return NO_USES
+  const counter = new ItemCounter()
+  for (const item of output) counter.note(item)
+  return counter.uses
+}
+
+/**
+ * Counts the items of a stream. An item is announced and later done: each counts once, and those
+ * that were announced count, for a search that has begun is paid for.
+ */
+export class ItemCounter {
+  readonly #announced = new Map<ToolKind, number>()
+  readonly #done = new Map<ToolKind, number>()
+  /** Of those announced. */
+  #pagesOpened = 0
+
+  announce(item: unknown): void {
+    const kind = kindOfItem(item)
+    if (kind !== undefined) addOne(this.#announced, kind)
+  }
+
+  /** Of a stream whose servers announce nothing, and of a whole answer, this is all there is. */
+  note(item: unknown): void {
+    const kind = kindOfItem(item)
+    if (kind === undefined) return
+    if (isOpenedPage(item)) this.#pagesOpened += 1
+    else addOne(this.#done, kind)
+  }
+
+  get uses(): ToolUses {
+    if (this.#announced.size + this.#done.size === 0) return NO_USES
+    const uses: { [Kind in ToolKind]?: number } = {}
+    for (const kind of TOOL_KINDS) {
+      const pages = kind === 'webSearch' ? this.#pagesOpened : 0
+      const announced = (this.#announced.get(kind) ?? 0) - pages
+      const count = Math.max(announced, this.#done.get(kind) ?? 0)
+      if (count > 0) uses[kind] = Math.min(count, MAX_USES_OF_CALL)
+    }
+    return uses
+  }
+}
+
+function addOne(counts: Map<ToolKind, number>, kind: ToolKind): void {
+  counts.set(kind, (counts.get(kind) ?? 0) + 1)
+}
+
+function kindOfItem(item: unknown): ToolKind | undefined {
+  if (!isRecord(item)) return undefined
+  const { type } = item
+  return typeof type === 'string' && type.endsWith(CALL)
+    ? ofName(type.slice(0, -CALL.length))
+    : undefined
+}
+
+/**
+ * A page that is opened, or looked through, is no search and costs nothing
+ * (https://developers.openai.com/api/docs/guides/tools-web-search).
+ */
+function isOpenedPage(item: unknown): boolean {
+  const action = isRecord(item) && isRecord(item.action) ? item.action.type : undefined
+  return action === 'open_page' || action === 'find_in_page'
+}
+
+// Anthropic Messages: usage says how many searches were paid for; until then blocks show them.
+
+/** @returns undefined where there is no report, or one that cannot be true */
+export function readServerToolUse(usage: unknown): ToolUses | undefined {
+  const reported = isRecord(usage) ? usage.server_tool_use : undefined
+  const searches = isRecord(reported) ? reported.web_search_requests : undefined
+  if (!isCount(searches) || searches > MAX_USES_OF_CALL) return undefined
+  return searchesOf(searches)
+}
+
+export function searchesOf(count: number): ToolUses {
+  return count === 0 ? NO_USES : { webSearch: Math.min(count, MAX_USES_OF_CALL) }
+}
+
+export function countBlocks(content: unknown): ToolUses {
+  return Array.isArray(content) ? searchesOf(content.filter(isSearchBlock).length) : NO_USES
+}
+
+export function isSearchBlock(block: unknown): boolean {
+  return isRecord(block) && block.type === 'server_tool_use' && block.name === 'web_search'
+}

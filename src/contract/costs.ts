@@ -19,6 +19,10 @@ export const COST_PART_KINDS = [
   'output',
   'reasoning',
   'request',
+  'webSearch',
+  'fileSearch',
+  'codeInterpreter',
+  'imageGeneration',
 ] as const
 
 const cost = z
@@ -28,7 +32,11 @@ const cost = z
     source: z
       .string()
       .nullable()
-      .meta({ description: 'The source of the price, with its version.' }),
+      .meta({
+        description:
+          'The source of the price, with its version. Behind it, uses of tools that the vendor runs: ' +
+          '`+webSearch:3@10000` is three at 10,000 millionths of a dollar each.',
+      }),
   })
   .meta({ id: 'Cost' })
 
@@ -39,9 +47,10 @@ const costPart = z
     kind: z.enum(COST_PART_KINDS).meta({
       description:
         'The units that were counted. Cached input, cache writes and reasoning are parts of their own ' +
-        'only where they have a price of their own.',
+        'only where they have a price of their own. `webSearch` and what follows it are uses of tools ' +
+        'that the vendor runs itself, at its fee.',
     }),
-    count: z.int().min(0).meta({ description: 'Tokens; of `request`, requests.' }),
+    count: z.int().min(0).meta({ description: 'Tokens; of `request`, requests; of tools, uses.' }),
     usdPerMillion: z.number(),
     usd: z.number(),
   })

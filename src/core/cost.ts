@@ -1,4 +1,5 @@
 /** The cost of a call. Knows no price. */
+import type { ToolKind } from './tool-uses.ts'
 
 /**
  * `exact`: the target's own price for this model and what it reported. `estimated`: the price of a
@@ -13,12 +14,13 @@ export interface Cost {
   readonly status: CostStatus
   /**
    * The source of the price, so that it can be computed again: a price table's name and version, or
-   * `owned-model`.
+   * `owned-model`; behind it `+webSearch:3@10000` for each kind of a tool's uses, their number and
+   * what one costs in micro-dollars.
    */
   readonly source: string | null
 }
 
-/** The thing that is counted: tokens of a kind, or the request itself. */
+/** The thing that is counted: tokens of a kind, the request itself, or uses of a vendor's tool. */
 export type CostPartKind =
   | 'input'
   | 'cachedInput'
@@ -26,6 +28,7 @@ export type CostPartKind =
   | 'output'
   | 'reasoning'
   | 'request'
+  | ToolKind
 
 /** One count at one price. A call's parts add up to its cost, before that is rounded. */
 export interface CostPart {
@@ -34,3 +37,6 @@ export interface CostPart {
   /** Micro-dollars for one, which is US dollars for a million. */
   readonly microUsdEach: number
 }
+
+/** Uses of a kind of tool, as they stand behind a cost's source. */
+export const USES_IN_SOURCE = /\+([a-zA-Z]+):(\d+)@(\d+)/g

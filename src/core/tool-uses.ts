@@ -6,8 +6,14 @@ export const TOOL_KINDS = ['webSearch', 'fileSearch', 'codeInterpreter', 'imageG
 
 export type ToolKind = (typeof TOOL_KINDS)[number]
 
+/** A tool that a request asks for. `other`: nobody counts its uses. */
+export type AskedTool = ToolKind | 'other'
+
 /** A kind that is absent was not used. */
 export type ToolUses = { readonly [Kind in ToolKind]?: number }
+
+/** Micro-dollars for one use; a kind that is absent has no known fee. */
+export type ToolFees = { readonly [Kind in ToolKind]?: number }
 
 export const NO_USES: ToolUses = {}
 

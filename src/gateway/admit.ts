@@ -7,9 +7,9 @@
 import type { CallCredential } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
-import type { AcceptedRequest } from '../wire/dialect.ts'
+import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { AdmittedCall, Call } from './call.ts'
-import { findSurcharge } from './extra-fees.ts'
+import { findSurcharge, hostedToolsMember, listHostedTools } from './extra-fees.ts'
 import type { Target } from './plan/compile-target.ts'
 import type { Plan } from './plan/plan-targets.ts'
 import type { Caller, Ledger, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
@@ -159,11 +159,11 @@ function readOutputCap(body: AcceptedRequest['body']): number {
 export function restrictTargets(
   ports: PricedPorts,
   plan: Plan,
-  { caller, ticket, startedAt: startedAtMs }: AdmittedCall,
+  { caller, ticket, dialect, startedAt: startedAtMs }: AdmittedCall,
 ): Plan | Promise<Plan> {
   const { gate, request, targets } = plan
   const own = keepOwnIds(request, keepWithinGate(request, targets))
-  const asked = { targets: own, body: request.body, gateId: gate.id, startedAtMs }
+  const asked = { targets: own, body: request.body, dialect, gateId: gate.id, startedAtMs }
   const priced = keepPriced(ports, caller, asked)
   const allowed = reserveQuota(ticket, priced)
   return allowed instanceof Promise ? planLater(plan, allowed) : withTargets(plan, allowed)
@@ -189,12 +189,7 @@ interface PricedPorts {
 function keepPriced(
   { limits, prices }: PricedPorts,
   caller: Caller,
-  call: {
-    readonly targets: readonly Target[]
-    readonly body: AcceptedRequest['body']
-    readonly gateId: string
-    readonly startedAtMs: number
-  },
+  call: Omit<PricedCall, 'accountId'> & { readonly gateId: string },
 ): readonly Target[] {
   const demand = limits.priceDemand(caller, call.gateId)
   return demand === undefined
@@ -205,11 +200,18 @@ function keepPriced(
 function keepThosePriced(
   prices: Prices | undefined,
   demand: PriceDemand,
-  { targets, body, startedAtMs: at, accountId }: PricedCall,
+  { targets, body, dialect, startedAtMs: at, accountId }: PricedCall,
 ): readonly Target[] {
   const surcharge = findSurcharge(body)
-  const asked = { at, isSurcharged: surcharge !== undefined }
-  const isPriced = ({ name }: Target) => prices?.isPriced(accountId, name, asked) === true
+  const isSurcharged = surcharge !== undefined
+  const tools = listHostedTools(body, dialect)
+  // No tool of a vendor's goes into another dialect.
+  const isPriced = ({ name, isTranslated }: Target) =>
+    prices?.isPriced(
+      accountId,
+      name,
+      isTranslated ? { at, isSurcharged } : { at, isSurcharged, tools },
+    ) === true
   const priced = targets.filter(
     (target) => whoDemands(demand, target) === undefined || isPriced(target),
   )
@@ -218,14 +220,15 @@ function keepThosePriced(
     return priced.length === targets.length ? targets : priced
   const who = whoDemands(demand, refused) ?? ''
   const isListed = prices?.isPriced(accountId, refused.name, { at }) === true
-  throw surcharge !== undefined && isListed
-    ? surchargeUnknown(surcharge, who)
+  throw isListed
+    ? surchargeUnknown(surcharge ?? hostedToolsMember(body), who)
     : priceUnknown(refused, who)
 }
 
 interface PricedCall {
   readonly targets: readonly Target[]
   readonly body: AcceptedRequest['body']
+  readonly dialect: Dialect
   readonly startedAtMs: number
   readonly accountId: AccountId
 }

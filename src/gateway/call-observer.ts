@@ -58,6 +58,8 @@ export interface AttemptRecord {
   failedAt: number | null
   /** Whether the platform pays for it. */
   isPlatforms: boolean
+  /** Whether it was asked in another dialect than the caller's, where no tool of a vendor's goes. */
+  isTranslated: boolean
   /** Whether the request went out: from then on the upstream may charge for it. */
   isSent: boolean
   /**

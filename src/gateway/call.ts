@@ -8,6 +8,7 @@ import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch, Timekeeper } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { type CallId, createCallId, type GateId } from '../core/ids.ts'
+import type { AskedTool } from '../core/tool-uses.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { AttemptRecord, AttemptTrace, CallObserver, CallTrace } from './call-observer.ts'
@@ -73,8 +74,10 @@ export interface Call {
 export interface BodyFigures {
   /** Estimated. */
   readonly inputTokens: number
-  /** The vendor may charge for more than tokens. */
-  readonly hasExtraFees: boolean
+  /** It asked for another price than the list's. */
+  readonly hasOtherPrice: boolean
+  /** That it asked the vendor to run. */
+  readonly tools: readonly AskedTool[]
 }
 
 export interface FirstText {
@@ -154,6 +157,7 @@ export function beginAttempt(
     status: null,
     failedAt: null,
     isPlatforms: false,
+    isTranslated: false,
     isSent: false,
     isGivenUp: false,
     trace,

@@ -2,8 +2,11 @@
  * What a request asks for beside text at the list's price: tiers with a price of their own, speech
  * and pictures, tools that vendors run and charge for. Must not know who asks, nor any price.
  */
+import { type AskedTool, NO_USES, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
+import { type Dialect, isRelayed } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/json-splice.ts'
-import { hasTool, TOOLS } from './shared-credential.ts'
+import { kindOfTool } from '../wire/tool-uses.ts'
+import { findTools, TOOLS } from './shared-credential.ts'
 
 /** Members that choose another price than the list's, and what is said by those that do not. */
 const PRICING_MEMBERS: readonly (readonly [name: string, usual: ReadonlySet<unknown>])[] = [
@@ -25,21 +28,17 @@ const HOSTED_TOOLS = [
 ]
 /** Tiers below the list's price, which counts enough. */
 const CHEAPER = new Set<unknown>(['flex', 'batch'])
-/** Another model draws, and its tokens are in no report. */
-const DRAWING_TOOLS = ['image_generation']
+/** They have a vendor search, and no dialect tells how often it did. */
 const HOSTED_MEMBERS = ['web_search_options', 'search_parameters', 'plugins']
+const NO_TOOLS: readonly AskedTool[] = []
 
-/** Reads no more than the tools, and those only where one of the names is in them. */
-export function hasExtraFees(body: JsonObject): boolean {
+/** True where it asks for another price than the list's, also for a lower one. */
+export function hasOtherPrice(body: JsonObject): boolean {
   for (const [name, usual] of PRICING_MEMBERS) {
     const asked = readText(body, name)
     if (asked !== undefined && !usual.has(asked)) return true
   }
-  for (const name of HOSTED_MEMBERS) {
-    const member = body.get(name)
-    if (member !== undefined && body.type(member) !== 'null') return true
-  }
-  return asksForMedia(body) || hasTool(body, HOSTED_TOOLS)
+  return asksForMedia(body)
 }
 
 /**
@@ -51,8 +50,42 @@ export function findSurcharge(body: JsonObject): string | undefined {
     const asked = readText(body, name)
     if (asked !== undefined && !usual.has(asked) && !CHEAPER.has(asked)) return name
   }
-  if (asksForMedia(body)) return MODALITIES
-  return hasTool(body, DRAWING_TOOLS) ? TOOLS : undefined
+  return asksForMedia(body) ? MODALITIES : undefined
+}
+
+/**
+ * The tools that a request asks the vendor to run; it may run them or not. Reads no more than the
+ * tools, and those only where one of the names is in them.
+ */
+export function listHostedTools(body: JsonObject, dialect: Dialect): readonly AskedTool[] {
+  const types = findTools(body, HOSTED_TOOLS)
+  const isMember = hostedMember(body) !== undefined
+  if (types.length === 0 && !isMember) return NO_TOOLS
+  const isCounted = isRelayed(dialect) && dialect.readToolUses !== undefined
+  const kinds = types.map((type) => (isCounted ? kindOfTool(type) : undefined) ?? 'other')
+  return [...new Set<AskedTool>(isMember ? [...kinds, 'other'] : kinds)]
+}
+
+/** The member by which it asks for them. */
+export function hostedToolsMember(body: JsonObject): string {
+  return hostedMember(body) ?? TOOLS
+}
+
+/**
+ * One use of each, where none was seen because the answer was not: it was too large to hold, or
+ * nobody waited for it.
+ */
+export function atLeastOneEach(tools: readonly AskedTool[]): ToolUses {
+  const kinds = tools.filter((tool): tool is ToolKind => tool !== 'other')
+  return kinds.length === 0 ? NO_USES : Object.fromEntries(kinds.map((kind) => [kind, 1]))
+}
+
+function hostedMember(body: JsonObject): string | undefined {
+  for (const name of HOSTED_MEMBERS) {
+    const member = body.get(name)
+    if (member !== undefined && body.type(member) !== 'null') return name
+  }
+  return undefined
 }
 
 const MODALITIES = 'modalities'

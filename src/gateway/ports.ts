@@ -8,6 +8,7 @@ import type { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
+import type { AskedTool, ToolUses } from '../core/tool-uses.ts'
 import type { Provider } from '../providers/define.ts'
 
 export interface Caller {
@@ -141,6 +142,8 @@ export interface AskedPrice {
   readonly at: number
   /** The call chooses a price above the list's: that one is no price of it. */
   readonly isSurcharged?: boolean
+  /** The call asks for these, and the vendor charges for each use. */
+  readonly tools?: readonly AskedTool[]
 }
 
 /** The prices of calls. */
@@ -148,14 +151,18 @@ export interface Prices {
   /**
    * Whether what a call to this target uses can be priced.
    */
-  isPriced(accountId: AccountId, target: string, { at, isSurcharged }: AskedPrice): boolean
+  isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean
   /** Undefined: it cannot be told now, and the ledger asks again later. */
   priceOf(
     call: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'> & {
       /** Of the usage a part is a guess: so is its cost. */
       readonly isEstimated?: boolean
-      /** It asked for what is charged beside tokens. */
-      readonly hasExtraFees?: boolean
+      /** It asked for another price than the list's. */
+      readonly hasOtherPrice?: boolean
+      /** The vendor was asked to run these. */
+      readonly tools?: readonly AskedTool[]
+      /** The vendor has run these so often. */
+      readonly toolUses?: ToolUses | undefined
     },
   ): Cost | undefined
 }

@@ -40,27 +40,35 @@ function findReaching(
   { ownerMembers, ownerTools }: Target,
 ): string | undefined {
   const member = ownerMembers?.find((name) => isGiven(body, name))
-  return member ?? (ownerTools !== undefined && hasTool(body, ownerTools) ? TOOLS : undefined)
+  return (
+    member ??
+    (ownerTools !== undefined && findTools(body, ownerTools).length > 0 ? TOOLS : undefined)
+  )
 }
 
 export const TOOLS = 'tools'
 
 /**
- * True if one of a request's tools is of a type that begins with one of these; a function of the
- * caller's own may have such a name. Parses the tools only where one of the types may be in them.
+ * The types of those of a request's tools that begin with one of these; a function of the caller's
+ * own may have such a name. Parses the tools only where one of the types may be in them.
  */
-export function hasTool(body: AcceptedRequest['body'], types: readonly string[]): boolean {
+export function findTools(
+  body: AcceptedRequest['body'],
+  types: readonly string[],
+): readonly string[] {
   const tools = body.get(TOOLS)
-  if (tools === undefined || body.type(tools) !== 'array') return false
+  if (tools === undefined || body.type(tools) !== 'array') return NO_TYPES
   const raw = body.raw(tools)
   const mayBe = mayEscapeName(raw) || types.some((type) => hasNeedle.call(raw, `"${type}`))
-  if (!mayBe) return false
+  if (!mayBe) return NO_TYPES
   const listed = body.value(tools) as readonly unknown[]
-  return listed.some((tool) => {
-    const type = (tool as { type?: unknown } | null)?.type
-    return typeof type === 'string' && types.some((beginning) => type.startsWith(beginning))
-  })
+  return listed
+    .map((tool) => (tool as { type?: unknown } | null)?.type)
+    .filter((type): type is string => typeof type === 'string')
+    .filter((type) => types.some((beginning) => type.startsWith(beginning)))
 }
+
+const NO_TYPES: readonly string[] = []
 
 function isGiven(body: AcceptedRequest['body'], name: string): boolean {
   const member = body.get(name)

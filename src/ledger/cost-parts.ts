@@ -1,6 +1,7 @@
 /** The parts of a cost: each count at its price. Knows no provider, no model and no table. */
 import type { ModelPrice } from '@pydantic/genai-prices'
-import type { CostPart } from '../core/cost.ts'
+import { type Cost, type CostPart, USES_IN_SOURCE } from '../core/cost.ts'
+import { TOOL_KINDS, type ToolFees, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 
 /** US cents per million tokens, as declared for an owned model. */
@@ -21,6 +22,45 @@ export function sumParts(parts: readonly CostPart[]): number {
   let microUsd = EPSILON
   for (const { count, microUsdEach } of parts) microUsd += count * microUsdEach
   return Math.round(microUsd)
+}
+
+/** A kind without a fee, or with one of nothing, is in no part. */
+export function partsOfUses(fees: ToolFees, uses: ToolUses): readonly CostPart[] {
+  const parts: CostPart[] = []
+  for (const kind of TOOL_KINDS) {
+    const fee = fees[kind] ?? 0
+    if (fee > 0) add(parts, kind, uses[kind] ?? 0, fee)
+  }
+  return parts
+}
+
+// A cost's source says what was used, as rows have no other place for it: they explain the cost, and
+// it can be computed again.
+
+const USES = /(?:\+[a-zA-Z]+:\d+@\d+)+$/
+
+/** @param cost of the tokens; one that is unknown is that of the uses */
+export function withUses(cost: Cost, parts: readonly CostPart[]): Cost {
+  if (parts.length === 0) return cost
+  const microUsd = (cost.microUsd ?? 0) + sumParts(parts)
+  const said = parts.map(({ kind, count, microUsdEach }) => `+${kind}:${count}@${microUsdEach}`)
+  return { microUsd, status: 'estimated', source: (cost.source ?? '') + said.join('') }
+}
+
+/** The reverse. Of a cost without uses: itself, and no parts. */
+export function splitUses(cost: Cost): { readonly cost: Cost; readonly uses: readonly CostPart[] } {
+  const { microUsd, status, source } = cost
+  const [said] = (source === null ? undefined : USES.exec(source)) ?? []
+  if (source === null || said === undefined || microUsd === null) return { cost, uses: [] }
+  const uses = [...said.matchAll(USES_IN_SOURCE)].map(([, kind, count, each]) => ({
+    kind: kind as ToolKind,
+    count: Number(count),
+    microUsdEach: Number(each),
+  }))
+  const base = source.slice(0, -said.length)
+  return base === ''
+    ? { cost: { microUsd: null, status: 'unknown', source: null }, uses }
+    : { cost: { microUsd: microUsd - sumParts(uses), status, source: base }, uses }
 }
 
 /** A cent for a million tokens is a hundredth of a micro-dollar for one. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Cost } from '../core/cost.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { MAX_USES_OF_CALL } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 import { partsOfOwned, sumParts } from './cost-parts.ts'
 import { PriceBook, type PricedCall, type ProviderPricing } from './price-book.ts'
@@ -206,7 +207,7 @@ describe('a provider with declared prices', () => {
     expect(acme.partsOf(call('acme/large'), cost)).toHaveLength(3)
     const dearer = declared([['large', { input: 9, output: 9 }]])
     expect(dearer.recompute(call('acme/large'), cost)).toEqual(cost)
-    expect(acme.costOf({ ...call('acme/large'), hasExtraFees: true }).status).toBe('estimated')
+    expect(acme.costOf({ ...call('acme/large'), hasOtherPrice: true }).status).toBe('estimated')
   })
 
   test('prices every model where one price is declared for all, and otherwise the named models alone', () => {
@@ -604,8 +605,125 @@ describe('a cost is an estimate', () => {
     expect(costOf('acme/x', { isEstimated: true }).status).toBe('unknown')
   })
 
-  test('if it has fees beside tokens that the table lacks; an owned model has no such fees', () => {
-    expect(costOf('openai/gpt-5', { hasExtraFees: true }).status).toBe('estimated')
-    expect(costOf('owned/mine', { hasExtraFees: true }).status).toBe('exact')
+  test('if it asked for another price than the table’s; an owned model has no such price', () => {
+    expect(costOf('openai/gpt-5', { hasOtherPrice: true }).status).toBe('estimated')
+    expect(costOf('owned/mine', { hasOtherPrice: true }).status).toBe('exact')
+  })
+})
+
+describe('uses of tools that the vendor runs', () => {
+  const fees = new PriceBook({
+    providers: new Map<string, ProviderPricing>([
+      [
+        'openai',
+        { type: 'listed', name: 'openai', toolFees: { webSearch: 10_000, fileSearch: 2_500 } },
+      ],
+      ['anthropic', listed('anthropic')],
+      [
+        'acme',
+        {
+          type: 'declared',
+          prices: new Map([['*', { input: 1, output: 2 }]]),
+          toolFees: { webSearch: 1, imageGeneration: 0 },
+        },
+      ],
+      ['sandbox', free],
+    ]),
+    declaredPrices: () => ({ input: 100, output: 200, cachedInput: 100 }),
+  })
+  const call = (changes: Partial<PricedCall> = {}): PricedCall => ({
+    accountId: DEFAULT_ACCOUNT,
+    target: 'openai/gpt-5',
+    usage: usage(),
+    startedAt: MIDDAY,
+    ...changes,
+  })
+  const tokens = fees.costOf(call())
+
+  test('are in the cost, in its source and in its parts, also when it is computed again', () => {
+    const cost = fees.costOf(call({ toolUses: { fileSearch: 2, webSearch: 30 } }))
+    expect(cost).toEqual({
+      microUsd: 2250 + 30 * 10_000 + 2 * 2_500,
+      status: 'estimated',
+      source: `${tokens.source}+webSearch:30@10000+fileSearch:2@2500`,
+    })
+    expect(fees.recompute(call(), cost)).toEqual(cost)
+    expect(fees.partsOf(call(), cost)).toEqual([
+      { kind: 'input', count: 1000, microUsdEach: 1.25 },
+      { kind: 'output', count: 100, microUsdEach: 10 },
+      { kind: 'webSearch', count: 30, microUsdEach: 10_000 },
+      { kind: 'fileSearch', count: 2, microUsdEach: 2_500 },
+    ])
+    // With the fee of its time.
+    expect(book.recompute(call(), cost)).toEqual(cost)
+    expect(fees.recompute(call(), { ...cost, source: `${cost.source}+hedge` })).toBeUndefined()
+  })
+
+  test('are the whole cost where no tokens were reported', () => {
+    const asked = call({ usage: null, outcome: 'failed' })
+    const cost = fees.costOf({ ...asked, toolUses: { webSearch: 3 } })
+    expect(cost).toEqual({ microUsd: 30_000, status: 'estimated', source: '+webSearch:3@10000' })
+    expect(fees.recompute(asked, cost)).toEqual(cost)
+    expect(fees.partsOf(asked, cost)).toEqual([
+      { kind: 'webSearch', count: 3, microUsdEach: 10_000 },
+    ])
+  })
+
+  test('make a cost an estimate if they have no fee, or may not have been counted', () => {
+    const statusOf = (changes: Partial<PricedCall>) => fees.costOf(call(changes)).status
+    expect(statusOf({ tools: ['webSearch'], toolUses: {} })).toBe('exact')
+    expect(statusOf({ tools: ['codeInterpreter'], toolUses: {} })).toBe('estimated')
+    expect(statusOf({ tools: ['other'] })).toBe('estimated')
+    expect(statusOf({ toolUses: { codeInterpreter: 1 } })).toBe('estimated')
+    const searched = call({ target: 'anthropic/claude-opus-4-5', toolUses: { webSearch: 9 } })
+    expect(fees.costOf(searched).source).toBe(tokens.source)
+  })
+
+  test('at the operator’s own fees, which may be nothing', () => {
+    const acme = { target: 'acme/large', tools: ['webSearch', 'imageGeneration'] as const }
+    const drawn = fees.costOf(call({ ...acme, toolUses: { imageGeneration: 5 } }))
+    expect(drawn).toMatchObject({ microUsd: 1200, status: 'exact' })
+    const searched = fees.costOf(call({ ...acme, toolUses: { webSearch: 2 } }))
+    expect(searched).toMatchObject({
+      microUsd: 1202,
+      source: 'configured@100/100/200+webSearch:2@1',
+    })
+    expect(fees.recompute(call(acme), searched)).toEqual(searched)
+  })
+
+  test('cost nothing at an account’s own model, however many it reports', () => {
+    for (const target of ['owned/mine', 'sandbox/echo']) {
+      const many = { tools: ['webSearch'] as const, toolUses: { webSearch: MAX_USES_OF_CALL } }
+      expect(fees.costOf(call({ target, ...many }))).toEqual(fees.costOf(call({ target })))
+    }
+  })
+
+  test.each([
+    ['openai/gpt-5', [], true],
+    ['openai/gpt-5', ['webSearch', 'fileSearch'], true],
+    ['openai/gpt-5', ['webSearch', 'codeInterpreter'], false],
+    ['openai/gpt-5', ['other'], false],
+    ['anthropic/claude-opus-4-5', ['webSearch'], false],
+    ['acme/x', ['imageGeneration'], true],
+    ['acme/x', ['fileSearch'], false],
+    ['owned/mine', ['other'], true],
+    ['sandbox/echo', ['other'], true],
+  ] as const)('at %s, with %p, are priced: %p', (target, tools, isPriced) =>
+    expect(fees.isPriced(DEFAULT_ACCOUNT, target, { at: MIDDAY, tools })).toBe(isPriced),
+  )
+
+  test('in any number make a cost that a row can hold, and that is found again', () => {
+    const count = fc.integer({ min: 0, max: MAX_USES_OF_CALL })
+    fc.assert(
+      fc.property(count, count, fc.boolean(), (webSearch, fileSearch, isReported) => {
+        const asked = call(isReported ? {} : { usage: null })
+        const cost = fees.costOf({ ...asked, toolUses: { webSearch, fileSearch } })
+        if (webSearch + fileSearch === 0) return
+        expect(Number.isSafeInteger(cost.microUsd)).toBe(true)
+        expect(fees.recompute(asked, cost)).toEqual(cost)
+        const parts = fees.partsOf(asked, cost)
+        expect(parts && sumParts(parts)).toBe(cost.microUsd as never)
+      }),
+    )
   })
 })

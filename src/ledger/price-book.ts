@@ -4,20 +4,24 @@
  *
  * `exact`: the model's own price and a whole report. `estimated`: the price of its family, a call
  * that did not end well, or tokens of which some may have another price that the report does not
- * tell apart. `unknown`: the rest. Tokens are what is priced; what providers take for single tools
- * (a web search) is not part of any report.
+ * tell apart, or tools that the vendor runs, once one was used or may have been without being
+ * counted. `unknown`: the rest.
  */
 import type { CallOutcome } from '../core/call.ts'
 import type { Cost, CostPart } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
+import { type AskedTool, NO_USES, type ToolFees, type ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AskedPrice, Prices } from '../gateway/ports.ts'
 import {
   type DeclaredPrices,
   partsOfListed,
   partsOfOwned,
+  partsOfUses,
   rateOf,
+  splitUses,
   sumParts,
+  withUses,
   writtenTokens,
 } from './cost-parts.ts'
 import { type ListedPrice, loadPriceTable, type PriceTable } from './price-table.ts'
@@ -27,10 +31,19 @@ import { type ListedPrice, loadPriceTable, type PriceTable } from './price-table
  * it are known.
  */
 export type ProviderPricing =
-  | { readonly type: 'listed'; readonly name: string; readonly models?: RegExp | undefined }
+  | ({
+      readonly type: 'listed'
+      readonly name: string
+      readonly models?: RegExp | undefined
+    } & Fees)
   | { readonly type: 'free'; readonly models?: readonly string[] }
   /** By the model's name; `*`: every other one. */
-  | { readonly type: 'declared'; readonly prices: ReadonlyMap<string, UsdPrices> }
+  | ({ readonly type: 'declared'; readonly prices: ReadonlyMap<string, UsdPrices> } & Fees)
+
+interface Fees {
+  /** Of tools that it runs itself. Absent: none is known. */
+  readonly toolFees?: ToolFees | undefined
+}
 
 /** US dollars per million tokens. */
 export interface UsdPrices {
@@ -69,8 +82,12 @@ export interface PricedCall {
   readonly outcome?: CallOutcome
   /** Of the usage a part is a guess. */
   readonly isEstimated?: boolean
-  /** It asked for what vendors charge beside tokens; the table knows no such prices. */
-  readonly hasExtraFees?: boolean
+  /** It asked for another price than the table's. */
+  readonly hasOtherPrice?: boolean
+  /** The vendor was asked to run these. */
+  readonly tools?: readonly AskedTool[]
+  /** The vendor has run these so often. */
+  readonly toolUses?: ToolUses | undefined
 }
 
 const OWNED = 'owned'
@@ -160,7 +177,14 @@ export class PriceBook {
     }
     if (known.type === 'unknown') return UNKNOWN
     const cost = this.#costOfPriced(known, call)
-    return call.hasExtraFees === true ? toEstimated(cost) : cost
+    const { hasOtherPrice, tools, toolUses } = call
+    if (tools === undefined && toolUses === undefined)
+      return hasOtherPrice === true ? toEstimated(cost) : cost
+    const isExact = hasOtherPrice !== true && isAllCounted(known.toolFees, tools, toolUses)
+    return withUses(
+      isExact ? cost : toEstimated(cost),
+      partsOfUses(known.toolFees, toolUses ?? NO_USES),
+    )
   }
 
   #costOfPriced(known: Listed | Declared, { usage, startedAt, outcome }: PricedCall): Cost {
@@ -176,12 +200,13 @@ export class PriceBook {
   /**
    * True where the usage of a call to this target has a price.
    */
-  isPriced(accountId: AccountId, target: string, { at, isSurcharged }: AskedPrice): boolean {
+  isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean {
+    const { at, isSurcharged, tools } = asked
     const known = this.#recall(target)
     if (known.type === 'free') return true
     if (known.type === 'unknown') return false
     if (known.type === 'owned') return this.#declaredPrices(accountId, known.model) !== undefined
-    if (isSurcharged === true) return false
+    if (isSurcharged === true || !isAllCounted(known.toolFees, tools)) return false
     if (known.type === 'declared') return true
     const price = this.#priceOf(known, at)
     return price !== undefined && partsOfListed(price.prices, NO_USAGE) !== undefined
@@ -193,6 +218,13 @@ export class PriceBook {
    * compared
    */
   recompute(call: PricedCall, stored: Cost | undefined): Cost | undefined {
+    if (stored === undefined) return this.#recompute(call, stored)
+    const { cost, uses } = splitUses(stored)
+    const computed = this.#recompute(call, cost)
+    return computed === undefined ? undefined : withUses(computed, uses)
+  }
+
+  #recompute(call: PricedCall, stored: Cost | undefined): Cost | undefined {
     const declared = stored?.source == null ? undefined : parseDeclaredSource(stored.source)
     if (declared !== undefined) {
       const { usage, outcome } = call
@@ -211,7 +243,14 @@ export class PriceBook {
    */
   partsOf(call: PricedCall, stored: Cost | undefined): readonly CostPart[] | undefined {
     if (stored === undefined || stored.microUsd === null) return undefined
-    if (this.recompute(call, stored)?.microUsd !== stored.microUsd) return undefined
+    const { cost, uses } = splitUses(stored)
+    if (cost.microUsd === null) return uses
+    const parts = this.#partsOf(call, cost)
+    return parts === undefined || uses.length === 0 ? parts : [...parts, ...uses]
+  }
+
+  #partsOf(call: PricedCall, stored: Cost): readonly CostPart[] | undefined {
+    if (this.#recompute(call, stored)?.microUsd !== stored.microUsd) return undefined
     if (stored.source === NOTHING_ASKED.source) return []
     if (call.target === null) return undefined
     if (call.usage === null) return isFreeWhateverIsUsed(stored) ? [] : undefined
@@ -254,13 +293,15 @@ export class PriceBook {
     if (pricing?.type === 'free') return pricing
     if (providerId === OWNED) return { type: 'owned', model }
     if (pricing === undefined) return { type: 'unknown' }
+    const { toolFees = NO_FEES } = pricing
     if (pricing.type === 'declared') {
       const prices = pricing.prices.get(model) ?? pricing.prices.get(ANY_MODEL)
       return prices === undefined
         ? { type: 'unknown' }
-        : { type: 'declared', prices: toCents(prices) }
+        : { type: 'declared', prices: toCents(prices), toolFees }
     }
-    return { type: 'listed', provider: pricing.name, model, minute: Number.NaN, price: undefined }
+    const { name: provider } = pricing
+    return { type: 'listed', provider, model, toolFees, minute: Number.NaN, price: undefined }
   }
 }
 
@@ -318,6 +359,18 @@ function toCents({ input, output, cachedInput = input }: UsdPrices): DeclaredPri
   return { input: cents(input), output: cents(output), cachedInput: cents(cachedInput) }
 }
 
+const NO_FEES: ToolFees = {}
+
+/** True where nothing that was asked for, or used, costs what is not known. */
+function isAllCounted(
+  fees: ToolFees,
+  asked: readonly AskedTool[] = [],
+  uses: ToolUses = NO_USES,
+): boolean {
+  const hasFee = (tool: AskedTool) => tool !== 'other' && fees[tool] !== undefined
+  return asked.every(hasFee) && (Object.keys(uses) as AskedTool[]).every(hasFee)
+}
+
 function toEstimated(cost: Cost): Cost {
   return cost.status === 'exact' ? { ...cost, status: 'estimated' } : cost
 }
@@ -340,6 +393,7 @@ interface Listed {
   readonly type: 'listed'
   readonly provider: string
   readonly model: string
+  readonly toolFees: ToolFees
   /** Since the Unix epoch: when the price was looked up. */
   minute: number
   price: ListedPrice | undefined
@@ -348,6 +402,7 @@ interface Listed {
 interface Declared {
   readonly type: 'declared'
   readonly prices: DeclaredPrices
+  readonly toolFees: ToolFees
 }
 
 /** Known of a target, whatever the call. */

@@ -20,5 +20,8 @@ export const anthropic = defineProvider({
     },
     'anthropic-count-tokens': { path: '/v1/messages/count_tokens', checksSignatures: true },
   },
+  // https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool (2026-11): only
+  // searches that succeed, as `usage` reports them. Code execution costs by the hour.
+  toolFees: { webSearch: 10 },
   ...anthropicModels,
 })

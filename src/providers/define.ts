@@ -1,4 +1,5 @@
 /** Defines a provider: data. A capability is a present or absent field, never a method. */
+import { TOOL_KINDS, type ToolFees, type ToolKind } from '../core/tool-uses.ts'
 import type { ModelTraits } from '../wire/codec.ts'
 import type { DialectId } from '../wire/dialect.ts'
 
@@ -109,6 +110,11 @@ export interface Provider {
    * Matches the models of its price table that are its own, where it shares the table with another.
    */
   readonly pricedModels?: RegExp
+  /**
+   * Fees for each use of tools that it runs itself, in US dollars per thousand uses: of those kinds
+   * whose uses an answer tells of, and whose fee depends on their number alone.
+   */
+  readonly toolFees?: { readonly [Kind in ToolKind]?: number | undefined }
   /** Its answers cost nothing, whatever the model. */
   readonly isFree?: true
   /** Prices of its models, by their names; `*`: every other one. Then no price table is asked. */
@@ -146,17 +152,36 @@ export function openaiCompatible(
 
 export type Pricing =
   | { readonly type: 'free'; readonly models: readonly string[] }
-  | { readonly type: 'declared'; readonly prices: ReadonlyMap<string, ModelPrices> }
+  | ({ readonly type: 'declared'; readonly prices: ReadonlyMap<string, ModelPrices> } & Fees)
   /** `models`: those of the table that are its own. */
-  | { readonly type: 'listed'; readonly name: string; readonly models?: RegExp | undefined }
+  | ({
+      readonly type: 'listed'
+      readonly name: string
+      readonly models?: RegExp | undefined
+    } & Fees)
+
+interface Fees {
+  readonly toolFees: ToolFees
+}
 
 /** How calls to it are priced, and by that which of its models are known. */
 export function pricingOf(provider: Provider): Pricing {
   const { id, pricedAs, pricedModels, isFree, knownModels, declaredPrices } = provider
-  if (declaredPrices !== undefined) return { type: 'declared', prices: declaredPrices }
+  const toolFees = toMicroUsd(provider.toolFees ?? {})
+  if (declaredPrices !== undefined) return { type: 'declared', prices: declaredPrices, toolFees }
   return isFree === true
     ? { type: 'free', models: knownModels ?? [] }
-    : { type: 'listed', name: pricedAs ?? id, models: pricedModels }
+    : { type: 'listed', name: pricedAs ?? id, models: pricedModels, toolFees }
+}
+
+/** A dollar for a thousand is a thousand micro-dollars for one. */
+function toMicroUsd(fees: NonNullable<Provider['toolFees']>): ToolFees {
+  return Object.fromEntries(
+    TOOL_KINDS.flatMap((kind) => {
+      const usd = fees[kind]
+      return usd === undefined ? [] : [[kind, Math.round(usd * 1_000)]]
+    }),
+  )
 }
 
 /** `OPENAI_API_KEY` for `openai`: the name under which the operator gives a provider's key. */

@@ -13,5 +13,8 @@ export const openai = defineProvider({
     'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true },
     'openai-embeddings': { path: '/embeddings' },
   },
+  // https://developers.openai.com/api/docs/pricing#built-in-tools (2026-11). Not `web_search_preview`,
+  // whose fee depends on the model, nor containers, which cost by their size and by the session.
+  toolFees: { webSearch: 10, fileSearch: 2.5 },
   ...openaiModels,
 })

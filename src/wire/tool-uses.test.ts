@@ -5,7 +5,7 @@ import { MAX_USES_OF_CALL, type ToolUses } from '../core/tool-uses.ts'
 import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
 import type { StreamTap } from './dialect.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
-import { countItems, readServerToolUse } from './tool-uses.ts'
+import { countItems, kindOfTool, readServerToolUse } from './tool-uses.ts'
 
 const search = (action?: string) => ({
   type: 'web_search_call',
@@ -13,6 +13,19 @@ const search = (action?: string) => ({
   status: 'completed',
   ...(action === undefined ? {} : { action: { type: action, query: 'q' } }),
 })
+
+test.each([
+  ['web_search', 'webSearch'],
+  ['web_search_20250305', 'webSearch'],
+  ['web_search_2025_08_26', 'webSearch'],
+  ['file_search', 'fileSearch'],
+  // Another tool, with another fee.
+  ['web_search_preview', undefined],
+  ['web_search_preview_2025_03_11', undefined],
+  ['code_execution_20250825', undefined],
+  ['__proto__', undefined],
+  ['', undefined],
+])('the tool %s of a request is %p', (type, kind) => expect(kindOfTool(type)).toBe(kind as never))
 
 describe('an output’s items', () => {
   const rows: readonly (readonly [name: string, output: unknown, uses: ToolUses])[] = [

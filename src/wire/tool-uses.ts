@@ -19,6 +19,14 @@ const KINDS_BY_NAME: Readonly<Record<string, ToolKind>> = {
   image_generation: 'imageGeneration',
 }
 
+/** A version is a date. Anything else behind the name is another tool, and may cost more. */
+const VERSION = /_\d[\d_]*$/
+
+/** @param type of a tool in a request: `web_search`, `web_search_20250305` */
+export function kindOfTool(type: string): ToolKind | undefined {
+  return ofName(type.replace(VERSION, ''))
+}
+
 function ofName(name: string): ToolKind | undefined {
   return Object.hasOwn(KINDS_BY_NAME, name) ? KINDS_BY_NAME[name] : undefined
 }

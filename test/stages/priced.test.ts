@@ -116,7 +116,11 @@ describe('a request that chooses a price above the list’s', () => {
     asks({ tools: [{ type: 'image_generation' }] }, true),
     asks({ modalities: ['text', 'audio'] }, true),
     asks({ modalities: ['text'] }, false),
-    asks({ tools: [{ type: 'web_search' }] }, false),
+    // Chat tells nobody how often a tool was used.
+    asks({ tools: [{ type: 'web_search' }] }, true),
+    asks({ web_search_options: {} }, true),
+    asks({ web_search_options: null }, false),
+    asks({ tools: [{ type: 'function', function: { name: 'web_search' } }] }, false),
     {
       ...asks({ service_tier: 'priority' }, false),
       name: 'is served where no limit is in money',

@@ -8,6 +8,7 @@ import { GatewayError } from '../../src/core/errors.ts'
 import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
+import type { AskedTool } from '../../src/core/tool-uses.ts'
 import { type AddedHeaders, CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
 import { CircuitBreakers } from '../../src/gateway/attempt/circuit-breakers.ts'
 import { BodyRoom } from '../../src/gateway/call.ts'
@@ -94,6 +95,8 @@ const BODY_LIMITS = { maxBodyBytes: 64 * 1024, bodyTimeoutMs: 5_000 }
 /** What a token costs here, in millionths of a US dollar. */
 const INPUT_PRICE = 1
 const OUTPUT_PRICE = 10
+/** What a search costs; no other use of a tool has a fee. */
+export const SEARCH_FEE = 1000
 
 export interface ClientRequest {
   readonly path: string
@@ -405,14 +408,26 @@ const PROVIDERS: PipelinePorts['providers'] = new Map(
   ]),
 )
 
+const hasFee = (tool: AskedTool) => tool === 'webSearch'
+
 const SCRIPTED_PRICES: PipelinePorts['prices'] = {
-  isPriced: (_, target, { isSurcharged }) => !target.includes('unpriced') && isSurcharged !== true,
-  priceOf: ({ usage, isEstimated, hasExtraFees }) =>
-    usage === null
+  isPriced: (_, target, { isSurcharged, tools = [] }) =>
+    !target.includes('unpriced') && isSurcharged !== true && tools.every(hasFee),
+  priceOf: ({ usage, isEstimated, hasOtherPrice, tools = [], toolUses = {} }) =>
+    usage === null && toolUses.webSearch === undefined
       ? { microUsd: null, status: 'unknown', source: null }
       : {
-          microUsd: usage.inputTokens * INPUT_PRICE + usage.outputTokens * OUTPUT_PRICE,
-          status: isEstimated === true || hasExtraFees === true ? 'estimated' : 'exact',
+          microUsd:
+            (usage?.inputTokens ?? 0) * INPUT_PRICE +
+            (usage?.outputTokens ?? 0) * OUTPUT_PRICE +
+            (toolUses.webSearch ?? 0) * SEARCH_FEE,
+          status:
+            isEstimated === true ||
+            hasOtherPrice === true ||
+            !tools.every(hasFee) ||
+            Object.keys(toolUses).length > 0
+              ? 'estimated'
+              : 'exact',
           source: 'scripted',
         },
 }

@@ -6,7 +6,7 @@ import { createRoute } from '@hono/zod-openapi'
 import { verifiedCostsBody, verifyCostsBody } from '../../contract/costs.ts'
 import { noQuery } from '../../contract/lists.ts'
 import type { CallRecord } from '../../core/call.ts'
-import type { Cost } from '../../core/cost.ts'
+import { type Cost, USES_IN_SOURCE } from '../../core/cost.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -84,7 +84,7 @@ function compareCosts(calls: readonly CallRecord[], prices: ControlPlaneDependen
   for (const call of calls) {
     const computed = prices.recompute(call)
     if (computed === undefined) {
-      const source = call.cost?.source ?? null
+      const source = call.cost?.source?.replaceAll(USES_IN_SOURCE, '') ?? null
       incomparable.set(source, (incomparable.get(source) ?? 0) + 1)
     } else if (!isSame(call.cost, computed)) differing.push({ call, computed })
   }

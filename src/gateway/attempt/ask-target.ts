@@ -84,6 +84,7 @@ export async function askTarget(
   const { clock, breakers } = ports
   const attempt = beginAttempt(clock, target.name, call.trace?.beginAttempt())
   attempt.isPlatforms = target.owner === 'platform'
+  attempt.isTranslated = target.isTranslated
   call.attempts.push(attempt)
   noteTarget(call, target)
   if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)

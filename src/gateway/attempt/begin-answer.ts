@@ -3,6 +3,7 @@
  * anything.
  */
 import { callersTypeOf, GatewayError } from '../../core/errors.ts'
+import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'
 import type { Exchange } from '../../upstream/exchange.ts'
@@ -43,14 +44,20 @@ const USAGE_MEMBERS: ReadonlySet<string> = new Set(['usage', 'usageMetadata', 'm
 /** The beginning of an answer that will be relayed. */
 export type BegunAnswer = AnswerHead &
   (
-    | { readonly type: 'whole'; readonly body: Uint8Array; readonly usage: Usage | null }
+    | {
+        readonly type: 'whole'
+        readonly body: Uint8Array
+        readonly usage: Usage | null
+        /** Of the vendor's own tools. Undefined: the dialect tells of none. */
+        readonly toolUses?: ToolUses | undefined
+      }
     | {
         readonly type: 'large'
         readonly exchange: Exchange
         readonly first: Uint8Array
         /** Has seen `first` already. */
         readonly counted: MemberReader
-        readonly readUsage: RelayedDialect['readUsage']
+        readonly dialect: Pick<RelayedDialect, 'readUsage' | 'readToolUses'>
       }
     | {
         readonly type: 'events'
@@ -230,13 +237,14 @@ function toBegun(
   if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) {
     const counted = new MemberReader(USAGE_MEMBERS)
     counted.push(body)
-    const { readUsage } = outgoing.dialect
-    return { type: 'large', status, headers, exchange, first: body, counted, readUsage }
+    const { dialect } = outgoing
+    return { type: 'large', status, headers, exchange, first: body, counted, dialect }
   }
   const answer = parseAnswer(body, target)
   const { dialect } = outgoing
   if (!dialect.isAnswer(answer)) throw noAnswer(body, expected)
-  return { type: 'whole', status, headers, body, usage: dialect.readUsage(answer) }
+  const toolUses = dialect.readToolUses?.(answer)
+  return { type: 'whole', status, headers, body, usage: dialect.readUsage(answer), toolUses }
 }
 
 /** Reads to the end, or until there is more than `limit`: then what was read so far. */

@@ -4,6 +4,7 @@
  */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { GatewayError } from '../../core/errors.ts'
+import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
 import { upstreamRequestId } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
@@ -14,6 +15,7 @@ import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
 import type { AdmittedCall, Call } from '../call.ts'
+import { atLeastOneEach } from '../extra-fees.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { type CallResult, letGoOfBody, type SettlePorts, settle } from '../settle/settle.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
@@ -73,10 +75,10 @@ interface RelayedHeaders {
 async function relayWhole(
   ports: RelayPorts,
   call: AdmittedCall,
-  { status, body, usage }: Extract<BegunAnswer, { type: 'whole' }>,
+  { status, body, usage, toolUses }: Extract<BegunAnswer, { type: 'whole' }>,
   { forwarded, headers }: RelayedHeaders,
 ): Promise<Response> {
-  await settle(ports, call, succeeded(status, usage))
+  await settle(ports, call, succeeded(status, usage, toolUses))
   const response = answerWhole(body, { status, headers })
   addOwnHeaders(response.headers, forwarded, call)
   return response
@@ -136,9 +138,10 @@ export function giveUp(ports: SettlePorts, relayed: Relayed): Promise<void> {
 
 /** The client left: what the upstream has not reported is estimated. */
 function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
-  const { answer } = relayed
+  const { answer, call } = relayed
   const unreportedBytes = unreportedOf(ports, relayed)
-  return { outcome: 'cancelled', status: answer.status, usage: usageOf(answer), unreportedBytes }
+  const told = { usage: usageOf(answer), toolUses: toolUsesOf(answer, call), unreportedBytes }
+  return { outcome: 'cancelled', status: answer.status, ...told }
 }
 
 /** In bytes of text. */
@@ -253,7 +256,7 @@ async function relayLarge(
   }
   try {
     while (await exchange.readWhile(pass)) await slow
-    await settle(ports, call, succeeded(status, usageOf(answer)))
+    await settle(ports, call, succeeded(status, usageOf(answer), toolUsesOf(answer, call)))
     await client.write(held)
   } catch (thrown) {
     await endBroken(ports, relayed, { thrown, client, encode: () => NOTHING })
@@ -280,8 +283,8 @@ async function endBroken(
   }
   const error = toFailure(thrown, target.name)
   if (isTargetsFault(error)) breakers.noteFailed(target.healthKey, 0, error)
-  const usage = usageOf(answer)
-  const failed = { outcome: 'failed', status, errorKind: error.kind, usage } as const
+  const told = { usage: usageOf(answer), toolUses: toolUsesOf(answer, call) }
+  const failed = { outcome: 'failed', status, errorKind: error.kind, ...told } as const
   await settleQuietly(
     ports,
     call,
@@ -333,22 +336,40 @@ async function settleQuietly(
 
 /** Usage as far as the upstream reported it. */
 function usageOf(answer: BegunStream): Usage | null {
-  return answer.type === 'events' ? answer.tap.usage : answer.readUsage(answer.counted.members)
+  return answer.type === 'events'
+    ? answer.tap.usage
+    : answer.dialect.readUsage(answer.counted.members)
+}
+
+/** As far as they were seen; of an answer too large to hold, one each where it does not report them. */
+function toolUsesOf(answer: BegunStream, { bodyFigures }: AdmittedCall): ToolUses | undefined {
+  if (answer.type === 'events') return answer.tap.toolUses
+  return (
+    answer.dialect.readToolUses?.(answer.counted.members) ??
+    atLeastOneEach(bodyFigures?.tools ?? [])
+  )
 }
 
 function endOf(
   { tap, status }: Extract<BegunAnswer, { type: 'events' }>,
   { isLeft }: AnswerSink,
 ): CallResult {
-  const { usage, verdict, unreportedBytes } = tap
-  if (verdict === 'failed') return { outcome: 'failed', status, errorKind: 'upstream_error', usage }
+  const { usage, verdict, unreportedBytes, toolUses } = tap
+  if (verdict === 'failed')
+    return { outcome: 'failed', status, errorKind: 'upstream_error', usage, toolUses }
   const outcome = isLeft ? 'cancelled' : 'succeeded'
   // Some servers count no streams: what went through them is in no sum unless it is estimated.
-  return usage === null ? { outcome, status, usage, unreportedBytes } : { outcome, status, usage }
+  return usage === null
+    ? { outcome, status, usage, unreportedBytes, toolUses }
+    : { outcome, status, usage, toolUses }
 }
 
-function succeeded(status: number, usage: Usage | null): CallResult {
-  return { outcome: 'succeeded', status, usage }
+function succeeded(
+  status: number,
+  usage: Usage | null,
+  toolUses: ToolUses | undefined,
+): CallResult {
+  return { outcome: 'succeeded', status, usage, toolUses }
 }
 
 const NOTHING = new Uint8Array(0)

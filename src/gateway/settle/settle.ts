@@ -5,11 +5,12 @@ import type { Stopwatch } from '../../core/clock.ts'
 import type { Cost } from '../../core/cost.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
+import { type AskedTool, NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import { MAX_TOKENS_OF_CALL, toTrueUsage, type Usage } from '../../core/usage.ts'
 import { countsForQuota, estimateInputTokens, estimateTextTokens } from '../admit.ts'
 import { type AdmittedCall, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
-import { hasExtraFees } from '../extra-fees.ts'
+import { atLeastOneEach, hasOtherPrice, listHostedTools } from '../extra-fees.ts'
 import type { Ledger, Prices, Spent } from '../ports.ts'
 import { toSentGateId } from './sent-gate-id.ts'
 
@@ -26,6 +27,8 @@ export interface CallResult {
    * estimated.
    */
   readonly unreportedBytes?: number
+  /** Uses of the vendor's own tools, as far as they were seen; absent: the answer tells of none. */
+  readonly toolUses?: ToolUses | undefined
 }
 
 export const UNKNOWN_GATE = '(unknown)' as GateId
@@ -52,7 +55,8 @@ export function letGoOfBody(call: AdmittedCall): void {
   const { body } = call.accepted
   call.bodyFigures = {
     inputTokens: estimateInputTokens(body),
-    hasExtraFees: hasExtraFees(body),
+    hasOtherPrice: hasOtherPrice(body),
+    tools: listHostedTools(body, call.dialect),
   }
   body.letGo()
   call.share.giveBack()
@@ -70,6 +74,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     target,
     reported: toTrueUsage(result.usage),
     unreportedBytes: result.unreportedBytes,
+    toolUses: result.toolUses,
     attempts,
   })
   const usage = sumUsed(used)
@@ -135,12 +140,14 @@ function toSpent(record: CallRecord, endedAtMs: number): Spent {
 interface UsedPart {
   /** `provider/model`; null where the gateway answered itself. */
   readonly target: string | null
-  readonly usage: Usage
+  /** Null: nobody knows, and only uses of tools were seen. */
+  readonly usage: Usage | null
   readonly isEstimated: boolean
+  readonly toolUses?: ToolUses | undefined
 }
 
 /** Whose body may have been let go. */
-type AskedCall = Pick<AdmittedCall, 'accepted' | 'bodyFigures'>
+type AskedCall = Pick<AdmittedCall, 'accepted' | 'bodyFigures' | 'dialect' | 'attempts'>
 
 interface EndedCall {
   readonly asked: AskedCall
@@ -149,21 +156,32 @@ interface EndedCall {
   readonly reported: Usage | null
   /** Undefined: what was not reported is not estimated. */
   readonly unreportedBytes: number | undefined
+  readonly toolUses: ToolUses | undefined
   readonly attempts: readonly AttemptRecord[]
 }
 
 /** Nothing where nobody knows, and nothing is to be guessed. */
 function listUsed(call: EndedCall): readonly UsedPart[] {
   const parts: UsedPart[] = []
-  const { target, reported, unreportedBytes, asked } = call
+  const { target, reported, unreportedBytes, toolUses = NO_USES, asked } = call
   if (unreportedBytes !== undefined) parts.push(withEstimate(call, unreportedBytes))
-  else if (reported !== null) parts.push({ target, usage: reported, isEstimated: false })
+  else if (reported !== null || Object.keys(toolUses).length > 0)
+    parts.push({ target, usage: reported, isEstimated: false, toolUses })
   for (const attempt of call.attempts) {
     if (!attempt.isGivenUp) continue
     const usage = onlyInput(inputTokensOf(asked))
-    parts.push({ target: attempt.target, usage, isEstimated: true })
+    parts.push({ target: attempt.target, usage, isEstimated: true, toolUses: unseenUses(asked) })
   }
   return parts
+}
+
+/** A stream tells of itself before a tool is run; of a whole answer nothing is seen until its end. */
+function unseenUses(asked: AskedCall): ToolUses {
+  return asked.accepted.stream ? NO_USES : atLeastOneEach(toolsOf(asked))
+}
+
+function toolsOf({ bodyFigures, accepted, dialect }: AskedCall): readonly AskedTool[] {
+  return bodyFigures?.tools ?? listHostedTools(accepted.body, dialect)
 }
 
 function sumUsed(parts: readonly UsedPart[]): Usage | null {
@@ -172,23 +190,28 @@ function sumUsed(parts: readonly UsedPart[]): Usage | null {
   let { usage } = first
   // Others were given up before they wrote anything: they read, and nothing is known of their
   // caches.
-  for (let at = 1; at < parts.length; at += 1)
-    usage = { ...usage, inputTokens: addTokens(usage.inputTokens, parts[at]?.usage.inputTokens) }
+  for (let at = 1; at < parts.length; at += 1) {
+    const read = parts[at]?.usage?.inputTokens
+    usage =
+      usage === null
+        ? onlyInput(read ?? 0)
+        : { ...usage, inputTokens: addTokens(usage.inputTokens, read) }
+  }
   return usage
 }
 
 /**
  * The report counts as it is; text behind it is added, and without any report what went in as well.
  */
-function withEstimate({ reported, asked, target }: EndedCall, bytes: number): UsedPart {
+function withEstimate({ reported, asked, target, toolUses }: EndedCall, bytes: number): UsedPart {
   const written = estimateTextTokens(bytes)
   if (reported === null) {
     const usage = { ...onlyInput(inputTokensOf(asked)), outputTokens: written }
-    return { target, usage, isEstimated: true }
+    return { target, usage, isEstimated: true, toolUses }
   }
-  if (written === 0) return { target, usage: reported, isEstimated: false }
+  if (written === 0) return { target, usage: reported, isEstimated: false, toolUses }
   const outputTokens = addTokens(reported.outputTokens, written)
-  return { target, usage: { ...reported, outputTokens }, isEstimated: true }
+  return { target, usage: { ...reported, outputTokens }, isEstimated: true, toolUses }
 }
 
 /** No estimate makes of a report what cannot be true. */
@@ -206,9 +229,11 @@ function onlyInput(inputTokens: number): Usage {
 
 type PricedCall = Parameters<Prices['priceOf']>[0]
 
-interface UnpricedCall extends Omit<PricedCall, 'isEstimated' | 'hasExtraFees'> {
+interface UnpricedCall extends Omit<PricedCall, keyof AskedFor | 'isEstimated' | 'toolUses'> {
   readonly asked: AskedCall
 }
+
+type AskedFor = Required<Pick<PricedCall, 'hasOtherPrice' | 'tools'>>
 
 /** Each target's part at its own price. */
 function priceUsed(
@@ -220,37 +245,41 @@ function priceUsed(
   const first = used[0]
   if (first === undefined) return prices.priceOf(call)
   const { bodyFigures, accepted } = call.asked
-  const hasFees = bodyFigures?.hasExtraFees ?? hasExtraFees(accepted.body)
+  const askedFor = {
+    hasOtherPrice: bodyFigures?.hasOtherPrice ?? hasOtherPrice(accepted.body),
+    tools: toolsOf(call.asked),
+  }
   return used.length === 1 && first.target === call.target
-    ? pricePart(prices, first, call, hasFees)
-    : priceParts(prices, used, call, hasFees)
+    ? pricePart(prices, first, call, askedFor)
+    : priceParts(prices, used, call, askedFor)
 }
 
 function priceParts(
   prices: Prices,
   used: readonly UsedPart[],
   call: UnpricedCall,
-  hasFees: boolean,
+  askedFor: AskedFor,
 ): Cost | undefined {
-  const costs = used.map((part) => pricePart(prices, part, call, hasFees))
+  const costs = used.map((part) => pricePart(prices, part, call, askedFor))
   return costs.some((cost) => cost === undefined) ? undefined : sumCosts(costs as readonly Cost[])
 }
 
 function pricePart(
   prices: Prices,
-  { target, usage, isEstimated }: UsedPart,
-  { accountId, startedAt, outcome }: UnpricedCall,
-  hasFees: boolean,
+  { target, usage, isEstimated, toolUses }: UsedPart,
+  { accountId, startedAt, outcome, asked }: UnpricedCall,
+  { hasOtherPrice, tools }: AskedFor,
 ): Cost | undefined {
-  return prices.priceOf({
-    accountId,
-    target,
-    usage,
-    startedAt,
-    outcome,
-    isEstimated,
-    hasExtraFees: hasFees,
-  })
+  const call = { accountId, target, usage, startedAt, outcome, isEstimated, hasOtherPrice }
+  // Nearly every call: what asks for no tool, and tells of none.
+  return tools.length === 0 && (toolUses === undefined || toolUses === NO_USES)
+    ? prices.priceOf(call)
+    : prices.priceOf(isTranslated(asked, target) ? call : { ...call, tools, toolUses })
+}
+
+/** No tool of a vendor's goes into another dialect. */
+function isTranslated({ attempts }: AskedCall, target: string | null): boolean {
+  return attempts.some((attempt) => attempt.target === target && attempt.isTranslated)
 }
 
 /**

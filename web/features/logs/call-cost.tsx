@@ -16,7 +16,20 @@ const PART_NAMES: Readonly<Record<Part['kind'], string>> = {
   output: 'Output',
   reasoning: 'Reasoning',
   request: 'The request',
+  webSearch: 'Web searches',
+  fileSearch: 'File searches',
+  codeInterpreter: 'Code interpreter',
+  imageGeneration: 'Generated images',
 }
+
+/** By the million; the others by the piece. */
+const TOKENS: ReadonlySet<Part['kind']> = new Set<Part['kind']>([
+  'input',
+  'cachedInput',
+  'cacheWrite',
+  'output',
+  'reasoning',
+])
 
 export function CallUsage({ log }: { readonly log: Log }) {
   const { usage } = log
@@ -53,7 +66,8 @@ export function CallUsage({ log }: { readonly log: Log }) {
 
 const CERTAINTY: Readonly<Record<Details['cost']['status'], string>> = {
   exact: 'Exact: the model’s own price times what the provider reported.',
-  estimated: 'Estimated: the price of a model like it, or a report that does not tell all.',
+  estimated:
+    'Estimated: the price of a model like it, a report that does not tell all, or tools that the provider runs.',
   unknown:
     'Unknown: there is no price for this model, or the provider reported no tokens. It is in no sum.',
 }
@@ -93,9 +107,9 @@ export function CallCost({
                   {PART_NAMES[kind]}
                 </th>
                 <td className="py-0.5 text-right text-ink-faint">
-                  {kind === 'request'
-                    ? formatUsd(usdPerMillion / 1_000_000)
-                    : `${formatWhole(count)} × ${formatUsd(usdPerMillion)} / 1M`}
+                  {TOKENS.has(kind)
+                    ? `${formatWhole(count)} × ${formatUsd(usdPerMillion)} / 1M`
+                    : `${formatWhole(count)} × ${formatUsd(usdPerMillion / 1_000_000)}`}
                 </td>
                 <td className="py-0.5 pl-4 text-right text-ink">{formatUsd(usd)}</td>
               </tr>

@@ -46,6 +46,7 @@ test('a provider may set the other members too', () => {
     'headers: {x-team: gateway}',
     'countsStreamsOnRequest: false',
     "prices: {large: {input: 2, output: 8, cachedInput: 0.5}, '*': {input: 0.1, output: 0}}",
+    'toolFees: {webSearch: 10, fileSearch: 0}',
   ).replace('/v1', '/v1/')
   expect(parse(text).providers).toEqual([
     {
@@ -62,6 +63,7 @@ test('a provider may set the other members too', () => {
         ['large', { input: 2, output: 8, cachedInput: 0.5 }],
         ['*', { input: 0.1, output: 0 }],
       ]),
+      toolFees: { webSearch: 10, fileSearch: 0 },
     },
   ])
 })
@@ -81,6 +83,7 @@ test('the example of the documentation is valid, and shows the defaults', async 
         ['acme-large', { input: 2, output: 8, cachedInput: 0.5 }],
         ['*', { input: 0.5, output: 1 }],
       ]),
+      toolFees: { webSearch: 10 },
     },
   ] as Provider[])
   expect(parse(example).plans).toEqual({

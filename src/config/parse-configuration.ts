@@ -72,7 +72,7 @@ function toError({ path }: ConfigurationText, faults: readonly YamlFault[]): Set
 
 function toProvider(configured: ConfiguredProvider): Provider {
   const { id, name, baseUrl, dialects, chatPath, countsStreamsOnRequest } = configured
-  const { apiKeyVariable, headers, prices } = configured
+  const { apiKeyVariable, headers, prices, toolFees } = configured
   const endpoints: Record<(typeof dialects)[number], Endpoint> = {
     'openai-chat': { path: chatPath, countsStreamsOnRequest },
     'openai-responses': { path: '/responses' },
@@ -86,5 +86,6 @@ function toProvider(configured: ConfiguredProvider): Provider {
     ...(apiKeyVariable === undefined ? {} : { keyVariable: apiKeyVariable }),
     ...(headers === undefined ? {} : { fixedHeaders: headers }),
     ...(prices === undefined ? {} : { declaredPrices: new Map(Object.entries(prices)) }),
+    ...(toolFees === undefined ? {} : { toolFees }),
   }
 }

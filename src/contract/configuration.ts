@@ -12,6 +12,7 @@ const MAX_PROVIDERS = 100
 const MAX_HEADERS = 20
 const MAX_PRICED_MODELS = 1_000
 const MAX_USD_PER_MILLION = 1_000_000
+const MAX_USD_PER_THOUSAND = 100_000
 
 const providerId = z
   .string()
@@ -104,6 +105,17 @@ const modelPrices = z.strictObject({
   cachedInput: usdPerMillion.optional(),
 })
 
+/** US dollars per thousand uses. */
+const usdPerThousand = z.number().min(0).max(MAX_USD_PER_THOUSAND)
+
+/** Of tools that the provider runs itself. */
+const toolFees = z.strictObject({
+  webSearch: usdPerThousand.optional(),
+  fileSearch: usdPerThousand.optional(),
+  codeInterpreter: usdPerThousand.optional(),
+  imageGeneration: usdPerThousand.optional(),
+})
+
 const prices = z
   .record(z.string().min(1).max(200), modelPrices)
   .refine((declared) => Object.keys(declared).length <= MAX_PRICED_MODELS, {
@@ -126,6 +138,7 @@ const configuredProvider = z.strictObject({
   headers: headers.optional(),
   countsStreamsOnRequest: z.boolean().default(true),
   prices: prices.optional(),
+  toolFees: toolFees.optional(),
 })
 
 const providers = z

@@ -156,6 +156,7 @@ function settleOne(observer: CallObserver | undefined): void {
     request: { headers: HEADERS, signal: SIGNAL },
     accepted: REQUEST,
     isStrict: false,
+    tools: [],
     headers: {},
     place: undefined,
     ticket: { headers: {}, reserveQuota: () => undefined, settle() {} },

@@ -7,7 +7,8 @@
 import type { CallCredential } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
-import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+import type { AskedTool } from '../core/tool-uses.ts'
+import type { AcceptedRequest } from '../wire/dialect.ts'
 import type { AdmittedCall, Call } from './call.ts'
 import { findSurcharge, hostedToolsMember, listHostedTools } from './extra-fees.ts'
 import type { Target } from './plan/compile-target.ts'
@@ -21,17 +22,21 @@ import { keepOwnIds, keepWithinGate } from './shared-credential.ts'
  * `unavailable` while usage cannot be written down
  */
 export function admit(
-  ports: { readonly limits: Limits; readonly ledger: Ledger },
+  ports: PricedPorts & { readonly ledger: Ledger },
   call: Call,
   { caller, accepted }: { readonly caller: Caller; readonly accepted: AcceptedRequest },
 ): AdmittedCall | Promise<AdmittedCall> {
   // Before any money is spent upstream: what cannot be written down is not begun (design §6).
   ports.ledger.assertWritable()
-  const ticket = ports.limits.admit(caller, {
+  const tools = listHostedTools(accepted.body, call.dialect)
+  call.tools = tools
+  const ahead = {
     gateId: accepted.gateId,
     startedAtMs: call.startedAt,
     estimatedTokens: estimateTokens(accepted),
-  })
+  }
+  const toolFees = tools.length === 0 ? 0 : (ports.prices?.feesOf(tools) ?? 0)
+  const ticket = ports.limits.admit(caller, toolFees === 0 ? ahead : { ...ahead, toolFees })
   return ticket instanceof Promise ? admitLater(call, ticket) : toAdmitted(call, ticket)
 }
 
@@ -159,11 +164,11 @@ function readOutputCap(body: AcceptedRequest['body']): number {
 export function restrictTargets(
   ports: PricedPorts,
   plan: Plan,
-  { caller, ticket, dialect, startedAt: startedAtMs }: AdmittedCall,
+  { caller, ticket, tools, startedAt: startedAtMs }: AdmittedCall,
 ): Plan | Promise<Plan> {
   const { gate, request, targets } = plan
   const own = keepOwnIds(request, keepWithinGate(request, targets))
-  const asked = { targets: own, body: request.body, dialect, gateId: gate.id, startedAtMs }
+  const asked = { targets: own, body: request.body, tools, gateId: gate.id, startedAtMs }
   const priced = keepPriced(ports, caller, asked)
   const allowed = reserveQuota(ticket, priced)
   return allowed instanceof Promise ? planLater(plan, allowed) : withTargets(plan, allowed)
@@ -200,11 +205,10 @@ function keepPriced(
 function keepThosePriced(
   prices: Prices | undefined,
   demand: PriceDemand,
-  { targets, body, dialect, startedAtMs: at, accountId }: PricedCall,
+  { targets, body, tools, startedAtMs: at, accountId }: PricedCall,
 ): readonly Target[] {
   const surcharge = findSurcharge(body)
   const isSurcharged = surcharge !== undefined
-  const tools = listHostedTools(body, dialect)
   // No tool of a vendor's goes into another dialect.
   const isPriced = ({ name, isTranslated }: Target) =>
     prices?.isPriced(
@@ -228,7 +232,7 @@ function keepThosePriced(
 interface PricedCall {
   readonly targets: readonly Target[]
   readonly body: AcceptedRequest['body']
-  readonly dialect: Dialect
+  readonly tools: readonly AskedTool[]
   readonly startedAtMs: number
   readonly accountId: AccountId
 }

@@ -40,6 +40,8 @@ export interface Call {
   accepted: AcceptedRequest | undefined
   /** Nothing of the request may be left out: the caller said so. */
   isStrict: boolean
+  /** That it asks the vendor to run; known once it is admitted. */
+  tools: readonly AskedTool[]
   /** From here on the call is settled, whatever happens. */
   ticket: Ticket | undefined
   /** Set once its body was let go. */
@@ -76,8 +78,6 @@ export interface BodyFigures {
   readonly inputTokens: number
   /** It asked for another price than the list's. */
   readonly hasOtherPrice: boolean
-  /** That it asked the vendor to run. */
-  readonly tools: readonly AskedTool[]
 }
 
 export interface FirstText {
@@ -129,6 +129,7 @@ export function beginCall(
     place: undefined,
     accepted: undefined,
     isStrict: false,
+    tools: NOTHING,
     ticket: undefined,
     bodyFigures: undefined,
     settled: undefined,
@@ -144,7 +145,7 @@ export function beginCall(
   }
 }
 
-const NOTHING: readonly string[] = []
+const NOTHING: readonly never[] = []
 
 export function beginAttempt(
   clock: Stopwatch,

@@ -71,6 +71,8 @@ export interface CallAhead {
   readonly startedAtMs: number
   /** The most tokens that it will probably use (admit.ts). */
   readonly estimatedTokens: number
+  /** One use of each tool of a vendor's that it offers, in millionths of a US dollar; absent: 0. */
+  readonly toolFees?: number
 }
 
 /** The usage of a call that is over. */
@@ -152,6 +154,11 @@ export interface Prices {
    * Whether what a call to this target uses can be priced.
    */
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean
+  /**
+   * One use of each, in whole millionths of a US dollar, at the vendor that takes most. Those
+   * without a known fee count nothing.
+   */
+  feesOf(tools: readonly AskedTool[]): number
   /** Undefined: it cannot be told now, and the ledger asks again later. */
   priceOf(
     call: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'> & {

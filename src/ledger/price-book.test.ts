@@ -712,6 +712,14 @@ describe('uses of tools that the vendor runs', () => {
     expect(fees.isPriced(DEFAULT_ACCOUNT, target, { at: MIDDAY, tools })).toBe(isPriced),
   )
 
+  test.each([
+    [[], 0],
+    [['other', 'codeInterpreter'], 0],
+    [['webSearch', 'fileSearch', 'other'], 12_500],
+  ] as const)('%p cost %d each once, wherever that is most', (tools, microUsd) =>
+    expect(fees.feesOf(tools)).toBe(microUsd),
+  )
+
   test('in any number make a cost that a row can hold, and that is found again', () => {
     const count = fc.integer({ min: 0, max: MAX_USES_OF_CALL })
     fc.assert(

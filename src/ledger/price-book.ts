@@ -10,7 +10,13 @@
 import type { CallOutcome } from '../core/call.ts'
 import type { Cost, CostPart } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
-import { type AskedTool, NO_USES, type ToolFees, type ToolUses } from '../core/tool-uses.ts'
+import {
+  type AskedTool,
+  NO_USES,
+  TOOL_KINDS,
+  type ToolFees,
+  type ToolUses,
+} from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AskedPrice, Prices } from '../gateway/ports.ts'
 import {
@@ -112,10 +118,12 @@ export class PriceBook {
   readonly #declaredPrices: NonNullable<PriceBookOptions['declaredPrices']>
   readonly #loadTable: () => PriceTable
   #table: PriceTable | undefined
+  readonly #dearestFees: ToolFees
   readonly #remembered = new Map<string, Remembered>()
 
   constructor(options: PriceBookOptions) {
     this.#providers = options.providers
+    this.#dearestFees = dearestOf([...options.providers.values()])
     this.#declaredPrices = options.declaredPrices ?? (() => undefined)
     this.#loadTable = options.loadTable ?? loadPriceTable
   }
@@ -210,6 +218,13 @@ export class PriceBook {
     if (known.type === 'declared') return true
     const price = this.#priceOf(known, at)
     return price !== undefined && partsOfListed(price.prices, NO_USAGE) !== undefined
+  }
+
+  /** One use of each, in micro-dollars, at the provider that takes most. */
+  feesOf(tools: readonly AskedTool[]): number {
+    let microUsd = 0
+    for (const tool of tools) if (tool !== 'other') microUsd += this.#dearestFees[tool] ?? 0
+    return microUsd
   }
 
   /**
@@ -322,6 +337,10 @@ export class CallPrices implements Prices {
     return tryPrices(() => this.#book.costOf(call))
   }
 
+  feesOf(tools: readonly AskedTool[]): number {
+    return this.#book.feesOf(tools)
+  }
+
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean {
     return tryPrices(() => this.#book.isPriced(accountId, target, asked)) ?? false
   }
@@ -360,6 +379,13 @@ function toCents({ input, output, cachedInput = input }: UsdPrices): DeclaredPri
 }
 
 const NO_FEES: ToolFees = {}
+
+function dearestOf(providers: readonly ProviderPricing[]): ToolFees {
+  const fees = providers.map((pricing) => (pricing.type === 'free' ? NO_FEES : pricing.toolFees))
+  return Object.fromEntries(
+    TOOL_KINDS.map((kind) => [kind, Math.max(...fees.map((known) => known?.[kind] ?? 0), 0)]),
+  )
+}
 
 /** True where nothing that was asked for, or used, costs what is not known. */
 function isAllCounted(

@@ -291,9 +291,9 @@ async function askAll(
   return granted
 }
 
-function wantedOf(window: UsageWindow, { estimatedTokens }: CallAhead): Pair {
+function wantedOf(window: UsageWindow, call: CallAhead): Pair {
   return {
-    tokens: Math.max(1, estimatedTokens),
-    microUsd: Math.max(1, window.estimateMicroUsd(estimatedTokens)),
+    tokens: Math.max(1, call.estimatedTokens),
+    microUsd: Math.max(1, window.estimateMicroUsd(call)),
   }
 }

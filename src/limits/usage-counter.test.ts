@@ -81,7 +81,7 @@ describe('a reservation', () => {
 
   test('sets aside the tokens’ cost at the average so far', () => {
     const window = windowWith(300, 100)
-    const reservation = new Reservation(window, 10)
+    const reservation = new Reservation(window, { estimatedTokens: 10 })
     expect(window).toMatchObject({
       tokens: 300,
       microUsd: 100,
@@ -100,15 +100,28 @@ describe('a reservation', () => {
 
   test('sets aside no money while nothing is known', () => {
     const window = windowWith(0, 0)
-    const reservation = new Reservation(window, 10)
+    const reservation = new Reservation(window, { estimatedTokens: 10 })
     expect(window).toMatchObject({ reservedTokens: 10, reservedMicroUsd: 0 })
     reservation.settle(undefined)
     expect(window).toMatchObject({ tokens: 0, microUsd: 0, reservedTokens: 0, unpricedCalls: 0 })
   })
 
+  test('sets aside one use of each tool that is offered, or the average where that is more', () => {
+    const call = { estimatedTokens: 10, toolFees: 12 }
+    const fresh = windowWith(0, 0)
+    const reservation = new Reservation(fresh, call)
+    expect(fresh).toMatchObject({ reservedTokens: 10, reservedMicroUsd: 12 })
+    reservation.settle(undefined)
+    expect(fresh.reservedMicroUsd).toBe(0)
+    const dear = windowWith(100, 1000)
+    expect(new Reservation(dear, call).window.reservedMicroUsd).toBe(100)
+    const cheap = windowWith(100, 10)
+    expect(new Reservation(cheap, call).window.reservedMicroUsd).toBe(12)
+  })
+
   test('gives back its exact amount, even if the average has changed since', () => {
     const window = windowWith(100, 100)
-    const reservation = new Reservation(window, 10)
+    const reservation = new Reservation(window, { estimatedTokens: 10 })
     window.add({ tokens: 100, microUsd: 900, isPriced: true })
     reservation.settle({ tokens: 1, microUsd: 0, isPriced: false })
     expect(window).toMatchObject({

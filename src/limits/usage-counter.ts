@@ -23,6 +23,9 @@ interface UsedSoFar extends Amounts {
   readonly unpricedCalls: number
 }
 
+/** As far as it can be told before. */
+type CallSize = Pick<CallAhead, 'estimatedTokens' | 'toolFees'>
+
 /** The use of a finished call. */
 export interface UsedAmounts extends Amounts {
   /** False: what it cost is not known, and it is not counted as spend. */
@@ -49,10 +52,12 @@ export class UsageWindow implements Span {
   }
 
   /**
-   * The cost of that many tokens at the average of this period so far; 0 while nothing is known.
+   * The cost of a call's tokens at the average of this period so far, in which fees of tools are,
+   * and no less than one use of each tool that it offers; 0 while nothing is known.
    */
-  estimateMicroUsd(tokens: number): number {
-    return this.tokens === 0 ? 0 : Math.floor((this.microUsd / this.tokens) * tokens)
+  estimateMicroUsd({ estimatedTokens, toolFees = 0 }: CallSize): number {
+    if (this.tokens === 0) return toolFees
+    return Math.max(toolFees, Math.floor((this.microUsd / this.tokens) * estimatedTokens))
   }
 
   see(ledger: UsedSoFar): void {
@@ -81,11 +86,11 @@ export class Reservation {
   readonly #tokens: number
   readonly #microUsd: number
 
-  constructor(window: UsageWindow, tokens: number) {
+  constructor(window: UsageWindow, call: CallSize) {
     this.window = window
-    this.#tokens = tokens
-    this.#microUsd = window.estimateMicroUsd(tokens)
-    window.reservedTokens += tokens
+    this.#tokens = call.estimatedTokens
+    this.#microUsd = window.estimateMicroUsd(call)
+    window.reservedTokens += this.#tokens
     window.reservedMicroUsd += this.#microUsd
   }
 
@@ -210,8 +215,8 @@ export class BudgetCounter {
     return used + reserved >= ceiling ? 'reserved' : undefined
   }
 
-  reserve(window: UsageWindow, tokens: number): Reservation {
-    return new Reservation(window, tokens)
+  reserve(window: UsageWindow, call: CallSize): Reservation {
+    return new Reservation(window, call)
   }
 
   settle(reservation: Reservation, used: UsedAmounts): void {

@@ -190,7 +190,7 @@ export class UsageLimits {
     if (counters.length === 0) return NO_RESERVATIONS
     return counters.map((counter) => {
       const window = counter.windowAt(call.startedAtMs)
-      return { counter, reservation: counter.reserve(window, call.estimatedTokens) }
+      return { counter, reservation: counter.reserve(window, call) }
     })
   }
 
@@ -200,7 +200,7 @@ export class UsageLimits {
 
   reserveQuota(caller: Caller, call: CallAhead, isUnlimited = false): Reservation | GatewayError {
     const window = this.#quotaOf(caller.accountId).at(call.startedAtMs)
-    if (isUnlimited) return new Reservation(window, call.estimatedTokens)
+    if (isUnlimited) return new Reservation(window, call)
     const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
     const at = { window, nowMs: call.startedAtMs }
     if (monthlyTokens !== null && window.tokens + window.reservedTokens >= monthlyTokens) {
@@ -214,7 +214,7 @@ export class UsageLimits {
         return quotaRefusal('spend', monthlySpendUsd, { ...at, shortage })
       }
     }
-    return new Reservation(window, call.estimatedTokens)
+    return new Reservation(window, call)
   }
 
   /** The account's plan and what it has used of it this month. */

@@ -179,6 +179,24 @@ test('searches in Messages are charged as reported, in a stream too', async () =
   expect((await costOf('claude')).parts?.at(-1)).toMatchObject({ kind: 'webSearch', count: 2 })
 })
 
+test('searches that calls under way may make are set aside, before anything was used', async () => {
+  const { openai, usedUsd } = await spender(0.02)
+  const answer = Promise.withResolvers<void>()
+  scene.upstream.answer(async (exchange) => {
+    await answer.promise
+    await jsonAnswer(200, response([]))(exchange)
+  })
+  const underWay = [openai.responses.create(asked), openai.responses.create(asked)]
+  await pollUntil('both under way', async () => scene.upstream.requests.length === 2 || undefined)
+  const refused = await openai.responses.create(asked).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
+  answer.resolve()
+  await Promise.all(underWay)
+  // They did not search: what was set aside came back.
+  expect(await usedUsd()).toBeCloseTo(2 * 0.00225, 6)
+  await openai.responses.create(asked)
+})
+
 test('a tool whose uses have no price is refused by a budget in money, and named', async () => {
   const { openai } = await spender(1)
   const refused = await openai.responses

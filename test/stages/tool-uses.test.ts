@@ -235,6 +235,20 @@ describe('a limit in money', () => {
   })
   runRows([
     counted({
+      name: 'has one use of each tool with a fee set aside before the call',
+      request: responses({ tools: [WEB, WEB, { type: 'code_interpreter' }] }),
+      upstream: [json(200, response([]))],
+      settled: { outcome: 'succeeded' },
+      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.toolFees).toBe(SEARCH_FEE),
+    }),
+    counted({
+      name: 'has nothing set aside for tools of the caller’s own',
+      request: responses({ tools: [{ type: 'function', name: 'web_search' }] }),
+      upstream: [json(200, response([]))],
+      settled: { outcome: 'succeeded' },
+      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.toolFees).toBeUndefined(),
+    }),
+    counted({
       name: 'lets a tool through whose uses have a fee and are counted',
       gateway: limited([OPENAI]),
       upstream: [json(200, response(searches(1)))],

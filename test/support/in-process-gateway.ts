@@ -413,6 +413,7 @@ const hasFee = (tool: AskedTool) => tool === 'webSearch'
 const SCRIPTED_PRICES: PipelinePorts['prices'] = {
   isPriced: (_, target, { isSurcharged, tools = [] }) =>
     !target.includes('unpriced') && isSurcharged !== true && tools.every(hasFee),
+  feesOf: (tools) => tools.filter(hasFee).length * SEARCH_FEE,
   priceOf: ({ usage, isEstimated, hasOtherPrice, tools = [], toolUses = {} }) =>
     usage === null && toolUses.webSearch === undefined
       ? { microUsd: null, status: 'unknown', source: null }

@@ -342,12 +342,9 @@ function usageOf(answer: BegunStream): Usage | null {
 }
 
 /** As far as they were seen; of an answer too large to hold, one each where it does not report them. */
-function toolUsesOf(answer: BegunStream, { bodyFigures }: AdmittedCall): ToolUses | undefined {
+function toolUsesOf(answer: BegunStream, { tools }: AdmittedCall): ToolUses | undefined {
   if (answer.type === 'events') return answer.tap.toolUses
-  return (
-    answer.dialect.readToolUses?.(answer.counted.members) ??
-    atLeastOneEach(bodyFigures?.tools ?? [])
-  )
+  return answer.dialect.readToolUses?.(answer.counted.members) ?? atLeastOneEach(tools)
 }
 
 function endOf(

@@ -19,6 +19,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     caller: { accountId: 'acct_1' as AccountId, keyId: 'key_1' as KeyId, limits },
     place: undefined,
     isStrict: false,
+    tools: [],
     accepted: { stream: false, gateId: 'nobody' } as AdmittedCall['accepted'],
     share: { take: () => {}, giveBack: () => {} },
     ticket: { headers: {}, reserveQuota: () => undefined, settle: (used) => void spent.push(used) },

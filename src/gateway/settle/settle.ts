@@ -5,12 +5,12 @@ import type { Stopwatch } from '../../core/clock.ts'
 import type { Cost } from '../../core/cost.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
-import { type AskedTool, NO_USES, type ToolUses } from '../../core/tool-uses.ts'
+import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import { MAX_TOKENS_OF_CALL, toTrueUsage, type Usage } from '../../core/usage.ts'
 import { countsForQuota, estimateInputTokens, estimateTextTokens } from '../admit.ts'
 import { type AdmittedCall, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
-import { atLeastOneEach, hasOtherPrice, listHostedTools } from '../extra-fees.ts'
+import { atLeastOneEach, hasOtherPrice } from '../extra-fees.ts'
 import type { Ledger, Prices, Spent } from '../ports.ts'
 import { toSentGateId } from './sent-gate-id.ts'
 
@@ -56,7 +56,6 @@ export function letGoOfBody(call: AdmittedCall): void {
   call.bodyFigures = {
     inputTokens: estimateInputTokens(body),
     hasOtherPrice: hasOtherPrice(body),
-    tools: listHostedTools(body, call.dialect),
   }
   body.letGo()
   call.share.giveBack()
@@ -147,7 +146,7 @@ interface UsedPart {
 }
 
 /** Whose body may have been let go. */
-type AskedCall = Pick<AdmittedCall, 'accepted' | 'bodyFigures' | 'dialect' | 'attempts'>
+type AskedCall = Pick<AdmittedCall, 'accepted' | 'bodyFigures' | 'tools' | 'attempts'>
 
 interface EndedCall {
   readonly asked: AskedCall
@@ -177,11 +176,7 @@ function listUsed(call: EndedCall): readonly UsedPart[] {
 
 /** A stream tells of itself before a tool is run; of a whole answer nothing is seen until its end. */
 function unseenUses(asked: AskedCall): ToolUses {
-  return asked.accepted.stream ? NO_USES : atLeastOneEach(toolsOf(asked))
-}
-
-function toolsOf({ bodyFigures, accepted, dialect }: AskedCall): readonly AskedTool[] {
-  return bodyFigures?.tools ?? listHostedTools(accepted.body, dialect)
+  return asked.accepted.stream ? NO_USES : atLeastOneEach(asked.tools)
 }
 
 function sumUsed(parts: readonly UsedPart[]): Usage | null {
@@ -229,11 +224,10 @@ function onlyInput(inputTokens: number): Usage {
 
 type PricedCall = Parameters<Prices['priceOf']>[0]
 
-interface UnpricedCall extends Omit<PricedCall, keyof AskedFor | 'isEstimated' | 'toolUses'> {
+interface UnpricedCall
+  extends Pick<PricedCall, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'> {
   readonly asked: AskedCall
 }
-
-type AskedFor = Required<Pick<PricedCall, 'hasOtherPrice' | 'tools'>>
 
 /** Each target's part at its own price. */
 function priceUsed(
@@ -245,22 +239,19 @@ function priceUsed(
   const first = used[0]
   if (first === undefined) return prices.priceOf(call)
   const { bodyFigures, accepted } = call.asked
-  const askedFor = {
-    hasOtherPrice: bodyFigures?.hasOtherPrice ?? hasOtherPrice(accepted.body),
-    tools: toolsOf(call.asked),
-  }
+  const isOther = bodyFigures?.hasOtherPrice ?? hasOtherPrice(accepted.body)
   return used.length === 1 && first.target === call.target
-    ? pricePart(prices, first, call, askedFor)
-    : priceParts(prices, used, call, askedFor)
+    ? pricePart(prices, first, call, isOther)
+    : priceParts(prices, used, call, isOther)
 }
 
 function priceParts(
   prices: Prices,
   used: readonly UsedPart[],
   call: UnpricedCall,
-  askedFor: AskedFor,
+  isOther: boolean,
 ): Cost | undefined {
-  const costs = used.map((part) => pricePart(prices, part, call, askedFor))
+  const costs = used.map((part) => pricePart(prices, part, call, isOther))
   return costs.some((cost) => cost === undefined) ? undefined : sumCosts(costs as readonly Cost[])
 }
 
@@ -268,8 +259,9 @@ function pricePart(
   prices: Prices,
   { target, usage, isEstimated, toolUses }: UsedPart,
   { accountId, startedAt, outcome, asked }: UnpricedCall,
-  { hasOtherPrice, tools }: AskedFor,
+  hasOtherPrice: boolean,
 ): Cost | undefined {
+  const { tools } = asked
   const call = { accountId, target, usage, startedAt, outcome, isEstimated, hasOtherPrice }
   // Nearly every call: what asks for no tool, and tells of none.
   return tools.length === 0 && (toolUses === undefined || toolUses === NO_USES)

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { boundToTest } from '../../test/support/bound-to-test.ts'
 import { AccessLog } from './access-log.ts'
 
 /**
@@ -49,4 +50,24 @@ test('a reader that has gone does not delay the end', async () => {
   const log = new AccessLog(writer)
   noteMany(log)
   await log.close()
+})
+
+test('a reader that does not read does not keep the process from ending', async () => {
+  const pipe = join(folder, 'pipe')
+  expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
+  const reader = openSync(pipe, 'r+')
+  const code = `
+    const { AccessLog } = await import(${JSON.stringify(resolve(import.meta.dir, 'access-log.ts'))})
+    const log = new AccessLog()
+    for (let index = 0; index < ${10 * LINES}; index += 1) log.noteControlRequest({ requestId: 'req' })
+    await log.close()
+    process.exit(0)`
+  const child = Bun.spawn(boundToTest([process.execPath, '-e', code]), {
+    stdout: openSync(pipe, 'w'),
+  })
+  // Ten times what a pipe holds, and ten times as long as the log waits for its reader.
+  const ended = await Promise.race([child.exited, Bun.sleep(20_000)])
+  child.kill('SIGKILL')
+  closeSync(reader)
+  expect(ended).toBe(0)
 })

@@ -80,7 +80,11 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     whenCounted: (accountId, shown) => parts.ledger.show(accountId, shown),
     quotaOf: (accountId) => usage.quotaOf(accountId, ports.clock.now()),
     bodyTime: { clock: ports.clock, timeoutMs: settings.bodyTimeoutMs },
-    retention: { callLogDays: settings.retentionDays, auditLogDays: settings.auditRetentionDays },
+    retention: {
+      callLogDays: settings.retentionDays,
+      hourlySumsDays: settings.hourlySumsDays ?? null,
+      auditLogDays: settings.auditRetentionDays,
+    },
     usage: store.usage,
     prices: {
       source: () => prices.source,

@@ -132,6 +132,9 @@ export function composeLedger({
     })
   const retention = new Retention({
     horizon: horizonOf('calls', settings.retentionDays),
+    ...(settings.hourlySumsDays !== undefined && {
+      hoursHorizon: horizonOf('sums by the hour', settings.hourlySumsDays),
+    }),
     clock,
     store,
     ship: () => shipper.ship(),

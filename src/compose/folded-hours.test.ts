@@ -3,10 +3,13 @@
  * time, and in what budgets and quotas count at a start; whatever comes late, and meanwhile.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
+import { boundToTest } from '../../test/support/bound-to-test.ts'
 import { databases, forgetCalls, type TestDatabase } from '../../test/support/databases.ts'
 import { runsOn } from '../../test/support/property-runs.ts'
+import { createTemporaryFolder } from '../../test/support/temporary-folder.ts'
 import type { Budget } from '../core/budget.ts'
 import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
@@ -324,3 +327,59 @@ describe.each(databases)('on $name', (kind) => {
     expect(await answersOf(store)).toEqual(before)
   })
 })
+
+test('killed between any two statements, it has lost and doubled nothing', async () => {
+  const folder = await createTemporaryFolder()
+  try {
+    const location = { path: join(folder.path, 'gatehouse.db') }
+    const createdAt = BUSY_DAY + HOUR_MS / 2
+    const first = await openStore(location)
+    await insertBudgets(first, [
+      { scope: { type: 'key', keyId: 'key_1' as KeyId }, period: 'total', createdAt },
+    ])
+    await first.close()
+    for (let batches = 1; batches <= 6; batches += 1) {
+      await killAfter(location.path, batches)
+      const store = await openStore(location)
+      try {
+        const { number } = await store.database
+          .selectFrom('calls')
+          .select((eb) => eb.fn.countAll<number>().as('number'))
+          .executeTakeFirstOrThrow()
+        const used = () => countedAtStart(store).then(([, budget]) => budget?.[0])
+        // All are later than its hour, on its day or another.
+        expect(await used()).toBe(17 * Number(number))
+        const range = { fromMs: BUSY_DAY, toMs: TODAY, groupBy: null } as const
+        const read = async () => {
+          const [all] = await store.usage.read(DEFAULT_ACCOUNT, { ...range, interval: 'all' })
+          return all?.calls
+        }
+        expect(await read()).toBe(Number(number))
+        await store.usage.rollUpDays(TODAY)
+        await store.usage.foldHours(TODAY)
+        expect([await read(), await used()]).toEqual([Number(number), 17 * Number(number)])
+      } finally {
+        await store.close()
+      }
+    }
+  } finally {
+    await folder.remove()
+  }
+})
+
+/** A process that folds, killed once it has done so many batches, a little into the next one. */
+async function killAfter(path: string, batches: number): Promise<void> {
+  const program = join(import.meta.dir, 'hours-folder.fixture.ts')
+  const folding = Bun.spawn(boundToTest([process.execPath, program, path, `${BUSY_DAY}`, '5']), {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  let done = 0
+  for await (const chunk of folding.stdout) {
+    done += chunk.length
+    if (done < batches) continue
+    await Bun.sleep(3 * batches)
+    folding.kill('SIGKILL')
+  }
+  await folding.exited
+}

@@ -167,6 +167,114 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })).toHaveLength(4)
   })
 
+  const hours = async () =>
+    (
+      await store.database
+        .selectFrom('usage_hours')
+        .select('starts_at')
+        .distinct()
+        .orderBy('starts_at')
+        .execute()
+    ).map(({ starts_at }) => starts_at)
+  /** Some hours of a day. */
+  const callsOn = (dayMs: number) =>
+    [1, 5, 9].map((hour) => createCallRecord({ startedAt: dayMs + hour * HOUR_MS }))
+  const dayOf = (timeMs: number) => Math.floor(timeMs / DAY_MS) * DAY_MS
+
+  test('hours are kept for ever where no time is set, and else as long as single calls', async () => {
+    const old = dayOf(NOW) - 90 * DAY_MS
+    await store.calls.insertMany([...callsOn(old), ...calls(1, 1)])
+    const run = async (changes: Parameters<typeof createRetention>[0]) => {
+      await createRetention(changes).run()
+      return (await hours()).length
+    }
+    expect(await run({})).toBe(4)
+    const hoursHorizon = { cut: () => NOW - 30 * DAY_MS }
+    // Calls wait, because the clock may be wrong.
+    expect(await run({ hoursHorizon, horizon: { cut: () => undefined } })).toBe(4)
+    expect(await run({ hoursHorizon, horizon: { cut: () => old + DAY_MS - 1 } })).toBe(4)
+    expect(await run({ hoursHorizon: { cut: () => undefined } })).toBe(4)
+    expect(await run({ hoursHorizon })).toBe(2)
+    expect(await hours()).toContain(old)
+    expect(await total(DEFAULT_ACCOUNT)).toBe(4)
+  })
+
+  test('hours go day by day as they fall due, without a word, and days of before one each pass', async () => {
+    const clock = new ScriptedClock()
+    const told: string[] = []
+    const horizonOf = (name: string, days: number) =>
+      new RetentionHorizon({
+        keptMs: days * DAY_MS,
+        clock,
+        onOverdue: ({ stage }) => told.push(`${name} ${stage}`),
+      })
+    const retention = createRetention({
+      horizon: horizonOf('calls', 20),
+      hoursHorizon: horizonOf('hours', 20),
+      clock,
+    })
+    const oldest = dayOf(clock.now()) - 20 * DAY_MS
+    for (let day = 0; day <= 20; day += 1)
+      await store.calls.insertMany(callsOn(oldest + day * DAY_MS))
+    const folded: number[] = []
+    for (let hour = 0; hour < 72; hour += 1) {
+      await store.calls.insertMany([createCallRecord({ startedAt: clock.now() })])
+      await retention.run()
+      const first = (await hours()).filter((startsAt) => startsAt % DAY_MS !== 0)[0] ?? 0
+      folded.push((dayOf(first) - oldest) / DAY_MS)
+      clock.pass(HOUR_MS)
+    }
+    expect([...new Set(folded)]).toEqual([0, 1, 2, 3])
+    expect(told).toEqual([])
+    // Nothing ran for ten days.
+    clock.pass(10 * DAY_MS)
+    await store.calls.insertMany([createCallRecord({ startedAt: clock.now() })])
+    await store.usage.rollUpDays(0)
+    const before = await hours()
+    await retention.run()
+    expect(await hours()).toEqual(before)
+    expect(told).toEqual(['calls announced', 'hours announced'])
+    for (let hour = 0; hour < 8; hour += 1) {
+      clock.pass(HOUR_MS)
+      await retention.run()
+    }
+    expect(told.sort()).toEqual([
+      'calls announced',
+      'calls begun',
+      'hours announced',
+      'hours begun',
+    ])
+    const gone = before.length - (await hours()).length
+    expect(gone).toBeGreaterThan(0)
+    expect(gone).toBeLessThanOrEqual(2 * 3)
+  })
+
+  test.each([
+    ['ahead', 365 * DAY_MS],
+    ['back', -365 * DAY_MS],
+  ])(
+    'a clock that jumps %s by a year folds no hours, nor once it is right again',
+    async (_, jumpMs) => {
+      const clock = new ScriptedClock()
+      const horizonOf = () =>
+        new RetentionHorizon({ keptMs: 30 * DAY_MS, clock, onOverdue: () => {} })
+      const [horizon, hoursHorizon] = [horizonOf(), horizonOf()]
+      const retention = createRetention({ horizon, hoursHorizon, clock })
+      await store.calls.insertMany(callsOn(dayOf(clock.now()) - 20 * DAY_MS))
+      clock.jump(jumpMs)
+      for (let pass = 0; pass < 4; pass += 1) {
+        await store.calls.insertMany([createCallRecord({ startedAt: clock.now() })])
+        await retention.run()
+        clock.pass(HOUR_MS)
+      }
+      clock.jump(-jumpMs)
+      await store.calls.insertMany([createCallRecord({ startedAt: clock.now() })])
+      await retention.run()
+      const folded = await store.database.selectFrom('usage_folded_hours').selectAll().execute()
+      expect(folded).toEqual([])
+    },
+  )
+
   test('a call that is found by its id is gone too', async () => {
     const [old] = calls(1, 31)
     if (old === undefined) throw new Error('no call')

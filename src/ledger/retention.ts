@@ -1,7 +1,7 @@
 /**
- * Keeps the log from growing for ever: deletes calls that are older than they may become and sums
- * past days up, an hour apart and a little at a time. Must not know SQL; never waited for by a
- * call.
+ * Keeps the log from growing for ever: deletes calls that are older than they may become, sums past
+ * days up and folds the hours of old ones, an hour apart and a little at a time. Must not know SQL;
+ * never waited for by a call.
  */
 import type { Clock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -16,10 +16,12 @@ const PAUSE_MS = 10
 export interface RetentionOptions {
   /** How far a pass may go. */
   readonly horizon: Pick<RetentionHorizon, 'cut'>
+  /** Likewise for hours of usage; absent: they are kept. */
+  readonly hoursHorizon?: Pick<RetentionHorizon, 'cut'>
   readonly clock: Clock
   readonly store: {
     readonly calls: Pick<Store['calls'], 'findBounds' | 'deleteBefore'>
-    readonly usage: Pick<Store['usage'], 'rollUpDays'>
+    readonly usage: Pick<Store['usage'], 'rollUpDays' | 'findHourBounds' | 'foldHours'>
     readonly budgetBeginnings: Pick<Store['budgetBeginnings'], 'keep'>
     readonly giveBackSpace: Store['giveBackSpace']
   }
@@ -62,8 +64,23 @@ export class Retention {
     const { signal } = this.#passes
     const paced = { signal, pauseMs: pauseMs ?? PAUSE_MS }
     if (!signal.aborted) await store.usage.rollUpDays(clock.now(), paced)
+    // Those of calls that are kept are kept as well: a budget's first hour is counted from these.
+    const deletedBefore = bounds === undefined ? Number.POSITIVE_INFINITY : before
+    await this.#foldHours(deletedBefore, paced)
     if (!signal.aborted) await store.giveBackSpace(paced)
     return deleted
+  }
+
+  async #foldHours(
+    deletedBefore: number | undefined,
+    paced: { readonly signal: AbortSignal; readonly pauseMs: number },
+  ): Promise<void> {
+    const { hoursHorizon, store } = this.#options
+    if (hoursHorizon === undefined || paced.signal.aborted) return
+    const bounds = await store.usage.findHourBounds(paced)
+    const before = bounds && hoursHorizon.cut(bounds)
+    if (before === undefined || deletedBefore === undefined) return
+    await store.usage.foldHours(Math.min(before, deletedBefore), paced)
   }
 
   async #deleteBefore(before: number): Promise<number> {

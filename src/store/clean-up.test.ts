@@ -4,7 +4,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { type WatchedStatements, watchStatements } from '../../test/support/watched-statements.ts'
-import type { AccountId } from '../core/ids.ts'
+import type { AccountId, KeyId } from '../core/ids.ts'
 import { createCallRecord } from '../ledger/call-record.fixture.ts'
 import { Retention } from '../ledger/retention.ts'
 import { CallTableStore } from './calls/calls.ts'
@@ -16,6 +16,7 @@ import { UsageStore } from './usage/usage.ts'
 import { UsageBacklog } from './usage/usage-backlog.ts'
 
 const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
 const NOW = Date.parse('2026-11-21T09:30:00Z')
 /** More than one step looks at. */
 const ACCOUNTS = 105
@@ -39,10 +40,11 @@ describe.each(databases)('on $name', (kind) => {
   const callsOf = (daysAgo: number, of = accounts) =>
     of.map((accountId) => createCallRecord({ accountId, startedAt: NOW - daysAgo * DAY_MS }))
 
-  async function cleanUp(days = 30, nowMs = NOW) {
+  async function cleanUp(days = 30, nowMs = NOW, { foldsHours = false } = {}) {
     const backlog = new UsageBacklog(watched.database)
     const retention = new Retention({
       horizon: { cut: () => nowMs - days * DAY_MS },
+      ...(foldsHours && { hoursHorizon: { cut: () => nowMs - days * DAY_MS } }),
       clock: { now: () => nowMs },
       store: {
         calls: new CallTableStore(watched.database, backlog),
@@ -86,6 +88,36 @@ describe.each(databases)('on $name', (kind) => {
     // Two days of an account at most, each of which is a transaction.
     expect(watched.mostInOneTurn).toBeLessThanOrEqual(20)
     expect(watched.mostRows).toBeLessThanOrEqual(250)
+  })
+
+  test('hours are folded a day at a time, and an idle pass looks at a hundred accounts at once', async () => {
+    const folds = { foldsHours: true }
+    // More rows than a step takes, in every account's 24 hours but the first one's three.
+    const busy = accounts.slice(0, 1).flatMap((accountId) =>
+      Array.from({ length: 600 }, (_, index) =>
+        createCallRecord({
+          accountId,
+          keyId: `key_${index % 200}` as KeyId,
+          startedAt: NOW - 40 * DAY_MS - (index % 3) * HOUR_MS,
+        }),
+      ),
+    )
+    await store.calls.insertMany([...callsOf(40), ...callsOf(39), ...busy])
+    await store.usage.rollUpDays(0)
+    await cleanUp()
+    watched = watchStatements(store.database)
+    const first = await cleanUp(30, NOW, folds)
+    expect(first.statements).toBeGreaterThan(0)
+    expect(watched.mostInOneTurn).toBeLessThanOrEqual(24)
+    expect(watched.mostRows).toBeLessThanOrEqual(250)
+    const hours = await database.run<{ starts_at: number }>(
+      `SELECT starts_at FROM usage_hours WHERE starts_at % ${DAY_MS} <> 0`,
+    )
+    expect(hours).toEqual([])
+    const idle = await cleanUp(30, NOW, folds)
+    const without = await cleanUp()
+    // Twice through the accounts, a hundred at a time.
+    expect(idle.statements - without.statements).toBeLessThanOrEqual(4)
   })
 
   test('days left by an earlier build are found, and days that change later are summed again', async () => {

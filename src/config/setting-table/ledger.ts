@@ -18,6 +18,19 @@ export const ledgerSettings = {
       'Old ones are deleted once an hour, 200 at a time ' +
       '([clocks](operations/several-nodes.md#clocks))',
   }),
+  GATEHOUSE_HOURLY_SUMS_DAYS: defineSetting(
+    { ...days, min: 0 },
+    {
+      default: 0,
+      sentence: 'how long sums by the hour are kept (15 days or more); 0: for ever',
+      note:
+        'Those of a day become one, once an hour, a day of an account at a time; sums by the day ' +
+        'and what budgets count stay as they are. No shorter than `GATEHOUSE_RETENTION_DAYS`. To ' +
+        'be set once every node runs this version ' +
+        '([what goes](operations/sizing.md#sums-by-the-hour), ' +
+        '[clocks](operations/several-nodes.md#clocks))',
+    },
+  ),
   GATEHOUSE_AUDIT_RETENTION_DAYS: defineSetting(days, {
     default: 365,
     sentence: 'how long the audit log is kept',

@@ -74,7 +74,10 @@ async function* listHourBounds(database: Kysely<Schema>): AsyncGenerator<readonl
   }
 }
 
-/** The bounds of all accounts' hours together; undefined: there are none left to fold. */
+/**
+ * The bounds of all accounts' hours together; undefined: there are none left to fold. The oldest
+ * counts as if it was its day's last moment, for a day goes as a whole.
+ */
 export async function findHourBounds(
   database: Kysely<Schema>,
   { signal, between }: Pacing,
@@ -88,7 +91,8 @@ export async function findHourBounds(
     if (signal?.aborted) return undefined
     await between()
   }
-  return Number.isFinite(oldest) ? { oldestMs: oldest, newestMs: newest } : undefined
+  if (!Number.isFinite(oldest)) return undefined
+  return { oldestMs: Math.floor(oldest / DAY_MS) * DAY_MS + DAY_MS - 1, newestMs: newest }
 }
 
 /** Of days that ended before this time, a transaction each. @returns how many were folded */

@@ -113,8 +113,8 @@ export class UsageStore {
   }
 
   /**
-   * Where hours that can be told apart begin and end, of all accounts together, in milliseconds
-   * since the Unix epoch; undefined: there are none.
+   * The end of the oldest day whose hours can be told apart, and the newest hour, of all accounts
+   * together, in milliseconds since the Unix epoch; undefined: there is no such day.
    */
   async findHourBounds(
     options: RollUpOptions = {},

@@ -95,6 +95,11 @@ function Retention({ retention }: { readonly retention: Account['retention'] }) 
       'Time, gate, target, tokens, cost, status. Their sums stay for the analytics.',
     ],
     [
+      'Sums by the hour',
+      retention.hourlySumsDays === null ? 'For ever' : inDays(retention.hourlySumsDays),
+      'Of a day that is older the sums by the day stay, for ever.',
+    ],
+    [
       'Changes in the audit log',
       inDays(retention.auditLogDays),
       'Who changed what, before and after.',

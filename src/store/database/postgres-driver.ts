@@ -92,6 +92,13 @@ const MAX_WAITING = 500
 /** pg-pool's message where all connections are in use. */
 const NONE_FREE = 'timeout exceeded when trying to connect'
 
+/**
+ * What all statements are written for: they wait for one another. Where an operator's default is
+ * stricter, Postgres refuses all but one of several changes at once. A statement, because poolers
+ * such as PgBouncer refuse a connection that begins with an option.
+ */
+const READ_COMMITTED = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED'
+
 class ConnectionPool implements PostgresPool {
   readonly #pool: pg.Pool
   readonly #gate = new ConnectionGate({
@@ -129,13 +136,25 @@ class ConnectionPool implements PostgresPool {
   async connect(): Promise<PostgresPoolClient> {
     const hasIdle = this.#pool.idleCount > 0
     const client = await this.#gate
-      .pass(() => this.#pool.connect(), hasIdle)
+      .pass(() => this.#openOrTake(), hasIdle)
       .catch((error: unknown) => {
         throw new DatabaseUnreachableError(this.#where, error)
       })
     const connection = this.#clients.get(client) ?? new Connection(client, this.#where)
     this.#clients.set(client, connection)
     return connection
+  }
+
+  async #openOrTake(): Promise<pg.PoolClient> {
+    const client = await this.#pool.connect()
+    if (this.#clients.has(client)) return client
+    try {
+      await client.query(READ_COMMITTED)
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+    return client
   }
 
   async end(): Promise<void> {

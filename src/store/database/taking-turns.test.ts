@@ -18,11 +18,24 @@ const NOON = Date.parse('2026-11-01T12:00:00Z')
 const HOUR = 3_600_000
 const NODES = [0, 1, 2]
 
-describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (kind) => {
+const places = databases
+  .filter(({ name }) => name === 'Postgres')
+  .flatMap((kind) => [
+    { kind, called: 'Postgres', isStricter: false },
+    { kind, called: 'a Postgres whose transactions are serializable by default', isStricter: true },
+  ])
+
+/** As some operators have all of theirs. */
+const STRICTER = `DO $$ BEGIN EXECUTE format(
+  'ALTER DATABASE %I SET default_transaction_isolation = ''serializable''', current_database()
+); END $$`
+
+describe.each(places)('on $called', ({ kind, isStricter }) => {
   let database: TestDatabase
   let stores: Store[]
   beforeEach(async () => {
-    database = await kind.create()
+    database = await kind.create({ own: isStricter })
+    if (isStricter) await database.run(STRICTER)
     stores = []
     for (const _node of NODES) stores.push(await openStore(database.location))
   })

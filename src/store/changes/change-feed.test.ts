@@ -88,6 +88,20 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     previous: null,
   })
 
+  test('its questions wait for one another whatever the isolation that the database begins with', async () => {
+    const database = `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I`
+    const stricter = `SET default_transaction_isolation = ''serializable''`
+    await created.run(`${database} ${stricter}', current_database()); END $$`)
+    try {
+      await open()
+      const [session] = sessions
+      const shown = session?.query('SHOW transaction_isolation')
+      expect(await shown).toEqual([{ transaction_isolation: 'read committed' }])
+    } finally {
+      await created.run(`${database} RESET ALL', current_database()); END $$`)
+    }
+  })
+
   test('changes of many writers have numbers without gaps, and a reader of one sees all before it', async () => {
     const feed = await open()
     const seen: number[][] = []

@@ -97,7 +97,8 @@ const NONE_FREE = 'timeout exceeded when trying to connect'
  * stricter, Postgres refuses all but one of several changes at once. A statement, because poolers
  * such as PgBouncer refuse a connection that begins with an option.
  */
-const READ_COMMITTED = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED'
+export const READ_COMMITTED =
+  'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED'
 
 class ConnectionPool implements PostgresPool {
   readonly #pool: pg.Pool

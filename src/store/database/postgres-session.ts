@@ -11,7 +11,7 @@ import {
   toTlsOptions,
   withoutTls,
 } from './postgres-address.ts'
-import { getTypeParser } from './postgres-driver.ts'
+import { getTypeParser, READ_COMMITTED } from './postgres-driver.ts'
 
 export interface PostgresSessionOptions {
   readonly settings: PostgresSettings
@@ -97,7 +97,7 @@ export class PostgresSession {
     client.on('notification', () => this.#options.onNotice())
     try {
       await client.connect()
-      await client.query(`LISTEN ${channel}`)
+      await client.query(`${READ_COMMITTED}; LISTEN ${channel}`)
     } catch (error) {
       client.end().catch(() => {})
       throw new DatabaseUnreachableError(describeAddress(settings.url), error)

@@ -74,10 +74,15 @@ export function hostedToolsMember(body: JsonObject): string {
 /**
  * One use of each, where none was seen because the answer was not: it was too large to hold, or
  * nobody waited for it.
+ * @param reported by the vendor all the same: searches of the web alone are in any report
  */
-export function atLeastOneEach(tools: readonly AskedTool[]): ToolUses {
-  const kinds = tools.filter((tool): tool is ToolKind => tool !== 'other')
-  return kinds.length === 0 ? NO_USES : Object.fromEntries(kinds.map((kind) => [kind, 1]))
+export function atLeastOneEach(tools: readonly AskedTool[], reported?: ToolUses): ToolUses {
+  const unseen = tools.filter(
+    (tool): tool is ToolKind =>
+      tool !== 'other' && !(tool === 'webSearch' && reported !== undefined),
+  )
+  if (unseen.length === 0) return reported ?? NO_USES
+  return { ...Object.fromEntries(unseen.map((kind) => [kind, 1])), ...reported }
 }
 
 function hostedMember(body: JsonObject): string | undefined {

@@ -115,6 +115,26 @@ describe('a report of searches', () => {
   )
 })
 
+describe('a response’s own report of searches', () => {
+  const uses = (answer: Record<string, unknown>) => openaiResponses.readToolUses?.(answer)
+  const tool_usage = (num_requests: unknown) => ({ tool_usage: { web_search: { num_requests } } })
+  test('counts where it is more than its items show', () => {
+    const output = [search('search'), { type: 'file_search_call' }]
+    expect(uses({ output, ...tool_usage(5) })).toEqual({ webSearch: 5, fileSearch: 1 })
+    expect(uses({ output, ...tool_usage(0) })).toEqual({ webSearch: 1, fileSearch: 1 })
+    expect(uses({ output: [], ...tool_usage(2) })).toEqual({ webSearch: 2 })
+  })
+  test('counts alone where the items are not there', () => {
+    expect(uses(tool_usage(7))).toEqual({ webSearch: 7 })
+    expect(uses(tool_usage(0))).toEqual({})
+    expect(uses({})).toBeUndefined()
+  })
+  test.each([-1, 1.5, 1e308, 2 ** 53, '3', null, [[3]], MAX_USES_OF_CALL + 1])(
+    'of %p is none',
+    (searches) => expect(uses(tool_usage(searches))).toBeUndefined(),
+  )
+})
+
 test('a whole answer of Messages counts its blocks where its usage tells nothing', () => {
   const content = [
     { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} },
@@ -198,6 +218,17 @@ describe('a stream', () => {
       openaiResponses,
       [item('added', announced), completed([])],
       { webSearch: 1 },
+    ],
+    [
+      'counts searches of which its last event reports more than it showed',
+      openaiResponses,
+      [
+        item('added', announced),
+        responsesEvent('response.completed', {
+          response: { output: [], tool_usage: { web_search: { num_requests: 4 } } },
+        }),
+      ],
+      { webSearch: 4 },
     ],
     [
       'counts without names of events',

@@ -35,6 +35,28 @@ function ofName(name: string): ToolKind | undefined {
 
 const CALL = '_call'
 
+/**
+ * The greater of what a response's items show and what its vendor reports: several searches may be
+ * within one item, and a report leaves out those at a discount
+ * (https://github.com/openai/openai-node, `Response.tool_usage`).
+ * @param seen instead of its items, where it repeats none
+ * @returns undefined where neither is there
+ */
+export function readResponseUses(
+  { output, tool_usage }: Readonly<Record<string, unknown>>,
+  seen?: ToolUses,
+): ToolUses | undefined {
+  const shown = Array.isArray(output) && (output.length > 0 || seen === undefined)
+  const uses = shown ? countItems(output) : seen
+  const reported = readSearches(
+    isRecord(tool_usage) ? tool_usage.web_search : undefined,
+    'num_requests',
+  )
+  if (reported === undefined) return uses
+  const webSearch = Math.max(reported, uses?.webSearch ?? 0)
+  return webSearch === 0 ? (uses ?? NO_USES) : { ...uses, webSearch }
+}
+
 /** @param output of a whole response */
 export function countItems(output: unknown): ToolUses {
   if (!Array.isArray(output)) return NO_USES
@@ -105,9 +127,13 @@ function isOpenedPage(item: unknown): boolean {
 /** @returns undefined where there is no report, or one that cannot be true */
 export function readServerToolUse(usage: unknown): ToolUses | undefined {
   const reported = isRecord(usage) ? usage.server_tool_use : undefined
-  const searches = isRecord(reported) ? reported.web_search_requests : undefined
-  if (!isCount(searches) || searches > MAX_USES_OF_CALL) return undefined
-  return searchesOf(searches)
+  const searches = readSearches(reported, 'web_search_requests')
+  return searches === undefined ? undefined : searchesOf(searches)
+}
+
+function readSearches(report: unknown, name: string): number | undefined {
+  const searches = isRecord(report) ? report[name] : undefined
+  return isCount(searches) && searches <= MAX_USES_OF_CALL ? searches : undefined
 }
 
 export function searchesOf(count: number): ToolUses {

@@ -140,6 +140,24 @@ describe('a call that searched is charged for each search', () => {
       settled: costing(1),
     }),
     counted({
+      name: 'as reported, in an answer too large to hold',
+      upstream: [
+        json(200, {
+          ...response(searches(3)),
+          tool_usage: { web_search: { num_requests: 3 } },
+          x: 'x'.repeat(4 * 1024 * 1024),
+        }),
+      ],
+      settled: costing(3),
+    }),
+    counted({
+      name: 'and for searches within a search, as reported',
+      upstream: [
+        json(200, { ...response(searches(1)), tool_usage: { web_search: { num_requests: 5 } } }),
+      ],
+      settled: costing(5),
+    }),
+    counted({
       name: 'at least once, if its client leaves before a whole answer',
       upstream: [[SILENCE]],
       client: { leavesAfterMs: 50 },

@@ -344,7 +344,7 @@ function usageOf(answer: BegunStream): Usage | null {
 /** As far as they were seen; of an answer too large to hold, one each where it does not report them. */
 function toolUsesOf(answer: BegunStream, { tools }: AdmittedCall): ToolUses | undefined {
   if (answer.type === 'events') return answer.tap.toolUses
-  return answer.dialect.readToolUses?.(answer.counted.members) ?? atLeastOneEach(tools)
+  return atLeastOneEach(tools, answer.dialect.readToolUses?.(answer.counted.members))
 }
 
 function endOf(

@@ -22,7 +22,7 @@ import {
   readString,
   requireField,
 } from '../request-fields.ts'
-import { countItems } from '../tool-uses.ts'
+import { readResponseUses } from '../tool-uses.ts'
 import { readUsage } from '../usage.ts'
 import { editResponsesDefaults } from './responses-defaults.ts'
 import { ResponsesTap } from './responses-tap.ts'
@@ -40,7 +40,7 @@ export const openaiResponses: RelayedDialect = {
   rewrite,
   isAnswer: ({ output }) => Array.isArray(output),
   readUsage: (answer) => readUsage('openai-responses', answer.usage),
-  readToolUses: ({ output }) => (output === undefined ? undefined : countItems(output)),
+  readToolUses: (answer) => readResponseUses(answer),
   refusesReasoning: ({ code, message }) =>
     code === 'invalid_encrypted_content' || message?.includes('encrypted content') === true,
   createTap: () => new ResponsesTap(),

@@ -13,7 +13,7 @@ import { parseJson } from '../json-scan.ts'
 import { toLatin1 } from '../latin1.ts'
 import { encodeSseFrame, type SseFrame } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
-import { countItems, ItemCounter } from '../tool-uses.ts'
+import { ItemCounter, readResponseUses } from '../tool-uses.ts'
 import { readUsage } from '../usage.ts'
 
 const ITEM_ADDED = 'response.output_item.added'
@@ -37,7 +37,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   #first: SseFrame | undefined
   #last: SseFrame | undefined
   #items: ItemCounter | undefined
-  /** As the last event repeats all items. */
+  /** As the last event tells them, which repeats all items. */
   #finalUses: ToolUses | undefined
 
   get toolUses(): ToolUses {
@@ -59,8 +59,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
     if (isTerminal) {
       const { response } = readEvent(frame)
       this.usage = readUsage('openai-responses', response?.usage)
-      if (Array.isArray(response?.output) && response.output.length > 0)
-        this.#finalUses = countItems(response.output)
+      if (response !== undefined) this.#finalUses = readResponseUses(response, this.toolUses)
       this.verdict =
         event === 'response.failed' || this.verdict === 'failed' ? 'failed' : 'complete'
     }

@@ -5,8 +5,8 @@
 import { type ApiKey, hashApiKey, maskApiKey, toPublicKey } from '../../src/core/api-key.ts'
 import { type AccountId, createKeyId, type KeyId } from '../../src/core/ids.ts'
 import { toAuditRow } from '../../src/store/changes/audit-log.ts'
-import { toKeyRow } from '../../src/store/keys.ts'
 import type { Store } from '../../src/store/open-store.ts'
+import { toKeyRow } from '../../src/store/resources/keys.ts'
 import { numberedKey } from '../seed-store.ts'
 import { createProgress } from './progress.ts'
 

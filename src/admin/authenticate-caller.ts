@@ -8,7 +8,7 @@ import type { AccountId, KeyId, SessionId, UserId } from '../core/ids.ts'
 import type { Caller } from '../gateway/ports.ts'
 import type { Identity } from '../identity/identity.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
-import type { Member } from '../store/members.ts'
+import type { Member } from '../store/users/members.ts'
 
 /**
  * A user too can make calls here and there, such as a gate's test: they are counted under the

@@ -5,7 +5,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { type AccountId, createInvitationId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
-import type { Invitation, InvitationTableStore } from '../store/invitations.ts'
+import type { Invitation, InvitationTableStore } from '../store/users/invitations.ts'
 
 const VALID_MS = 7 * 24 * 3_600_000
 

@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { networkOf } from '../core/network-of.ts'
-import type { SignInTries, SignInTriesStore } from '../store/sign-in-tries.ts'
+import type { SignInTries, SignInTriesStore } from '../store/users/sign-in-tries.ts'
 import { Throttle } from './throttle.ts'
 
 const MINUTE_MS = 60_000

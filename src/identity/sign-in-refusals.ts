@@ -3,7 +3,7 @@
  * password.
  */
 import { GatewayError, invalidRequest } from '../core/errors.ts'
-import type { JoiningRefusal } from '../store/join-account.ts'
+import type { JoiningRefusal } from '../store/users/join-account.ts'
 
 /** `field`: where the password that was checked stood in the request. */
 export function loginProblem(error: unknown, field: 'password' | 'currentPassword'): unknown {

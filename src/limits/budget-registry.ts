@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import { type ChangesOf, Registry, withChanges } from '../snapshots/registry.ts'
-import type { BudgetTableStore } from '../store/budgets.ts'
+import type { BudgetTableStore } from '../store/resources/budgets.ts'
 import type { UsageWindow } from './usage-counter.ts'
 import type { UsageLimits } from './usage-limits.ts'
 

@@ -7,7 +7,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { Gate, GateDefaults, Overrides, Strategy } from '../core/gate.ts'
 import { type AccountId, createGateId, type GateId } from '../core/ids.ts'
 import type { GateStore } from '../gateway/ports.ts'
-import type { GateTableStore } from '../store/gates.ts'
+import type { GateTableStore } from '../store/resources/gates.ts'
 import { type ChangesOf, Registry, withChanges } from './registry.ts'
 
 export interface GateRegistryOptions {

@@ -17,7 +17,7 @@ import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { type AccountId, createKeyId, type KeyId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
 import { currentOrigin } from '../store/changes/change-origin.ts'
-import { DeletedKeyError, type KeyChange, type KeyTableStore } from '../store/keys.ts'
+import { DeletedKeyError, type KeyChange, type KeyTableStore } from '../store/resources/keys.ts'
 import { KeySnapshot, type KeySnapshotOptions } from './key-snapshot.ts'
 
 export interface KeyRegistryOptions extends KeySnapshotOptions {

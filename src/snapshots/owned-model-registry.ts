@@ -21,7 +21,7 @@ import type { Vault } from '../core/vault.ts'
 import { toOwnedUpstream } from '../gateway/plan/owned-upstream.ts'
 import type { OwnedModelStore, OwnedUpstream, TargetCredential } from '../gateway/ports.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
-import type { OwnedModelTableStore, StoredOwnedModel } from '../store/owned-models.ts'
+import type { OwnedModelTableStore, StoredOwnedModel } from '../store/resources/owned-models.ts'
 import { withChanges } from './registry.ts'
 import { newestFirst, Snapshot } from './snapshot.ts'
 

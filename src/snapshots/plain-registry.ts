@@ -13,7 +13,7 @@ import {
   type PlainThing,
   type PlainWord,
   type ThingOf,
-} from '../store/plain-kinds.ts'
+} from '../store/resources/plain-kinds.ts'
 import { type ChangesOf, Registry, withChanges } from './registry.ts'
 
 /** The members that the customer gives. */

@@ -11,7 +11,7 @@ import type { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
 import type { Credential, Credentials } from '../gateway/ports.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
-import type { ProviderKeyTableStore, SealedProviderKey } from '../store/provider-keys.ts'
+import type { ProviderKeyTableStore, SealedProviderKey } from '../store/resources/provider-keys.ts'
 import { newestFirst, Snapshot } from './snapshot.ts'
 import { UnsavedUses } from './unsaved-uses.ts'
 

@@ -1,7 +1,7 @@
 /** Last-used times reach the store in steps, and none is lost when a step fails. */
 import { expect, test } from 'bun:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { USES_PER_STATEMENT } from '../store/save-last-used.ts'
+import { USES_PER_STATEMENT } from '../store/resources/save-last-used.ts'
 import { UnsavedUses } from './unsaved-uses.ts'
 
 const isCurrent = () => true

@@ -4,7 +4,7 @@
  */
 import { LoopTurns } from '../core/loop-turns.ts'
 import { SingleFlight } from '../revocation/single-flight.ts'
-import { USES_PER_STATEMENT } from '../store/save-last-used.ts'
+import { USES_PER_STATEMENT } from '../store/resources/save-last-used.ts'
 
 export interface UnsavedUsesOptions<Entry> {
   readonly save: (entries: readonly Entry[]) => Promise<void>

@@ -11,8 +11,8 @@ import {
   type GateId,
   type KeyId,
 } from '../core/ids.ts'
-import { toKeyRow } from './keys.ts'
 import type { Store } from './open-store.ts'
+import { toKeyRow } from './resources/keys.ts'
 
 const stranger = 'acct_stranger' as AccountId
 

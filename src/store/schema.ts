@@ -10,7 +10,7 @@ import type { CredentialHeader, OwnedModel, OwnedModelDialect } from '../core/ow
 import type { Period } from '../core/period.ts'
 import type { CallTable } from './calls/call-rows.generated.ts'
 import type { AuditLogTable } from './changes/audit-schema.ts'
-import type { UserSchema } from './user-schema.ts'
+import type { UserSchema } from './users/user-schema.ts'
 
 export interface Schema extends UserSchema {
   readonly accounts: AccountTable

@@ -5,7 +5,7 @@
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
 import { createDeliveryId, type WebhookDelivery, type WebhookEvent } from '../core/webhook.ts'
-import type { AlertMark, WebhookTableStore } from '../store/webhooks.ts'
+import type { AlertMark, WebhookTableStore } from '../store/resources/webhooks.ts'
 import type { WebhookRegistry } from './webhook-registry.ts'
 
 /**

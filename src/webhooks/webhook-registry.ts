@@ -10,7 +10,7 @@ import { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
 import { createWebhookId, secretBinding, type Webhook, type WebhookEvent } from '../core/webhook.ts'
 import { type ChangesOf, Registry, withChanges } from '../snapshots/registry.ts'
-import type { WebhookTableStore } from '../store/webhooks.ts'
+import type { WebhookTableStore } from '../store/resources/webhooks.ts'
 
 export interface WebhookRegistryOptions {
   readonly webhooks: Pick<

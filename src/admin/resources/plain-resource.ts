@@ -4,7 +4,7 @@
  */
 import type { PlainDescription } from '../../contract/resource-description.ts'
 import type { PlainRegistry, SettingsOf } from '../../snapshots/plain-registry.ts'
-import type { PlainThing } from '../../store/plain-kinds.ts'
+import type { PlainThing } from '../../store/resources/plain-kinds.ts'
 import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
 import { bindResource } from '../resource-routes.ts'
 

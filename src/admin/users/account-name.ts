@@ -4,7 +4,7 @@
 import { createRoute } from '@hono/zod-openapi'
 import { noQuery } from '../../contract/lists.ts'
 import { type AccountNameBody, accountNameBody, updateAccountBody } from '../../contract/users.ts'
-import type { Account } from '../../store/accounts.ts'
+import type { Account } from '../../store/users/accounts.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,

@@ -6,7 +6,7 @@ import { invitationResource } from '../../contract/users.ts'
 import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { createInvitation, toInvitationLink } from '../../identity/create-invitation.ts'
-import { type Invitation, toPublicInvitation } from '../../store/invitations.ts'
+import { type Invitation, toPublicInvitation } from '../../store/users/invitations.ts'
 import { actorId } from '../authenticate-caller.ts'
 import {
   type ControlPlaneApp,

@@ -5,7 +5,7 @@
 import { memberResource } from '../../contract/users.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { UserId } from '../../core/ids.ts'
-import { type Member, toPublicMember } from '../../store/members.ts'
+import { type Member, toPublicMember } from '../../store/users/members.ts'
 import { assertOwner, assertUser } from '../authenticate-caller.ts'
 import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
 import { bindResource } from '../resource-routes.ts'

@@ -9,8 +9,8 @@ import {
 } from '../../contract/users.ts'
 import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { Account } from '../../store/accounts.ts'
-import type { UserSession } from '../../store/users.ts'
+import type { Account } from '../../store/users/accounts.ts'
+import type { UserSession } from '../../store/users/users.ts'
 import { assertUser, type ControlPlaneCaller } from '../authenticate-caller.ts'
 import {
   type ControlPlaneApp,

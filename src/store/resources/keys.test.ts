@@ -1,8 +1,8 @@
 /** API keys as the store gives them to a start: all of them, however many there are. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { databases, type TestDatabase } from '../../test/support/databases.ts'
-import { DEFAULT_ACCOUNT } from '../core/ids.ts'
-import { openStore, type Store } from './open-store.ts'
+import { databases, type TestDatabase } from '../../../test/support/databases.ts'
+import { DEFAULT_ACCOUNT } from '../../core/ids.ts'
+import { openStore, type Store } from '../open-store.ts'
 
 describe.each(databases)('on $name', (kind) => {
   let database: TestDatabase

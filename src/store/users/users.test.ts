@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Kysely } from 'kysely'
-import { databases, type TestDatabase } from '../../test/support/databases.ts'
-import { type AccountId, DEFAULT_ACCOUNT, type InvitationId, type UserId } from '../core/ids.ts'
-import { openDatabase } from './database/open-database.ts'
+import { databases, type TestDatabase } from '../../../test/support/databases.ts'
+import { type AccountId, DEFAULT_ACCOUNT, type InvitationId, type UserId } from '../../core/ids.ts'
+import { openDatabase } from '../database/open-database.ts'
+import { migrateToLatest, migrations } from '../migrations/migrations.ts'
+import { openStore, type Store } from '../open-store.ts'
+import type { Schema } from '../schema.ts'
 import type { Joining } from './join-account.ts'
-import { migrateToLatest, migrations } from './migrations/migrations.ts'
-import { openStore, type Store } from './open-store.ts'
-import type { Schema } from './schema.ts'
 
 let store: Store
 const now = 1_800_000_000_000

@@ -3,8 +3,8 @@
  * who used them.
  */
 import { CompiledQuery, type Kysely } from 'kysely'
-import { placeholder } from './database/sql-differences.ts'
-import type { Schema } from './schema.ts'
+import { placeholder } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
 
 /** Some two tenths of a millisecond of SQLite. */
 export const USES_PER_STATEMENT = 64

@@ -3,7 +3,7 @@
  * (`src/identity/`): it writes times as text on SQLite and as timestamps on Postgres, and the truth
  * as the database does. The others are ours.
  */
-import type { AccountId, InvitationId, SessionId, UserId } from '../core/ids.ts'
+import type { AccountId, InvitationId, SessionId, UserId } from '../../core/ids.ts'
 
 export interface UserSchema {
   readonly users: UserTable

@@ -1,9 +1,9 @@
 /** Accounts (tenants) in the database. Knows neither who belongs to one nor what its plan means. */
 import type { Kysely } from 'kysely'
-import type { AccountId } from '../core/ids.ts'
-import { recordChange } from './changes/audit-log.ts'
-import { changeAccount } from './changes/change-account.ts'
-import type { Schema } from './schema.ts'
+import type { AccountId } from '../../core/ids.ts'
+import { recordChange } from '../changes/audit-log.ts'
+import { changeAccount } from '../changes/change-account.ts'
+import type { Schema } from '../schema.ts'
 
 export interface Account {
   readonly id: AccountId

@@ -1,15 +1,15 @@
 /** Webhooks and what is on its way to them, in the database. Secrets come encrypted and stay so. */
 import type { Kysely, Selectable } from 'kysely'
-import type { AccountCaps } from '../core/account-caps.ts'
-import type { AccountId } from '../core/ids.ts'
+import type { AccountCaps } from '../../core/account-caps.ts'
+import type { AccountId } from '../../core/ids.ts'
 import {
   toPublicWebhook,
   type Webhook,
   type WebhookDelivery,
   type WebhookEvent,
-} from '../core/webhook.ts'
+} from '../../core/webhook.ts'
+import type { Schema, WebhookDeliveryTable, WebhookTable } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
-import type { Schema, WebhookDeliveryTable, WebhookTable } from './schema.ts'
 
 /** That a budget's share was reached: kept, so that its event goes out once a period. */
 export interface AlertMark {

@@ -3,8 +3,8 @@
  * stands for nor any rule.
  */
 import type { Kysely } from 'kysely'
-import { takeTurn } from './database/sql-differences.ts'
-import type { Schema } from './schema.ts'
+import { takeTurn } from '../database/sql-differences.ts'
+import type { Schema } from '../schema.ts'
 
 export interface SignInTries {
   /** How many there were since the last one that was right. */

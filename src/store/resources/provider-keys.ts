@@ -1,12 +1,12 @@
 /** Provider keys in the database: sealed and masked only. The key itself never comes this far. */
 import type { Kysely, Selectable } from 'kysely'
-import type { AccountId } from '../core/ids.ts'
-import { type ProviderKey, toPublicProviderKey } from '../core/provider-key.ts'
-import { recordChange } from './changes/audit-log.ts'
-import { changeAccount } from './changes/change-account.ts'
-import { findSome, type NamedThing } from './database/find-some.ts'
+import type { AccountId } from '../../core/ids.ts'
+import { type ProviderKey, toPublicProviderKey } from '../../core/provider-key.ts'
+import { recordChange } from '../changes/audit-log.ts'
+import { changeAccount } from '../changes/change-account.ts'
+import { findSome, type NamedThing } from '../database/find-some.ts'
+import type { ProviderKeyTable, Schema } from '../schema.ts'
 import { saveLastUses, type UsedThings } from './save-last-used.ts'
-import type { ProviderKeyTable, Schema } from './schema.ts'
 
 export interface SealedProviderKey {
   readonly key: ProviderKey

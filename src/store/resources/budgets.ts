@@ -1,10 +1,10 @@
 /** Budgets in the database. Trusts what it is given: the contract has checked it. */
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { AccountCaps } from '../core/account-caps.ts'
-import { type Budget, toPublicBudget } from '../core/budget.ts'
-import { isSqlite } from './database/sql-differences.ts'
+import type { AccountCaps } from '../../core/account-caps.ts'
+import { type Budget, toPublicBudget } from '../../core/budget.ts'
+import { isSqlite } from '../database/sql-differences.ts'
+import type { BudgetTable, Schema } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
-import type { BudgetTable, Schema } from './schema.ts'
 
 const budgetKind: StoredKind<'budget', Budget, Budget> = {
   word: 'budget',

@@ -3,9 +3,10 @@
  * never a password or a cookie.
  */
 import type { Kysely, Transaction } from 'kysely'
-import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
-import type { SessionId, UserId } from '../core/ids.ts'
-import { recordChange } from './changes/audit-log.ts'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.ts'
+import type { SessionId, UserId } from '../../core/ids.ts'
+import { recordChange } from '../changes/audit-log.ts'
+import type { Schema } from '../schema.ts'
 import {
   findOpenInvitation,
   hasMembers,
@@ -15,7 +16,6 @@ import {
   Refused,
 } from './join-account.ts'
 import { findMember } from './members.ts'
-import type { Schema } from './schema.ts'
 
 export interface NewUser {
   readonly id: UserId

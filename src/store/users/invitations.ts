@@ -3,13 +3,13 @@
  * far.
  */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
-import { GatewayError } from '../core/errors.ts'
-import type { AccountId, InvitationId, KeyId, UserId } from '../core/ids.ts'
-import { recordChange } from './changes/audit-log.ts'
-import { insertWithinCap } from './database/insert-within-cap.ts'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { AccountId, InvitationId, KeyId, UserId } from '../../core/ids.ts'
+import { recordChange } from '../changes/audit-log.ts'
+import { insertWithinCap } from '../database/insert-within-cap.ts'
+import type { Schema } from '../schema.ts'
 import { findMember } from './members.ts'
-import type { Schema } from './schema.ts'
 import type { InvitationTable } from './user-schema.ts'
 
 export interface Invitation {

@@ -4,16 +4,16 @@
  * contract has checked it.
  */
 import type { Insertable, Kysely, Selectable, Transaction, Updateable } from 'kysely'
-import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
-import type { PublicForm } from '../core/audit.ts'
-import { GatewayError } from '../core/errors.ts'
-import type { AccountId } from '../core/ids.ts'
-import { type AuditedAction, RESOURCE_TABLE, type ResourceWord } from '../core/resource-table.ts'
-import { recordChange } from './changes/audit-log.ts'
-import { changeAccount } from './changes/change-account.ts'
-import { findSome, type NamedThing } from './database/find-some.ts'
-import { insertWithinCap } from './database/insert-within-cap.ts'
-import type { Schema } from './schema.ts'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.ts'
+import type { PublicForm } from '../../core/audit.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { AccountId } from '../../core/ids.ts'
+import { type AuditedAction, RESOURCE_TABLE, type ResourceWord } from '../../core/resource-table.ts'
+import { recordChange } from '../changes/audit-log.ts'
+import { changeAccount } from '../changes/change-account.ts'
+import { findSome, type NamedThing } from '../database/find-some.ts'
+import { insertWithinCap } from '../database/insert-within-cap.ts'
+import type { Schema } from '../schema.ts'
 
 type Table = typeof RESOURCE_TABLE
 

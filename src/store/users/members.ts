@@ -1,9 +1,9 @@
 /** The members of an account, in the database. Knows neither passwords nor cookies. */
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { AccountId, UserId } from '../core/ids.ts'
-import { recordChange } from './changes/audit-log.ts'
-import { changeAccount } from './changes/change-account.ts'
-import type { Schema } from './schema.ts'
+import type { AccountId, UserId } from '../../core/ids.ts'
+import { recordChange } from '../changes/audit-log.ts'
+import { changeAccount } from '../changes/change-account.ts'
+import type { Schema } from '../schema.ts'
 import type { MemberTable, Role, UserTable } from './user-schema.ts'
 
 export interface Member {

@@ -1,14 +1,14 @@
 /** API keys in the database: hash and masked prefix only. The key itself never comes this far. */
 import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
-import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
-import { type ApiKey, type PreviousKey, toPublicKey } from '../core/api-key.ts'
-import type { AccountId, KeyId } from '../core/ids.ts'
-import { recordChange } from './changes/audit-log.ts'
-import { changeAccount } from './changes/change-account.ts'
-import { findSome, type NamedThing } from './database/find-some.ts'
-import { insertWithinCap } from './database/insert-within-cap.ts'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.ts'
+import { type ApiKey, type PreviousKey, toPublicKey } from '../../core/api-key.ts'
+import type { AccountId, KeyId } from '../../core/ids.ts'
+import { recordChange } from '../changes/audit-log.ts'
+import { changeAccount } from '../changes/change-account.ts'
+import { findSome, type NamedThing } from '../database/find-some.ts'
+import { insertWithinCap } from '../database/insert-within-cap.ts'
+import type { ApiKeyTable, Schema } from '../schema.ts'
 import { saveLastUses, type UsedThings } from './save-last-used.ts'
-import type { ApiKeyTable, Schema } from './schema.ts'
 import { createTextSharing } from './share-texts.ts'
 
 const ROWS_AT_ONCE = 2_000

@@ -1,12 +1,12 @@
 /** How a user comes to belong to an account: steps of a transaction. Knows nothing of passwords. */
 import type { Kysely, Transaction } from 'kysely'
-import type { AccountCaps } from '../core/account-caps.ts'
-import { type AccountId, createAccountId, type UserId } from '../core/ids.ts'
-import { recordChange } from './changes/audit-log.ts'
-import { takeTurnAtAccount } from './changes/change-account.ts'
-import { assertWithinCap } from './database/insert-within-cap.ts'
+import type { AccountCaps } from '../../core/account-caps.ts'
+import { type AccountId, createAccountId, type UserId } from '../../core/ids.ts'
+import { recordChange } from '../changes/audit-log.ts'
+import { takeTurnAtAccount } from '../changes/change-account.ts'
+import { assertWithinCap } from '../database/insert-within-cap.ts'
+import type { Schema } from '../schema.ts'
 import { findMember, toPublicMember } from './members.ts'
-import type { Schema } from './schema.ts'
 import type { Role } from './user-schema.ts'
 
 /** How a new user comes to an account. */

@@ -37,8 +37,6 @@ export function partsOfUses(fees: ToolFees, uses: ToolUses): readonly CostPart[]
 // A cost's source says what was used, as rows have no other place for it: they explain the cost, and
 // it can be computed again.
 
-const USES = /(?:\+[a-zA-Z]+:\d+@\d+)+$/
-
 /** @param cost of the tokens; one that is unknown is that of the uses */
 export function withUses(cost: Cost, parts: readonly CostPart[]): Cost {
   if (parts.length === 0) return cost
@@ -50,14 +48,15 @@ export function withUses(cost: Cost, parts: readonly CostPart[]): Cost {
 /** The reverse. Of a cost without uses: itself, and no parts. */
 export function splitUses(cost: Cost): { readonly cost: Cost; readonly uses: readonly CostPart[] } {
   const { microUsd, status, source } = cost
-  const [said] = (source === null ? undefined : USES.exec(source)) ?? []
-  if (source === null || said === undefined || microUsd === null) return { cost, uses: [] }
-  const uses = [...said.matchAll(USES_IN_SOURCE)].map(([, kind, count, each]) => ({
+  if (source === null || microUsd === null) return { cost, uses: [] }
+  const uses = [...source.matchAll(USES_IN_SOURCE)].map(([, kind, count, each]) => ({
     kind: kind as ToolKind,
     count: Number(count),
     microUsdEach: Number(each),
   }))
-  const base = source.slice(0, -said.length)
+  const base = source.replaceAll(USES_IN_SOURCE, '')
+  // A sum of several targets' costs is not that of this one's.
+  if (uses.length === 0 || base.includes('+')) return { cost, uses: [] }
   return base === ''
     ? { cost: { microUsd: null, status: 'unknown', source: null }, uses }
     : { cost: { microUsd: microUsd - sumParts(uses), status, source: base }, uses }

@@ -19,12 +19,17 @@ const KINDS_BY_NAME: Readonly<Record<string, ToolKind>> = {
   image_generation: 'imageGeneration',
 }
 
-/** A version is a date. Anything else behind the name is another tool, and may cost more. */
-const VERSION = /_\d[\d_]*$/
+/** A date. Anything else behind the name is another tool, and may cost more. */
+const VERSION = /^\d[\d_]*$/
 
 /** @param type of a tool in a request: `web_search`, `web_search_20250305` */
 export function kindOfTool(type: string): ToolKind | undefined {
-  return ofName(type.replace(VERSION, ''))
+  for (const [name, kind] of Object.entries(KINDS_BY_NAME)) {
+    if (!type.startsWith(name)) continue
+    const rest = type.slice(name.length)
+    if (rest === '' || (rest[0] === '_' && VERSION.test(rest.slice(1)))) return kind
+  }
+  return undefined
 }
 
 function ofName(name: string): ToolKind | undefined {

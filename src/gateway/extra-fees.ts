@@ -6,7 +6,7 @@ import { type AskedTool, NO_USES, type ToolKind, type ToolUses } from '../core/t
 import { type Dialect, isRelayed } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/json-splice.ts'
 import { kindOfTool } from '../wire/tool-uses.ts'
-import { findTools, TOOLS } from './shared-credential.ts'
+import { findTools, INPUT, TOOLS } from './shared-credential.ts'
 
 /** Members that choose another price than the list's, and what is said by those that do not. */
 const PRICING_MEMBERS: readonly (readonly [name: string, usual: ReadonlySet<unknown>])[] = [
@@ -31,6 +31,7 @@ const CHEAPER = new Set<unknown>(['flex', 'batch'])
 /** They have a vendor search, and no dialect tells how often it did. */
 const HOSTED_MEMBERS = ['web_search_options', 'search_parameters', 'plugins']
 const NO_TOOLS: readonly AskedTool[] = []
+const WITH_INPUT = { isInput: true }
 
 /** True where it asks for another price than the list's, also for a lower one. */
 export function hasOtherPrice(body: JsonObject): boolean {
@@ -58,17 +59,17 @@ export function findSurcharge(body: JsonObject): string | undefined {
  * tools, and those only where one of the names is in them.
  */
 export function listHostedTools(body: JsonObject, dialect: Dialect): readonly AskedTool[] {
-  const types = findTools(body, HOSTED_TOOLS)
+  const isCounted = isRelayed(dialect) && dialect.readToolUses !== undefined
+  const types = findTools(body, HOSTED_TOOLS, isCounted ? WITH_INPUT : undefined)
   const isMember = hostedMember(body) !== undefined
   if (types.length === 0 && !isMember) return NO_TOOLS
-  const isCounted = isRelayed(dialect) && dialect.readToolUses !== undefined
   const kinds = types.map((type) => (isCounted ? kindOfTool(type) : undefined) ?? 'other')
   return [...new Set<AskedTool>(isMember ? [...kinds, 'other'] : kinds)]
 }
 
 /** The member by which it asks for them. */
 export function hostedToolsMember(body: JsonObject): string {
-  return hostedMember(body) ?? TOOLS
+  return hostedMember(body) ?? (body.get(TOOLS) === undefined ? INPUT : TOOLS)
 }
 
 /**

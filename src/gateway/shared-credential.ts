@@ -48,27 +48,51 @@ function findReaching(
 
 export const TOOLS = 'tools'
 
+/** Of OpenAI: items of it may bring tools, as `additional_tools` and `tool_search_output` do. */
+export const INPUT = 'input'
+
 /**
  * The types of those of a request's tools that begin with one of these; a function of the caller's
  * own may have such a name. Parses the tools only where one of the types may be in them.
+ * @param options `isInput`: looks for them among the items of the input too
  */
 export function findTools(
   body: AcceptedRequest['body'],
   types: readonly string[],
+  { isInput = false } = {},
 ): readonly string[] {
-  const tools = body.get(TOOLS)
-  if (tools === undefined || body.type(tools) !== 'array') return NO_TYPES
-  const raw = body.raw(tools)
-  const mayBe = mayEscapeName(raw) || types.some((type) => hasNeedle.call(raw, `"${type}`))
-  if (!mayBe) return NO_TYPES
-  const listed = body.value(tools) as readonly unknown[]
-  return listed
+  const given = readList(body, TOOLS, types)
+  const items = isInput ? readList(body, INPUT, types) : NOTHING
+  if (given.length === 0 && items.length === 0) return NO_TYPES
+  const brought = items.flatMap((item) => {
+    const tools = (item as { tools?: unknown } | null)?.tools
+    return Array.isArray(tools) ? (tools as readonly unknown[]) : NOTHING
+  })
+  return [...given, ...brought]
     .map((tool) => (tool as { type?: unknown } | null)?.type)
     .filter((type): type is string => typeof type === 'string')
     .filter((type) => types.some((beginning) => type.startsWith(beginning)))
 }
 
 const NO_TYPES: readonly string[] = []
+const NOTHING: readonly unknown[] = []
+const TOOLS_NAME = Buffer.from(`"${TOOLS}"`)
+
+/** Nothing where no tool of such a type can be in it. */
+function readList(
+  body: AcceptedRequest['body'],
+  name: string,
+  types: readonly string[],
+): readonly unknown[] {
+  const member = body.get(name)
+  if (member === undefined || body.type(member) !== 'array') return NOTHING
+  const raw = body.raw(member)
+  const mayBe =
+    mayEscapeName(raw) ||
+    ((name === TOOLS || hasNeedle.call(raw, TOOLS_NAME)) &&
+      types.some((type) => hasNeedle.call(raw, `"${type}`)))
+  return mayBe ? (body.value(member) as readonly unknown[]) : NOTHING
+}
 
 function isGiven(body: AcceptedRequest['body'], name: string): boolean {
   const member = body.get(name)

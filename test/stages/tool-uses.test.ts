@@ -251,6 +251,11 @@ describe('a limit in money', () => {
     settled: { outcome: 'failed', attempts: 0 },
     spent: { tokens: 0 },
   })
+  const DRAWING = { type: 'image_generation' }
+  const brought = (item: object): StageRow => ({
+    ...refused({ path: '/v1/responses', body: { model: GATE, input: [item] } }, 'input'),
+    name: `refuses tools that an item of the input brings: ${JSON.stringify(item)}`,
+  })
   runRows([
     counted({
       name: 'has one use of each tool with a fee set aside before the call',
@@ -278,6 +283,30 @@ describe('a limit in money', () => {
     refused(responses({ tools: [WEB, { type: 'code_interpreter' }] }), 'tools'),
     refused(responses({ tools: [{ type: 'image_generation' }] }), 'tools'),
     refused(messages({ tools: [{ type: 'code_execution_20250825', name: 'c' }] }), 'tools', CLAUDE),
+    brought({ type: 'additional_tools', role: 'developer', tools: [DRAWING] }),
+    brought({ type: 'tool_search_output', tools: [WEB, DRAWING], execution: 'client' }),
+    {
+      ...brought({}),
+      name: 'refuses tools that an item of the input brings under an escaped name',
+      request: {
+        path: '/v1/responses',
+        body: `{"model":"${GATE}","input":[{"type":"additional_tools","\\u0074ools":[{"type":"image\\u005fgeneration"}]}]}`,
+      },
+    },
+    counted({
+      name: 'lets text pass that speaks of such tools, and items that had them',
+      gateway: limited([OPENAI]),
+      request: responses({
+        input: [
+          { role: 'user', content: '"tools": [{"type": "image_generation"}]' },
+          { type: 'image_generation_call', id: 'ig_1', result: 'aGk=', status: 'completed' },
+          { type: 'mcp_list_tools', id: 'm', server_label: 's', tools: [{ name: 'web_search' }] },
+          null,
+        ],
+      }),
+      upstream: [json(200, response([]))],
+      settled: { outcome: 'succeeded' },
+    }),
     counted({
       name: 'lets any tool pass by a target of another dialect, to which it does not go',
       gateway: limited(['openai/gpt-4o']),

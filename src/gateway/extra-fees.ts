@@ -25,6 +25,8 @@ const HOSTED_TOOLS = [
   'image_generation',
   'document_library',
   'x_search',
+  // Of a shell.
+  'container_',
 ]
 /** Tiers below the list's price, which counts enough. */
 const CHEAPER = new Set<unknown>(['flex', 'batch'])

@@ -69,9 +69,18 @@ export function findTools(
     return Array.isArray(tools) ? (tools as readonly unknown[]) : NOTHING
   })
   return [...given, ...brought]
-    .map((tool) => (tool as { type?: unknown } | null)?.type)
+    .map(typeOf)
     .filter((type): type is string => typeof type === 'string')
     .filter((type) => types.some((beginning) => type.startsWith(beginning)))
+}
+
+/**
+ * A shell's own type does not say whose it is: the vendor's is named by the container that it runs
+ * in (https://developers.openai.com/api/docs/guides/tools-shell).
+ */
+function typeOf(tool: unknown): unknown {
+  const { type, environment } = (tool ?? {}) as Readonly<Record<string, unknown>>
+  return type === 'shell' ? (environment as { type?: unknown } | null | undefined)?.type : type
 }
 
 const NO_TYPES: readonly string[] = []

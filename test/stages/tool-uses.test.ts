@@ -282,6 +282,28 @@ describe('a limit in money', () => {
     refused(responses({ tools: [{ type: 'web_search_preview' }] }), 'tools'),
     refused(responses({ tools: [WEB, { type: 'code_interpreter' }] }), 'tools'),
     refused(responses({ tools: [{ type: 'image_generation' }] }), 'tools'),
+    refused(
+      responses({ tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }),
+      'tools',
+    ),
+    counted({
+      name: 'lets a shell through that is the caller’s own',
+      gateway: limited([OPENAI]),
+      request: responses({
+        tools: [
+          { type: 'shell', environment: { type: 'local', skills: [{ name: 'container_auto' }] } },
+          { type: 'shell' },
+          { type: 'shell', environment: null },
+          { type: 'local_shell' },
+          { type: 'function', name: 'container_auto' },
+        ],
+      }),
+      upstream: [json(200, response([]))],
+      settled: {
+        outcome: 'succeeded',
+        cost: { microUsd: TOKENS, status: 'exact', source: 'scripted' },
+      },
+    }),
     refused(messages({ tools: [{ type: 'code_execution_20250825', name: 'c' }] }), 'tools', CLAUDE),
     brought({ type: 'additional_tools', role: 'developer', tools: [DRAWING] }),
     brought({ type: 'tool_search_output', tools: [WEB, DRAWING], execution: 'client' }),

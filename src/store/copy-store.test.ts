@@ -7,6 +7,7 @@ import { KeyRegistry } from '../snapshots/key-registry.ts'
 import { copyStore, StoreNotEmptyError, TABLES } from './copy-store.ts'
 import { STEP_NOTES } from './migrations/newer-steps.ts'
 import type { Store } from './open-store.ts'
+import { HoursFoldedError } from './usage/usage-rows.ts'
 
 const unlimited = {
   requestsPerMinute: Number.POSITIVE_INFINITY,
@@ -196,6 +197,42 @@ describe.each(databases)('from $name', (kind) => {
               .sort()
           expect([table, await rowsOf(to)]).toEqual([table, await rowsOf(from)])
         }
+      })
+    })
+  })
+
+  test('folded hours stay folded in the other kind, and a late call is folded there', async () => {
+    const other = databases.find(({ name }) => name !== kind.name) ?? kind
+    const day = Date.UTC(2026, 2, 3)
+    const callAt = (hour: number) => createCallRecord({ startedAt: day + hour * 3_600_000 })
+    const ask = async ({ usage }: Store, hours: readonly [from: number, to: number]) => {
+      const [fromMs, toMs] = hours.map((hour) => day + hour * 3_600_000) as [number, number]
+      return await usage.readRange(DEFAULT_ACCOUNT, {
+        fromMs,
+        toMs,
+        interval: 'all',
+        groupBy: null,
+      })
+    }
+    await withTestStore(kind, async (from) => {
+      await from.calls.insertMany([callAt(3), callAt(9), callAt(15)])
+      await from.usage.rollUpDays(day + 86_400_000)
+      await from.usage.foldHours(day + 86_400_000)
+      await withTestStore(other, async (to) => {
+        await copyStore(from, to)
+        expect(await ask(to, [8, 10])).toEqual(await ask(from, [0, 24]))
+        const hour = {
+          fromMs: day,
+          toMs: day + 3_600_000,
+          interval: 'hour',
+          groupBy: null,
+        } as const
+        await expect(to.usage.read(DEFAULT_ACCOUNT, hour)).rejects.toBeInstanceOf(HoursFoldedError)
+        await to.calls.insertMany([callAt(20)])
+        await to.usage.rollUpDays(day + 86_400_000)
+        expect((await ask(to, [8, 10])).sums).toMatchObject([{ calls: 4 }])
+        const hours = await to.database.selectFrom('usage_hours').select('starts_at').execute()
+        expect(hours).toEqual([{ starts_at: day }])
       })
     })
   })

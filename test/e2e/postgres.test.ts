@@ -109,6 +109,16 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
     }
   })
 
+  test('changes at once leave no warning of a library on standard error', async () => {
+    const gatehouse = await startOn(await scene.createDatabase())
+    try {
+      await Promise.all(Array.from({ length: 20 }, (_, index) => createKey(gatehouse, `k${index}`)))
+      expect(gatehouse.output()).not.toContain('Warning')
+    } finally {
+      await gatehouse.remove()
+    }
+  })
+
   test('calls are served while Postgres is away, and are in the log afterwards, once each', async () => {
     const gatehouse = await startOn(await scene.createDatabase())
     try {

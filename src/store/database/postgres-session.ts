@@ -36,6 +36,8 @@ export class PostgresSession {
   #client: pg.Client | undefined
   #isClosed = false
   #underWay = 0
+  /** The end of the question that was asked last: node-postgres warns of two at once. */
+  #turn: Promise<unknown> = Promise.resolve()
   #attempts = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -61,8 +63,10 @@ export class PostgresSession {
     if (client === undefined) throw new Error('Postgres is away')
     if (this.#underWay >= MAX_UNDER_WAY) throw new Error('too many questions wait for Postgres')
     this.#underWay += 1
+    const answer = this.#turn.then(() => client.query<Row>(text, [...values]))
+    this.#turn = answer.catch(() => {})
     try {
-      return (await client.query<Row>(text, [...values])).rows
+      return (await answer).rows
     } catch (error) {
       // The question may still be answered, to the one who asks next.
       if (isSilence(error)) this.#drop(client, error)

@@ -21,7 +21,9 @@ export function createRedisClient(
 ): RedisClient {
   const client = settings.topology === 'cluster' ? createCluster(settings) : createRedis(settings)
   // Without a listener the process would end.
-  client.on('error', onFailure)
+  client.on('error', (error: Error & { lastNodeError?: unknown }) =>
+    onFailure(error.lastNodeError ?? error),
+  )
   return client
 }
 

@@ -145,12 +145,31 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('with a password', (
     await right.open()
     expect(wrong.mode).toBe('share')
     expect(right.mode).toBe('shared')
-    expect(messages.length).toBeGreaterThan(0)
+    expect(messages).toEqual([
+      expect.objectContaining({ message: expect.stringMatching(/^WRONGPASS/) }),
+    ])
     expect(Bun.inspect(messages)).not.toContain('planted')
     await wrong.close()
     await right.close()
     await redis.remove()
   })
+})
+
+test.each([
+  ['redis://127.0.0.1:1', 'ECONNREFUSED'],
+  ['redis+sentinel://127.0.0.1:1/main', 'All sentinels are unreachable'],
+])('%s, where nobody listens, is told of once, with the reason', async (url, reason) => {
+  const messages: string[] = []
+  const store = new RedisStore({
+    settings: settingsOf(url),
+    onChange: (_, error) => messages.push(String(error)),
+  })
+  // Behind sentinels it does not end.
+  void store.open()
+  await pollUntil('the reason', () => messages.length > 0)
+  await Bun.sleep(500)
+  expect(messages).toEqual([expect.stringContaining(reason)])
+  await store.close()
 })
 
 testIf(findRedis() !== undefined, 'needs redis-server')(

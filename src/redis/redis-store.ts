@@ -101,6 +101,7 @@ export class RedisStore implements SharedStore {
   #questions = 0
   #underWay = 0
   #lastError: unknown
+  #hasToldOfStart = false
   #other: string | undefined
   #failedBeats = 0
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -119,6 +120,8 @@ export class RedisStore implements SharedStore {
     this.#onChange = onChange ?? (() => {})
     this.#client = createClient(settings, (error) => {
       this.#lastError = error
+      // Behind sentinels that do not answer `connect` goes on, and says nothing.
+      this.#tellOfStart()
     })
     this.#client.on('ready', () => this.#beatIn(Math.random() * 50))
     this.#client.on('close', () =>
@@ -155,9 +158,9 @@ export class RedisStore implements SharedStore {
       await this.#client.connect()
       await this.#beat()
     } catch (error) {
-      this.#lastError = error
-      // Of another installation's it has told already.
-      if (this.#other === undefined) this.#onChange(this.state(), error)
+      // The client says that the connection is closed, and why before that.
+      this.#lastError ??= error
+      this.#tellOfStart()
       this.#beatIn(retryDelayMs(1))
     }
   }
@@ -208,6 +211,14 @@ export class RedisStore implements SharedStore {
     } finally {
       this.#underWay -= 1
     }
+  }
+
+  /** That it was away from the beginning, once, and with the first reason. */
+  #tellOfStart(): void {
+    if (this.#hasToldOfStart || this.#isReady || this.#isClosed) return
+    this.#hasToldOfStart = true
+    // Of another installation's it has told already.
+    if (this.#other === undefined) this.#onChange(this.state(), this.#lastError)
   }
 
   /** One failure is enough: those who come next must not wait for an answer too. */

@@ -120,6 +120,38 @@ describe.each(databases)('on $name', (kind) => {
     expect(idle.statements - without.statements).toBeLessThanOrEqual(4)
   })
 
+  test('the hours of a day on which many budgets were made are read once', async () => {
+    const [accountId = '' as AccountId] = accounts
+    const createdAt = NOW - 40 * DAY_MS
+    const rows = Array.from({ length: 60 }, (_, index) => ({
+      id: `bud_${index}`,
+      account_id: accountId,
+      name: 'one of many',
+      key_id: `key_${index}` as KeyId,
+      gate_id: null,
+      limit_tokens: 1_000,
+      limit_micro_usd: null,
+      period: 'total' as const,
+      alert_at: '[]',
+      created_at: createdAt,
+      updated_at: createdAt,
+      first_tokens: 1,
+    }))
+    await store.database.insertInto('budgets').values(rows).execute()
+    const calls = rows.flatMap(({ key_id }) =>
+      [2, 5, 9].map((hour) =>
+        createCallRecord({ accountId, keyId: key_id, startedAt: createdAt + hour * HOUR_MS }),
+      ),
+    )
+    await store.calls.insertMany(calls)
+    await cleanUp()
+    const { statements } = await cleanUp(30, NOW, { foldsHours: true })
+    // One to write each of them.
+    expect(statements).toBeLessThan(rows.length + 40)
+    const kept = await store.database.selectFrom('budgets').select('first_tokens').execute()
+    expect(new Set(kept.map(({ first_tokens }) => first_tokens))).toEqual(new Set([1 + 3 * 17]))
+  })
+
   test('days left by an earlier build are found, and days that change later are summed again', async () => {
     await store.calls.insertMany(callsOf(3))
     await store.usage.rollUpDays(0)

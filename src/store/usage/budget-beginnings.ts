@@ -9,9 +9,10 @@ import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { hourOf } from '../../core/period.ts'
 import type { BudgetTable, Schema } from '../schema.ts'
+import { addTo, RangeSums } from './range-sums.ts'
 import { sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
-import { sumOfHours } from './sum-hour-rows.ts'
 import { toStoredSum } from './usage-hours.ts'
+import { readPagesOf } from './usage-pages.ts'
 
 export class BudgetBeginnings {
   readonly #database: Kysely<Schema>
@@ -84,33 +85,40 @@ export async function moveToBeginnings(
   const places = await ofDay
     .select(['id', 'account_id', 'key_id', 'gate_id', 'created_at', 'first_tokens'])
     .execute()
-  for (const place of places) {
+  if (places.length === 0) return
+  for (const place of places)
     if (place.first_tokens === null) await keepBeginning(transaction, place)
-    const rest = await sumOfHours(transaction, {
-      ...toScope(place),
-      fromMs: hourOf(place.created_at).endsAtMs,
-      untilMs: day.toMs,
-    })
-    const kept = await ofDay
-      .select(['first_tokens', 'first_micro_usd', 'first_unpriced'])
-      .where('id', '=', place.id)
-      .executeTakeFirst()
-    // It was deleted meanwhile.
-    if (kept === undefined) continue
-    const before = toAmounts(kept)
+  const rests = places.map((place) => ({
+    ...toScope(place),
+    fromMs: hourOf(place.created_at).endsAtMs,
+    untilMs: day.toMs,
+  }))
+  // One pass over the hours: hundreds of budgets may be of one day.
+  const sums = new RangeSums(rests)
+  const hours = { accountId, fromMs: Math.min(...rests.map(({ fromMs }) => fromMs)) }
+  for await (const rows of readPagesOf(transaction, 'usage_hours', { ...hours, untilMs: day.toMs }))
+    for (const row of rows) sums.add(row)
+  // As they are kept now.
+  const kept = await ofDay
+    .select(['id', 'first_tokens', 'first_micro_usd', 'first_unpriced'])
+    .execute()
+  const indexes = new Map(places.map(({ id }, index) => [id, index]))
+  for (const row of kept) {
+    const rest = sums.amounts[indexes.get(row.id) ?? -1]
+    if (rest === undefined || isNothing(rest)) continue
+    const amounts = { ...toAmounts(row) }
+    addTo(amounts, rest)
     await transaction
       .updateTable('budgets')
-      .set(
-        toColumns({
-          tokens: before.tokens + rest.tokens,
-          microUsd: before.microUsd + rest.microUsd,
-          unpricedCalls: before.unpricedCalls + rest.unpricedCalls,
-        }),
-      )
+      .set(toColumns(amounts))
       .where('account_id', '=', accountId)
-      .where('id', '=', place.id)
+      .where('id', '=', row.id)
       .execute()
   }
+}
+
+function isNothing({ tokens, microUsd, unpricedCalls }: UsedAmounts): boolean {
+  return tokens === 0 && microUsd === 0 && unpricedCalls === 0
 }
 
 function toScope({ account_id, key_id, gate_id }: BudgetPlace) {

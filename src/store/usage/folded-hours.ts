@@ -9,6 +9,7 @@ import type { AccountId } from '../../core/ids.ts'
 import { takeTurnAtUsage } from '../changes/change-account.ts'
 import type { Schema } from '../schema.ts'
 import { moveToBeginnings } from './budget-beginnings.ts'
+import { findFoldedBefore } from './folded-before.ts'
 import { shortenEncoded } from './latency-histogram.ts'
 import type { AccountDay } from './unrolled-days.ts'
 import { DAY_MS } from './usage-hours.ts'
@@ -29,22 +30,6 @@ interface HourBounds {
   /** Null: all are folded. */
   readonly oldestMs: number | null
   readonly newestMs: number
-}
-
-/**
- * Up to where an account's hours are folded, in milliseconds since the Unix epoch: the beginning of
- * a day, 0 where none are.
- */
-export async function findFoldedBefore(
-  database: Kysely<Schema>,
-  accountId: AccountId,
-): Promise<number> {
-  const row = await database
-    .selectFrom('usage_folded_hours')
-    .select('before_at')
-    .where('account_id', '=', accountId)
-    .executeTakeFirst()
-  return row?.before_at ?? 0
 }
 
 type Pacing = Omit<RollUpPass, 'nowMs'>

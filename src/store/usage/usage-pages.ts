@@ -67,16 +67,26 @@ export async function* readPages(
   const fromMs = Math.max(spanOf('month', first).startsAtMs, range.fromMs)
   const toMs = Math.min(spanOf('month', last).endsAtMs, untilMs)
   for (const span of await planSpans(database, accountId, { fromMs, toMs, interval: 'all' })) {
-    let after: UsageRow | undefined
-    do {
-      signal?.throwIfAborted()
-      const ofSpan = { accountId, fromMs: span.fromMs, untilMs: span.toMs }
-      const rows = await readPage(database, span.table, ofSpan, after)
-      yield rows
-      await nextTurn()
-      after = rows.length < ROWS_PER_PAGE ? undefined : rows.at(-1)
-    } while (after !== undefined)
+    const ofSpan = { accountId, fromMs: span.fromMs, untilMs: span.toMs }
+    yield* readPagesOf(database, span.table, ofSpan, signal)
   }
+}
+
+/** The rows of one table. @throws the signal's reason (rejects) */
+export async function* readPagesOf(
+  database: Kysely<Schema>,
+  table: Span['table'],
+  range: UsageRange,
+  signal?: AbortSignal,
+): AsyncGenerator<readonly UsageRow[]> {
+  let after: UsageRow | undefined
+  do {
+    signal?.throwIfAborted()
+    const rows = await readPage(database, table, range, after)
+    yield rows
+    await nextTurn()
+    after = rows.length < ROWS_PER_PAGE ? undefined : rows.at(-1)
+  } while (after !== undefined)
 }
 
 /** The first or the last of an account's hours of a stretch of time. */

@@ -76,8 +76,8 @@ export interface ComposedLedger {
 }
 
 /**
- * A server does half of the work, so that calls can be left more of the event loop: by what each took
- * before, both stores should take some fifteen seconds for a million calls that waited.
+ * A server does half of the work, so that calls can be left more of the event loop: by what each
+ * took before, both stores should take some fifteen seconds for a million calls that waited.
  */
 const REST_BESIDE_A_SERVER_MS = 2
 

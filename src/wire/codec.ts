@@ -112,9 +112,8 @@ export interface ModelTraits {
   readonly takesOneSampling?: boolean
   /** Written where the dialect requires a limit and the caller gave none. */
   readonly defaultMaxOutputTokens?: number
-  /** False: has no tools, no images; absent: it may have. */
+  /** False: has no tools; absent: it may have. */
   readonly tools?: boolean
-  readonly vision?: boolean
   /** The only tool-call ids it takes are nine letters and digits. */
   readonly shortToolIds?: boolean
   /** Top-level members that this vendor's copy of the dialect refuses. */

@@ -15,8 +15,6 @@ export interface SecretFieldProps {
   readonly maxLength: number
   /** The form reads it from here when it is sent. */
   readonly ref: Ref<HTMLInputElement>
-  /** Told whether there is anything in it, and not what. */
-  readonly onFilled?: (isFilled: boolean) => void
   readonly autoFocus?: boolean
   readonly isOptional?: boolean
 }
@@ -28,7 +26,6 @@ export function SecretField({
   field,
   maxLength,
   ref,
-  onFilled,
   autoFocus = false,
   isOptional = false,
 }: SecretFieldProps) {
@@ -46,7 +43,6 @@ export function SecretField({
           // biome-ignore lint/a11y/noAutofocus: it is the only field of a dialog that was just asked for
           autoFocus={autoFocus}
           maxLength={maxLength}
-          onChange={(event) => onFilled?.(event.currentTarget.value.trim() !== '')}
           className={classNames(CONTROL_CLASS, 'h-9 font-mono text-[13px]')}
         />
       )}

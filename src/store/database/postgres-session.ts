@@ -45,10 +45,6 @@ export class PostgresSession {
     this.#options = options
   }
 
-  get isUp(): boolean {
-    return this.#client !== undefined
-  }
-
   /** @throws DatabaseUnreachableError, and does not try again by itself then */
   async open(): Promise<void> {
     await this.#connect()

@@ -35,7 +35,6 @@ export interface WatchInstallationOptions {
   /** Told of each change of the standing. */
   readonly onStanding: (standing: StoreStanding) => void
   readonly onSetBack: (setBack: SetBack) => void
-  readonly lookEveryMs?: number
 }
 
 export class InstallationWatch {
@@ -52,10 +51,7 @@ export class InstallationWatch {
     this.#options = options
     this.#remembered = options.joined
     this.#lowest = options.joined.change
-    this.#endLooking = systemClock.every(
-      options.lookEveryMs ?? LOOK_EVERY_MS,
-      () => void this.look(),
-    )
+    this.#endLooking = systemClock.every(LOOK_EVERY_MS, () => void this.look())
   }
 
   get standing(): StoreStanding {

@@ -378,14 +378,14 @@ test.each([
   },
 )
 
-test('each of thousands of keys is found, and few are drawn at once', async () => {
+test('each of hundreds of keys is found, and few are drawn at once', async () => {
   const { page } = visit
   await createKey(gatehouse, 'made before')
-  for (let made = 0; made < 2_000; made += 20)
+  for (let made = 0; made < 600; made += 20)
     await Promise.all(Array.from({ length: 20 }, (_, at) => createKey(gatehouse, `n${made + at}`)))
   await page.goto('/dashboard/keys')
   const rows = page.getByRole('table').getByRole('row')
-  await page.getByText(/^Shown are 200 of 2,0\d\d; the search looks at all/).waitFor()
+  await page.getByText(/^Shown are 200 of 6\d\d; the search looks at all/).waitFor()
   expect(await rows.count()).toBe(201)
   await page.getByRole('button', { name: 'Show more' }).press('Enter')
   await page.getByText(/^Shown are 400 of/).waitFor()

@@ -77,6 +77,11 @@ test('an address loses its trailing slash, and empty variables count as absent',
   expect(settings.providerKeys.has('mistral')).toBe(false)
 })
 
+test('an IPv6 host may be in brackets, as it is in addresses', () => {
+  for (const host of ['[::1]', '::1'])
+    expect(readSettings({ GATEHOUSE_HOST: host }).host).toBe('::1')
+})
+
 test('a misspelt variable is reported', () => {
   expect(readSettings({ GATEHOUSE_PROT: '1', PATH: '/bin' }).unknownVariables).toEqual([
     'GATEHOUSE_PROT',

@@ -127,7 +127,8 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
   const read = <Name extends DefaultedName>(name: Name) => readSetting(environment, name)
   const workers = read('GATEHOUSE_WORKERS')
   return {
-    host: read('GATEHOUSE_HOST'),
+    // In brackets, as in addresses, it would be listened on, and be written in two pairs of them.
+    host: read('GATEHOUSE_HOST').replace(/^\[(.+)\]$/, '$1'),
     port: read('GATEHOUSE_PORT'),
     dataFolder: readDataFolder(environment),
     homeFolder: readDataFolder(environment),

@@ -55,6 +55,10 @@ export const BROKEN_HTTP: readonly (readonly [string, string])[] = [
     'a chunk size that is no number',
     `${CALL}transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
   ],
+  [
+    'a chunked body with trailers',
+    `${CALL}transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nx-a: b\r\n\r\n`,
+  ],
   ['a negative chunk size', `${CALL}transfer-encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n`],
   [
     'a chunk size beyond every number',

@@ -102,10 +102,9 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
   })
 
   addShow(models, context, {
-    called: 'get',
     ask: 'GET /v1/owned-models/{slug}',
     about: 'show one owned model; its credential is never shown',
-    examples: ['gatehouse owned-models get llama'],
+    examples: ['gatehouse owned-models show llama'],
     show,
   })
 

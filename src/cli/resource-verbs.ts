@@ -32,15 +32,13 @@ export function addShow<Name extends OperationName & `GET ${string}`>(
   resource: Command,
   context: CliContext,
   verb: Verb & {
-    /** `show`, if it is not said. */
-    readonly called?: string
     readonly ask: Name
     readonly show: (answer: NonNullable<AnswerOf<Name>>, isJson: boolean) => void
   },
 ): void {
   const parameter = parameterOf(verb.ask)
   resource
-    .command(`${verb.called ?? 'show'} <${parameter}>`)
+    .command(`show <${parameter}>`)
     .description(verb.about)
     .addHelpText('after', example(...verb.examples))
     .action(async (id: string, _flags, command: Command) => {

@@ -61,12 +61,12 @@ test('a model is registered, listed, shown, changed and deleted, and its credent
     displayName: 'Llama',
     pricingInput: 25,
   })
-  expect((await run(['get', 'llama'])).stdout).toMatch(/target +owned\/llama/)
+  expect((await run(['show', 'llama'])).stdout).toMatch(/target +owned\/llama/)
   expect(await run(['delete', 'llama', '--yes'])).toMatchObject({
     exitCode: 0,
     stdout: 'Deleted llama.\n',
   })
-  expect((await run(['get', 'llama'])).exitCode).toBe(4)
+  expect((await run(['show', 'llama'])).exitCode).toBe(4)
 })
 
 test('a new credential that its server refuses is stored, with a warning on standard error', async () => {

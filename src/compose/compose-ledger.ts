@@ -75,12 +75,6 @@ export interface ComposedLedger {
   close(): Promise<void>
 }
 
-/**
- * A server does half of the work, so that calls can be left more of the event loop: by what each
- * took before, both stores should take some fifteen seconds for a million calls that waited.
- */
-const REST_BESIDE_A_SERVER_MS = 2
-
 export function composeLedger({
   settings,
   log,
@@ -126,7 +120,6 @@ export function composeLedger({
     {
       report,
       intervalMs: settings.shipIntervalMs,
-      restMs: settings.database === undefined ? 1 : REST_BESIDE_A_SERVER_MS,
       // Records in a file that was removed meanwhile are in no store: they stay in the journal.
       syncStore: async () => store.assertThere(),
     },

@@ -26,7 +26,7 @@ import { createCallRecord, createLaterLine, readClosed } from './call-record.fix
 import { Journal } from './journal.ts'
 import type { LedgerEvent } from './ledger-event.ts'
 import { Retention } from './retention.ts'
-import { type Between, Shipper, type ShipperOptions } from './shipper.ts'
+import { type Between, Shipper } from './shipper.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -542,23 +542,16 @@ test('each record ends up in the store once, whatever the store does and wheneve
 
 describe('a backlog of over a megabyte from an earlier process', () => {
   /** Gives `work` the wait that the store gets for the time between its steps. */
-  async function shipLeftOver(
-    work: (between: Between) => Promise<void>,
-    options: ShipperOptions = {},
-  ) {
+  async function shipLeftOver(work: (between: Between) => Promise<void>) {
     const earlier = new Journal(folder, { keptRecords: 0 })
     await recordAll(earlier, createRecords(8_000))
     earlier.close()
     const journal = new Journal(folder)
     let isWorked = false
-    const shipper = new Shipper(
-      journal,
-      async (_, between) => {
-        if (!isWorked) await work(between)
-        isWorked = true
-      },
-      options,
-    )
+    const shipper = new Shipper(journal, async (_, between) => {
+      if (!isWorked) await work(between)
+      isWorked = true
+    })
     await shipper.ship()
     journal.close()
     expect(isWorked).toBe(true)
@@ -583,24 +576,5 @@ describe('a backlog of over a megabyte from an earlier process', () => {
       callsUnderWay.end()
       expect(await restsAfter(3, between)).toBeTrue()
     })
-  })
-
-  test('rests for as long as it is told', async () => {
-    await shipLeftOver(
-      async (between) => {
-        const sleep = spyOn(Bun, 'sleep')
-        callsUnderWay.begin(performance.now())
-        try {
-          for (const endMs = performance.now() + 3; performance.now() < endMs; );
-          await between()
-          expect(sleep).toHaveBeenCalledWith(7)
-          expect(sleep).not.toHaveBeenCalledWith(1)
-        } finally {
-          callsUnderWay.end()
-          sleep.mockRestore()
-        }
-      },
-      { restMs: 7 },
-    )
   })
 })

@@ -23,7 +23,7 @@ import { type Damage, SegmentReader } from './segment-reader.ts'
 const UNHURRIED_BYTES = 1024 * 1024
 const UNHURRIED_PAUSE_MS = 1
 
-/** Of a node that catches up while it serves calls, before each rest. */
+/** A node that catches up while it serves calls rests as long as it works. */
 const CATCHING_UP_WORK_MS = 1
 
 const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
@@ -36,11 +36,6 @@ export interface ShipperOptions {
    * a commit.
    */
   readonly batchRecords?: number
-  /**
-   * How long a node that catches up while it serves calls rests after each millisecond of work.
-   * Default 1.
-   */
-  readonly restMs?: number
   /** Longest pause after failures. Default 30,000. */
   readonly maxBackoffMs?: number
   /**
@@ -64,7 +59,6 @@ export class Shipper {
   readonly #insertMany: InsertMany
   readonly #intervalMs: number
   readonly #batchRecords: number
-  readonly #restMs: number
   readonly #maxBackoffMs: number
   readonly #syncStore: () => Promise<void>
   readonly #report: ReportLedgerEvent
@@ -84,7 +78,6 @@ export class Shipper {
     this.#insertMany = insertMany
     this.#intervalMs = options.intervalMs ?? 1000
     this.#batchRecords = options.batchRecords ?? 4096
-    this.#restMs = options.restMs ?? 1
     this.#maxBackoffMs = options.maxBackoffMs ?? 30_000
     this.#syncStore = options.syncStore ?? (() => Promise.resolve())
     this.#report = options.report ?? (() => {})
@@ -205,7 +198,7 @@ export class Shipper {
   async #shipSegment(segment: ClosedSegment): Promise<Damage> {
     const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES
     const kept = this.#journal.closed.recordsOf(segment)
-    const turns = new LoopTurns({ workMs: CATCHING_UP_WORK_MS, restMs: this.#restMs })
+    const turns = new LoopTurns({ workMs: CATCHING_UP_WORK_MS })
     const damage = await (kept === undefined
       ? this.#shipFile(segment, isHurried ? () => turns.next() : pause)
       : this.#shipKept(kept, isHurried ? nextTurn : pause))

@@ -60,8 +60,8 @@ export interface Exchange {
   readAll(): Uint8Array | Promise<Uint8Array>
   /** Shortens the wait for more bytes, in milliseconds, when all that matters has been read. */
   expectEndWithin(ms: number): void
-  /** From here on its signal does not end it, and whoever reads it has to. */
-  outliveSignal(): void
+  /** When its signal aborts from here on, it is cancelled so many milliseconds after. */
+  outliveSignal(ms: number): void
   /** Fails as cancelled in so many milliseconds, unless the whole answer has come by then. */
   cancelWithin(ms: number): void
   /**

@@ -42,8 +42,9 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   after: Deadline | undefined = undefined
   endListening: (() => void) | undefined = undefined
   readonly owner: string | undefined
-  /** Undefined once it has outlived it. */
+  /** Undefined once it was outlived. */
   signal: AbortSignal | undefined
+  #outlivesByMs = 0
   readonly #ports: ExchangePorts
   readonly #timeouts: ExchangeTimeouts
   /** Until it is sent: an answer may go on for minutes, and its request be megabytes. */
@@ -133,10 +134,8 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.expectEndWithin(ms)
   }
 
-  outliveSignal(): void {
-    this.signal = undefined
-    this.endListening?.()
-    this.endListening = undefined
+  outliveSignal(ms: number): void {
+    this.#outlivesByMs = ms
   }
 
   close(): void {
@@ -280,6 +279,12 @@ export class SocketExchange implements Exchange, Asker, Deadline {
 
   /** For `Deadlines` alone. */
   onDue(cause: DueCause): void {
+    if (cause === 'cancelled' && this.#outlivesByMs > 0) {
+      this.signal = undefined
+      this.cancelWithin(this.#outlivesByMs)
+      this.#ports.deadlines.add(this)
+      return
+    }
     if (cause !== 'due') this.#fail(cause)
     else if (this.#isLeft) this.#fail('cancelled')
     else {

@@ -152,7 +152,11 @@ class ScriptedExchange implements Exchange {
   readonly #around: Surroundings
   readonly #startedAt: number
   readonly #deadline: Deadline
-  readonly #onAbort = () => this.#end('cancelled')
+  #outlivesByMs = 0
+  readonly #onAbort = () => {
+    if (this.#outlivesByMs > 0) this.cancelWithin(this.#outlivesByMs)
+    else this.#end('cancelled')
+  }
   readonly #ended = Promise.withResolvers<never>()
   #sent: SentRequest | undefined
   #callOffPause: (() => void) | undefined
@@ -234,8 +238,8 @@ class ScriptedExchange implements Exchange {
     this.#deadline.dueAt = this.#around.deadlines.now() + ms
   }
 
-  outliveSignal(): void {
-    this.#request.signal.removeEventListener('abort', this.#onAbort)
+  outliveSignal(ms: number): void {
+    this.#outlivesByMs = ms
   }
 
   cancelWithin(ms: number): void {

@@ -180,7 +180,7 @@ export async function relayEvents(
   const { call, target, answer } = relayed
   const { exchange, tap } = answer
   letGoOfBody(call)
-  exchange.outliveSignal()
+  exchange.outliveSignal(READ_ON_MS)
   client.whenLeft(() => {
     call.leftAt = ports.clock.elapsed()
     exchange.cancelWithin(READ_ON_MS)

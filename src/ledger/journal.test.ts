@@ -101,6 +101,25 @@ test('a full segment is closed and announced, and another one begins', async () 
   journal.close()
 })
 
+test('segments are small while few wait for the store, and large otherwise', async () => {
+  const journal = new Journal(folder)
+  const sizes: number[] = []
+  journal.onSegmentFilled(() => {
+    sizes.push(journal.closed.list().at(-1)?.bytes ?? 0)
+    if (sizes.length === 6)
+      for (const segment of journal.closed.list()) journal.closed.forget(segment)
+  })
+  while (sizes.length < 7) {
+    for (let call = 0; call < 100; call += 1) journal.record(createCallRecord())
+    journal.flush()
+  }
+  const KIB = 1024
+  // One more turn of calls than it takes.
+  const kib = sizes.map((bytes) => Math.round(Math.floor(bytes / (256 * KIB)) * 256))
+  expect(kib).toEqual([256, 256, 256, 256, 4096, 4096, 256])
+  journal.close()
+})
+
 test('rotation closes a segment with records, pending ones included, and keeps an empty one', async () => {
   const journal = new Journal(folder)
   const [path] = segmentPaths()

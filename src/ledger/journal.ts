@@ -121,10 +121,16 @@ export class Journal implements Ledger {
       turn.written.catch(() => {})
       turn.reject(journalUnavailable(this.#failure?.cause))
     }
-    if (this.#active !== undefined && this.#active.bytes >= this.#segmentBytes) {
+    if (this.#active !== undefined && this.#active.bytes >= this.#fullBytes()) {
       this.rotate()
       this.#segmentFilled?.()
     }
+  }
+
+  /** Of the active segment: with so many it is closed. */
+  #fullBytes(): number {
+    const isKeepingUp = this.closed.count < MOST_SMALL_SEGMENTS
+    return isKeepingUp ? Math.min(SMALL_SEGMENT_BYTES, this.#segmentBytes) : this.#segmentBytes
   }
 
   /** Closes the active segment, so that it can be shipped, unless it holds nothing. */
@@ -275,6 +281,14 @@ export class Journal implements Ledger {
   }
 }
 
+/**
+ * While the store keeps up, records wait in memory for no longer than it takes some thousand calls:
+ * of what waits longer the collector makes old objects, and then looks through all of them.
+ */
+const SMALL_SEGMENT_BYTES = 256 * 1024
+/** With more files waiting it does not keep up, and few large files are better than many. */
+const MOST_SMALL_SEGMENTS = 4
+
 function countLines(lines: Uint8Array): number {
   let count = 0
   for (const byte of lines) if (byte === 10) count += 1
@@ -377,7 +391,10 @@ class ActiveRecords {
 // The journal's options, and its state.
 
 export interface JournalOptions {
-  /** A segment that reaches this size is closed. Default 4 MiB. */
+  /**
+   * A segment that reaches this size is closed, or one of 256 KiB where hardly any wait for the
+   * store. Default 4 MiB.
+   */
   readonly segmentBytes?: number
   /** Default `closed`. */
   readonly onFailure?: 'closed' | 'open'

@@ -10,22 +10,14 @@ const WORK_MS = 0.5
 /** The shortest that a timer knows. */
 const REST_MS = 1
 
-export interface LoopTurnsOptions {
-  /** After so much work it rests, while calls are served. */
-  readonly workMs?: number
-  /** Whole milliseconds. */
-  readonly restMs?: number
-}
-
 export class LoopTurns {
   readonly #workMs: number
-  readonly #restMs: number
   #sinceRestMs = 0
   #beganAt = performance.now()
 
-  constructor({ workMs = WORK_MS, restMs = REST_MS }: LoopTurnsOptions = {}) {
+  /** @param workMs after so much work it rests for a millisecond, while calls are served */
+  constructor(workMs = WORK_MS) {
     this.#workMs = workMs
-    this.#restMs = restMs
   }
 
   /** Awaited between two steps. */
@@ -33,7 +25,7 @@ export class LoopTurns {
     const now = performance.now()
     this.#sinceRestMs += now - this.#beganAt
     if (this.#sinceRestMs >= this.#workMs && callsUnderWay.areServed(now)) {
-      await Bun.sleep(this.#restMs)
+      await Bun.sleep(REST_MS)
       this.#sinceRestMs = 0
     } else await nextTurn()
     this.begin()

@@ -198,7 +198,7 @@ export class Shipper {
   async #shipSegment(segment: ClosedSegment): Promise<Damage> {
     const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES
     const kept = this.#journal.closed.recordsOf(segment)
-    const turns = new LoopTurns({ workMs: CATCHING_UP_WORK_MS })
+    const turns = new LoopTurns(CATCHING_UP_WORK_MS)
     const damage = await (kept === undefined
       ? this.#shipFile(segment, isHurried ? () => turns.next() : pause)
       : this.#shipKept(kept, isHurried ? nextTurn : pause))

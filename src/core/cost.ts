@@ -20,6 +20,8 @@ export interface Cost {
   readonly source: string | null
 }
 
+export const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: null }
+
 /** The thing that is counted: tokens of a kind, the request itself, or uses of a vendor's tool. */
 export type CostPartKind =
   | 'input'

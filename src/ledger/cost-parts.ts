@@ -1,6 +1,10 @@
-/** The parts of a cost: each count at its price. Knows no provider, no model and no table. */
+/**
+ * The parts of a cost: each count at its price, and what its source tells of them. Knows no
+ * provider, no model and no table.
+ */
 import type { ModelPrice } from '@pydantic/genai-prices'
-import { type Cost, type CostPart, USES_IN_SOURCE } from '../core/cost.ts'
+import type { CallOutcome } from '../core/call.ts'
+import { type Cost, type CostPart, UNKNOWN_COST, USES_IN_SOURCE } from '../core/cost.ts'
 import { TOOL_KINDS, type ToolFees, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 
@@ -58,7 +62,7 @@ export function splitUses(cost: Cost): { readonly cost: Cost; readonly uses: rea
   // A sum of several targets' costs is not that of this one's.
   if (uses.length === 0 || base.includes('+')) return { cost, uses: [] }
   return base === ''
-    ? { cost: { microUsd: null, status: 'unknown', source: null }, uses }
+    ? { cost: UNKNOWN_COST, uses }
     : { cost: { microUsd: microUsd - sumParts(uses), status, source: base }, uses }
 }
 
@@ -70,6 +74,44 @@ export function partsOfOwned(prices: DeclaredPrices, usage: Usage): readonly Cos
   add(parts, 'cachedInput', cached, prices.cachedInput / 100)
   add(parts, 'output', usage.outputTokens, prices.output / 100)
   return parts
+}
+
+// The source of a declared cost has the prices in it, with which it can be computed again.
+
+/** An account for its own model, or the operator in the configuration file. */
+type Declarer = 'owned-model' | 'configured'
+
+export function costOfDeclared(
+  by: Declarer,
+  prices: DeclaredPrices,
+  { usage, outcome }: { readonly usage: Usage | null; readonly outcome: CallOutcome | undefined },
+): Cost {
+  const source = `${by}@${prices.input}/${prices.cachedInput}/${prices.output}`
+  if (isNothing(prices)) return { microUsd: 0, status: 'exact', source }
+  if (usage === null) return UNKNOWN_COST
+  const microUsd = sumParts(partsOfOwned(prices, usage))
+  return { microUsd, status: isWhole(outcome) ? 'exact' : 'estimated', source }
+}
+
+export function parseDeclaredSource(
+  source: string,
+): { readonly by: Declarer; readonly prices: DeclaredPrices } | undefined {
+  const [, by, ...rates] = DECLARED_SOURCE.exec(source) ?? []
+  if (by !== 'owned-model' && by !== 'configured') return undefined
+  const [input = 0, cachedInput = 0, output = 0] = rates.map(Number)
+  return { by, prices: { input, cachedInput, output } }
+}
+
+const DECLARED_SOURCE =
+  /^(owned-model|configured)@(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/
+
+export function isNothing({ input, output, cachedInput }: DeclaredPrices): boolean {
+  return input === 0 && output === 0 && cachedInput === 0
+}
+
+/** A call that was cut short has used more than was reported until then. */
+export function isWhole(outcome: CallOutcome | undefined): boolean {
+  return outcome === undefined || outcome === 'succeeded'
 }
 
 /**

@@ -8,7 +8,7 @@
  * counted. `unknown`: the rest.
  */
 import type { CallOutcome } from '../core/call.ts'
-import type { Cost, CostPart } from '../core/cost.ts'
+import { type Cost, type CostPart, UNKNOWN_COST } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import {
   type AskedTool,
@@ -20,7 +20,11 @@ import {
 import type { Usage } from '../core/usage.ts'
 import type { AskedPrice, Prices } from '../gateway/ports.ts'
 import {
+  costOfDeclared,
   type DeclaredPrices,
+  isNothing,
+  isWhole,
+  parseDeclaredSource,
   partsOfListed,
   partsOfOwned,
   partsOfUses,
@@ -106,7 +110,6 @@ const NO_USAGE: Usage = {
   cachedInputTokens: 0,
   reasoningTokens: 0,
 }
-const UNKNOWN: Cost = { microUsd: null, status: 'unknown', source: null }
 
 /** Prices that depend on the time are looked up again each minute; the table knows no finer one. */
 const PRICE_LIFE_MS = 60_000
@@ -180,10 +183,10 @@ export class PriceBook {
     if (known.type === 'owned') {
       const declared = this.#declaredPrices(call.accountId, known.model)
       return declared === undefined
-        ? UNKNOWN
+        ? UNKNOWN_COST
         : costOfDeclared('owned-model', declared, { usage, outcome: call.outcome })
     }
-    if (known.type === 'unknown') return UNKNOWN
+    if (known.type === 'unknown') return UNKNOWN_COST
     const cost = this.#costOfPriced(known, call)
     const { hasOtherPrice, tools, toolUses } = call
     if (tools === undefined && toolUses === undefined)
@@ -198,10 +201,10 @@ export class PriceBook {
   #costOfPriced(known: Listed | Declared, { usage, startedAt, outcome }: PricedCall): Cost {
     if (known.type === 'declared')
       return costOfDeclared('configured', known.prices, { usage, outcome })
-    if (usage === null) return UNKNOWN
+    if (usage === null) return UNKNOWN_COST
     const price = this.#priceOf(known, startedAt)
     return price === undefined
-      ? UNKNOWN
+      ? UNKNOWN_COST
       : costOfListed(price, { usage, outcome, source: this.source })
   }
 
@@ -411,10 +414,6 @@ function isFreeWhateverIsUsed({ source }: Cost): boolean {
   return declared !== undefined && isNothing(declared.prices)
 }
 
-function isNothing({ input, output, cachedInput }: DeclaredPrices): boolean {
-  return input === 0 && output === 0 && cachedInput === 0
-}
-
 interface Listed {
   readonly type: 'listed'
   readonly provider: string
@@ -439,33 +438,6 @@ type Remembered =
   | Declared
   | Listed
 
-/** An account for its own model, or the operator in the configuration file. */
-type Declarer = 'owned-model' | 'configured'
-
-function costOfDeclared(
-  by: Declarer,
-  prices: DeclaredPrices,
-  { usage, outcome }: { readonly usage: Usage | null; readonly outcome: CallOutcome | undefined },
-): Cost {
-  const source = `${by}@${prices.input}/${prices.cachedInput}/${prices.output}`
-  if (isNothing(prices)) return { microUsd: 0, status: 'exact', source }
-  if (usage === null) return UNKNOWN
-  const microUsd = sumParts(partsOfOwned(prices, usage))
-  return { microUsd, status: isWhole(outcome) ? 'exact' : 'estimated', source }
-}
-
-function parseDeclaredSource(
-  source: string,
-): { readonly by: Declarer; readonly prices: DeclaredPrices } | undefined {
-  const [, by, ...rates] = DECLARED_SOURCE.exec(source) ?? []
-  if (by !== 'owned-model' && by !== 'configured') return undefined
-  const [input = 0, cachedInput = 0, output = 0] = rates.map(Number)
-  return { by, prices: { input, cachedInput, output } }
-}
-
-const DECLARED_SOURCE =
-  /^(owned-model|configured)@(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/
-
 interface Reported {
   readonly usage: Usage
   readonly outcome: CallOutcome | undefined
@@ -475,7 +447,7 @@ interface Reported {
 
 function costOfListed({ prices, isOwn }: ListedPrice, { usage, outcome, source }: Reported): Cost {
   const parts = partsOfListed(prices, usage)
-  if (parts === undefined) return UNKNOWN
+  if (parts === undefined) return UNKNOWN_COST
   const isReportWhole =
     (usage.inputTokens === 0 || prices.input_mtok !== undefined) &&
     (usage.outputTokens === 0 || prices.output_mtok !== undefined) &&
@@ -502,8 +474,3 @@ const OTHER_TOKENS = [
   'output_citation_mtok',
   'requests_kcount',
 ]
-
-/** A call that was cut short has used more than was reported until then. */
-function isWhole(outcome: CallOutcome | undefined): boolean {
-  return outcome === undefined || outcome === 'succeeded'
-}

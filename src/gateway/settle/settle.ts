@@ -2,7 +2,7 @@
 import type { CallOutcome, CallRecord } from '../../core/call.ts'
 import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { Stopwatch } from '../../core/clock.ts'
-import type { Cost } from '../../core/cost.ts'
+import { type Cost, UNKNOWN_COST } from '../../core/cost.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
 import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
@@ -286,5 +286,3 @@ function sumCosts(costs: readonly Cost[]): Cost {
   const microUsd = known.reduce((sum, cost) => sum + (cost.microUsd ?? 0), 0)
   return { microUsd, status: 'estimated', source: `${source ?? ''}${SUM_MARK}` }
 }
-
-const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: null }

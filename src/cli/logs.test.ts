@@ -1,4 +1,4 @@
-/** What the commands of the log ask a gateway for. */
+/** The requests that the commands of the log send to a gateway. */
 import { expect, test } from 'bun:test'
 import { runCliInProcess } from '../../test/support/run-cli-in-process.ts'
 

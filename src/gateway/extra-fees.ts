@@ -1,6 +1,7 @@
 /**
- * What a request asks for beside text at the list's price: tiers with a price of their own, speech
- * and pictures, tools that vendors run and charge for. Must not know who asks, nor any price.
+ * Finds out what a request asks for beside text at the list's price: tiers with a price of their
+ * own, speech and pictures, tools that vendors run and charge for. Must not know who asks, nor any
+ * price.
  */
 import { type AskedTool, NO_USES, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
 import { type Dialect, isRelayed } from '../wire/dialect.ts'

@@ -131,8 +131,8 @@ async function readBudgets(
   for (let beginnings = await sums.budgetBeginnings(); ; ) {
     const ofBudgets = await readSince(beginnings, { usage, budgets, sums, nowMs })
     const now = await sums.budgetBeginnings()
-    // What came to a beginning meanwhile, or was only then kept, may have been read as well, or not
-    // at all.
+    // A beginning that grew meanwhile, or was only then kept, holds hours that may have been read
+    // too, or not at all.
     if (budgets.every(({ id }) => isSame(beginnings.get(id), now.get(id)))) return ofBudgets
     beginnings = now
   }

@@ -50,6 +50,15 @@ const streamed = (members: object = {}) => ({
 /** @param length of what is encrypted, in characters */
 const sealedItem = (length: number) =>
   `event: response.output_item.done\ndata: {"type":"response.output_item.done","sequence_number":1,"output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"${'g'.repeat(length)}"}}\n\n`
+const SEALED = stream([RESPONSES_STREAM[0] ?? '', sealedItem(1_060 + 400)], { ending: [SILENCE] })
+
+/** Chat with a pause after so many events, up to the event `end`, then silence. */
+const pausingAfter = (events: number, ms: number, end?: number) => [
+  ...stream(CHAT_STREAM_WITH_USAGE.slice(0, events)),
+  pause(ms),
+  ...CHAT_STREAM_WITH_USAGE.slice(events, end).map(piece),
+  SILENCE,
+]
 
 describe('before there is an answer', () => {
   runRows([
@@ -195,14 +204,7 @@ describe('in the middle of a stream', () => {
     {
       name: 'usage reported within a quarter of a second after that is exact, also of what nobody saw',
       request: streamed(),
-      upstream: [
-        [
-          ...stream(CHAT_STREAM_WITH_USAGE.slice(0, 2)),
-          pause(200),
-          ...CHAT_STREAM_WITH_USAGE.slice(2).map(piece),
-          SILENCE,
-        ],
-      ],
+      upstream: [pausingAfter(2, 200)],
       client: { leavesAfterEvents: 2 },
       seen: { status: 200, ending: 'left', text: CHAT_STREAM_WITH_USAGE.slice(0, 2).join('') },
       sent: [{ state: 'cancelled' }],
@@ -253,14 +255,7 @@ describe('in the middle of a stream', () => {
       name: 'reasoning out of sight is estimated by the silence before the first text',
       gateway: { gates: { [GATE]: ['openai/o3'] } },
       request: streamed(),
-      upstream: [
-        [
-          ...stream(CHAT_STREAM_WITH_USAGE.slice(0, 1)),
-          pause(5_000),
-          ...CHAT_STREAM_WITH_USAGE.slice(1, 2).map(piece),
-          SILENCE,
-        ],
-      ],
+      upstream: [pausingAfter(1, 5_000, 2)],
       client: { leavesAfterEvents: 2 },
       seen: { status: 200, ending: 'left' },
       sent: [{ state: 'cancelled' }],
@@ -280,14 +275,7 @@ describe('in the middle of a stream', () => {
     {
       name: 'the silence of a model that does not reason is no usage',
       request: streamed(),
-      upstream: [
-        [
-          ...stream(CHAT_STREAM_WITH_USAGE.slice(0, 1)),
-          pause(5_000),
-          ...CHAT_STREAM_WITH_USAGE.slice(1, 2).map(piece),
-          SILENCE,
-        ],
-      ],
+      upstream: [pausingAfter(1, 5_000, 2)],
       client: { leavesAfterEvents: 2 },
       seen: { status: 200, ending: 'left' },
       sent: [{ state: 'cancelled' }],
@@ -297,9 +285,7 @@ describe('in the middle of a stream', () => {
       name: 'sealed reasoning is estimated by its length',
       gateway: { gates: { [GATE]: ['openai/o3'] } },
       request: { path: '/v1/responses', body: { model: GATE, input: 'hi', stream: true } },
-      upstream: [
-        stream([RESPONSES_STREAM[0] ?? '', sealedItem(1_060 + 400)], { ending: [SILENCE] }),
-      ],
+      upstream: [SEALED],
       client: { leavesAfterEvents: 2 },
       seen: { status: 200, ending: 'left' },
       sent: [{ state: 'cancelled' }],
@@ -309,9 +295,7 @@ describe('in the middle of a stream', () => {
       name: 'sealed reasoning that is translated is estimated by its length',
       gateway: { gates: { [GATE]: ['openai/o3'] } },
       request: { path: '/v1/messages', body: chatBody({ max_tokens: 9, stream: true }) },
-      upstream: [
-        stream([RESPONSES_STREAM[0] ?? '', sealedItem(1_060 + 400)], { ending: [SILENCE] }),
-      ],
+      upstream: [SEALED],
       client: { leavesAfterEvents: 2 },
       seen: { status: 200, ending: 'left' },
       sent: [{ state: 'cancelled' }],

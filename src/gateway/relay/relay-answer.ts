@@ -180,6 +180,7 @@ export async function relayEvents(
   const { call, target, answer } = relayed
   const { exchange, tap } = answer
   letGoOfBody(call)
+  // The server tells that its client left; of a caller in this process the signal alone does.
   exchange.outliveSignal(READ_ON_MS)
   client.whenLeft(() => {
     call.leftAt = ports.clock.elapsed()
@@ -341,7 +342,10 @@ function usageOf(answer: BegunStream): Usage | null {
     : answer.dialect.readUsage(answer.counted.members)
 }
 
-/** As far as they were seen; of an answer too large to hold, one each where it does not report them. */
+/**
+ * The uses that were seen. An answer too large to hold, which reports none, has one of each tool
+ * that was offered.
+ */
 function toolUsesOf(answer: BegunStream, { tools }: AdmittedCall): ToolUses | undefined {
   if (answer.type === 'events') return answer.tap.toolUses
   return atLeastOneEach(tools, answer.dialect.readToolUses?.(answer.counted.members))

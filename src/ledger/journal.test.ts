@@ -113,10 +113,9 @@ test('segments are small while few wait for the store, and large otherwise', asy
     for (let call = 0; call < 100; call += 1) journal.record(createCallRecord())
     journal.flush()
   }
-  const KIB = 1024
+  const MIB = 1024 * 1024
   // One more turn of calls than it takes.
-  const kib = sizes.map((bytes) => Math.round(Math.floor(bytes / (256 * KIB)) * 256))
-  expect(kib).toEqual([256, 256, 256, 256, 4096, 4096, 256])
+  expect(sizes.map((bytes) => Math.floor(bytes / MIB))).toEqual([1, 1, 1, 1, 4, 4, 1])
   journal.close()
 })
 

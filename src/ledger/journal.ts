@@ -282,10 +282,11 @@ export class Journal implements Ledger {
 }
 
 /**
- * While the store keeps up, records wait in memory for no longer than it takes some thousand calls:
- * of what waits longer the collector makes old objects, and then looks through all of them.
+ * While the store keeps up, records wait in memory until they are one batch of the shipper's, some
+ * four thousand: of what waits longer the collector makes old objects, and then looks through all
+ * of them. Smaller batches cost more, for calls of many accounts share fewer pages.
  */
-const SMALL_SEGMENT_BYTES = 256 * 1024
+const SMALL_SEGMENT_BYTES = 1024 * 1024
 /** With more files waiting it does not keep up, and few large files are better than many. */
 const MOST_SMALL_SEGMENTS = 4
 
@@ -392,7 +393,7 @@ class ActiveRecords {
 
 export interface JournalOptions {
   /**
-   * A segment that reaches this size is closed, or one of 256 KiB where hardly any wait for the
+   * A segment that reaches this size is closed, or one of 1 MiB where hardly any wait for the
    * store. Default 4 MiB.
    */
   readonly segmentBytes?: number

@@ -11,6 +11,7 @@ import { nameOffset, nameZone } from '../format/time-zone.ts'
 import { Announcer } from '../ui/announcer.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
+import { useKeptFocus } from '../ui/kept-focus.ts'
 import { Logo } from '../ui/logo.tsx'
 import { useTimeZone } from '../ui/use-time-zone.ts'
 import { NAVIGATION } from './navigation.ts'
@@ -23,6 +24,8 @@ const SessionEnded = lazy(async () => ({
 export function Shell() {
   const [isMenuOpen, setMenuOpen] = useState(false)
   const hasSessionEnded = useHasSessionEnded()
+  const content = useRef<HTMLElement>(null)
+  useKeptFocus(content)
   const path = useLocation({ select: (location) => location.pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: having gone somewhere closes the menu
   useEffect(() => {
@@ -61,7 +64,7 @@ export function Shell() {
           <SessionEnded />
         </Suspense>
       )}
-      <main id="content" tabIndex={-1} className="min-w-0 focus:outline-none">
+      <main ref={content} id="content" tabIndex={-1} className="min-w-0 focus:outline-none">
         <Outlet />
       </main>
     </div>

@@ -13,6 +13,7 @@ import {
 } from 'react'
 import { Button } from './button.tsx'
 import { classNames } from './class-names.ts'
+import { findHeir } from './kept-focus.ts'
 import { Sentence } from './sentence.tsx'
 import { ProblemNote } from './states.tsx'
 
@@ -158,15 +159,16 @@ function Content({
   )
 }
 
-/** @returns what gives the focus back, at the window's end, to whatever had it before */
+/** @returns what gives the focus back, at the window's end, to whatever had it before, or stands in its place */
 export function useWayBack(): (event: Event) => void {
   // Radix looks when the window is there, and a field of it that takes the focus at once has it by
   // then.
   const [opener] = useState(() => document.activeElement)
   return (event) => {
-    if (!(opener instanceof HTMLElement) || !opener.isConnected) return
+    const back = findHeir(opener)
+    if (back === null) return
     event.preventDefault()
-    opener.focus()
+    back.focus()
   }
 }
 

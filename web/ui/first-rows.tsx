@@ -2,7 +2,7 @@
  * The first rows of a list, and more on request: thousands at once would hold the page up for
  * seconds. Knows no row.
  */
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { formatWhole } from '../format/figures.ts'
 import { Button } from './button.tsx'
 
@@ -16,9 +16,20 @@ export function FirstRows<Row>({
   readonly children: (shown: readonly Row[]) => ReactNode
 }) {
   const [count, setCount] = useState(AT_ONCE)
+  const list = useRef<HTMLDivElement>(null)
+  // Whoever asks by keyboard goes on at the first new row, not behind the last.
+  useEffect(() => {
+    if (count === AT_ONCE) return
+    list.current
+      ?.querySelectorAll('tbody > tr')
+      [count - AT_ONCE]?.querySelector<HTMLElement>('a[href], button')
+      ?.focus()
+  }, [count])
   return (
     <>
-      {children(rows.slice(0, count))}
+      <div ref={list} className="contents">
+        {children(rows.slice(0, count))}
+      </div>
       {rows.length > count && (
         <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-t border-line px-5 py-3 text-[13px] text-ink-soft">
           <p>

@@ -1,5 +1,5 @@
 /** Chooses a range of time. Custom days are the browser's own date fields. */
-import { useState } from 'react'
+import { type FocusEvent, useEffect, useRef, useState } from 'react'
 import {
   chooseDays,
   type RangeChoice,
@@ -32,8 +32,22 @@ export function RangePicker({
   readonly onChoose: (choice: RangeChoice) => void
 }) {
   const [isCustomOpen, setCustomOpen] = useState(false)
+  const picker = useRef<HTMLDivElement>(null)
+  const customButton = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (!isCustomOpen) return
+    const leave = ({ target }: Event) => {
+      if (target instanceof Node && picker.current?.contains(target) !== true) setCustomOpen(false)
+    }
+    document.addEventListener('pointerdown', leave)
+    return () => document.removeEventListener('pointerdown', leave)
+  }, [isCustomOpen])
+  const closeCustom = () => {
+    customButton.current?.focus()
+    setCustomOpen(false)
+  }
   return (
-    <div className="relative">
+    <div ref={picker} className="relative">
       <fieldset
         aria-label="Range of time"
         className="flex rounded-lg border border-line-strong bg-surface p-0.5"
@@ -41,6 +55,7 @@ export function RangePicker({
         {LABELS.map(([range, label, name]) => (
           <button
             key={range}
+            ref={range === 'custom' ? customButton : null}
             type="button"
             title={name}
             aria-pressed={choice.range === range}
@@ -63,9 +78,14 @@ export function RangePicker({
       {isCustomOpen && (
         <CustomDays
           choice={choice}
-          onCancel={() => setCustomOpen(false)}
+          onCancel={closeCustom}
+          onLeave={({ relatedTarget }) => {
+            // Without one, the whole window has lost the focus.
+            if (relatedTarget !== null && picker.current?.contains(relatedTarget) !== true)
+              setCustomOpen(false)
+          }}
           onChoose={(next) => {
-            setCustomOpen(false)
+            closeCustom()
             onChoose(next)
           }}
         />
@@ -78,10 +98,12 @@ function CustomDays({
   choice,
   onChoose,
   onCancel,
+  onLeave,
 }: {
   readonly choice: RangeChoice
   readonly onChoose: (choice: RangeChoice) => void
   readonly onCancel: () => void
+  readonly onLeave: (event: FocusEvent) => void
 }) {
   const zone = useTimeZone()
   const today = toDay(Date.now(), zone)
@@ -96,6 +118,7 @@ function CustomDays({
     <Form
       onSubmit={submit}
       onKeyDown={(event) => event.key === 'Escape' && onCancel()}
+      onBlur={onLeave}
       className="absolute top-full left-0 z-20 mt-2 flex w-80 max-w-[calc(100vw-2rem)] flex-col gap-3 rounded-xl border border-line bg-surface p-4 shadow-high sm:right-0 sm:left-auto"
     >
       <div className="grid grid-cols-2 gap-3">

@@ -102,6 +102,8 @@ export function TargetPicker({
                 id={listId}
                 role="listbox"
                 aria-label="Models"
+                // What scrolls is a stop for Tab where nothing says otherwise.
+                tabIndex={-1}
                 className="max-h-72 overflow-y-auto p-1"
               >
                 {choices.map((choice, index) => (

@@ -1,0 +1,119 @@
+/**
+ * The keyboard's place in the dashboard, in a real browser on the real server: where the focus is
+ * once what had it has gone.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Locator, Page } from 'playwright-core'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  enterAsOwner,
+  follow,
+  openBrowser,
+  type Visit,
+} from '../support/chromium.ts'
+import { controlPlaneCall, createKey } from '../support/control-plane.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
+
+/** The pages show so many rows of a list at once. */
+const AT_ONCE = 200
+
+let gatehouse: Gatehouse
+let browser: Awaited<ReturnType<typeof openBrowser>>
+let visit: Visit
+let page: Page
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ sandbox: true })
+  browser = await openBrowser()
+  visit = await browser.visit(gatehouse.url)
+  page = visit.page
+  await enterAsOwner(page, gatehouse)
+})
+afterAll(async () => {
+  expect(visit.complaints).toEqual([])
+  await browser.close()
+  await gatehouse.remove()
+})
+
+const isFocused = (control: Locator) => control.and(page.locator(':focus')).waitFor()
+const button = (name: string) => page.getByRole('button', { name, exact: true })
+
+test('a range of days that is left or chosen gives the focus back to its button', async () => {
+  await follow(page, '/analytics')
+  for (const key of ['Escape', 'Enter']) {
+    await button('Custom').press('Enter')
+    await isFocused(page.getByLabel('From'))
+    await page.keyboard.press(key)
+    await page.getByLabel('From').waitFor({ state: 'detached' })
+    await isFocused(button('Custom'))
+  }
+})
+
+test('the window for a range of days closes when one goes on elsewhere', async () => {
+  await follow(page, '/analytics')
+  await button('Custom').click()
+  await page.getByLabel('From').waitFor()
+  await page.getByRole('heading', { name: 'Analytics', level: 1 }).click()
+  await page.getByLabel('From').waitFor({ state: 'detached' })
+  await button('Custom').press('Enter')
+  await isFocused(page.getByLabel('From'))
+  for (let stop = 0; stop < 10; stop += 1) await page.keyboard.press('Tab')
+  await page.getByLabel('From').waitFor({ state: 'detached' })
+})
+
+test('a removed filter hands the focus on to the next', async () => {
+  await follow(page, '/logs?outcome=failed&status=4xx')
+  await button('Remove the filter failed').press('Enter')
+  await isFocused(button('Remove the filter status 4xx'))
+  await page.keyboard.press('Enter')
+  await page.getByRole('list', { name: 'Filters that are set' }).waitFor({ state: 'detached' })
+  expect(await page.evaluate('document.activeElement.closest("#content") !== null')).toBe(true)
+})
+
+test('a removed target hands the focus on to what stands next', async () => {
+  await follow(page, '/gates/new')
+  const picker = page.getByRole('combobox', { name: 'Add a target' })
+  for (const target of ['sandbox/echo', 'sandbox/slow']) {
+    await picker.fill(target)
+    await picker.press('Enter')
+  }
+  // The list of models is no stop of its own.
+  await picker.press('Tab')
+  await isFocused(page.getByLabel('Id optional'))
+  await button('Remove target 1').press('Enter')
+  await page.getByRole('list', { name: 'Targets' }).locator(':focus').waitFor()
+})
+
+test('a deleted row hands the focus on to the next, and the last to the page', async () => {
+  for (const name of ['One', 'Two']) {
+    const budget = { name, gateId: 'demo', limitTokens: 1_000, period: 'day' }
+    await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', budget)
+  }
+  await follow(page, '/settings/budgets')
+  const remove = async (name: string) => {
+    await button(`Delete ${name}`).press('Enter')
+    await page
+      .getByRole('alertdialog')
+      .getByRole('button', { name: /^Delete/ })
+      .press('Enter')
+    await button(`Delete ${name}`).waitFor({ state: 'detached' })
+  }
+  await remove('Two')
+  await isFocused(button('Edit One'))
+  await remove('One')
+  await page.locator('#content:focus, #content :focus').waitFor()
+})
+
+test('“Show more” takes the focus to the first row that it brings', async () => {
+  for (let made = 0; made <= AT_ONCE; made += 1) await createKey(gatehouse, `key ${made}`)
+  await page.goto('/dashboard/keys')
+  const rows = page.getByRole('region', { name: 'API keys' }).locator('tbody tr')
+  await rows.nth(AT_ONCE - 1).waitFor()
+  await button('Show more').press('Enter')
+  await rows
+    .nth(AT_ONCE)
+    .getByRole('button', { name: /^Actions for/ })
+    .and(page.locator(':focus'))
+    .waitFor()
+})

@@ -1,0 +1,87 @@
+/**
+ * Hands the focus on when what had it leaves the page: a removed row, a filter, a button that is no
+ * longer needed. Without it browsers forget the reader's place, and Tab begins at the page's top.
+ * Knows no page.
+ */
+import { type RefObject, useEffect } from 'react'
+
+/** Not where one types: a phone would bring its keyboard up. */
+const HEIRS =
+  'a[href], button:not(:disabled), summary, [tabindex="0"], input[type="checkbox"], input[type="radio"]'
+
+/** For elements that had the focus and have gone. */
+const heirs = new WeakMap<Element, HTMLElement>()
+
+/** Where the focus goes instead of to an element that may have gone. */
+export function findHeir(element: Element | null): HTMLElement | null {
+  let one = element
+  while (one !== null && !one.isConnected) one = heirs.get(one) ?? null
+  return one instanceof HTMLElement ? one : null
+}
+
+/** Watches what is in `region`, which takes the focus itself where nothing near can. */
+export function useKeptFocus(region: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const within = region.current
+    if (within === null) return
+    // Kept while a window is open over the page: it gives the focus back.
+    let last: Element | undefined
+    const note = ({ target }: FocusEvent) => {
+      if (target instanceof Element && within.contains(target)) last = target
+    }
+    // Whoever presses elsewhere has left it.
+    const forget = ({ target }: PointerEvent) => {
+      const isElsewhere = target instanceof Node && last?.contains(target) !== true
+      if (isElsewhere && within.contains(target)) last = undefined
+    }
+    const observer = new MutationObserver((records) => {
+      const lost = last
+      if (lost === undefined || lost === document.activeElement) return
+      const removal = records.find(({ removedNodes }) =>
+        Array.from(removedNodes).some((node) => node.contains(lost)),
+      )
+      if (removal === undefined) return
+      if (!lost.isConnected) heirs.set(lost, chooseHeir(removal, within))
+      const heir = findHeir(lost)
+      last = heir ?? undefined
+      if (document.activeElement === document.body)
+        heir?.focus({ preventScroll: heir.contains(removal.target) })
+    })
+    document.addEventListener('focusin', note)
+    document.addEventListener('pointerdown', forget, true)
+    observer.observe(within, { childList: true, subtree: true })
+    return () => {
+      document.removeEventListener('focusin', note)
+      document.removeEventListener('pointerdown', forget, true)
+      observer.disconnect()
+    }
+  }, [region])
+}
+
+/** The next in the smallest part of the page that has one, or else the one before. */
+function chooseHeir({ target, nextSibling }: MutationRecord, region: HTMLElement): HTMLElement {
+  let part = target instanceof Element ? target : null
+  let next = nextSibling
+  while (part !== null && part !== region && region.contains(part)) {
+    if (part instanceof HTMLElement && part.matches(HEIRS)) return part
+    const found = [...part.querySelectorAll<HTMLElement>(HEIRS)].filter((one) =>
+      one.checkVisibility(),
+    )
+    const start = next
+    const heir = found.find((one) => isFrom(start, one)) ?? found.at(-1)
+    if (heir !== undefined) return heir
+    next = part.nextSibling
+    part = part.parentElement
+  }
+  return region
+}
+
+/** Whether it stands in `start` or after it; nothing does where `start` is the end of its part. */
+function isFrom(start: Node | null, one: Element): boolean {
+  if (start?.isConnected !== true) return false
+  const order = start.compareDocumentPosition(one)
+  return (
+    start === one ||
+    (order & (Node.DOCUMENT_POSITION_FOLLOWING | Node.DOCUMENT_POSITION_CONTAINED_BY)) !== 0
+  )
+}

@@ -36,6 +36,8 @@ function appearance({ look = 'plain', size = 'medium' }: Appearance, className?:
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Appearance {
   /** Shows that it is at work, and takes no second press. */
   readonly isBusy?: boolean
+  /** Has nothing to do for now. Unlike `disabled`, it keeps the focus of whoever pressed it. */
+  readonly isIdle?: boolean
   readonly ref?: Ref<HTMLButtonElement>
 }
 
@@ -43,18 +45,20 @@ export function Button({
   look,
   size,
   isBusy = false,
+  isIdle = false,
   className,
   onClick,
   children,
   ...rest
 }: ButtonProps) {
+  const isInert = isBusy || isIdle
   // Not disabled while it is busy: whoever pressed it by the keyboard would lose the focus.
   return (
     <button
       type="button"
       {...rest}
-      onClick={isBusy ? (event) => event.preventDefault() : onClick}
-      aria-disabled={isBusy || undefined}
+      onClick={isInert ? (event) => event.preventDefault() : onClick}
+      aria-disabled={isInert || undefined}
       aria-busy={isBusy || undefined}
       className={appearance({ look, size }, className)}
     >

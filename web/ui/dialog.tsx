@@ -151,12 +151,24 @@ function Content({
         onOutside(event)
       }}
       {...(hasNote ? {} : { 'aria-describedby': undefined })}
+      onOpenAutoFocus={beginAtFirstField}
       onCloseAutoFocus={useWayBack()}
       className={classNames(WINDOW, width === 'narrow' ? 'max-w-md' : 'max-w-2xl')}
     >
       {children}
     </RadixDialog.Content>
   )
+}
+
+/** Radix would begin at the cross, which the space bar then presses. */
+function beginAtFirstField(event: Event): void {
+  if (!(event.currentTarget instanceof HTMLElement)) return
+  const field = event.currentTarget.querySelector<HTMLElement>(
+    ':is(input, select, textarea):not(:disabled)',
+  )
+  if (field === null) return
+  event.preventDefault()
+  field.focus()
 }
 
 /** @returns what gives the focus back, at the window's end, to whatever had it before, or stands in its place */

@@ -95,7 +95,7 @@ export function TargetRow(props: TargetRowProps) {
           <IconButton
             size="small"
             label={`Move target ${place} up`}
-            disabled={index === 0}
+            isIdle={index === 0}
             onClick={() => onMove(-1)}
           >
             <ArrowUp aria-hidden className="size-4" />
@@ -103,7 +103,7 @@ export function TargetRow(props: TargetRowProps) {
           <IconButton
             size="small"
             label={`Move target ${place} down`}
-            disabled={index === count - 1}
+            isIdle={index === count - 1}
             onClick={() => onMove(1)}
           >
             <ArrowDown aria-hidden className="size-4" />

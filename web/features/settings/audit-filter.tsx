@@ -1,5 +1,6 @@
 /** Filters the audit log: by whom, what, of which kind, and when. */
 import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
@@ -87,24 +88,55 @@ export function AuditFilter({
           </option>
         ))}
       </SelectField>
-      <TextField
+      <DayField
         label="From"
-        type="date"
         max={search.to}
-        value={search.from ?? ''}
-        onChange={(event) => change({ from: event.target.value })}
+        day={search.from}
+        onChange={(from) => change({ from })}
       />
-      <TextField
-        label="Until"
-        type="date"
-        min={search.from}
-        value={search.to ?? ''}
-        onChange={(event) => change({ to: event.target.value })}
-      />
+      <DayField label="Until" min={search.from} day={search.to} onChange={(to) => change({ to })} />
       <Button disabled={Object.keys(search).length === 0} onClick={() => onChange({})}>
         Reset
       </Button>
     </form>
+  )
+}
+
+/** A year of four digits takes no more keys: the next one is for the next part of the day. */
+const LAST_DAY = '9999-12-31'
+const FIRST_DAY = '1000-01-01'
+
+/** Keeps what is typed to itself until the year is whole: before, it is another one, such as 0002. */
+function DayField({
+  label,
+  day,
+  min,
+  max = LAST_DAY,
+  onChange,
+}: {
+  readonly label: string
+  readonly day: string | undefined
+  readonly min?: string | undefined
+  readonly max?: string | undefined
+  readonly onChange: (day: string) => void
+}) {
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (day === undefined && field.current !== null && field.current.value >= FIRST_DAY)
+      field.current.value = ''
+  }, [day])
+  return (
+    <TextField
+      ref={field}
+      label={label}
+      type="date"
+      min={min}
+      max={max}
+      defaultValue={day}
+      onChange={({ target: { value } }) => {
+        if (value === '' || value >= FIRST_DAY) onChange(value)
+      }}
+    />
   )
 }
 

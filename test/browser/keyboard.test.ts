@@ -1,6 +1,6 @@
 /**
- * The keyboard's place in the dashboard, in a real browser on the real server: where the focus is
- * once what had it has gone.
+ * The dashboard by keyboard alone, in a real browser on the real server: where the focus is at first
+ * and once what had it has gone, and what the keys write.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
@@ -116,4 +116,39 @@ test('“Show more” takes the focus to the first row that it brings', async ()
     .getByRole('button', { name: /^Actions for/ })
     .and(page.locator(':focus'))
     .waitFor()
+})
+
+test('a target moved to the end keeps the focus on the button that moved it', async () => {
+  await follow(page, '/gates/new')
+  const picker = page.getByRole('combobox', { name: 'Add a target' })
+  for (const target of ['sandbox/echo', 'sandbox/slow']) {
+    await picker.fill(target)
+    await picker.press('Enter')
+  }
+  await button('Move target 1 down').press('Enter')
+  await isFocused(button('Move target 2 down'))
+  await page.keyboard.press('Enter')
+  expect(await page.getByLabel('Model of target 2').inputValue()).toBe('sandbox/echo')
+})
+
+test('a window with fields begins at the first of them', async () => {
+  await follow(page, '/settings/budgets')
+  await button('Create a budget').first().press('Enter')
+  await isFocused(page.getByRole('dialog').getByLabel('Limits'))
+  await page.keyboard.press('Escape')
+})
+
+test('a day of the audit log’s filter can be typed, and is kept', async () => {
+  await follow(page, '/settings/audit-log')
+  const from = page.getByLabel('From')
+  await from.focus()
+  // As fast as people type: the page is drawn anew between the digits of the year.
+  await page.keyboard.type('11252026', { delay: 50 })
+  await page.waitForURL('**from=2026-11-25**')
+  await isFocused(from)
+  await page.reload()
+  expect(await from.inputValue()).toBe('2026-11-25')
+  await button('Reset').press('Enter')
+  await page.waitForURL((url) => url.search === '')
+  expect(await from.inputValue()).toBe('')
 })

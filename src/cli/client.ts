@@ -218,8 +218,15 @@ function openRemote(address: string, apiKey: string | undefined): Client {
 
 /** OpenSSL's names of what is wrong with a certificate. */
 const UNTRUSTED = /CERT|ALTNAME/
+/** As runtimes name an answer to a TLS greeting that is none. */
+const PLAIN_HTTP = /EPROTO|WRONG_VERSION_NUMBER/
 
 function toUnreachable(origin: string, cause: string): string {
+  if (PLAIN_HTTP.test(cause))
+    return (
+      `${origin} does not speak TLS (${cause}), and nothing was sent. ` +
+      'A gateway without TLS has an address that begins with http://.'
+    )
   return UNTRUSTED.test(cause)
     ? `The certificate of ${origin} is not trusted (${cause}), and nothing was sent. ` +
         'NODE_EXTRA_CA_CERTS names a file with an authority of your own.'

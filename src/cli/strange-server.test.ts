@@ -43,6 +43,12 @@ test('rows that are no objects are no answer of a gateway', async () => {
   expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('GATEHOUSE_URL') })
 })
 
+test('a server without TLS is named so, not called absent', async () => {
+  const url = serve(() => new Response()).replace('http:', 'https:')
+  const ran = await run(['keys', 'list'], url)
+  expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('does not speak TLS') })
+})
+
 describe('an answer without end', () => {
   const MIB = new Uint8Array(1024 * 1024).fill(0x20)
   let sentMib = 0

@@ -463,7 +463,7 @@ test('budgets of gates and webhooks are kept too, by their purpose, and no secre
   const { data } = (await ask('GET', '/v1/keys')) as { data: { id: string }[] }
   await ask('POST', '/v1/budgets', { keyId: data[0]?.id, limitTokens: 1, period: 'total' })
   const pulled = await run('config pull')
-  expect(pulled.stderr).toContain('1 budgets of keys are left out')
+  expect(pulled.stderr).toContain('1 budget of a key is left out')
   const text = await read()
   expect(text).not.toContain('key_')
   await run('config push', { on: other })

@@ -37,10 +37,11 @@ export async function readServer(client: Client): Promise<ServerState> {
       kind,
       kept.map((row) => ({ entry: toEntry(kind, row), handle: String(row[kind.handle]) })),
     )
-    if (kept.length < rows.length)
-      notes.push(
-        `${rows.length - kept.length} budgets of keys are left out: keys have other ids elsewhere.`,
-      )
+    const leftOut = rows.length - kept.length
+    if (leftOut > 0) {
+      const subject = leftOut === 1 ? '1 budget of a key is' : `${leftOut} budgets of keys are`
+      notes.push(`${subject} left out: keys have other ids elsewhere.`)
+    }
     const unknown = membersOf(description, kind).filter((member) => !isKnown(kind, member))
     if (unknown.length > 0)
       notes.push(

@@ -604,6 +604,8 @@ test('empty lists of gates show a note', async () => {
   await page.getByText('There is none yet. Create one under').waitFor()
   await page.goto('/dashboard/playground?gate=demo')
   await page.getByRole('heading', { name: 'No gates' }).waitFor()
+  await page.getByRole('link', { name: 'Create a gate' }).click()
+  await page.getByRole('combobox', { name: 'Add a target' }).waitFor()
   await follow(page, '/logs')
   const gates = page.getByRole('combobox', { name: 'Gate', exact: true })
   for (const key of ['ArrowDown', 'End', 'Home', 'ArrowUp']) await gates.press(key)

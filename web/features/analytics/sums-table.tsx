@@ -172,7 +172,7 @@ function SortableTh({
       scope="col"
       aria-sort={order}
       className={classNames(
-        'h-11 bg-surface align-bottom pb-2 text-xs leading-4 font-medium text-ink-faint last:pr-5 rail:text-[11px]',
+        'h-11 bg-surface py-2 align-bottom text-xs leading-4 font-medium text-ink-faint last:pr-5 rail:text-[11px]',
         isNumber ? 'px-1 text-right min-[90rem]:px-1.5' : `z-1 ${NAME_CLASS}`,
       )}
     >

@@ -5,7 +5,7 @@ import { getRouteApi, useParams, useRouter } from '@tanstack/react-router'
 import { CircleHelp, ListFilter, ScrollText } from 'lucide-react'
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { formatWhole } from '../../format/figures.ts'
-import { Button, IconButton } from '../../ui/button.tsx'
+import { Button, IconButton, LinkButton } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { useDocumentTitle } from '../../ui/page.tsx'
@@ -22,6 +22,9 @@ import { KEY_HELP, useLogKeys } from './use-log-keys.ts'
 import { type LogRows, useLogRows } from './use-log-rows.ts'
 
 const route = getRouteApi('/shell/logs')
+
+// An address as text: the page belongs to another feature.
+const QUICK_START: string = '/docs'
 
 /** Gives its place to the call where there is none for both. */
 const ASIDE = 'hidden xl:flex'
@@ -227,7 +230,11 @@ function EmptyLog({
   if (log.isLoading) return frame(<RowSkeletons count={8} />)
   if (!isFiltered(search)) {
     return frame(
-      <EmptyState icon={<ScrollText />} title="No calls yet">
+      <EmptyState
+        icon={<ScrollText />}
+        title="No calls yet"
+        action={<LinkButton to={QUICK_START}>How to send a call</LinkButton>}
+      >
         Every call through a gate leaves a line here, about a second after it has ended: who called,
         which target answered, how long it took, what it cost. Send one with any of your API keys.
       </EmptyState>,

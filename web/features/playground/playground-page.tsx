@@ -18,6 +18,9 @@ import { usePlayground } from './use-playground.ts'
 
 const CodeDialog = lazy(async () => ({ default: (await import('./code-dialog.tsx')).CodeDialog }))
 
+// An address as text: the page belongs to another feature.
+const NEW_GATE: string = '/gates/new'
+
 export function PlaygroundPage() {
   useDocumentTitle('Playground')
   const gates = useQuery(wholeListQuery('GET /v1/gates'))
@@ -29,7 +32,11 @@ export function PlaygroundPage() {
             <EmptyState
               icon={<MessagesSquare />}
               title="No gates"
-              action={<LinkButton to="/">To the overview</LinkButton>}
+              action={
+                <LinkButton to={NEW_GATE} look="primary">
+                  Create a gate
+                </LinkButton>
+              }
             >
               A conversation is with a gate, which leads to a model. Create one first.
             </EmptyState>

@@ -8,7 +8,7 @@ import type { Gate, GateDefaults, Overrides, Strategy } from '../core/gate.ts'
 import { type AccountId, createGateId, type GateId } from '../core/ids.ts'
 import type { GateStore } from '../gateway/ports.ts'
 import type { GateTableStore } from '../store/resources/gates.ts'
-import { type ChangesOf, Registry, withChanges } from './registry.ts'
+import { type ChangesOf, Registry, withChanges } from './snapshot.ts'
 
 export interface GateRegistryOptions {
   readonly gates: Pick<GateTableStore, 'loadAll' | 'findSome' | 'insert' | 'change' | 'delete'>

@@ -22,8 +22,7 @@ import { toOwnedUpstream } from '../gateway/plan/owned-upstream.ts'
 import type { OwnedModelStore, OwnedUpstream, TargetCredential } from '../gateway/ports.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { OwnedModelTableStore, StoredOwnedModel } from '../store/resources/owned-models.ts'
-import { withChanges } from './registry.ts'
-import { newestFirst, Snapshot } from './snapshot.ts'
+import { newestFirst, Snapshot, withChanges } from './snapshot.ts'
 
 export interface OwnedModelRegistryOptions {
   readonly ownedModels: Pick<

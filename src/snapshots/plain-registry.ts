@@ -14,7 +14,7 @@ import {
   type PlainWord,
   type ThingOf,
 } from '../store/resources/plain-kinds.ts'
-import { type ChangesOf, Registry, withChanges } from './registry.ts'
+import { type ChangesOf, Registry, withChanges } from './snapshot.ts'
 
 /** The members that the customer gives. */
 export type SettingsOf<Thing extends PlainThing> = Omit<Thing, keyof PlainThing>

@@ -9,7 +9,7 @@ import type { AccountId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
 import { createWebhookId, secretBinding, type Webhook, type WebhookEvent } from '../core/webhook.ts'
-import { type ChangesOf, Registry, withChanges } from '../snapshots/registry.ts'
+import { type ChangesOf, Registry, withChanges } from '../snapshots/snapshot.ts'
 import type { WebhookTableStore } from '../store/resources/webhooks.ts'
 
 export interface WebhookRegistryOptions {

@@ -15,11 +15,18 @@ import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
 import type { AdmittedCall, Call } from '../call.ts'
-import { atLeastOneEach } from '../extra-fees.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { type CallResult, letGoOfBody, type SettlePorts, settle } from '../settle/settle.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
-import { type AnswerSink, answerWhole, StreamedAnswer } from './streamed-answer.ts'
+import {
+  endOf,
+  failedResult,
+  leftResult,
+  type Relayed,
+  toolUsesOf,
+  usageOf,
+} from './stream-result.ts'
+import { type AnswerSink, StreamedAnswer, sendEach } from './streamed-answer.ts'
 
 /**
  * After the last event that counts, an upstream that does not close is waited for only this long,
@@ -84,6 +91,27 @@ async function relayWhole(
   return response
 }
 
+/**
+ * More than this is handed over at the client's own pace: the runtime would give a slow client no
+ * more time for much than for little.
+ */
+const MOST_AT_ONCE_BYTES = 1024 * 1024
+const PIECE_BYTES = 256 * 1024
+
+/** A body that is there as a whole. The runtime gives one in pieces no length. */
+function answerWhole(
+  body: Uint8Array,
+  { status, headers }: { readonly status: number; readonly headers: Headers },
+): Response {
+  if (body.byteLength <= MOST_AT_ONCE_BYTES) return new Response(body, { status, headers })
+  return new StreamedAnswer(sendEach(cut(body)), { status, headers })
+}
+
+function* cut(body: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < body.byteLength; at += PIECE_BYTES)
+    yield body.subarray(at, at + PIECE_BYTES)
+}
+
 function relayInPieces(
   ports: RelayPorts,
   relayed: Relayed,
@@ -97,13 +125,6 @@ function relayInPieces(
   })
   addOwnHeaders(response.headers, forwarded, call)
   return response
-}
-
-/** An answer that goes out in pieces. */
-interface Relayed<Answer extends BegunStream = BegunStream> {
-  readonly call: AdmittedCall
-  readonly target: Target
-  readonly answer: Answer
 }
 
 function relayPieces(ports: RelayPorts, relayed: Relayed, client: AnswerSink): Promise<void> {
@@ -127,49 +148,11 @@ function toForwarded({ target, answer }: Attempted): Record<string, string> {
 /** Of an event stream: neither a cache nor a proxy on the way may hold it back. */
 export const NOT_KEPT = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 
-type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
-
 /** Stops reading, whatever became of the answer, and settles the call. Safe to call again. */
 export function giveUp(ports: SettlePorts, relayed: Relayed): Promise<void> {
   relayed.answer.exchange.close()
   // Without an end before this only when the client has left.
   return settleQuietly(ports, relayed.call, leftResult(ports, relayed))
-}
-
-/** The client left: what the upstream has not reported is estimated. */
-function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
-  const { answer, call } = relayed
-  const unreportedBytes = unreportedOf(ports, relayed)
-  const told = { usage: usageOf(answer), toolUses: toolUsesOf(answer, call), unreportedBytes }
-  return { outcome: 'cancelled', status: answer.status, ...told }
-}
-
-/** In bytes of text. */
-function unreportedOf({ clock }: SettlePorts, relayed: Relayed): number {
-  const { answer, call } = relayed
-  const usage = usageOf(answer)
-  if (answer.type === 'events')
-    return answer.tap.unreportedBytes + (usage === null ? hiddenBytes(relayed, clock) : 0)
-  // Vectors are no tokens, also where they are written as text. A whole answer's report is of all
-  // of it.
-  return call.dialect.isEmbeddings === true || usage !== null ? 0 : answer.counted.textBytes
-}
-
-/** Models that reason write two to three times as much in a second: nobody is charged too much. */
-const HIDDEN_BYTES_PER_SECOND = 200
-/** A model that does not reason is as silent at first. */
-const USUAL_SILENCE_MS = 1_000
-
-/**
- * The reasoning that nobody was shown, in bytes of text, by how long the model was silent before
- * its first text. Sealed reasoning is counted with the text.
- */
-function hiddenBytes({ call, target }: Relayed, clock: SettlePorts['clock']): number {
-  const attempt = call.attempts.findLast((asked) => asked.target === target.name)
-  if (target.traits.reasoning === undefined || attempt === undefined) return 0
-  const { at, bytes } = call.firstText ?? { at: call.leftAt ?? clock.elapsed(), bytes: 0 }
-  const silentMs = at - attempt.askedAt - USUAL_SILENCE_MS
-  return Math.max(0, Math.round((silentMs / 1_000) * HIDDEN_BYTES_PER_SECOND) - bytes)
 }
 
 export async function relayEvents(
@@ -275,24 +258,18 @@ async function endBroken(
   relayed: Relayed,
   { thrown, client, encode }: BrokenAnswer,
 ): Promise<void> {
-  const { call, target, answer } = relayed
+  const { call, target } = relayed
   const { clock, breakers } = ports
-  const { status } = answer
   if (client.isLeft || (thrown instanceof UpstreamFailure && thrown.type === 'cancelled')) {
     await settleQuietly(ports, call, leftResult(ports, relayed))
     return
   }
   const error = toFailure(thrown, target.name)
   if (isTargetsFault(error)) breakers.noteFailed(target.healthKey, 0, error)
-  const told = { usage: usageOf(answer), toolUses: toolUsesOf(answer, call) }
-  const failed = { outcome: 'failed', status, errorKind: error.kind, ...told } as const
-  await settleQuietly(
-    ports,
-    call,
-    isOurEnd(thrown) ? { ...failed, unreportedBytes: unreportedOf(ports, relayed) } : failed,
-  )
+  const isOurs = isOurEnd(thrown)
+  await settleQuietly(ports, call, failedResult(ports, relayed, { kind: error.kind, isOurs }))
   await client.write(encode(error))
-  await cutBody(clock, isOurEnd(thrown) ? FLUSH_BEFORE_OUR_CUT_MS : FLUSH_BEFORE_CUT_MS)
+  await cutBody(clock, isOurs ? FLUSH_BEFORE_OUR_CUT_MS : FLUSH_BEFORE_CUT_MS)
 }
 
 /** Ends a body without its closing chunk, when what it said last has had its time to leave. */
@@ -305,11 +282,7 @@ export async function cutBody(
   throw undefined
 }
 
-/**
- * The gate's time was over, or the call's key was deleted, while the upstream went on. An account
- * chooses both moments, and could stream for nothing until then. Everything else is the
- * upstream's failure, which is never billed from a guess.
- */
+/** The gate's time was over, or the call's key was deleted, while the upstream went on. */
 function isOurEnd(thrown: unknown): boolean {
   return (
     thrown instanceof UpstreamFailure &&
@@ -333,36 +306,6 @@ async function settleQuietly(
   result: CallResult,
 ): Promise<void> {
   await settle(ports, call, result).catch(() => undefined)
-}
-
-/** Usage as far as the upstream reported it. */
-function usageOf(answer: BegunStream): Usage | null {
-  return answer.type === 'events'
-    ? answer.tap.usage
-    : answer.dialect.readUsage(answer.counted.members)
-}
-
-/**
- * The uses that were seen. An answer too large to hold, which reports none, has one of each tool
- * that was offered.
- */
-function toolUsesOf(answer: BegunStream, { tools }: AdmittedCall): ToolUses | undefined {
-  if (answer.type === 'events') return answer.tap.toolUses
-  return atLeastOneEach(tools, answer.dialect.readToolUses?.(answer.counted.members))
-}
-
-function endOf(
-  { tap, status }: Extract<BegunAnswer, { type: 'events' }>,
-  { isLeft }: AnswerSink,
-): CallResult {
-  const { usage, verdict, unreportedBytes, toolUses } = tap
-  if (verdict === 'failed')
-    return { outcome: 'failed', status, errorKind: 'upstream_error', usage, toolUses }
-  const outcome = isLeft ? 'cancelled' : 'succeeded'
-  // Some servers count no streams: what went through them is in no sum unless it is estimated.
-  return usage === null
-    ? { outcome, status, usage, unreportedBytes, toolUses }
-    : { outcome, status, usage, toolUses }
 }
 
 function succeeded(

@@ -131,24 +131,3 @@ export function sendEach(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array
     }
   }
 }
-
-/**
- * More than this is handed over at the client's own pace: the runtime would give a slow client no
- * more time for much than for little.
- */
-const MOST_AT_ONCE_BYTES = 1024 * 1024
-const PIECE_BYTES = 256 * 1024
-
-/** A body that is there as a whole. The runtime gives one in pieces no length. */
-export function answerWhole(
-  body: Uint8Array,
-  { status = 200, headers }: Omit<StreamedAnswerInit, 'onLeft'>,
-): Response {
-  if (body.byteLength <= MOST_AT_ONCE_BYTES) return new Response(body, { status, headers })
-  return new StreamedAnswer(sendEach(cut(body)), { status, headers })
-}
-
-function* cut(body: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < body.byteLength; at += PIECE_BYTES)
-    yield body.subarray(at, at + PIECE_BYTES)
-}

@@ -1,0 +1,105 @@
+/**
+ * The result of a call whose answer went out in pieces: the usage that the upstream reported, and
+ * an estimate of the rest where its account could stream for nothing otherwise. Must not know how
+ * pieces are sent.
+ */
+import type { ErrorKind } from '../../core/errors.ts'
+import type { ToolUses } from '../../core/tool-uses.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { BegunAnswer } from '../attempt/begin-answer.ts'
+import type { AdmittedCall } from '../call.ts'
+import { atLeastOneEach } from '../extra-fees.ts'
+import type { Target } from '../plan/compile-target.ts'
+import type { CallResult, SettlePorts } from '../settle/settle.ts'
+import type { AnswerSink } from './streamed-answer.ts'
+
+type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
+
+/** An answer that goes out in pieces. */
+export interface Relayed<Answer extends BegunStream = BegunStream> {
+  readonly call: AdmittedCall
+  readonly target: Target
+  readonly answer: Answer
+}
+
+/** The upstream's stream is complete. */
+export function endOf(
+  { tap, status }: Extract<BegunAnswer, { type: 'events' }>,
+  { isLeft }: AnswerSink,
+): CallResult {
+  const { usage, verdict, unreportedBytes, toolUses } = tap
+  if (verdict === 'failed')
+    return { outcome: 'failed', status, errorKind: 'upstream_error', usage, toolUses }
+  const outcome = isLeft ? 'cancelled' : 'succeeded'
+  // Some servers count no streams: what went through them is in no sum unless it is estimated.
+  return usage === null
+    ? { outcome, status, usage, unreportedBytes, toolUses }
+    : { outcome, status, usage, toolUses }
+}
+
+/** The client left: what the upstream has not reported is estimated. */
+export function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
+  const { answer, call } = relayed
+  const unreportedBytes = unreportedOf(ports, relayed)
+  const told = { usage: usageOf(answer), toolUses: toolUsesOf(answer, call), unreportedBytes }
+  return { outcome: 'cancelled', status: answer.status, ...told }
+}
+
+/**
+ * An answer that broke: the upstream's failure is never billed from a guess. Our own end is
+ * estimated: an account chooses the moment, and could stream for nothing until then.
+ */
+export function failedResult(
+  ports: SettlePorts,
+  relayed: Relayed,
+  { kind: errorKind, isOurs }: { readonly kind: ErrorKind; readonly isOurs: boolean },
+): CallResult {
+  const { answer, call } = relayed
+  const told = { usage: usageOf(answer), toolUses: toolUsesOf(answer, call) }
+  const failed = { outcome: 'failed', status: answer.status, errorKind, ...told } as const
+  return isOurs ? { ...failed, unreportedBytes: unreportedOf(ports, relayed) } : failed
+}
+
+/** Usage as far as the upstream reported it. */
+export function usageOf(answer: BegunStream): Usage | null {
+  return answer.type === 'events'
+    ? answer.tap.usage
+    : answer.dialect.readUsage(answer.counted.members)
+}
+
+/**
+ * The uses that were seen. An answer too large to hold, which reports none, has one of each tool
+ * that was offered.
+ */
+export function toolUsesOf(answer: BegunStream, { tools }: AdmittedCall): ToolUses | undefined {
+  if (answer.type === 'events') return answer.tap.toolUses
+  return atLeastOneEach(tools, answer.dialect.readToolUses?.(answer.counted.members))
+}
+
+/** In bytes of text. */
+function unreportedOf({ clock }: SettlePorts, relayed: Relayed): number {
+  const { answer, call } = relayed
+  const usage = usageOf(answer)
+  if (answer.type === 'events')
+    return answer.tap.unreportedBytes + (usage === null ? hiddenBytes(relayed, clock) : 0)
+  // Vectors are no tokens, also where they are written as text. A whole answer's report is of all
+  // of it.
+  return call.dialect.isEmbeddings === true || usage !== null ? 0 : answer.counted.textBytes
+}
+
+/** Models that reason write two to three times as much in a second: nobody is charged too much. */
+const HIDDEN_BYTES_PER_SECOND = 200
+/** A model that does not reason is as silent at first. */
+const USUAL_SILENCE_MS = 1_000
+
+/**
+ * The reasoning that nobody was shown, in bytes of text, by how long the model was silent before
+ * its first text. Sealed reasoning is counted with the text.
+ */
+function hiddenBytes({ call, target }: Relayed, clock: SettlePorts['clock']): number {
+  const attempt = call.attempts.findLast((asked) => asked.target === target.name)
+  if (target.traits.reasoning === undefined || attempt === undefined) return 0
+  const { at, bytes } = call.firstText ?? { at: call.leftAt ?? clock.elapsed(), bytes: 0 }
+  const silentMs = at - attempt.askedAt - USUAL_SILENCE_MS
+  return Math.max(0, Math.round((silentMs / 1_000) * HIDDEN_BYTES_PER_SECOND) - bytes)
+}

@@ -10,11 +10,11 @@ import type { AccountId } from '../core/ids.ts'
 import type { AskedTool } from '../core/tool-uses.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
 import type { AdmittedCall, Call } from './call.ts'
-import { findSurcharge, hostedToolsMember, listHostedTools } from './extra-fees.ts'
 import type { Target } from './plan/compile-target.ts'
 import type { Plan } from './plan/plan-targets.ts'
 import type { Caller, Ledger, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
 import { keepOwnIds, keepWithinGate } from './shared-credential.ts'
+import { findSurcharge, hostedToolsMember, listHostedTools } from './surcharges.ts'
 
 /**
  * A promise only where other nodes have to be asked.

@@ -8,9 +8,9 @@ import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { AdmittedCall } from '../call.ts'
-import { atLeastOneEach } from '../extra-fees.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { CallResult, SettlePorts } from '../settle/settle.ts'
+import { atLeastOneEach } from '../surcharges.ts'
 import type { AnswerSink } from './streamed-answer.ts'
 
 type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>

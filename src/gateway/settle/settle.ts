@@ -10,8 +10,8 @@ import { MAX_TOKENS_OF_CALL, toTrueUsage, type Usage } from '../../core/usage.ts
 import { countsForQuota, estimateInputTokens, estimateTextTokens } from '../admit.ts'
 import { type AdmittedCall, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
-import { atLeastOneEach, hasOtherPrice } from '../extra-fees.ts'
 import type { Ledger, Prices, Spent } from '../ports.ts'
+import { atLeastOneEach, hasOtherPrice } from '../surcharges.ts'
 import { toSentGateId } from './sent-gate-id.ts'
 
 /** How a call ended. */

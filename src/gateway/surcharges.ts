@@ -1,7 +1,6 @@
 /**
- * Finds out what a request asks for beside text at the list's price: tiers with a price of their
- * own, speech and pictures, tools that vendors run and charge for. Must not know who asks, nor any
- * price.
+ * Finds what a request asks for that vendors charge beside text at the list's price: service tiers,
+ * speech and pictures, tools that they run themselves. Must not know who asks, nor any price.
  */
 import { type AskedTool, NO_USES, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
 import { type Dialect, isRelayed } from '../wire/dialect.ts'
@@ -9,7 +8,7 @@ import type { JsonObject } from '../wire/json-splice.ts'
 import { kindOfTool } from '../wire/tool-uses.ts'
 import { findTools, INPUT, TOOLS } from './shared-credential.ts'
 
-/** Members that choose another price than the list's, and what is said by those that do not. */
+/** Members that can choose another price than the list's, and their values that do not. */
 const PRICING_MEMBERS: readonly (readonly [name: string, usual: ReadonlySet<unknown>])[] = [
   ['service_tier', new Set<unknown>(['auto', 'default', 'standard', 'standard_only', 'on_demand'])],
   // https://platform.claude.com/docs/en/build-with-claude/fast-mode

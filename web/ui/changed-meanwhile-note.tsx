@@ -5,7 +5,9 @@
 import { useState } from 'react'
 import { ChangedMeanwhile } from '../api/change-same.ts'
 import { Button } from './button.tsx'
+import { FormRefusal } from './form.tsx'
 import { Moment } from './moment.tsx'
+import type { useChange } from './use-change.ts'
 
 export function ChangedMeanwhileNote({
   thing,
@@ -62,6 +64,43 @@ export function OwnEditsNote({ onBringBack }: { readonly onBringBack: (() => voi
         Bring mine back
       </Button>
     </div>
+  )
+}
+
+/**
+ * Both notes and why a save was refused, for a form that `useEdited` fills. Sent with `true`, the
+ * save overwrites the change of somebody else.
+ */
+export function EditNotes<Thing>({
+  thing,
+  edited: { show, bringBack },
+  save,
+  onSeen,
+}: {
+  readonly thing: string
+  readonly edited: Pick<ReturnType<typeof useEdited<Thing, object>>, 'show' | 'bringBack'>
+  readonly save: Pick<
+    ReturnType<typeof useChange<unknown, boolean>>,
+    'error' | 'isPending' | 'reset' | 'mutate'
+  >
+  readonly onSeen?: (newest: Thing) => void
+}) {
+  return (
+    <>
+      <ChangedMeanwhileNote
+        thing={thing}
+        error={save.error}
+        isBusy={save.isPending}
+        onSeeNewest={(newest) => {
+          show(newest as Thing)
+          onSeen?.(newest as Thing)
+          save.reset()
+        }}
+        onOverwrite={() => save.mutate(true)}
+      />
+      <OwnEditsNote onBringBack={bringBack} />
+      <FormRefusal />
+    </>
   )
 }
 

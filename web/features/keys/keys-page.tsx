@@ -7,9 +7,9 @@ import { changeSame } from '../../api/change-same.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
-import { ChangedMeanwhileNote, OwnEditsNote, useEdited } from '../../ui/changed-meanwhile-note.tsx'
+import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { ConfirmDialog, Dialog, FormActions } from '../../ui/dialog.tsx'
-import { Form, FormRefusal } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
@@ -116,7 +116,8 @@ function ChangeKeyDialog({
   readonly onClose: () => void
 }) {
   const zone = useTimeZone()
-  const { base, first, fields, change, show, bringBack } = useEdited(apiKey, toFields)
+  const edited = useEdited(apiKey, toFields)
+  const { base, first, fields, change } = edited
   const { name, expiry } = fields
   const [isOver] = useState(() => hasExpired(apiKey, Date.now()))
   const isRenamed = name.trim() !== first.name
@@ -155,18 +156,7 @@ function ChangeKeyDialog({
             kept={base.expiresAt}
           />
         )}
-        <ChangedMeanwhileNote
-          thing="key"
-          error={save.error}
-          isBusy={save.isPending}
-          onSeeNewest={(newest) => {
-            show(newest as ApiKey)
-            save.reset()
-          }}
-          onOverwrite={() => save.mutate(true)}
-        />
-        <OwnEditsNote onBringBack={bringBack} />
-        <FormRefusal />
+        <EditNotes thing="key" edited={edited} save={save} />
         <FormActions
           onCancel={onClose}
           isBusy={save.isPending}

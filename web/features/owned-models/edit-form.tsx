@@ -3,9 +3,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { changeSame } from '../../api/change-same.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
-import { ChangedMeanwhileNote, OwnEditsNote, useEdited } from '../../ui/changed-meanwhile-note.tsx'
+import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Form, FormRefusal } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { toast } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
@@ -54,11 +54,6 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
     if (!canSave) return
     save.mutate(false)
   }
-  const seeNewest = (newest: OwnedModel) => {
-    edited.show(newest)
-    store(newest)
-    save.reset()
-  }
   return (
     <Form
       onSubmit={submit}
@@ -95,15 +90,7 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
         />
       )}
       <PriceFields prices={typed} onChange={change} isRegistering={false} />
-      <ChangedMeanwhileNote
-        thing="model"
-        error={save.error}
-        isBusy={save.isPending}
-        onSeeNewest={(newest) => seeNewest(newest as OwnedModel)}
-        onOverwrite={() => save.mutate(true)}
-      />
-      <OwnEditsNote onBringBack={bringBack} />
-      <FormRefusal />
+      <EditNotes thing="model" edited={edited} save={save} onSeen={store} />
       <LeaveGuard isDirty={isChanged || bringBack !== undefined} />
       <div className="flex justify-end gap-2">
         {isChanged && (

@@ -6,10 +6,10 @@ import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
-import { ChangedMeanwhileNote, OwnEditsNote, useEdited } from '../../ui/changed-meanwhile-note.tsx'
+import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { Form, FormRefusal } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import {
   type Budget,
@@ -168,18 +168,7 @@ export function BudgetDialog({
             onChange={(event) => change({ name: event.target.value })}
             field="name"
           />
-          <ChangedMeanwhileNote
-            thing="budget"
-            error={save.error}
-            isBusy={save.isPending}
-            onSeeNewest={(newest) => {
-              edited.show(newest as Budget)
-              save.reset()
-            }}
-            onOverwrite={() => save.mutate(true)}
-          />
-          <OwnEditsNote onBringBack={edited.bringBack} />
-          <FormRefusal />
+          <EditNotes thing="budget" edited={edited} save={save} />
         </div>
         <FormActions onCancel={onClose} isBusy={save.isPending} disabled={!isComplete}>
           {budget === undefined ? 'Create' : 'Save'}

@@ -4,11 +4,11 @@
  */
 import { ask } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
-import { ChangedMeanwhileNote, OwnEditsNote, useEdited } from '../../ui/changed-meanwhile-note.tsx'
+import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { useRefusal } from '../../ui/field-problems.ts'
-import { Form, FormRefusal } from '../../ui/form.tsx'
+import { Form } from '../../ui/form.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
 import { toast } from '../../ui/toast.ts'
@@ -111,18 +111,7 @@ export function WebhookDialog({
             onChange={(event) => change({ secret: event.target.value })}
             field="secret"
           />
-          <ChangedMeanwhileNote
-            thing="webhook"
-            error={save.error}
-            isBusy={save.isPending}
-            onSeeNewest={(newest) => {
-              edited.show(newest as Webhook)
-              save.reset()
-            }}
-            onOverwrite={() => save.mutate(true)}
-          />
-          <OwnEditsNote onBringBack={edited.bringBack} />
-          <FormRefusal />
+          <EditNotes thing="webhook" edited={edited} save={save} />
         </div>
         <FormActions
           onCancel={close}

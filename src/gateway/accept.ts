@@ -26,14 +26,14 @@ export function accept(
   request: Request,
   call: Pick<Call, 'dialect' | 'share' | 'isStrict' | 'caller'>,
 ): Promise<AcceptedRequest> {
-  // Also where nothing will be translated: a gate decides with the wish already known.
+  // Read also where nothing will be translated: the gate, which decides that, needs it.
   call.isStrict = readStrictness(request.headers)
   const { dialect, share, caller } = call
   const owner = caller?.keySha256
   return readBody(request, ports.bodyLimits, { deadlines: ports.deadlines, dialect, share, owner })
 }
 
-/** Reading an object costs by its members, a microsecond each, in which nobody else is served. */
+/** Reading an object costs by its members, a microsecond each, and other calls wait meanwhile. */
 const MOST_MEMBERS = 200_000
 
 function scanBody(bytes: Uint8Array): JsonObject {

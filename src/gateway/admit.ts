@@ -26,7 +26,7 @@ export function admit(
   call: Call,
   { caller, accepted }: { readonly caller: Caller; readonly accepted: AcceptedRequest },
 ): AdmittedCall | Promise<AdmittedCall> {
-  // Before any money is spent upstream: what cannot be written down is not begun (design §6).
+  // A call that cannot be written down must not cost money upstream (design §6).
   ports.ledger.assertWritable()
   const tools = listHostedTools(accepted.body, call.dialect)
   call.tools = tools

@@ -53,9 +53,8 @@ export class ClosedSegments {
   }
 
   /**
-   * The segment's records, from memory. Undefined where that is to be read from the file: it is
-   * not in memory, or the file is there and not as it was written, and whoever reads it tells what
-   * became of it.
+   * The segment's records, from memory. Undefined where the file is to be read: the records are not
+   * in memory, or the file has changed since it was written, and its reader tells what is left.
    */
   recordsOf(segment: ClosedSegment): readonly CallRecord[] | undefined {
     const records = this.#segments.get(segment)
@@ -102,8 +101,8 @@ export class ClosedSegments {
       this.#report({ type: 'segment-newer', path: segment.path, lines: newerLines })
       return
     }
-    // First: a name is used again, and whoever is killed here leaves a segment without sums, not
-    // sums without a segment.
+    // The sums go first: names are used again, so a process killed here must not leave sums without
+    // their segment.
     removeSums(segment.path)
     if (damagedLines > (tornEnd ? 1 : 0)) renameSync(segment.path, `${segment.path}.damaged`)
     else unlinkSync(segment.path)

@@ -28,7 +28,7 @@ export function sumParts(parts: readonly CostPart[]): number {
   return Math.round(microUsd)
 }
 
-/** A kind without a fee, or with one of nothing, is in no part. */
+/** Kinds without a fee, or with a fee of 0, are left out. */
 export function partsOfUses(fees: ToolFees, uses: ToolUses): readonly CostPart[] {
   const parts: CostPart[] = []
   for (const kind of TOOL_KINDS) {
@@ -38,10 +38,10 @@ export function partsOfUses(fees: ToolFees, uses: ToolUses): readonly CostPart[]
   return parts
 }
 
-// A cost's source says what was used, as rows have no other place for it: they explain the cost, and
-// it can be computed again.
+// A cost's source lists the uses, since rows have no other place for them: the cost can be
+// explained and computed again.
 
-/** @param cost of the tokens; one that is unknown is that of the uses */
+/** @param cost of the tokens; where it is unknown, the uses alone are the cost */
 export function withUses(cost: Cost, parts: readonly CostPart[]): Cost {
   if (parts.length === 0) return cost
   const microUsd = (cost.microUsd ?? 0) + sumParts(parts)
@@ -49,7 +49,7 @@ export function withUses(cost: Cost, parts: readonly CostPart[]): Cost {
   return { microUsd, status: 'estimated', source: (cost.source ?? '') + said.join('') }
 }
 
-/** The reverse. Of a cost without uses: itself, and no parts. */
+/** The reverse of `withUses`. A cost without uses comes back as it is, with no parts. */
 export function splitUses(cost: Cost): { readonly cost: Cost; readonly uses: readonly CostPart[] } {
   const { microUsd, status, source } = cost
   if (source === null || microUsd === null) return { cost, uses: [] }
@@ -59,7 +59,7 @@ export function splitUses(cost: Cost): { readonly cost: Cost; readonly uses: rea
     microUsdEach: Number(each),
   }))
   const base = source.replaceAll(USES_IN_SOURCE, '')
-  // A sum of several targets' costs is not that of this one's.
+  // A sum over several targets cannot be split.
   if (uses.length === 0 || base.includes('+')) return { cost, uses: [] }
   return base === ''
     ? { cost: UNKNOWN_COST, uses }
@@ -109,7 +109,7 @@ export function isNothing({ input, output, cachedInput }: DeclaredPrices): boole
   return input === 0 && output === 0 && cachedInput === 0
 }
 
-/** A call that was cut short has used more than was reported until then. */
+/** False where a call was cut short: it used more than was reported until then. */
 export function isWhole(outcome: CallOutcome | undefined): boolean {
   return outcome === undefined || outcome === 'succeeded'
 }

@@ -56,7 +56,7 @@ export class PastUsage {
   /** @throws what the store throws (rejects): nothing is left out because it was away */
   static async open(options: PastUsageOptions): Promise<PastUsage> {
     const { segments, signal, prices, cutsMs = [] } = options
-    // Added up, and not kept: after a long outage there may be millions.
+    // Records are added up, not kept: there may be millions after a long outage.
     const unshipped = new UnshippedSums(cutsMs, prices)
     let before: ReadonlySet<CallId> = new Set()
     for await (const found of inGroups(segments, signal)) {

@@ -158,13 +158,13 @@ export class KeyLease {
     }
     if (this.#options.store.mode !== 'shared') return
     if (this.#places - this.#running <= 2 * this.#spare && !this.tokens.isOff) return
-    // A question that is under way says how it was before.
+    // The answer to a question under way shows the state before this.
     this.#hasNews = true
     this.#ask()
   }
 
   /**
-   * From time to time: gives back what is not used, renews what is, says what is owed.
+   * A timer calls it: gives back unused units, renews those in use, reports debts.
    * @returns whether that was a question to the store
    */
   tend(nowMs: number): boolean {

@@ -122,8 +122,7 @@ export class LeasedBucket {
 
   /** Takes over the store's answer. */
   take({ granted, parts }: BucketGrant, nowMs: number): void {
-    // An answer that came after the store was given up is not counted on: it may have been long
-    // under way.
+    // An answer that comes after the store was given up is ignored: it may be old.
     if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return
     this.#held += granted
     this.#lostPart = undefined

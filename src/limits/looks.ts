@@ -1,10 +1,10 @@
 /**
- * Looks something up for whoever asks, no more often than there is news: those who ask meanwhile
- * are given the same look. Knows nothing of what it is.
+ * Looks each name up at most once within a time: those who ask meanwhile share the look. Must not
+ * know what is looked up.
  */
 
 export interface LooksOptions {
-  /** So old a look is as good as a new one. */
+  /** A look is repeated when it is older than this. */
   readonly maxAgeMs: number
   /** Milliseconds on a scale that never jumps. */
   readonly now: () => number

@@ -76,7 +76,7 @@ export class AddressGuard {
       return 'allowed'
     } catch (thrown) {
       if (!(thrown instanceof UpstreamFailure)) throw thrown
-      // A host that is open only for its addresses is closed as long as it has none.
+      // A host that is allowed by its addresses alone is refused while it has none.
       if (url.protocol === 'http:' && !this.#isNamed(url)) throw new AddressRefusedError(HTTPS_ONLY)
       return 'unresolved'
     }

@@ -147,7 +147,7 @@ export class AnswerParser {
     if (all === undefined) return
     const from = this.#partFrom
     const to = this.#partTo
-    // There is one: the part ends before another.
+    // A line end is always found: one follows the part.
     const lineEnd = Math.min(all.indexOf(CRLF, from), to)
     const first = all.toString('latin1', from, lineEnd)
     if (!STATUS_LINE.test(first))

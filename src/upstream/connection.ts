@@ -155,7 +155,7 @@ export class Connection implements AnswerReceiver {
     if (this.#phase === 'over') return
     this.#asker = undefined
     this.#end()
-    // A reset: no byte of an answer that nobody wants is worth waiting for.
+    // A reset: nobody waits for the rest of this answer.
     this.#socket?.terminate()
   }
 

@@ -88,8 +88,7 @@ export class Deadlines {
       endListening()
     }
     if (this.#size > 0) return
-    // At once: a sweep that finds nothing would wake the process once more for every call that
-    // comes alone.
+    // The sweeps end at once: an empty one would wake the process once more for every single call.
     this.#endSweeps?.()
     this.#endSweeps = undefined
   }

@@ -77,14 +77,14 @@ export class GoogleTokenSource {
       }
       return text
     } catch (thrown) {
-      // While the endpoint is away, the old token does until its end.
+      // The old token is used until it expires while the endpoint is away.
       const isAway = thrown instanceof GoogleTokenError && !thrown.isRefusal
       if (isAway && this.#kept !== undefined && this.#leftMs(this.#kept) > 0) return this.#kept.text
       throw thrown
     }
   }
 
-  /** By the clock that says less. */
+  /** The shorter of the times that the two clocks give. */
   #leftMs({ endsAt, endsAtElapsed }: Token): number {
     return Math.min(endsAt - this.#clock.now(), endsAtElapsed - this.#clock.elapsed())
   }

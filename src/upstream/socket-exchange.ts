@@ -161,7 +161,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
 
   onEnd(): void {
     this.#isWhole = true
-    // It serves another call by now, whose reader alone may hold it back or let it go on.
+    // The connection serves another call by now: only that one may pause or resume it.
     this.#connection = undefined
     this.#finish()
     this.#reader?.over.resolve(false)

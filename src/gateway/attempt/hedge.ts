@@ -64,7 +64,7 @@ function ask(ports: AskPorts, input: Attempting, target: Target): Asked {
  * failure means nothing.
  */
 function cancel({ attempted, leave, attempt }: Asked): void {
-  // Now, and not when it has noticed: the call may be settled before that.
+  // At once: the call may be settled before the attempt notices that it was cancelled.
   if (attempt !== undefined) giveUpAttempt(attempt)
   leave.abort()
   attempted.then(

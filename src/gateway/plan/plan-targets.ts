@@ -85,7 +85,7 @@ export function planTargets(
 /** Why none of a gate's targets can be asked in a caller's dialect. */
 function whyNone(ports: PlanPorts, { gate, dialect, request }: PlannedCall): GatewayError {
   const ids = [...new Set(gate.targets.map(providerIdOf))]
-  // An owned model brings its address with it.
+  // An owned model has an address of its own.
   const isAddressed = ids.some((id) => ports.providers.has(id) || ownedSlugOf(id) !== undefined)
   const lacksAddressAlone = !isAddressed && gate.targets.some((target) => mayServe(target, dialect))
   return lacksAddressAlone

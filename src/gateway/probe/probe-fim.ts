@@ -67,8 +67,7 @@ export async function probeFim(
     const verdict = judgeAnswer(form, answer)
     if (verdict.status === 'reachable' && isAnswered(verdict) && form.isRead(answer))
       return isSet ? verdict : { ...verdict, found: { fimEndpoint: endpoint } }
-    // The rest would be asked for nothing: whatever there is, it is not for this credential, or not
-    // yet.
+    // The other forms would be asked in vain: this credential opens none, or none yet.
     if (isSet || isFinal(verdict)) return verdict
     if (verdict.status === 'unreachable' && !isAbsent(verdict)) telling ??= verdict
     last = { ...verdict, status: 'unreachable', detail: NONE_HERE }

@@ -92,13 +92,13 @@ async function relayWhole(
 }
 
 /**
- * More than this is handed over at the client's own pace: the runtime would give a slow client no
- * more time for much than for little.
+ * A longer body is sent at the client's own pace: the runtime gives a slow client as little time
+ * for a long body as for a short one.
  */
 const MOST_AT_ONCE_BYTES = 1024 * 1024
 const PIECE_BYTES = 256 * 1024
 
-/** A body that is there as a whole. The runtime gives one in pieces no length. */
+/** Sends a small body as a whole: the runtime gives one in pieces no `content-length`. */
 function answerWhole(
   body: Uint8Array,
   { status, headers }: { readonly status: number; readonly headers: Headers },
@@ -137,7 +137,7 @@ function relayPieces(ports: RelayPorts, relayed: Relayed, client: AnswerSink): P
 /** A translated answer is ours, and so are its headers. */
 function toForwarded({ target, answer }: Attempted): Record<string, string> {
   const forwarded = target.isTranslated ? {} : target.passed.answer.pick(answer.headers)
-  // Of an upstream that does not say what it sends, too: it was read as this, and clients ask.
+  // The answer was read as this type, also where the upstream names none, and clients need it.
   forwarded['content-type'] ??=
     answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json'
   const id = upstreamRequestId(answer.headers)
@@ -145,7 +145,7 @@ function toForwarded({ target, answer }: Attempted): Record<string, string> {
   return forwarded
 }
 
-/** Of an event stream: neither a cache nor a proxy on the way may hold it back. */
+/** An event stream has these: no cache and no proxy on the way may hold it back. */
 export const NOT_KEPT = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 
 /** Stops reading, whatever became of the answer, and settles the call. Safe to call again. */

@@ -31,7 +31,7 @@ export function endOf(
   if (verdict === 'failed')
     return { outcome: 'failed', status, errorKind: 'upstream_error', usage, toolUses }
   const outcome = isLeft ? 'cancelled' : 'succeeded'
-  // Some servers count no streams: what went through them is in no sum unless it is estimated.
+  // Some servers report no usage of streams, which is in no sum unless it is estimated.
   return usage === null
     ? { outcome, status, usage, unreportedBytes, toolUses }
     : { outcome, status, usage, toolUses }
@@ -82,14 +82,13 @@ function unreportedOf({ clock }: SettlePorts, relayed: Relayed): number {
   const usage = usageOf(answer)
   if (answer.type === 'events')
     return answer.tap.unreportedBytes + (usage === null ? hiddenBytes(relayed, clock) : 0)
-  // Vectors are no tokens, also where they are written as text. A whole answer's report is of all
-  // of it.
+  // Vectors are no tokens, also where they are written as text. A report covers the whole answer.
   return call.dialect.isEmbeddings === true || usage !== null ? 0 : answer.counted.textBytes
 }
 
 /** Models that reason write two to three times as much in a second: nobody is charged too much. */
 const HIDDEN_BYTES_PER_SECOND = 200
-/** A model that does not reason is as silent at first. */
+/** A model that does not reason is silent for this long at first, too. */
 const USUAL_SILENCE_MS = 1_000
 
 /**

@@ -28,7 +28,7 @@ export class AnswerProgress {
 export interface AnswerSink {
   /**
    * Sends a piece, in this turn where the client keeps up. A client that has left gets nothing.
-   * @returns set while it does not keep up: whoever does not wait for it fills the memory
+   * @returns a promise while the client does not keep up: wait for it, or memory fills up
    */
   write(piece: Uint8Array): Promise<void> | undefined
   /** The client has left. */

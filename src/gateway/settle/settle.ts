@@ -77,7 +77,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     attempts,
   })
   const usage = sumUsed(used)
-  // The platform pays for a target that lost to one of the account's own.
+  // The platform pays for its own target also where that lost to one of the account's.
   const isPlatforms = attempts.some(isLostOnPlatform)
   const record: CallRecord = {
     id: call.id,

@@ -98,7 +98,7 @@ export function translate({
   })
   const ignored = nameIgnored(caller, client, encoded.ignored)
   if (isStrict) {
-    // A strict caller answers for what it said, and not for its gate.
+    // A strict caller answers for its own request, not for its gate's defaults.
     const asked = encoded.ignored.filter(
       (feature) => !isDefaulted(feature, caller.defaults, target.traits),
     )

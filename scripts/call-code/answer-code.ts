@@ -63,6 +63,7 @@ function toSchema(column: Told): string {
 export function bodyCode(columns: CallColumns): string {
   return [
     generatedHead('A call as the answers of the interface and its CSV export tell it.'),
+    "import type { CsvCell } from '../../contract/csv.ts'\n",
     "import type { LogBody } from '../../contract/logs.ts'\n",
     "import type { CallRecord } from '../../core/call.ts'\n",
     "import { toAttemptsBody, toCostBody } from './body-parts.ts'\n\n",
@@ -72,8 +73,7 @@ export function bodyCode(columns: CallColumns): string {
       '    ',
     ),
     '  }\n}\n\n',
-    'export type Cell = string | number | boolean | null | undefined\n\n',
-    'export const EXPORT_COLUMNS: readonly (readonly [name: string, read: (log: LogBody) => Cell])[] = [\n',
+    'export const EXPORT_COLUMNS: readonly (readonly [name: string, read: (log: LogBody) => CsvCell])[] = [\n',
     block(
       listColumns(columns)
         .flatMap(toExported)

@@ -96,7 +96,7 @@ test('the table is downloaded as CSV, with formula-like names as text', async ()
   )
   const [head, row] = (await Bun.file((await download.path()) ?? '').text()).split('\r\n')
   expect(head).toStartWith('key,key_id,calls,errors,error_rate,input_tokens')
-  expect(row).toMatch(/^'=cmd\|danger,key_\w+,3,1,/)
+  expect(row).toMatch(/^"'=cmd\|danger",key_\w+,3,1,/)
 })
 
 test('the heat map is walked by arrow keys, and shown as a table', async () => {

@@ -1,4 +1,5 @@
 /** A call as the answers of the interface and its CSV export tell it. Made from src/core/call-columns.ts by `make fmt`; edit the list. */
+import type { CsvCell } from '../../contract/csv.ts'
 import type { LogBody } from '../../contract/logs.ts'
 import type { CallRecord } from '../../core/call.ts'
 import { toAttemptsBody, toCostBody } from './body-parts.ts'
@@ -27,9 +28,7 @@ export function toLogBody(call: CallRecord): LogBody {
   }
 }
 
-export type Cell = string | number | boolean | null | undefined
-
-export const EXPORT_COLUMNS: readonly (readonly [name: string, read: (log: LogBody) => Cell])[] = [
+export const EXPORT_COLUMNS: readonly (readonly [name: string, read: (log: LogBody) => CsvCell])[] = [
   ['id', (log) => log.id],
   ['startedAt', (log) => log.startedAt],
   ['gateId', (log) => log.gateId],

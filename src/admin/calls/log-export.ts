@@ -3,6 +3,7 @@
  * a slow reader.
  */
 import { createRoute } from '@hono/zod-openapi'
+import { toCsv } from '../../contract/csv.ts'
 import { exportQuery, type LogBody } from '../../contract/logs.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
@@ -14,7 +15,7 @@ import {
   callerOf,
   errorAnswers,
 } from '../control-plane-app.ts'
-import { type Cell, EXPORT_COLUMNS, toLogBody } from './log-body.generated.ts'
+import { EXPORT_COLUMNS, toLogBody } from './log-body.generated.ts'
 import { toFilter } from './log-body.ts'
 
 /**
@@ -50,7 +51,7 @@ const exportRoute = createRoute({
 const FORMATS = {
   csv: {
     contentType: 'text/csv; charset=utf-8',
-    head: () => toCsvLine(EXPORT_COLUMNS.map(([name]) => name)),
+    head: () => toCsv([EXPORT_COLUMNS.map(([name]) => name)]),
     line: toCsvRow,
   },
   ndjson: {
@@ -110,22 +111,5 @@ async function* readPages(
 }
 
 function toCsvRow(log: LogBody): string {
-  return toCsvLine(EXPORT_COLUMNS.map(([, read]) => read(log)))
-}
-
-function toCsvLine(cells: readonly Cell[]): string {
-  return `${cells.map(toCsvCell).join(',')}\r\n`
-}
-
-/**
- * Text that spreadsheets take for a formula, or step over to find one
- * (https://owasp.org/www-community/attacks/CSV_Injection).
- */
-const FORMULA = /^[\s]*[=+\-@|%\t\r\n]/
-
-function toCsvCell(cell: Cell): string {
-  if (cell === null || cell === undefined) return ''
-  if (typeof cell !== 'string') return String(cell)
-  const text = FORMULA.test(cell) ? `'${cell}` : cell
-  return /[",\r\n;\t']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return toCsv([EXPORT_COLUMNS.map(([, read]) => read(log))])
 }

@@ -1,9 +1,9 @@
 /** Usage told apart: over time as a stacked chart, as a whole as a table, and as a file. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ChartColumnStacked, Download } from 'lucide-react'
+import { toCsv } from '../../../src/contract/csv.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { toLogAddress } from '../../format/calls-behind.ts'
-import { toCsv } from '../../format/csv.ts'
 import { describeUtcDays, periodOfStep, type ResolvedRange } from '../../format/time-range.ts'
 import { toDay } from '../../format/time-zone.ts'
 import { Button } from '../../ui/button.tsx'

@@ -15,3 +15,7 @@ test('a name that a spreadsheet would run as a formula becomes text', () => {
   }
   expect(toCsv([['openai/gpt-5', 'a=b']])).toBe('openai/gpt-5,a=b\r\n')
 })
+
+test('so does a name with the formula after blanks, and one of a command', () => {
+  for (const name of [' =1+1', '\n=1', '|cmd', '%x']) expect(toCsv([[name]])).toMatch(/^"'/)
+})

@@ -138,7 +138,7 @@ function reportChange(
   else log.error({ reason: messageOf(error), limits: mode, nodes, failures }, 'redis: away')
 }
 
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : 'no answer'
 }
 

@@ -15,6 +15,7 @@ import { type FreshnessState, SnapshotFreshness } from '../revocation/snapshot-f
 import { CHANGES_CHANNEL, ChangeFeed, type NodeRow } from '../store/changes/change-feed.ts'
 import { readNodeId } from '../store/installation/data-folder.ts'
 import type { Log } from '../telemetry/log.ts'
+import { messageOf } from './compose-limits.ts'
 
 export interface NodeState extends FreshnessState {
   /** How long changes took to be in force on every node, so far. */
@@ -150,10 +151,6 @@ function reportChange(log: Log, state: FreshnessState, error: unknown): void {
   const { status, graceMs, behind } = state
   if (status === 'ok') log.info({ behind }, 'store: Postgres is back, and every change is known')
   else log.error({ reason: messageOf(error), status, graceMs }, 'store: Postgres is away')
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'no answer'
 }
 
 /** For `/readyz`. */

@@ -162,7 +162,8 @@ function toBucketArguments({
   return [orNone(limit), charge, missing, wanted, atLeast]
 }
 
-function orNone(limit: number): number {
+/** As scripts take a limit: -1 for none. */
+export function orNone(limit: number): number {
   return Number.isFinite(limit) ? limit : -1
 }
 

@@ -13,10 +13,8 @@ import { hourOf, spanOf } from '../core/period.ts'
 import { withJitter } from '../core/retry-delay.ts'
 import { countsForQuota } from '../gateway/admit.ts'
 import type { BudgetRegistry } from './budget-registry.ts'
-import type { Amounts } from './usage-counter.ts'
+import type { UsedSoFar } from './usage-counter.ts'
 import type { PastUsage, UsageLimits } from './usage-limits.ts'
-
-type Used = Amounts & { readonly unpricedCalls: number }
 
 export interface LedgerSums {
   /**
@@ -29,7 +27,7 @@ export interface LedgerSums {
     accountId: AccountId | undefined,
     untilMs: number,
   ): Promise<
-    readonly (Used & {
+    readonly (UsedSoFar & {
       readonly accountId: AccountId
       readonly keyId: KeyId
       readonly gateId: GateId
@@ -49,12 +47,12 @@ export interface LedgerSums {
       readonly keyId?: KeyId
       readonly gateId?: GateId
     }[],
-  ): Promise<readonly Used[]>
+  ): Promise<readonly UsedSoFar[]>
   /**
    * By budget id: what it used up to the end of the hour of its creation, where those calls are
    * deleted, and in hours of the rest of that day that are gone as well.
    */
-  budgetBeginnings(): Promise<ReadonlyMap<string, Used>>
+  budgetBeginnings(): Promise<ReadonlyMap<string, UsedSoFar>>
 }
 
 export interface LoadedLedger {
@@ -138,7 +136,7 @@ async function readBudgets(
   }
 }
 
-function isSame(one: Used | undefined, other: Used | undefined): boolean {
+function isSame(one: UsedSoFar | undefined, other: UsedSoFar | undefined): boolean {
   return (
     one?.tokens === other?.tokens &&
     one?.microUsd === other?.microUsd &&
@@ -147,7 +145,7 @@ function isSame(one: Used | undefined, other: Used | undefined): boolean {
 }
 
 async function readSince(
-  beginnings: ReadonlyMap<string, Used>,
+  beginnings: ReadonlyMap<string, UsedSoFar>,
   {
     usage,
     budgets,
@@ -189,7 +187,7 @@ function toPast(sum: Awaited<ReturnType<LedgerSums['since']>>[number]): PastUsag
 }
 
 /** A stand-in for usage within the budget, and of nothing else. */
-function toPastOf({ accountId, scope }: Budget, amounts: Used): PastUsage {
+function toPastOf({ accountId, scope }: Budget, amounts: UsedSoFar): PastUsage {
   const place =
     scope.type === 'key'
       ? { keyId: scope.keyId, gateId: '' }

@@ -8,10 +8,9 @@ import type { CallAhead, Caller } from '../gateway/ports.ts'
 import type { SharedStore } from '../redis/shared-store.ts'
 import { limitsUnavailable, reservedElsewhere } from './limit-refusals.ts'
 import { Turns } from './turns.ts'
-import type { Reservation, UsageWindow } from './usage-counter.ts'
+import type { Amounts, Reservation, UsageWindow, UsedSoFar } from './usage-counter.ts'
 import { UsageLease } from './usage-lease.ts'
 import type { BudgetReservations, LimitedWindow, UsageLimits } from './usage-limits.ts'
-import type { Pair, Used } from './usage-script.ts'
 
 /** A call is refused after this many answers that all is reserved. */
 const SHORT_ROUNDS = 3
@@ -43,7 +42,7 @@ export class SharedUsage {
   readonly #usage: UsageLimits
   readonly #leases = new Map<UsageWindow, UsageLease>()
   readonly #tended = new Turns(this.#leases)
-  readonly #floors = new WeakMap<UsageWindow, Used>()
+  readonly #floors = new WeakMap<UsageWindow, UsedSoFar>()
 
   constructor(options: SharedUsageOptions) {
     this.#options = options
@@ -256,7 +255,7 @@ export class SharedUsage {
     window.reservedMicroUsd = 0
   }
 
-  #countPast(window: UsageWindow, past: Used, isAgain: boolean): void {
+  #countPast(window: UsageWindow, past: UsedSoFar, isAgain: boolean): void {
     const lease = this.#leases.get(window)
     if (lease !== undefined) {
       // Before it is read for the first time, nothing is shipped.
@@ -272,18 +271,18 @@ export class SharedUsage {
   }
 }
 
-const NONE: Pair = { tokens: 0, microUsd: 0 }
+const NONE: Amounts = { tokens: 0, microUsd: 0 }
 const NO_BUDGETS: BudgetReservations = []
 
 /** The store's answer for one call, kept until the call takes it. */
-type Grants = ReadonlyMap<UsageLease, Pair>
+type Grants = ReadonlyMap<UsageLease, Amounts>
 
 const NO_GRANTS: Grants = new Map()
 
 async function askAll(
-  asked: readonly { readonly lease: UsageLease; readonly pair: Pair }[],
+  asked: readonly { readonly lease: UsageLease; readonly pair: Amounts }[],
 ): Promise<Grants> {
-  const granted = new Map<UsageLease, Pair>()
+  const granted = new Map<UsageLease, Amounts>()
   const ask = async ({ lease, pair }: (typeof asked)[number]) => {
     if (await lease.ask(pair)) granted.set(lease, pair)
   }
@@ -291,7 +290,7 @@ async function askAll(
   return granted
 }
 
-function wantedOf(window: UsageWindow, call: CallAhead): Pair {
+function wantedOf(window: UsageWindow, call: CallAhead): Amounts {
   return {
     tokens: Math.max(1, call.estimatedTokens),
     microUsd: Math.max(1, window.estimateMicroUsd(call)),

@@ -18,7 +18,7 @@ export interface Amounts {
 }
 
 /** Calls have used so much so far. */
-interface UsedSoFar extends Amounts {
+export interface UsedSoFar extends Amounts {
   /** Calls that used something and whose cost is not known. */
   readonly unpricedCalls: number
 }

@@ -3,9 +3,10 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { SharedScript, SharedStore, SharingMode } from '../redis/shared-store.ts'
+import type { Amounts as Pair, UsedSoFar as Used } from './usage-counter.ts'
 import { UsageWindow } from './usage-counter.ts'
 import { UsageLease } from './usage-lease.ts'
-import type { Pair, UsageGrant, Used } from './usage-script.ts'
+import type { UsageGrant } from './usage-script.ts'
 
 const START_MS = Date.parse('2026-11-30T00:00:00.000Z')
 const DAY_MS = 86_400_000

@@ -6,15 +6,8 @@
  * what this node has added since; so whoever reads it need not know that it is shared.
  */
 import type { SharedStore } from '../redis/shared-store.ts'
-import type { UsageWindow } from './usage-counter.ts'
-import {
-  type Pair,
-  readUsageGrant,
-  toUsageArguments,
-  USAGE_SCRIPT,
-  type UsageGrant,
-  type Used,
-} from './usage-script.ts'
+import type { Amounts, UsageWindow, UsedSoFar } from './usage-counter.ts'
+import { readUsageGrant, toUsageArguments, USAGE_SCRIPT, type UsageGrant } from './usage-script.ts'
 
 /** How long what a node that is gone has set aside is missing. */
 const RESERVED_LEASE_MS = 15_000
@@ -37,14 +30,14 @@ const KEPT_AFTER_MS = 7 * 86_400_000
 const IN_LEDGER_MS = 3_000
 const KEPT_ENDLESS_MS = 400 * 86_400_000
 
-const NOTHING: Used = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+const NOTHING: UsedSoFar = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
 
 export interface UsageLeaseOptions {
   readonly window: UsageWindow
   readonly store: SharedStore
   readonly storeKey: string
   /** Infinite: no limit. It may change. */
-  readonly limit: () => Pair
+  readonly limit: () => Amounts
   /** Told when the sums of all nodes are known anew. */
   readonly onSums: () => void
   readonly now: () => number
@@ -57,7 +50,7 @@ export class UsageLease {
   readonly window: UsageWindow
   readonly #options: UsageLeaseOptions
   /** Of the window: what the store knows. */
-  #told: Used
+  #told: UsedSoFar
   #awaySinceMs: number | undefined
   /**
    * The store was away for long, and what could not be told then is not turned into a part of the
@@ -67,23 +60,23 @@ export class UsageLease {
   /** The ledger has more than the store knows. */
   #knowsMore = false
   /** Of the window: what others have set aside. */
-  #others: Pair = NOTHING
-  #allowed: Pair = NOTHING
+  #others: Amounts = NOTHING
+  #allowed: Amounts = NOTHING
   #nodes = 1
   #askedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
   #sequence = 0
   /** Sent, and not answered: it may have arrived. */
-  #doubtful: { readonly sequence: number; readonly added: Used } | undefined
-  #needs: Pair[] = []
+  #doubtful: { readonly sequence: number; readonly added: UsedSoFar } | undefined
+  #needs: Amounts[] = []
   /** Of what it may set aside: for calls whose question was just answered. */
-  #kept: Pair = NOTHING
+  #kept: Amounts = NOTHING
   #asking: Promise<boolean> | undefined
   #takenAtMs = Number.NEGATIVE_INFINITY
   #takenSinceAsked = { tokens: 0, microUsd: 0 }
 
   /** @param floor what the window holds from before */
-  constructor(options: UsageLeaseOptions, floor: Used = NOTHING) {
+  constructor(options: UsageLeaseOptions, floor: UsedSoFar = NOTHING) {
     this.window = options.window
     this.#options = options
     this.#told = floor
@@ -99,7 +92,7 @@ export class UsageLease {
    * True where so much may be set aside now without asking; while the store is away, where it is
    * within this node's share.
    */
-  covers(wanted: Pair, nowMs: number): boolean {
+  covers(wanted: Amounts, nowMs: number): boolean {
     const { store, limit } = this.#options
     const limits = limit()
     const isShared = store.mode === 'shared'
@@ -111,7 +104,7 @@ export class UsageLease {
     )
   }
 
-  #coversField(field: keyof Pair, limits: Pair, wanted: Pair): boolean {
+  #coversField(field: keyof Amounts, limits: Amounts, wanted: Amounts): boolean {
     if (!Number.isFinite(limits[field])) return true
     const { store } = this.#options
     const { window } = this
@@ -126,7 +119,7 @@ export class UsageLease {
   }
 
   /** Notes that so much was set aside, for what to have in advance. */
-  noteTaken(taken: Pair, nowMs: number): void {
+  noteTaken(taken: Amounts, nowMs: number): void {
     this.#takenAtMs = nowMs
     this.#takenSinceAsked.tokens += taken.tokens
     this.#takenSinceAsked.microUsd += taken.microUsd
@@ -136,7 +129,7 @@ export class UsageLease {
    * Asks the store, for this and for all who ask meanwhile. Never rejects: who asked looks again.
    * @returns whether it had enough for them: then that is kept for who asked until `release`
    */
-  async ask(needed: Pair): Promise<boolean> {
+  async ask(needed: Amounts): Promise<boolean> {
     this.#needs.push(needed)
     // The question that is under way does not hold it.
     if (this.#asking !== undefined) await this.#asking
@@ -144,7 +137,7 @@ export class UsageLease {
   }
 
   /** A call takes now what it was granted, or does not need it. */
-  release(granted: Pair): void {
+  release(granted: Amounts): void {
     this.#kept = {
       tokens: this.#kept.tokens - granted.tokens,
       microUsd: this.#kept.microUsd - granted.microUsd,
@@ -204,7 +197,7 @@ export class UsageLease {
    * @param hasOwn it may hold use that this node has not reported yet, which would count twice if
    * it were added
    */
-  raiseFloor(floor: Used, hasOwn: boolean): void {
+  raiseFloor(floor: UsedSoFar, hasOwn: boolean): void {
     const own = hasOwn ? this.#unsent : NOTHING
     const before = this.#told
     this.#accept(
@@ -244,7 +237,7 @@ export class UsageLease {
     return FIELDS.some((field) => Number.isFinite(limits[field]))
   }
 
-  get #unsent(): Used {
+  get #unsent(): UsedSoFar {
     const { window } = this
     return {
       tokens: window.tokens - this.#told.tokens,
@@ -254,7 +247,7 @@ export class UsageLease {
   }
 
   /** Set aside by this node. */
-  get #reserved(): Pair {
+  get #reserved(): Amounts {
     const { window } = this
     return {
       tokens: window.reservedTokens - this.#others.tokens,
@@ -263,7 +256,7 @@ export class UsageLease {
   }
 
   /** The store knows this now; what was added here since stays on top of it. */
-  #accept(told: Used, added: Used = NOTHING): void {
+  #accept(told: UsedSoFar, added: UsedSoFar = NOTHING): void {
     const { window } = this
     window.tokens += told.tokens - this.#told.tokens - added.tokens
     window.microUsd += told.microUsd - this.#told.microUsd - added.microUsd
@@ -335,7 +328,7 @@ export class UsageLease {
     }
   }
 
-  #take({ birth, used, others, allowed }: UsageGrant, added: Used, nowMs: number): void {
+  #take({ birth, used, others, allowed }: UsageGrant, added: UsedSoFar, nowMs: number): void {
     this.#doubtful = undefined
     this.#birth = birth
     // The ledger may have been read while the question was under way.
@@ -352,11 +345,11 @@ export class UsageLease {
   }
 
   /** The amounts that calls may take without asking: as much as they took in `LEASE_MS`. */
-  #ahead(limits: Pair, nowMs: number): Pair {
+  #ahead(limits: Amounts, nowMs: number): Amounts {
     const elapsedMs = Math.max(SHORTEST_LOOK_MS, nowMs - this.#askedAtMs)
     const taken = this.#takenSinceAsked
     this.#takenSinceAsked = { tokens: 0, microUsd: 0 }
-    const ahead = (field: keyof Pair) => {
+    const ahead = (field: keyof Amounts) => {
       if (!Number.isFinite(limits[field])) return 0
       const usual =
         elapsedMs === Number.POSITIVE_INFINITY ? 0 : (taken[field] / elapsedMs) * LEASE_MS
@@ -368,15 +361,15 @@ export class UsageLease {
 
 const FIELDS = ['tokens', 'microUsd'] as const
 
-function toPair(amountOf: (field: keyof Pair) => number): Pair {
+function toPair(amountOf: (field: keyof Amounts) => number): Amounts {
   return { tokens: amountOf('tokens'), microUsd: amountOf('microUsd') }
 }
 
-function isNothing({ tokens, microUsd, unpricedCalls }: Used): boolean {
+function isNothing({ tokens, microUsd, unpricedCalls }: UsedSoFar): boolean {
   return tokens === 0 && microUsd === 0 && unpricedCalls === 0
 }
 
-function greater(one: Used, other: Used): Used {
+function greater(one: UsedSoFar, other: UsedSoFar): UsedSoFar {
   return {
     tokens: Math.max(one.tokens, other.tokens),
     microUsd: Math.max(one.microUsd, other.microUsd),
@@ -384,12 +377,12 @@ function greater(one: Used, other: Used): Used {
   }
 }
 
-function exceeds(one: Used, other: Used): boolean {
+function exceeds(one: UsedSoFar, other: UsedSoFar): boolean {
   const { tokens, microUsd, unpricedCalls } = other
   return one.tokens > tokens || one.microUsd > microUsd || one.unpricedCalls > unpricedCalls
 }
 
-function sum(pairs: readonly Pair[]): Pair {
+function sum(pairs: readonly Amounts[]): Amounts {
   let tokens = 0
   let microUsd = 0
   for (const pair of pairs) {

@@ -23,6 +23,7 @@ import {
   UsageCounter,
   type UsageWindow,
   type UsedAmounts,
+  type UsedSoFar,
 } from './usage-counter.ts'
 
 const MICRO_USD = 1_000_000
@@ -52,11 +53,7 @@ export interface LimitedWindow {
  * belongs.
  */
 interface UsageSharing {
-  countPast(
-    window: UsageWindow,
-    past: Amounts & { readonly unpricedCalls: number },
-    isAgain: boolean,
-  ): void
+  countPast(window: UsageWindow, past: UsedSoFar, isAgain: boolean): void
 }
 
 export type BudgetReservations = readonly BudgetReservation[]
@@ -332,13 +329,11 @@ function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindo
 }
 
 /** Usage of earlier calls that belongs together. */
-export interface PastUsage extends Amounts {
+export interface PastUsage extends UsedSoFar {
   readonly accountId: AccountId
   readonly keyId: KeyId
   readonly gateId: string
   readonly countsForQuota: boolean
-  /** Calls whose cost is not known. */
-  readonly unpricedCalls: number
 }
 
 interface PastSums {

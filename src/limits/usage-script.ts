@@ -6,16 +6,8 @@
  * and telling it twice is harmless; what is added is numbered by each node, and added once.
  */
 import type { SharedScript } from '../redis/shared-store.ts'
-
-/** Tokens and millionths of a US dollar. */
-export interface Pair {
-  readonly tokens: number
-  readonly microUsd: number
-}
-
-export interface Used extends Pair {
-  readonly unpricedCalls: number
-}
+import { orNone } from './key-script.ts'
+import type { Amounts, UsedSoFar } from './usage-counter.ts'
 
 export interface UsageDemand {
   readonly nodeId: string
@@ -31,26 +23,26 @@ export interface UsageDemand {
    */
   readonly sequence: number
   readonly isRepeated: boolean
-  readonly added: Used
+  readonly added: UsedSoFar
   /** The least use that this node knows of, from before or from the ledger. */
-  readonly floor: Used
+  readonly floor: UsedSoFar
   /** Infinite: no limit. */
-  readonly limit: Pair
+  readonly limit: Amounts
   /** Set aside for calls that run. */
-  readonly reserved: Pair
+  readonly reserved: Amounts
   /** The amounts that calls wait for. */
-  readonly needed: Pair
+  readonly needed: Amounts
   /** To have in advance. */
-  readonly spare: Pair
+  readonly spare: Amounts
 }
 
 export interface UsageGrant {
   readonly birth: string
-  readonly used: Used
+  readonly used: UsedSoFar
   /** Set aside by other nodes. */
-  readonly others: Pair
+  readonly others: Amounts
   /** Set aside by this one, with what it may set aside without asking. */
-  readonly allowed: Pair
+  readonly allowed: Amounts
 }
 
 export const USAGE_SCRIPT: SharedScript = {
@@ -147,10 +139,6 @@ export function toUsageArguments(demand: UsageDemand): readonly (string | number
       microUsd,
     ]),
   ]
-}
-
-function orNone(limit: number): number {
-  return Number.isFinite(limit) ? limit : -1
 }
 
 /** @throws when it is not an answer of the script */

@@ -12,6 +12,7 @@ import type { HandleRoom } from '../doors/handle-room.ts'
 import {
   type DataPlane,
   envelopeOf,
+  findMisplaced,
   hasNoHost,
   pathOf,
   refuseRoute,
@@ -93,6 +94,11 @@ export function createRouter(
     if (path === DASHBOARD_PATH || path.startsWith(`${DASHBOARD_PATH}/`)) {
       return await routes.dashboard(request, path.slice(DASHBOARD_PATH.length + 1))
     }
+    const misplaced = findMisplaced(path)
+    if (misplaced !== undefined) {
+      const message = `${NOTHING_HERE} This endpoint is at ${misplaced.path}: ${CHECK_BASE}`
+      return refuseRoute('not_found', misplaced.dialect.envelope, message)
+    }
     const envelope = envelopeOf(path, request.headers)
     if (envelope !== 'flat') return refuseRoute('not_found', envelope, NOT_FOUND)
     const controlPlane = await routes.controlPlane()
@@ -126,9 +132,9 @@ function toDashboard(): Response {
   return new Response(null, { status: 302, headers })
 }
 
-const NOT_FOUND =
-  'There is nothing at this address. Nothing is stored here, so there is ' +
-  'nothing to retrieve either.'
+const NOTHING_HERE = 'There is nothing at this address.'
+const NOT_FOUND = `${NOTHING_HERE} Nothing is stored here, so there is nothing to retrieve either.`
+const CHECK_BASE = 'check the base address that the client was given.'
 
 function state(status: number, body: object): Response {
   return Response.json(body, { status, headers: { 'cache-control': 'no-store' } })

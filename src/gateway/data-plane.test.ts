@@ -1,6 +1,6 @@
 /** The envelope that a client expects at a path, whether the path exists or not. */
 import { expect, test } from 'bun:test'
-import { CALL_ENDPOINTS, envelopeOf } from './data-plane.ts'
+import { CALL_ENDPOINTS, envelopeOf, findMisplaced } from './data-plane.ts'
 
 test.each(Object.entries(CALL_ENDPOINTS))('%s: that of its dialect', (path, { envelope }) => {
   expect(envelopeOf(path)).toBe(envelope)
@@ -30,3 +30,21 @@ test.each([
 ])('%s: %s', (path, envelope) => {
   expect<string>(envelopeOf(path)).toBe(envelope)
 })
+
+test.each([
+  ['/chat/completions', '/v1/chat/completions'],
+  ['/v1/v1/responses', '/v1/responses'],
+  ['//v1/messages/count_tokens', '/v1/messages/count_tokens'],
+  ['/v1/fim/completions', '/alt/v1/fim/completions'],
+  ['/alt/chat/completions', '/alt/v1/chat/completions'],
+  ['/v1/responses/', '/v1/responses'],
+])('%s is meant for %s', (path, endpoint) => {
+  expect(findMisplaced(path)?.path).toBe(endpoint)
+})
+
+test.each(['/v1/completions', '/v1/my-responses', '/v1/responses/resp_1', '/v1/chat', '/'])(
+  '%s is meant for no endpoint',
+  (path) => {
+    expect(findMisplaced(path)).toBeUndefined()
+  },
+)

@@ -28,6 +28,25 @@ export const CALL_ENDPOINTS: Readonly<Record<string, Dialect>> = {
   '/alt/v1/chat/completions': mistralChat,
 }
 
+/** What clients are told to end their base address with. */
+const BASE = /^(?:\/alt)?\/v1/
+
+/**
+ * The endpoint that a client with a wrong base address means by a path that does not exist: the
+ * one whose path ends in the same way.
+ */
+export function findMisplaced(
+  path: string,
+): { readonly path: string; readonly dialect: Dialect } | undefined {
+  const family = path.startsWith('/alt/') ? '/alt/' : '/v'
+  const asked = path.endsWith('/') ? path.slice(0, -1) : path
+  const meant = Object.entries(CALL_ENDPOINTS).filter(([endpoint]) =>
+    asked.endsWith(endpoint.replace(BASE, '')),
+  )
+  const [endpoint, dialect] = meant.find(([known]) => known.startsWith(family)) ?? meant[0] ?? []
+  return endpoint === undefined || dialect === undefined ? undefined : { path: endpoint, dialect }
+}
+
 type Handler = (request: Request) => Promise<Response>
 
 export interface DataPlane {

@@ -54,6 +54,14 @@ test('a slash at the end of serverURL changes nothing', async () => {
   expect(completion.choices?.[0]?.message?.content).toBeTruthy()
 })
 
+test('a serverURL without its /alt is named with the right address', async () => {
+  const error = await caught(connect('any', gatehouse.url).fim.complete({ model: 'any', ...FIM }))
+  expect(error).toMatchObject({
+    statusCode: 404,
+    message: expect.stringContaining('This endpoint is at /alt/v1/fim/completions'),
+  })
+})
+
 test('models.list names the gates, and which of them fill in the middle', async () => {
   const { data = [] } = await connect().models.list()
   const found = new Map(data.map((model) => [(model as { id: string }).id, model]))

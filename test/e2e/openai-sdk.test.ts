@@ -165,6 +165,20 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
     })
   })
 
+  test.each([
+    ['', '/v1/chat/completions'],
+    ['/openai/v1', '/v1/chat/completions'],
+    ['/v1/v1', '/v1/chat/completions'],
+  ])('a base address that ends in %p is named with the right one', async (base, endpoint) => {
+    const client = new Sdk({ apiKey: 'any', baseURL: `${gatehouse.url}${base}`, maxRetries: 0 })
+    const error = await caught(client.chat.completions.create({ model: 'plain', messages: [] }))
+    expect(error).toBeInstanceOf(Sdk.NotFoundError)
+    expect(error).toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining(`This endpoint is at ${endpoint}`),
+    })
+  })
+
   test('429 is a RateLimitError, a failed upstream an InternalServerError', async () => {
     const client = connect(gatehouse.key)
     const limited = await caught(client.responses.create({ model: 'fault-429', input: 'hi' }))

@@ -198,7 +198,7 @@ export const MALFORMED_CONTROL_REQUESTS: readonly MalformedRequest[] = [
     body: '{"model":"demo","input":"hi"}',
     status: 404,
     // A client of these families reads no other envelope, even at a wrong address.
-    envelope: /^\/v1\/(?:responses|chat|files\b|assistants|images)/.test(path)
+    envelope: /^\/v1\/(?:responses|chat|files\b|assistants|images)|\/responses$/.test(path)
       ? ('nested' as const)
       : ('flat' as const),
   })),

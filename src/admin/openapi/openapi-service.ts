@@ -5,6 +5,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { errorBody } from '../../contract/errors.ts'
+import { jsonContent } from '../control-plane-app.ts'
 
 type Registry = OpenAPIHono['openAPIRegistry']
 
@@ -46,10 +47,6 @@ const openApiBody = z.looseObject({
 const tags = ['Service']
 const security: Record<string, string[]>[] = []
 
-function json(schema: z.ZodType, description: string) {
-  return { description, content: { 'application/json': { schema } } }
-}
-
 function page(contentType: string, description: string) {
   return { description, content: { [contentType]: { schema: z.string() } } }
 }
@@ -65,7 +62,7 @@ export function registerService(registry: Registry): void {
     tags,
     security,
     responses: {
-      200: json(welcomeBody, 'The gateway.'),
+      200: jsonContent(welcomeBody, 'The gateway.'),
       302: { description: 'To the dashboard: it was asked for HTML.' },
     },
   })
@@ -76,7 +73,7 @@ export function registerService(registry: Registry): void {
     summary: 'Whether the process answers',
     tags,
     security,
-    responses: { 200: json(healthBody, 'It does.') },
+    responses: { 200: jsonContent(healthBody, 'It does.') },
   })
   registry.registerPath({
     method: 'get',
@@ -86,8 +83,8 @@ export function registerService(registry: Registry): void {
     tags,
     security,
     responses: {
-      200: json(readinessBody, 'It can.'),
-      503: json(readinessBody, 'It cannot; the checks say why.'),
+      200: jsonContent(readinessBody, 'It can.'),
+      503: jsonContent(readinessBody, 'It cannot; the checks say why.'),
     },
   })
   registry.registerPath({
@@ -102,8 +99,8 @@ export function registerService(registry: Registry): void {
     security,
     responses: {
       200: page('text/plain', 'The figures.'),
-      401: json(errorBody, 'Their token is missing or not valid.'),
-      404: json(errorBody, 'They are not here.'),
+      401: jsonContent(errorBody, 'Their token is missing or not valid.'),
+      404: jsonContent(errorBody, 'They are not here.'),
     },
   })
   registry.registerPath({
@@ -114,7 +111,7 @@ export function registerService(registry: Registry): void {
     tags,
     security,
     responses: {
-      200: json(openApiBody, 'OpenAPI 3.1.'),
+      200: jsonContent(openApiBody, 'OpenAPI 3.1.'),
     },
   })
   registry.registerPath({

@@ -9,7 +9,7 @@ import type { AccountId, InvitationId, KeyId, UserId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { insertWithinCap } from '../database/insert-within-cap.ts'
 import type { Schema } from '../schema.ts'
-import { findMember } from './members.ts'
+import { findMember, type ListPage } from './members.ts'
 import type { InvitationTable } from './user-schema.ts'
 
 export interface Invitation {
@@ -32,12 +32,6 @@ export interface InvitationOffer {
   readonly expiresAt: number
   /** The name that a person knows; null: a key that is gone, or the operator's command line. */
   readonly invitedBy: string | null
-}
-
-export interface InvitationPage {
-  readonly limit: number
-  /** Only what comes after this place in the order newest first. */
-  readonly before?: { readonly at: number; readonly id: string }
 }
 
 export class InvitationTableStore {
@@ -132,7 +126,7 @@ export class InvitationTableStore {
   }
 
   /** Newest first; accepted and expired ones too. */
-  async list(accountId: AccountId, page: InvitationPage): Promise<Invitation[]> {
+  async list(accountId: AccountId, page: ListPage): Promise<Invitation[]> {
     let query = this.#database
       .selectFrom('invitations')
       .selectAll()

@@ -16,9 +16,9 @@ export interface Member {
   readonly createdAt: number
 }
 
-export interface MemberPage {
+export interface ListPage {
   readonly limit: number
-  /** Only who comes after this place in the order newest first. */
+  /** Only what comes after this place in the order newest first. */
   readonly before?: { readonly at: number; readonly id: string }
 }
 
@@ -42,7 +42,7 @@ export class MemberTableStore {
   }
 
   /** Newest first. */
-  async list(accountId: AccountId, page: MemberPage): Promise<Member[]> {
+  async list(accountId: AccountId, page: ListPage): Promise<Member[]> {
     let query = selectMembers(this.#database).where('members.account_id', '=', accountId)
     const { before } = page
     if (before !== undefined) {

@@ -156,6 +156,15 @@ test('a day of the audit log’s filter can be typed, and is kept', async () => 
   expect(await from.inputValue()).toBe('')
 })
 
+test('a moment of the log can be typed: after four digits of the year comes the hour', async () => {
+  await follow(page, '/logs')
+  await page.locator('select:has(option[value="custom"])').selectOption('custom')
+  const from = page.locator('input[type="datetime-local"]').first()
+  await from.focus()
+  await page.keyboard.type('112520261015AM', { delay: 50 })
+  expect(await from.inputValue()).toBe('2026-11-25T10:15')
+})
+
 test('an empty log leads on to how a call is sent', async () => {
   await follow(page, '/logs')
   await page.getByRole('link', { name: 'How to send a call' }).press('Enter')

@@ -210,6 +210,8 @@ function Moment({
       <input
         id={id}
         type="datetime-local"
+        // A year of four digits takes no more keys: the next one is for the hour.
+        max="9999-12-31T23:59"
         defaultValue={at === undefined ? '' : toFieldTime(Date.parse(at), zone)}
         onChange={(event) => {
           const timeMs = parseFieldTime(event.target.value, zone)

@@ -72,7 +72,7 @@ export const survivors: readonly ListedSurvivor[] = [
       'a stream that was asked for begins with events or is refused: the types do not know that',
   },
   {
-    path: 'src/limits/usage-script.ts',
+    path: 'src/limits/key-script.ts',
     lineText: 'return Number.isFinite(limit) ? limit : -1',
     operator: 'number',
     mutated: '2',
@@ -420,13 +420,6 @@ export const survivors: readonly ListedSurvivor[] = [
     operator: 'comparison',
     reason:
       'which of two milliseconds is the first that counts as a clock set back is no behaviour',
-  },
-  {
-    path: 'src/limits/usage-script.ts',
-    lineText: 'return Number.isFinite(limit) ? limit : -1',
-    operator: 'number',
-    mutated: '2',
-    reason: 'to the script every number below zero is no limit',
   },
   {
     path: 'src/snapshots/key-snapshot.ts',

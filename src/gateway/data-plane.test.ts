@@ -38,13 +38,20 @@ test.each([
   ['/v1/fim/completions', '/alt/v1/fim/completions'],
   ['/alt/chat/completions', '/alt/v1/chat/completions'],
   ['/v1/responses/', '/v1/responses'],
+  ['/any/openai/v1/embeddings', '/v1/embeddings'],
 ])('%s is meant for %s', (path, endpoint) => {
   expect(findMisplaced(path)?.path).toBe(endpoint)
 })
 
-test.each(['/v1/completions', '/v1/my-responses', '/v1/responses/resp_1', '/v1/chat', '/'])(
-  '%s is meant for no endpoint',
-  (path) => {
-    expect(findMisplaced(path)).toBeUndefined()
-  },
-)
+test.each([
+  '/v1/completions',
+  '/v1/my-responses',
+  '/v1/responses/resp_1',
+  '/v1/chat',
+  '/',
+  // A gate and a tag of these names.
+  '/v1/gates/messages',
+  '/v1/tags/responses/',
+])('%s is meant for no endpoint', (path) => {
+  expect(findMisplaced(path)).toBeUndefined()
+})

@@ -30,6 +30,7 @@ export const CALL_ENDPOINTS: Readonly<Record<string, Dialect>> = {
 
 /** What clients are told to end their base address with. */
 const BASE = /^(?:\/alt)?\/v1/
+const VERSION = /^v\d$/
 
 /**
  * The endpoint that a client with a wrong base address means by a path that does not exist: the
@@ -40,11 +41,19 @@ export function findMisplaced(
 ): { readonly path: string; readonly dialect: Dialect } | undefined {
   const family = path.startsWith('/alt/') ? '/alt/' : '/v'
   const asked = path.endsWith('/') ? path.slice(0, -1) : path
-  const meant = Object.entries(CALL_ENDPOINTS).filter(([endpoint]) =>
-    asked.endsWith(endpoint.replace(BASE, '')),
-  )
+  const meant = Object.entries(CALL_ENDPOINTS).filter(([endpoint]) => {
+    const end = endpoint.replace(BASE, '')
+    return asked.endsWith(end) && isBase(asked.slice(0, -end.length))
+  })
   const [endpoint, dialect] = meant.find(([known]) => known.startsWith(family)) ?? meant[0] ?? []
   return endpoint === undefined || dialect === undefined ? undefined : { path: endpoint, dialect }
+}
+
+/** Behind a version stand names that accounts choose: a gate may be called `messages`. */
+function isBase(path: string): boolean {
+  const segments = path.split('/')
+  const start = segments.findIndex((segment) => VERSION.test(segment))
+  return start < 0 || segments.slice(start).every((one) => one === '' || VERSION.test(one))
 }
 
 type Handler = (request: Request) => Promise<Response>

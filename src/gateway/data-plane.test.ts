@@ -1,4 +1,4 @@
-/** The envelope that a client expects at a path, whether the path exists or not. */
+/** What a client expects at a path that exists or not: its envelope, and the endpoint it means. */
 import { expect, test } from 'bun:test'
 import { CALL_ENDPOINTS, envelopeOf, findMisplaced } from './data-plane.ts'
 

@@ -28,8 +28,12 @@ export const CALL_ENDPOINTS: Readonly<Record<string, Dialect>> = {
   '/alt/v1/chat/completions': mistralChat,
 }
 
-/** What clients are told to end their base address with. */
-const BASE = /^(?:\/alt)?\/v1/
+/** Each endpoint with what follows its base address, which clients are told. */
+const ENDPOINTS = Object.entries(CALL_ENDPOINTS).map(([path, dialect]) => ({
+  path,
+  dialect,
+  end: path.replace(/^(?:\/alt)?\/v1/, ''),
+}))
 const VERSION = /^v\d$/
 
 /**
@@ -41,15 +45,13 @@ export function findMisplaced(
 ): { readonly path: string; readonly dialect: Dialect } | undefined {
   const family = path.startsWith('/alt/') ? '/alt/' : '/v'
   const asked = path.endsWith('/') ? path.slice(0, -1) : path
-  const meant = Object.entries(CALL_ENDPOINTS).filter(([endpoint]) => {
-    const end = endpoint.replace(BASE, '')
-    return asked.endsWith(end) && isBase(asked.slice(0, -end.length))
-  })
-  const [endpoint, dialect] = meant.find(([known]) => known.startsWith(family)) ?? meant[0] ?? []
-  return endpoint === undefined || dialect === undefined ? undefined : { path: endpoint, dialect }
+  const meant = ENDPOINTS.filter(
+    ({ end }) => asked.endsWith(end) && isBase(asked.slice(0, -end.length)),
+  )
+  return meant.find((endpoint) => endpoint.path.startsWith(family)) ?? meant[0]
 }
 
-/** Behind a version stand names that accounts choose: a gate may be called `messages`. */
+/** Names that accounts choose stand behind a version: a gate may be called `messages`. */
 function isBase(path: string): boolean {
   const segments = path.split('/')
   const start = segments.findIndex((segment) => VERSION.test(segment))

@@ -6,6 +6,7 @@ import type { AcceptedStore } from '../cli/context.ts'
 import { installationParts } from '../compose/compose-installation.ts'
 import type { Environment } from '../config/environment.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
+import { reasonAway } from '../core/errors.ts'
 import { describeOtherRedis } from '../redis/describe-other-redis.ts'
 import { describeStore, locateStore } from '../store/database/open-database.ts'
 import { lockDataFolder } from '../store/installation/data-folder.ts'
@@ -52,12 +53,10 @@ async function acceptRedis(
       accepted: `${described} What it had counted is forgotten, and filled again from the database.`,
     }
   } catch (error) {
-    // A start does not need it either. The message alone: what else the client's errors carry may
-    // be a password.
-    const reason = error instanceof Error ? error.message : 'no answer'
+    // A start does not need it either.
     return {
       unasked:
-        `Redis could not be asked (${reason}): should it be another installation's, run this ` +
+        `Redis could not be asked (${reasonAway(error)}): should it be another installation's, run this ` +
         'again when it answers.',
     }
   }

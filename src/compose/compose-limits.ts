@@ -5,6 +5,7 @@
 
 import type { RedisSettings } from '../config/redis-settings.ts'
 import type { Timekeeper } from '../core/clock.ts'
+import { reasonAway } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { Limits } from '../gateway/ports.ts'
 import { MemoryLimits } from '../limits/memory-limits.ts'
@@ -134,12 +135,7 @@ function reportChange(
       { found: other, expected, limits: mode },
       "redis: it is another installation's, and nothing of it is used, as if it were away",
     )
-  // The message alone: what else the client's errors carry may be a command with a password.
-  else log.error({ reason: messageOf(error), limits: mode, nodes, failures }, 'redis: away')
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'no answer'
+  else log.error({ reason: reasonAway(error), limits: mode, nodes, failures }, 'redis: away')
 }
 
 /** For `/readyz`. */

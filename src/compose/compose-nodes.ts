@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Settings } from '../config/settings.ts'
+import { reasonAway } from '../core/errors.ts'
 import type { Freshness } from '../gateway/ports.ts'
 import type { RedisStoreState } from '../redis/redis-store.ts'
 import type { SharedStore } from '../redis/shared-store.ts'
@@ -15,7 +16,6 @@ import { type FreshnessState, SnapshotFreshness } from '../revocation/snapshot-f
 import { CHANGES_CHANNEL, ChangeFeed, type NodeRow } from '../store/changes/change-feed.ts'
 import { readNodeId } from '../store/installation/data-folder.ts'
 import type { Log } from '../telemetry/log.ts'
-import { messageOf } from './compose-limits.ts'
 
 export interface NodeState extends FreshnessState {
   /** How long changes took to be in force on every node, so far. */
@@ -150,7 +150,7 @@ export async function composeNode(
 function reportChange(log: Log, state: FreshnessState, error: unknown): void {
   const { status, graceMs, behind } = state
   if (status === 'ok') log.info({ behind }, 'store: Postgres is back, and every change is known')
-  else log.error({ reason: messageOf(error), status, graceMs }, 'store: Postgres is away')
+  else log.error({ reason: reasonAway(error), status, graceMs }, 'store: Postgres is away')
 }
 
 /** For `/readyz`. */

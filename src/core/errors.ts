@@ -147,3 +147,11 @@ export function toGatewayError(thrown: unknown): GatewayError {
     cause: thrown,
   })
 }
+
+/**
+ * Why a database or Redis is away. The message alone: what else its client's errors carry may be a
+ * command with a password.
+ */
+export function reasonAway(error: unknown): string {
+  return error instanceof Error ? error.message : 'no answer'
+}

@@ -3,8 +3,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { SharedScript, SharedStore, SharingMode } from '../redis/shared-store.ts'
-import type { Amounts as Pair, UsedSoFar as Used } from './usage-counter.ts'
-import { UsageWindow } from './usage-counter.ts'
+import { type Amounts, UsageWindow, type UsedSoFar } from './usage-counter.ts'
 import { UsageLease } from './usage-lease.ts'
 import type { UsageGrant } from './usage-script.ts'
 
@@ -18,11 +17,11 @@ interface Question {
   readonly sequence: number
   readonly isRepeated: boolean
   readonly birth: string
-  readonly added: Used
-  readonly floor: Used
-  readonly reserved: Pair
-  readonly needed: Pair
-  readonly spare: Pair
+  readonly added: UsedSoFar
+  readonly floor: UsedSoFar
+  readonly reserved: Amounts
+  readonly needed: Amounts
+  readonly spare: Amounts
   readonly keepMs: number
   answer(grant?: Partial<UsageGrant>): void
   /** The step may have been taken, and no answer comes. */
@@ -71,7 +70,7 @@ class ScriptedStore implements SharedStore {
   }
 }
 
-const NOTHING: Used = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+const NOTHING: UsedSoFar = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
 
 function listOf({
   birth = 'born',
@@ -86,11 +85,11 @@ function listOf({
   ]
 }
 
-function tokens(amount: number): Pair {
+function tokens(amount: number): Amounts {
   return { tokens: amount, microUsd: 0 }
 }
 
-function used(amount: number): Used {
+function used(amount: number): UsedSoFar {
   return { ...NOTHING, tokens: amount }
 }
 
@@ -114,7 +113,7 @@ function start({ limit = { tokens: 1000, microUsd: 1000 }, endsAtMs = ENDS_AT_MS
   }
   const lease = new UsageLease({ ...options, onSums })
   /** Asks, and is answered at once. */
-  const ask = async (wanted: Pair, grant: Partial<UsageGrant>) => {
+  const ask = async (wanted: Amounts, grant: Partial<UsageGrant>) => {
     const asking = lease.ask(wanted)
     store.last.answer(grant)
     return await asking

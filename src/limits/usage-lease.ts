@@ -286,16 +286,16 @@ export class UsageLease {
     const limits = limit()
     const ahead = this.#ahead(limits, nowMs)
     const unsent = this.#unsent
-    const own = toPair((field) => this.#reserved[field] + this.#kept[field] + unsent[field])
+    const own = toAmounts((field) => this.#reserved[field] + this.#kept[field] + unsent[field])
     // Calls go on taking from what was allowed while the question is under way. So it tells the
     // store what they may take until then, and they take no more.
-    const left = toPair((field) =>
+    const left = toAmounts((field) =>
       Math.max(0, Math.min(ahead[field], this.#allowed[field] - own[field])),
     )
     // With what is not sent yet, because a repeated question holds only what the first one held.
-    const reserved = toPair((field) => own[field] + left[field] - sent.added[field])
-    const spare = toPair((field) => ahead[field] - left[field])
-    this.#allowed = toPair((field) => Math.min(this.#allowed[field], own[field] + left[field]))
+    const reserved = toAmounts((field) => own[field] + left[field] - sent.added[field])
+    const spare = toAmounts((field) => ahead[field] - left[field])
+    this.#allowed = toAmounts((field) => Math.min(this.#allowed[field], own[field] + left[field]))
     try {
       const answer = await store.run(
         USAGE_SCRIPT,
@@ -355,13 +355,13 @@ export class UsageLease {
         elapsedMs === Number.POSITIVE_INFINITY ? 0 : (taken[field] / elapsedMs) * LEASE_MS
       return Math.max(0, Math.floor(Math.min(limits[field] * LARGEST_LEASE, usual)))
     }
-    return toPair(ahead)
+    return toAmounts(ahead)
   }
 }
 
 const FIELDS = ['tokens', 'microUsd'] as const
 
-function toPair(amountOf: (field: keyof Amounts) => number): Amounts {
+function toAmounts(amountOf: (field: keyof Amounts) => number): Amounts {
   return { tokens: amountOf('tokens'), microUsd: amountOf('microUsd') }
 }
 

@@ -218,7 +218,7 @@ function openRemote(address: string, apiKey: string | undefined): Client {
 
 /** OpenSSL's names of what is wrong with a certificate. */
 const UNTRUSTED = /CERT|ALTNAME/
-/** As runtimes name an answer to a TLS greeting that is none. */
+/** Runtimes' names of an answer that is no TLS. */
 const PLAIN_HTTP = /EPROTO|WRONG_VERSION_NUMBER/
 
 function toUnreachable(origin: string, cause: string): string {

@@ -162,7 +162,7 @@ function toBucketArguments({
   return [orNone(limit), charge, missing, wanted, atLeast]
 }
 
-/** As scripts take a limit: -1 for none. */
+/** A limit in the scripts' form: -1 is none. */
 export function orNone(limit: number): number {
   return Number.isFinite(limit) ? limit : -1
 }

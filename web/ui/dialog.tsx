@@ -171,7 +171,10 @@ function beginAtFirstField(event: Event): void {
   field.focus()
 }
 
-/** @returns what gives the focus back, at the window's end, to whatever had it before, or stands in its place */
+/**
+ * @returns what gives the focus back, at the window's end, to whatever had it before, or to what
+ * stands in its place
+ */
 export function useWayBack(): (event: Event) => void {
   // Radix looks when the window is there, and a field of it that takes the focus at once has it by
   // then.

@@ -17,7 +17,7 @@ export function FirstRows<Row>({
 }) {
   const [count, setCount] = useState(AT_ONCE)
   const list = useRef<HTMLDivElement>(null)
-  // Whoever asks by keyboard goes on at the first new row, not behind the last.
+  // A reader at the keyboard goes on at the first new row, not behind the last.
   useEffect(() => {
     if (count === AT_ONCE) return
     list.current

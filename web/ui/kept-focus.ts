@@ -12,7 +12,7 @@ const HEIRS =
 /** For elements that had the focus and have gone. */
 const heirs = new WeakMap<Element, HTMLElement>()
 
-/** Where the focus goes instead of to an element that may have gone. */
+/** The element itself while it is on the page; else the one that takes its place. */
 export function findHeir(element: Element | null): HTMLElement | null {
   let one = element
   while (one !== null && !one.isConnected) one = heirs.get(one) ?? null
@@ -29,7 +29,7 @@ export function useKeptFocus(region: RefObject<HTMLElement | null>): void {
     const note = ({ target }: FocusEvent) => {
       if (target instanceof Element && within.contains(target)) last = target
     }
-    // Whoever presses elsewhere has left it.
+    // A press elsewhere in the region means that the reader has left the element.
     const forget = ({ target }: PointerEvent) => {
       const isElsewhere = target instanceof Node && last?.contains(target) !== true
       if (isElsewhere && within.contains(target)) last = undefined

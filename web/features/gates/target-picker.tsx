@@ -102,7 +102,7 @@ export function TargetPicker({
                 id={listId}
                 role="listbox"
                 aria-label="Models"
-                // What scrolls is a stop for Tab where nothing says otherwise.
+                // Browsers make a list that scrolls a stop for Tab unless it says otherwise.
                 tabIndex={-1}
                 className="max-h-72 overflow-y-auto p-1"
               >

@@ -106,7 +106,9 @@ export function AuditFilter({
 const LAST_DAY = '9999-12-31'
 const FIRST_DAY = '1000-01-01'
 
-/** Keeps what is typed to itself until the year is whole: before, it is another one, such as 0002. */
+/**
+ * Keeps what is typed to itself until the year is whole: before, it is another one, such as 0002.
+ */
 function DayField({
   label,
   day,

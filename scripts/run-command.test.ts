@@ -1,6 +1,6 @@
 /** A program's end, its output, its time limit and its children. */
 import { expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { isRunning } from '../test/support/is-running.ts'
 import { pollUntil } from '../test/support/poll-until.ts'
 import { runCommand } from './run-command.ts'
 
@@ -46,15 +46,4 @@ test('a program has no standard input to wait for', async () => {
 /** A kill is asked for before its target has gone. */
 async function untilEnded(pid: number): Promise<void> {
   await pollUntil(`the end of ${pid}`, () => !isRunning(pid))
-}
-
-/** A process that has ended but that nobody has asked about yet (a zombie) does not run. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch {
-    return false
-  }
-  const status = `/proc/${pid}/stat`
-  return !(existsSync(status) && readFileSync(status, 'utf8').includes(') Z '))
 }

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { BROKEN_HTTP } from '../support/broken-http.ts'
 import { readErrorCode } from '../support/envelopes.ts'
+import { isRunning } from '../support/is-running.ts'
 import { MALFORMED_CALLS } from '../support/malformed-calls.ts'
 import { MALFORMED_CONTROL_REQUESTS } from '../support/malformed-control-requests.ts'
 import type { MalformedRequest } from '../support/malformed-request.ts'
@@ -172,7 +173,7 @@ describe('afterwards', () => {
       body: '{"gate_id":"demo","messages":[{"role":"user","content":"hi"}]}',
     })
     expect(answer.status).toBe(200)
-    process.kill(gatehouse.pid, 0)
+    expect(isRunning(gatehouse.pid)).toBeTrue()
   })
 
   test('no answer was a 500', () => {

@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { controlPlaneCall, createGate, createKey } from '../support/control-plane.ts'
+import { isRunning } from '../support/is-running.ts'
 import { pollUntil, within } from '../support/poll-until.ts'
 import { findPostgres } from '../support/postgres-server.ts'
 import { findRedis } from '../support/redis-server.ts'
@@ -14,7 +15,6 @@ import { createTemporaryFolder } from '../support/temporary-folder.ts'
 import {
   callsByWorker,
   createWorkerScene,
-  isRunning,
   keepCalling,
   post,
   readMetrics,

@@ -2,6 +2,7 @@
 import { expect } from 'bun:test'
 import { chmodSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { isRunning } from './is-running.ts'
 import { pollUntil } from './poll-until.ts'
 import { findPostgres } from './postgres-server.ts'
 import { testIf } from './skip-unless.ts'
@@ -43,12 +44,3 @@ testIf(findPostgres() !== undefined, 'needs Postgres')(
   },
   120_000,
 )
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { findFreePort } from './free-port.ts'
+import { isRunning } from './is-running.ts'
 import type { TestCertificate } from './tls-certificates.ts'
 
 const USER = 'gatehouse'
@@ -354,14 +355,5 @@ function removeLeftovers(): void {
     const folder = join(tmpdir(), name)
     spawnSync('sh', ['-c', killScript(folder)], { stdio: 'ignore' })
     rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as { code?: unknown }).code === 'EPERM'
   }
 }

@@ -3,6 +3,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isRunning } from './is-running.ts'
 
 export interface TemporaryFolder {
   readonly path: string
@@ -24,14 +25,5 @@ function removeLeftovers(): void {
     const pid = /^gatehouse-test-(\d+)-/.exec(name)?.[1]
     if (pid === undefined || isRunning(Number(pid))) continue
     rmSync(join(tmpdir(), name), { recursive: true, force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as { code?: unknown }).code === 'EPERM'
   }
 }

@@ -86,15 +86,6 @@ export function workerPids({ output }: Gatehouse): ReadonlyMap<number, number> {
   return new Map([...found].map(([, worker, pid]) => [Number(worker), Number(pid)]))
 }
 
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** On a connection of its own: which worker gets it is the kernel's choice. */
 export function post({ url, key }: Gatehouse, body: object = { model: 'demo', input: 'hello' }) {
   return fetch(`${url}/v1/responses`, {

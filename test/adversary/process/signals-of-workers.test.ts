@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isRunning } from '../../support/is-running.ts'
 import { pollUntil } from '../../support/poll-until.ts'
 import { findPostgres } from '../../support/postgres-server.ts'
 import { findRedis } from '../../support/redis-server.ts'
@@ -12,7 +13,6 @@ import { describeIf } from '../../support/skip-unless.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
 import {
   createWorkerScene,
-  isRunning,
   keepCalling,
   startWorkers,
   type WorkerScene,

@@ -6,7 +6,7 @@ import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTime, printThing } from './output.ts'
 import { asJson, example, isEmptyChange, parseWhole } from './program-parts.ts'
-import { addDelete, addList, addShow } from './resource-verbs.ts'
+import { addDelete, addList, addShow, idOf } from './resource-verbs.ts'
 
 type Budget = Schemas['Budget']
 
@@ -26,10 +26,10 @@ export function bindBudgets(program: Command, context: CliContext): void {
 
   withLimitOptions(budgets.command('create'))
     .description('limit what a key or a gate may use; when it is used up, calls are refused')
-    .option('--key <id>', 'the key, by its whole id')
-    .option('--gate <id>', 'the gate')
+    .option('--key <id>', 'the key, by its whole id (required, or --gate)')
+    .option('--gate <id>', 'the gate (required, or --key)')
     .addOption(
-      new Option('--period <period>', 'in UTC; total: from now on').choices([
+      new Option('--period <period>', 'in UTC; total: from now on (required)').choices([
         'day',
         'week',
         'month',
@@ -44,7 +44,11 @@ export function bindBudgets(program: Command, context: CliContext): void {
       ),
     )
     .action(async (flags: BudgetFlags, command: Command) => {
-      const { key, gate, period } = flags
+      const { key, gate, period, tokens, usd } = flags
+      if ((key === undefined) === (gate === undefined))
+        throw new CliError('usage', 'A budget is of one key or of one gate: give --key or --gate.')
+      if ((tokens === undefined) === (usd === undefined))
+        throw new CliError('usage', 'A budget limits tokens or US dollars: give --tokens or --usd.')
       if (period === undefined)
         throw new CliError(
           'usage',
@@ -73,12 +77,13 @@ export function bindBudgets(program: Command, context: CliContext): void {
 
   addShow(budgets, context, {
     ask: 'GET /v1/budgets/{id}',
+    one: 'budget',
     about: 'show one budget',
     examples: ['gatehouse budgets show bud_…'],
     show,
   })
 
-  withLimitOptions(budgets.command('update <id>'))
+  withLimitOptions(budgets.command('update').argument('<id>', idOf('budget')))
     .description('change a budget; what it has used stays')
     .addHelpText('after', example('gatehouse budgets update bud_… --usd 80'))
     .action(async (id: string, flags: BudgetFlags, command: Command) => {

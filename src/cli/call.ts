@@ -17,6 +17,7 @@ import { targetsOf } from './gates.ts'
 import { readStandardInput } from './input.ts'
 import { printJson, printNote, toPrintable } from './output.ts'
 import { asJson, example, parseWhole } from './program-parts.ts'
+import { idOf } from './resource-verbs.ts'
 import { terminal } from './terminal.ts'
 
 interface CallFlags {
@@ -32,11 +33,10 @@ const CHAT = 'chat'
 
 export function bindCall(program: Command, context: CliContext): void {
   program
-    .command('call <gate> <prompt>')
-    .description(
-      "try a gate: the answer on standard output, tokens and time on standard error; '-' " +
-        'reads the prompt',
-    )
+    .command('call')
+    .argument('<gate>', idOf('gate'))
+    .argument('<prompt>', "what the model is asked; '-': standard input")
+    .description('try a gate: the answer on standard output, tokens and time on standard error')
     .addOption(
       new Option(
         '--endpoint <name>',

@@ -17,7 +17,9 @@ export const EXIT_CODES = {
 export type CliFailure = keyof typeof EXIT_CODES
 
 export const EXIT_CODE_HELP = `
-Exit codes: 0 done · 1 failed · 2 wrong usage · 3 not authorised · 4 not found · 5 exists already · 130 interrupted`
+Exit codes: 0 done · 1 failed · 2 wrong usage
+            3 not authorised · 4 not found
+            5 exists already · 130 interrupted`
 
 export class CliError extends Error {
   override readonly name = 'CliError'

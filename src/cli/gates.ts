@@ -14,7 +14,7 @@ import {
   printThing,
 } from './output.ts'
 import { asJson, example, isEmptyChange } from './program-parts.ts'
-import { addDelete, addList, addShow } from './resource-verbs.ts'
+import { addDelete, addList, addShow, idOf } from './resource-verbs.ts'
 
 type Gate = Schemas['Gate']
 
@@ -23,8 +23,8 @@ export function bindGates(program: Command, context: CliContext): void {
     .command('gates')
     .description('gates: the names that stand where a model name was')
 
-  withGateOptions(gates.command('create <id>'))
-    .description('create a gate')
+  withGateOptions(gates.command('create').argument('<id>', 'by which calls will name it'))
+    .description('create a gate, with one --target or more')
     .addHelpText(
       'after',
       example(
@@ -54,12 +54,13 @@ export function bindGates(program: Command, context: CliContext): void {
 
   addShow(gates, context, {
     ask: 'GET /v1/gates/{id}',
+    one: 'gate',
     about: 'show one gate',
     examples: ['gatehouse gates show assistant'],
     show,
   })
 
-  withGateOptions(gates.command('update <id>'))
+  withGateOptions(gates.command('update').argument('<id>', idOf('gate')))
     .option('--clear-defaults', 'take all defaults away, but for those given with it')
     .description('change a gate; what is not given stays as it is')
     .addHelpText(
@@ -83,7 +84,8 @@ export function bindGates(program: Command, context: CliContext): void {
     })
 
   gates
-    .command('test <id>')
+    .command('test')
+    .argument('<id>', idOf('gate'))
     .description(
       'ask every target of a gate once, with a tiny call that counts and is logged like any other',
     )

@@ -5,14 +5,17 @@ import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion, readSecret } from './input.ts'
 import { formatTime, printJson, printLine, printNote } from './output.ts'
-import { asJson, example } from './program-parts.ts'
+import { asJson, example, parseWhole } from './program-parts.ts'
 import { addList } from './resource-verbs.ts'
+
+const A_KEY = 'the id, or the end of it as keys list shows it'
 
 export function bindKeys(program: Command, context: CliContext): void {
   const keys = program.command('keys').description('API keys of the account')
 
   keys
-    .command('create <name>')
+    .command('create')
+    .argument('<name>', 'what the key is for')
     .description('create a key; it is printed once, alone on standard output')
     .option('--expires-at <time>', 'from then on it is refused, such as 2027-01-31T00:00:00Z')
     .addHelpText(
@@ -42,7 +45,8 @@ export function bindKeys(program: Command, context: CliContext): void {
   })
 
   keys
-    .command('import <name>')
+    .command('import')
+    .argument('<name>', 'what the key is for')
     .description(
       'import a key created elsewhere (sk-svc-…, svc_… or legacy_…), read from standard input or ' +
         'a hidden prompt',
@@ -59,7 +63,8 @@ export function bindKeys(program: Command, context: CliContext): void {
     })
 
   keys
-    .command('update <id>')
+    .command('update')
+    .argument('<id>', A_KEY)
     .description('rename a key, or set when it expires')
     .option('--name <name>', 'what it is called')
     .option('--expires-at <time>', 'from then on it is refused; never: it does not expire')
@@ -87,18 +92,20 @@ export function bindKeys(program: Command, context: CliContext): void {
     )
 
   keys
-    .command('rotate <id>')
+    .command('rotate')
+    .argument('<id>', A_KEY)
     .description(
       'give a key a new text, printed once, alone on standard output; the old one ends later',
     )
     .option(
       '--old-ends-in <seconds>',
       'for how long the old one is still accepted; 0: not at all',
-      '86400',
+      (text) => parseWhole(text, { min: 0, max: LONGEST_SECONDS }),
+      86_400,
     )
     .addHelpText('after', example('KEY=$(gatehouse keys rotate 6121edd01a1f --old-ends-in 3600)'))
-    .action(async (given: string, { oldEndsIn }: { oldEndsIn: string }, command: Command) => {
-      const body = { oldEndsInSeconds: Number(oldEndsIn) }
+    .action(async (given: string, { oldEndsIn }: { oldEndsIn: number }, command: Command) => {
+      const body = { oldEndsInSeconds: oldEndsIn }
       const rotated = await withClient(context, async (client) =>
         client.call('POST /v1/keys/{id}/rotate', 'key', {
           path: { id: await wholeId(client, given) },
@@ -113,7 +120,8 @@ export function bindKeys(program: Command, context: CliContext): void {
     })
 
   keys
-    .command('delete <id>')
+    .command('delete')
+    .argument('<id>', A_KEY)
     .description('revoke a key; calls with it are refused at once')
     .option('--yes', 'do not ask')
     .addHelpText('after', example('gatehouse keys delete key_01a1fbc63aa470d6877cf556d6121edd'))
@@ -126,6 +134,8 @@ export function bindKeys(program: Command, context: CliContext): void {
       printLine(`Deleted ${id}.`)
     })
 }
+
+const LONGEST_SECONDS = 90 * 86_400
 
 const SHORT_ID_LENGTH = 12
 const SHORT_ID = /^[0-9a-f]{6,31}$/

@@ -11,7 +11,7 @@ import type { CliContext } from './context.ts'
 import { readSecret } from './input.ts'
 import { formatTime, printNote, printThing } from './output.ts'
 import { asJson, example, isEmptyChange, parseWhole } from './program-parts.ts'
-import { addDelete, addList, addShow } from './resource-verbs.ts'
+import { addDelete, addList, addShow, idOf } from './resource-verbs.ts'
 
 interface ChangeFlags {
   readonly name?: string
@@ -45,12 +45,17 @@ const FIM_TEMPLATE_CHOICES = ['auto', ...FIM_TEMPLATE_NAMES] as const
 /** Between two looks at a check that is under way. */
 const LOOK_AGAIN_MS = 500
 
+const A_MODEL = idOf('owned model')
+
 export function bindOwnedModels(program: Command, context: CliContext): void {
   const models = program
     .command('owned-models')
     .description('models that you host or pay for yourself; gates name them owned/SLUG')
 
-  withChangeOptions(models.command('create <slug>'), true)
+  withChangeOptions(
+    models.command('create').argument('<slug>', 'by which gates will name it: owned/SLUG'),
+    true,
+  )
     .description(
       'register a model; its credential is read from standard input or a ' +
         'hidden prompt, and may be empty',
@@ -103,12 +108,13 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
 
   addShow(models, context, {
     ask: 'GET /v1/owned-models/{slug}',
+    one: 'owned model',
     about: 'show one owned model; its credential is never shown',
     examples: ['gatehouse owned-models show llama'],
     show,
   })
 
-  withChangeOptions(models.command('update <slug>'), false)
+  withChangeOptions(models.command('update').argument('<slug>', A_MODEL), false)
     .description('change an owned model; what is not given stays as it is')
     .option('--credential', 'set a new credential, read from standard input or a hidden prompt')
     .option('--no-credential', 'take away the one that there is: its server takes none')
@@ -144,7 +150,8 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     )
 
   models
-    .command('probe <slug>')
+    .command('probe')
+    .argument('<slug>', A_MODEL)
     .description('ask a model again whether it answers; waits for one that has to be loaded first')
     .addHelpText('after', example('gatehouse owned-models probe llama'))
     .action(async (slug: string, _flags, command: Command) => {

@@ -2,7 +2,7 @@
  * The command line: from words to the command that they name. Must not know how to build a gateway:
  * the context does.
  */
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Help, type Option } from 'commander'
 import { CliError, EXIT_CODE_HELP, EXIT_CODES, reportError } from './cli-error.ts'
 import { loadCommands } from './commands.ts'
 import type { CliContext } from './context.ts'
@@ -34,7 +34,9 @@ async function run(context: CliContext, argv: readonly string[]): Promise<number
     .description('A gateway for applications that call large language models.')
     .version(context.version)
     .option('--json', 'print JSON, errors too')
-    .addHelpText('after', `${WHERE_TO}\n${EXIT_CODE_HELP}`)
+    .addHelpText('after', WHERE_TO)
+    .addHelpText('afterAll', EXIT_CODE_HELP)
+    .configureHelp({ optionDescription: describeOption })
     .showHelpAfterError('(add --help for what can be given)')
     .exitOverride()
   program.configureOutput({
@@ -46,7 +48,7 @@ async function run(context: CliContext, argv: readonly string[]): Promise<number
   for (const bind of await loadCommands(argv)) bind(program, context)
   inheritSettings(program, program)
   try {
-    await program.parseAsync([...argv], { from: 'user' })
+    await program.parseAsync(withoutHelpOnNothing(program, argv), { from: 'user' })
     return terminal.exitCode
   } catch (error) {
     if (!(error instanceof CommanderError)) return reportError(error, isJson)
@@ -58,6 +60,30 @@ async function run(context: CliContext, argv: readonly string[]): Promise<number
 
 /** A shell's exit code for a program whose reader has gone (128 + SIGPIPE). */
 const READER_GONE = 141
+
+/**
+ * The words without what asks for help, where a command among them does not exist: commander would
+ * show the help of all commands and not say so.
+ */
+function withoutHelpOnNothing(program: Command, words: readonly string[]): string[] {
+  let within = program
+  for (const word of words) {
+    if (word === 'help' || word.startsWith('-')) continue
+    if (within.commands.length === 0) break
+    const named = within.commands.find((command) => command.name() === word)
+    if (named === undefined) return words.filter((each) => !HELP_WORDS.includes(each))
+    within = named
+  }
+  return [...words]
+}
+
+const HELP_WORDS: readonly string[] = ['help', '--help', '-h']
+
+/** Commander says only after a refusal that an option must be given. */
+function describeOption(option: Option): string {
+  const description = new Help().optionDescription(option)
+  return option.mandatory ? `${description} (required)` : description
+}
 
 function toUsageError(error: CommanderError): CliError {
   const isCommandMissing = error.code === 'commander.help'

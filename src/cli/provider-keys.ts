@@ -11,6 +11,8 @@ import { formatTime, printJson, printLine } from './output.ts'
 import { asJson, example } from './program-parts.ts'
 import { addList } from './resource-verbs.ts'
 
+const A_PROVIDER = 'its id, as providers list shows it'
+
 export function bindProviderKeys(program: Command, context: CliContext): void {
   const keys = program
     .command('provider-keys')
@@ -30,7 +32,8 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
   })
 
   keys
-    .command('set <provider>')
+    .command('set')
+    .argument('<provider>', A_PROVIDER)
     .description('set or replace a key, read from standard input or a hidden prompt')
     .option('--inactive', 'keep it, but do not use it yet')
     .addHelpText(
@@ -56,7 +59,8 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
     ['deactivate', false, "keep a key, but use the gateway's own credential in its place"],
   ] as const) {
     keys
-      .command(`${name} <provider>`)
+      .command(name)
+      .argument('<provider>', A_PROVIDER)
       .description(what)
       .addHelpText('after', example(`gatehouse provider-keys ${name} PROVIDER`))
       .action(async (provider: string, _flags, command: Command) => {
@@ -72,7 +76,8 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
   }
 
   keys
-    .command('delete <provider>')
+    .command('delete')
+    .argument('<provider>', A_PROVIDER)
     .description("delete a key; calls go out with the gateway's own credential, if there is one")
     .option('--yes', 'do not ask')
     .addHelpText('after', example('gatehouse provider-keys delete PROVIDER'))

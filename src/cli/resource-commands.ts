@@ -10,7 +10,7 @@ import { type JsonObject, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTime, printThing } from './output.ts'
 import { asJson, example, isEmptyChange } from './program-parts.ts'
-import { addDelete, addList, addShow } from './resource-verbs.ts'
+import { addDelete, addList, addShow, idOf } from './resource-verbs.ts'
 
 type Flags = Readonly<Record<string, string | undefined>>
 
@@ -21,7 +21,10 @@ export function resourceCommands(description: PlainDescription) {
     const words = path.slice(path.lastIndexOf('/') + 1)
     const parent = program.command(words).description(`${many}: ${about}`)
 
-    const create = parent.command(`create <${argument}>`).description(`create a ${one}`)
+    const create = parent
+      .command('create')
+      .argument(`<${argument}>`, `by which people will know the ${one}`)
+      .description(`create a ${one}`)
     for (const [option, help] of Object.entries(options)) create.option(`--${option} <text>`, help)
     create
       .addHelpText('after', example(`gatehouse ${words} create ${tried}`))
@@ -47,13 +50,15 @@ export function resourceCommands(description: PlainDescription) {
 
     addShow(parent, context, {
       ask: `GET ${path}/{id}` as `GET ${string}` & OperationName,
+      one,
       about: `show one ${one}`,
       examples: [`gatehouse ${words} show ${anId}`],
       show: (row, isJson) => show(row as unknown as JsonObject, isJson),
     })
 
     const update = parent
-      .command('update <id>')
+      .command('update')
+      .argument('<id>', idOf(one))
       .description(`change a ${one}; what is not given stays as it is`)
       .option(`--${argument} <text>`, `another ${argument}`)
     for (const [option, help] of Object.entries(options)) update.option(`--${option} <text>`, help)

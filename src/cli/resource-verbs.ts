@@ -33,12 +33,14 @@ export function addShow<Name extends OperationName & `GET ${string}`>(
   context: CliContext,
   verb: Verb & {
     readonly ask: Name
+    readonly one: string
     readonly show: (answer: NonNullable<AnswerOf<Name>>, isJson: boolean) => void
   },
 ): void {
   const parameter = parameterOf(verb.ask)
   resource
-    .command(`show <${parameter}>`)
+    .command('show')
+    .argument(`<${parameter}>`, idOf(verb.one))
     .description(verb.about)
     .addHelpText('after', example(...verb.examples))
     .action(async (id: string, _flags, command: Command) => {
@@ -57,7 +59,8 @@ export function addDelete(
 ): void {
   const parameter = parameterOf(verb.ask)
   resource
-    .command(`delete <${parameter}>`)
+    .command('delete')
+    .argument(`<${parameter}>`, idOf(verb.one))
     .description(verb.about)
     .option('--yes', 'do not ask')
     .addHelpText('after', example(...verb.examples))
@@ -69,6 +72,11 @@ export function addDelete(
       if (asJson(command)) return printJson({ [parameter]: id, deleted: true })
       printLine(`Deleted ${id}.`)
     })
+}
+
+/** The help on an argument that names one that there is already. */
+export function idOf(one: string): string {
+  return `the ${one}, as ${one.replace(' ', '-')}s list shows it`
 }
 
 /** `GET /v1/gates/{id}` → `id` */

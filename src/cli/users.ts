@@ -41,7 +41,8 @@ export function bindUsers(program: Command, context: CliContext): void {
     })
 
   users
-    .command('invite <email>')
+    .command('invite')
+    .argument('<email>', 'the only address that can use the invitation')
     .description(
       'create an invitation; its link is printed once, alone on standard output. No mail is sent',
     )
@@ -61,7 +62,8 @@ export function bindUsers(program: Command, context: CliContext): void {
     })
 
   users
-    .command('reset-password <email>')
+    .command('reset-password')
+    .argument('<email>', 'by which the user signs in')
     .description(
       'set a new password, read from standard input or a hidden prompt, and end every session',
     )

@@ -10,7 +10,7 @@ import type { CliContext } from './context.ts'
 import { readSecret } from './input.ts'
 import { formatTime, printJson, printLine, printNote, printThing } from './output.ts'
 import { asJson, example, isEmptyChange } from './program-parts.ts'
-import { addDelete, addList, addShow } from './resource-verbs.ts'
+import { addDelete, addList, addShow, idOf } from './resource-verbs.ts'
 
 type Webhook = Schemas['Webhook']
 
@@ -30,11 +30,12 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     .description('webhooks: addresses that receive events')
 
   webhooks
-    .command('create <url>')
+    .command('create')
+    .argument('<url>', 'the address that events are sent to')
     .description(
       'create a webhook; its secret is generated and printed once, unless --secret is given',
     )
-    .option('--events <names>', `with commas, of ${EVENTS}`, parseEvents)
+    .option('--events <names>', `with commas, of ${EVENTS} (required)`, parseEvents)
     .option('--secret', 'read the secret from standard input or a hidden prompt')
     .addHelpText(
       'after',
@@ -71,13 +72,15 @@ export function bindWebhooks(program: Command, context: CliContext): void {
 
   addShow(webhooks, context, {
     ask: 'GET /v1/webhooks/{id}',
+    one: 'webhook',
     about: 'show one webhook',
     examples: ['gatehouse webhooks show wh_…'],
     show,
   })
 
   webhooks
-    .command('update <id>')
+    .command('update')
+    .argument('<id>', idOf('webhook'))
     .description('change a webhook; what is not given stays as it is')
     .option('--url <address>', 'where to')
     .option('--events <names>', `with commas, of ${EVENTS}`, parseEvents)
@@ -100,7 +103,8 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     })
 
   webhooks
-    .command('test <id>')
+    .command('test')
+    .argument('<id>', idOf('webhook'))
     .description('send an event webhook.test now, once')
     .addHelpText('after', example('gatehouse webhooks test wh_…'))
     .action(async (id: string, _flags, command: Command) => {

@@ -64,7 +64,7 @@ test('a budget is created, used up, shown, raised and deleted', async () => {
 
 test.each([
   ['a budget without a period', ['budgets', 'create', '--gate', 'try', '--tokens', '1'], 2],
-  ['a budget of nothing', ['budgets', 'create', '--period', 'day', '--tokens', '1'], 1],
+  ['a budget of nothing', ['budgets', 'create', '--period', 'day', '--tokens', '1'], 2],
   ['a share above all', ['budgets', 'create', '--gate', 'try', '--alert-at', '2'], 2],
   ['an update of nothing', ['budgets', 'update', 'bud_1'], 2],
   ['a webhook without events', ['webhooks', 'create', 'https://hooks.example.com'], 2],

@@ -153,7 +153,7 @@ export class Client {
         ...(signal === undefined ? {} : { signal }),
       }),
     )
-    if (!response.ok) throw await toCliError(response)
+    if (!response.ok) throw withCure(await toCliError(response), this.#baseUrl)
     return response
   }
 }
@@ -243,6 +243,17 @@ const FAILURES: Readonly<Record<number, CliFailure>> = {
   404: 'notFound',
   409: 'conflict',
   412: 'conflict',
+}
+
+/** A gateway that knows no key cannot say where the key came from. */
+function withCure(error: CliError, baseUrl: string): CliError {
+  if (error.code !== 'unauthorized') return error
+  return new CliError(
+    error.failure,
+    `${error.message} GATEHOUSE_API_KEY holds none of ${baseUrl}, or one that was deleted or has ` +
+      'expired: create another in its dashboard, under API keys.',
+    error.code,
+  )
 }
 
 /** Reads either envelope: `{error, message}` or `{error: {code, message}}`. */

@@ -55,11 +55,24 @@ export function bindProviders(program: Command, context: CliContext): void {
         client.call('GET /v1/conformance', 'data'),
       )
       const rows = data.flatMap((row) => pick(row, flags))
-      if (rows.length === 0)
-        throw new CliError('notFound', 'Nothing is known of that: see gatehouse providers list.')
+      if (rows.length === 0) throw nothingKnown(data, flags)
       if (asJson(command)) return printJson(rows)
       printLine(rows.map(describe).join('\n\n'))
     })
+}
+
+function nothingKnown(data: readonly Conformance[], flags: ConformanceFlags): CliError {
+  const { endpoint, provider } = flags
+  const endpoints = [...new Set(data.map((row) => row.endpoint))]
+  if (endpoint !== undefined && !endpoints.includes(endpoint))
+    return new CliError(
+      'notFound',
+      `There is no endpoint ${endpoint}. There are ${endpoints.join(', ')}.`,
+    )
+  return new CliError(
+    'notFound',
+    `There is no provider ${provider ?? ''} there: see gatehouse providers list.`,
+  )
 }
 
 /** The row without the targets that were not asked for; nothing when none is left. */

@@ -224,6 +224,32 @@ describe('on the local data folder', () => {
     ['a test of a gate that is not there', ['gates', 'test', 'nope'], 4, 'gate'],
     ['an option out of range', ['gates', 'create', 'x', '--max-retries', '9'], 2, '0 to 5'],
     ['a missing argument', ['keys', 'create'], 2, 'name'],
+    ['a time that is no number', ['keys', 'rotate', 'x', '--old-ends-in', 'soon'], 2, '--old-ends'],
+    ['a budget of nothing', ['budgets', 'create', '--usd', '5', '--period', 'day'], 2, '--key or'],
+    [
+      'a budget without a limit',
+      ['budgets', 'create', '--gate', 'demo', '--period', 'day'],
+      2,
+      '--tokens or --usd',
+    ],
+    [
+      'an endpoint that is not known',
+      ['providers', 'conformance', '--endpoint', '/v1/chat'],
+      4,
+      'There is no endpoint /v1/chat. There are /v1/',
+    ],
+    [
+      'a conformance of nobody',
+      ['providers', 'conformance', '--provider', 'nobody'],
+      4,
+      'There is no provider nobody',
+    ],
+    [
+      'a file that is not there',
+      ['config', 'diff', '--file', 'no.yaml'],
+      1,
+      'gatehouse config pull',
+    ],
     [
       'a provider that is not known',
       ['gates', 'create', 'x', '--target', 'nobody/x'],
@@ -516,7 +542,12 @@ describe('against a server', () => {
     const wrong = await run(['keys', 'list'], {
       environment: { ...environment, GATEHOUSE_API_KEY: createBootstrapKey() },
     })
-    expect(wrong).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('Invalid API key') })
+    expect(wrong).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining(
+        `Invalid API key. GATEHOUSE_API_KEY holds none of ${gatehouse.url}`,
+      ),
+    })
     const missing = await run(['keys', 'list'], { environment: { GATEHOUSE_URL: gatehouse.url } })
     expect(missing).toMatchObject({
       exitCode: 3,

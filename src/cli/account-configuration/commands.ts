@@ -180,6 +180,11 @@ async function loadFile({ folder }: CliContext, path: string): Promise<Configura
     return readFile(path, await readBounded(createReadStream(resolve(folder, path)), path))
   } catch (error) {
     if (error instanceof CliError) throw error
+    if ((error as { code?: unknown }).code === 'ENOENT')
+      throw new CliError(
+        'failed',
+        `There is no file ${path}. Write it with gatehouse config pull, or give another with --file.`,
+      )
     throw unusable(path, error)
   }
 }

@@ -60,9 +60,12 @@ export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>
 
 const GAP = '  '
 
+/** A cell that is cut to less tells nothing. */
+const LEAST_WIDTH = 8
+
 /**
  * Columns as wide as their longest cell; the last one is cut where the line would not fit into
- * `width`.
+ * `width`. Where the others leave it no room it is whole: the screen breaks the line in any case.
  */
 export function formatTable<Row>(
   columns: Columns<Row>,
@@ -76,7 +79,8 @@ export function formatTable<Row>(
     Math.max(...lines.map((cells) => Bun.stringWidth(cells[index] ?? ''))),
   )
   const before = widths.slice(0, -1).reduce((sum, columnWidth) => sum + columnWidth + GAP.length, 0)
-  const lastWidth = Math.max(width - before, headings.at(-1)?.length ?? 0)
+  const room = width - before
+  const lastWidth = room < LEAST_WIDTH ? Number.POSITIVE_INFINITY : room
   return lines
     .map((cells) =>
       cells

@@ -128,6 +128,12 @@ test('pull → push to an empty server → pull gives the same text, in any orde
     stderr: '',
   })
   expect(await run('config diff', { on: other })).toMatchObject({ exitCode: 0 })
+  const asJson = await run('config pull --file - --json', { on: other })
+  expect(JSON.parse(asJson.stdout)).toMatchObject({ version: 1 })
+  expect(await run('config diff --file -', { on: other, input: asJson.stdout })).toMatchObject({
+    exitCode: 0,
+    stdout: 'The server is as standard input says.\n',
+  })
 })
 
 test('diff shows field by field what push would do, with exit code 1, and a second push changes nothing', async () => {

@@ -6,6 +6,7 @@ import { createReadStream } from 'node:fs'
 import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { readYaml } from '../../config/yaml-document.ts'
 import { CliError } from '../cli-error.ts'
 import { type Client, withClient } from '../client.ts'
 import type { CliContext } from '../context.ts'
@@ -15,7 +16,7 @@ import { readBounded } from '../read-bounded.ts'
 import { terminal } from '../terminal.ts'
 import { type Applied, applyChanges } from './apply-changes.ts'
 import { type Change, planChanges } from './plan-changes.ts'
-import { type ConfigurationFile, readFile } from './read-file.ts'
+import { type ConfigurationFile, readFile, toFault } from './read-file.ts'
 import { readServer } from './read-server.ts'
 import { printChanges, toJsonChange } from './show-changes.ts'
 import { toFileText } from './write-file.ts'
@@ -39,6 +40,13 @@ export async function pull(
   const { entries, notes } = await withClient(context, readServer)
   const text = toFileText(entries)
   for (const note of notes) printNote(note)
+  if (file === '-' && isJson) {
+    const document = readYaml(text)
+    // The faults of a text that has just been written would be a fault of this program.
+    if (!('value' in document)) throw toFault(file, document)
+    printJson(document.value)
+    return
+  }
   if (file === '-') {
     // A terminal must not obey what somebody typed into a gate.
     terminal().output.write(terminal().output.isTerminal ? toPrintable(text) : text)
@@ -61,7 +69,7 @@ export async function diff(
   const wanted = await loadFile(context, file)
   const changes = await withClient(context, (client) => plan(client, wanted, printNote))
   if (isJson) printJson({ changes: changes.map(toJsonChange) })
-  else if (changes.length === 0) printLine(`The server is as ${file} says.`)
+  else if (changes.length === 0) printLine(`The server is as ${wanted.path} says.`)
   else printChanges(changes)
   if (changes.length > 0) terminal().exitCode = 1
 }

@@ -12,17 +12,13 @@ import type { NamedThing } from '../store/database/find-some.ts'
 import type { KeyTableStore } from '../store/resources/keys.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 import { newestFirst, readAgain } from './snapshot.ts'
-import { UnsavedUses } from './unsaved-uses.ts'
+import { type FlushOptions, UnsavedUses } from './unsaved-uses.ts'
 
-export interface KeySnapshotOptions {
+export interface KeySnapshotOptions extends FlushOptions {
   readonly keys: Pick<KeyTableStore, 'loadAll' | 'findSome' | 'saveLastUsed'>
   /** The limits of an account's keys. */
   readonly limitsOf: (accountId: AccountId) => KeyLimits
   readonly clock?: Clock
-  /** How long a last-used time waits in memory. */
-  readonly flushIntervalMs?: number
-  /** Called when last-used times could not be written; they are kept for the next attempt. */
-  readonly onFlushFailure?: (error: unknown) => void
 }
 
 /** One object for each key: of most there are many, and few of them call. */
@@ -36,7 +32,6 @@ interface Entry {
   caller: Caller | undefined
 }
 
-const DEFAULT_FLUSH_INTERVAL_MS = 5_000
 /** Beyond that the oldest is forgotten: a store that is set back is so by hours, not by years. */
 const MOST_BURIED = 100_000
 
@@ -44,7 +39,6 @@ export abstract class KeySnapshot implements KeyStore, Follower {
   protected readonly clock: Clock
   readonly #keys: KeySnapshotOptions['keys']
   readonly #limitsOf: KeySnapshotOptions['limitsOf']
-  readonly #onFlushFailure: (error: unknown) => void
   /**
    * By each text that a key may be presented by: its own, and the one that it had before it was
    * rotated.
@@ -67,18 +61,13 @@ export abstract class KeySnapshot implements KeyStore, Follower {
    * refused.
    */
   readonly #buried = new Set<KeyId>()
-  readonly #endFlushing: () => void
   readonly #steps = new OneAtATime()
 
   protected constructor(options: KeySnapshotOptions) {
     this.#keys = options.keys
     this.#limitsOf = options.limitsOf
     this.clock = options.clock ?? systemClock
-    this.#onFlushFailure = options.onFlushFailure ?? (() => {})
-    this.#endFlushing = systemClock.every(
-      options.flushIntervalMs ?? DEFAULT_FLUSH_INTERVAL_MS,
-      () => void this.#tryFlush(),
-    )
+    this.#unsaved.start(options)
   }
 
   find(sha256: string): Caller | undefined {
@@ -157,9 +146,8 @@ export abstract class KeySnapshot implements KeyStore, Follower {
   }
 
   /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */
-  async close(): Promise<void> {
-    this.#endFlushing()
-    await this.#tryFlush()
+  close(): Promise<void> {
+    return this.#unsaved.close()
   }
 
   protected isHeld(sha256: string): boolean {
@@ -239,14 +227,6 @@ export abstract class KeySnapshot implements KeyStore, Follower {
 
   #toCaller({ accountId, id: keyId }: ApiKey, keySha256: string): Caller {
     return { accountId, keyId, limits: this.#limitsOf(accountId), keySha256 }
-  }
-
-  async #tryFlush(): Promise<void> {
-    try {
-      await this.flush()
-    } catch (error) {
-      this.#onFlushFailure(error)
-    }
   }
 }
 

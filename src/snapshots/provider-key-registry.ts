@@ -13,9 +13,9 @@ import type { Credential, Credentials } from '../gateway/ports.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { ProviderKeyTableStore, SealedProviderKey } from '../store/resources/provider-keys.ts'
 import { newestFirst, Snapshot } from './snapshot.ts'
-import { UnsavedUses } from './unsaved-uses.ts'
+import { type FlushOptions, UnsavedUses } from './unsaved-uses.ts'
 
-export interface ProviderKeyRegistryOptions {
+export interface ProviderKeyRegistryOptions extends FlushOptions {
   readonly keys: Pick<
     ProviderKeyTableStore,
     'loadAll' | 'findSome' | 'save' | 'saveActive' | 'delete' | 'saveLastUsed'
@@ -24,10 +24,6 @@ export interface ProviderKeyRegistryOptions {
   /** Provider id → the operator's own credential. */
   readonly platform: ReadonlyMap<string, Secret>
   readonly clock?: Clock
-  /** How long a last-used time waits in memory. */
-  readonly flushIntervalMs?: number
-  /** Told when last-used times could not be written; they are kept for the next attempt. */
-  readonly onFlushFailure?: (error: unknown) => void
   /** Told when calls of an account to a provider go out with another credential from now on. */
   readonly onChanged?: (accountId: AccountId, providerId: string) => void
   /** Told, once for each reason, that an account's key cannot be opened. */
@@ -51,7 +47,6 @@ export interface NewProviderKey {
   readonly isActive: boolean
 }
 
-const DEFAULT_FLUSH_INTERVAL_MS = 5_000
 const REOPEN_AFTER_MS = 10_000
 
 export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> implements Credentials {
@@ -67,7 +62,6 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     placeOf: () => 0,
     isCurrent: (entry) => this.#isCurrent(entry),
   })
-  readonly #endFlushing: () => void
 
   private constructor(options: ProviderKeyRegistryOptions) {
     super(options.keys)
@@ -76,10 +70,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     this.#platform = new Map(
       Array.from(options.platform, ([id, secret]) => [id, { secret, owner: 'platform' }] as const),
     )
-    this.#endFlushing = systemClock.every(
-      options.flushIntervalMs ?? DEFAULT_FLUSH_INTERVAL_MS,
-      () => void this.#tryFlush(),
-    )
+    this.#unsaved.start(options)
   }
 
   /** Reads every key from the store, and opens none. `close` the registry before the store. */
@@ -160,17 +151,8 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
   }
 
   /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */
-  async close(): Promise<void> {
-    this.#endFlushing()
-    await this.#tryFlush()
-  }
-
-  async #tryFlush(): Promise<void> {
-    try {
-      await this.#unsaved.flush()
-    } catch (error) {
-      this.#options.onFlushFailure?.(error)
-    }
+  close(): Promise<void> {
+    return this.#unsaved.close()
   }
 
   #open(entry: Entry): Credential {

@@ -2,6 +2,7 @@
  * Things that were used since their times were last written. Writes those times in steps, between
  * which calls go on. Must not know what was used, nor the store.
  */
+import { systemClock } from '../core/clock.ts'
 import { LoopTurns } from '../core/loop-turns.ts'
 import { SingleFlight } from '../revocation/single-flight.ts'
 import { USES_PER_STATEMENT } from '../store/resources/save-last-used.ts'
@@ -15,6 +16,13 @@ export interface UnsavedUsesOptions<Entry> {
   readonly placeOf: (entry: Entry) => number
   /** One that is gone, or has been replaced, is not written again after a failure. */
   readonly isCurrent: (entry: Entry) => boolean
+}
+
+export interface FlushOptions {
+  /** How long a last-used time waits in memory. Default five seconds. */
+  readonly flushIntervalMs?: number
+  /** Told when last-used times could not be written; they are kept for the next attempt. */
+  readonly onFlushFailure?: (error: unknown) => void
 }
 
 /** Put in order together: a tenth of a millisecond of the event loop. */
@@ -32,6 +40,8 @@ export class UnsavedUses<Entry> {
    */
   #written = new Set<Entry>()
   #toWrite: Iterator<Entry> = this.#written.values()
+  #stop = (): void => {}
+  #tryFlush: () => Promise<void> = () => this.flush()
 
   constructor(options: UnsavedUsesOptions<Entry>) {
     this.#options = options
@@ -57,6 +67,18 @@ export class UnsavedUses<Entry> {
    */
   flush(): Promise<void> {
     return this.#flight.run()
+  }
+
+  /** Flushes again and again, until `close`. */
+  start({ flushIntervalMs = 5_000, onFlushFailure = () => {} }: FlushOptions): void {
+    this.#tryFlush = () => this.flush().catch(onFlushFailure)
+    this.#stop = systemClock.every(flushIntervalMs, () => void this.#tryFlush())
+  }
+
+  /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */
+  close(): Promise<void> {
+    this.#stop()
+    return this.#tryFlush()
   }
 
   async #writeAll(): Promise<void> {

@@ -6,7 +6,7 @@
 import type { RateLimits } from '../gateway/ports.ts'
 import type { SharedStore } from '../redis/shared-store.ts'
 import { KEY_SCRIPT, type KeyDemand, readKeyGrant, toKeyArguments } from './key-script.ts'
-import { LeasedBucket } from './leased-bucket.ts'
+import { FRESH_MS, LeasedBucket } from './leased-bucket.ts'
 
 /** How long the places of a node that is gone stay taken. */
 const PLACES_LEASE_MS = 15_000
@@ -20,8 +20,6 @@ const RENEW_MS = 5_000
 const LARGEST_SPARE = 1 / 16
 /** Held tokens that stay unused for this long go back. */
 const UNUSED_MS = 400
-/** The lease does not ask the store again within this time. */
-const FRESH_MS = 50
 /** A call is refused after this many grants of nothing. */
 const MAX_ROUNDS = 3
 

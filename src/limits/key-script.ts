@@ -53,18 +53,11 @@ export interface KeyGrant {
 }
 
 /**
- * A store that was killed comes back without what it knew. The first node that asks then answers
- * for all: as much is missing of every node's share as of its own. Each of the others corrects that
- * once, for itself.
- *
- * Numbers are written with %.0f, because Lua would round what has more than 14 digits. Places are
- * `count:until` in a field for each node: those of a node that is gone end with its lease.
+ * Both scripts begin with it, when they have `node` and `now`: the time, all fields of the hash,
+ * and its birth. Numbers are written with %.0f, because Lua would round what has more than 14
+ * digits.
  */
-export const KEY_SCRIPT: SharedScript = {
-  name: 'gatehousekey',
-  lua: `
-local node, now, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-if now == 0 then
+export const READ_HASH = `if now == 0 then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
@@ -78,7 +71,21 @@ local birth = known['birth']
 if not birth then
   birth = node .. '.' .. whole(now)
   set('birth', birth)
-end
+end`
+
+/**
+ * A store that was killed comes back without what it knew. The first node that asks then answers
+ * for all: as much is missing of every node's share as of its own. Each of the others corrects that
+ * once, for itself.
+ *
+ * Places are `count:until` in a field for each node: those of a node that is gone end with its
+ * lease.
+ */
+export const KEY_SCRIPT: SharedScript = {
+  name: 'gatehousekey',
+  lua: `
+local node, now, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+${READ_HASH}
 local isNew, isLost = not known['birth'], ARGV[4] ~= '' and ARGV[4] ~= birth
 local nodes = tonumber(ARGV[18])
 local live = 0
@@ -169,15 +176,21 @@ export function orNone(limit: number): number {
 
 /** @throws when it is not an answer of the script */
 export function readKeyGrant(answer: readonly unknown[]): KeyGrant {
-  const [birth, ...rest] = answer
-  const numbers = rest.map(Number)
-  if (numbers.length !== 5 || !numbers.every(Number.isFinite))
-    throw new Error('an answer that is not understood')
+  const { birth, numbers } = readAnswer(answer, 5)
   const [requests = 0, requestParts = 0, tokens = 0, tokenParts = 0, places = 0] = numbers
   return {
-    birth: String(birth),
+    birth,
     requests: { granted: requests, parts: requestParts },
     tokens: { granted: tokens, parts: tokenParts },
     places,
   }
+}
+
+/** @throws when a script's answer is not a birth and so many numbers */
+export function readAnswer(answer: readonly unknown[], count: number) {
+  const [birth, ...rest] = answer
+  const numbers = rest.map(Number)
+  if (numbers.length !== count || !numbers.every(Number.isFinite))
+    throw new Error('an answer that is not understood')
+  return { birth: String(birth), numbers }
 }

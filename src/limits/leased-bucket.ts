@@ -9,19 +9,19 @@ import type { BucketDemand, BucketGrant } from './key-script.ts'
 import { PARTS_PER_UNIT, TokenBucket } from './token-bucket.ts'
 
 /**
- * A node holds at most this part of a minute's limit beyond what its calls need
+ * A node holds at most this part of a minute's limit, or of a quota, beyond what its calls need
  * (docs/decisions/0018).
  */
-const LARGEST_LEASE = 1 / 64
+export const LARGEST_LEASE = 1 / 64
 /** It holds what it used in so long, as long as that is a whole unit. */
-const LEASE_MS = 100
-/** Over less time than this nothing is known of how much is used. */
-const SHORTEST_LOOK_MS = 20
+export const LEASE_MS = 100
+/** A node cannot tell from less time than this how much is used. */
+export const SHORTEST_LOOK_MS = 20
 /**
  * A node does not ask the store again within this time: a flood of refused calls costs one
  * question.
  */
-const FRESH_MS = 50
+export const FRESH_MS = 50
 
 export class LeasedBucket {
   /**

@@ -6,6 +6,7 @@
  * what this node has added since; so whoever reads it need not know that it is shared.
  */
 import type { SharedStore } from '../redis/shared-store.ts'
+import { FRESH_MS, LARGEST_LEASE, LEASE_MS, SHORTEST_LOOK_MS } from './leased-bucket.ts'
 import type { Amounts, UsageWindow, UsedSoFar } from './usage-counter.ts'
 import { readUsageGrant, toUsageArguments, USAGE_SCRIPT, type UsageGrant } from './usage-script.ts'
 
@@ -15,12 +16,6 @@ const TRUSTED_MS = 10_000
 const RENEW_MS = 5_000
 /** Usage of the last minute is kept up to date, for those who look at it. */
 const USED_MS = 60_000
-/** The lease does not ask the store again within this time. */
-const FRESH_MS = 50
-/** A node sets aside in advance what it took in so long, and at most this part of the limit. */
-const LEASE_MS = 100
-const LARGEST_LEASE = 1 / 64
-const SHORTEST_LOOK_MS = 20
 /**
  * The sums are kept for a while after their period, for calls that end late; those without an end
  * for so long altogether.

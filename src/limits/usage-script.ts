@@ -6,7 +6,7 @@
  * and telling it twice is harmless; what is added is numbered by each node, and added once.
  */
 import type { SharedScript } from '../redis/shared-store.ts'
-import { orNone } from './key-script.ts'
+import { orNone, READ_HASH, readAnswer } from './key-script.ts'
 import type { Amounts, UsedSoFar } from './usage-counter.ts'
 
 export interface UsageDemand {
@@ -49,21 +49,7 @@ export const USAGE_SCRIPT: SharedScript = {
   name: 'gatehouseusage',
   lua: `
 local node, now, lease, keep = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-if now == 0 then
-  local time = redis.call('TIME')
-  now = time[1] * 1000 + math.floor(time[2] / 1000)
-end
-local whole = function(number) return string.format('%.0f', number) end
-local stored = redis.call('HGETALL', KEYS[1])
-local known = {}
-for at = 1, #stored, 2 do known[stored[at]] = stored[at + 1] end
-local changes = {}
-local set = function(field, value) changes[#changes + 1] = field; changes[#changes + 1] = value end
-local birth = known['birth']
-if not birth then
-  birth = node .. '.' .. whole(now)
-  set('birth', birth)
-end
+${READ_HASH}
 local isLost = ARGV[5] ~= '' and ARGV[5] ~= birth
 local sequence, isRepeated = tonumber(ARGV[6]), ARGV[7] == '1'
 local isKnown = tonumber(known['sequence.' .. node] or 0) >= sequence
@@ -143,14 +129,11 @@ export function toUsageArguments(demand: UsageDemand): readonly (string | number
 
 /** @throws when it is not an answer of the script */
 export function readUsageGrant(answer: readonly unknown[]): UsageGrant {
-  const [birth, ...rest] = answer
-  const numbers = rest.map(Number)
-  if (numbers.length !== 7 || !numbers.every(Number.isFinite))
-    throw new Error('an answer that is not understood')
+  const { birth, numbers } = readAnswer(answer, 7)
   const [tokens = 0, microUsd = 0, unpricedCalls = 0, ...pairs] = numbers
   const [otherTokens = 0, otherMicroUsd = 0, allowedTokens = 0, allowedMicroUsd = 0] = pairs
   return {
-    birth: String(birth),
+    birth,
     used: { tokens, microUsd, unpricedCalls },
     others: { tokens: otherTokens, microUsd: otherMicroUsd },
     allowed: { tokens: allowedTokens, microUsd: allowedMicroUsd },

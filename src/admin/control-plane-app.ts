@@ -5,6 +5,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { AccountBody } from '../contract/account.ts'
 import { errorBody } from '../contract/errors.ts'
+import { noQuery } from '../contract/lists.ts'
 import type { ProviderBody } from '../contract/providers.ts'
 import type { Budget } from '../core/budget.ts'
 import type { CallRecord } from '../core/call.ts'
@@ -215,4 +216,9 @@ export function errorAnswers<const Status extends keyof typeof ERROR_DESCRIPTION
 /** A JSON answer or body, for a route's documentation. */
 export function jsonContent<Schema>(schema: Schema, description: string) {
   return { description, content: { 'application/json': { schema } } }
+}
+
+/** A request with a JSON body and nothing in its query, likewise. */
+export function jsonRequest<Schema>(schema: Schema, description: string) {
+  return { query: noQuery, body: { ...jsonContent(schema, description), required: true } }
 }

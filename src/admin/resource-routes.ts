@@ -15,6 +15,7 @@ import {
   callerOf,
   errorAnswers,
   jsonContent,
+  jsonRequest,
 } from './control-plane-app.ts'
 import type { OperationExample } from './openapi/openapi-examples.ts'
 import { decodeCursor, isAfter, type Position, toPage } from './paging.ts'
@@ -193,10 +194,6 @@ function routesOf(description: ResourceDescription) {
       ...(isForUsers === true ? { security: [{ session: [] }] } : {}),
     }
   }
-  const json = (schema: z.ZodType = z.never(), text = '') => ({
-    ...jsonContent(schema, text),
-    required: true,
-  })
   const said = (verb: Verb, example?: OperationExample) => ({
     [ROUTE_DESCRIPTION]: {
       isVersioned: verb !== 'list' && verb !== 'delete',
@@ -237,10 +234,10 @@ function routesOf(description: ResourceDescription) {
       method: 'post',
       path,
       ...head('create', 'create'),
-      request: {
-        query: noQuery,
-        body: json(description.create, wordsOf('create').takes ?? `The new ${one}.`),
-      },
+      request: jsonRequest(
+        description.create ?? z.never(),
+        wordsOf('create').takes ?? `The new ${one}.`,
+      ),
       responses: {
         201: jsonContent(description.created ?? body, wordsOf('create').answers ?? `The ${one}.`),
         ...errors('create', 400, 409, 413),
@@ -264,8 +261,10 @@ function routesOf(description: ResourceDescription) {
       ...head('update', 'update'),
       request: {
         params,
-        query: noQuery,
-        body: json(description.update, wordsOf('update').takes ?? 'The members to change.'),
+        ...jsonRequest(
+          description.update ?? z.never(),
+          wordsOf('update').takes ?? 'The members to change.',
+        ),
       },
       responses: {
         200: jsonContent(

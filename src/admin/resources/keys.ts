@@ -4,7 +4,6 @@
  */
 import { createRoute, z } from '@hono/zod-openapi'
 import { importKeyBody, keyResource, rotateKeyBody } from '../../contract/keys.ts'
-import { noQuery } from '../../contract/lists.ts'
 import { toPublicKey } from '../../core/api-key.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { KeyId } from '../../core/ids.ts'
@@ -15,6 +14,7 @@ import {
   callerOf,
   errorAnswers,
   jsonContent,
+  jsonRequest,
 } from '../control-plane-app.ts'
 import { bindResource, ROUTE_DESCRIPTION } from '../resource-routes.ts'
 import { tagged } from '../versions.ts'
@@ -28,10 +28,7 @@ const importRoute = createRoute({
   summary: 'Import a key that was created elsewhere',
   description: 'A key that was deleted, by whichever account, stays so: 409.',
   tags,
-  request: {
-    query: noQuery,
-    body: { ...jsonContent(importKeyBody, 'The key and its label.'), required: true },
-  },
+  request: jsonRequest(importKeyBody, 'The key and its label.'),
   responses: {
     201: jsonContent(keyResource.body, 'The key, masked.'),
     ...errorAnswers(400, 409, 413),
@@ -51,8 +48,7 @@ const rotateRoute = createRoute({
   tags,
   request: {
     params: z.object({ id: z.string() }),
-    query: noQuery,
-    body: { ...jsonContent(rotateKeyBody, 'When the old one ends.'), required: true },
+    ...jsonRequest(rotateKeyBody, 'When the old one ends.'),
   },
   responses: {
     201: jsonContent(keyResource.created, 'The new key, shown this once.'),

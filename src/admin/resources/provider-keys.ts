@@ -3,7 +3,6 @@
  * and never comes out.
  */
 import { createRoute, z } from '@hono/zod-openapi'
-import { noQuery } from '../../contract/lists.ts'
 import {
   providerKeyResource,
   setProviderKeyBody,
@@ -18,6 +17,7 @@ import {
   callerOf,
   errorAnswers,
   jsonContent,
+  jsonRequest,
 } from '../control-plane-app.ts'
 import { refuse, refuseProblems } from '../refusals.ts'
 import { bindResource, ROUTE_DESCRIPTION } from '../resource-routes.ts'
@@ -35,8 +35,7 @@ const setRoute = createRoute({
   tags: [providerKeyResource.group],
   request: {
     params: z.object({ provider: providerKeyResource.parameter.schema }),
-    query: noQuery,
-    body: { ...jsonContent(setProviderKeyBody, 'The key.'), required: true },
+    ...jsonRequest(setProviderKeyBody, 'The key.'),
   },
   responses: {
     200: jsonContent(providerKeyResource.body, 'It was replaced.'),

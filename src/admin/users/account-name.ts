@@ -2,7 +2,6 @@
  * `PATCH /v1/account`: the name of the account of whoever asks. Must not know what the plan allows.
  */
 import { createRoute } from '@hono/zod-openapi'
-import { noQuery } from '../../contract/lists.ts'
 import { type AccountNameBody, accountNameBody, updateAccountBody } from '../../contract/users.ts'
 import type { Account } from '../../store/users/accounts.ts'
 import {
@@ -11,6 +10,7 @@ import {
   callerOf,
   errorAnswers,
   jsonContent,
+  jsonRequest,
 } from '../control-plane-app.ts'
 import { ROUTE_DESCRIPTION } from '../resource-routes.ts'
 import { ifMatched, tagged } from '../versions.ts'
@@ -23,10 +23,7 @@ const updateRoute = createRoute({
   operationId: 'updateAccount',
   summary: 'Rename the account',
   tags,
-  request: {
-    query: noQuery,
-    body: { ...jsonContent(updateAccountBody, 'The members to change.'), required: true },
-  },
+  request: jsonRequest(updateAccountBody, 'The members to change.'),
   responses: {
     200: jsonContent(accountNameBody, 'The changed account.'),
     ...errorAnswers(400, 413),

@@ -28,6 +28,7 @@ import {
   callerOf,
   errorAnswers,
   jsonContent,
+  jsonRequest,
   visitorOf,
 } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
@@ -60,10 +61,7 @@ const signUpRoute = createRoute({
     `or, where sign-up is open, with an account of one's own. ${CSRF_NOTE}`,
   tags,
   security: [{}, { bearer: [] }],
-  request: {
-    query: noQuery,
-    body: { ...jsonContent(signUpBody, 'The new user.'), required: true },
-  },
+  request: jsonRequest(signUpBody, 'The new user.'),
   responses: {
     201: jsonContent(currentSessionBody, 'Signed in: the cookie is set.'),
     ...errorAnswers(400, 403, 409, 413, 429),
@@ -78,7 +76,7 @@ const signInRoute = createRoute({
   description: CSRF_NOTE,
   tags,
   security,
-  request: { query: noQuery, body: { ...jsonContent(signInBody, 'Who.'), required: true } },
+  request: jsonRequest(signInBody, 'Who.'),
   responses: {
     200: jsonContent(currentSessionBody, 'Signed in: the cookie is set.'),
     ...errorAnswers(400, 403, 413, 429),
@@ -105,10 +103,7 @@ const passwordRoute = createRoute({
   description: 'Every other session of the user ends.',
   tags,
   security: [{ session: [] }],
-  request: {
-    query: noQuery,
-    body: { ...jsonContent(changePasswordBody, 'Both passwords.'), required: true },
-  },
+  request: jsonRequest(changePasswordBody, 'Both passwords.'),
   responses: { 204: { description: 'It is changed.' }, ...errorAnswers(400, 403, 409, 413, 429) },
 })
 
@@ -120,10 +115,7 @@ const offerRoute = createRoute({
   description: `For whoever holds its token, before they say yes. ${CSRF_NOTE}`,
   tags,
   security,
-  request: {
-    query: noQuery,
-    body: { ...jsonContent(invitationOfferRequest, 'Its token.'), required: true },
-  },
+  request: jsonRequest(invitationOfferRequest, 'Its token.'),
   responses: {
     200: jsonContent(invitationOfferBody, 'The account, and who invited.'),
     ...errorAnswers(400, 403, 404, 413, 429),
@@ -138,10 +130,7 @@ const beginOidcRoute = createRoute({
   description: CSRF_NOTE,
   tags,
   security,
-  request: {
-    query: noQuery,
-    body: { ...jsonContent(beginOidcBody, 'The address to go to afterwards.'), required: true },
-  },
+  request: jsonRequest(beginOidcBody, 'The address to go to afterwards.'),
   responses: {
     200: jsonContent(oidcRedirectBody, 'The address to send the browser to.'),
     ...errorAnswers(400, 403, 404, 413, 429, 503),

@@ -7,7 +7,7 @@ import type { AccountId } from '../../core/ids.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema, UsageTable } from '../schema.ts'
 import { joinEncoded, shortenEncoded } from './latency-histogram.ts'
-import { COUNTERS, MEMBERS, toMembers } from './usage-note.ts'
+import { COUNTERS, MEMBERS, PLACE, toMembers } from './usage-note.ts'
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
@@ -135,10 +135,18 @@ function joinShort(left: string, right: string): string {
   return joined.length > LONG_HISTOGRAM_CHARS ? shortenEncoded(joined) : joined
 }
 
-export type Place = Pick<
-  UsageTable,
-  'account_id' | 'starts_at' | 'gate_id' | 'target' | 'key_id' | 'status_class' | 'credential'
->
+export type Place = Pick<UsageTable, 'account_id' | (typeof PLACE)[number]>
+
+/** `PLACE` for a statement: to be selected, and to put rows in order by. */
+export const PLACE_COLUMNS = sql.join(PLACE.map((name) => sql.ref(name)))
+
+/** True of the rows that come after this one in the order of `PLACE`. */
+export function isAfterPlace(last: Omit<Place, 'account_id'>): RawBuilder<boolean> {
+  const values = PLACE.map((name) =>
+    name === 'status_class' ? sql`cast(${last[name]} as bigint)` : last[name],
+  )
+  return sql`(${PLACE_COLUMNS}) > (${sql.join(values)})`
+}
 
 /** One text for each row of usage, whatever its ids hold: their lengths tell where each ends. */
 export function toPlace(place: Place): string {
@@ -231,21 +239,11 @@ function compileUpsert(database: Kysely<Schema>, rows: readonly UsageTable[]): C
       .insertInto('usage_hours')
       .values(rows)
       .onConflict((conflict) =>
-        conflict
-          .columns([
-            'account_id',
-            'starts_at',
-            'gate_id',
-            'target',
-            'key_id',
-            'status_class',
-            'credential',
-          ])
-          .doUpdateSet({
-            ...Object.fromEntries(COUNTERS.map((name) => [name, sumOf(name)])),
-            durations: (eb) => eb.ref('excluded.durations'),
-            first_bytes: (eb) => eb.ref('excluded.first_bytes'),
-          }),
+        conflict.columns(['account_id', ...PLACE]).doUpdateSet({
+          ...Object.fromEntries(COUNTERS.map((name) => [name, sumOf(name)])),
+          durations: (eb) => eb.ref('excluded.durations'),
+          first_bytes: (eb) => eb.ref('excluded.first_bytes'),
+        }),
       )
       .compile(),
   )

@@ -21,14 +21,19 @@ export const COUNTERS = [
   'cost_unknown',
 ] as const satisfies readonly (keyof UsageTable)[]
 
-/** All columns but the account. */
-export const MEMBERS = [
+/** What tells the rows of an account apart, in the order of the tables' own index. */
+export const PLACE = [
   'starts_at',
   'gate_id',
   'target',
   'key_id',
   'status_class',
   'credential',
+] as const satisfies readonly (keyof UsageTable)[]
+
+/** All columns but the account. */
+export const MEMBERS = [
+  ...PLACE,
   ...COUNTERS,
   'durations',
   'first_bytes',

@@ -5,20 +5,15 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import type { AccountId, GateId, KeyId } from '../../core/ids.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { spanOf } from '../../core/period.ts'
 import type { Schema, UsageTable } from '../schema.ts'
 import { readBacklog } from './usage-backlog.ts'
+import { isAfterPlace, PLACE_COLUMNS, type Place } from './usage-hours.ts'
 import { planSpans, type Span } from './usage-rows.ts'
 
 /** Of one account's calls of one place that began in the same hour, day or month. */
-export interface UsageRow {
-  readonly starts_at: number
-  readonly gate_id: GateId
-  readonly target: string
-  readonly key_id: KeyId
-  readonly status_class: number
-  readonly credential: UsageTable['credential']
+export interface UsageRow extends Readonly<Omit<Place, 'account_id'>> {
   /** Input and output together. */
   readonly tokens: number
   readonly cost_micro_usd: number
@@ -111,26 +106,14 @@ async function readPage(
   { accountId, fromMs, untilMs }: UsageRange,
   after: UsageRow | undefined,
 ): Promise<readonly UsageRow[]> {
-  const place = (row: UsageRow) =>
-    sql.join([
-      row.starts_at,
-      row.gate_id,
-      row.target,
-      row.key_id,
-      sql`cast(${row.status_class} as bigint)`,
-      row.credential,
-    ])
-  const begin =
-    after === undefined
-      ? sql`starts_at >= ${fromMs}`
-      : sql`(starts_at, gate_id, target, key_id, status_class, credential) > (${place(after)})`
+  const begin = after === undefined ? sql`starts_at >= ${fromMs}` : isAfterPlace(after)
   // For each row by itself: of one target what is not reported is either free, or its cost unknown.
   const { rows } = await sql<UsageRow>`
-    SELECT starts_at, gate_id, target, key_id, status_class, credential, 1.0 * input_tokens + output_tokens AS tokens,
+    SELECT ${PLACE_COLUMNS}, 1.0 * input_tokens + output_tokens AS tokens,
       cost_micro_usd, CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END AS unpriced
     FROM ${sql.table(table)}
     WHERE account_id = ${accountId} AND ${begin} AND starts_at < ${untilMs}
-    ORDER BY starts_at, gate_id, target, key_id, status_class, credential
+    ORDER BY ${PLACE_COLUMNS}
     LIMIT ${ROWS_PER_PAGE}
   `.execute(database)
   return rows

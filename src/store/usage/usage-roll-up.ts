@@ -7,8 +7,8 @@ import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import type { Schema, UsageTable } from '../schema.ts'
 import { joinEncoded } from './latency-histogram.ts'
-import { boundSums } from './usage-hours.ts'
-import { COUNTERS } from './usage-note.ts'
+import { boundSums, isAfterPlace, PLACE_COLUMNS } from './usage-hours.ts'
+import { COUNTERS, MEMBERS } from './usage-note.ts'
 
 /** Rows read at a time: about a millisecond of the event loop. */
 const ROWS_PER_STEP = 250
@@ -20,18 +20,7 @@ const ROWS_PER_INSERT = 32
 const MAX_JOINED = 16_384
 
 /** By name: a column that a later version has added to the hours need not be one of the days. */
-const COLUMNS = [
-  'account_id',
-  'starts_at',
-  'gate_id',
-  'target',
-  'key_id',
-  'status_class',
-  'credential',
-  ...COUNTERS,
-  'durations',
-  'first_bytes',
-] as const satisfies readonly (keyof UsageTable)[]
+const COLUMNS = ['account_id', ...MEMBERS] as const
 
 /** Sums up periods that are over at a moment, step by step. */
 export interface RollUpPass {
@@ -98,27 +87,10 @@ async function readRows(
     .select(COLUMNS)
     .where('account_id', '=', accountId)
     .where('starts_at', '<', from.toMs)
-    .orderBy('starts_at')
-    .orderBy('gate_id')
-    .orderBy('target')
-    .orderBy('key_id')
-    .orderBy('status_class')
-    .orderBy('credential')
+    .orderBy(PLACE_COLUMNS)
     .limit(ROWS_PER_STEP)
   if (last === undefined) return await rows.where('starts_at', '>=', from.fromMs).execute()
-  const place = [
-    last.starts_at,
-    last.gate_id,
-    last.target,
-    last.key_id,
-    sql`cast(${last.status_class} as bigint)`,
-    last.credential,
-  ]
-  return await rows
-    .where(
-      sql<boolean>`(starts_at, gate_id, target, key_id, status_class, credential) > (${sql.join(place)})`,
-    )
-    .execute()
+  return await rows.where(isAfterPlace(last)).execute()
 }
 
 /** @returns how many rows of what was summed up before; there may be more */
@@ -130,8 +102,8 @@ async function deleteSome(
   const { numAffectedRows } = await sql`
     DELETE FROM ${sql.table(table)}
     WHERE account_id = ${accountId} AND starts_at >= ${startsAt} AND starts_at < ${untilMs}
-      AND (starts_at, gate_id, target, key_id, status_class, credential) IN (
-        SELECT starts_at, gate_id, target, key_id, status_class, credential FROM ${sql.table(table)}
+      AND (${PLACE_COLUMNS}) IN (
+        SELECT ${PLACE_COLUMNS} FROM ${sql.table(table)}
         WHERE account_id = ${accountId} AND starts_at >= ${startsAt} AND starts_at < ${untilMs}
         LIMIT ${ROWS_PER_STEP}
       )

@@ -46,7 +46,7 @@ export const scenario: Scenario = {
         interval: 'day',
         groupBy: 'key',
       } as const
-      const held = await measureHold(() => store.usage.read(DEFAULT_ACCOUNT, query))
+      const held = await measureHold(() => store.usage.readRange(DEFAULT_ACCOUNT, query))
       return { 'took, ms': held.ms, 'took a day, ms': held.ms / size, ...ofTurns(held) }
     })
   },

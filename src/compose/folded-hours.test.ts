@@ -19,6 +19,7 @@ import { BudgetRegistry } from '../limits/budget-registry.ts'
 import { loadUsage } from '../limits/load-usage.ts'
 import { UsageLimits } from '../limits/usage-limits.ts'
 import { openStore, type Store } from '../store/open-store.ts'
+import { readSums } from '../store/usage/read-sums.fixture.ts'
 import { DAY_MS, HOUR_MS } from '../store/usage/usage-hours.ts'
 
 const NOW = Date.parse('2026-10-31T20:17:03.123Z')
@@ -142,7 +143,7 @@ async function answersOf(store: Store) {
   const sums = []
   for (const interval of ['day', 'month', 'all'] as const)
     sums.push(
-      await store.usage.read(DEFAULT_ACCOUNT, { ...range, interval }),
+      await readSums(store.usage, DEFAULT_ACCOUNT, { ...range, interval }),
       await store.usage.readLatencies(DEFAULT_ACCOUNT, { ...range, interval }),
     )
   return { sums, counted: await countedAtStart(store) }
@@ -351,7 +352,7 @@ test('killed between any two statements, it has lost and doubled nothing', async
         expect(await used()).toBe(17 * Number(number))
         const range = { fromMs: BUSY_DAY, toMs: TODAY, groupBy: null } as const
         const read = async () => {
-          const [all] = await store.usage.read(DEFAULT_ACCOUNT, { ...range, interval: 'all' })
+          const [all] = await readSums(store.usage, DEFAULT_ACCOUNT, { ...range, interval: 'all' })
           return all?.calls
         }
         expect(await read()).toBe(Number(number))

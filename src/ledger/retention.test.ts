@@ -4,6 +4,7 @@ import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { type AccountId, type CallId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { RetentionHorizon } from '../core/retention-horizon.ts'
 import { openStore, type Store } from '../store/open-store.ts'
+import { readSums } from '../store/usage/read-sums.fixture.ts'
 import { createCallRecord } from './call-record.fixture.ts'
 import { Retention } from './retention.ts'
 
@@ -51,7 +52,7 @@ describe.each(databases)('on $name', (kind) => {
 
   const total = async (accountId: AccountId) =>
     (
-      await store.usage.read(accountId, {
+      await readSums(store.usage, accountId, {
         fromMs: NOW - 90 * DAY_MS - (NOW % 3_600_000),
         toMs: NOW - (NOW % 3_600_000) + 3_600_000,
         interval: 'all',

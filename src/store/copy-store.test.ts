@@ -7,6 +7,7 @@ import { KeyRegistry } from '../snapshots/key-registry.ts'
 import { copyStore, StoreNotEmptyError, TABLES } from './copy-store.ts'
 import { STEP_NOTES } from './migrations/newer-steps.ts'
 import type { Store } from './open-store.ts'
+import { readSums } from './usage/read-sums.fixture.ts'
 import { HoursFoldedError } from './usage/usage-rows.ts'
 
 const unlimited = {
@@ -68,11 +69,11 @@ describe.each(databases)('to $name', (kind) => {
       await withTestStore(kind, async (to) => {
         await copyStore(from, to)
         for (const account of accounts) {
-          const expected = await from.usage.read(account, query)
+          const expected = await readSums(from.usage, account, query)
           expect(expected).toMatchObject([{ calls: 3 }])
-          expect(await to.usage.read(account, query)).toEqual(expected)
+          expect(await readSums(to.usage, account, query)).toEqual(expected)
           await to.usage.rollUpDays(0)
-          expect(await to.usage.read(account, query)).toEqual(expected)
+          expect(await readSums(to.usage, account, query)).toEqual(expected)
         }
       })
     })
@@ -227,7 +228,9 @@ describe.each(databases)('from $name', (kind) => {
           interval: 'hour',
           groupBy: null,
         } as const
-        await expect(to.usage.read(DEFAULT_ACCOUNT, hour)).rejects.toBeInstanceOf(HoursFoldedError)
+        await expect(readSums(to.usage, DEFAULT_ACCOUNT, hour)).rejects.toBeInstanceOf(
+          HoursFoldedError,
+        )
         await to.calls.insertMany([callAt(20)])
         await to.usage.rollUpDays(day + 86_400_000)
         expect((await ask(to, [8, 10])).sums).toMatchObject([{ calls: 4 }])

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { DEFAULT_ACCOUNT } from '../../core/ids.ts'
+import { readSums } from '../../store/usage/read-sums.fixture.ts'
 import { stranger, useControlPlane } from '../control-plane.fixture.ts'
 import { loggedCall as call } from './call-log.fixture.ts'
 
@@ -51,7 +52,7 @@ describe('costs computed again', () => {
   })
 
   test('a fix corrects the rows and the sums, of the own account only', async () => {
-    expect((await current().store.usage.read(DEFAULT_ACCOUNT, all))[0]?.costMicroUsd).toBe(
+    expect((await readSums(current().store.usage, DEFAULT_ACCOUNT, all))[0]?.costMicroUsd).toBe(
       3 + 99 + 5,
     )
     expect(await verify({ fix: true })).toMatchObject({ fixed: 2 })
@@ -59,13 +60,13 @@ describe('costs computed again', () => {
     expect(await sendForJson({ url: '/v1/logs/req_2' })).toMatchObject({
       cost: { usd: 0.000003, status: 'exact', source: 'test@1' },
     })
-    const [sum] = await current().store.usage.read(DEFAULT_ACCOUNT, all)
+    const [sum] = await readSums(current().store.usage, DEFAULT_ACCOUNT, all)
     expect(sum).toMatchObject({
       calls: 4,
       costMicroUsd: 3 + 3 + 5 + 3,
       costEstimated: 0,
       costUnknown: 0,
     })
-    expect((await current().store.usage.read(stranger, all))[0]?.costMicroUsd).toBe(99)
+    expect((await readSums(current().store.usage, stranger, all))[0]?.costMicroUsd).toBe(99)
   })
 })

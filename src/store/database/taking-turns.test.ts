@@ -13,6 +13,7 @@ import {
   type UserId,
 } from '../../core/ids.ts'
 import { openStore, type Store } from '../open-store.ts'
+import { readSums } from '../usage/read-sums.fixture.ts'
 
 const NOON = Date.parse('2026-11-01T12:00:00Z')
 const HOUR = 3_600_000
@@ -65,7 +66,7 @@ describe.each(places)('on $called', ({ kind, isStricter }) => {
 
   const read = async (store: Store) => {
     const range = { fromMs: NOON, toMs: NOON + HOUR, interval: 'day', groupBy: null } as const
-    return (await store.usage.read(DEFAULT_ACCOUNT, range))[0]
+    return (await readSums(store.usage, DEFAULT_ACCOUNT, range))[0]
   }
 
   test('sums that several nodes add to the same hours hold all of their calls and times', async () => {

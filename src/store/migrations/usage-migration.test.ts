@@ -4,6 +4,7 @@ import { databases } from '../../../test/support/databases.ts'
 import { DEFAULT_ACCOUNT } from '../../core/ids.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { openStore } from '../open-store.ts'
+import { readSums } from '../usage/read-sums.fixture.ts'
 import { migrateToLatest, migrations } from './migrations.ts'
 
 const STARTED = Date.parse('2026-01-01T10:00:00Z')
@@ -28,7 +29,7 @@ test.each(databases)(
       try {
         const range = { fromMs: STARTED, toMs: STARTED + 7_200_000, groupBy: 'gate' } as const
         expect(
-          await store.usage.read(DEFAULT_ACCOUNT, { ...range, interval: 'hour' }),
+          await readSums(store.usage, DEFAULT_ACCOUNT, { ...range, interval: 'hour' }),
         ).toMatchObject([
           { startsAt: STARTED, calls: 6, inputTokens: 60, costUnknown: 6, duration: { p50: 9 } },
           { startsAt: STARTED + 3_600_000, calls: 6 },

@@ -14,6 +14,7 @@ import {
 } from '../../core/ids.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openStore, type Store } from '../open-store.ts'
+import { readSums } from './read-sums.fixture.ts'
 import type { RefusedQuery } from './refused-calls.ts'
 import { DAY_MS, HOUR_MS } from './usage-hours.ts'
 
@@ -121,7 +122,8 @@ describe.each(databases)('refused calls count on $name', (kind) => {
       refused({ status: 502, errorKind: 'provider_auth_failed' }),
       refused({ target: 'openai/gpt-5', attempts: 1, status: 400, errorKind: 'upstream_error' }),
     ])
-    const sums = async () => (await store.usage.read(DEFAULT_ACCOUNT, { ...ALL, groupBy: null }))[0]
+    const sums = async () =>
+      (await readSums(store.usage, DEFAULT_ACCOUNT, { ...ALL, groupBy: null }))[0]
     expect(await sums()).toMatchObject({ calls: 3, failed: 3, refused: 1 })
     await store.usage.rollUpDays(NOON + 2 * DAY_MS)
     expect(await sums()).toMatchObject({ calls: 3, failed: 3, refused: 1 })

@@ -13,6 +13,7 @@ import {
 import { CallTableStore } from '../calls/calls.ts'
 import { openDatabase } from '../database/open-database.ts'
 import type { Schema } from '../schema.ts'
+import { readSums } from './read-sums.fixture.ts'
 import { UsageStore } from './usage.ts'
 import { UsageBacklog } from './usage-backlog.ts'
 
@@ -73,7 +74,7 @@ describe.each(databases)('on $name', (kind) => {
 
   const readCalls = async (usage: UsageStore, accountId = DEFAULT_ACCOUNT) =>
     (
-      await usage.read(accountId, {
+      await readSums(usage, accountId, {
         fromMs: NOON,
         toMs: NOON + HOUR,
         interval: 'all',

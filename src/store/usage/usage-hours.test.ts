@@ -10,6 +10,7 @@ import type { CallRecord } from '../../core/call.ts'
 import type { Cost } from '../../core/cost.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../../core/ids.ts'
 import { openStore, type Store } from '../open-store.ts'
+import { readSums } from './read-sums.fixture.ts'
 
 const HOUR = 3_600_000
 const NOON = Date.parse('2026-11-01T12:00:00Z')
@@ -123,16 +124,20 @@ describe.each(databases)('on $name', (kind) => {
   async function readTotals(batches: readonly (readonly CallRecord[])[], accountId: AccountId) {
     await forgetCalls(store)
     for (const batch of batches) await store.calls.insertMany(batch)
-    const byHour = await store.usage.read(accountId, {
+    const byHour = await readSums(store.usage, accountId, {
       ...range,
       interval: 'hour',
       groupBy: 'target',
     })
-    const [total] = await store.usage.read(accountId, { ...range, interval: 'all', groupBy: null })
+    const [total] = await readSums(store.usage, accountId, {
+      ...range,
+      interval: 'all',
+      groupBy: null,
+    })
     // Written into the hours, the notes say what they said before.
     await store.usage.rollUpDays(0)
     expect(
-      await store.usage.read(accountId, { ...range, interval: 'hour', groupBy: 'target' }),
+      await readSums(store.usage, accountId, { ...range, interval: 'hour', groupBy: 'target' }),
     ).toEqual(byHour)
     return { byHour, total }
   }
@@ -194,7 +199,7 @@ describe.each(databases)('on $name', (kind) => {
         await forgetCalls(store)
         await store.calls.insertMany(list)
         const read = () =>
-          store.usage.read(accountId, { ...range, interval: 'all', groupBy: 'credential' })
+          readSums(store.usage, accountId, { ...range, interval: 'all', groupBy: 'credential' })
         const sums = await read()
         for (const credential of ['own', 'platform', null]) {
           const its = list.filter(
@@ -216,7 +221,7 @@ describe.each(databases)('on $name', (kind) => {
         const lateCalls = late.map((call) => ({ ...call, id: `${call.id}_late` as CallId }))
         await forgetCalls(store)
         const read = () =>
-          store.usage.read(accountId, { ...range, interval: 'day', groupBy: 'gate' })
+          readSums(store.usage, accountId, { ...range, interval: 'day', groupBy: 'gate' })
         await store.calls.insertMany(list)
         const before = await read()
         await store.usage.rollUpDays(NOON + 48 * HOUR)

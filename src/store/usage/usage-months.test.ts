@@ -14,6 +14,7 @@ import {
 } from '../../core/ids.ts'
 import { openStore, type Store } from '../open-store.ts'
 import { shortenEncoded } from './latency-histogram.ts'
+import { readSums } from './read-sums.fixture.ts'
 import { DAY_MS, HOUR_MS } from './usage-hours.ts'
 import { sumUpRows } from './usage-roll-up.ts'
 import { planSpans } from './usage-rows.ts'
@@ -81,7 +82,7 @@ describe.each(databases)('on $name', (kind) => {
   async function readAll() {
     const answers: unknown[] = []
     for (const accountId of [DEFAULT_ACCOUNT, OTHER]) {
-      for (const query of QUERIES) answers.push(await store.usage.read(accountId, query))
+      for (const query of QUERIES) answers.push(await readSums(store.usage, accountId, query))
       const [last] = QUERIES
       answers.push(await store.usage.readLatencies(accountId, last))
       const since = await store.usageSums.since({ fromMs: Date.UTC(2025, 10), accountId })

@@ -16,6 +16,7 @@ import { GatehousePostgresDialect } from '../database/postgres-driver.ts'
 import { BunSqliteDialect } from '../database/sqlite-driver.ts'
 import type { Store } from '../open-store.ts'
 import type { Schema } from '../schema.ts'
+import { readSums } from './read-sums.fixture.ts'
 import { UsageStore } from './usage.ts'
 import { UsageBacklog } from './usage-backlog.ts'
 import { DAY_MS } from './usage-hours.ts'
@@ -58,7 +59,7 @@ describe.each(databases)('on $name', (kind) => {
   test('steps come in order of time with their groups, and the total is their sum', async () => {
     await withTestStore(kind, async (store) => {
       await fill(store)
-      const byDay = await store.usage.read(DEFAULT_ACCOUNT, {
+      const byDay = await readSums(store.usage, DEFAULT_ACCOUNT, {
         ...ALL,
         interval: 'day',
         groupBy: 'gate',
@@ -75,7 +76,7 @@ describe.each(databases)('on $name', (kind) => {
         expect([day, outputTokens]).toEqual([day, day])
         expect(Math.abs((duration.p50 ?? 0) - 100 - day)).toBeLessThan(0.02 * (100 + day) + 1)
       }
-      const [all, ...others] = await store.usage.read(DEFAULT_ACCOUNT, {
+      const [all, ...others] = await readSums(store.usage, DEFAULT_ACCOUNT, {
         ...ALL,
         interval: 'all',
         groupBy: null,
@@ -109,7 +110,7 @@ describe.each(databases)('on $name', (kind) => {
       await store.usage.rollUpDays(BEGIN_MS + 40 * DAY_MS)
       const query = { ...ALL, interval: 'day', groupBy: 'key' } as const
       const days = Map.groupBy(
-        await store.usage.read(DEFAULT_ACCOUNT, query),
+        await readSums(store.usage, DEFAULT_ACCOUNT, query),
         (sum) => sum.startsAt,
       )
       for (const day of keys) {
@@ -145,7 +146,7 @@ describe.each(databases)('on $name', (kind) => {
       }
       const counting = countTurns()
       const usage = new UsageStore(database, new UsageBacklog(database))
-      await usage.read(DEFAULT_ACCOUNT, { ...ALL, interval: 'all', groupBy: null })
+      await readSums(usage, DEFAULT_ACCOUNT, { ...ALL, interval: 'all', groupBy: null })
       isOver = true
       await counting
       await database.destroy()
@@ -163,7 +164,7 @@ describe.each(databases)('on $name', (kind) => {
       let nowMs = 0
       const clock = spyOn(performance, 'now').mockImplementation(() => (nowMs += 1))
       const read = () =>
-        store.usage.read(DEFAULT_ACCOUNT, { ...ALL, interval: 'day', groupBy: 'gate' })
+        readSums(store.usage, DEFAULT_ACCOUNT, { ...ALL, interval: 'day', groupBy: 'gate' })
       try {
         const sums = await read()
         expect(sleep).not.toHaveBeenCalled()

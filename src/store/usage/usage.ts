@@ -44,14 +44,9 @@ export class UsageStore {
 
   /**
    * In the order of time, then of the groups' names, the rest last; steps and groups without calls
-   * are left out. A range within folded days is widened to whole ones.
+   * are left out. A range within folded days is widened to whole ones: the query says which.
    * @throws HoursFoldedError where hours of folded days are asked for one by one
    */
-  async read(accountId: AccountId, query: UsageQuery): Promise<UsageSum[]> {
-    return (await this.readRange(accountId, query)).sums
-  }
-
-  /** Like `read`, and says which range it answers for. */
   async readRange(
     accountId: AccountId,
     asked: UsageQuery,
@@ -72,7 +67,7 @@ export class UsageStore {
   /**
    * How often calls took how long, step by step, in the order of time, and for which range, as in
    * `readRange`. Steps without calls are left out; `groupBy` is not looked at.
-   * @throws HoursFoldedError as `read`
+   * @throws HoursFoldedError as `readRange`
    */
   async readLatencies(
     accountId: AccountId,

@@ -35,33 +35,13 @@ export function createId(prefix: string): string {
   return `${prefix}_${createDigits()}`
 }
 
-export function createCallId(): CallId {
-  return createId('req') as CallId
-}
-
-export function createKeyId(): KeyId {
-  return createId('key') as KeyId
-}
-
-export function createAuditId(): AuditId {
-  return createId('audit') as AuditId
-}
-
-export function createAccountId(): AccountId {
-  return createId('acct') as AccountId
-}
-
-export function createUserId(): UserId {
-  return createId('user') as UserId
-}
-
-export function createInvitationId(): InvitationId {
-  return createId('inv') as InvitationId
-}
-
-export function createSessionId(): SessionId {
-  return createId('sess') as SessionId
-}
+export const createCallId = () => createId('req') as CallId
+export const createKeyId = () => createId('key') as KeyId
+export const createAuditId = () => createId('audit') as AuditId
+export const createAccountId = () => createId('acct') as AccountId
+export const createUserId = () => createId('user') as UserId
+export const createInvitationId = () => createId('inv') as InvitationId
+export const createSessionId = () => createId('sess') as SessionId
 
 export function createGateId(): GateId {
   return `gate-${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}` as GateId

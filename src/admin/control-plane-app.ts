@@ -125,9 +125,9 @@ export interface ControlPlaneDependencies {
     request: Request,
     call: { readonly caller: Caller; readonly id: CallId },
   ) => Promise<Response>
-  /** Told of every request that was answered. */
+  /** Called with every request that was answered. */
   readonly onAnswered?: ((request: AnsweredRequest) => void) | undefined
-  /** Told of every `internal_error`, with its cause, before it is answered. */
+  /** Called with every `internal_error`, with its cause, before it is answered. */
   readonly onFailure?: (error: GatewayError, requestId: string) => void
 }
 

@@ -38,7 +38,7 @@ const STEP_MS = DAY_MS
 export interface RetentionHorizonOptions {
   readonly keptMs: number
   readonly clock: Clock & Stopwatch
-  /** Told before far more than usual is deleted. */
+  /** Called before far more than usual is deleted. */
   readonly onOverdue: (overdue: Overdue) => void
 }
 

@@ -24,7 +24,7 @@ export interface HandleRoom {
 
 export interface HandleRoomOptions {
   readonly clock: Pick<Timekeeper, 'every'>
-  /** Told when it becomes crowded, and when there is room again. */
+  /** Called when it becomes crowded, and when there is room again. */
   readonly onChange: (
     isCrowded: boolean,
     figures: { readonly open: number; readonly most: number },

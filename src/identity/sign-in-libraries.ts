@@ -28,7 +28,7 @@ export interface IdentityOptions {
   readonly oidc: OidcProvider | undefined
   /** Asked when the library is loaded. */
   readonly secret: () => Secret
-  /** Told of what goes wrong inside. */
+  /** Called with what goes wrong inside. */
   readonly report: (message: string, cause: unknown) => void
 }
 

@@ -33,7 +33,7 @@ export interface UsageLeaseOptions {
   readonly storeKey: string
   /** Infinite: no limit. It may change. */
   readonly limit: () => Amounts
-  /** Told when the sums of all nodes are known anew. */
+  /** Called when the sums of all nodes are known anew. */
   readonly onSums: () => void
   readonly now: () => number
   /** Milliseconds since the Unix epoch. */

@@ -76,7 +76,7 @@ export interface RedisStoreOptions {
    * is compared.
    */
   readonly installationId?: string | undefined
-  /** Told once of each change; the error is why it is away. */
+  /** Called once for each change; the error is why it is away. */
   readonly onChange?: (state: RedisStoreState, error?: unknown) => void
   /** Another node has come since this one looked last. */
   readonly onNewNode?: () => void

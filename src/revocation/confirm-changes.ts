@@ -23,7 +23,7 @@ export interface ConfirmChangesOptions {
   readonly pause?: (delayMs: number) => Promise<unknown>
   /** Milliseconds of a clock that never goes back. */
   readonly steadyMs?: () => number
-  /** Told of each wait. */
+  /** Called with each wait. */
   readonly onConfirmed?: (durationMs: number) => void
 }
 

@@ -46,9 +46,9 @@ export interface SnapshotFreshnessOptions {
   readonly clocks?: Clocks
   /** Waits for so many milliseconds, by the same clocks. */
   readonly pause?: (delayMs: number) => Promise<unknown>
-  /** Told when the database is at an earlier change than this node, which follows it there. */
+  /** Called when the database is at an earlier change than this node, which follows it there. */
   readonly onSetBack?: (from: number, to: number) => void
-  /** Told when the database is lost, with why, and when it is back. */
+  /** Called when the database is lost, with why, and when it is back. */
   readonly onChange?: (state: FreshnessState, error?: unknown) => void
 }
 

@@ -27,7 +27,7 @@ export interface OwnedModelChecksOptions {
     owned: OwnedUpstream,
     options: Pick<ProbeOptions, 'signal' | 'onInterim'>,
   ) => Promise<ProbeResult | undefined>
-  /** Told when what was found could not be kept. */
+  /** Called when what was found could not be kept. */
   readonly onFailure: (error: unknown, model: OwnedModel) => void
 }
 

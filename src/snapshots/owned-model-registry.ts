@@ -32,12 +32,12 @@ export interface OwnedModelRegistryOptions {
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   readonly clock?: Clock
   /**
-   * Told at start of each credential that cannot be opened: its model answers no call until it can,
-   * or is given a new one.
+   * Called at start for each credential that cannot be opened: its model answers no call until it
+   * can, or is given a new one.
    */
   readonly onUnopened?: (model: OwnedModel, error: unknown) => void
   /**
-   * Told when calls to a model go out with another credential from now on, or in another header.
+   * Called when calls to a model go out with another credential from now on, or in another header.
    */
   readonly onChanged?: (accountId: AccountId, slug: string) => void
 }

@@ -24,9 +24,9 @@ export interface ProviderKeyRegistryOptions extends FlushOptions {
   /** Provider id → the operator's own credential. */
   readonly platform: ReadonlyMap<string, Secret>
   readonly clock?: Clock
-  /** Told when calls of an account to a provider go out with another credential from now on. */
+  /** Called when calls of an account to a provider go out with another credential from now on. */
   readonly onChanged?: (accountId: AccountId, providerId: string) => void
-  /** Told, once for each reason, that an account's key cannot be opened. */
+  /** Called once for each reason why an account's key cannot be opened. */
   readonly onUnopened?: (key: ProviderKey, error: unknown) => void
 }
 

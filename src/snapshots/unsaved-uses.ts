@@ -21,7 +21,7 @@ export interface UnsavedUsesOptions<Entry> {
 export interface FlushOptions {
   /** How long a last-used time waits in memory. Default five seconds. */
   readonly flushIntervalMs?: number
-  /** Told when last-used times could not be written; they are kept for the next attempt. */
+  /** Called when last-used times could not be written; they are kept for the next attempt. */
   readonly onFlushFailure?: (error: unknown) => void
 }
 

@@ -59,7 +59,8 @@ const ROWS_PER_STATEMENT = 500
 /**
  * All of it is copied or nothing. The tables of both have to be up to date, and nobody may write to
  * `from` meanwhile.
- * @param onProgress told how many rows of a table are copied so far, several times for a large one
+ * @param onProgress called with how many rows of a table are copied so far, several times for a
+ *   large one
  * @throws StoreNotEmptyError when `to` holds more than the account that every database begins with
  */
 export async function copyStore(

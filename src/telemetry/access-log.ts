@@ -121,7 +121,7 @@ export class AccessLog implements CallObserver {
     const timer = setTimeout(patience.resolve, CLOSE_MS)
     await Promise.race([written, patience.promise])
     clearTimeout(timer)
-    // What is left would be written as the process exits, again and again until somebody reads.
+    // Else the process tries to write the rest as it exits, again and again until somebody reads.
     destination.destroy()
   }
 }

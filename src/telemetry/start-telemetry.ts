@@ -86,7 +86,7 @@ export async function startTelemetry(
 // Several observers as one, none of which can break a call or keep the others from being told.
 
 /**
- * @param onFault told of what an observer threw, once for each of them
+ * @param onFault called with what an observer threw, once for each of them
  * @returns undefined where there is nobody to tell
  */
 export function combineObservers(

@@ -22,7 +22,7 @@ export interface EventPublisherOptions {
   readonly queue: Pick<WebhookTableStore, 'enqueue' | 'countDeliveries'>
   /** Called when something new is in the queue. */
   readonly onQueued: () => void
-  /** Told of events that were dropped, and why. */
+  /** Called with events that were dropped, and why. */
   readonly onDropped: (
     event: WebhookEvent,
     reason: 'queue full' | 'store failing',

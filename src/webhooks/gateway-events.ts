@@ -47,7 +47,7 @@ export function toBudgetEvent(share: ReachedShare): PublishedEvent {
   }
 }
 
-/** Told to the operator's account: it is about all. */
+/** Sent to the operator's account: it is about all. */
 export function toSetBackEvent(setBack: {
   readonly from: number
   readonly to: number
@@ -59,7 +59,7 @@ export function toSetBackEvent(setBack: {
   }
 }
 
-/** Told to the operator's account, as is what befalls the store. */
+/** Sent to the operator's account, as is what befalls the store. */
 export function toOtherRedisEvent(ids: {
   readonly found: string
   readonly expected: string

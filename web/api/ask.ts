@@ -14,13 +14,13 @@ import { ApiError, toApiError, unreachable } from './api-error.ts'
 
 export type { AnswerOf, OperationName, PagedName, QuestionOf, RowOf }
 
-/** Told of every answer that says the session has ended. */
+/** Called with every answer that says the session has ended. */
 let onSignedOut: () => void = () => {}
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener
 }
 
-/** Told of every question that nobody answered. */
+/** Called with every question that nobody answered. */
 let onUnreachable: () => void = () => {}
 export function whenUnreachable(listener: () => void): void {
   onUnreachable = listener

@@ -8,7 +8,7 @@ interface MenuProps {
   readonly trigger: ReactNode
   readonly align?: 'start' | 'end'
   /**
-   * Told when it has closed; the focus is back at its button before React shows what this changes.
+   * Called when it has closed; the focus is back at its button before React draws the changes.
    */
   readonly onClosed?: () => void
   /** `MenuItem`s and `MenuSeparator`s. */

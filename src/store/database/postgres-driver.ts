@@ -93,9 +93,10 @@ const MAX_WAITING = 500
 const NONE_FREE = 'timeout exceeded when trying to connect'
 
 /**
- * What all statements are written for: they wait for one another. Where an operator's default is
- * stricter, Postgres refuses all but one of several changes at once. A statement, because poolers
- * such as PgBouncer refuse a connection that begins with an option.
+ * All statements are written for this level, at which they wait for one another. At a stricter
+ * one, which may be an operator's default, Postgres refuses all but one of several changes at once.
+ * A statement sets it, because poolers such as PgBouncer refuse a connection that begins with an
+ * option.
  */
 export const READ_COMMITTED =
   'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED'

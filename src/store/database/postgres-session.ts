@@ -24,7 +24,7 @@ export interface PostgresSessionOptions {
   readonly channel: string
   readonly onNotice: () => void
   readonly onUp: () => void
-  /** Told once of each loss, with why. */
+  /** Called once for each loss, with why. */
   readonly onDown: (error: unknown) => void
 }
 

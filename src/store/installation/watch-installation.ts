@@ -32,7 +32,7 @@ export interface WatchInstallationOptions {
   /** @throws StoreFileGoneError */
   readonly assertThere: () => void
   readonly sync: () => Promise<void>
-  /** Told of each change of the standing. */
+  /** Called with each change of the standing. */
   readonly onStanding: (standing: StoreStanding) => void
   readonly onSetBack: (setBack: SetBack) => void
 }

@@ -1,9 +1,9 @@
 /**
  * The usage of each budget between its creation and the end of that hour, kept when the calls
- * themselves are deleted: the roll-ups know whole hours only. What it used in the hours of the rest
- * of that day is added when those are folded. So a reader adds three things, whatever was deleted
- * or folded meanwhile: what is kept here, the hours up to the end of the day, and the days after
- * it. Must not know who counts.
+ * themselves are deleted: the roll-ups know whole hours only. The budget's usage in the rest of
+ * that day is added when those hours are folded. So a reader adds three things, whatever was
+ * deleted or folded meanwhile: the usage kept here, the hours up to the end of the day, and the
+ * days after it. Must not know who counts.
  */
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
@@ -98,7 +98,7 @@ export async function moveToBeginnings(
   const hours = { accountId, fromMs: Math.min(...rests.map(({ fromMs }) => fromMs)) }
   for await (const rows of readPagesOf(transaction, 'usage_hours', { ...hours, untilMs: day.toMs }))
     for (const row of rows) sums.add(row)
-  // As they are kept now.
+  // The usage that is kept now.
   const kept = await ofDay
     .select(['id', 'first_tokens', 'first_micro_usd', 'first_unpriced'])
     .execute()

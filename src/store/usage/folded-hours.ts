@@ -1,8 +1,8 @@
 /**
  * Folds the hours of old days: their sums become rows of the day's first hour, in place of a row an
- * hour. Whoever adds up whole days gets the same as before, also from hours, and also a build that
- * knows nothing of it; what is gone is when in the day a call was. Must not know how long hours are
- * kept.
+ * hour. Sums of whole days stay the same, also those that are added up from hours, and also in a
+ * build that knows nothing of folding; the time of day of a call is lost. Must not know how long
+ * hours are kept.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
@@ -19,8 +19,9 @@ import { type RollUpPass, sumUpRows } from './usage-roll-up.ts'
 const ACCOUNTS_PER_STEP = 100
 
 /**
- * How often this process folded days of each account. Who reads a file in several statements reads
- * again where that came between: on a server a transaction of its own keeps it out.
+ * How often this process folded days of each account. A reader of a SQLite file, which takes
+ * several statements, reads again if a fold came between them; on Postgres a transaction of its own
+ * keeps it out.
  */
 export type Folds = Map<AccountId, number>
 

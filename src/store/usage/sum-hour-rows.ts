@@ -1,6 +1,6 @@
 /**
- * What one key or one gate of an account used within less than two days, added up by the database
- * from the sums of hours. Must not know who needs the sum.
+ * Has the database add up the usage of one key or one gate within less than two days, from the sums
+ * of hours. Must not know who needs the sum.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'

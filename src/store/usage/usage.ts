@@ -119,8 +119,8 @@ export class UsageStore {
   }
 
   /**
-   * Makes one of the hours of every day that ended before this time: its first, which has all.
-   * What was used in days, weeks, months and all time stays as it is.
+   * Folds the hours of every day that ended before this time into its first. Sums of days, weeks,
+   * months and all time stay as they are.
    * @returns how many days
    */
   async foldHours(beforeMs: number, options: RollUpOptions = {}): Promise<number> {

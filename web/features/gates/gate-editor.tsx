@@ -91,7 +91,7 @@ export function GateEditor({
     save.reset()
   }
   const discard = () => {
-    // As it is by now.
+    // The gate as the others have left it.
     begin(gate)
     save.reset()
   }

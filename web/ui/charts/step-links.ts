@@ -9,7 +9,7 @@ export type AddressOf = (startMs: number, seriesKey: string | undefined) => LogA
 export interface StepLinks {
   /** The series that arrow keys chose; undefined: all together. */
   readonly chosenKey: string | undefined
-  /** Told by the tooltip: where the arrow keys or the pointer are. */
+  /** The tooltip calls it: where the arrow keys or the pointer are. */
   readonly stand: (startMs: number | undefined) => void
   readonly press: (event: KeyboardEvent) => void
   readonly click: (event: MouseEvent, startMs: number, seriesKey?: string) => void

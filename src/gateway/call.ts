@@ -165,10 +165,12 @@ export function beginAttempt(
   }
 }
 
-/** Its upstream goes on for nobody, and may charge for what it read. */
-export function giveUpAttempt(attempt: AttemptRecord): void {
+/** Its upstream goes on for nobody, and may charge for what it read and wrote. */
+export function giveUpAttempt(clock: Stopwatch, attempt: AttemptRecord): void {
+  if (attempt.failedAt !== null) return
+  attempt.failedAt = clock.elapsed()
   const hasRefused = attempt.status !== null && (attempt.status < 200 || attempt.status > 299)
-  if (attempt.isSent && attempt.failedAt === null && !hasRefused) attempt.isGivenUp = true
+  attempt.isGivenUp = attempt.isSent && !hasRefused
 }
 
 /** @param call `begunAt` on the clock's `elapsed` scale */

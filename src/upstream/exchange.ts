@@ -42,6 +42,8 @@ export type TakePiece = (piece: Uint8Array) => boolean
 
 /** Closing or aborting it closes the connection at once. */
 export interface Exchange {
+  /** Whether the request went out to an upstream that took the connection. */
+  readonly isSent: boolean
   /** Sends the request and waits for the answer's head. @throws UpstreamFailure */
   send(): Promise<AnswerHead>
   /** The next piece of the body, undefined at its clean end. @throws UpstreamFailure */

@@ -272,6 +272,17 @@ describe('endings', () => {
     expect(await exchange.read()).toBeUndefined()
   })
 
+  test('a request counts as sent from where a connection takes it, and not before', async () => {
+    const upstream = startUpstream(() => {})
+    const asked = open(upstream.url, { totalMs: 500 })
+    const sending = failureOf(asked.exchange.send())
+    await pollUntil('the request', () => asked.exchange.isSent)
+    expect(await sending).toBe('total_timeout')
+    const refused = open('http://127.0.0.1:1/')
+    expect(await failureOf(refused.exchange.send())).toBe('connect_failed')
+    expect(refused.exchange.isSent).toBeFalse()
+  })
+
   test('a client that left before the start causes no request', async () => {
     const upstream = startUpstream(silence)
     const { exchange, client } = open(upstream.url)

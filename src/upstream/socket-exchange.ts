@@ -59,6 +59,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   #unreadBytes = 0
   /** When the answer has to be whole, on the deadlines' scale. */
   #endBy: number
+  isSent = false
   #isWhole = false
   /** Nobody waits for the answer. */
   #isLeft = false
@@ -224,6 +225,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   #askOver(connection: Connection, question: Question): boolean {
     this.#connection = connection
     if (!connection.ask(question, this)) return false
+    this.isSent = true
     this.#phase = 'asked'
     this.#wait(this.#timeouts.firstByteMs)
     return true

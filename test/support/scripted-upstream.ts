@@ -160,6 +160,7 @@ class ScriptedExchange implements Exchange {
   readonly #ended = Promise.withResolvers<never>()
   #sent: SentRequest | undefined
   #callOffPause: (() => void) | undefined
+  isSent = false
   #isOver = false
   #isLeft = false
 
@@ -193,6 +194,8 @@ class ScriptedExchange implements Exchange {
       state: 'open',
     }
     this.#steps = [...this.#around.begin(this.#sent)]
+    // A script that cannot be connected to begins with that.
+    this.isSent = this.#steps[0]?.type !== 'fail'
     const step = await this.#nextStep()
     if (step?.type !== 'head') throw new Error('A script has to begin its answer with a head.')
     if (Object.values(step.headers).some((value) => CONTROL.test(value))) {

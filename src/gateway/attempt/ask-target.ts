@@ -33,7 +33,7 @@ import {
   type OutgoingRequest,
 } from './begin-answer.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
-import { toFailure } from './failures.ts'
+import { isOurEnd, toFailure } from './failures.ts'
 import { askedDelayMs, isTargetsFault } from './retry.ts'
 import { signRequest } from './sign-request.ts'
 
@@ -102,8 +102,9 @@ export async function askTarget(
   } catch (thrown) {
     exchange?.close()
     const isCancelled = thrown instanceof UpstreamFailure && thrown.type === 'cancelled'
-    if (isCancelled) giveUpAttempt(attempt)
-    attempt.failedAt = clock.elapsed()
+    attempt.isSent = exchange?.isSent === true
+    if (isCancelled || isOurEnd(thrown)) giveUpAttempt(clock, attempt)
+    attempt.failedAt ??= clock.elapsed()
     // The client went away: no blame on the upstream.
     if (isCancelled) {
       breakers.noteAbandoned(target.healthKey)

@@ -13,6 +13,14 @@ const TIMEOUTS: ReadonlySet<UpstreamFailureType> = new Set([
   'total_timeout',
 ])
 
+/** The gate's time was over, or the call's key was deleted, while the upstream went on. */
+export function isOurEnd(thrown: unknown): boolean {
+  return (
+    thrown instanceof UpstreamFailure &&
+    (thrown.type === 'total_timeout' || thrown.type === 'revoked')
+  )
+}
+
 /** @param cause where an upstream was asked already */
 export function keyIsGone(cause?: UpstreamFailure): GatewayError {
   return new GatewayError('unauthorized', 'The API key of this call was deleted or has expired.', {

@@ -1,5 +1,5 @@
 /** Asks a second target when the first is late, and takes whichever begins to answer first. */
-import type { Timekeeper } from '../../core/clock.ts'
+import type { Stopwatch, Timekeeper } from '../../core/clock.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import { giveUpAttempt } from '../call.ts'
 import type { AttemptRecord } from '../call-observer.ts'
@@ -39,7 +39,7 @@ export async function askHedged(
   try {
     const winner = await Promise.any([early.attempted, late.attempted])
     noteTarget(input.call, winner.target)
-    cancel(winner.target === first ? late : early)
+    cancel(ports.clock, winner.target === first ? late : early)
     return winner
   } catch (thrown) {
     throw lastFailure(thrown)
@@ -63,9 +63,9 @@ function ask(ports: AskPorts, input: Attempting, target: Target): Asked {
  * One that began to answer in the same moment is closed; one that has not is cancelled, and its
  * failure means nothing.
  */
-function cancel({ attempted, leave, attempt }: Asked): void {
+function cancel(clock: Stopwatch, { attempted, leave, attempt }: Asked): void {
   // At once: the call may be settled before the attempt notices that it was cancelled.
-  if (attempt !== undefined) giveUpAttempt(attempt)
+  if (attempt !== undefined) giveUpAttempt(clock, attempt)
   leave.abort()
   attempted.then(
     ({ answer }) => {

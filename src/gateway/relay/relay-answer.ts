@@ -12,7 +12,7 @@ import type { TapOutput } from '../../wire/dialect.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
-import { toFailure, unusableAnswer } from '../attempt/failures.ts'
+import { isOurEnd, toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
 import type { AdmittedCall, Call } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
@@ -280,14 +280,6 @@ export async function cutBody(
   await new Promise<void>((resolve) => clock.after(afterMs, resolve))
   // Bun cuts the connection; the failure has been told and written down already.
   throw undefined
-}
-
-/** The gate's time was over, or the call's key was deleted, while the upstream went on. */
-function isOurEnd(thrown: unknown): boolean {
-  return (
-    thrown instanceof UpstreamFailure &&
-    (thrown.type === 'total_timeout' || thrown.type === 'revoked')
-  )
 }
 
 interface BrokenAnswer {

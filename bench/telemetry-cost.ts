@@ -157,6 +157,7 @@ function settleOne(observer: CallObserver | undefined): void {
     accepted: REQUEST,
     isStrict: false,
     tools: [],
+    outputCap: undefined,
     headers: {},
     place: undefined,
     ticket: { headers: {}, reserveQuota: () => undefined, settle() {} },

@@ -30,10 +30,12 @@ export function admit(
   ports.ledger.assertWritable()
   const tools = listHostedTools(accepted.body, call.dialect)
   call.tools = tools
+  const outputCap = readOutputCap(accepted.body)
+  call.outputCap = outputCap
   const ahead = {
     gateId: accepted.gateId,
     startedAtMs: call.startedAt,
-    estimatedTokens: estimateTokens(accepted),
+    estimatedTokens: estimateTokens(accepted, outputCap),
   }
   const toolFees = tools.length === 0 ? 0 : (ports.prices?.feesOf(tools) ?? 0)
   const ticket = ports.limits.admit(caller, toolFees === 0 ? ahead : { ...ahead, toolFees })
@@ -57,10 +59,15 @@ const BYTES_PER_TOKEN = 4
 const MAX_OUTPUT_TOKENS = 1_000_000
 /** These members say how long the answer may become. Each dialect has one, OpenAI's chat two. */
 const OUTPUT_CAPS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
+/** As many answers as this says, each as long as the cap. */
+const ANSWERS = 'n'
 
 /** A whole number: the body as text, and the whole of the output cap where there is one. */
-export function estimateTokens({ body }: Pick<AcceptedRequest, 'body'>): number {
-  return estimateTextTokens(body.bytes.byteLength) + readOutputCap(body)
+export function estimateTokens(
+  { body }: Pick<AcceptedRequest, 'body'>,
+  outputCap = readOutputCap(body),
+): number {
+  return estimateTextTokens(body.bytes.byteLength) + (outputCap ?? 0)
 }
 
 /** A whole number. */
@@ -145,14 +152,27 @@ function isBase64(bytes: Uint8Array, start: number, end: number): boolean {
   )
 }
 
-function readOutputCap(body: AcceptedRequest['body']): number {
+/**
+ * Of all answers that are asked for at once. The greatest cap counts: a target heeds one of them,
+ * and a small one beside it would set nothing aside.
+ * @returns undefined: there is none
+ */
+function readOutputCap(body: AcceptedRequest['body']): number | undefined {
+  let greatest: number | undefined
   for (const name of OUTPUT_CAPS) {
-    const member = body.get(name)
-    if (member === undefined || body.type(member) !== 'number') continue
-    const cap = Math.ceil(Number(body.value(member)))
-    return Math.min(MAX_OUTPUT_TOKENS, Math.max(0, cap))
+    const cap = readNumber(body, name)
+    if (cap !== undefined && cap > (greatest ?? 0)) greatest = Math.ceil(cap)
   }
-  return 0
+  if (greatest === undefined) return undefined
+  const answers = Math.max(1, Math.ceil(readNumber(body, ANSWERS) ?? 1))
+  return Math.min(MAX_OUTPUT_TOKENS, greatest * answers)
+}
+
+function readNumber(body: AcceptedRequest['body'], name: string): number | undefined {
+  const member = body.get(name)
+  return member !== undefined && body.type(member) === 'number'
+    ? Number(body.value(member))
+    : undefined
 }
 
 /**

@@ -42,6 +42,8 @@ export interface Call {
   isStrict: boolean
   /** That it asks the vendor to run; known once it is admitted. */
   tools: readonly AskedTool[]
+  /** Tokens; known once it is admitted. Undefined: it says nothing of it. */
+  outputCap: number | undefined
   /** From here on the call is settled, whatever happens. */
   ticket: Ticket | undefined
   /** Set once its body was let go. */
@@ -130,6 +132,7 @@ export function beginCall(
     accepted: undefined,
     isStrict: false,
     tools: NOTHING,
+    outputCap: undefined,
     ticket: undefined,
     bodyFigures: undefined,
     settled: undefined,

@@ -20,6 +20,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     place: undefined,
     isStrict: false,
     tools: [],
+    outputCap: undefined,
     accepted: { stream: false, gateId: 'nobody' } as AdmittedCall['accepted'],
     share: { take: () => {}, giveBack: () => {} },
     ticket: { headers: {}, reserveQuota: () => undefined, settle: (used) => void spent.push(used) },

@@ -60,6 +60,11 @@ export interface AttemptRecord {
   isPlatforms: boolean
   /** Whether it was asked in another dialect than the caller's, where no tool of a vendor's goes. */
   isTranslated: boolean
+  /**
+   * Whether the model may write for long without any of it being seen: a whole answer, or reasoning
+   * before the first text of a stream.
+   */
+  writesUnseen: boolean
   /** Whether the request went out: from then on the upstream may charge for it. */
   isSent: boolean
   /**

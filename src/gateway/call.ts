@@ -162,6 +162,7 @@ export function beginAttempt(
     failedAt: null,
     isPlatforms: false,
     isTranslated: false,
+    writesUnseen: false,
     isSent: false,
     isGivenUp: false,
     trace,

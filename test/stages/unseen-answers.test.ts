@@ -7,19 +7,33 @@ import { InProcessGateway } from '../support/in-process-gateway.ts'
 import {
   head,
   json,
+  pause,
   piece,
   type Script,
   SILENCE,
   UNREACHABLE,
 } from '../support/scripted-upstream.ts'
-import { CHAT, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
+import {
+  CHAT,
+  CHAT_ANSWER,
+  CHAT_USAGE,
+  chatBody,
+  GATE,
+  runRows,
+  TARGET,
+} from '../support/stage-rows.ts'
 
 const JSON_HEAD = head(200, { 'content-type': 'application/json' })
 const timed = (timeoutMs: number, members: object = {}) => ({
   gates: { [GATE]: { targets: [{ model: TARGET }], timeoutMs, ...members } },
 })
 /** A small chat call is 63 bytes, which is 16 tokens. */
-const INPUT = { inputTokens: 16, outputTokens: 0 }
+const tokens = (inputTokens: number, outputTokens: number) => ({
+  inputTokens,
+  outputTokens,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+})
 
 describe('an answer that the gate’s time has cut off is paid for', () => {
   const timedOut = { outcome: 'failed', status: 504, errorKind: 'upstream_timeout' } as const
@@ -32,7 +46,7 @@ describe('an answer that the gate’s time has cut off is paid for', () => {
       sent: [{ state: 'total_timeout' }],
       settled: {
         ...timedOut,
-        usage: expect.objectContaining(INPUT) as never,
+        usage: tokens(16, 0),
         cost: { microUsd: 16, status: 'estimated', source: 'scripted' },
       },
       spent: { tokens: 16 },
@@ -43,7 +57,7 @@ describe('an answer that the gate’s time has cut off is paid for', () => {
       upstream: [[JSON_HEAD, piece('{"choices":['), SILENCE]],
       seen: { status: 504 },
       sent: [{ state: 'total_timeout' }],
-      settled: { ...timedOut, usage: expect.objectContaining(INPUT) as never },
+      settled: { ...timedOut, usage: tokens(16, 0) },
       spent: { tokens: 16 },
     },
     {
@@ -52,7 +66,7 @@ describe('an answer that the gate’s time has cut off is paid for', () => {
       upstream: [json(429, {}), [SILENCE]],
       seen: { status: 504 },
       sent: [{}, { state: 'total_timeout' }],
-      settled: { ...timedOut, attempts: 2, usage: expect.objectContaining(INPUT) as never },
+      settled: { ...timedOut, attempts: 2, usage: tokens(16, 0) },
       spent: { tokens: 16 },
     },
     {
@@ -91,4 +105,102 @@ describe('an answer whose key was deleted meanwhile is paid for', () => {
     expect(record?.cost?.status).toBe('estimated')
     await gateway.assertNothingIsLeft()
   })
+})
+
+describe('whatever a model wrote in the meantime is estimated by the time that it had', () => {
+  const left = { status: 502, ending: 'left' } as const
+  const cancelled = { outcome: 'cancelled', status: 499 } as const
+  const used = (inputTokens: number, outputTokens: number) => ({
+    usage: tokens(inputTokens, outputTokens),
+    cost: {
+      microUsd: inputTokens + 10 * outputTokens,
+      status: 'estimated' as const,
+      source: 'scripted',
+    },
+  })
+  const REASONER = 'openai/o4-mini'
+
+  runRows([
+    {
+      name: 'of a whole answer that its client did not wait for',
+      upstream: [[SILENCE]],
+      client: { leavesAfterMs: 11_000 },
+      seen: left,
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, ...used(16, 500) },
+      spent: { tokens: 516 },
+    },
+    {
+      name: 'of one that the gate’s time has cut off',
+      gateway: timed(3_000),
+      upstream: [[JSON_HEAD, SILENCE]],
+      seen: { status: 504 },
+      sent: [{ state: 'total_timeout' }],
+      settled: { outcome: 'failed', ...used(16, 100) },
+    },
+    {
+      name: 'up to the cap of the request, for each of its answers',
+      request: { body: chatBody({ max_tokens: 20, n: 2 }) },
+      upstream: [[SILENCE]],
+      client: { leavesAfterMs: 11_000 },
+      seen: left,
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, ...used(22, 40) },
+    },
+    {
+      name: 'of a stream before its first event, from a model that reasons',
+      gateway: { gates: { [GATE]: [REASONER] } },
+      request: { body: chatBody({ stream: true }) },
+      upstream: [[SILENCE]],
+      client: { leavesAfterMs: 11_000 },
+      seen: left,
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, ...used(20, 500) },
+    },
+    {
+      name: 'of a stream that began without its target, from a model that reasons',
+      gateway: { gates: { [GATE]: [REASONER] }, commitAfterMs: 2_000 },
+      request: { body: chatBody({ stream: true }) },
+      upstream: [[SILENCE]],
+      client: { leavesAfterMs: 11_000 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, ...used(20, 500) },
+    },
+    {
+      name: 'but not of a stream from a model that does not: it may be waiting in a queue',
+      request: { body: chatBody({ stream: true }) },
+      upstream: [[SILENCE]],
+      client: { leavesAfterMs: 11_000 },
+      seen: left,
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, ...used(20, 0) },
+    },
+    {
+      name: 'and not of vectors',
+      gateway: { gates: { [GATE]: ['openai/text-embedding-3-large'] } },
+      request: { path: '/v1/embeddings', body: { model: GATE, input: ['hi'] } },
+      upstream: [[SILENCE]],
+      client: { leavesAfterMs: 11_000 },
+      seen: left,
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, usage: tokens(9, 0) },
+    },
+    {
+      name: 'of a target that lost to a hedge',
+      gateway: {
+        gates: {
+          [GATE]: { targets: [{ model: TARGET }, { model: 'groq/other' }], hedgeAfterMs: 10_000 },
+        },
+      },
+      upstream: [[SILENCE], [pause(1_000), ...CHAT_ANSWER]],
+      seen: { status: 200 },
+      sent: [{ state: 'cancelled' }, { state: 'whole' }],
+      settled: {
+        outcome: 'succeeded',
+        usage: { ...CHAT_USAGE, inputTokens: 11 + 16, outputTokens: 7 + 500 },
+        cost: { microUsd: 81 + 16 + 5_000, status: 'estimated', source: 'scripted+hedge' },
+      },
+    },
+  ])
 })

@@ -85,6 +85,7 @@ export async function askTarget(
   const attempt = beginAttempt(clock, target.name, call.trace?.beginAttempt())
   attempt.isPlatforms = target.owner === 'platform'
   attempt.isTranslated = target.isTranslated
+  attempt.writesUnseen = writesUnseen(call, target)
   call.attempts.push(attempt)
   noteTarget(call, target)
   if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)
@@ -117,6 +118,11 @@ export async function askTarget(
     else breakers.noteAbandoned(target.healthKey)
     throw failure
   }
+}
+
+/** Vectors are no tokens that a model writes. */
+function writesUnseen({ dialect, accepted }: AdmittedCall, { traits }: Target): boolean {
+  return dialect.isEmbeddings !== true && (!accepted.stream || traits.reasoning !== undefined)
 }
 
 /** Notes what the call's record will say of its target. */

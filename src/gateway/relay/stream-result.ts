@@ -9,7 +9,7 @@ import type { Usage } from '../../core/usage.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { AdmittedCall } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
-import type { CallResult, SettlePorts } from '../settle/settle.ts'
+import { type CallResult, type SettlePorts, unseenBytesIn } from '../settle/settle.ts'
 import { atLeastOneEach } from '../surcharges.ts'
 import type { AnswerSink } from './streamed-answer.ts'
 
@@ -86,11 +86,6 @@ function unreportedOf({ clock }: SettlePorts, relayed: Relayed): number {
   return call.dialect.isEmbeddings === true || usage !== null ? 0 : answer.counted.textBytes
 }
 
-/** Models that reason write two to three times as much in a second: nobody is charged too much. */
-const HIDDEN_BYTES_PER_SECOND = 200
-/** A model that does not reason is silent for this long at first, too. */
-const USUAL_SILENCE_MS = 1_000
-
 /**
  * The reasoning that nobody was shown, in bytes of text, by how long the model was silent before
  * its first text. Sealed reasoning is counted with the text.
@@ -99,6 +94,5 @@ function hiddenBytes({ call, target }: Relayed, clock: SettlePorts['clock']): nu
   const attempt = call.attempts.findLast((asked) => asked.target === target.name)
   if (target.traits.reasoning === undefined || attempt === undefined) return 0
   const { at, bytes } = call.firstText ?? { at: call.leftAt ?? clock.elapsed(), bytes: 0 }
-  const silentMs = at - attempt.askedAt - USUAL_SILENCE_MS
-  return Math.max(0, Math.round((silentMs / 1_000) * HIDDEN_BYTES_PER_SECOND) - bytes)
+  return Math.max(0, unseenBytesIn(at - attempt.askedAt) - bytes)
 }

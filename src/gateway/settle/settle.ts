@@ -146,7 +146,7 @@ interface UsedPart {
 }
 
 /** Whose body may have been let go. */
-type AskedCall = Pick<AdmittedCall, 'accepted' | 'bodyFigures' | 'tools' | 'attempts'>
+type AskedCall = Pick<AdmittedCall, 'accepted' | 'bodyFigures' | 'tools' | 'outputCap' | 'attempts'>
 
 interface EndedCall {
   readonly asked: AskedCall
@@ -168,10 +168,29 @@ function listUsed(call: EndedCall): readonly UsedPart[] {
     parts.push({ target, usage: reported, isEstimated: false, toolUses })
   for (const attempt of call.attempts) {
     if (!attempt.isGivenUp) continue
-    const usage = onlyInput(inputTokensOf(asked))
+    const usage = { ...onlyInput(inputTokensOf(asked)), outputTokens: unseenTokens(asked, attempt) }
     parts.push({ target: attempt.target, usage, isEstimated: true, toolUses: unseenUses(asked) })
   }
   return parts
+}
+
+/** Models write two to three times as much in a second: nobody is charged too much. */
+const UNSEEN_BYTES_PER_SECOND = 200
+/** A model is silent for this long at first, and writes nothing yet. */
+const USUAL_SILENCE_MS = 1_000
+
+/** The text that a model has written without showing it, in bytes, by how long it was silent. */
+export function unseenBytesIn(silentMs: number): number {
+  return Math.max(0, Math.round(((silentMs - USUAL_SILENCE_MS) / 1_000) * UNSEEN_BYTES_PER_SECOND))
+}
+
+/** As much as the request let it write at most. */
+function unseenTokens(
+  { outputCap = Number.POSITIVE_INFINITY }: AskedCall,
+  { writesUnseen, askedAt, failedAt }: AttemptRecord,
+): number {
+  if (!writesUnseen || failedAt === null) return 0
+  return Math.min(outputCap, estimateTextTokens(unseenBytesIn(failedAt - askedAt)))
 }
 
 /** A stream tells of itself before a tool is run; of a whole answer nothing is seen until its end. */
@@ -183,14 +202,17 @@ function sumUsed(parts: readonly UsedPart[]): Usage | null {
   const first = parts[0]
   if (first === undefined) return null
   let { usage } = first
-  // Others were given up before they wrote anything: they read, and nothing is known of their
-  // caches.
+  // Others were given up before they showed anything: nothing is known of their caches.
   for (let at = 1; at < parts.length; at += 1) {
-    const read = parts[at]?.usage?.inputTokens
+    const more = parts[at]?.usage
     usage =
       usage === null
-        ? onlyInput(read ?? 0)
-        : { ...usage, inputTokens: addTokens(usage.inputTokens, read) }
+        ? (more ?? null)
+        : {
+            ...usage,
+            inputTokens: addTokens(usage.inputTokens, more?.inputTokens),
+            outputTokens: addTokens(usage.outputTokens, more?.outputTokens),
+          }
   }
   return usage
 }

@@ -162,6 +162,8 @@ export interface Dialect {
    * A whole stream of a call that fails before its first event. Absent where nothing is streamed.
    */
   encodeFailedStream?(error: GatewayError): Uint8Array
+  /** Set where vendors charge for no call, whatever becomes of it. */
+  readonly isFree?: true
   /** Set where requests are for embeddings, whose translation is its own (wire/embeddings/). */
   readonly isEmbeddings?: true
   /**

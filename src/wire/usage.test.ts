@@ -97,15 +97,15 @@ describe.each(DIALECTS)('%s', (dialect) => {
       expect(readUsage(dialect, reported)).toBeNull()
   })
 
-  test('an empty report counts nothing', () => {
-    expect(readUsage(dialect, {})).toEqual(NOTHING)
+  test('an empty report is none: no call reads and writes nothing', () => {
+    expect(readUsage(dialect, {})).toBeNull()
     const details = {
       input_tokens_details: null,
       prompt_tokens_details: 'x',
       tokens: null,
       billed_units: 7,
     }
-    expect(readUsage(dialect, details)).toEqual(NOTHING)
+    expect(readUsage(dialect, details)).toBeNull()
   })
 })
 
@@ -145,10 +145,12 @@ test('a count is never negative, broken or not a number, however odd the report'
 })
 
 test('tokens written to a cache are those that the provider reports, and unknown without a report', () => {
-  expect(readUsage('anthropic-messages', { cache_creation_input_tokens: 0 })).toEqual({
-    ...NOTHING,
-    cacheWriteTokens: 0,
+  const read = { ...NOTHING, inputTokens: 9 }
+  const report = (written: number | null) => ({
+    input_tokens: 9,
+    cache_creation_input_tokens: written,
   })
-  expect(readUsage('anthropic-messages', { cache_creation_input_tokens: null })).toEqual(NOTHING)
+  expect(readUsage('anthropic-messages', report(0))).toEqual({ ...read, cacheWriteTokens: 0 })
+  expect(readUsage('anthropic-messages', report(null))).toEqual(read)
   expect(readUsage('bedrock-converse', { cacheWriteInputTokens: -1 })).toBeNull()
 })

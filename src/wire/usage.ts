@@ -2,7 +2,7 @@
  * Each dialect's usage arithmetic in one table, from its own names to ours. Sums nothing a provider
  * did not report.
  */
-import type { Usage } from '../core/usage.ts'
+import { toTrueUsage, type Usage } from '../core/usage.ts'
 
 type UsageReader = (reported: Record<string, unknown>) => Usage
 
@@ -76,12 +76,12 @@ export const USAGE_READERS = {
 
 /**
  * @returns null unless the provider sent an object whose sums are counts: a missing report is not a
- * report of zero, and neither is one that cannot be true
+ * report of zero, and neither is one that cannot be true. No call reads and writes nothing.
  */
 export function readUsage(dialect: keyof typeof USAGE_READERS, reported: unknown): Usage | null {
   if (typeof reported !== 'object' || reported === null || Array.isArray(reported)) return null
-  const usage = USAGE_READERS[dialect](reported as Record<string, unknown>)
-  return Number.isNaN(usage.inputTokens + usage.outputTokens) ? null : usage
+  const usage = toTrueUsage(USAGE_READERS[dialect](reported as Record<string, unknown>))
+  return usage === null || usage.inputTokens + usage.outputTokens === 0 ? null : usage
 }
 
 /** Absent is not zero: what was written to a cache has a price of its own. */

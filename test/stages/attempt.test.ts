@@ -675,7 +675,7 @@ describe('an unusable answer:', () => {
         text: '{"choices":[]}',
       },
       sent: [{}],
-      settled: { ...succeeded, usage: null },
+      settled: succeeded,
     },
     {
       name: 'except JSON under another name of its type',

@@ -39,6 +39,14 @@ function succeeded(dialect: string, target: string, usage: Usage | null) {
   } as const
 }
 
+/** As much as the body is long. */
+const ofFields = (inputTokens: number): Usage => ({
+  inputTokens,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+})
+
 const ASKED_ONCE = {
   'x-gatehouse-attempts': '1',
   'x-gatehouse-ignored': null,
@@ -229,7 +237,10 @@ describe('without streams', () => {
           ...(seen === undefined ? { text: answer } : { json: seen as object }),
         },
         sent: [{ state: 'whole' }],
-        settled: { ...succeeded(caller, target, usage), stream: false },
+        settled: {
+          ...succeeded(caller, target, usage === 'estimated' ? ofFields(10) : usage),
+          stream: false,
+        },
       }))
   }
 

@@ -369,6 +369,13 @@ describe('an answer too large to hold', () => {
     'tokens":7}',
     ',"y":[1]}',
   ]
+  /** A string so long without a space is a medium, of 1,500 tokens. */
+  const ESTIMATED = {
+    inputTokens: 16,
+    outputTokens: 1_536,
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+  }
   const VECTOR = Array(3_072).fill('-0.0123456789012345678901').join()
   const vectors = [
     '{"object":"list","data":[',
@@ -378,12 +385,12 @@ describe('an answer too large to hold', () => {
 
   runRows([
     {
-      name: 'flows through to the byte; its usage is unknown without a report',
+      name: 'flows through to the byte; its usage is estimated without a report',
       upstream: [[head(200, type), ...pieces.map(piece)]],
       seen: { status: 200, text },
       sent: [{ state: 'whole' }],
-      settled: { ...succeeded, usage: null },
-      spent: { tokens: null },
+      settled: { ...succeeded, usage: ESTIMATED },
+      spent: { tokens: 1_552 },
     },
     {
       name: 'is counted, whichever piece its usage comes in',
@@ -444,7 +451,7 @@ describe('an answer too large to hold', () => {
       ],
       seen: { status: 200, text },
       sent: [{ state: 'whole' }],
-      settled: { ...succeeded, usage: null },
+      settled: { ...succeeded, usage: ESTIMATED },
     },
     {
       name: 'that breaks is cut, and keeps its last piece back',

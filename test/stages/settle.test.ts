@@ -29,7 +29,17 @@ import {
 } from '../support/stage-rows.ts'
 
 const UNKNOWN = { microUsd: null, status: 'unknown', source: null } as const
-const answer = (usage: unknown) => json(200, { id: 'c', choices: [], usage })
+const answer = (usage: unknown) =>
+  json(200, { id: 'c', choices: [{ message: { content: 'twenty-four bytes of it.' } }], usage })
+/** A small chat call is 63 bytes, which is 16 tokens. */
+const guessed = (inputTokens: number, outputTokens: number) => ({
+  usage: { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 },
+  cost: {
+    microUsd: inputTokens + 10 * outputTokens,
+    status: 'estimated' as const,
+    source: 'scripted',
+  },
+})
 const MOST = Number.MAX_SAFE_INTEGER
 const streaming = { body: chatBody({ stream: true, stream_options: { include_usage: true } }) }
 
@@ -65,25 +75,58 @@ describe('usage', () => {
         ['numbers as text', { prompt_tokens: '11', completion_tokens: '7' }],
         ['half a token', { prompt_tokens: 11, completion_tokens: 7.5 }],
         ['more than any number', { prompt_tokens: 1e308, completion_tokens: 7 }],
+        ['an empty report', {}],
+        ['nothing read and nothing written', { prompt_tokens: 0, completion_tokens: 0 }],
       ] as const
     ).map(([name, usage]) => ({
-      name: `is unknown where it reported ${name}: no guess`,
+      name: `is estimated where it reported ${name}: whoever runs a model chooses what it says`,
       upstream: [answer(usage)],
       seen: { status: 200 },
       sent: [{}],
-      settled: { outcome: 'succeeded' as const, usage: null, cost: UNKNOWN },
-      spent: { tokens: null },
+      settled: { outcome: 'succeeded' as const, ...guessed(16, 6) },
+      spent: { tokens: 22 },
+    })),
+    ...[
+      { prompt_tokens: 1e15, completion_tokens: 7 },
+      { prompt_tokens: 0, completion_tokens: 0 },
+      { prompt_tokens: -1, completion_tokens: 7 },
+    ].map((usage) => ({
+      name: `is estimated of a stream whose server reports ${JSON.stringify(usage)}`,
+      request: streaming,
+      upstream: [
+        stream([
+          'data: {"choices":[{"delta":{"content":"twenty-four bytes of it."}}]}\n\n',
+          `data: ${JSON.stringify({ choices: [], usage })}\n\n`,
+          'data: [DONE]\n\n',
+        ]),
+      ],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded' as const, ...guessed(30, 6) },
+      spent: { tokens: 36 },
     })),
     {
-      name: 'is unknown if an owned model reports more tokens than any model reads',
+      name: 'is estimated of an answer however it is nested, by what the model wrote in it',
+      upstream: [
+        json(
+          200,
+          `{"id":"c","choices":[{"message":{"content":"twenty-four bytes of it.","x":${'['.repeat(200)}${']'.repeat(200)}}}]}`,
+        ),
+      ],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded', ...guessed(16, 6) },
+    },
+    {
+      name: 'is estimated if an owned model reports more tokens than any model reads',
       upstream: [answer({ prompt_tokens: MOST, completion_tokens: 7 })],
       seen: { status: 200 },
       sent: [{}],
-      settled: { outcome: 'succeeded', usage: null, cost: UNKNOWN },
-      spent: { tokens: null },
+      settled: { outcome: 'succeeded', ...guessed(16, 6) },
+      spent: { tokens: 22 },
     },
     {
-      name: 'is unknown if its counts add up to an impossible sum',
+      name: 'is estimated if its counts add up to an impossible sum',
       gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
       request: { path: '/v1/messages', body: chatBody({ max_tokens: 9 }) },
       upstream: [
@@ -95,11 +138,11 @@ describe('usage', () => {
       ],
       seen: { status: 200 },
       sent: [{}],
-      settled: { outcome: 'succeeded', usage: null, cost: UNKNOWN },
-      spent: { tokens: null },
+      settled: { outcome: 'succeeded', ...guessed(20, 0) },
+      spent: { tokens: 20 },
     },
     {
-      name: 'is unknown if its written counts add up to an impossible sum',
+      name: 'is estimated if its written counts add up to an impossible sum',
       gateway: { gates: { [GATE]: ['gemini/gemini-3-pro'] } },
       upstream: [
         json(200, {
@@ -109,8 +152,8 @@ describe('usage', () => {
       ],
       seen: { status: 200 },
       sent: [{}],
-      settled: { outcome: 'succeeded', usage: null, cost: UNKNOWN },
-      spent: { tokens: null },
+      settled: { outcome: 'succeeded', ...guessed(16, 2) },
+      spent: { tokens: 18 },
     },
     {
       name: 'counts as zero without an answer',

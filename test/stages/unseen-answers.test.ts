@@ -19,6 +19,7 @@ import {
   CHAT_USAGE,
   chatBody,
   GATE,
+  runRow,
   runRows,
   TARGET,
 } from '../support/stage-rows.ts'
@@ -203,4 +204,19 @@ describe('whatever a model wrote in the meantime is estimated by the time that i
       },
     },
   ])
+})
+
+describe('counting tokens is free', () => {
+  test('whoever leaves before the count', () =>
+    runRow({
+      name: '',
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+      request: { path: '/v1/messages/count_tokens', body: chatBody() },
+      upstream: [[SILENCE]],
+      client: { leavesAfterMs: 11_000 },
+      seen: { status: 502, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { outcome: 'cancelled', usage: null },
+      spent: { tokens: 0 },
+    }))
 })

@@ -10,7 +10,8 @@ export interface WholeAnswerRow {
   readonly answer: string
   /** What the caller sees; undefined: the upstream's to the byte. */
   readonly seen?: unknown
-  readonly usage: Usage | null
+  /** `estimated`: its upstreams report none. */
+  readonly usage: Usage | null | 'estimated'
 }
 
 const EMBEDDINGS = '/v1/embeddings'
@@ -48,7 +49,7 @@ export const WHOLE_ANSWERS: readonly WholeAnswerRow[] = [
     fields,
     answer: JSON.stringify({ embeddings: [{ values: [0.5, -1] }, { values: [0.25, 2] }] }),
     seen: { object: 'list', data },
-    usage: null,
+    usage: 'estimated',
   },
   {
     dialect: 'cohere-embed',

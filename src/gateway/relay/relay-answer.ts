@@ -4,10 +4,9 @@
  */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { GatewayError } from '../../core/errors.ts'
-import type { ToolUses } from '../../core/tool-uses.ts'
-import type { Usage } from '../../core/usage.ts'
 import { upstreamRequestId } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
+import { answerBytes } from '../../wire/delta-bytes.ts'
 import type { TapOutput } from '../../wire/dialect.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
@@ -18,14 +17,7 @@ import type { AdmittedCall, Call } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { type CallResult, letGoOfBody, type SettlePorts, settle } from '../settle/settle.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
-import {
-  endOf,
-  failedResult,
-  leftResult,
-  type Relayed,
-  toolUsesOf,
-  usageOf,
-} from './stream-result.ts'
+import { endOf, failedResult, largeResult, leftResult, type Relayed } from './stream-result.ts'
 import { type AnswerSink, StreamedAnswer, sendEach } from './streamed-answer.ts'
 
 /**
@@ -79,16 +71,29 @@ interface RelayedHeaders {
   readonly headers: Headers
 }
 
+type WholeAnswer = Extract<BegunAnswer, { type: 'whole' }>
+
 async function relayWhole(
   ports: RelayPorts,
   call: AdmittedCall,
-  { status, body, usage, toolUses }: Extract<BegunAnswer, { type: 'whole' }>,
+  answer: WholeAnswer,
   { forwarded, headers }: RelayedHeaders,
 ): Promise<Response> {
-  await settle(ports, call, succeeded(status, usage, toolUses))
+  const { status, body } = answer
+  await settle(ports, call, wholeResult(call, answer))
   const response = answerWhole(body, { status, headers })
   addOwnHeaders(response.headers, forwarded, call)
   return response
+}
+
+/** Some servers report no usage, and nobody may call them for nothing: it is estimated. */
+function wholeResult(
+  { dialect }: AdmittedCall,
+  { status, body, usage, toolUses }: WholeAnswer,
+): CallResult {
+  const told = { outcome: 'succeeded', status, usage, toolUses } as const
+  if (usage !== null) return told
+  return { ...told, unreportedBytes: dialect.isEmbeddings === true ? 0 : answerBytes(body) }
 }
 
 /**
@@ -193,7 +198,7 @@ export async function relayEvents(
   const passEnd = async ({ now, held }: TapOutput): Promise<void> => {
     await client.write(now)
     if (held.byteLength === 0) return
-    if (!isTold) await settle(ports, call, endOf(answer, client))
+    if (!isTold) await settle(ports, call, endOf(ports, relayed, client))
     isTold = true
     await client.write(held)
     exchange.expectEndWithin(GRACE_AFTER_END_MS)
@@ -208,7 +213,7 @@ export async function relayEvents(
     if (!isTold) {
       if (!tap.isWholeAtEnd())
         throw unusableAnswer(target.name, 'ended its stream before it was complete')
-      await settle(ports, call, endOf(answer, client))
+      await settle(ports, call, endOf(ports, relayed, client))
     }
   } catch (thrown) {
     if (isTold) return
@@ -227,7 +232,7 @@ async function relayLarge(
   client: AnswerSink,
 ): Promise<void> {
   const { call, answer } = relayed
-  const { exchange, status } = answer
+  const { exchange } = answer
   letGoOfBody(call)
   client.whenLeft(() => exchange.close())
   let held = answer.first
@@ -240,7 +245,7 @@ async function relayLarge(
   }
   try {
     while (await exchange.readWhile(pass)) await slow
-    await settle(ports, call, succeeded(status, usageOf(answer), toolUsesOf(answer, call)))
+    await settle(ports, call, largeResult(relayed))
     await client.write(held)
   } catch (thrown) {
     await endBroken(ports, relayed, { thrown, client, encode: () => NOTHING })
@@ -298,14 +303,6 @@ async function settleQuietly(
   result: CallResult,
 ): Promise<void> {
   await settle(ports, call, result).catch(() => undefined)
-}
-
-function succeeded(
-  status: number,
-  usage: Usage | null,
-  toolUses: ToolUses | undefined,
-): CallResult {
-  return { outcome: 'succeeded', status, usage, toolUses }
 }
 
 const NOTHING = new Uint8Array(0)

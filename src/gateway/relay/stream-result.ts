@@ -24,17 +24,28 @@ export interface Relayed<Answer extends BegunStream = BegunStream> {
 
 /** The upstream's stream is complete. */
 export function endOf(
-  { tap, status }: Extract<BegunAnswer, { type: 'events' }>,
+  ports: SettlePorts,
+  relayed: Relayed<Extract<BegunAnswer, { type: 'events' }>>,
   { isLeft }: AnswerSink,
 ): CallResult {
-  const { usage, verdict, unreportedBytes, toolUses } = tap
+  const { tap, status } = relayed.answer
+  const { usage, verdict, toolUses } = tap
   if (verdict === 'failed')
     return { outcome: 'failed', status, errorKind: 'upstream_error', usage, toolUses }
   const outcome = isLeft ? 'cancelled' : 'succeeded'
   // Some servers report no usage of streams, which is in no sum unless it is estimated.
   return usage === null
-    ? { outcome, status, usage, unreportedBytes, toolUses }
+    ? { outcome, status, usage, unreportedBytes: unreportedOf(ports, relayed), toolUses }
     : { outcome, status, usage, toolUses }
+}
+
+/** An answer too large to hold has flowed through; some servers report no usage of it. */
+export function largeResult(relayed: Relayed<Extract<BegunAnswer, { type: 'large' }>>): CallResult {
+  const { answer, call } = relayed
+  const usage = usageOf(answer)
+  const toolUses = toolUsesOf(answer, call)
+  const told = { outcome: 'succeeded', status: answer.status, usage, toolUses } as const
+  return usage === null ? { ...told, unreportedBytes: writtenIn(relayed) } : told
 }
 
 /** The client left: what the upstream has not reported is estimated. */
@@ -82,8 +93,16 @@ function unreportedOf({ clock }: SettlePorts, relayed: Relayed): number {
   const usage = usageOf(answer)
   if (answer.type === 'events')
     return answer.tap.unreportedBytes + (usage === null ? hiddenBytes(relayed, clock) : 0)
-  // Vectors are no tokens, also where they are written as text. A report covers the whole answer.
-  return call.dialect.isEmbeddings === true || usage !== null ? 0 : answer.counted.textBytes
+  // A report covers the whole answer.
+  return usage === null ? writtenIn({ answer, call }) : 0
+}
+
+/** Vectors are no tokens, also where they are written as text. */
+function writtenIn({
+  answer,
+  call,
+}: Pick<Relayed<Extract<BegunAnswer, { type: 'large' }>>, 'answer' | 'call'>): number {
+  return call.dialect.isEmbeddings === true ? 0 : answer.counted.textBytes
 }
 
 /**

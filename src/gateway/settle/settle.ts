@@ -146,7 +146,10 @@ interface UsedPart {
 }
 
 /** Whose body may have been let go. */
-type AskedCall = Pick<AdmittedCall, 'accepted' | 'bodyFigures' | 'tools' | 'outputCap' | 'attempts'>
+type AskedCall = Pick<
+  AdmittedCall,
+  'dialect' | 'accepted' | 'bodyFigures' | 'tools' | 'outputCap' | 'attempts'
+>
 
 interface EndedCall {
   readonly asked: AskedCall
@@ -161,6 +164,7 @@ interface EndedCall {
 
 /** Nothing where nobody knows, and nothing is to be guessed. */
 function listUsed(call: EndedCall): readonly UsedPart[] {
+  if (call.asked.dialect.isFree === true) return []
   const parts: UsedPart[] = []
   const { target, reported, unreportedBytes, toolUses = NO_USES, asked } = call
   if (unreportedBytes !== undefined) parts.push(withEstimate(call, unreportedBytes))

@@ -26,7 +26,7 @@ export const anthropicCountTokens: RelayedDialect = {
     }
   },
   isAnswer: ({ input_tokens }) => typeof input_tokens === 'number',
-  // Counting uses nothing.
+  isFree: true,
   readUsage: () => null,
   createTap: noStream,
   answerLocally: ({ body }) => ({

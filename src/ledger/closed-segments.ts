@@ -2,7 +2,7 @@
  * The segments that wait to be shipped, leftovers of earlier processes included. Must not know who
  * ships them.
  */
-import { renameSync, statSync, unlinkSync } from 'node:fs'
+import { existsSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import type { CallRecord } from '../core/call.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
 import { type ClosedSegment, listSegments } from './segment-file.ts'
@@ -104,7 +104,7 @@ export class ClosedSegments {
     // The sums go first: names are used again, so a process killed here must not leave sums without
     // their segment.
     removeSums(segment.path)
-    if (damagedLines > (tornEnd ? 1 : 0)) renameSync(segment.path, `${segment.path}.damaged`)
+    if (damagedLines > (tornEnd ? 1 : 0)) setAside(segment.path)
     else unlinkSync(segment.path)
     this.#segments.delete(segment)
     this.#damagedLines += damagedLines
@@ -119,4 +119,11 @@ export class ClosedSegments {
     if (this.#segments.delete(segment))
       this.#report({ type: 'segment-missing', path: segment.path })
   }
+}
+
+/** Names are used again at each start, and another start may have set one of this name aside. */
+function setAside(path: string): void {
+  let aside = `${path}.damaged`
+  for (let more = 2; existsSync(aside); more += 1) aside = `${path}.${more}.damaged`
+  renameSync(path, aside)
 }

@@ -376,6 +376,20 @@ test('an empty segment, left by a power cut, is reported, counted and set aside 
   journal.close()
 })
 
+test('a damaged segment is set aside beside others of its name, which starts use again', async () => {
+  mkdirSync(join(folder, 'journal'))
+  const path = join(folder, 'journal', '000000000001.journal')
+  for (const damage of ['first\n\n', 'second\n\n', 'third\n\n']) {
+    writeFileSync(path, damage)
+    const journal = new Journal(folder)
+    await new Shipper(journal, async () => {}).ship()
+    journal.close()
+  }
+  const left = readdirSync(join(folder, 'journal')).filter((name) => name.endsWith('.damaged'))
+  const kept = left.map((name) => readFileSync(join(folder, 'journal', name), 'utf8'))
+  expect(kept.sort()).toEqual(['first\n\n', 'second\n\n', 'third\n\n'])
+})
+
 test('a process that is killed while it makes a segment leaves no damage', async () => {
   mkdirSync(join(folder, 'journal'))
   writeFileSync(join(folder, 'journal', '000000000001.journal.new'), '')

@@ -6,7 +6,7 @@ import { createCallRecord } from '../ledger/call-record.fixture.ts'
 import { KeyRegistry } from '../snapshots/key-registry.ts'
 import { copyStore, StoreNotEmptyError, TABLES } from './copy-store.ts'
 import { STEP_NOTES } from './migrations/newer-steps.ts'
-import type { Store } from './open-store.ts'
+import { openStore, type Store } from './open-store.ts'
 import { readSums } from './usage/read-sums.fixture.ts'
 import { HoursFoldedError } from './usage/usage-rows.ts'
 
@@ -160,6 +160,25 @@ describe.each(databases)('to $name', (kind) => {
         const refused = copies.flatMap((copy) => (copy.status === 'rejected' ? [copy.reason] : []))
         expect(refused).toEqual([expect.any(StoreNotEmptyError)])
       })
+    })
+  })
+})
+
+describe.each(databases.filter(({ name }) => name === 'Postgres'))('to $name', (kind) => {
+  test('the copied calls have statistics at once, by which a page of the log is planned', async () => {
+    const [source = kind] = databases
+    await withTestStore(source, async (from) => {
+      await from.calls.insertMany(Array.from({ length: 300 }, () => createCallRecord()))
+      const created = await kind.create({ own: true })
+      const to = await openStore(created.location)
+      try {
+        await copyStore(from, to)
+        const counted = "SELECT reltuples::int AS calls FROM pg_class WHERE oid = 'calls'::regclass"
+        expect(await created.run(counted)).toEqual([{ calls: 300 }])
+      } finally {
+        await to.close()
+        await created.remove()
+      }
     })
   })
 })

@@ -583,6 +583,28 @@ describe('a backlog of over a megabyte from an earlier process', () => {
     }
   }
 
+  /** Whether lines of the file are, while a batch is inserted. */
+  async function isReadOn(): Promise<boolean> {
+    const parse = spyOn(JSON, 'parse')
+    try {
+      for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      return parse.mock.calls.length > 0
+    } finally {
+      parse.mockRestore()
+    }
+  }
+
+  test('is read on while a batch is inserted, and not while calls are served', async () => {
+    await shipLeftOver(async () => expect(await isReadOn()).toBeTrue())
+    // Nothing is taken to be under way any more when it ends.
+    callsUnderWay.begin(0)
+    try {
+      await shipLeftOver(async () => expect(await isReadOn()).toBeFalse())
+    } finally {
+      callsUnderWay.end()
+    }
+  })
+
   test('is shipped without a rest while no call is served, and rests from the first one on', async () => {
     await shipLeftOver(async (between) => {
       expect(await restsAfter(3, between)).toBeFalse()

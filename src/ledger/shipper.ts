@@ -7,6 +7,7 @@
 import { statSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallRecord } from '../core/call.ts'
+import { callsUnderWay } from '../core/calls-under-way.ts'
 import { LoopTurns } from '../core/loop-turns.ts'
 import { backoffMs } from '../core/retry-delay.ts'
 import type { ClosedSegments } from './closed-segments.ts'
@@ -216,8 +217,8 @@ export class Shipper {
   async #shipFile({ path }: ClosedSegment, between: Between): Promise<Damage> {
     const reader = new SegmentReader(path)
     let batch: CallRecord[] = []
-    // The next batch is read meanwhile, for a server of Postgres works by itself; one is inserted
-    // at a time.
+    // The next batch is read meanwhile, for a server of Postgres works by itself, unless calls are
+    // served that need the core; one is inserted at a time.
     let inserting: Promise<void> = Promise.resolve()
     try {
       for await (const records of reader.records(between)) {
@@ -228,6 +229,7 @@ export class Shipper {
           inserting = this.#insert(batch, between)
           // Heard of with the next one, or at the end.
           inserting.catch(() => {})
+          if (callsUnderWay.areServed(performance.now())) await inserting
           batch = []
         }
       }

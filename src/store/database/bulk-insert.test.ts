@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { databases } from '../../../test/support/databases.ts'
+import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { BulkInsert } from './bulk-insert.ts'
 import { openDatabase } from './open-database.ts'
@@ -92,6 +93,38 @@ describe.each(databases)('on $name', (kind) => {
       expect(isDuplicate(failure)).toBeTrue()
       expect(seen).not.toContain(`prepared ${TAKEN + 3 * LARGEST_STEP}`)
     } finally {
+      await database.destroy()
+      await created.remove()
+    }
+  })
+
+  test('beside calls that are served, a step is prepared when the one before is answered', async () => {
+    const created = await kind.create()
+    const database = await openDatabase(created.location)
+    const seen: string[] = []
+    // Nothing is taken to be under way any more when it ends.
+    callsUnderWay.begin(0)
+    try {
+      const notes = new BulkInsert<number>({
+        table: 'usage_notes',
+        columns: { account_id: 'text', id: 'text', sums: 'text' },
+        toValues: (number) => {
+          if (number % LARGEST_STEP === 0) seen.push(`prepared ${number}`)
+          return ['acct_1', String(number), '']
+        },
+      })
+      const watched = database.withPlugin({
+        transformQuery: ({ node }) => node,
+        async transformResult({ result }) {
+          if (seen.at(-1) !== 'answered') seen.push('answered')
+          return result
+        },
+      })
+      const numbers = Array.from({ length: 2 * LARGEST_STEP }, (_, number) => number)
+      await notes.run(watched, numbers, async () => {})
+      expect(seen).toEqual(['prepared 0', 'answered', `prepared ${LARGEST_STEP}`, 'answered'])
+    } finally {
+      callsUnderWay.end()
       await database.destroy()
       await created.remove()
     }

@@ -3,6 +3,7 @@
  * table.
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
+import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { Schema } from '../schema.ts'
 import { isSqlite } from './sql-differences.ts'
 
@@ -31,8 +32,9 @@ export class BulkInsert<Item> {
    * twice as long a row (7.3 and 3.7 µs, of calls). To Postgres each statement is a message that it
    * reads and plans, so it is given many rows, each column as one array: a parameter for each value
    * costs the client three times as much, and the server more. It takes them apart as it goes: of
-   * arrays after `FROM` it would first make a table for each, a fifth of its work. While the server works on a
-   * statement, `between` runs and the next one's arrays are made.
+   * arrays after `FROM` it would first make a table for each, a fifth of its work. While the server
+   * works on a statement, `between` runs and the next one's arrays are made, but for times in which
+   * calls are served.
    * @param between awaited after each step, with what is in it: with all of them when this resolves
    * @throws the database's error, where a row is there already too (`isDuplicate`); to be taken back
    * by a transaction
@@ -77,6 +79,8 @@ export class BulkInsert<Item> {
       running = database.executeQuery({ ...query, parameters: arrays.end() })
       // Heard of below, and until then nobody's.
       running.catch(() => {})
+      // It works on the cores that calls need: beside them either it or this process works.
+      if (callsUnderWay.areServed(performance.now())) await running
       // To send it took a step by itself.
       await between([])
     }

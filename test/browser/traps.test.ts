@@ -923,6 +923,39 @@ test('the longest names, in one word, keep everything beside them in sight', asy
   expect(wide).toEqual([])
 })
 
+/** Facts of rows that are not wholly in sight: beside the screen, or beneath another cell. */
+const COVERED = `[...document.querySelectorAll('main section > table > tbody > tr > td')].flatMap((cell) => {
+  const box = cell.getBoundingClientRect()
+  if (box.width === 0) return []
+  const beneath = [...cell.parentElement.cells].some((other) => {
+    const over = other.getBoundingClientRect()
+    const isBeside = over.right <= box.left + 1 || over.left >= box.right - 1
+    return other !== cell && !isBeside && over.top < box.bottom - 1 && over.bottom > box.top + 1
+  })
+  return beneath || box.right > innerWidth ? [cell.textContent.slice(0, 40)] : []
+})`
+
+test('on a phone every fact of a row is in sight, and none beneath its buttons', async () => {
+  await controlPlaneCall(gatehouse, 'POST', '/v1/tags', { name: 'w'.repeat(64) })
+  await page.setViewportSize({ width: 360, height: 780 })
+  const found: string[] = []
+  for (const [path, name] of [
+    ['/settings/members', 'Open invitations'],
+    ['/settings/budgets', 'Budgets'],
+    ['/settings/tags', 'Tags'],
+    ['/settings/security', 'Sessions'],
+    ['/settings/audit-log', 'Changes'],
+    ['/owned-models', 'Owned models'],
+  ] as const) {
+    await page.goto(`/dashboard${path}`)
+    await page.getByRole('region', { name }).getByRole('cell').first().waitFor()
+    for (const asked of [TOO_WIDE, COVERED])
+      for (const fault of (await page.evaluate(asked)) as string[]) found.push(`${path}: ${fault}`)
+  }
+  expect(found).toEqual([])
+  await page.setViewportSize({ width: 1280, height: 900 })
+})
+
 /** Where the last letter of an element ends, and where the whole of it does. */
 const ENDS = (selector: string) => `(() => {
   const whole = document.querySelector(${JSON.stringify(selector)})

@@ -13,7 +13,7 @@ const NAME_CLASS =
   'sticky left-0 w-full max-w-0 min-w-36 rail:min-w-32 bg-surface pr-3 pl-5 text-left'
 /** Under a cost: in lines of two words where the table is narrow. */
 const COST_MARK =
-  'block text-xs min-w-18 whitespace-normal rail:min-w-16 min-[90rem]:whitespace-nowrap'
+  'block text-xs min-w-18 whitespace-normal rail:min-w-16 max-sm:whitespace-nowrap min-[90rem]:whitespace-nowrap'
 
 export function SumsTable({
   sums,

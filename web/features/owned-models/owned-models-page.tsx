@@ -61,6 +61,7 @@ function ModelTable({
   return (
     <Table
       label="Owned models"
+      isStackedOnPhones
       head={
         <>
           <Th>Model</Th>
@@ -96,13 +97,16 @@ function ModelTable({
               {model.baseUrl}
             </code>
           </td>
-          <td className="text-right whitespace-nowrap text-ink tabular-nums">
+          <td
+            data-label="Input / output, per 1M"
+            className="text-right whitespace-nowrap text-ink tabular-nums max-sm:text-left"
+          >
             {formatUsd(model.pricingInput / 100)} / {formatUsd(model.pricingOutput / 100)}
           </td>
-          <td className="min-w-36 text-ink-soft">
+          <td data-label="Used by" className="min-w-36 text-ink-soft">
             <Users gates={gates} slug={model.slug} />
           </td>
-          <td className="text-ink-soft">
+          <td data-label="Credential set" className="text-ink-soft">
             <Moment at={model.credentialSetAt} never="none" />
           </td>
         </tr>

@@ -60,6 +60,7 @@ export function AuditLogPage() {
       {entries.length > 0 && (
         <Table
           label="Changes"
+          isStackedOnPhones
           head={
             <>
               <Th>Change</Th>

@@ -39,7 +39,9 @@ export function AuditRow({ entry }: { readonly entry: AuditEntry }) {
         <td className="max-w-64 truncate text-ink-soft" title={entry.resourceId}>
           {nameOf(entry)}
         </td>
-        <td className="whitespace-nowrap text-ink-soft">{describeActor(entry.actor)}</td>
+        <td data-label="By" className="whitespace-nowrap text-ink-soft max-sm:whitespace-normal">
+          {describeActor(entry.actor)}
+        </td>
         <td className="text-ink-soft">
           <Moment at={entry.at} />
         </td>

@@ -78,6 +78,7 @@ function BudgetTable({
   return (
     <Table
       label="Budgets"
+      isStackedOnPhones
       head={
         <>
           <Th>Name</Th>

@@ -44,6 +44,7 @@ export function InvitationsCard({
           return (
             <Table
               label="Open invitations"
+              isStackedOnPhones
               head={
                 <>
                   <Th>Email</Th>
@@ -59,13 +60,16 @@ export function InvitationsCard({
                   <td className="max-w-72 min-w-40 font-medium wrap-anywhere text-ink">
                     {invitation.email}
                   </td>
-                  <td className="max-w-64 min-w-28 wrap-anywhere text-ink-soft">
+                  <td
+                    data-label="Invited by"
+                    className="max-w-64 min-w-28 wrap-anywhere text-ink-soft"
+                  >
                     {nameOf(invitation.invitedBy)}
                   </td>
-                  <td className="text-ink-soft">
+                  <td data-label="Created" className="text-ink-soft">
                     <Moment at={invitation.createdAt} />
                   </td>
-                  <td className="text-ink-soft">
+                  <td data-label="Ends" className="text-ink-soft">
                     {invitation.status === 'expired' ? (
                       <Badge tone="warn">Expired</Badge>
                     ) : (

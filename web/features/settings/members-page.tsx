@@ -74,6 +74,7 @@ function MemberTable({
   return (
     <Table
       label="Members"
+      isStackedOnPhones
       head={
         <>
           <Th>Name</Th>
@@ -96,7 +97,7 @@ function MemberTable({
               {member.role === 'owner' ? 'Owner' : 'Member'}
             </Badge>
           </td>
-          <td className="text-ink-soft">
+          <td data-label="Joined" className="text-ink-soft">
             <Moment at={member.createdAt} />
           </td>
           <td>

@@ -125,6 +125,7 @@ function SessionsCard() {
         {({ data: rows }) => (
           <Table
             label="Sessions"
+            isStackedOnPhones
             head={
               <>
                 <Th>Device</Th>
@@ -144,10 +145,10 @@ function SessionsCard() {
                 <td className="font-mono text-[13px] text-ink-soft">
                   {session.address ?? 'unknown'}
                 </td>
-                <td className="text-ink-soft">
+                <td data-label="Signed in" className="text-ink-soft">
                   <Moment at={session.createdAt} />
                 </td>
-                <td className="text-ink-soft">
+                <td data-label="Ends" className="text-ink-soft">
                   <Moment at={session.expiresAt} />
                 </td>
                 <td>

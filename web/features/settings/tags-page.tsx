@@ -62,6 +62,7 @@ function TagTable({
   return (
     <Table
       label="Tags"
+      isStackedOnPhones
       head={
         <>
           <Th>Name</Th>

@@ -26,6 +26,12 @@ export function AuditFilter({
   readonly onChange: (search: AuditSearch) => void
 }) {
   const actors = useActors(seen, search.actor)
+  const form = useRef<HTMLFormElement>(null)
+  const reset = () => {
+    onChange({})
+    // The button has no more to do, and a disabled one drops the focus.
+    form.current?.querySelector('select')?.focus()
+  }
   const change = (changed: Partial<Record<keyof AuditSearch, string | undefined>>) => {
     const next = { ...search, ...changed }
     onChange(
@@ -39,6 +45,7 @@ export function AuditFilter({
   )
   return (
     <form
+      ref={form}
       aria-label="Filter"
       noValidate
       onSubmit={(event) => event.preventDefault()}
@@ -95,7 +102,7 @@ export function AuditFilter({
         onChange={(from) => change({ from })}
       />
       <DayField label="Until" min={search.from} day={search.to} onChange={(to) => change({ to })} />
-      <Button disabled={Object.keys(search).length === 0} onClick={() => onChange({})}>
+      <Button disabled={Object.keys(search).length === 0} onClick={reset}>
         Reset
       </Button>
     </form>

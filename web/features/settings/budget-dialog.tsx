@@ -81,17 +81,14 @@ export function BudgetDialog({
     done: budget === undefined ? 'Budget created' : 'Budget saved',
     onDone: onClose,
   })
-  const isComplete =
-    'value' in limit &&
-    'value' in alertAt &&
-    (budget === undefined ? scope.id !== '' : name.trim() !== '')
+  const isValid = 'value' in limit && 'value' in alertAt
   return (
     <Dialog
       isOpen
       onClose={onClose}
       title={budget === undefined ? 'Create a budget' : `Edit “${budget.name}”`}
     >
-      <Form onSubmit={() => save.mutate(false)} error={save.error}>
+      <Form onSubmit={() => isValid && save.mutate(false)} error={save.error}>
         <div className="flex flex-col gap-4">
           {budget === undefined && <BudgetScopeFields scope={scope} onChange={setScope} />}
           <div className="grid gap-4 sm:grid-cols-2">
@@ -170,7 +167,7 @@ export function BudgetDialog({
           />
           <EditNotes thing="budget" edited={edited} save={save} />
         </div>
-        <FormActions onCancel={onClose} isBusy={save.isPending} disabled={!isComplete}>
+        <FormActions onCancel={onClose} isBusy={save.isPending}>
           {budget === undefined ? 'Create' : 'Save'}
         </FormActions>
       </Form>

@@ -709,6 +709,22 @@ describe('a gateway that does not answer', () => {
   })
 })
 
+test('a page whose rows are not there yet says its name, and counts none', async () => {
+  const held = Promise.withResolvers<void>()
+  await routePage(page, /\/v1\/(?:gates|logs)/, async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  await page.goto('/dashboard/playground')
+  await page.getByRole('heading', { name: 'Playground', level: 1 }).waitFor()
+  await page.goto('/dashboard/logs')
+  const list = page.getByRole('region', { name: 'List of calls' })
+  await list.getByRole('status').getByText('Loading…', { exact: true }).waitFor()
+  held.resolve()
+  await list.getByRole('status').getByText('calls').waitFor()
+  await page.unroute(/\/v1\/(?:gates|logs)/)
+})
+
 test('the page shows something before any script or style has come', async () => {
   const slow = await visit.context.newPage()
   const held = Promise.withResolvers<void>()

@@ -186,10 +186,7 @@ export function LogsPage() {
             role="status"
             className="flex flex-wrap justify-between gap-x-4 border-t border-line px-4 py-2 text-xs text-ink-faint"
           >
-            <span className="tabular-nums">
-              {formatWhole(rows.length)} {rows.length === 1 ? 'call' : 'calls'}
-              {log.hasMore ? ' loaded, more as you scroll' : ''}
-            </span>
+            <span className="tabular-nums">{describeRows(log)}</span>
           </p>
         </section>
         {callId !== undefined && (
@@ -213,6 +210,13 @@ export function LogsPage() {
 }
 
 // The list of calls where it has no rows, or not yet all of them.
+
+function describeRows({ rows, isLoading, error, hasMore }: LogRows): string {
+  const { length } = rows
+  if (length === 0 && (isLoading || error !== null)) return isLoading ? 'Loading…' : 'Not loaded'
+  const calls = `${formatWhole(length)} ${length === 1 ? 'call' : 'calls'}`
+  return hasMore ? `${calls} loaded, more as you scroll` : calls
+}
 
 function EmptyLog({
   log,

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { MessagesSquare, SlidersHorizontal, SquarePen } from 'lucide-react'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { useDocumentTitle } from '../../ui/page.tsx'
@@ -26,6 +26,7 @@ export function PlaygroundPage() {
   const gates = useQuery(wholeListQuery('GET /v1/gates'))
   return (
     <div className="flex h-[calc(100dvh-3.25rem)] flex-col lg:h-dvh">
+      {(gates.data ?? []).length === 0 && <PlaygroundHead />}
       <QueryBoundary query={gates}>
         {(rows) =>
           rows.length === 0 ? (
@@ -46,6 +47,15 @@ export function PlaygroundPage() {
         }
       </QueryBoundary>
     </div>
+  )
+}
+
+function PlaygroundHead({ children }: { readonly children?: ReactNode }) {
+  return (
+    <header className="flex min-h-12 shrink-0 items-center justify-between gap-3 border-b border-line px-4 py-2.5">
+      <h1 className="text-base font-semibold tracking-tight text-ink">Playground</h1>
+      {children}
+    </header>
   )
 }
 
@@ -111,8 +121,7 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
 
   return (
     <>
-      <header className="flex shrink-0 items-center justify-between gap-3 border-b border-line px-4 py-2.5">
-        <h1 className="text-base font-semibold tracking-tight text-ink">Playground</h1>
+      <PlaygroundHead>
         <div className="flex items-center gap-1.5">
           {isSaid && (
             <Button size="small" look="quiet" onClick={clear}>
@@ -131,7 +140,7 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
             Settings
           </Button>
         </div>
-      </header>
+      </PlaygroundHead>
       <div className="relative flex min-h-0 flex-1 flex-col xl:flex-row">
         <div className="order-2 flex min-h-0 min-w-0 flex-1 flex-col xl:order-1">
           <div className="flex min-h-0 flex-1 snap-x snap-mandatory divide-x divide-line overflow-x-auto">

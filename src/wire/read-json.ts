@@ -54,6 +54,8 @@ export function optionalTexts(at: At): readonly string[] | undefined {
 export function optionalNumber(at: At): number | undefined {
   if (at.value === undefined) return undefined
   if (typeof at.value !== 'number') throw wrongType(at, 'a number')
+  // JSON can spell more than a number holds (1e400), and would be told on as null.
+  if (!Number.isFinite(at.value)) throw invalidAt(at, 'is beyond what a number can hold.')
   return at.value
 }
 

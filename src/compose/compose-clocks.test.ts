@@ -168,6 +168,11 @@ async function usedOf(node: Node): Promise<number> {
     .used
 }
 
+async function lastUseOf(node: Node): Promise<number> {
+  const { data } = await read<{ data: readonly { lastUsedAt: string }[] }>(node, '/v1/keys')
+  return Date.parse(data[0]?.lastUsedAt ?? '')
+}
+
 interface LoggedCall {
   readonly startedAt: string
   readonly durationMs: number
@@ -258,6 +263,28 @@ describe.each(JUMPS)('a clock that jumps %s', (_, jumpMs) => {
     expect(await chat(node, short)).toBe(200)
     node.clock.jump(31 * 60_000)
     expect(await chat(node, short)).toBe(401)
+  })
+})
+
+describe.each(databases)('a key’s last use on $name', (database) => {
+  test('is true again once a clock that was ahead is right, also for the next process', async () => {
+    const place = await database.create()
+    try {
+      const clock = new SetClock()
+      const first = await start({ database: place, clock })
+      clock.jump(YEAR_MS)
+      expect(await chat(first)).toBe(200)
+      clock.jump(-YEAR_MS)
+      const rightFrom = clock.now()
+      expect(await chat(first)).toBe(200)
+      expect(await lastUseOf(first)).toBeWithin(rightFrom, clock.now() + 1)
+      await stop(first)
+      const next = await start({ database: place, clock })
+      expect(await lastUseOf(next)).toBeWithin(rightFrom, clock.now() + 1)
+      await stop(next)
+    } finally {
+      await place.remove()
+    }
   })
 })
 

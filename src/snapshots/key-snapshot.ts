@@ -3,9 +3,11 @@
  * by, by id and by account. It follows what other nodes change and writes last-used times. It never
  * holds a key's text, makes no key, and knows nothing of HTTP.
  */
+
 import type { ApiKey } from '../core/api-key.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
+import { isLastUse } from '../core/last-use.ts'
 import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
 import type { Follower } from '../revocation/change-followers.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
@@ -82,7 +84,7 @@ export abstract class KeySnapshot implements KeyStore, Follower {
 
   touch(keyId: KeyId, atMs: number): void {
     const entry = this.#byId.get(keyId)
-    if (entry === undefined || (entry.lastUsedAt ?? 0) >= atMs) return
+    if (entry === undefined || !isLastUse(atMs, entry.lastUsedAt)) return
     entry.lastUsedAt = atMs
     if (!entry.isEphemeral) this.#unsaved.add(entry)
   }

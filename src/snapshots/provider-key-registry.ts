@@ -3,9 +3,11 @@
  * platform's. Fails closed: an own key that cannot be opened is replaced by nothing. Knows nothing
  * of HTTP.
  */
+
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
+import { isLastUse } from '../core/last-use.ts'
 import { maskProviderKey, type ProviderKey, providerKeyBinding } from '../core/provider-key.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
@@ -91,7 +93,7 @@ export class ProviderKeyRegistry extends Snapshot<Entry, SealedProviderKey> impl
     const entry = this.held(accountId, providerId)
     if (entry === undefined) return
     const now = this.#clock.now()
-    if ((entry.key.lastUsedAt ?? 0) >= now) return
+    if (!isLastUse(now, entry.key.lastUsedAt)) return
     entry.key = { ...entry.key, lastUsedAt: now }
     this.#unsaved.add(entry)
   }

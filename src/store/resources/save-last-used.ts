@@ -3,6 +3,7 @@
  * who used them.
  */
 import { CompiledQuery, type Kysely } from 'kysely'
+import { MOST_AHEAD_MS } from '../../core/last-use.ts'
 import { placeholder } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
 
@@ -23,7 +24,10 @@ export interface LastUse {
   readonly at: number
 }
 
-/** Rows that are gone are passed over, and so are those that another node saw used later. */
+/**
+ * Rows that are gone are passed over, and so are those that another node saw used later, unless its
+ * clock must have been wrong.
+ */
 export async function saveLastUses(
   database: Kysely<Schema>,
   things: UsedThings,
@@ -62,6 +66,7 @@ function compile(
   const at = `used.column${width}`
   return CompiledQuery.raw(`
     UPDATE ${table} SET last_used_at = ${at} FROM (VALUES ${rows}) AS used
-    WHERE ${matches.join(' AND ')} AND (${table}.last_used_at IS NULL OR ${table}.last_used_at < ${at})
+    WHERE ${matches.join(' AND ')} AND (${table}.last_used_at IS NULL OR ${table}.last_used_at < ${at}
+      OR ${table}.last_used_at - ${at} > ${MOST_AHEAD_MS})
   `)
 }

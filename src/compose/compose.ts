@@ -2,6 +2,7 @@
  * Constructs a whole gateway from its settings: the one place where ports meet what satisfies them.
  * Does not listen.
  */
+
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ControlPlane } from '../admin/router.ts'
 import { SettingsError } from '../config/environment.ts'
@@ -22,6 +23,7 @@ import type { PipelinePorts } from '../gateway/pipeline.ts'
 import type { ReachableProvider } from '../gateway/plan/compile-target.ts'
 import { readHealthKey, TargetOrder } from '../gateway/plan/order-targets.ts'
 import { probeOwnedModel } from '../gateway/probe/probe-owned-model.ts'
+import { SeenReasoning } from '../gateway/settle/seen-reasoning.ts'
 import type { Journal } from '../ledger/journal.ts'
 import { shipperLagSeconds } from '../ledger/shipper.ts'
 import type { UsageLimits } from '../limits/usage-limits.ts'
@@ -174,6 +176,7 @@ export async function composeGatehouse({
     credentials: providerKeys,
     providers,
     breakers,
+    reasoning: new SeenReasoning(),
     order: new TargetOrder(breakers),
     upstream: { open: (request) => new SocketExchange(exchangePorts, request) },
     deadlines,

@@ -220,3 +220,39 @@ describe('counting tokens is free', () => {
       spent: { tokens: 0 },
     }))
 })
+
+describe('a model that the catalog does not know to reason', () => {
+  const streaming = chatBody({ stream: true, stream_options: { include_usage: true } })
+  const reporting = (reasoning: number) =>
+    json(200, {
+      id: 'c',
+      choices: [{ message: { content: 'x' } }],
+      usage: {
+        prompt_tokens: 5,
+        completion_tokens: 9,
+        completion_tokens_details: { reasoning_tokens: reasoning },
+      },
+    })
+  const silent: Script = [
+    head(200, { 'content-type': 'text/event-stream' }),
+    piece('data: {"choices":[{"delta":{"role":"assistant"}}]}\n\n'),
+    SILENCE,
+  ]
+
+  test.each([
+    ['has its silence counted once it has reported reasoning', 7, 250],
+    ['is only silent as long as it has not', 0, 0],
+  ])('%s', async (_, reasoning, outputTokens) => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      upstream: [reporting(reasoning), silent],
+    })
+    await gateway.ask({ path: CHAT, body: chatBody() })
+    await gateway.ask({ path: CHAT, body: streaming }, { leavesAfterMs: 6_000 })
+    expect(gateway.ledger.records[1]).toMatchObject({
+      outcome: 'cancelled',
+      usage: tokens(30, outputTokens),
+    })
+    await gateway.assertNothingIsLeft()
+  })
+})

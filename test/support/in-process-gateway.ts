@@ -3,6 +3,7 @@
  * files, no waiting. A request goes in at the door and a response comes out; what else happened is
  * seen at the ports. It must not know how the stages between them work.
  */
+
 import { hashApiKey } from '../../src/core/api-key.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { Gate } from '../../src/core/gate.ts'
@@ -26,6 +27,7 @@ import type {
   Refusals,
 } from '../../src/gateway/ports.ts'
 import { StreamedAnswer } from '../../src/gateway/relay/streamed-answer.ts'
+import { SeenReasoning } from '../../src/gateway/settle/seen-reasoning.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { Deadlines } from '../../src/upstream/deadlines.ts'
 import type { ExchangeTimeouts } from '../../src/upstream/exchange.ts'
@@ -209,6 +211,7 @@ export class InProcessGateway {
         [...PROVIDERS].filter(([id]) => script.withoutAddress?.includes(id) !== true),
       ),
       breakers: this.breakers,
+      reasoning: new SeenReasoning(),
       order: new TargetOrder(this.breakers),
       upstream: this.upstream,
       deadlines: this.deadlines,

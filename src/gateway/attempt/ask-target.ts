@@ -18,6 +18,7 @@ import type { AttemptRecord, AttemptTrace } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Plan } from '../plan/plan-targets.ts'
 import type { Credentials, Prices } from '../ports.ts'
+import type { SeenReasoning } from '../settle/seen-reasoning.ts'
 import {
   CallerRequest,
   refuseIgnored,
@@ -45,6 +46,8 @@ export interface AskPorts {
   /** Absent: no call's cost is known. */
   readonly prices?: Prices | undefined
   readonly breakers: CircuitBreakers
+  /** Absent: the catalog alone says which models reason. */
+  readonly reasoning?: SeenReasoning | undefined
   readonly addresses: Pick<AddressGuard, 'resolve' | 'avoid'>
   readonly bodyLimits: { readonly maxBodyBytes: number }
 }
@@ -85,7 +88,7 @@ export async function askTarget(
   const attempt = beginAttempt(clock, target.name, call.trace?.beginAttempt())
   attempt.isPlatforms = target.owner === 'platform'
   attempt.isTranslated = target.isTranslated
-  attempt.writesUnseen = writesUnseen(call, target)
+  attempt.writesUnseen = writesUnseen(ports, call, target)
   call.attempts.push(attempt)
   noteTarget(call, target)
   if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)
@@ -121,8 +124,14 @@ export async function askTarget(
 }
 
 /** Vectors are no tokens that a model writes. */
-function writesUnseen({ dialect, accepted }: AdmittedCall, { traits }: Target): boolean {
-  return dialect.isEmbeddings !== true && (!accepted.stream || traits.reasoning !== undefined)
+function writesUnseen(
+  { reasoning }: AskPorts,
+  { dialect, accepted, caller }: AdmittedCall,
+  { name, traits }: Target,
+): boolean {
+  if (dialect.isEmbeddings === true) return false
+  if (!accepted.stream || traits.reasoning !== undefined) return true
+  return reasoning?.has(caller.accountId, name) === true
 }
 
 /** Notes what the call's record will say of its target. */

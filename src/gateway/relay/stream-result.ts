@@ -111,7 +111,7 @@ function writtenIn({
  */
 function hiddenBytes({ call, target }: Relayed, clock: SettlePorts['clock']): number {
   const attempt = call.attempts.findLast((asked) => asked.target === target.name)
-  if (target.traits.reasoning === undefined || attempt === undefined) return 0
+  if (attempt?.writesUnseen !== true) return 0
   const { at, bytes } = call.firstText ?? { at: call.leftAt ?? clock.elapsed(), bytes: 0 }
   return Math.max(0, unseenBytesIn(at - attempt.askedAt) - bytes)
 }

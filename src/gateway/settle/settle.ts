@@ -12,6 +12,7 @@ import { type AdmittedCall, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
 import type { Ledger, Prices, Spent } from '../ports.ts'
 import { atLeastOneEach, hasOtherPrice } from '../surcharges.ts'
+import type { SeenReasoning } from './seen-reasoning.ts'
 import { toSentGateId } from './sent-gate-id.ts'
 
 /** How a call ended. */
@@ -37,6 +38,8 @@ export interface SettlePorts {
   readonly ledger: Ledger
   readonly clock: Stopwatch
   readonly prices?: Prices | undefined
+  /** Absent: nothing is learned of models. */
+  readonly reasoning?: SeenReasoning | undefined
   /** Absent: nobody watches. */
   readonly observer?: CallObserver | undefined
 }
@@ -77,6 +80,8 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     attempts,
   })
   const usage = sumUsed(used)
+  if (usage !== null && usage.reasoningTokens > 0 && target !== null)
+    ports.reasoning?.note(accountId, target)
   // The platform pays for its own target also where that lost to one of the account's.
   const isPlatforms = attempts.some(isLostOnPlatform)
   const record: CallRecord = {

@@ -20,15 +20,20 @@ const limitTokens = z
 const limitUsd = z
   .number()
   .max(MAX_USD)
-  .refine((usd) => usd > 0 && Math.abs(usd * MICRO_USD - Math.round(usd * MICRO_USD)) < 1e-3, {
-    error: 'must be above 0 and have at most six decimals',
-  })
+  .refine(isMicroUsd, { error: 'must be above 0 and have at most six decimals' })
   .meta({
     exclusiveMinimum: 0,
     description:
       'US dollars a period. What becomes of targets whose price is not known ' +
       'is said by `unpriced`.',
   })
+
+/** Binary fractions are a little beside it; what would be kept as nothing is none. */
+function isMicroUsd(usd: number): boolean {
+  const microUsd = Math.round(usd * MICRO_USD)
+  return microUsd >= 1 && Math.abs(usd * MICRO_USD - microUsd) < 1e-3
+}
+
 const period = z.enum(['day', 'week', 'month', 'total']).meta({
   description: 'In UTC; weeks begin on Monday. `total`: from the creation of the budget on.',
 })

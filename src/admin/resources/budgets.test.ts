@@ -62,6 +62,13 @@ describe('an invalid field is named', () => {
       400,
       'limitUsd',
     ],
+    [
+      'less than can be counted',
+      'POST /v1/budgets',
+      { gateId: 'demo', limitUsd: 1e-10, period: 'day' },
+      400,
+      'limitUsd: must be above 0',
+    ],
     ['an unknown period', 'POST /v1/budgets', { ...valid, period: 'year' }, 400, 'period'],
     ['a share above all', 'POST /v1/budgets', { ...valid, alertAt: [1.1] }, 400, 'alertAt[0]'],
     [

@@ -77,7 +77,7 @@ export function assertUser(actor: Actor): Extract<Actor, { type: 'user' }> {
   return actor
 }
 
-/** @throws GatewayError `forbidden` for whoever is not signed in as the account's owner */
+/** @throws GatewayError `forbidden` for all but the signed-in owner of the account */
 export function assertOwner(actor: Actor): Extract<Actor, { type: 'user' }> {
   if (actor.type !== 'user' || actor.member.role !== 'owner')
     throw new GatewayError('forbidden', 'Only the owner of the account may do this, signed in.')

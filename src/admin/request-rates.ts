@@ -10,7 +10,7 @@ import { networkOf } from '../core/network-of.ts'
 import { TokenBucket } from '../limits/token-bucket.ts'
 import type { ControlPlaneCaller } from './authenticate-caller.ts'
 
-/** Of accounts, and of addresses; whoever has not asked for longest is forgotten first. */
+/** Of accounts and of addresses; the one that has been idle longest is forgotten first. */
 const MOST_REMEMBERED = 10_000
 
 export interface RequestRatesOptions {

@@ -172,8 +172,8 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
 }
 
 /**
- * A database that does not work at the moment is no fault of the gateway's: whoever waits finds it
- * well again.
+ * A database that does not work at the moment is no fault of the gateway's: callers that wait find
+ * it well again.
  */
 function toRefusal(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
@@ -237,7 +237,7 @@ function methodNotAllowed(methods: readonly string[]): GatewayError {
   })
 }
 
-/** Nobody's on public routes: whoever signs up becomes somebody by it. */
+/** None on public routes: signing up is what makes a caller known. */
 function changeOriginOf(
   { caller, requestId, clientAddress }: ControlPlaneBindings,
   keys: ControlPlaneDependencies['keys'],
@@ -255,7 +255,7 @@ function toChangeActor(actor: Actor, keys: ControlPlaneDependencies['keys']): Ch
     : { type: 'user', id: actor.userId, name: actor.member.email }
 }
 
-// Tells whoever watches of each finished request: by its route's template and who asked, never by
+// Reports each finished request to observers: by its route's template and who asked, never by
 // what was asked for.
 
 /** A request that was authenticated → as whom. */

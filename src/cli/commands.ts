@@ -36,7 +36,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<BindCommand>>> = {
 }
 
 /**
- * The one command that the words begin with, or all of them, for help and for whoever misspells
+ * The one command that the words begin with, or all of them, for help and for those who misspell
  * one. Loading and describing all of them takes longer than most commands do.
  */
 export async function loadCommands(words: readonly string[]): Promise<readonly BindCommand[]> {

@@ -118,8 +118,8 @@ interface Parts {
 }
 
 /**
- * Workers share their port with whoever asks for it: without this a second supervisor would get
- * half of the connections of the first.
+ * Workers share their port with any process that asks for it: without this a second supervisor
+ * would get half of the connections of the first.
  */
 async function assertPortFree({ host, port }: Settings): Promise<void> {
   if (port === 0) return

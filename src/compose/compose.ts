@@ -67,7 +67,7 @@ export interface Gatehouse {
   beginDraining(): void
   /** This process's own metrics; undefined: there are none. */
   readonly renderMetrics: Telemetry['renderMetrics']
-  /** The operator's plans have changed: whoever calls from now on is limited by these. */
+  /** The operator's plans have changed: they limit all calls from now on. */
   replacePlans(section: PlansSection | undefined): void
   /** Resolves when this process works with whatever is in the store now. */
   catchUp(): Promise<void>

@@ -36,11 +36,11 @@ export interface ListType {
   readonly type: 'list'
   /** Its members, for people: `names of headers`. */
   readonly of: string
-  /** Absent: whoever uses them checks them. */
+  /** Absent: their users check them. */
   readonly accepts?: (item: string) => boolean
 }
 
-/** How a text has to be; without one, whoever uses the text checks it. */
+/** How a text has to be; without one, the user of the text checks it. */
 export interface TextForm {
   readonly accepts: (text: string) => boolean
   /** Follows "must be". */

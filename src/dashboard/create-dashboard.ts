@@ -45,7 +45,7 @@ const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>G
 /** The file that a path of the dashboard's is read from; undefined when there is none. */
 export type OpenFile = (path: string) => Promise<Blob | undefined>
 
-/** @param source a folder, or whoever else holds the files */
+/** @param source a folder, or another holder of the files */
 export function createDashboard(
   source: string | OpenFile,
 ): (request: Request, path: string) => Promise<Response> {

@@ -1,5 +1,5 @@
 /**
- * How many requests one client may have open at once, whoever it says that it is. It must not know
+ * How many requests one client may have open at once, under any names. It must not know
  * what they are for.
  */
 import { networkOf } from '../core/network-of.ts'

@@ -140,7 +140,7 @@ function countTry(held: SignInTries | undefined, now: number): SignInTries {
   }
 }
 
-/** Of a person at a place; it tells neither to whoever reads the database. */
+/** Of a person at a place; a reader of the database learns neither. */
 function toName(email: string, network: string): string {
   return hash('sha256', `${email}\0${network}`, 'hex')
 }

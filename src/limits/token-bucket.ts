@@ -14,7 +14,7 @@ const OVERTAKEN_MS = 60_000
 const NEVER_RETRY_MS = 60_000
 
 /**
- * Holds one minute's units, so whoever was idle may take the whole minute at once, and over any
+ * Holds one minute's units, so an idle caller may take the whole minute at once, and over any
  * stretch of time takes at most limit + rate × time. A limit that is not finite is no limit, one of
  * 0 holds nothing. `charge` may leave a debt, which is paid before anything can be taken again.
  */

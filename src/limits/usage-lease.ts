@@ -3,7 +3,7 @@
  * may set aside without asking. Must not know calls, refusals or whose it is.
  *
  * The window of usage-counter.ts holds the sums of all nodes as they were last told, and with them
- * what this node has added since; so whoever reads it need not know that it is shared.
+ * what this node has added since; so its readers need not know that it is shared.
  */
 import type { SharedStore } from '../redis/shared-store.ts'
 import { FRESH_MS, LARGEST_LEASE, LEASE_MS, SHORTEST_LOOK_MS } from './leased-bucket.ts'
@@ -188,7 +188,7 @@ export class UsageLease {
   }
 
   /**
-   * At least so much was used, whoever did it: from the ledger.
+   * The ledger says that at least so much was used, by any node.
    * @param hasOwn it may hold use that this node has not reported yet, which would count twice if
    * it were added
    */

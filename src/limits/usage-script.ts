@@ -2,7 +2,7 @@
  * The step that a node takes with what was used of a quota or a budget in one period, and how
  * question and answer are written. Decides whether more may be set aside, and nothing else.
  *
- * The used amount only grows. So the greater of two sums is nearer to the truth, whoever tells it,
+ * The used amount only grows. So the greater of two sums is nearer to the truth, from any node,
  * and telling it twice is harmless; what is added is numbered by each node, and added once.
  */
 import type { SharedScript } from '../redis/shared-store.ts'

@@ -1,7 +1,7 @@
 /**
  * The nodes' second way to hear of changes: a shared store that knows the last changes, and gives a
- * lease to whoever knows them all. For nodes that are cut off from the database. Must not know what
- * changes mean.
+ * lease to a node that knows them all. For nodes that are cut off from the database. Must not know
+ * what changes mean.
  */
 import type { AccountId } from '../core/ids.ts'
 import type { SharedScript, SharedStore } from '../redis/shared-store.ts'

@@ -22,7 +22,7 @@ const SAFE_PART = 0.95
 
 /**
  * Runs from the moment *before* it was asked for, and a little shorter than was granted, so that it
- * is over before whoever granted it thinks so. It is over as soon as either clock says so.
+ * is over before its granter thinks so. It is over as soon as either clock says so.
  */
 export class Lease {
   readonly #clocks: Clocks

@@ -30,7 +30,7 @@ export function checkKey(key: string, requireKey: boolean): void {
   }
 }
 
-/** Vendors repeat the masked key in their message; whoever relays it should know. */
+/** Vendors repeat the masked key in their message; a relay should know that. */
 function maskKey(key: string): string {
   return `${key.slice(0, 8)}${'*'.repeat(Math.max(3, key.length - 12))}${key.slice(-4)}`
 }

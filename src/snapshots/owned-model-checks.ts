@@ -10,7 +10,7 @@ import type { OwnedUpstream } from '../gateway/ports.ts'
 import type { ProbeOptions, ProbeResult } from '../gateway/probe/probe-owned-model.ts'
 import type { OwnedModelRegistry } from './owned-model-registry.ts'
 
-/** How long whoever asks for a check waits for what it finds. */
+/** How long the caller of a check waits for its result. */
 const PATIENCE_MS = 3_000
 
 /**

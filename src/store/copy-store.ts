@@ -1,5 +1,5 @@
 /**
- * Moves what one database holds into another, of either kind. Both are opened by whoever asks; it
+ * Moves what one database holds into another, of either kind. Both are opened by the caller; it
  * knows no file and no address.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'

@@ -53,7 +53,7 @@ export class SealedRows {
     }
   }
 
-  /** On a connection that whoever asks has already, and closes. */
+  /** On a connection that the caller has already, and closes. */
   static async over(database: Kysely<Schema>): Promise<SealedRows> {
     const columns: EncryptedColumn[] = []
     // An older version's database has not all of them.

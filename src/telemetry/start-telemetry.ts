@@ -35,7 +35,7 @@ export interface TelemetryOptions {
 
 export interface TelemetryOfWorker {
   readonly index: number
-  /** The metrics of all workers: whoever scrapes reaches one of them by chance. */
+  /** The metrics of all workers: a scrape reaches one of them by chance. */
   readonly collectMetrics: () => Promise<string>
 }
 

@@ -1,9 +1,9 @@
 /**
- * The port to whoever decides where customers' addresses may lead. It must not know
+ * The port to the part that decides where customers' addresses may lead. It must not know
  * how that is decided.
  */
 
-/** A place to connect to, as whoever looked at the address wants it connected to. */
+/** A place to connect to, as the check of the address wants it connected to. */
 export interface Destination {
   readonly url: string
   /** For the header `host`, where the url holds an IP address instead of the name. */

@@ -163,7 +163,7 @@ export class WebhookSender {
     if (webhook === undefined || !webhook.isActive) return await queue.removeDelivery(delivery)
     const outcome = await this.#post(webhook, delivery)
     if (outcome.delivered) return await queue.removeDelivery(delivery)
-    // Cut: given back as it was, for whoever looks next.
+    // Cut: given back as it was, for the next look.
     if (this.#ending.signal.aborted) return await queue.reschedule(delivery)
     const attempts = delivery.attempts + 1
     const delayMs = this.#schedule.delayMs(attempts)

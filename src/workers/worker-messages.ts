@@ -45,7 +45,7 @@ function isTyped(message: unknown, types: readonly string[]): message is { reado
   )
 }
 
-/** Questions by number, and whoever waits for the answer. */
+/** Questions by number, each with its waiting caller. */
 export class Questions {
   readonly #waiting = new Map<number, (text: string) => void>()
   #next = 1

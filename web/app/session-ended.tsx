@@ -18,7 +18,7 @@ export function SessionEnded() {
   const goOn = async () => {
     const session = await askWith('GET /v1/session', {})
     if (session.user?.id !== before?.user?.id) {
-      // Somebody else: nothing of whoever was here before may stay.
+      // Somebody else: nothing of the user before may stay.
       location.assign('/dashboard')
       return
     }

@@ -36,7 +36,9 @@ function appearance({ look = 'plain', size = 'medium' }: Appearance, className?:
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Appearance {
   /** Shows that it is at work, and takes no second press. */
   readonly isBusy?: boolean
-  /** Has nothing to do for now. Unlike `disabled`, it keeps the focus of whoever pressed it. */
+  /**
+   * Has nothing to do for now. Unlike `disabled`, it keeps the focus of the user who pressed it.
+   */
   readonly isIdle?: boolean
   readonly ref?: Ref<HTMLButtonElement>
 }
@@ -52,7 +54,7 @@ export function Button({
   ...rest
 }: ButtonProps) {
   const isInert = isBusy || isIdle
-  // Not disabled while it is busy: whoever pressed it by the keyboard would lose the focus.
+  // Not disabled while it is busy: a user of the keyboard would lose the focus.
   return (
     <button
       type="button"

@@ -26,7 +26,7 @@ export function CodeBlock({
   readonly isWrapped?: boolean
   /** False where a larger one stands below. */
   readonly hasButton?: boolean
-  /** By the button, or by whoever selected all of it. */
+  /** By the button, or by a user who selected all of it. */
   readonly onCopied?: () => void
 }) {
   return (

@@ -1,5 +1,5 @@
 /**
- * `PATCH /v1/account`: the name of the account of whoever asks. Must not know what the plan allows.
+ * `PATCH /v1/account`: the name of the caller's account. Must not know what the plan allows.
  */
 import { createRoute } from '@hono/zod-openapi'
 import { type AccountNameBody, accountNameBody, updateAccountBody } from '../../contract/users.ts'

@@ -1,4 +1,4 @@
-/** Settings of how much callers may have: keys, accounts, and whoever asks the control plane. */
+/** Settings of how much callers may have: keys, accounts, and callers of the control plane. */
 import { CAPS, type Cap } from '../../core/resource-table.ts'
 import { count, defineSetting } from '../setting-type.ts'
 

@@ -62,7 +62,7 @@ export class ChangeFeed {
   #id: string
   #isRegistered = false
 
-  /** @param installationId whose the database has to be; undefined: whoever's */
+  /** @param installationId whose the database has to be; undefined: any */
   constructor(session: Pick<PostgresSession, 'query'>, node: NodeRow, installationId?: string) {
     this.#installationId = installationId
     this.#session = session

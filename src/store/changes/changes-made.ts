@@ -24,7 +24,7 @@ export async function watchChanges<Result>(
   return { result, hasChanged: seen.hasChanged }
 }
 
-/** Also of a change that is rolled back after all: whoever asks then asks once too often. */
+/** Also of a change that is rolled back after all: its readers then ask once too often. */
 export function noteChangeOf(resource: string): void {
   const seen = works.getStore()
   if (seen !== undefined && FOLLOWED.has(resource)) seen.hasChanged = true

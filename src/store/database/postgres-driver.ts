@@ -194,7 +194,7 @@ class Connection implements PostgresPoolClient {
   }
 
   release(): void {
-    // A question may still be answered, to whoever asks next; or the server's end of it is on
+    // A question may still be answered, to the next asker; or the server's end of it is on
     // its way.
     this.#client.release(this.#isLost)
   }
@@ -233,7 +233,7 @@ const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<
   [pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString()],
 ])
 
-/** Of whoever asks Postgres: its numbers and truth values come back as SQLite's. */
+/** For all questions to Postgres: numbers and truth values come back as SQLite's. */
 export function getTypeParser(id: number, format?: 'text' | 'binary') {
   return (format !== 'binary' && PARSERS.get(id)) || pg.types.getTypeParser(id, format)
 }

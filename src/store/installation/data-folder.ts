@@ -64,7 +64,7 @@ export function lockDataFolder(folder: string): DataFolderLock {
   }
 }
 
-/** Tells others who serves from this folder; only whoever holds its lock may call this. */
+/** Tells others who serves from this folder; only the holder of its lock may call this. */
 export function writeServerInfo(folder: string, info: ServerInfo): void {
   const path = join(folder, SERVER_FILE)
   const draft = `${path}.new`
@@ -90,7 +90,7 @@ export function readServerInfo(folder: string): ServerInfo | undefined {
 }
 
 /**
- * Names whoever serves from this folder among other nodes, the same after every start; made at the
+ * Names the server of this folder among other nodes, the same after every start; made at the
  * first.
  */
 export function readNodeId(folder: string): string {

@@ -15,8 +15,8 @@ import {
 } from './installation-file.ts'
 
 /**
- * They do not: whoever asked must not serve. The message says what was found and expected, and what
- * says that it is meant.
+ * They do not belong together: the caller must not serve. The message says what was found and
+ * expected, and what says that it is meant.
  */
 export class InstallationMismatchError extends Error {
   override readonly name = 'InstallationMismatchError'

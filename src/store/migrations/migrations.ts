@@ -40,14 +40,14 @@ import { usageBatches } from './usage-batches-migration.ts'
 import { usageMigration } from './usage-migration.ts'
 import { usageMonths } from './usage-months-migration.ts'
 
-/** The schema could not be brought up to date: whoever asked must not serve. */
+/** The schema could not be brought up to date: the caller must not serve. */
 export class MigrationFailedError extends Error {
   override readonly name = 'MigrationFailedError'
 }
 
 /**
  * A later version of the gateway changed this database in a way that this build cannot serve:
- * whoever asked must not.
+ * the caller must not.
  */
 export class NewerDatabaseError extends Error {
   override readonly name = 'NewerDatabaseError'

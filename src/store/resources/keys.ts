@@ -213,7 +213,7 @@ async function insert(
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
   if (Number(result.numInsertedOrUpdatedRows ?? 0) !== 1) return false
-  // Only now: the insert has waited for whoever was deleting the same key at this moment.
+  // Only now: the insert has waited for a deletion of the same key at this moment.
   if (await isDeleted(transaction, spellings)) throw new DeletedKeyError('The key was deleted.')
   const { accountId, id: resourceId } = key
   await recordChange(transaction, {

@@ -13,7 +13,7 @@ import type { Schema, UsageTable } from '../schema.ts'
 import { addRows, addToHours } from './usage-hours.ts'
 import { type RowMembers, toMembers, toUsageRow } from './usage-note.ts'
 
-/** Some twenty thousand rows, of which whoever reads an account's hours looks through the text. */
+/** Some twenty thousand rows, whose text each reader of an account's hours looks through. */
 const MAX_CHARS = 4_000_000
 /** Some minutes of a quiet gateway's batches. */
 const MAX_NOTES = 256
@@ -96,7 +96,7 @@ export class UsageBatches {
   }
 
   /**
-   * Each commit says up to which account it came: whoever goes on after it, or reads meanwhile,
+   * Each commit says up to which account it came: a node that goes on, or reads meanwhile,
    * counts no account twice.
    */
   async #addToHours(settlement: Settlement, between: () => Promise<unknown>): Promise<void> {

@@ -95,7 +95,7 @@ export class MemberTableStore {
         .executeTakeFirst()
       if (member === undefined || Number(result.numDeletedRows) !== 1) return false
       await transaction.deleteFrom('users').where('id', '=', userId).execute()
-      // Or whoever was removed comes back through a door they left open.
+      // Else a removed member comes back through a door they left open.
       await transaction
         .deleteFrom('invitations')
         .where('account_id', '=', accountId)

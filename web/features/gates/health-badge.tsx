@@ -1,5 +1,5 @@
 /**
- * One target's health: the word in a badge, the sentence behind it for whoever hovers or listens.
+ * One target's health: the word in a badge, the sentence behind it for those who hover or listen.
  */
 import { Badge } from '../../ui/badge.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'

@@ -106,7 +106,7 @@ function Section({
   )
 }
 
-/** There is nowhere to go: whoever reads it looks for the mistake in the id. */
+/** It leads nowhere: the reader looks for the mistake in the id. */
 function MissingGate({ log }: { readonly log: Log }) {
   const sent = readSentGate(log)
   if (sent === undefined) return 'none that there is'

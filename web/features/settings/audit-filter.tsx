@@ -21,7 +21,7 @@ export function AuditFilter({
   onChange,
 }: {
   readonly search: AuditSearch
-  /** Entries on the page: whoever made them can be chosen even when they are gone. */
+  /** Entries on the page: their makers can be chosen even when they are gone. */
   readonly seen: readonly RowOf<'GET /v1/audit-log'>[]
   readonly onChange: (search: AuditSearch) => void
 }) {

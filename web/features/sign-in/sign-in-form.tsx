@@ -1,5 +1,5 @@
 /**
- * Email and password, for whoever signs in: at the start, or again on a page whose session ended.
+ * Email and password, to sign in with: at the start, or again on a page whose session ended.
  */
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'

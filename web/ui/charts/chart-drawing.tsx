@@ -94,7 +94,7 @@ function useIsPrinting(): boolean {
 
 // Says whether a part of the page has come into view. It stays seen: what was fetched for it is there.
 
-/** A little before: whoever scrolls on should find it there. */
+/** A little before: it should be there for a reader who scrolls on. */
 const AHEAD = '200px 0px'
 
 function useWasSeen(place: RefObject<Element | null>): boolean {

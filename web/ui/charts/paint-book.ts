@@ -1,6 +1,6 @@
 /**
  * Gives each thing that charts draw a paint of its own, and the same one ever after: not by its
- * rank, which changes with every range. Kept as text by whoever asks. It must not know what the
+ * rank, which changes with every range. Kept as text by its caller. It must not know what the
  * things are, nor keep their names.
  */
 import { PAINT_COUNT, type Paint, paintAt, partsOf } from './palette.ts'

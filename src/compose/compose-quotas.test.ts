@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pollUntil } from '../../test/support/poll-until.ts'
 import { readSettings } from '../config/settings.ts'
 import { generateApiKey } from '../core/api-key.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
@@ -19,6 +20,8 @@ const key = generateApiKey().reveal()
 
 let folder: string
 let asked: number
+/** Answers wait for it. */
+let held: Promise<void> | undefined
 let upstream: ReturnType<typeof startUpstream>
 let gatehouse: Gatehouse | undefined
 
@@ -27,8 +30,9 @@ function startUpstream() {
   return Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch() {
+    async fetch() {
       asked += 1
+      await held
       const message = { role: 'assistant', content: 'hi' }
       const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: USED }
       const choices = [{ index: 0, message, finish_reason: 'stop' }]
@@ -47,6 +51,7 @@ function startUpstream() {
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-quota-'))
   asked = 0
+  held = undefined
   upstream = startUpstream()
 })
 afterEach(async () => {
@@ -189,6 +194,34 @@ test('a budget counts the cost in the call’s row, even if the price changes ri
   await start({ default: 'unlimited' }, environment)
   expect(await spent()).toMatchObject({ used: { usd: 0.003 } })
   expect(await (await send('/v1/logs')).json()).toMatchObject({ data: [{ cost: { usd: 0.003 } }] })
+})
+
+test.each([
+  ['at the beginning of a period', 0],
+  ['after cheap calls', 3],
+])('calls at once pass a budget in money by no more than the last one, %s', async (_, cheap) => {
+  await start({ default: 'unlimited' })
+  const [small, large] = [{ model: 'openai/gpt-4o-mini' }, { model: 'openai/gpt-4o' }]
+  await send('/v1/gates', { id: 'cheap', targets: [small] })
+  await send('/v1/gates', { id: 'dear', targets: [small, large] })
+  const keys = await (await send('/v1/keys')).json()
+  const { id: keyId } = (keys as { data: readonly { id: string }[] }).data[0] ?? { id: '' }
+  const made = await send('/v1/budgets', { keyId, limitUsd: 0.02, period: 'day' })
+  expect(made.status).toBe(201)
+  for (let call = 0; call < cheap; call += 1)
+    expect((await chat({ model: 'cheap' })).status).toBe(200)
+
+  const { promise, resolve } = Promise.withResolvers<void>()
+  held = promise
+  asked = 0
+  // A cent each, at the model that may have to answer.
+  const calls = Array.from({ length: 10 }, () => chat({ model: 'dear', max_tokens: 1_000 }))
+  const seen: number[] = []
+  const ended = Promise.all(calls.map(async (call) => seen.push((await call).status)))
+  await pollUntil('each call at the upstream, or refused', () => asked + seen.length === 10)
+  resolve()
+  await ended
+  expect(seen.toSorted()).toEqual([200, 200, ...Array<number>(8).fill(429)])
 })
 
 test("a key's tokens per minute are shown in headers, and limit it", async () => {

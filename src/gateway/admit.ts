@@ -12,7 +12,7 @@ import type { AcceptedRequest } from '../wire/dialect.ts'
 import type { AdmittedCall, Call } from './call.ts'
 import type { Target } from './plan/compile-target.ts'
 import type { Plan } from './plan/plan-targets.ts'
-import type { Caller, Ledger, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
+import type { Caller, GateStore, Ledger, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
 import { keepOwnIds, keepWithinGate } from './shared-credential.ts'
 import { findSurcharge, hostedToolsMember, listHostedTools } from './surcharges.ts'
 
@@ -22,7 +22,7 @@ import { findSurcharge, hostedToolsMember, listHostedTools } from './surcharges.
  * `unavailable` while usage cannot be written down
  */
 export function admit(
-  ports: PricedPorts & { readonly ledger: Ledger },
+  ports: AdmitPorts,
   call: Call,
   { caller, accepted }: { readonly caller: Caller; readonly accepted: AcceptedRequest },
 ): AdmittedCall | Promise<AdmittedCall> {
@@ -38,8 +38,34 @@ export function admit(
     estimatedTokens: estimateTokens(accepted, outputCap),
   }
   const toolFees = tools.length === 0 ? 0 : (ports.prices?.feesOf(tools) ?? 0)
-  const ticket = ports.limits.admit(caller, toolFees === 0 ? ahead : { ...ahead, toolFees })
+  const leastMicroUsd = toolFees + dearestMicroUsd(ports, call, { caller, accepted })
+  const ticket = ports.limits.admit(
+    caller,
+    leastMicroUsd === 0 ? ahead : { ...ahead, leastMicroUsd },
+  )
   return ticket instanceof Promise ? admitLater(call, ticket) : toAdmitted(call, ticket)
+}
+
+/**
+ * What the call may cost at the dearest of its gate's targets, where a limit in money asks: nobody
+ * knows yet which of them will answer, and an average of cheap calls says nothing of dear ones.
+ */
+function dearestMicroUsd(
+  { limits, prices, gates }: AdmitPorts,
+  { startedAt, outputCap = 0 }: Call,
+  { caller, accepted }: { readonly caller: Caller; readonly accepted: AcceptedRequest },
+): number {
+  const { accountId } = caller
+  const { gateId, body } = accepted
+  if (prices === undefined || !limits.limitsSpend(caller, gateId)) return 0
+  const inputTokens = estimateInputTokens(body)
+  const usage = { inputTokens, outputTokens: outputCap, cachedInputTokens: 0, reasoningTokens: 0 }
+  let most = 0
+  for (const { model: target } of gates.find(accountId, gateId)?.targets ?? []) {
+    const cost = prices.priceOf({ accountId, target, usage, startedAt, outcome: 'succeeded' })
+    most = Math.max(most, cost?.microUsd ?? 0)
+  }
+  return most
 }
 
 async function admitLater(call: Call, ticket: Promise<Ticket>): Promise<AdmittedCall> {
@@ -203,6 +229,11 @@ function withTargets(plan: Plan, targets: readonly Target[]): Plan {
 }
 
 // The use of a target whose price is not known would not count against a limit in money.
+
+interface AdmitPorts extends PricedPorts {
+  readonly ledger: Ledger
+  readonly gates: Pick<GateStore, 'find'>
+}
 
 interface PricedPorts {
   readonly limits: Limits

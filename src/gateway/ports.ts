@@ -71,8 +71,11 @@ export interface CallAhead {
   readonly startedAtMs: number
   /** The most tokens that it will probably use (admit.ts). */
   readonly estimatedTokens: number
-  /** One use of each tool of a vendor's that it offers, in millionths of a US dollar; absent: 0. */
-  readonly toolFees?: number
+  /**
+   * The least that limits in money set aside for it, in millionths of a US dollar (admit.ts); absent:
+   * 0.
+   */
+  readonly leastMicroUsd?: number
 }
 
 /** The usage of a call that is over. */
@@ -119,6 +122,8 @@ export interface PriceDemand {
 export interface Limits {
   /** Undefined: none does. In memory: no I/O. */
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined
+  /** Whether any limit of such a call is in money. */
+  limitsSpend(caller: Caller, gateId: string): boolean
   /**
    * Before the body is read, and without asking anybody: a place among the key's concurrent calls
    * (and the account's), until `admit`. Takes nothing else. @param nowMs on the scale of

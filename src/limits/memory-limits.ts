@@ -84,6 +84,10 @@ export class MemoryLimits implements Limits {
     return this.#usage.priceDemand(caller, gateId)
   }
 
+  limitsSpend(caller: Caller, gateId: string): boolean {
+    return this.#usage.limitsSpend(caller, gateId)
+  }
+
   whenReady(caller: Caller, gateId: string): Promise<void> | undefined {
     return this.#usage.whenCountedFor(caller, gateId)
   }

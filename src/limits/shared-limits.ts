@@ -134,6 +134,10 @@ export class SharedLimits implements Limits {
     return this.#usage.priceDemand(caller, gateId)
   }
 
+  limitsSpend(caller: Caller, gateId: string): boolean {
+    return this.#usage.limitsSpend(caller, gateId)
+  }
+
   whenReady(caller: Caller, gateId: string): Promise<void> | undefined {
     return this.#usage.whenCountedFor(caller, gateId)
   }

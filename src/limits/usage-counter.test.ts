@@ -107,7 +107,7 @@ describe('a reservation', () => {
   })
 
   test('sets aside one use of each tool that is offered, or the average where that is more', () => {
-    const call = { estimatedTokens: 10, toolFees: 12 }
+    const call = { estimatedTokens: 10, leastMicroUsd: 12 }
     const fresh = windowWith(0, 0)
     const reservation = new Reservation(fresh, call)
     expect(fresh).toMatchObject({ reservedTokens: 10, reservedMicroUsd: 12 })

@@ -24,7 +24,7 @@ export interface UsedSoFar extends Amounts {
 }
 
 /** As far as it can be told before. */
-type CallSize = Pick<CallAhead, 'estimatedTokens' | 'toolFees'>
+type CallSize = Pick<CallAhead, 'estimatedTokens' | 'leastMicroUsd'>
 
 /** The use of a finished call. */
 export interface UsedAmounts extends Amounts {
@@ -53,11 +53,11 @@ export class UsageWindow implements Span {
 
   /**
    * The cost of a call's tokens at the average of this period so far, in which fees of tools are,
-   * and no less than one use of each tool that it offers; 0 while nothing is known.
+   * and no less than what it may cost by its own targets' prices.
    */
-  estimateMicroUsd({ estimatedTokens, toolFees = 0 }: CallSize): number {
-    if (this.tokens === 0) return toolFees
-    return Math.max(toolFees, Math.floor((this.microUsd / this.tokens) * estimatedTokens))
+  estimateMicroUsd({ estimatedTokens, leastMicroUsd = 0 }: CallSize): number {
+    if (this.tokens === 0) return leastMicroUsd
+    return Math.max(leastMicroUsd, Math.floor((this.microUsd / this.tokens) * estimatedTokens))
   }
 
   see(ledger: UsedSoFar): void {

@@ -172,6 +172,13 @@ export class UsageLimits {
     return { plan, budget: strict && `the budget ${strict.budget.name} (${strict.budget.id})` }
   }
 
+  limitsSpend(caller: Caller, gateId: string): boolean {
+    if (this.#plans.of(caller.accountId).limits.monthlySpendUsd !== null) return true
+    return this.#budgets
+      .findFor(caller, { gateId })
+      .some(({ budget }) => budget.limit.type === 'spend')
+  }
+
   /** @throws GatewayError `quota_exceeded`; `rate_limited` while all of the rest is reserved */
   assertWithinBudgets(caller: Caller, call: CallAhead): void {
     for (const counter of this.#budgets.findFor(caller, call)) {

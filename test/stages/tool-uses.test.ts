@@ -262,14 +262,14 @@ describe('a limit in money', () => {
       request: responses({ tools: [WEB, WEB, { type: 'code_interpreter' }] }),
       upstream: [json(200, response([]))],
       settled: { outcome: 'succeeded' },
-      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.toolFees).toBe(SEARCH_FEE),
+      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.leastMicroUsd).toBe(SEARCH_FEE),
     }),
     counted({
       name: 'has nothing set aside for tools of the caller’s own',
       request: responses({ tools: [{ type: 'function', name: 'web_search' }] }),
       upstream: [json(200, response([]))],
       settled: { outcome: 'succeeded' },
-      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.toolFees).toBeUndefined(),
+      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.leastMicroUsd).toBeUndefined(),
     }),
     counted({
       name: 'lets a tool through whose uses have a fee and are counted',

@@ -20,6 +20,8 @@ export interface LimitsScript {
   readonly enter?: () => void
   /** Which limits in money want prices to be known. */
   readonly priceDemand?: PriceDemand
+  /** One of them is in money. */
+  readonly limitsSpend?: true
   /** Waited for before anything else is asked. */
   readonly whenReady?: () => Promise<void> | undefined
   /** Refuses by throwing; a promise: other nodes are asked. */
@@ -80,6 +82,10 @@ export class ScriptedLimits implements Limits {
         isHeld = false
       },
     }
+  }
+
+  limitsSpend(): boolean {
+    return this.#script.limitsSpend === true
   }
 
   priceDemand(): PriceDemand | undefined {

@@ -11,6 +11,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -177,6 +178,18 @@ test('a journal that cannot be written at the start starts, and heals later', as
   rmSync(join(folder, 'journal'))
   await untilWritable(journal)
   await journal.record(createCallRecord())
+  journal.close()
+})
+
+test('a link among the segments that leads nowhere stops no call', async () => {
+  mkdirSync(join(folder, 'journal'))
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'journal', '000000000003.journal'))
+  const journal = new Journal(folder)
+  expect(journal.state().writable).toBeTrue()
+  const record = createCallRecord()
+  await journal.record(record)
+  journal.rotate()
+  expect((await readClosed(journal)).records).toEqual([record])
   journal.close()
 })
 

@@ -44,7 +44,10 @@ export function listSegments(folder: string): { sequence: number; segment: Close
     const sequence = NAME.exec(name)?.[1]
     if (sequence === undefined) continue
     const path = join(folder, name)
-    found.push({ sequence: Number(sequence), segment: { path, bytes: statSync(path).size } })
+    const file = statSync(path, { throwIfNoEntry: false })
+    // Deleted meanwhile, or a link that leads nowhere.
+    if (file === undefined) continue
+    found.push({ sequence: Number(sequence), segment: { path, bytes: file.size } })
   }
   return found
 }

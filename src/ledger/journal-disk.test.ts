@@ -193,6 +193,21 @@ test('a link among the segments that leads nowhere stops no call', async () => {
   journal.close()
 })
 
+test('segments behind the last one of twelve digits are found again, in their order', async () => {
+  mkdirSync(join(folder, 'journal'))
+  writeFileSync(join(folder, 'journal', '999999999999.journal'), '\n')
+  const written = [createCallRecord(), createCallRecord()]
+  const journal = new Journal(folder)
+  for (const record of written) {
+    await journal.record(record)
+    journal.rotate()
+  }
+  journal.close()
+  const next = new Journal(folder)
+  expect((await readClosed(next)).records).toEqual(written)
+  next.close()
+})
+
 test('a journal that cannot be written has nothing to rotate', async () => {
   breakFolder()
   const journal = openJournal({ probeIntervalMs: 60_000 })

@@ -30,7 +30,8 @@ export interface ClosedSegment {
 /** The operating system may lose so much at a power cut: see Journal. */
 export type SyncMode = 'os' | 'batch'
 
-const NAME = /^(\d{12})\.journal$/
+/** Twelve digits, but for whoever begins at their last. */
+const NAME = /^(\d{12,15})\.journal$/
 const NEWLINE = new Uint8Array([10])
 
 /**
@@ -40,7 +41,7 @@ const NEWLINE = new Uint8Array([10])
  */
 export function listSegments(folder: string): { sequence: number; segment: ClosedSegment }[] {
   const found: { sequence: number; segment: ClosedSegment }[] = []
-  for (const name of namesIn(folder).sort()) {
+  for (const name of namesIn(folder)) {
     const sequence = NAME.exec(name)?.[1]
     if (sequence === undefined) continue
     const path = join(folder, name)
@@ -49,7 +50,7 @@ export function listSegments(folder: string): { sequence: number; segment: Close
     if (file === undefined) continue
     found.push({ sequence: Number(sequence), segment: { path, bytes: file.size } })
   }
-  return found
+  return found.sort((one, other) => one.sequence - other.sequence)
 }
 
 function namesIn(folder: string): string[] {

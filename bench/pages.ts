@@ -120,7 +120,7 @@ async function main(): Promise<void> {
           GATEHOUSE_RETENTION_DAYS: String(DAYS * 2),
         },
       })
-      const browser = await openBrowser()
+      const browser = await openBrowser({ hasOptimizers: true })
       try {
         await furnish(gatehouse)
         const { context, page } = await browser.visit(gatehouse.url, {

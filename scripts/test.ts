@@ -73,7 +73,7 @@ type Part = TestPart | 'checks'
 const LANES = 2
 
 /** The checks first, because they tell soonest what is wrong; then the longest. */
-const ORDER: readonly Part[] = ['checks', 'e2e', 'unit', 'browser', 'live']
+const ORDER: readonly Part[] = ['checks', 'e2e', 'browser', 'unit', 'live']
 
 /** What a part came to. */
 interface PartResult {

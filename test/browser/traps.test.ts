@@ -953,22 +953,48 @@ const COVERED = `[...document.querySelectorAll('main section > table > tbody > t
 
 test('on a phone every fact of a row is in sight, and none beneath its buttons', async () => {
   await controlPlaneCall(gatehouse, 'POST', '/v1/tags', { name: 'w'.repeat(64) })
-  await page.setViewportSize({ width: 360, height: 780 })
   const found: string[] = []
-  for (const [path, name] of [
-    ['/settings/members', 'Open invitations'],
-    ['/settings/budgets', 'Budgets'],
-    ['/settings/tags', 'Tags'],
-    ['/settings/security', 'Sessions'],
-    ['/settings/audit-log', 'Changes'],
-    ['/owned-models', 'Owned models'],
+  for (const [path, name, width] of [
+    ['/settings/members', 'Open invitations', 360],
+    ['/settings/budgets', 'Budgets', 360],
+    ['/settings/tags', 'Tags', 360],
+    ['/settings/security', 'Sessions', 360],
+    ['/settings/audit-log', 'Changes', 360],
+    ['/owned-models', 'Owned models', 360],
+    ['/keys', 'API keys', 320],
   ] as const) {
+    await page.setViewportSize({ width, height: 780 })
     await page.goto(`/dashboard${path}`)
     await page.getByRole('region', { name }).getByRole('cell').first().waitFor()
     for (const asked of [TOO_WIDE, COVERED])
       for (const fault of (await page.evaluate(asked)) as string[]) found.push(`${path}: ${fault}`)
   }
   expect(found).toEqual([])
+  await page.setViewportSize({ width: 1280, height: 900 })
+})
+
+test('on a phone the playground has room for the longest name of a gate', async () => {
+  await page.setViewportSize({ width: 360, height: 780 })
+  const id = 'G'.repeat(64)
+  await page.goto(`/dashboard/playground?gate=${id}`)
+  const name = await page.getByText(id, { exact: true }).last().boundingBox()
+  expect(name?.x ?? -1).toBeGreaterThanOrEqual(0)
+  expect((name?.x ?? 0) + (name?.width ?? 361)).toBeLessThanOrEqual(360)
+  await page.setViewportSize({ width: 1280, height: 900 })
+})
+
+test('on a phone the window for a range of days is on the screen', async () => {
+  for (const width of [360, 320]) {
+    await page.setViewportSize({ width, height: 780 })
+    await page.goto('/dashboard/analytics')
+    await page.getByRole('button', { name: 'Custom' }).click()
+    const from = await page.getByLabel('From').boundingBox()
+    const show = await page.getByRole('button', { name: 'Show', exact: true }).boundingBox()
+    const frame = 16
+    expect(from?.x ?? 0).toBeGreaterThanOrEqual(frame)
+    expect((show?.x ?? 0) + (show?.width ?? 0)).toBeLessThanOrEqual(width - frame)
+    await page.keyboard.press('Escape')
+  }
   await page.setViewportSize({ width: 1280, height: 900 })
 })
 

@@ -23,7 +23,7 @@ export function Page({
           {note !== undefined && <p className="mt-1 max-w-2xl text-sm text-ink-soft">{note}</p>}
         </div>
         {actions !== undefined && (
-          <div className="flex flex-wrap items-center gap-2">{actions}</div>
+          <div className="flex flex-wrap items-center gap-2 max-sm:relative">{actions}</div>
         )}
       </header>
       {children}

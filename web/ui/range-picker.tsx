@@ -47,7 +47,8 @@ export function RangePicker({
     setCustomOpen(false)
   }
   return (
-    <div ref={picker} className="relative">
+    // On a phone its window begins where the page's buttons do: beside it there is no room.
+    <div ref={picker} className="sm:relative">
       <fieldset
         aria-label="Range of time"
         className="flex rounded-lg border border-line-strong bg-surface p-0.5"

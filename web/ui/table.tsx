@@ -4,10 +4,6 @@
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
 
-/** On a phone what one can do with a row stays in view, and the row's facts scroll beneath it. */
-const BUTTONS_IN_VIEW =
-  'max-sm:[&_td:last-child:has(button)]:sticky max-sm:[&_td:last-child:has(button)]:right-0 max-sm:[&_td:last-child:has(button)]:bg-surface max-sm:[&_td:last-child:has(button)]:pr-3 max-sm:[&_td:last-child:has(button)]:shadow-[-6px_0_6px_-6px_rgb(0_0_0/0.3)]'
-
 /**
  * On a phone the facts of a row stand below each other, and what one can do with it beside them:
  * nothing is beneath anything, and nothing scrolls sideways. A fact that needs its heading has it as
@@ -40,7 +36,7 @@ export function Table({
       <table
         className={classNames(
           'w-full border-collapse text-left text-sm [&_tbody_tr]:border-t [&_tbody_tr:hover]:bg-sunken/60 [&_td]:px-3 xl:[&_td]:px-5 [&_td]:py-3 [&_td:first-child]:pl-5 [&_td:last-child]:pr-5 [&_td]:align-middle',
-          isStackedOnPhones ? STACKED : BUTTONS_IN_VIEW,
+          isStackedOnPhones && STACKED,
         )}
       >
         <thead>
@@ -69,7 +65,7 @@ export function Th({
     <th
       scope="col"
       className={classNames(
-        'h-9 px-3 xl:px-5 first:pl-5 last:pr-5 text-xs font-medium whitespace-nowrap text-ink-faint',
+        'h-9 px-3 xl:px-5 first:pl-5 last:pr-5 text-xs font-medium whitespace-nowrap text-ink-faint max-sm:whitespace-normal',
         isNumber && 'text-right',
         isWideOnly && 'max-sm:hidden',
       )}

@@ -19,9 +19,11 @@ export function StatusBadge({ log }: { readonly log: Log }) {
   const times = refusals === null || refusals === 1 ? '' : ` ×${refusals}`
   const word = (outcome === 'failed' && errorKind !== null ? nameError(errorKind) : outcome) + times
   return (
-    <span title={word} className="inline-flex max-w-full overflow-hidden rounded-full">
+    <span title={word} className="inline-flex max-w-full overflow-hidden rounded-full *:min-w-0">
       <Badge tone={outcome === 'failed' ? 'danger' : 'warn'}>
-        {status} {word}
+        <span className="truncate">
+          {status} {word}
+        </span>
       </Badge>
     </span>
   )

@@ -54,8 +54,8 @@ export function LaneView({
           {entries.length === 0 && (
             <div className="py-16 text-center text-sm text-ink-faint">
               <p>
-                The answers of <span className="font-mono text-ink-soft">{gateId}</span> appear
-                here.
+                The answers of{' '}
+                <span className="font-mono wrap-anywhere text-ink-soft">{gateId}</span> appear here.
               </p>
               <p className="mt-1 font-mono text-xs [overflow-wrap:anywhere]">
                 {targets.join(', ')}

@@ -422,12 +422,6 @@ export const survivors: readonly ListedSurvivor[] = [
       'which of two milliseconds is the first that counts as a clock set back is no behaviour',
   },
   {
-    path: 'src/snapshots/key-snapshot.ts',
-    lineText: 'if (entries === undefined || place < 0) return',
-    operator: 'if body removed',
-    reason: 'an entry is in the list of its account; the line tells the compiler so',
-  },
-  {
     path: 'src/snapshots/plain-registry.ts',
     lineText: `if (store === undefined) throw new Error(\`there is no store of \${word}\`)`,
     operator: 'if body removed',

@@ -6,7 +6,7 @@ import { recordChange } from '../changes/audit-log.ts'
 import { takeTurnAtAccount } from '../changes/change-account.ts'
 import { assertWithinCap } from '../database/insert-within-cap.ts'
 import type { Schema } from '../schema.ts'
-import { findMember, toPublicMember } from './members.ts'
+import { findMember, hasMembers, toPublicMember } from './members.ts'
 import type { Role } from './user-schema.ts'
 
 /** How a new user comes to an account. */
@@ -94,16 +94,6 @@ async function findAccount(
     .executeTakeFirst()
   if (Number(used.numUpdatedRows) !== 1) throw new Refused('not-invited')
   return invitation.account_id
-}
-
-export async function hasMembers(database: Kysely<Schema>, accountId: AccountId): Promise<boolean> {
-  const row = await database
-    .selectFrom('members')
-    .select('user_id')
-    .where('account_id', '=', accountId)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 /**

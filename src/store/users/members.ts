@@ -69,14 +69,8 @@ export class MemberTableStore {
     ).map(toMember)
   }
 
-  async hasAny(accountId: AccountId): Promise<boolean> {
-    const row = await this.#database
-      .selectFrom('members')
-      .select('user_id')
-      .where('account_id', '=', accountId)
-      .limit(1)
-      .executeTakeFirst()
-    return row !== undefined
+  hasAny(accountId: AccountId): Promise<boolean> {
+    return hasMembers(this.#database, accountId)
   }
 
   /**
@@ -168,6 +162,16 @@ export class MemberTableStore {
 
 export function toPublicMember({ userId, email, name, role, createdAt }: Member) {
   return { id: userId, email, name, role, createdAt: new Date(createdAt).toISOString() }
+}
+
+export async function hasMembers(database: Kysely<Schema>, accountId: AccountId): Promise<boolean> {
+  const row = await database
+    .selectFrom('members')
+    .select('user_id')
+    .where('account_id', '=', accountId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 export async function findMember(

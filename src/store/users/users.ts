@@ -9,13 +9,12 @@ import { recordChange } from '../changes/audit-log.ts'
 import type { Schema } from '../schema.ts'
 import {
   findOpenInvitation,
-  hasMembers,
   type Joining,
   type JoiningRefusal,
   joinAccount,
   Refused,
 } from './join-account.ts'
-import { findMember } from './members.ts'
+import { findMember, hasMembers } from './members.ts'
 
 export interface NewUser {
   readonly id: UserId

@@ -173,11 +173,11 @@ export async function ensureFirstKey(
   const first = await gatehouse.keys.ensureFirst(label, bootstrapKey)
   if (first.type === 'refused')
     log.warn({}, `GATEHOUSE_BOOTSTRAP_KEY is ignored: ${REFUSED_KEYS[first.reason]}`)
-  return first.type === 'made' ? first.key : undefined
+  return first.type === 'created' ? first.key : undefined
 }
 
 const MAKE_ANOTHER =
-  'The account has no key: make one with `gatehouse keys create`, then take the variable away.'
+  'The account has no key: create one with `gatehouse keys create`, then take the variable away.'
 
 const REFUSED_KEYS = {
   deleted: `this key was deleted, and a deleted key stays so. ${MAKE_ANOTHER}`,

@@ -104,7 +104,7 @@ export class SignInAttempts {
   }
 
   /**
-   * Counts against the network address alone, and for good: each one may make a user.
+   * Counts against the network address alone, and for good: each one may create a user.
    * @throws GatewayError `rate_limited`
    */
   beginSignUp(address: string | undefined): void {

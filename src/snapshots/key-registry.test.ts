@@ -388,7 +388,7 @@ describe.each(databases)('on $name', (kind) => {
   test('the first key is shown by the node that created it, and by no other', async () => {
     const other = await KeyRegistry.load({ keys: store.keys, limitsOf })
     const first = await registry.ensureFirst(label)
-    if (first.type !== 'made') throw new Error('no key was made')
+    if (first.type !== 'created') throw new Error('no key was created')
     expect(await other.ensureFirst(label)).toEqual({ type: 'there' })
     for (const each of [registry, other])
       expect(each.find(hashApiKey(first.key.reveal()))).toBeDefined()

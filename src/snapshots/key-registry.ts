@@ -47,7 +47,7 @@ export interface CreatedKey {
 /** The result of an attempt to give an account its first key. */
 export type FirstKey =
   /** This node made it; it is shown once and kept nowhere. */
-  | { readonly type: 'made'; readonly key: Secret }
+  | { readonly type: 'created'; readonly key: Secret }
   /** The given key, or another one that the account has by now, is in force. */
   | { readonly type: 'there' }
   /** The given key is not in force, and the account still has none. */
@@ -109,7 +109,7 @@ export class KeyRegistry extends KeySnapshot {
       })
       if (stored.length === 0) return { type: 'refused', reason: 'taken' }
       const isOurs = given === undefined && stored.some(({ id }) => id === record.id)
-      return isOurs ? { type: 'made', key } : { type: 'there' }
+      return isOurs ? { type: 'created', key } : { type: 'there' }
     } catch (error) {
       if (error instanceof DeletedKeyError) return { type: 'refused', reason: 'deleted' }
       throw error

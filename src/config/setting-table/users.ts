@@ -21,7 +21,8 @@ const headerName: TextType = {
 export const userSettings = {
   GATEHOUSE_SIGN_UP: defineSetting(choice(['invitation', 'open', 'closed']), {
     default: 'invitation',
-    sentence: 'who may make a user: invitation, open (each with an account of their own) or closed',
+    sentence:
+      'who may create a user: invitation, open (each with an account of their own) or closed',
     note: '[Users](guides/users.md)',
   }),
   GATEHOUSE_PUBLIC_URL: defineSetting(origin, {

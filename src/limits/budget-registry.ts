@@ -1,7 +1,6 @@
 /** The budgets that this node counts, with the store behind them. Knows nothing of HTTP. */
 import { type Budget, createBudgetId } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
-import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import { type ChangesOf, Registry, withChanges } from '../snapshots/snapshot.ts'
 import type { BudgetTableStore } from '../store/resources/budgets.ts'
@@ -34,7 +33,7 @@ export class BudgetRegistry extends Registry<Budget> {
   readonly #clock: Clock
 
   private constructor(options: BudgetRegistryOptions) {
-    super(options.budgets)
+    super(options.budgets, 'budget')
     this.#store = options.budgets
     this.#usage = options.usage
     this.#clock = options.clock ?? systemClock
@@ -104,10 +103,6 @@ export class BudgetRegistry extends Registry<Budget> {
       this.#usage.alertBudget(id, this.#clock.now())
       return saved.changed
     })
-  }
-
-  protected notFound(): GatewayError {
-    return new GatewayError('not_found', 'There is no budget with this id.')
   }
 
   protected override adopt(budget: Budget): void {

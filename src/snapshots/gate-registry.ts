@@ -39,7 +39,7 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
   readonly #clock: Clock
 
   private constructor(options: GateRegistryOptions) {
-    super(options.gates)
+    super(options.gates, 'gate')
     this.#gates = options.gates
     this.#clock = options.clock ?? systemClock
   }
@@ -109,7 +109,7 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
     return this.inTurn(work)
   }
 
-  protected notFound(): GatewayError {
+  protected override notFound(): GatewayError {
     return gateNotFound()
   }
 }

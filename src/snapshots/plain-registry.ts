@@ -3,7 +3,6 @@
  * kind.
  */
 import { type Clock, systemClock } from '../core/clock.ts'
-import { GatewayError } from '../core/errors.ts'
 import { type AccountId, createId } from '../core/ids.ts'
 import {
   PLAIN_ENTRIES,
@@ -25,7 +24,7 @@ export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
   readonly #clock: Clock
 
   private constructor(kind: PlainKind<Thing>, store: PlainStore<Thing>, clock: Clock) {
-    super(store)
+    super(store, kind.word)
     this.#kind = kind
     this.#store = store
     this.#clock = clock
@@ -72,10 +71,6 @@ export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
 
   toPublic(thing: Thing): ReturnType<PlainKind<Thing>['toPublic']> {
     return this.#kind.toPublic(thing)
-  }
-
-  protected notFound(): GatewayError {
-    return new GatewayError('not_found', `There is no ${this.#kind.word} with this id.`)
   }
 }
 

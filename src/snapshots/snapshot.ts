@@ -3,7 +3,7 @@
  * other and follows the changes of other nodes in the store. Those held as they are stored are
  * found, listed and deleted here too, in a registry. Knows no kind and no HTTP.
  */
-import type { GatewayError } from '../core/errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { Follower } from '../revocation/change-followers.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
@@ -108,12 +108,18 @@ export abstract class Registry<
 > extends Snapshot<Stored> {
   readonly #source: RegistrySource<Stored>
 
-  protected constructor(source: RegistrySource<Stored>) {
+  readonly #word: string
+
+  /** @param word by which messages call one */
+  protected constructor(source: RegistrySource<Stored>, word: string) {
     super(source)
     this.#source = source
+    this.#word = word
   }
 
-  protected abstract notFound(): GatewayError
+  protected notFound(): GatewayError {
+    return new GatewayError('not_found', `There is no ${this.#word} with this id.`)
+  }
 
   find(accountId: AccountId, id: string): Stored | undefined {
     return this.held(accountId, id)

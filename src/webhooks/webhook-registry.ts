@@ -4,7 +4,6 @@
  */
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
-import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
@@ -37,7 +36,7 @@ export class WebhookRegistry extends Registry<Webhook> {
   readonly #clock: Clock
 
   private constructor(options: WebhookRegistryOptions) {
-    super(options.webhooks)
+    super(options.webhooks, 'webhook')
     this.#store = options.webhooks
     this.#vault = options.vault
     this.#clock = options.clock ?? systemClock
@@ -103,10 +102,6 @@ export class WebhookRegistry extends Registry<Webhook> {
       this.adopt(webhook)
       return webhook
     })
-  }
-
-  protected notFound(): GatewayError {
-    return new GatewayError('not_found', 'There is no webhook with this id.')
   }
 
   #seal(secret: Secret, webhook: { readonly accountId: AccountId; readonly id: string }): string {

@@ -4,18 +4,6 @@
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
 
-/**
- * On a phone the facts of a row stand below each other, and what one can do with it beside them:
- * nothing is beneath anything, and nothing scrolls sideways. A fact that needs its heading has it as
- * `data-label`.
- */
-const STACKED = [
-  'max-sm:block max-sm:[&>thead]:sr-only max-sm:[&>tbody]:block',
-  'max-sm:[&>tbody>tr]:grid max-sm:[&>tbody>tr]:grid-cols-[minmax(0,1fr)_auto] max-sm:[&>tbody>tr]:gap-x-3 max-sm:[&>tbody>tr]:px-5 max-sm:[&>tbody>tr]:py-3 max-sm:[&>tbody>tr:first-child]:border-t-0',
-  'max-sm:[&>tbody>tr>td]:col-start-1 max-sm:[&>tbody>tr>td]:min-w-0! max-sm:[&>tbody>tr>td]:max-w-none! max-sm:[&>tbody>tr>td]:p-0! max-sm:[&>tbody>tr>td[colspan]]:col-span-2 max-sm:[&>tbody>tr>td+td]:mt-1 max-sm:[&>tbody>tr>td[data-label]]:before:mr-1.5 max-sm:[&>tbody>tr>td[data-label]]:before:text-ink-faint max-sm:[&>tbody>tr>td[data-label]]:before:content-[attr(data-label)]',
-  'max-sm:[&>tbody>tr>td:last-child:has(button)]:col-start-2 max-sm:[&>tbody>tr>td:last-child:has(button)]:row-span-6 max-sm:[&>tbody>tr>td:last-child:has(button)]:row-start-1 max-sm:[&>tbody>tr>td:last-child:has(button)]:mt-0! max-sm:[&>tbody>tr>td:last-child:has(button)]:self-center max-sm:[&>tbody>tr>td:last-child_button]:w-full max-sm:[&>tbody>tr>td:last-child>div]:flex-col max-sm:[&>tbody>tr>td:has(>div:empty)]:hidden',
-].join(' ')
-
 export function Table({
   label,
   isStackedOnPhones = false,
@@ -36,7 +24,7 @@ export function Table({
       <table
         className={classNames(
           'w-full border-collapse text-left text-sm [&_tbody_tr]:border-t [&_tbody_tr:hover]:bg-sunken/60 [&_td]:px-3 xl:[&_td]:px-5 [&_td]:py-3 [&_td:first-child]:pl-5 [&_td:last-child]:pr-5 [&_td]:align-middle',
-          isStackedOnPhones && STACKED,
+          isStackedOnPhones && 'stacked-on-phones',
         )}
       >
         <thead>

@@ -256,3 +256,14 @@ describe('a model that the catalog does not know to reason', () => {
     await gateway.assertNothingIsLeft()
   })
 })
+
+test('an answer too large to translate is paid for: the limit is ours, and the vendor charges for it', () =>
+  runRow({
+    name: '',
+    gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+    upstream: [[pause(3_000), JSON_HEAD, piece(`{"x":"${'x'.repeat(4 * 1024 * 1024)}"}`)]],
+    seen: { status: 502, contains: ['too large to translate'] },
+    sent: [{ state: 'closed' }],
+    settled: { outcome: 'failed', status: 502, usage: tokens(16, 100) },
+    spent: { tokens: 116 },
+  }))

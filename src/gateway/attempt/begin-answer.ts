@@ -229,8 +229,11 @@ function toBegun(
 ): BegunAnswer {
   const { target, outgoing } = expected
   if (outgoing.type === 'translated') {
-    if (body.byteLength > mostBytesOf(expected))
+    if (body.byteLength > mostBytesOf(expected)) {
+      // The limit is ours: whoever asks for more than it would have it for nothing.
+      expected.attempt.isGivenUp = true
       throw unusableAnswer(target.name, 'sent an answer too large to translate')
+    }
     const { json, usage } = outgoing.convert(parseAnswer(body, target))
     return { type: 'whole', status, headers, body: Buffer.from(JSON.stringify(json)), usage }
   }

@@ -6,6 +6,7 @@
  */
 import type { CallCredential } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { Gate } from '../core/gate.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { AskedTool } from '../core/tool-uses.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
@@ -30,7 +31,8 @@ export function admit(
   ports.ledger.assertWritable()
   const tools = listHostedTools(accepted.body, call.dialect)
   call.tools = tools
-  const outputCap = readOutputCap(accepted.body)
+  const gate = ports.gates.find(caller.accountId, accepted.gateId)
+  const outputCap = readOutputCap(accepted.body, call.dialect.readSpoken && gate)
   call.outputCap = outputCap
   const ahead = {
     gateId: accepted.gateId,
@@ -38,7 +40,7 @@ export function admit(
     estimatedTokens: estimateTokens(accepted, outputCap),
   }
   const toolFees = tools.length === 0 ? 0 : (ports.prices?.feesOf(tools) ?? 0)
-  const leastMicroUsd = toolFees + dearestMicroUsd(ports, call, { caller, accepted })
+  const leastMicroUsd = toolFees + dearestMicroUsd(ports, call, { caller, accepted, gate })
   const ticket = ports.limits.admit(
     caller,
     leastMicroUsd === 0 ? ahead : { ...ahead, leastMicroUsd },
@@ -46,14 +48,20 @@ export function admit(
   return ticket instanceof Promise ? admitLater(call, ticket) : toAdmitted(call, ticket)
 }
 
+interface AskedGate {
+  readonly caller: Caller
+  readonly accepted: AcceptedRequest
+  readonly gate: Gate | undefined
+}
+
 /**
  * What the call may cost at the dearest of its gate's targets, where a limit in money asks: nobody
  * knows yet which of them will answer, and an average of cheap calls says nothing of dear ones.
  */
 function dearestMicroUsd(
-  { limits, prices, gates }: AdmitPorts,
+  { limits, prices }: AdmitPorts,
   { startedAt, outputCap = 0 }: Call,
-  { caller, accepted }: { readonly caller: Caller; readonly accepted: AcceptedRequest },
+  { caller, accepted, gate }: AskedGate,
 ): number {
   const { accountId } = caller
   const { gateId, body } = accepted
@@ -61,7 +69,7 @@ function dearestMicroUsd(
   const inputTokens = estimateInputTokens(body)
   const usage = { inputTokens, outputTokens: outputCap, cachedInputTokens: 0, reasoningTokens: 0 }
   let most = 0
-  for (const { model: target } of gates.find(accountId, gateId)?.targets ?? []) {
+  for (const { model: target } of gate?.targets ?? []) {
     const cost = prices.priceOf({ accountId, target, usage, startedAt, outcome: 'succeeded' })
     most = Math.max(most, cost?.microUsd ?? 0)
   }
@@ -179,19 +187,31 @@ function isBase64(bytes: Uint8Array, start: number, end: number): boolean {
 }
 
 /**
- * Of all answers that are asked for at once. The greatest cap counts: a target heeds one of them,
- * and a small one beside it would set nothing aside.
+ * Of all answers that are asked for at once; the gate's own cap where that counts.
+ * @param gate undefined: none is there, or its defaults mean nothing
  * @returns undefined: there is none
  */
-function readOutputCap(body: AcceptedRequest['body']): number | undefined {
+function readOutputCap(
+  body: AcceptedRequest['body'],
+  gate?: Pick<Gate, 'defaults' | 'overrides'>,
+): number | undefined {
+  const asked = readGreatestCap(body)
+  const ofGate = gate?.defaults?.maxOutputTokens
+  const isAskedOnly = ofGate === undefined || (gate?.overrides === 'allow' && asked !== undefined)
+  const cap = isAskedOnly ? asked : ofGate
+  if (cap === undefined) return undefined
+  const answers = Math.max(1, Math.ceil(readNumber(body, ANSWERS) ?? 1))
+  return Math.min(MAX_OUTPUT_TOKENS, cap * answers)
+}
+
+/** A target heeds one of them, and a small one beside it would set nothing aside. */
+function readGreatestCap(body: AcceptedRequest['body']): number | undefined {
   let greatest: number | undefined
   for (const name of OUTPUT_CAPS) {
     const cap = readNumber(body, name)
     if (cap !== undefined && cap > (greatest ?? 0)) greatest = Math.ceil(cap)
   }
-  if (greatest === undefined) return undefined
-  const answers = Math.max(1, Math.ceil(readNumber(body, ANSWERS) ?? 1))
-  return Math.min(MAX_OUTPUT_TOKENS, greatest * answers)
+  return greatest
 }
 
 function readNumber(body: AcceptedRequest['body'], name: string): number | undefined {

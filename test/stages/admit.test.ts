@@ -2,8 +2,10 @@
  * Stage 3 at the border: what the limits and the ledger are asked, and what becomes of a call that
  * they turn away.
  */
+
 import { describe, expect } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
+import type { InProcessGateway } from '../support/in-process-gateway.ts'
 import { CALLER } from '../support/in-process-gateway.ts'
 import { CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
 
@@ -109,6 +111,29 @@ describe('admitted', () => {
         ])
       },
     },
+    ...(
+      [
+        ['the gate’s cap counts where it has one', {}, { max_tokens: 1 }, 500],
+        ['and where the request has none', {}, {}, 500],
+        ['for each answer', {}, { n: 3 }, 1_500],
+        ['but not where the caller’s counts', { overrides: 'allow' }, { max_tokens: 70 }, 70],
+        ['unless that says nothing', { overrides: 'allow' }, {}, 500],
+      ] as const
+    ).map(([name, members, asked, cap]) => ({
+      name: `of the caps on output, ${name}`,
+      gateway: {
+        gates: {
+          [GATE]: { targets: [{ model: TARGET }], defaults: { maxOutputTokens: 500 }, ...members },
+        },
+      },
+      request: { body: chatBody(asked) },
+      seen: { status: 200 },
+      ...passed,
+      check: ({ limits }: InProcessGateway) => {
+        const length = Buffer.byteLength(JSON.stringify(chatBody(asked)))
+        expect(limits.tickets[0]?.call.estimatedTokens).toBe(Math.ceil(length / 4) + cap)
+      },
+    })),
     {
       name: 'the ticket’s headers reach the caller',
       gateway: { limits: { headers: { 'x-ratelimit-limit-tokens': '77' } } },

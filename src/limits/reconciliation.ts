@@ -23,14 +23,11 @@ export interface ReconciliationOptions {
   readonly reconcile: () => Promise<void>
   readonly onFailure: (error: unknown) => void
   readonly delaysMs?: readonly [number, ...number[]]
-  /** Uniform in [0, 1). */
-  readonly random?: () => number
 }
 
 export class Reconciliation {
   readonly #options: ReconciliationOptions
   readonly #delaysMs: readonly number[]
-  readonly #random: () => number
   #waiting: AbortController | undefined
   #isStopped = false
   #isFirst = false
@@ -39,7 +36,6 @@ export class Reconciliation {
   constructor(options: ReconciliationOptions) {
     this.#options = options
     this.#delaysMs = options.delaysMs ?? DELAYS_MS
-    this.#random = options.random ?? Math.random
   }
 
   /** Something happened: not all nodes in the same moment, and from then on again and again. */
@@ -69,7 +65,7 @@ export class Reconciliation {
       const last = this.#delaysMs.length - 1
       const usualMs = this.#delaysMs[Math.min(round, last)] ?? 0
       const delayMs =
-        (round < last ? usualMs : Math.max(usualMs, leastMs)) * (0.75 + this.#random() / 2)
+        (round < last ? usualMs : Math.max(usualMs, leastMs)) * (0.75 + Math.random() / 2)
       await sleep(delayMs, undefined, { signal, ref: false }).catch(() => {})
       if (signal.aborted) return
       this.#isFirst = false

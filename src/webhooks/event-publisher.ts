@@ -2,7 +2,7 @@
  * Puts events into the queue of every webhook that wants them, without ever holding up whoever
  * reports one.
  */
-import { type Clock, systemClock } from '../core/clock.ts'
+import { systemClock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
 import { createDeliveryId, type WebhookDelivery, type WebhookEvent } from '../core/webhook.ts'
 import type { AlertMark, WebhookTableStore } from '../store/resources/webhooks.ts'
@@ -28,7 +28,6 @@ export interface EventPublisherOptions {
     reason: 'queue full' | 'store failing',
     cause?: unknown,
   ) => void
-  readonly clock?: Clock
 }
 
 export interface PublishedEvent {
@@ -41,7 +40,6 @@ export interface PublishedEvent {
 
 export class EventPublisher {
   readonly #options: EventPublisherOptions
-  readonly #clock: Clock
   readonly #waiting: { readonly event: PublishedEvent; readonly createdAtMs: number }[] = []
   #draining: Promise<void> | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -49,7 +47,6 @@ export class EventPublisher {
 
   constructor(options: EventPublisherOptions) {
     this.#options = options
-    this.#clock = options.clock ?? systemClock
   }
 
   /** Returns at once. */
@@ -58,7 +55,7 @@ export class EventPublisher {
       this.#options.onDropped(event.type, 'store failing')
       return
     }
-    this.#waiting.push({ event, createdAtMs: this.#clock.now() })
+    this.#waiting.push({ event, createdAtMs: systemClock.now() })
     this.#draining ??= this.#drain().finally(() => {
       this.#draining = undefined
     })

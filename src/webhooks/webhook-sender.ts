@@ -2,7 +2,7 @@
  * Empties the queue of deliveries: at least once each, those that fail again and again over about a
  * day. The queue outlives the process. Must not know what the events mean.
  */
-import { type Clock, systemClock } from '../core/clock.ts'
+import { systemClock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
 import { withJitter } from '../core/retry-delay.ts'
 import { createDeliveryId, type Webhook, type WebhookDelivery } from '../core/webhook.ts'
@@ -36,13 +36,11 @@ export interface WebhookSenderOptions {
   readonly webhooks: Pick<WebhookRegistry, 'find' | 'openSecret'>
   readonly addresses: AddressPolicy
   readonly report?: (event: SenderEvent) => void
-  readonly clock?: Clock
   readonly schedule?: RetrySchedule
 }
 
 export class WebhookSender {
   readonly #options: WebhookSenderOptions
-  readonly #clock: Clock
   readonly #schedule: RetrySchedule
   readonly #report: (event: SenderEvent) => void
   readonly #underWay = new Map<
@@ -56,7 +54,6 @@ export class WebhookSender {
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options
-    this.#clock = options.clock ?? systemClock
     this.#schedule = options.schedule ?? createRetrySchedule()
     this.#report = options.report ?? (() => {})
   }
@@ -79,7 +76,7 @@ export class WebhookSender {
 
   /** Sends an event that stands in no queue, once. */
   async sendTest(webhook: Webhook): Promise<PostOutcome> {
-    const nowMs = this.#clock.now()
+    const nowMs = systemClock.now()
     const createdAt = new Date(nowMs).toISOString()
     const data = { webhookId: webhook.id }
     const body = JSON.stringify({ id: createDeliveryId(), type: 'webhook.test', createdAt, data })
@@ -116,7 +113,7 @@ export class WebhookSender {
   #beginDue(next: readonly WebhookDelivery[]) {
     let sleepMs: number | undefined
     let isOneFull = false
-    const nowMs = this.#clock.now()
+    const nowMs = systemClock.now()
     for (const delivery of next) {
       if (this.#underWay.has(delivery.id)) continue
       const waitMs = delivery.nextAttemptAt - nowMs
@@ -157,7 +154,7 @@ export class WebhookSender {
 
   async #attempt(delivery: WebhookDelivery): Promise<void> {
     const { queue, webhooks } = this.#options
-    if (!(await queue.claim(delivery, this.#clock.now() + CLAIM_MS))) return
+    if (!(await queue.claim(delivery, systemClock.now() + CLAIM_MS))) return
     const webhook = webhooks.find(delivery.accountId, delivery.webhookId)
     // Deleted or switched off meanwhile: nobody wants it any more.
     if (webhook === undefined || !webhook.isActive) return await queue.removeDelivery(delivery)
@@ -171,7 +168,7 @@ export class WebhookSender {
       return await queue.reschedule({
         ...delivery,
         attempts,
-        nextAttemptAt: this.#clock.now() + delayMs,
+        nextAttemptAt: systemClock.now() + delayMs,
       })
     await queue.removeDelivery(delivery)
     const { webhookId, event } = delivery
@@ -194,7 +191,7 @@ export class WebhookSender {
     }
     const { id: deliveryId, event, body } = delivery
     const { signal } = this.#ending
-    const nowMs = this.#clock.now()
+    const nowMs = systemClock.now()
     return await postDelivery(
       { url: webhook.url, secret, deliveryId, event, body, nowMs, signal },
       this.#options.addresses,

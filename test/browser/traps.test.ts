@@ -973,6 +973,19 @@ test('on a phone every fact of a row is in sight, and none beneath its buttons',
   await page.setViewportSize({ width: 1280, height: 900 })
 })
 
+test('the way back closes the window over a page, and a second one leaves the page', async () => {
+  await page.goto('/dashboard/settings/tags')
+  await page.getByRole('link', { name: 'Budgets', exact: true }).click()
+  await page.getByRole('button', { name: 'Create a budget' }).first().click()
+  await page.getByRole('dialog').getByLabel('Name').fill('typed')
+  await page.evaluate('history.back()')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByRole('heading', { name: 'Budgets', level: 2 }).waitFor()
+  expect(new URL(page.url()).pathname).toBe('/dashboard/settings/budgets')
+  await page.evaluate('history.back()')
+  await page.getByRole('heading', { name: 'Tags', level: 2 }).waitFor()
+})
+
 test('on a phone the playground has room for the longest name of a gate', async () => {
   await page.setViewportSize({ width: 360, height: 780 })
   const id = 'G'.repeat(64)

@@ -102,6 +102,12 @@ export function Dialog({ isOpen, onClose, title, note, width = 'narrow', childre
           onOutside={(event) => {
             if (guard.current !== undefined) event.preventDefault()
           }}
+          onBack={() => {
+            // A guarded window answers the way back itself.
+            if (guard.current !== undefined) return false
+            onClose()
+            return true
+          }}
         >
           <div className="flex items-start justify-between gap-4 px-6 pt-5">
             <div>
@@ -134,11 +140,19 @@ function Content({
   hasNote,
   width,
   onOutside,
+  onBack,
   children,
 }: Required<Pick<DialogProps, 'width' | 'children'>> & {
   readonly hasNote: boolean
   readonly onOutside: (event: Event) => void
+  /** @returns whether that was all, and the page stays */
+  readonly onBack: () => boolean
 }) {
+  // On a phone it is how windows are closed.
+  useBlocker({
+    shouldBlockFn: ({ action }) => action === 'BACK' && onBack(),
+    enableBeforeUnload: false,
+  })
   // A click beside the window is easily a mistake, and would lose it.
   const wasTyped = useRef(false)
   return (

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core'
 import { pollUntil } from './poll-until.ts'
 
 const TRIAL = '/is-routed'
+const TRIALS = `**${TRIAL}`
 
 /**
  * As `page.route`, and sure to hold for the next request: Chromium agrees to hold up requests a
@@ -17,7 +18,9 @@ export async function routePage(
   answer: Parameters<Page['route']>[1],
 ): Promise<void> {
   await page.route(url, answer)
-  await page.route(`**${TRIAL}`, (route) => route.fulfill({ body: 'routed' }))
+  await page.route(TRIALS, (route) => route.fulfill({ body: 'routed' }))
   const ask = `fetch('${TRIAL}', { cache: 'no-store' }).then((answer) => answer.text())`
   await pollUntil('requests to be routed', async () => (await page.evaluate(ask)) === 'routed')
+  // While any is left, every request of the page is held up, and nothing comes from its cache.
+  await page.unroute(TRIALS)
 }

@@ -19,7 +19,16 @@ export function backoffMs(
   { firstMs, longestMs }: Backoff,
   random = Math.random,
 ): number {
-  return withJitter(Math.min(longestMs, firstMs * 2 ** Math.min(attempt, 16)), random)
+  return withJitter(grownMs(attempt, { firstMs, longestMs }), random)
+}
+
+/**
+ * Twice as long each time, up to the longest, for those who do not fail together.
+ * @param attempt 0 for the first
+ * @returns milliseconds
+ */
+export function grownMs(attempt: number, { firstMs, longestMs }: Backoff): number {
+  return Math.min(longestMs, firstMs * 2 ** Math.min(attempt, 16))
 }
 
 /** @param attempt 0 for the first */

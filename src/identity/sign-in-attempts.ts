@@ -7,6 +7,7 @@ import { hash } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { networkOf } from '../core/network-of.ts'
+import { grownMs } from '../core/retry-delay.ts'
 import type { SignInTries, SignInTriesStore } from '../store/users/sign-in-tries.ts'
 import { Throttle } from './throttle.ts'
 
@@ -16,9 +17,9 @@ const WINDOW_MS = 15 * MINUTE_MS
 
 /** Of one email address at one network address, before the first wait. */
 const FREE_TRIES = 10
-/** Doubled with each further wrong try, up to the longest. */
-const FIRST_WAIT_MS = 30_000
 const LONGEST_WAIT_MS = 15 * MINUTE_MS
+/** Doubled with each further wrong try. */
+const WAITS = { firstMs: 30_000, longestMs: LONGEST_WAIT_MS }
 /** How long a place is remembered at which the person has signed in. */
 const PROVEN_FOR_MS = 30 * DAY_MS
 
@@ -128,8 +129,7 @@ function waitOf(held: SignInTries | undefined, now: number): number {
 function countTry(held: SignInTries | undefined, now: number): SignInTries {
   const wrong = (held?.wrong ?? 0) + 1
   // No jitter: the refusal says exactly when the next try may come.
-  const waitMs =
-    wrong < FREE_TRIES ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (wrong - FREE_TRIES), LONGEST_WAIT_MS)
+  const waitMs = wrong < FREE_TRIES ? 0 : grownMs(wrong - FREE_TRIES, WAITS)
   const isProven = held?.isProven === true
   const forgetAt = now + (wrong < FREE_TRIES ? WINDOW_MS : DAY_MS)
   return {

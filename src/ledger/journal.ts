@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path'
 import type { CallRecord } from '../core/call.ts'
+import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Ledger } from '../gateway/ports.ts'
 import { Backlog } from './backlog.ts'
@@ -59,7 +60,7 @@ export class Journal implements Ledger {
   #turn: Turn | undefined
   #nextSequence: number | undefined
   #failure: { readonly cause: unknown } | undefined
-  #probe: ReturnType<typeof setInterval> | undefined
+  #endProbes: (() => void) | undefined
   #isClosed = false
   #segmentFilled: (() => void) | undefined
   readonly #commit = (): void => this.flush()
@@ -183,7 +184,7 @@ export class Journal implements Ledger {
     if (this.#backlog.lines > 0) this.#begin()
     if (this.#active !== undefined) this.#retire(this.#active)
     this.#isClosed = true
-    clearInterval(this.#probe)
+    this.#endProbes?.()
     this.#failure ??= {
       cause: Object.assign(new Error('The journal is closed.'), { code: 'closed' }),
     }
@@ -270,13 +271,12 @@ export class Journal implements Ledger {
     this.#failure = { cause }
     if (!isNew) return
     this.#report({ type: 'write-failed', reason: toFailureReason(cause), cause })
-    this.#probe = setInterval(() => this.#begin(), this.#probeIntervalMs)
-    this.#probe.unref()
+    this.#endProbes = systemClock.every(this.#probeIntervalMs, () => this.#begin())
   }
 
   #recovered(): void {
     this.#failure = undefined
-    clearInterval(this.#probe)
+    this.#endProbes?.()
     this.#report({ type: 'write-recovered', backlogWritten: this.#backlog.lines })
   }
 }

@@ -1,5 +1,6 @@
 /** Decides whether and when a failed attempt is repeated. Pure. */
 import type { GatewayError } from '../../core/errors.ts'
+import { grownMs } from '../../core/retry-delay.ts'
 
 /**
  * The upstream's own statuses that may pass: a timeout, a conflict, a model that failed (424), a
@@ -32,8 +33,7 @@ export function isTargetsFault(failure: GatewayError): boolean {
   return movesOn(failure) && failure.status !== 409 && !isForeignReasoning(failure)
 }
 
-const FIRST_DELAY_MS = 200
-const MAX_DELAY_MS = 8_000
+const DELAYS = { firstMs: 200, longestMs: 8_000 }
 
 /** A client's own mistake is never retried, and a refused credential stays refused. */
 export function isWorthRetrying(failure: GatewayError): boolean {
@@ -58,8 +58,8 @@ export function retryDelayMs(
   failure: GatewayError,
   random: () => number = Math.random,
 ): number {
-  const backoff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (retry - 1))
-  return Math.max(random() * backoff, Math.min(MAX_DELAY_MS, askedDelayMs(failure)))
+  const asked = Math.min(DELAYS.longestMs, askedDelayMs(failure))
+  return Math.max(random() * grownMs(retry - 1, DELAYS), asked)
 }
 
 /** How long the upstream asked to be left alone, in milliseconds; 0 when it did not. */

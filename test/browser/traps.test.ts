@@ -1001,7 +1001,7 @@ test('on a phone the window for a range of days is on the screen', async () => {
     await page.setViewportSize({ width, height: 780 })
     await page.goto('/dashboard/analytics')
     await page.getByRole('button', { name: 'Custom' }).click()
-    const from = await page.getByLabel('From').boundingBox()
+    const from = await page.getByLabel('From', { exact: true }).boundingBox()
     const show = await page.getByRole('button', { name: 'Show', exact: true }).boundingBox()
     const frame = 16
     expect(from?.x ?? 0).toBeGreaterThanOrEqual(frame)

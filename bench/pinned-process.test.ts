@@ -10,3 +10,11 @@ test('a program that ends before its first answer is reported at once, with its 
   )
   await expect(untilAnswers(killed, 'http://127.0.0.1:1/')).rejects.toThrow('has ended: SIGPWR')
 })
+
+test('what listens at a program’s port already is not measured in its place', async () => {
+  const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('other') })
+  const port = other.port ?? 0
+  expect(() => startPinned('0', ['sleep', '60'], { port })).toThrow(`at port ${port} already`)
+  await other.stop(true)
+  await startPinned('0', ['sleep', '60'], { port }).stop()
+})

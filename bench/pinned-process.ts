@@ -20,14 +20,18 @@ export interface PinnedProcess {
   stop(): Promise<void>
 }
 
+/** @throws Error where something listens at its port already, which would be measured in its place */
 export function startPinned(
   core: string,
   command: readonly string[],
   options: {
     readonly environment?: Readonly<Record<string, string>>
     readonly folder?: string
+    /** Where it will listen. */
+    readonly port?: number
   } = {},
 ): PinnedProcess {
+  if (options.port !== undefined) assertFree(options.port)
   const { PATH = '', HOME = '' } = process.env
   const child = Bun.spawn(['taskset', '-c', core, ...command], {
     env: { PATH, HOME, ...options.environment },
@@ -76,6 +80,14 @@ export async function untilAnswers(
     }
   }
   throw new Error(`nothing answers at ${url}`)
+}
+
+function assertFree(port: number): void {
+  try {
+    Bun.listen({ hostname: '127.0.0.1', port, socket: { data: () => undefined } }).stop()
+  } catch (cause) {
+    throw new Error(`Something listens at port ${port} already: end it first.`, { cause })
+  }
 }
 
 function treeOf(pid: number): number[] {

@@ -32,6 +32,7 @@ function bareProxy({ name, does, program, port }: BareProxy): Contender {
     does,
     async start({ url, authority }) {
       const server = startPinned(CONTENDER_CORE, [process.execPath, program, String(port), url], {
+        port,
         environment: { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', ...trusting(authority) },
       })
       const address = `http://127.0.0.1:${port}/v1/chat/completions`

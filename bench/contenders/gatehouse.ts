@@ -101,6 +101,7 @@ async function start(
   const command =
     runtimeFlags === undefined ? [PROGRAM] : [process.execPath, ...runtimeFlags, 'src/main.ts']
   const server = startPinned(core, [...command, 'serve'], {
+    port: PORT,
     environment: {
       GATEHOUSE_PORT: String(PORT),
       GATEHOUSE_DATA_DIR: dataFolder ?? join(folder, `data-${Date.now()}`),

@@ -35,6 +35,7 @@ export const litellm: Contender = {
       ],
       // Without it, it asks the network for its table of prices at each start.
       {
+        port: PORT,
         folder,
         environment: {
           LITELLM_MASTER_KEY: KEY,

@@ -25,7 +25,9 @@ export const nginx: Contender = {
       server { listen 127.0.0.1:${PORT} backlog=8192; proxy_buffering ${streams ? 'off' : 'on'};
         location / { proxy_pass ${protocol}//fixed; ${verifying} proxy_http_version 1.1; proxy_set_header Connection ""; } }`
     writeFileSync(path, nginxConfiguration('proxy', folder, server))
-    const process = startPinned(CONTENDER_CORE, ['nginx', '-c', path, '-p', folder])
+    const process = startPinned(CONTENDER_CORE, ['nginx', '-c', path, '-p', folder], {
+      port: PORT,
+    })
     const address = `http://127.0.0.1:${PORT}`
     const startMs = await untilAnswers(process, address)
     return {

@@ -30,6 +30,7 @@ export const portkey: Contender = {
       ],
       // It refuses private addresses as custom hosts unless they are named.
       {
+        port: PORT,
         folder: FOLDER,
         environment: { NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' },
       },

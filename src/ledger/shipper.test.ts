@@ -597,7 +597,7 @@ describe('a backlog of over a megabyte from an earlier process', () => {
   test('is read on while a batch is inserted, and not while calls are served', async () => {
     await shipLeftOver(async () => expect(await isReadOn()).toBeTrue())
     // Nothing is taken to be under way any more when it ends.
-    callsUnderWay.begin(0)
+    callsUnderWay.begin(Number.NEGATIVE_INFINITY)
     try {
       await shipLeftOver(async () => expect(await isReadOn()).toBeFalse())
     } finally {

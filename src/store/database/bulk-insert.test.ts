@@ -103,7 +103,7 @@ describe.each(databases)('on $name', (kind) => {
     const database = await openDatabase(created.location)
     const seen: string[] = []
     // Nothing is taken to be under way any more when it ends.
-    callsUnderWay.begin(0)
+    callsUnderWay.begin(Number.NEGATIVE_INFINITY)
     try {
       const notes = new BulkInsert<number>({
         table: 'usage_notes',

@@ -111,6 +111,13 @@ test.each([
   expect(confirmed.looks()).toBe(expected)
 })
 
+test('the fallback feed is told where any of those that are late needs it', async () => {
+  const late = [laggard(500, false), { ...laggard(500, true), id: 'c' }]
+  const confirmed = confirm([late, []], [knownNodes(-1, 0)])
+  await confirmed.done
+  expect(confirmed.published).toHaveLength(1)
+})
+
 test('it looks again soon, then less and less often, and at most ten times a second', async () => {
   const confirmed = confirm([...Array.from({ length: 11 }, () => [laggard(500, false)]), []])
   await confirmed.done

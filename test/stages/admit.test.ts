@@ -167,3 +167,28 @@ describe('admitted', () => {
     },
   ])
 })
+
+describe('a limit in money', () => {
+  const asked = (limits: object, targets: readonly string[]) => ({
+    gateway: { gates: { [GATE]: targets }, limits },
+    request: { body: chatBody({ max_tokens: 100 }) },
+    upstream: [CHAT_ANSWER],
+    seen: { status: 200 },
+    sent: [{}],
+    settled: { outcome: 'succeeded' } as const,
+  })
+  runRows([
+    {
+      name: 'has what the call may cost at a target of its gate set aside',
+      ...asked({ limitsSpend: true }, [TARGET]),
+      // A micro-dollar for each token that goes in, ten for each that may come out.
+      check: ({ limits: { tickets } }) =>
+        expect(tickets[0]?.call.leastMicroUsd).toBeWithin(100 * 10, 100 * 10 + 50),
+    },
+    {
+      name: 'has nothing of the kind set aside where there is none',
+      ...asked({}, [TARGET]),
+      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.leastMicroUsd).toBeUndefined(),
+    },
+  ])
+})

@@ -8,6 +8,7 @@ import type { CallCredential } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId } from '../core/ids.ts'
+import { ownedSlugOf } from '../core/owned-model.ts'
 import type { AskedTool } from '../core/tool-uses.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
 import type { AdmittedCall, Call } from './call.ts'
@@ -55,7 +56,7 @@ interface AskedGate {
 }
 
 /**
- * What the call may cost at the dearest of its gate's targets, where a limit in money asks: nobody
+ * The cost of the call at the dearest of its gate's targets, where a limit in money asks: nobody
  * knows yet which of them will answer, and an average of cheap calls says nothing of dear ones.
  */
 function dearestMicroUsd(
@@ -93,7 +94,7 @@ const BYTES_PER_TOKEN = 4
 const MAX_OUTPUT_TOKENS = 1_000_000
 /** These members say how long the answer may become. Each dialect has one, OpenAI's chat two. */
 const OUTPUT_CAPS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
-/** As many answers as this says, each as long as the cap. */
+/** The number of answers that are asked for, each as long as the cap. */
 const ANSWERS = 'n'
 
 /** A whole number: the body as text, and the whole of the output cap where there is one. */
@@ -371,8 +372,6 @@ function isPlatforms({ name, owner }: Target): boolean {
   return countsForQuota(name, owner === 'account' ? 'own' : 'platform')
 }
 
-const OWN_MODELS = 'owned/'
-
 /**
  * Whether the platform pays for a call to a target. A quota is not concerned with calls that the
  * account pays for itself.
@@ -381,5 +380,7 @@ const OWN_MODELS = 'owned/'
  * lost to it was; null when none was asked, and in rows of older versions
  */
 export function countsForQuota(target: string | null, credential: CallCredential | null): boolean {
-  return credential === null ? target?.startsWith(OWN_MODELS) !== true : credential === 'platform'
+  return credential === null
+    ? target === null || ownedSlugOf(target) === undefined
+    : credential === 'platform'
 }

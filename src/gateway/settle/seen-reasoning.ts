@@ -3,10 +3,10 @@
  * not know who called them, nor what a report costs.
  */
 import type { AccountId } from '../../core/ids.ts'
+import { ownedSlugOf } from '../../core/owned-model.ts'
 
 /** Targets are named by customers: what is remembered of them is bounded. */
 const MOST_REMEMBERED = 5_000
-const OWN_MODELS = 'owned/'
 
 export class SeenReasoning {
   readonly #targets = new Set<string>()
@@ -24,5 +24,5 @@ export class SeenReasoning {
 
 /** Two accounts' own models may share a name; a vendor's model is the same for everyone. */
 function nameOf(accountId: AccountId, target: string): string {
-  return target.startsWith(OWN_MODELS) ? `${accountId}\n${target}` : target
+  return ownedSlugOf(target) === undefined ? target : `${accountId}\n${target}`
 }

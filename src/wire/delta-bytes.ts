@@ -2,15 +2,7 @@
  * How much text one event of a chat-like stream brings, or a whole answer. It must not know
  * dialects: they agree on the name `delta`, and on few others.
  */
-import {
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COMMA,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  parseJson,
-  QUOTE,
-} from './json-scan.ts'
+import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-scan.ts'
 import { toLatin1 } from './latin1.ts'
 
 const MARK = '"delta":'
@@ -90,11 +82,8 @@ function closingQuote(event: string, start: number): number {
 /** In which the dialects hold what the model wrote. */
 const WRITTEN_MEMBERS = ['choices', 'content', 'output', 'reasoning', 'tool_calls']
 
-/** The same of a whole answer. @param body JSON that was read before */
-export function answerBytes(body: Uint8Array): number {
-  const answer = parseJson(decoder.decode(body)) as Readonly<Record<string, unknown>>
+/** The same of a whole answer. */
+export function answerBytes(answer: Readonly<Record<string, unknown>>): number {
   const delta = WRITTEN_MEMBERS.map((name) => answer[name])
   return deltaBytes(toLatin1(Buffer.from(JSON.stringify({ delta }))))
 }
-
-const decoder = new TextDecoder()

@@ -10,6 +10,7 @@ import type { Exchange } from '../../upstream/exchange.ts'
 import type { AnswerHeaders } from '../../upstream/headers.ts'
 import type { JsonRecord } from '../../wire/chat-request.ts'
 import { CONTEXT_FULL, isContextFull, toContextMessage } from '../../wire/context-full.ts'
+import { answerBytes } from '../../wire/delta-bytes.ts'
 import type {
   AcceptedRequest,
   Dialect,
@@ -48,6 +49,8 @@ export type BegunAnswer = AnswerHead &
         readonly type: 'whole'
         readonly body: Uint8Array
         readonly usage: Usage | null
+        /** Of text that the model wrote. Undefined: `usage` tells. */
+        readonly unreportedBytes?: number | undefined
         /** Of the vendor's own tools. Undefined: the dialect tells of none. */
         readonly toolUses?: ToolUses | undefined
       }
@@ -235,7 +238,9 @@ function toBegun(
       throw unusableAnswer(target.name, 'sent an answer too large to translate')
     }
     const { json, usage } = outgoing.convert(parseAnswer(body, target))
-    return { type: 'whole', status, headers, body: Buffer.from(JSON.stringify(json)), usage }
+    const unreportedBytes = unreportedIn(json, usage, expected)
+    const sent = Buffer.from(JSON.stringify(json))
+    return { type: 'whole', status, headers, body: sent, usage, unreportedBytes }
   }
   if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) {
     const counted = new MemberReader(USAGE_MEMBERS)
@@ -247,7 +252,19 @@ function toBegun(
   const { dialect } = outgoing
   if (!dialect.isAnswer(answer)) throw noAnswer(body, expected)
   const toolUses = dialect.readToolUses?.(answer)
-  return { type: 'whole', status, headers, body, usage: dialect.readUsage(answer), toolUses }
+  const usage = dialect.readUsage(answer)
+  const unreportedBytes = unreportedIn(answer, usage, expected)
+  return { type: 'whole', status, headers, body, usage, unreportedBytes, toolUses }
+}
+
+/** Some servers report no usage, and nobody may call them for nothing: it is estimated. */
+function unreportedIn(
+  answer: JsonRecord,
+  usage: Usage | null,
+  { dialect }: AnswerExpectation,
+): number | undefined {
+  if (usage !== null) return undefined
+  return dialect.isEmbeddings === true ? 0 : answerBytes(answer)
 }
 
 /** Reads to the end, or until there is more than `limit`: then what was read so far. */

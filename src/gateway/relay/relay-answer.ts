@@ -6,7 +6,6 @@ import type { Timekeeper } from '../../core/clock.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { upstreamRequestId } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
-import { answerBytes } from '../../wire/delta-bytes.ts'
 import type { TapOutput } from '../../wire/dialect.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
@@ -71,29 +70,17 @@ interface RelayedHeaders {
   readonly headers: Headers
 }
 
-type WholeAnswer = Extract<BegunAnswer, { type: 'whole' }>
-
 async function relayWhole(
   ports: RelayPorts,
   call: AdmittedCall,
-  answer: WholeAnswer,
+  { status, body, usage, unreportedBytes, toolUses }: Extract<BegunAnswer, { type: 'whole' }>,
   { forwarded, headers }: RelayedHeaders,
 ): Promise<Response> {
-  const { status, body } = answer
-  await settle(ports, call, wholeResult(call, answer))
+  const result = { outcome: 'succeeded', status, usage, unreportedBytes, toolUses } as const
+  await settle(ports, call, result)
   const response = answerWhole(body, { status, headers })
   addOwnHeaders(response.headers, forwarded, call)
   return response
-}
-
-/** Some servers report no usage, and nobody may call them for nothing: it is estimated. */
-function wholeResult(
-  { dialect }: AdmittedCall,
-  { status, body, usage, toolUses }: WholeAnswer,
-): CallResult {
-  const told = { outcome: 'succeeded', status, usage, toolUses } as const
-  if (usage !== null) return told
-  return { ...told, unreportedBytes: dialect.isEmbeddings === true ? 0 : answerBytes(body) }
 }
 
 /**

@@ -27,7 +27,7 @@ export interface CallResult {
    * Bytes of text that were relayed since that report. Set where what was not reported has to be
    * estimated.
    */
-  readonly unreportedBytes?: number
+  readonly unreportedBytes?: number | undefined
   /** Uses of the vendor's own tools, as far as they were seen; absent: the answer tells of none. */
   readonly toolUses?: ToolUses | undefined
 }
@@ -193,7 +193,7 @@ export function unseenBytesIn(silentMs: number): number {
   return Math.max(0, Math.round(((silentMs - USUAL_SILENCE_MS) / 1_000) * UNSEEN_BYTES_PER_SECOND))
 }
 
-/** As much as the request let it write at most. */
+/** No more than the request let it write. */
 function unseenTokens(
   { outputCap = Number.POSITIVE_INFINITY }: AskedCall,
   { writesUnseen, askedAt, failedAt }: AttemptRecord,

@@ -1,4 +1,4 @@
-/** What a client expects at a path that exists or not: its envelope, and the endpoint it means. */
+/** The envelope that a client expects at a path that exists or not, and the endpoint it means. */
 import { expect, test } from 'bun:test'
 import { CALL_ENDPOINTS, envelopeOf, findMisplaced } from './data-plane.ts'
 

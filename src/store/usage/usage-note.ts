@@ -21,7 +21,7 @@ export const COUNTERS = [
   'cost_unknown',
 ] as const satisfies readonly (keyof UsageTable)[]
 
-/** What tells the rows of an account apart, in the order of the tables' own index. */
+/** The columns that tell the rows of an account apart, in the order of the tables' own index. */
 export const PLACE = [
   'starts_at',
   'gate_id',

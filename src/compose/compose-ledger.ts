@@ -11,6 +11,7 @@ import { OWNED_PREFIX } from '../core/owned-model.ts'
 import { spanOf } from '../core/period.ts'
 import { type Overdue, RetentionHorizon } from '../core/retention-horizon.ts'
 import type { Prices, Refusals } from '../gateway/ports.ts'
+import { toDeclaredPrices } from '../ledger/cost-parts.ts'
 import { Journal } from '../ledger/journal.ts'
 import type { LedgerEvent } from '../ledger/ledger-event.ts'
 import { PastUsage, type PastUsageOptions } from '../ledger/past-usage.ts'
@@ -99,9 +100,7 @@ export function composeLedger({
     ),
     declaredPrices(accountId, slug) {
       const declared = ownedModels.pricesOf(accountId, `${OWNED_PREFIX}/${slug}`)
-      if (declared === undefined) return undefined
-      const { pricingInput, pricingOutput, pricingCachedInput } = declared
-      return { input: pricingInput, output: pricingOutput, cachedInput: pricingCachedInput }
+      return declared && toDeclaredPrices(declared)
     },
   })
   const refusals = new RefusalLog(journal, clock)

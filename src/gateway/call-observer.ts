@@ -5,6 +5,7 @@
 import type { CallRecord } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, KeyId } from '../core/ids.ts'
+import type { OwnedModelPrices } from '../core/owned-model.ts'
 
 export interface CallObserver {
   /**
@@ -56,6 +57,8 @@ export interface AttemptRecord {
   status: number | null
   /** Null unless it failed or was given up. */
   failedAt: number | null
+  /** Those of an owned model at that moment. */
+  ownedPrices: OwnedModelPrices | undefined
   /** Whether the platform pays for it. */
   isPlatforms: boolean
   /** Whether it was asked in another dialect than the caller's, where no tool of a vendor's goes. */

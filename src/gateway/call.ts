@@ -160,6 +160,7 @@ export function beginAttempt(
     askedAt: clock.elapsed(),
     status: null,
     failedAt: null,
+    ownedPrices: undefined,
     isPlatforms: false,
     isTranslated: false,
     writesUnseen: false,

@@ -7,6 +7,7 @@ import type { Cost } from '../core/cost.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
+import type { OwnedModelPrices } from '../core/owned-model.ts'
 import type { Secret } from '../core/secret.ts'
 import type { AskedTool, ToolUses } from '../core/tool-uses.ts'
 import type { Provider } from '../providers/define.ts'
@@ -167,6 +168,11 @@ export interface Prices {
   /** Undefined: it cannot be told now, and the ledger asks again later. */
   priceOf(
     call: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'> & {
+      /**
+       * Declared for an owned model when it was asked; it may have others by now, or be gone.
+       * Absent: those of now.
+       */
+      readonly ownedPrices?: OwnedModelPrices | undefined
       /** Of the usage a part is a guess: so is its cost. */
       readonly isEstimated?: boolean
       /** It asked for another price than the list's. */
@@ -232,6 +238,7 @@ export interface OwnedUpstream {
   readonly provider: Provider & { readonly baseUrl: string }
   /** The model's name at its server. */
   readonly model: string
+  readonly prices?: OwnedModelPrices
   /**
    * Undefined when the stored one cannot be opened: calls fail then, and no other credential takes
    * its place.

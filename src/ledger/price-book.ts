@@ -10,6 +10,7 @@
 import type { CallOutcome } from '../core/call.ts'
 import { type Cost, type CostPart, UNKNOWN_COST } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
+import type { OwnedModelPrices } from '../core/owned-model.ts'
 import {
   type AskedTool,
   NO_USES,
@@ -31,6 +32,7 @@ import {
   rateOf,
   splitUses,
   sumParts,
+  toDeclaredPrices,
   withUses,
   writtenTokens,
 } from './cost-parts.ts'
@@ -90,6 +92,8 @@ export interface PricedCall {
   readonly startedAt: number
   /** Absent: it succeeded. */
   readonly outcome?: CallOutcome
+  /** Of an owned model, as it was when it was asked. Absent: as it is now. */
+  readonly ownedPrices?: OwnedModelPrices | undefined
   /** Of the usage a part is a guess. */
   readonly isEstimated?: boolean
   /** It asked for another price than the table's. */
@@ -181,7 +185,10 @@ export class PriceBook {
     const known = this.#recall(target)
     if (known.type === 'free') return NOTHING_ASKED
     if (known.type === 'owned') {
-      const declared = this.#declaredPrices(call.accountId, known.model)
+      const declared =
+        call.ownedPrices === undefined
+          ? this.#declaredPrices(call.accountId, known.model)
+          : toDeclaredPrices(call.ownedPrices)
       return declared === undefined
         ? UNKNOWN_COST
         : costOfDeclared('owned-model', declared, { usage, outcome: call.outcome })

@@ -86,6 +86,7 @@ export async function askTarget(
   const { call, plan } = input
   const { clock, breakers } = ports
   const attempt = beginAttempt(clock, target.name, call.trace?.beginAttempt())
+  attempt.ownedPrices = target.ownedPrices
   attempt.isPlatforms = target.owner === 'platform'
   attempt.isTranslated = target.isTranslated
   attempt.writesUnseen = writesUnseen(ports, call, target)
@@ -324,7 +325,14 @@ function toTranslated(
   if (client === undefined || dialect.serverCodec === undefined) return undefined
   input.caller ??= new CallerRequest(dialect.serverCodec, accepted, bodyLimits.maxBodyBytes)
   const { accountId, id: gateId } = plan.gate
-  const priced = { accountId, target: target.name, startedAt, outcome: 'succeeded' } as const
+  const { name, ownedPrices } = target
+  const priced = {
+    accountId,
+    target: name,
+    startedAt,
+    outcome: 'succeeded' as const,
+    ...(ownedPrices === undefined ? {} : { ownedPrices }),
+  }
   const facts = {
     callId: call.id,
     gateId,

@@ -5,6 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import type { GateTarget } from '../../core/gate.ts'
+import type { OwnedModelPrices } from '../../core/owned-model.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Endpoint, Provider, Signing } from '../../providers/define.ts'
 import { CommonHeaders } from '../../upstream/headers.ts'
@@ -63,6 +64,8 @@ export interface Target extends RelayTarget {
   readonly ownerTools: readonly string[] | undefined
   /** Likewise, of addresses of media: their hosts. */
   readonly ownerHosts: RegExp | undefined
+  /** Of an owned model, as they are declared at the moment. */
+  readonly ownedPrices: OwnedModelPrices | undefined
   /** Its address is a customer's: where it leads is checked for each call. */
   readonly isGuarded: boolean
   /**
@@ -120,6 +123,7 @@ export function toTarget(
     fim: found.fim,
     traits: traitsOf(provider, model),
     takesEffort: takesEffort(found),
+    ownedPrices: owned?.prices,
     isGuarded: owned !== undefined,
     sealOrigin: originOf(provider.id, credential.secret),
     healthKey: healthKey(caller, found.target),

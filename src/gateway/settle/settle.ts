@@ -268,7 +268,8 @@ function priceUsed(
 ): Cost | undefined {
   if (prices === undefined) return undefined
   const first = used[0]
-  if (first === undefined) return prices.priceOf(call)
+  if (first === undefined)
+    return prices.priceOf({ ...call, ownedPrices: ownedPricesOf(call.asked, call.target) })
   const { bodyFigures, accepted } = call.asked
   const isOther = bodyFigures?.hasOtherPrice ?? hasOtherPrice(accepted.body)
   return used.length === 1 && first.target === call.target
@@ -293,11 +294,18 @@ function pricePart(
   hasOtherPrice: boolean,
 ): Cost | undefined {
   const { tools } = asked
-  const call = { accountId, target, usage, startedAt, outcome, isEstimated, hasOtherPrice }
+  const ownedPrices = ownedPricesOf(asked, target)
+  const facts = { accountId, target, usage, startedAt, outcome, ownedPrices }
+  const call = { ...facts, isEstimated, hasOtherPrice }
   // Nearly every call: what asks for no tool, and tells of none.
   return tools.length === 0 && (toolUses === undefined || toolUses === NO_USES)
     ? prices.priceOf(call)
     : prices.priceOf(isTranslated(asked, target) ? call : { ...call, tools, toolUses })
+}
+
+/** Whoever declares others while a call waits, or deletes the model, changes nothing for it. */
+function ownedPricesOf({ attempts }: AskedCall, target: string | null) {
+  return attempts.find((attempt) => attempt.target === target)?.ownedPrices
 }
 
 /** No tool of a vendor's goes into another dialect. */

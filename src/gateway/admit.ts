@@ -6,14 +6,14 @@
  */
 import type { CallCredential } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Gate } from '../core/gate.ts'
+import type { Gate, GateTarget } from '../core/gate.ts'
 import type { AccountId } from '../core/ids.ts'
 import { ownedSlugOf } from '../core/owned-model.ts'
 import type { AskedTool } from '../core/tool-uses.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
 import type { AdmittedCall, Call } from './call.ts'
 import type { Target } from './plan/compile-target.ts'
-import type { Plan } from './plan/plan-targets.ts'
+import { findChosen, type Plan } from './plan/plan-targets.ts'
 import type { Caller, GateStore, Ledger, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
 import { keepOwnIds, keepWithinGate } from './shared-credential.ts'
 import { findSurcharge, hostedToolsMember, listHostedTools } from './surcharges.ts'
@@ -56,8 +56,9 @@ interface AskedGate {
 }
 
 /**
- * The cost of the call at the dearest of its gate's targets, where a limit in money asks: nobody
- * knows yet which of them will answer, and an average of cheap calls says nothing of dear ones.
+ * The cost of the call at the dearest of its gate's targets and the one that the caller chooses,
+ * where a limit in money asks: nobody knows yet which of them will answer, and an average of cheap
+ * calls says nothing of dear ones.
  */
 function dearestMicroUsd(
   { limits, prices }: AdmitPorts,
@@ -70,11 +71,16 @@ function dearestMicroUsd(
   const inputTokens = estimateInputTokens(body)
   const usage = { inputTokens, outputTokens: outputCap, cachedInputTokens: 0, reasoningTokens: 0 }
   let most = 0
-  for (const { model: target } of gate?.targets ?? []) {
+  for (const { model: target } of gate === undefined ? [] : listCandidates(gate, accepted)) {
     const cost = prices.priceOf({ accountId, target, usage, startedAt, outcome: 'succeeded' })
     most = Math.max(most, cost?.microUsd ?? 0)
   }
   return most
+}
+
+function listCandidates(gate: Gate, accepted: AcceptedRequest): readonly GateTarget[] {
+  const chosen = findChosen(gate, accepted)
+  return chosen === undefined ? gate.targets : [chosen, ...gate.targets]
 }
 
 async function admitLater(call: Call, ticket: Promise<Ticket>): Promise<AdmittedCall> {

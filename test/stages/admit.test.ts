@@ -5,7 +5,7 @@
 
 import { describe, expect } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
-import type { InProcessGateway } from '../support/in-process-gateway.ts'
+import type { GatewayScript, InProcessGateway } from '../support/in-process-gateway.ts'
 import { CALLER } from '../support/in-process-gateway.ts'
 import { CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
 
@@ -169,8 +169,8 @@ describe('admitted', () => {
 })
 
 describe('a limit in money', () => {
-  const asked = (limits: object, targets: readonly string[]) => ({
-    gateway: { gates: { [GATE]: targets }, limits },
+  const asked = (limits: object, gates: GatewayScript['gates']) => ({
+    gateway: { gates, limits },
     request: { body: chatBody({ max_tokens: 100 }) },
     upstream: [CHAT_ANSWER],
     seen: { status: 200 },
@@ -180,14 +180,26 @@ describe('a limit in money', () => {
   runRows([
     {
       name: 'has what the call may cost at a target of its gate set aside',
-      ...asked({ limitsSpend: true }, [TARGET]),
+      ...asked({ limitsSpend: true }, { [GATE]: [TARGET] }),
       // A micro-dollar for each token that goes in, ten for each that may come out.
       check: ({ limits: { tickets } }) =>
         expect(tickets[0]?.call.leastMicroUsd).toBeWithin(100 * 10, 100 * 10 + 50),
     },
     {
+      name: 'has what it may cost at the model that the caller chooses set aside',
+      ...asked(
+        { limitsSpend: true },
+        {
+          [GATE]: { targets: [{ model: 'openai/free' }], overrides: 'allow' },
+        },
+      ),
+      request: { body: { ...chatBody({ max_tokens: 100 }), gate_id: GATE, model: TARGET } },
+      check: ({ limits: { tickets } }) =>
+        expect(tickets[0]?.call.leastMicroUsd).toBeWithin(100 * 10, 100 * 10 + 50),
+    },
+    {
       name: 'has nothing of the kind set aside where there is none',
-      ...asked({}, [TARGET]),
+      ...asked({}, { [GATE]: [TARGET] }),
       check: ({ limits: { tickets } }) => expect(tickets[0]?.call.leastMicroUsd).toBeUndefined(),
     },
   ])

@@ -97,6 +97,7 @@ const BODY_LIMITS = { maxBodyBytes: 64 * 1024, bodyTimeoutMs: 5_000 }
 /** What a token costs here, in millionths of a US dollar. */
 const INPUT_PRICE = 1
 const OUTPUT_PRICE = 10
+const FREE = 'openai/free'
 /** What a search costs; no other use of a tool has a fee. */
 export const SEARCH_FEE = 1000
 
@@ -417,23 +418,25 @@ const SCRIPTED_PRICES: PipelinePorts['prices'] = {
   isPriced: (_, target, { isSurcharged, tools = [] }) =>
     !target.includes('unpriced') && isSurcharged !== true && tools.every(hasFee),
   feesOf: (tools) => tools.filter(hasFee).length * SEARCH_FEE,
-  priceOf: ({ usage, isEstimated, hasOtherPrice, tools = [], toolUses = {} }) =>
-    usage === null && toolUses.webSearch === undefined
-      ? { microUsd: null, status: 'unknown', source: null }
-      : {
-          microUsd:
-            (usage?.inputTokens ?? 0) * INPUT_PRICE +
-            (usage?.outputTokens ?? 0) * OUTPUT_PRICE +
-            (toolUses.webSearch ?? 0) * SEARCH_FEE,
-          status:
-            isEstimated === true ||
-            hasOtherPrice === true ||
-            !tools.every(hasFee) ||
-            Object.keys(toolUses).length > 0
-              ? 'estimated'
-              : 'exact',
-          source: 'scripted',
-        },
+  priceOf: ({ target, usage, isEstimated, hasOtherPrice, tools = [], toolUses = {} }) =>
+    target === FREE
+      ? { microUsd: 0, status: 'exact', source: 'free' }
+      : usage === null && toolUses.webSearch === undefined
+        ? { microUsd: null, status: 'unknown', source: null }
+        : {
+            microUsd:
+              (usage?.inputTokens ?? 0) * INPUT_PRICE +
+              (usage?.outputTokens ?? 0) * OUTPUT_PRICE +
+              (toolUses.webSearch ?? 0) * SEARCH_FEE,
+            status:
+              isEstimated === true ||
+              hasOtherPrice === true ||
+              !tools.every(hasFee) ||
+              Object.keys(toolUses).length > 0
+                ? 'estimated'
+                : 'exact',
+            source: 'scripted',
+          },
 }
 
 function toGate(id: string, script: GateScript): Gate {

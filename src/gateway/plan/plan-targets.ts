@@ -320,7 +320,10 @@ function decideRequest(gate: Gate, request: AcceptedRequest, dialect: Dialect): 
 }
 
 /** The target that the caller chose beside the gate, where the gate lets it; else undefined. */
-function findChosen(gate: Gate, { body, ignored }: AcceptedRequest): GateTarget | undefined {
+export function findChosen(
+  gate: Gate,
+  { body, ignored }: Pick<AcceptedRequest, 'body' | 'ignored'>,
+): GateTarget | undefined {
   if (gate.overrides !== 'allow' || !ignored.includes('model')) return undefined
   const member = presentMember(body, 'model')
   return member === undefined ? undefined : { model: String(body.value(member)) }

@@ -24,6 +24,7 @@ import type { ReachableProvider } from '../gateway/plan/compile-target.ts'
 import { readHealthKey, TargetOrder } from '../gateway/plan/order-targets.ts'
 import { probeOwnedModel } from '../gateway/probe/probe-owned-model.ts'
 import { SeenReasoning } from '../gateway/settle/seen-reasoning.ts'
+import { UsualOutput } from '../gateway/settle/usual-output.ts'
 import type { Journal } from '../ledger/journal.ts'
 import { shipperLagSeconds } from '../ledger/shipper.ts'
 import type { UsageLimits } from '../limits/usage-limits.ts'
@@ -177,6 +178,7 @@ export async function composeGatehouse({
     providers,
     breakers,
     reasoning: new SeenReasoning(),
+    usualOutput: new UsualOutput(),
     order: new TargetOrder(breakers),
     upstream: { open: (request) => new SocketExchange(exchangePorts, request) },
     deadlines,

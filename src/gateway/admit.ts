@@ -15,6 +15,7 @@ import type { AdmittedCall, Call } from './call.ts'
 import type { Target } from './plan/compile-target.ts'
 import { findChosen, type Plan } from './plan/plan-targets.ts'
 import type { Caller, GateStore, Ledger, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
+import type { UsualOutput } from './settle/usual-output.ts'
 import { keepOwnIds, keepWithinGate } from './shared-credential.ts'
 import { findSurcharge, hostedToolsMember, listHostedTools } from './surcharges.ts'
 
@@ -35,13 +36,16 @@ export function admit(
   const gate = ports.gates.find(caller.accountId, accepted.gateId)
   const outputCap = readOutputCap(accepted.body, call.dialect.readSpoken && gate)
   call.outputCap = outputCap
+  const usualTokens = outputCap === undefined ? usualTokensOf(ports, call, gate, accepted.body) : 0
   const ahead = {
     gateId: accepted.gateId,
     startedAtMs: call.startedAt,
     estimatedTokens: estimateTokens(accepted, outputCap),
+    usualTokens,
   }
   const toolFees = tools.length === 0 ? 0 : (ports.prices?.feesOf(tools) ?? 0)
-  const leastMicroUsd = toolFees + dearestMicroUsd(ports, call, { caller, accepted, gate })
+  const asked = { caller, accepted, gate, outputTokens: outputCap ?? usualTokens }
+  const leastMicroUsd = toolFees + dearestMicroUsd(ports, call, asked)
   const ticket = ports.limits.admit(
     caller,
     leastMicroUsd === 0 ? ahead : { ...ahead, leastMicroUsd },
@@ -49,10 +53,27 @@ export function admit(
   return ticket instanceof Promise ? admitLater(call, ticket) : toAdmitted(call, ticket)
 }
 
+/** Of a call that may write as much as it likes; notes that its gate learns from it. */
+function usualTokensOf(
+  { usualOutput }: AdmitPorts,
+  call: Call,
+  gate: Gate | undefined,
+  body: AcceptedRequest['body'],
+): number {
+  const { isEmbeddings, isFree } = call.dialect
+  if (usualOutput === undefined || gate === undefined) return 0
+  if (isEmbeddings === true || isFree === true) return 0
+  const answers = readAnswers(body)
+  call.uncapped = { gate, answers }
+  return Math.min(MAX_OUTPUT_TOKENS, usualOutput.of(gate) * answers)
+}
+
 interface AskedGate {
   readonly caller: Caller
   readonly accepted: AcceptedRequest
   readonly gate: Gate | undefined
+  /** That it may write, or usually does. */
+  readonly outputTokens: number
 }
 
 /**
@@ -62,14 +83,14 @@ interface AskedGate {
  */
 function dearestMicroUsd(
   { limits, prices }: AdmitPorts,
-  { startedAt, outputCap = 0 }: Call,
-  { caller, accepted, gate }: AskedGate,
+  { startedAt }: Call,
+  { caller, accepted, gate, outputTokens }: AskedGate,
 ): number {
   const { accountId } = caller
   const { gateId, body } = accepted
   if (prices === undefined || !limits.limitsSpend(caller, gateId)) return 0
   const inputTokens = estimateInputTokens(body)
-  const usage = { inputTokens, outputTokens: outputCap, cachedInputTokens: 0, reasoningTokens: 0 }
+  const usage = { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 }
   let most = 0
   for (const { model: target } of gate === undefined ? [] : listCandidates(gate, accepted)) {
     const cost = prices.priceOf({ accountId, target, usage, startedAt, outcome: 'succeeded' })
@@ -207,8 +228,11 @@ function readOutputCap(
   const isAskedOnly = ofGate === undefined || (gate?.overrides === 'allow' && asked !== undefined)
   const cap = isAskedOnly ? asked : ofGate
   if (cap === undefined) return undefined
-  const answers = Math.max(1, Math.ceil(readNumber(body, ANSWERS) ?? 1))
-  return Math.min(MAX_OUTPUT_TOKENS, cap * answers)
+  return Math.min(MAX_OUTPUT_TOKENS, cap * readAnswers(body))
+}
+
+function readAnswers(body: AcceptedRequest['body']): number {
+  return Math.max(1, Math.ceil(readNumber(body, ANSWERS) ?? 1))
 }
 
 /** A target heeds one of them, and a small one beside it would set nothing aside. */
@@ -260,6 +284,8 @@ function withTargets(plan: Plan, targets: readonly Target[]): Plan {
 interface AdmitPorts extends PricedPorts {
   readonly ledger: Ledger
   readonly gates: Pick<GateStore, 'find'>
+  /** Absent: nothing is learned of gates, and nothing set aside for what a call without a cap writes. */
+  readonly usualOutput?: UsualOutput | undefined
 }
 
 interface PricedPorts {

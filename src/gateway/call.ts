@@ -7,6 +7,7 @@ import type { CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch, Timekeeper } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { Gate } from '../core/gate.ts'
 import { type CallId, createCallId, type GateId } from '../core/ids.ts'
 import type { AskedTool } from '../core/tool-uses.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
@@ -44,6 +45,8 @@ export interface Call {
   tools: readonly AskedTool[]
   /** Tokens; known once it is admitted. Undefined: it says nothing of it. */
   outputCap: number | undefined
+  /** Set where it says nothing of it: whose calls write how much is learned from it. */
+  uncapped: UncappedCall | undefined
   /** From here on the call is settled, whatever happens. */
   ticket: Ticket | undefined
   /** Set once its body was let go. */
@@ -72,6 +75,12 @@ export interface Call {
    * Targets that could not go on with the conversation, because another one sealed its reasoning.
    */
   readonly skipped: string[]
+}
+
+interface UncappedCall {
+  readonly gate: Gate
+  /** That were asked for at once. */
+  readonly answers: number
 }
 
 /** The facts about the body that the ledger may need. */
@@ -133,6 +142,7 @@ export function beginCall(
     isStrict: false,
     tools: NOTHING,
     outputCap: undefined,
+    uncapped: undefined,
     ticket: undefined,
     bodyFigures: undefined,
     settled: undefined,

@@ -73,6 +73,11 @@ export interface CallAhead {
   /** The most tokens that it will probably use (admit.ts). */
   readonly estimatedTokens: number
   /**
+   * That it will probably write beyond those: it names no cap. Quotas and budgets set them aside,
+   * the tokens per minute do not. Absent: 0.
+   */
+  readonly usualTokens?: number
+  /**
    * The least that limits in money set aside for it, in millionths of a US dollar (admit.ts); absent:
    * 0.
    */

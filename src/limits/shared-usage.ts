@@ -8,7 +8,13 @@ import type { CallAhead, Caller } from '../gateway/ports.ts'
 import type { SharedStore } from '../redis/shared-store.ts'
 import { limitsUnavailable, reservedElsewhere } from './limit-refusals.ts'
 import { Turns } from './turns.ts'
-import type { Amounts, Reservation, UsageWindow, UsedSoFar } from './usage-counter.ts'
+import {
+  type Amounts,
+  type Reservation,
+  sizeOf,
+  type UsageWindow,
+  type UsedSoFar,
+} from './usage-counter.ts'
 import { UsageLease } from './usage-lease.ts'
 import type { BudgetReservations, LimitedWindow, UsageLimits } from './usage-limits.ts'
 
@@ -292,7 +298,7 @@ async function askAll(
 
 function wantedOf(window: UsageWindow, call: CallAhead): Amounts {
   return {
-    tokens: Math.max(1, call.estimatedTokens),
+    tokens: Math.max(1, sizeOf(call)),
     microUsd: Math.max(1, window.estimateMicroUsd(call)),
   }
 }

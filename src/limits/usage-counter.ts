@@ -24,7 +24,11 @@ export interface UsedSoFar extends Amounts {
 }
 
 /** As far as it can be told before. */
-type CallSize = Pick<CallAhead, 'estimatedTokens' | 'leastMicroUsd'>
+type CallSize = Pick<CallAhead, 'estimatedTokens' | 'usualTokens' | 'leastMicroUsd'>
+
+export function sizeOf({ estimatedTokens, usualTokens = 0 }: CallSize): number {
+  return estimatedTokens + usualTokens
+}
 
 /** The use of a finished call. */
 export interface UsedAmounts extends Amounts {
@@ -55,9 +59,10 @@ export class UsageWindow implements Span {
    * The cost of a call's tokens at the average of this period so far, in which fees of tools are,
    * and no less than what it may cost by its own targets' prices.
    */
-  estimateMicroUsd({ estimatedTokens, leastMicroUsd = 0 }: CallSize): number {
+  estimateMicroUsd(call: CallSize): number {
+    const { leastMicroUsd = 0 } = call
     if (this.tokens === 0) return leastMicroUsd
-    return Math.max(leastMicroUsd, Math.floor((this.microUsd / this.tokens) * estimatedTokens))
+    return Math.max(leastMicroUsd, Math.floor((this.microUsd / this.tokens) * sizeOf(call)))
   }
 
   see(ledger: UsedSoFar): void {
@@ -88,7 +93,7 @@ export class Reservation {
 
   constructor(window: UsageWindow, call: CallSize) {
     this.window = window
-    this.#tokens = call.estimatedTokens
+    this.#tokens = sizeOf(call)
     this.#microUsd = window.estimateMicroUsd(call)
     window.reservedTokens += this.#tokens
     window.reservedMicroUsd += this.#microUsd

@@ -15,7 +15,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { controlPlaneCall, createKey, listLogRows } from '../support/control-plane.ts'
+import {
+  controlPlaneCall,
+  createGate,
+  createKey,
+  listLogRows,
+  waitForLogRow,
+} from '../support/control-plane.ts'
+import { CHAT_JSON } from '../support/dialect-samples.ts'
 import { DIALECT_GATES, DIALECTS, requestBody } from '../support/dialect-table.ts'
 import { readErrorCode, readNestedError } from '../support/envelopes.ts'
 import { composeRequest } from '../support/http-bytes.ts'
@@ -236,6 +243,45 @@ test('a crowd passes a gate up to its budget, and the budget’s count equals th
     0,
   )
   expect(used.tokens).toBe(counted)
+})
+
+test('a crowd of calls that name no cap passes a budget in money by few of them', async () => {
+  const target = 'openai/gpt-4o'
+  const usage = { prompt_tokens: 10, completion_tokens: 20_000, total_tokens: 20_010 }
+  const answer = jsonAnswer(200, { ...(JSON.parse(CHAT_JSON) as object), usage })
+  await createGate(scene.gatehouse, 'dear', target)
+  const { key, id: keyId } = await createKey(scene.gatehouse, 'uncapped')
+  const ask = () =>
+    scene.post(
+      '/v1/chat/completions',
+      { model: 'dear', messages: [{ role: 'user', content: 'hi' }] },
+      { authorization: `Bearer ${key}` },
+    )
+  scene.upstream.answer(answer)
+  const first = await ask()
+  const row = await waitForLogRow(scene.gatehouse, first.headers['x-request-id'])
+  const { usd: usdEach } = (row as unknown as { cost: { usd: number } }).cost
+  const budget = await createBudget({ keyId, limitUsd: 4 * usdEach })
+
+  const asked = Promise.withResolvers<void>()
+  scene.upstream.reset()
+  scene.upstream.answer(async (exchange) => {
+    await asked.promise
+    await answer(exchange)
+  })
+  let refused = 0
+  const calls = Array.from({ length: 40 }, async () => {
+    const { status } = await ask()
+    if (status === 429) refused += 1
+  })
+  await pollUntil(
+    'all of them at the upstream, or refused',
+    () => refused + scene.upstream.requests.length === calls.length,
+  )
+  asked.resolve()
+  await Promise.all(calls)
+  const { used } = (await readBudget(budget)) as unknown as { used: { usd: number } }
+  expect(used.usd).toBeWithin(4 * usdEach, 5.5 * usdEach)
 })
 
 test('the SDKs learn not to retry, and do not', async () => {

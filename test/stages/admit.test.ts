@@ -3,11 +3,12 @@
  * they turn away.
  */
 
-import { describe, expect } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
-import type { GatewayScript, InProcessGateway } from '../support/in-process-gateway.ts'
-import { CALLER } from '../support/in-process-gateway.ts'
-import { CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
+import { CHAT_JSON } from '../support/dialect-samples.ts'
+import { CALLER, type GatewayScript, InProcessGateway } from '../support/in-process-gateway.ts'
+import { json } from '../support/scripted-upstream.ts'
+import { CHAT, CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
 
 const LIMITED = new GatewayError('rate_limited', 'Too many requests.', {
   headers: { 'retry-after': '3', 'x-ratelimit-remaining-requests': '0' },
@@ -198,9 +199,54 @@ describe('a limit in money', () => {
         expect(tickets[0]?.call.leastMicroUsd).toBeWithin(100 * 10, 100 * 10 + 50),
     },
     {
+      name: 'has what a call usually writes set aside where it names no cap',
+      ...asked({ limitsSpend: true }, { [GATE]: [TARGET] }),
+      request: { body: chatBody() },
+      check: ({ limits: { tickets } }) => {
+        expect(tickets[0]?.call.leastMicroUsd).toBeWithin(500 * 10, 500 * 10 + 50)
+        expect(tickets[0]?.call).toMatchObject({ estimatedTokens: 16, usualTokens: 500 })
+      },
+    },
+    {
       name: 'has nothing of the kind set aside where there is none',
       ...asked({}, { [GATE]: [TARGET] }),
       check: ({ limits: { tickets } }) => expect(tickets[0]?.call.leastMicroUsd).toBeUndefined(),
     },
   ])
+})
+
+describe('a call without a cap on its output has set aside what its gate usually writes', () => {
+  const answerOf = (outputTokens: number) => {
+    const usage = { prompt_tokens: 5, completion_tokens: outputTokens, total_tokens: 0 }
+    return json(200, { ...(JSON.parse(CHAT_JSON) as object), usage })
+  }
+  const openGateway = (gates: GatewayScript['gates'], answers: readonly number[]) =>
+    new InProcessGateway({ gates, upstream: answers.map(answerOf) })
+  async function usualTokensAfter(gateway: InProcessGateway, body: object): Promise<unknown> {
+    expect((await gateway.ask({ path: CHAT, body })).status).toBe(200)
+    return gateway.limits.tickets.at(-1)?.call.usualTokens
+  }
+
+  test('long answers are heeded sooner than short ones', async () => {
+    const gateway = openGateway({ [GATE]: [TARGET] }, [4_000, 8_000, 1_200, 1])
+    const seen = []
+    for (let call = 0; call < 4; call += 1) seen.push(await usualTokensAfter(gateway, chatBody()))
+    expect(seen).toEqual([500, 4_000, 6_000, 5_700])
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('each gate by itself, and for each answer that is asked for', async () => {
+    const gateway = openGateway({ [GATE]: [TARGET], other: [TARGET] }, [4_000, 1, 1])
+    await usualTokensAfter(gateway, chatBody({ n: 2 }))
+    expect(await usualTokensAfter(gateway, chatBody({ model: 'other' }))).toBe(500)
+    expect(await usualTokensAfter(gateway, chatBody({ n: 3 }))).toBe(6_000)
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('and nothing is learned from a call that names one', async () => {
+    const gateway = openGateway({ [GATE]: [TARGET] }, [4_000, 1])
+    expect(await usualTokensAfter(gateway, chatBody({ max_tokens: 9_000 }))).toBe(0)
+    expect(await usualTokensAfter(gateway, chatBody())).toBe(500)
+    await gateway.assertNothingIsLeft()
+  })
 })

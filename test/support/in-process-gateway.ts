@@ -28,6 +28,7 @@ import type {
 } from '../../src/gateway/ports.ts'
 import { StreamedAnswer } from '../../src/gateway/relay/streamed-answer.ts'
 import { SeenReasoning } from '../../src/gateway/settle/seen-reasoning.ts'
+import { UsualOutput } from '../../src/gateway/settle/usual-output.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { Deadlines } from '../../src/upstream/deadlines.ts'
 import type { ExchangeTimeouts } from '../../src/upstream/exchange.ts'
@@ -213,6 +214,7 @@ export class InProcessGateway {
       ),
       breakers: this.breakers,
       reasoning: new SeenReasoning(),
+      usualOutput: new UsualOutput(),
       order: new TargetOrder(this.breakers),
       upstream: this.upstream,
       deadlines: this.deadlines,

@@ -14,6 +14,7 @@ import type { Ledger, Prices, Spent } from '../ports.ts'
 import { atLeastOneEach, hasOtherPrice } from '../surcharges.ts'
 import type { SeenReasoning } from './seen-reasoning.ts'
 import { toSentGateId } from './sent-gate-id.ts'
+import type { UsualOutput } from './usual-output.ts'
 
 /** How a call ended. */
 export interface CallResult {
@@ -40,6 +41,8 @@ export interface SettlePorts {
   readonly prices?: Prices | undefined
   /** Absent: nothing is learned of models. */
   readonly reasoning?: SeenReasoning | undefined
+  /** Absent: nothing is learned of gates. */
+  readonly usualOutput?: UsualOutput | undefined
   /** Absent: nobody watches. */
   readonly observer?: CallObserver | undefined
 }
@@ -82,6 +85,9 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   const usage = sumUsed(used)
   if (usage !== null && usage.reasoningTokens > 0 && target !== null)
     ports.reasoning?.note(accountId, target)
+  const { uncapped } = call
+  if (usage !== null && uncapped !== undefined)
+    ports.usualOutput?.note(uncapped.gate, usage.outputTokens / uncapped.answers)
   // The platform pays for its own target also where that lost to one of the account's.
   const isPlatforms = attempts.some(isLostOnPlatform)
   const record: CallRecord = {

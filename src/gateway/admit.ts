@@ -11,6 +11,7 @@ import type { AccountId } from '../core/ids.ts'
 import { ownedSlugOf } from '../core/owned-model.ts'
 import type { AskedTool } from '../core/tool-uses.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
+import type { ReadSpoken } from '../wire/gate-defaults.ts'
 import type { AdmittedCall, Call } from './call.ts'
 import type { Target } from './plan/compile-target.ts'
 import { findChosen, type Plan } from './plan/plan-targets.ts'
@@ -34,7 +35,7 @@ export function admit(
   const tools = listHostedTools(accepted.body, call.dialect)
   call.tools = tools
   const gate = ports.gates.find(caller.accountId, accepted.gateId)
-  const outputCap = readOutputCap(accepted.body, call.dialect.readSpoken && gate)
+  const outputCap = readOutputCap(accepted.body, call.dialect.readSpoken, gate)
   call.outputCap = outputCap
   const usualTokens = outputCap === undefined ? usualTokensOf(ports, call, gate, accepted.body) : 0
   const ahead = {
@@ -216,15 +217,17 @@ function isBase64(bytes: Uint8Array, start: number, end: number): boolean {
 
 /**
  * Of all answers that are asked for at once; the gate's own cap where that counts.
- * @param gate undefined: none is there, or its defaults mean nothing
+ * @param readSpoken the dialect's; undefined: a gate's defaults mean nothing there
+ * @param gate undefined: none is there
  * @returns undefined: there is none
  */
 function readOutputCap(
   body: AcceptedRequest['body'],
+  readSpoken?: ReadSpoken,
   gate?: Pick<Gate, 'defaults' | 'overrides'>,
 ): number | undefined {
-  const asked = readGreatestCap(body)
-  const ofGate = gate?.defaults?.maxOutputTokens
+  const asked = readGreatestCap(body, readSpoken)
+  const ofGate = readSpoken === undefined ? undefined : gate?.defaults?.maxOutputTokens
   const isAskedOnly = ofGate === undefined || (gate?.overrides === 'allow' && asked !== undefined)
   const cap = isAskedOnly ? asked : ofGate
   if (cap === undefined) return undefined
@@ -235,12 +238,20 @@ function readAnswers(body: AcceptedRequest['body']): number {
   return Math.max(1, Math.ceil(readNumber(body, ANSWERS) ?? 1))
 }
 
-/** A target heeds one of them, and a small one beside it would set nothing aside. */
-function readGreatestCap(body: AcceptedRequest['body']): number | undefined {
+/**
+ * A target heeds one of them, and a small one beside it would set nothing aside. By a name that the
+ * dialect does not have it is none: no target gets it, or heeds it.
+ */
+function readGreatestCap(
+  body: AcceptedRequest['body'],
+  readSpoken: ReadSpoken | undefined,
+): number | undefined {
   let greatest: number | undefined
   for (const name of OUTPUT_CAPS) {
     const cap = readNumber(body, name)
-    if (cap !== undefined && cap > (greatest ?? 0)) greatest = Math.ceil(cap)
+    if (cap === undefined || cap <= (greatest ?? 0)) continue
+    const spoken = readSpoken?.(body, 'maxOutputTokens', cap)
+    if (spoken?.some(({ field }) => field === name) !== false) greatest = Math.ceil(cap)
   }
   return greatest
 }

@@ -243,6 +243,22 @@ describe('a call without a cap on its output has set aside what its gate usually
     await gateway.assertNothingIsLeft()
   })
 
+  test.each([
+    [CHAT, 'max_output_tokens', TARGET],
+    ['/alt/v1/chat/completions', 'max_completion_tokens', 'mistral/mistral-large'],
+    ['/alt/v1/fim/completions', 'max_output_tokens', 'mistral/codestral'],
+  ])('%s: %s is no cap there', async (path, name, target) => {
+    const gateway = new InProcessGateway({ gates: { [GATE]: [target] }, upstream: [json(500, {})] })
+    const body = {
+      model: GATE,
+      messages: [{ role: 'user', content: 'hi' }],
+      input: 'hi',
+      prompt: 'hi',
+    }
+    await gateway.ask({ path, body: { ...body, [name]: 1 } })
+    expect(gateway.limits.tickets[0]?.call.usualTokens).toBe(500)
+  })
+
   test('and nothing is learned from a call that names one', async () => {
     const gateway = openGateway({ [GATE]: [TARGET] }, [4_000, 1])
     expect(await usualTokensAfter(gateway, chatBody({ max_tokens: 9_000 }))).toBe(0)

@@ -149,6 +149,15 @@ describe('whatever a model wrote in the meantime is estimated by the time that i
       settled: { ...cancelled, ...used(22, 40) },
     },
     {
+      name: 'but not up to a cap by a name that its dialect does not have',
+      request: { body: chatBody({ max_output_tokens: 1 }) },
+      upstream: [[SILENCE]],
+      client: { leavesAfterMs: 11_000 },
+      seen: left,
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, ...used(22, 500) },
+    },
+    {
       name: 'of a stream before its first event, from a model that reasons',
       gateway: { gates: { [GATE]: [REASONER] } },
       request: { body: chatBody({ stream: true }) },

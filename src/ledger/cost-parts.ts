@@ -127,7 +127,7 @@ export function isWhole(outcome: CallOutcome | undefined): boolean {
  */
 export function partsOfListed(prices: ModelPrice, usage: Usage): readonly CostPart[] | undefined {
   const input = rateOf(prices.input_mtok, usage.inputTokens)
-  const output = rateOf(prices.output_mtok, usage.inputTokens)
+  const output = outputRateOf(prices, usage.inputTokens)
   if (input === undefined && output === undefined) return undefined
   const cacheRead = rateOf(prices.cache_read_mtok, usage.inputTokens)
   const cacheWrite = rateOf(prices.cache_write_mtok, usage.inputTokens)
@@ -146,6 +146,18 @@ export function partsOfListed(prices: ModelPrice, usage: Usage): readonly CostPa
   const requests = rateOf(prices.requests_kcount, usage.inputTokens)
   if (requests !== undefined) add(parts, 'request', 1, requests * 1000)
   return parts
+}
+
+/**
+ * No report tells pictures and films from text, and what models for them write is nearly nothing
+ * else.
+ */
+function outputRateOf(prices: ModelPrice, inputTokens: number): number | undefined {
+  const text = rateOf(prices.output_mtok, inputTokens)
+  const image = rateOf(prices.output_image_mtok, inputTokens)
+  const video = rateOf(prices.output_video_mtok, inputTokens)
+  if (image === undefined && video === undefined) return text
+  return Math.max(text ?? 0, image ?? 0, video ?? 0)
 }
 
 /** Tokens read from the cache were not written to it in the same call. */

@@ -47,6 +47,8 @@ export type ProviderPricing =
       readonly type: 'listed'
       readonly name: string
       readonly models?: RegExp | undefined
+      /** Those that charge for more than the table lists. */
+      readonly inPart?: RegExp | undefined
     } & Fees)
   | { readonly type: 'free'; readonly models?: readonly string[] }
   /** By the model's name; `*`: every other one. */
@@ -210,9 +212,9 @@ export class PriceBook {
       return costOfDeclared('configured', known.prices, { usage, outcome })
     if (usage === null) return UNKNOWN_COST
     const price = this.#priceOf(known, startedAt)
-    return price === undefined
-      ? UNKNOWN_COST
-      : costOfListed(price, { usage, outcome, source: this.source })
+    if (price === undefined) return UNKNOWN_COST
+    const cost = costOfListed(price, { usage, outcome, source: this.source })
+    return known.isInPart ? toEstimated(cost) : cost
   }
 
   /**
@@ -226,6 +228,7 @@ export class PriceBook {
     if (known.type === 'owned') return this.#declaredPrices(accountId, known.model) !== undefined
     if (isSurcharged === true || !isAllCounted(known.toolFees, tools)) return false
     if (known.type === 'declared') return true
+    if (known.isInPart) return false
     const price = this.#priceOf(known, at)
     return price !== undefined && partsOfListed(price.prices, NO_USAGE) !== undefined
   }
@@ -325,8 +328,10 @@ export class PriceBook {
         ? { type: 'unknown' }
         : { type: 'declared', prices: toCents(prices), toolFees }
     }
-    const { name: provider } = pricing
-    return { type: 'listed', provider, model, toolFees, minute: Number.NaN, price: undefined }
+    const { name: provider, inPart } = pricing
+    const isInPart = inPart?.test(model) === true
+    const price = { minute: Number.NaN, price: undefined }
+    return { type: 'listed', provider, model, toolFees, isInPart, ...price }
   }
 }
 
@@ -426,6 +431,8 @@ interface Listed {
   readonly provider: string
   readonly model: string
   readonly toolFees: ToolFees
+  /** It charges for more than the table lists. */
+  readonly isInPart: boolean
   /** Since the Unix epoch: when the price was looked up. */
   minute: number
   price: ListedPrice | undefined

@@ -111,6 +111,11 @@ export interface Provider {
    */
   readonly pricedModels?: RegExp
   /**
+   * Matches models that charge for more than its price table lists, such as a search for each
+   * request, or speech at a price of its own.
+   */
+  readonly pricedInPart?: RegExp
+  /**
    * Fees for each use of tools that it runs itself, in US dollars per thousand uses: of those kinds
    * whose uses an answer tells of, and whose fee depends on their number alone.
    */
@@ -158,6 +163,8 @@ export type Pricing =
       readonly type: 'listed'
       readonly name: string
       readonly models?: RegExp | undefined
+      /** Those that cost more than it says. */
+      readonly inPart?: RegExp | undefined
     } & Fees)
 
 interface Fees {
@@ -171,7 +178,13 @@ export function pricingOf(provider: Provider): Pricing {
   if (declaredPrices !== undefined) return { type: 'declared', prices: declaredPrices, toolFees }
   return isFree === true
     ? { type: 'free', models: knownModels ?? [] }
-    : { type: 'listed', name: pricedAs ?? id, models: pricedModels, toolFees }
+    : {
+        type: 'listed',
+        name: pricedAs ?? id,
+        models: pricedModels,
+        inPart: provider.pricedInPart,
+        toolFees,
+      }
 }
 
 /** A dollar for a thousand is a thousand micro-dollars for one. */

@@ -14,11 +14,16 @@ const ALWAYS_REASON = /^(?:ft:)?(?:o[1-9]\b|gpt-5(?![.\d])(?![^:]*-chat)|codex-|
 // take.
 const REASONING = { reasoning: 'effort', maxCompletionTokens: true, refusesSampling: true } as const
 
+// A search for each request of those for chat (https://developers.openai.com/api/docs/pricing), and
+// tokens of speech cost more than ten times those of text.
+const PRICED_IN_PART = /-search-(?:preview|api)|\baudio\b/
+
 export const openaiModels = {
   reasoningModels: REASONING_MODELS,
+  pricedInPart: PRICED_IN_PART,
   traits: [
     [ALWAYS_REASON, { ...REASONING, alwaysReasons: true }],
     [REASONING_MODELS, REASONING],
     [/./, { maxCompletionTokens: true }],
   ],
-} as const satisfies Pick<Provider, 'reasoningModels' | 'traits'>
+} as const satisfies Pick<Provider, 'pricedInPart' | 'reasoningModels' | 'traits'>

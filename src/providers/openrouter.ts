@@ -7,6 +7,8 @@ export const openrouter = openaiCompatible({
   docs: 'https://openrouter.ai/docs/api-reference',
   baseUrl: 'https://openrouter.ai/api/v1',
   hasEmbeddings: true,
+  // The table has neither their searches, nor what pictures and speech cost.
+  pricedInPart: /sonar|-online|-search|deep-research|-image|\baudio\b/,
   // https://openrouter.ai/docs/guides/routing/model-fallbacks: an error of the first model that the
   // caller brings about, as by too long a prompt, leads to these.
   chat: {

@@ -13,6 +13,8 @@ const book = new PriceBook({
   providers: new Map(catalog.map((provider) => [provider.id, pricingOf(provider)])),
 })
 
+const AT = Date.parse('2026-11-01T12:00:00Z')
+
 test.each<[target: string, status: Cost['status']]>([
   ['openai/gpt-4o', 'exact'],
   ['azure-openai/gpt-4o', 'estimated'],
@@ -40,7 +42,58 @@ test.each<[target: string, status: Cost['status']]>([
   if (status === 'unknown') expect(cost.microUsd).toBeNull()
 })
 
-const AT = Date.parse('2026-11-01T12:00:00Z')
+test.each([
+  'openai/gpt-4o-mini-search-preview',
+  'openai/gpt-5-search-api',
+  'openai/gpt-4o-audio-preview',
+  'openai/gpt-audio-mini',
+  'azure-openai/gpt-4o-search-preview',
+  'openrouter/openai/gpt-4o-search-preview',
+  'openrouter/perplexity/sonar',
+  'openrouter/perplexity/llama-3.1-sonar-small-128k-online',
+  'openrouter/relace/relace-search',
+  'openrouter/google/gemini-2.5-flash-image',
+  'openrouter/openai/gpt-audio',
+  'openrouter/openai/o4-mini-deep-research',
+])('%s charges for more than the table lists: it has no price for a limit in money', (target) => {
+  expect(book.isPriced(DEFAULT_ACCOUNT, target, { at: AT })).toBe(false)
+  const { status } = book.costOf({
+    accountId: DEFAULT_ACCOUNT,
+    target,
+    usage: {
+      inputTokens: 10,
+      outputTokens: 5,
+      cachedInputTokens: 0,
+      reasoningTokens: 0,
+      cacheWriteTokens: 0,
+    },
+    startedAt: AT,
+  })
+  expect(status).not.toBe('exact')
+})
+
+test.each([
+  'openai/gpt-4o-mini',
+  'openai/o3-deep-research',
+  'openrouter/openai/gpt-4o',
+  'perplexity/sonar',
+  'gemini/gemini-2.5-flash-image',
+])('%s has a price for a limit in money', (target) => {
+  expect(book.isPriced(DEFAULT_ACCOUNT, target, { at: AT })).toBe(true)
+})
+
+test('what a model for pictures writes is counted at the price of pictures: no report tells them from text', () => {
+  const usage = {
+    inputTokens: 0,
+    outputTokens: 1_290,
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+  }
+  const target = 'gemini/gemini-2.5-flash-image'
+  const cost = book.costOf({ accountId: DEFAULT_ACCOUNT, target, usage, startedAt: AT })
+  expect(cost).toMatchObject({ microUsd: 38_700, status: 'estimated' })
+})
+
 const idsOf = (providerId: string) => book.modelsOf(providerId, AT).map(({ id }) => id)
 
 test('the offered models of a provider are its own, with their prices', () => {

@@ -10,7 +10,8 @@ import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { CommitSize } from '../calls/commit-size.ts'
 import type { Schema, UsageTable } from '../schema.ts'
-import { addRows, addToHours } from './usage-hours.ts'
+import { PlaceSums } from './place-sums.ts'
+import { addToHours } from './usage-hours.ts'
 import { type RowMembers, toMembers, toUsageRow } from './usage-note.ts'
 
 /** Some twenty thousand rows, whose text each reader of an account's hours looks through. */
@@ -21,11 +22,16 @@ const MAX_NOTES = 256
 const NOTES_PER_STEP = 8
 /** Read out of notes before others get their turn: half a millisecond. */
 const ROWS_PER_TURN = 128
+/** Looked at before others get their turn: a quarter of a millisecond. */
+const LINES_PER_TURN = 1_024
 
 const BEFORE_ALL = '' as AccountId
 
-/** The sums of one account: by place, or the only one. */
-type AccountSums = Map<string, UsageTable> | readonly UsageTable[]
+/**
+ * What notes hold for each account, as it is written there: rows that wait as objects cost the
+ * collector more than reading them when their turn comes.
+ */
+type LinesByAccount = ReadonlyMap<AccountId, readonly string[]>
 
 interface Settlement {
   /** The notes up to this one are being added to the hours. */
@@ -101,14 +107,24 @@ export class UsageBatches {
    */
   async #addToHours(settlement: Settlement, between: () => Promise<unknown>): Promise<void> {
     const { last } = settlement
-    const sums = await this.#addUp(settlement, between)
-    const accounts = await sortInTurns([...sums.keys()], between)
+    const lines = await this.#collectLines(settlement, between)
+    const accounts = await sortInTurns([...lines.keys()], between)
     for (let index = 0; index < accounts.length; ) {
       const rows: UsageTable[] = []
       let account: AccountId | undefined
+      let read = 0
       for (; index < accounts.length && rows.length < this.#commitSize.rows; index += 1) {
         account = accounts[index]
-        if (account !== undefined) rows.push(...(sums.get(account)?.values() ?? []))
+        const added = new PlaceSums()
+        for (const line of (account === undefined ? undefined : lines.get(account)) ?? []) {
+          const own = decodeLine(line).rows
+          added.add(own)
+          read += own.length
+          if (read < ROWS_PER_TURN) continue
+          read = 0
+          await between()
+        }
+        rows.push(...added.rows)
       }
       const done = index < accounts.length && account !== undefined ? account : null
       let workedUntilMs = 0
@@ -124,20 +140,27 @@ export class UsageBatches {
     if (accounts.length === 0) await noteSettlement(this.#database, { last, done: null })
   }
 
-  async #addUp(
+  async #collectLines(
     settlement: Settlement,
     between: () => Promise<unknown>,
-  ): Promise<ReadonlyMap<AccountId, AccountSums>> {
-    const sums = new Map<AccountId, AccountSums>()
-    const { last } = settlement
-    for await (const some of readAccounts(this.#database, { last, between, settlement }))
-      for (const { accountId, rows } of some) {
-        const before = sums.get(accountId)
-        // With thousands of accounts most have one.
-        if (before === undefined && rows.length === 1) sums.set(accountId, rows)
-        else sums.set(accountId, addToSums(before, rows))
-      }
-    return sums
+  ): Promise<LinesByAccount> {
+    const lines = new Map<AccountId, string[]>()
+    let looked = 0
+    for await (const notes of readNotes(this.#database, settlement.last)) {
+      for (const { id, sums } of notes)
+        for (const line of sums.split('\n')) {
+          const accountId = accountOf(line)
+          if (!isSettled(settlement, id, accountId)) {
+            const before = lines.get(accountId)
+            if (before === undefined) lines.set(accountId, [line])
+            else before.push(line)
+          }
+          looked += 1
+          if (looked % LINES_PER_TURN === 0) await between()
+        }
+      await between()
+    }
+    return lines
   }
 
   /** They are in the hours. */
@@ -151,13 +174,6 @@ export class UsageBatches {
     }
     await this.#database.deleteFrom('usage_settlement').where('last_batch', '=', last).execute()
   }
-}
-
-function addToSums(before: AccountSums = [], rows: readonly UsageTable[]): AccountSums {
-  const sums = before instanceof Map ? before : new Map<string, UsageTable>()
-  if (!(before instanceof Map)) addRows(sums, before)
-  addRows(sums, rows)
-  return sums
 }
 
 /** The usage of batches in one account's hours. */
@@ -221,18 +237,16 @@ interface AccountRows {
 async function* readAccounts(
   database: Kysely<Schema>,
   {
-    last,
     between,
     settlement,
   }: {
-    readonly last?: number
     readonly between: () => Promise<unknown>
-    readonly settlement?: Settlement | undefined
+    readonly settlement: Settlement | undefined
   },
 ): AsyncGenerator<readonly AccountRows[]> {
   let some: AccountRows[] = []
   let decoded = 0
-  for await (const notes of readNotes(database, last)) {
+  for await (const notes of readNotes(database)) {
     for (const { id, sums } of notes)
       for (const account of decodeBatch(sums)) {
         if (!isSettled(settlement, id, account.accountId)) some.push(account)
@@ -272,6 +286,8 @@ async function* readNotes(database: Kysely<Schema>, last?: number) {
 
 /** Each line is JSON: `["acct_…",[row],[row]]`, which holds no line's end. */
 type Line = readonly [accountId: AccountId, ...rows: readonly RowMembers[]]
+/** Behind a bracket and a quotation mark. */
+const ID_BEGINS = 2
 
 function encodeBatch(rows: readonly UsageTable[]): string {
   const accounts = [...Map.groupBy(rows, (row) => row.account_id)]
@@ -292,6 +308,12 @@ function findInBatch(text: string, accountId: AccountId): readonly UsageTable[] 
 /** Account after account, so that others may have their turn before all is read. */
 function* decodeBatch(text: string): Generator<AccountRows> {
   for (const line of text.split('\n')) yield decodeLine(line)
+}
+
+/** Without reading its rows, but where its id holds what JSON writes otherwise. */
+function accountOf(line: string): AccountId {
+  const text = line.slice(ID_BEGINS, line.indexOf('"', ID_BEGINS))
+  return text.includes('\\') ? decodeLine(line).accountId : (text as AccountId)
 }
 
 function decodeLine(json: string): AccountRows {

@@ -118,10 +118,15 @@ export function addRows(sums: Map<string, UsageTable>, rows: readonly UsageTable
       sums.set(place, row)
       continue
     }
-    for (const name of COUNTERS) sum[name] += row[name]
-    sum.durations = joinShort(sum.durations, row.durations)
-    sum.first_bytes = joinShort(sum.first_bytes, row.first_bytes)
+    addRow(sum, row)
   }
+}
+
+/** @param sum of the same place */
+export function addRow(sum: UsageTable, row: UsageTable): void {
+  for (const name of COUNTERS) sum[name] += row[name]
+  sum.durations = joinShort(sum.durations, row.durations)
+  sum.first_bytes = joinShort(sum.first_bytes, row.first_bytes)
 }
 
 /**

@@ -70,6 +70,19 @@ export function actorId(actor: Actor): string {
   return actor.type === 'key' ? actor.keyId : actor.userId
 }
 
+/**
+ * A key is rotated because its old text may be in other hands. Those must not outlive it: by taking
+ * over the new text, or by a key or a member of their own.
+ * @throws GatewayError `forbidden`
+ */
+export function assertMayGiveAccess({ isOldText }: Pick<ControlPlaneCaller, 'isOldText'>): void {
+  if (isOldText === true)
+    throw new GatewayError(
+      'forbidden',
+      'This key was rotated, and its old text gives nobody access until it ends: use the new one.',
+    )
+}
+
 /** @throws GatewayError `forbidden` for an API key: it is nobody's own */
 export function assertUser(actor: Actor): Extract<Actor, { type: 'user' }> {
   if (actor.type !== 'user')

@@ -108,6 +108,7 @@ export const keyResource = {
       summary: 'Create an API key',
       takes: 'Its label.',
       answers: 'The key, shown this once.',
+      refusals: [403],
     },
     show: { summary: 'Show an API key, masked', answers: 'The key, masked.' },
     update: {

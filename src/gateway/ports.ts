@@ -18,6 +18,8 @@ export interface Caller {
   readonly limits: KeyLimits
   /** By which the key is found as long as it is in force; undefined: no key was presented. */
   readonly keySha256?: string | undefined
+  /** It presented the text that the key had until it was rotated, which ends soon. */
+  readonly isOldText?: true
 }
 
 /** Infinite: no limit. */

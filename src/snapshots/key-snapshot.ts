@@ -227,8 +227,9 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     else entries.splice(place, 1)
   }
 
-  #toCaller({ accountId, id: keyId }: ApiKey, keySha256: string): Caller {
-    return { accountId, keyId, limits: this.#limitsOf(accountId), keySha256 }
+  #toCaller({ accountId, id: keyId, sha256 }: ApiKey, keySha256: string): Caller {
+    const caller = { accountId, keyId, limits: this.#limitsOf(accountId), keySha256 }
+    return keySha256 === sha256 ? caller : { ...caller, isOldText: true }
   }
 }
 

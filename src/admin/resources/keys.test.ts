@@ -262,6 +262,29 @@ describe('keys', () => {
     expect(JSON.stringify(actions)).not.toContain(String(rotated.key).slice(0, 20))
   })
 
+  test('whoever holds the old text of a rotated key calls on, and gets no new one by it', async () => {
+    const created = await sendForJson({ method: 'POST', url: '/v1/keys', body: { name: 'leaked' } })
+    const rotateUrl = `/v1/keys/${created.id}/rotate`
+    const rotated = await sendForJson({ method: 'POST', url: rotateUrl, body: {} })
+    const withKey = (key: unknown, method: string, url: string, body?: object) =>
+      send({ method, url, headers: { authorization: `Bearer ${key}` }, ...(body && { body }) })
+    expect((await withKey(created.key, 'GET', url)).status).toBe(200)
+    for (const [path, body] of [
+      [rotateUrl, { oldEndsInSeconds: 0 }],
+      ['/v1/keys', { name: 'x' }],
+      [importUrl, imported],
+      ['/v1/invitations', { email: 'thief@example.com' }],
+    ] as const) {
+      const refused = await withKey(created.key, 'POST', path, body)
+      expect({ path, status: refused.status }).toEqual({ path, status: 403 })
+      expect(await refused.text()).toContain('was rotated')
+    }
+    // The new text is in force still, and may all of it.
+    expect((await withKey(rotated.key, 'POST', '/v1/keys', { name: 'x' })).status).toBe(201)
+    const ended = { oldEndsInSeconds: 0 }
+    expect((await withKey(rotated.key, 'POST', rotateUrl, ended)).status).toBe(201)
+  })
+
   test('another account cannot list or delete a key', async () => {
     const created = await sendForJson({ method: 'POST', url: '/v1/keys', body: { name: 'ci' } })
     const headers = { authorization: `Bearer ${strangerKey}` }

@@ -8,6 +8,7 @@ import { toPublicKey } from '../../core/api-key.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { KeyId } from '../../core/ids.ts'
 import { Secret } from '../../core/secret.ts'
+import { assertMayGiveAccess } from '../authenticate-caller.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -31,7 +32,7 @@ const importRoute = createRoute({
   request: jsonRequest(importKeyBody, 'The key and its label.'),
   responses: {
     201: jsonContent(keyResource.body, 'The key, masked.'),
-    ...errorAnswers(400, 409, 413),
+    ...errorAnswers(400, 403, 409, 413),
   },
   [ROUTE_DESCRIPTION]: { isVersioned: true },
 })
@@ -44,7 +45,8 @@ const rotateRoute = createRoute({
   description:
     'Its id, name, budgets, limits and logs stay. The old text is accepted for a time that ' +
     'the request chooses, and dead for ever then. While it is, another rotation is 409, but ' +
-    'for one that ends all older ones at once.',
+    'for one that ends all older ones at once. Whoever presents the old text may neither rotate ' +
+    'nor make keys, nor invite: 403.',
   tags,
   request: {
     params: z.object({ id: z.string() }),
@@ -52,7 +54,7 @@ const rotateRoute = createRoute({
   },
   responses: {
     201: jsonContent(keyResource.created, 'The new key, shown this once.'),
-    ...errorAnswers(400, 404, 409, 413),
+    ...errorAnswers(400, 403, 404, 409, 413),
   },
   [ROUTE_DESCRIPTION]: { isVersioned: true },
 })
@@ -61,7 +63,8 @@ export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencie
   bindResource(app, keyResource, {
     word: 'key',
     list: (accountId) => keys.list(accountId),
-    async create(accountId, { name, expiresAt }) {
+    async create(accountId, { name, expiresAt }, bindings) {
+      assertMayGiveAccess(callerOf(bindings))
       const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null }
       const { record, key } = await keys.create(label)
       return { ...toPublicKey(record), key: key.reveal() }
@@ -86,7 +89,9 @@ export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencie
   function bindImport(): void {
     app.openapi(importRoute, async (c) => {
       const { name, key, expiresAt } = c.req.valid('json')
-      const { accountId } = callerOf(c.env)
+      const caller = callerOf(c.env)
+      assertMayGiveAccess(caller)
+      const { accountId } = caller
       const label = { accountId, name, expiresAt: toTime(expiresAt) ?? null }
       const body = toPublicKey(await keys.import({ ...label, key: new Secret(key) }))
       return c.json(body, 201, tagged('key', body))
@@ -95,7 +100,9 @@ export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencie
 
   app.openapi(rotateRoute, async (c) => {
     const { oldEndsInSeconds } = c.req.valid('json')
-    const { accountId } = callerOf(c.env)
+    const caller = callerOf(c.env)
+    assertMayGiveAccess(caller)
+    const { accountId } = caller
     const id = c.req.valid('param').id as KeyId
     const { record, key } = await keys.rotate(accountId, id, oldEndsInSeconds * 1000)
     const body = { ...toPublicKey(record), key: key.reveal() }

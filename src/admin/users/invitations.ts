@@ -7,7 +7,7 @@ import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { createInvitation, toInvitationLink } from '../../identity/create-invitation.ts'
 import { type Invitation, toPublicInvitation } from '../../store/users/invitations.ts'
-import { actorId } from '../authenticate-caller.ts'
+import { actorId, assertMayGiveAccess } from '../authenticate-caller.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -30,7 +30,9 @@ export function bindInvitations(
           'forbidden',
           'Sign-up is closed on this gateway: an invitation could not be used.',
         )
-      const invitedBy = actorId(callerOf(bindings).actor)
+      const caller = callerOf(bindings)
+      assertMayGiveAccess(caller)
+      const invitedBy = actorId(caller.actor)
       const { invitation, token } = await createInvitation(
         invitations,
         { accountId, email, invitedBy },

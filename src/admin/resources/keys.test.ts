@@ -267,13 +267,26 @@ describe('keys', () => {
     const rotateUrl = `/v1/keys/${created.id}/rotate`
     const rotated = await sendForJson({ method: 'POST', url: rotateUrl, body: {} })
     const withKey = (key: unknown, method: string, url: string, body?: object) =>
-      send({ method, url, headers: { authorization: `Bearer ${key}` }, ...(body && { body }) })
+      send({
+        method,
+        url,
+        headers: {
+          authorization: `Bearer ${key}`,
+          origin: 'http://gatehouse.test',
+          'x-gatehouse-csrf': '1',
+        },
+        ...(body && { body }),
+      })
     expect((await withKey(created.key, 'GET', url)).status).toBe(200)
     for (const [path, body] of [
       [rotateUrl, { oldEndsInSeconds: 0 }],
       ['/v1/keys', { name: 'x' }],
       [importUrl, imported],
       ['/v1/invitations', { email: 'thief@example.com' }],
+      [
+        '/v1/auth/sign-up',
+        { email: 'thief@example.com', name: 'T', password: 'correct horse battery staple' },
+      ],
     ] as const) {
       const refused = await withKey(created.key, 'POST', path, body)
       expect({ path, status: refused.status }).toEqual({ path, status: 403 })

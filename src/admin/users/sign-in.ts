@@ -21,7 +21,7 @@ import { DEFAULT_ACCOUNT } from '../../core/ids.ts'
 import { Secret } from '../../core/secret.ts'
 import type { OpenSession, SignedIn } from '../../identity/identity.ts'
 import { describeWeakPassword } from '../../identity/password-rules.ts'
-import { assertUser, type ControlPlaneCaller } from '../authenticate-caller.ts'
+import { assertMayGiveAccess, assertUser, type ControlPlaneCaller } from '../authenticate-caller.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -170,9 +170,11 @@ export function bindSignIn(
     const visitor = visitorOf(c.env)
     const { email, name, password, invitation } = c.req.valid('json')
     assertStrong('password', password, email)
-    const keyAccountId = visitor.headers.has('authorization')
-      ? (await authenticate(visitor.headers)).accountId
+    const caller = visitor.headers.has('authorization')
+      ? await authenticate(visitor.headers)
       : undefined
+    if (caller !== undefined) assertMayGiveAccess(caller)
+    const keyAccountId = caller?.accountId
     const given = {
       email,
       name,

@@ -158,7 +158,7 @@ function settleOne(observer: CallObserver | undefined): void {
     isStrict: false,
     tools: [],
     outputCap: undefined,
-    uncapped: undefined,
+    teaches: undefined,
     headers: {},
     place: undefined,
     ticket: { headers: {}, reserveQuota: () => undefined, settle() {} },

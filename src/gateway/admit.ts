@@ -65,7 +65,8 @@ function usualTokensOf(
   if (usualOutput === undefined || gate === undefined) return 0
   if (isEmbeddings === true || isFree === true) return 0
   const answers = readAnswers(body)
-  call.uncapped = { gate, answers }
+  // Not every target knows the number of answers, and one would seem to be a part of it.
+  if (answers === 1) call.teaches = gate
   return Math.min(MAX_OUTPUT_TOKENS, usualOutput.of(gate) * answers)
 }
 
@@ -235,7 +236,8 @@ function readOutputCap(
 }
 
 function readAnswers(body: AcceptedRequest['body']): number {
-  return Math.max(1, Math.ceil(readNumber(body, ANSWERS) ?? 1))
+  // Infinitely many of no tokens each are not even a number.
+  return Math.min(MAX_OUTPUT_TOKENS, Math.max(1, Math.ceil(readNumber(body, ANSWERS) ?? 1)))
 }
 
 /**

@@ -45,8 +45,8 @@ export interface Call {
   tools: readonly AskedTool[]
   /** Tokens; known once it is admitted. Undefined: it says nothing of it. */
   outputCap: number | undefined
-  /** Set where it says nothing of it: whose calls write how much is learned from it. */
-  uncapped: UncappedCall | undefined
+  /** The gate that learns from it how much such calls write; undefined: it teaches nothing. */
+  teaches: Gate | undefined
   /** From here on the call is settled, whatever happens. */
   ticket: Ticket | undefined
   /** Set once its body was let go. */
@@ -75,12 +75,6 @@ export interface Call {
    * Targets that could not go on with the conversation, because another one sealed its reasoning.
    */
   readonly skipped: string[]
-}
-
-interface UncappedCall {
-  readonly gate: Gate
-  /** That were asked for at once. */
-  readonly answers: number
 }
 
 /** The facts about the body that the ledger may need. */
@@ -142,7 +136,7 @@ export function beginCall(
     isStrict: false,
     tools: NOTHING,
     outputCap: undefined,
-    uncapped: undefined,
+    teaches: undefined,
     ticket: undefined,
     bodyFigures: undefined,
     settled: undefined,

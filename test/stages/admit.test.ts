@@ -7,7 +7,7 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
 import { CHAT_JSON } from '../support/dialect-samples.ts'
 import { CALLER, type GatewayScript, InProcessGateway } from '../support/in-process-gateway.ts'
-import { json } from '../support/scripted-upstream.ts'
+import { json, SILENCE } from '../support/scripted-upstream.ts'
 import { CHAT, CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
 
 const LIMITED = new GatewayError('rate_limited', 'Too many requests.', {
@@ -237,9 +237,31 @@ describe('a call without a cap on its output has set aside what its gate usually
 
   test('each gate by itself, and for each answer that is asked for', async () => {
     const gateway = openGateway({ [GATE]: [TARGET], other: [TARGET] }, [4_000, 1, 1])
-    await usualTokensAfter(gateway, chatBody({ n: 2 }))
+    await usualTokensAfter(gateway, chatBody())
     expect(await usualTokensAfter(gateway, chatBody({ model: 'other' }))).toBe(500)
-    expect(await usualTokensAfter(gateway, chatBody({ n: 3 }))).toBe(6_000)
+    expect(await usualTokensAfter(gateway, chatBody({ n: 3 }))).toBe(12_000)
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('nobody teaches it that answers are short, by many at once or by leaving', async () => {
+    const gateway = openGateway({ [GATE]: [TARGET] }, [4_000, 1, 1])
+    await usualTokensAfter(gateway, chatBody())
+    // A target that knows no `n` gives one answer.
+    await usualTokensAfter(gateway, chatBody({ n: 1_000 }))
+    gateway.upstream.script([SILENCE])
+    gateway.upstream.script([...answerOf(1)])
+    expect(await usualTokensAfter(gateway, chatBody())).toBe(4_000)
+    await gateway.ask({ path: CHAT, body: chatBody() }, { leavesAfterMs: 100 })
+    expect(await usualTokensAfter(gateway, chatBody())).toBe(3_751)
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('no number of answers makes it anything but a number', async () => {
+    const gateway = openGateway({ [GATE]: [TARGET] }, [0, 1])
+    await usualTokensAfter(gateway, chatBody())
+    const body = JSON.stringify(chatBody({ n: 1 })).replace('"n":1', '"n":1e400')
+    expect((await gateway.ask({ path: CHAT, body })).status).toBe(200)
+    expect(gateway.limits.tickets.at(-1)?.call.usualTokens).toBe(0)
     await gateway.assertNothingIsLeft()
   })
 

@@ -21,7 +21,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     isStrict: false,
     tools: [],
     outputCap: undefined,
-    uncapped: undefined,
+    teaches: undefined,
     accepted: { stream: false, gateId: 'nobody' } as AdmittedCall['accepted'],
     share: { take: () => {}, giveBack: () => {} },
     ticket: { headers: {}, reserveQuota: () => undefined, settle: (used) => void spent.push(used) },

@@ -85,9 +85,9 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   const usage = sumUsed(used)
   if (usage !== null && usage.reasoningTokens > 0 && target !== null)
     ports.reasoning?.note(accountId, target)
-  const { uncapped } = call
-  if (usage !== null && uncapped !== undefined)
-    ports.usualOutput?.note(uncapped.gate, usage.outputTokens / uncapped.answers)
+  // Whoever leaves early says nothing of how much there is to come.
+  if (call.teaches !== undefined && usage !== null && outcome === 'succeeded')
+    ports.usualOutput?.note(call.teaches, usage.outputTokens)
   // The platform pays for its own target also where that lost to one of the account's.
   const isPlatforms = attempts.some(isLostOnPlatform)
   const record: CallRecord = {

@@ -14,7 +14,7 @@ import type { AcceptedRequest } from '../wire/dialect.ts'
 import type { ReadSpoken } from '../wire/gate-defaults.ts'
 import type { AdmittedCall, Call } from './call.ts'
 import type { Target } from './plan/compile-target.ts'
-import { findChosen, type Plan } from './plan/plan-targets.ts'
+import { findChosen, isTargetName, type Plan } from './plan/plan-targets.ts'
 import type { Caller, GateStore, Ledger, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
 import type { UsualOutput } from './settle/usual-output.ts'
 import { keepOwnIds, keepWithinGate } from './shared-credential.ts'
@@ -103,7 +103,10 @@ function dearestMicroUsd(
 
 function listCandidates(gate: Gate, accepted: AcceptedRequest): readonly GateTarget[] {
   const chosen = findChosen(gate, accepted)
-  return chosen === undefined ? gate.targets : [chosen, ...gate.targets]
+  // What is no name of one is refused later, and no price is looked up for it.
+  return chosen !== undefined && isTargetName(chosen.model)
+    ? [chosen, ...gate.targets]
+    : gate.targets
 }
 
 async function admitLater(call: Call, ticket: Promise<Ticket>): Promise<AdmittedCall> {

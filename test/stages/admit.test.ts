@@ -199,6 +199,27 @@ describe('a limit in money', () => {
         expect(tickets[0]?.call.leastMicroUsd).toBeWithin(100 * 10, 100 * 10 + 50),
     },
     {
+      name: 'asks no price of what is no name of a model: prices are remembered by it',
+      ...asked(
+        { limitsSpend: true },
+        {
+          [GATE]: { targets: [{ model: 'openai/free' }], overrides: 'allow' },
+        },
+      ),
+      request: {
+        body: {
+          ...chatBody({ max_tokens: 100 }),
+          gate_id: GATE,
+          model: `openai/${'x'.repeat(300)}`,
+        },
+      },
+      upstream: [],
+      seen: { status: 400 },
+      sent: [],
+      settled: { outcome: 'failed' },
+      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.leastMicroUsd).toBeUndefined(),
+    },
+    {
       name: 'has what a call usually writes set aside where it names no cap',
       ...asked({ limitsSpend: true }, { [GATE]: [TARGET] }),
       request: { body: chatBody() },

@@ -333,14 +333,17 @@ export function findChosen(
 const TARGET = /^[A-Za-z0-9._-]+\/[\x21-\x7e]+$/
 const MAX_TARGET_LENGTH = 200
 
+export function isTargetName(model: string): boolean {
+  return model.length <= MAX_TARGET_LENGTH && TARGET.test(model)
+}
+
 /**
  * @param upstream that it names, if there is one
  * @throws GatewayError `invalid_request` naming `model` when it is no `provider/model` of a
  * provider here
  */
 function assertProviderModel(model: string, upstream: object | undefined): void {
-  const isTarget = model.length <= MAX_TARGET_LENGTH && TARGET.test(model)
-  if (isTarget && upstream !== undefined) return
+  if (isTargetName(model) && upstream !== undefined) return
   throw invalidRequest(
     "'model' beside 'gate_id' must be provider/model of a provider that is known here, or the gate's id.",
     'model',

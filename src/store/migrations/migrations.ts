@@ -14,6 +14,7 @@ import { callsInOrder } from './calls-in-order-migration.ts'
 import { changeCounter } from './change-counter-migration.ts'
 import { changeFeed } from './change-feed-migration.ts'
 import { deletedKeys } from './deleted-keys-migration.ts'
+import { deliveryAccounts } from './delivery-accounts-migration.ts'
 import { dueDays } from './due-days-migration.ts'
 import { foldedHours } from './folded-hours-migration.ts'
 import { installationTable } from './installation-migration.ts'
@@ -202,6 +203,7 @@ export const migrations: Steps = {
   '0033_tags': tags,
   '0034_calls_in_order': callsInOrder,
   '0035_folded_hours': foldedHours,
+  '0036_delivery_accounts': deliveryAccounts,
 }
 
 /**

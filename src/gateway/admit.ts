@@ -16,7 +16,6 @@ import type { AdmittedCall, Call } from './call.ts'
 import type { Target } from './plan/compile-target.ts'
 import { findChosen, isTargetName, type Plan } from './plan/plan-targets.ts'
 import type { Caller, GateStore, Ledger, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
-import type { UsualOutput } from './settle/usual-output.ts'
 import { keepOwnIds, keepWithinGate } from './shared-credential.ts'
 import { findSurcharge, hostedToolsMember, listHostedTools } from './surcharges.ts'
 
@@ -52,6 +51,35 @@ export function admit(
     leastMicroUsd === 0 ? ahead : { ...ahead, leastMicroUsd },
   )
   return ticket instanceof Promise ? admitLater(call, ticket) : toAdmitted(call, ticket)
+}
+
+// What a call without a cap on its output will write is learned from those before it.
+
+/** For a gate that nothing is known of yet. */
+const UNKNOWN_TOKENS = 500
+/** Parts of the way to what the last call wrote. Long answers are heeded sooner than short ones. */
+const RISE = 1 / 2
+const FALL = 1 / 16
+
+/**
+ * How much a gate's calls write that name no cap on their output, as far as this process has seen.
+ */
+export class UsualOutput {
+  /** A gate that was changed is another object: it may have other targets. */
+  readonly #byGate = new WeakMap<Gate, number>()
+
+  /** Tokens of one answer, a whole number. */
+  of(gate: Gate): number {
+    return Math.ceil(this.#byGate.get(gate) ?? UNKNOWN_TOKENS)
+  }
+
+  /** @param tokens of one answer */
+  note(gate: Gate, tokens: number): void {
+    const known = this.#byGate.get(gate)
+    const step = known === undefined ? 1 : tokens > known ? RISE : FALL
+    const from = known ?? 0
+    this.#byGate.set(gate, Math.min(MAX_OUTPUT_TOKENS, from + (tokens - from) * step))
+  }
 }
 
 /** Of a call that may write as much as it likes; notes that its gate learns from it. */

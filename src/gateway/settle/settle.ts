@@ -7,14 +7,18 @@ import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
 import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import { MAX_TOKENS_OF_CALL, toTrueUsage, type Usage } from '../../core/usage.ts'
-import { countsForQuota, estimateInputTokens, estimateTextTokens } from '../admit.ts'
+import {
+  countsForQuota,
+  estimateInputTokens,
+  estimateTextTokens,
+  type UsualOutput,
+} from '../admit.ts'
 import { type AdmittedCall, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
 import type { Ledger, Prices, Spent } from '../ports.ts'
 import { atLeastOneEach, hasOtherPrice } from '../surcharges.ts'
 import type { SeenReasoning } from './seen-reasoning.ts'
 import { toSentGateId } from './sent-gate-id.ts'
-import type { UsualOutput } from './usual-output.ts'
 
 /** How a call ended. */
 export interface CallResult {

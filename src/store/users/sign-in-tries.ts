@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely'
 import { takeTurn } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
+import { deleteExpired } from './delete-expired.ts'
 
 export interface SignInTries {
   /** How many there were since the last one that was right. */
@@ -19,9 +20,15 @@ export interface SignInTries {
 
 export class SignInTriesStore {
   readonly #database: Kysely<Schema>
+  readonly #relieve: (rows: number) => Promise<void>
 
-  constructor(database: Kysely<Schema>) {
+  /** @param relieve awaited after so many rows were deleted */
+  constructor(
+    database: Kysely<Schema>,
+    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
+  ) {
     this.#database = database
+    this.#relieve = relieve
   }
 
   /**
@@ -66,6 +73,7 @@ export class SignInTriesStore {
 
   /** `now`: milliseconds since the Unix epoch. */
   async deleteExpired(now: number): Promise<void> {
-    await this.#database.deleteFrom('sign_in_tries').where('forget_at', '<=', now).execute()
+    const expired = { primaryKey: 'name', column: 'forget_at', until: now } as const
+    await deleteExpired(this.#database, { table: 'sign_in_tries', ...expired }, this.#relieve)
   }
 }

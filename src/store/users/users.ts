@@ -7,6 +7,7 @@ import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.
 import type { SessionId, UserId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import type { Schema } from '../schema.ts'
+import { deleteExpired } from './delete-expired.ts'
 import {
   findOpenInvitation,
   type Joining,
@@ -43,13 +44,17 @@ export class UserTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
   readonly #caps: AccountCaps
+  readonly #relieve: (rows: number) => Promise<void>
 
+  /** @param relieve awaited after so many rows were deleted */
   constructor(
     database: Kysely<Schema>,
     sync: () => Promise<void>,
     caps: AccountCaps = DEFAULT_ACCOUNT_CAPS,
+    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
   ) {
     this.#database = database
+    this.#relieve = relieve
     this.#sync = sync
     this.#caps = caps
   }
@@ -194,9 +199,10 @@ export class UserTableStore {
    * epoch.
    */
   async deleteExpired(now: number): Promise<void> {
-    const at = new Date(now).toISOString()
-    await this.#database.deleteFrom('user_sessions').where('expires_at', '<=', at).execute()
-    await this.#database.deleteFrom('user_verifications').where('expires_at', '<=', at).execute()
+    const expired = { primaryKey: 'id', column: 'expires_at' } as const
+    const until = new Date(now).toISOString()
+    for (const table of ['user_sessions', 'user_verifications'] as const)
+      await deleteExpired(this.#database, { table, ...expired, until }, this.#relieve)
   }
 
   async #refusable(

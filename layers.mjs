@@ -4,6 +4,7 @@
 const EVERY_PORT = [
   ...[
     'core',
+    'http',
     'wire',
     'providers',
     'upstream',
@@ -39,9 +40,16 @@ export const layers = {
     may: ['core', 'wire'],
     does: 'upstreams as data: address, key header, dialects, quirks',
   },
-  upstream: { may: ['core'], does: 'HTTP out: deadlines, abort, connection limits; knows no LLM' },
+  http: {
+    may: [],
+    does: 'HTTP/1.1 on the wire: messages out of bytes; knows no connection and no LLM',
+  },
+  upstream: {
+    may: ['core', 'http'],
+    does: 'HTTP out: deadlines, abort, connection limits; knows no LLM',
+  },
   gateway: {
-    may: ['core', 'wire', 'providers', 'upstream'],
+    may: ['core', 'http', 'wire', 'providers', 'upstream'],
     does: 'the hot path: seven stages and the ports they need',
   },
   store: { may: ['core', 'gateway'], does: 'Kysely schema, migrations, one file per aggregate' },
@@ -78,7 +86,7 @@ export const layers = {
     does: 'settings from the environment and the configuration file, checked once',
   },
   telemetry: {
-    may: ['core', 'config', 'gateway'],
+    may: ['core', 'http', 'config', 'gateway'],
     does: 'logs, metrics and traces: what operators see of calls, and never what is in them',
   },
   admin: {
@@ -97,8 +105,8 @@ export const layers = {
     does: 'control-plane HTTP, one file per resource',
   },
   doors: {
-    may: ['core', 'gateway'],
-    does: 'connections of clients: how long they are kept, how many requests each may have open',
+    may: ['core', 'http', 'gateway', 'process'],
+    does: 'HTTP in: the server, its connections, how many requests each address may have open',
   },
   dashboard: {
     may: ['core'],

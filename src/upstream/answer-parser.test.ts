@@ -6,7 +6,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { IS_LONG } from '../../test/support/chaos-form.ts'
 import { readByLlhttp } from '../../test/support/llhttp.ts'
-import { AnswerParser, MalformedAnswer } from './answer-parser.ts'
+import { MalformedMessage } from '../http/message-parser.ts'
+import { AnswerParser } from './answer-parser.ts'
 
 interface Heard {
   readonly status: number | undefined
@@ -47,7 +48,7 @@ function hear(pieces: readonly string[], { closes = false, opensTunnel = false }
     for (const piece of pieces) if (piece !== '') parser.push(Buffer.from(piece, 'latin1'))
     if (closes) parser.close()
   } catch (thrown) {
-    if (!(thrown instanceof MalformedAnswer)) throw thrown
+    if (!(thrown instanceof MalformedMessage)) throw thrown
     isMalformed = true
   }
   return { status, headers, body, isWhole, isMalformed, isReusable: parser.isReusable }

@@ -1,25 +1,24 @@
 /**
- * Reads HTTP/1.1 answers out of a connection's bytes, exactly as RFC 9112 frames them: an answer
- * that could be read in two ways is none. Knows no sockets and no LLM.
+ * The answers of HTTP/1.1 that a connection's bytes hold: their status, and whether the connection
+ * may be used again. Knows no sockets and no LLM.
  */
-import { type AnswerHeaders, readFields } from './headers.ts'
+import type { FieldLines, HeaderFields } from '../http/fields.ts'
+import {
+  type Framing,
+  hasToken,
+  MalformedMessage,
+  MessageParser,
+  type MessageReceiver,
+  readFraming,
+} from '../http/message-parser.ts'
 
-/** Vendors' heads have under 4 KB. */
-const MAX_HEAD_BYTES = 64 * 1024
-/** A chunk's size with its extensions. */
-const MAX_LINE_BYTES = 4 * 1024
 /** An upstream may say that it is still at work (RFC 9110 §15.2), and not for ever. */
 const MAX_INTERIM_ANSWERS = 16
-
-/** The connection's bytes are no answer. The message says why and quotes nothing of them. */
-export class MalformedAnswer extends Error {
-  override readonly name = 'MalformedAnswer'
-}
 
 export interface AnswerHead {
   readonly status: number
   /** Without control characters, tabs apart: an answer with others is none (RFC 9110 §5.5). */
-  readonly headers: AnswerHeaders
+  readonly headers: HeaderFields
 }
 
 /** Hears of one answer, in this order. It may throw away what it hears, and must not throw. */
@@ -31,35 +30,11 @@ export interface AnswerReceiver {
   onEnd(): void
 }
 
-type State =
-  | 'head'
-  | 'counted'
-  | 'until_close'
-  | 'chunk_size'
-  | 'chunk'
-  | 'chunk_end'
-  | 'trailers'
-  | 'done'
-
 /** For one answer after the other, `expectNext` between them. */
-export class AnswerParser {
+export class AnswerParser implements MessageReceiver {
+  readonly #messages = new MessageParser(this, LIMITS)
   readonly #receiver: AnswerReceiver
   readonly #opensTunnel: boolean
-  #state: State = 'head'
-  /** Up to where the bytes that are being pushed have been read. */
-  #at = 0
-  /** Bytes of the body or of the chunk that are to come. */
-  #left = 0
-  /** The chunks' place within the bytes that are being pushed, one behind the other. */
-  #chunksFrom = 0
-  #chunksTo = 0
-  /** The beginning of a head or a line whose end has not come yet. */
-  #held: Buffer = NOTHING
-  #heldLength = 0
-  /** The place of the part that was found last. */
-  #partFrom = 0
-  #partTo = 0
-  #trailerBytes = 0
   #interimAnswers = 0
   #isPersistent = false
   #keepAliveS: number | undefined
@@ -75,8 +50,7 @@ export class AnswerParser {
 
   /** To be called when the answer was whole: nothing of it is left for the next one. */
   expectNext(): void {
-    this.#state = 'head'
-    this.#trailerBytes = 0
+    this.#messages.expectNext()
     this.#interimAnswers = 0
     this.#isPersistent = false
     this.#keepAliveS = undefined
@@ -84,7 +58,7 @@ export class AnswerParser {
 
   /** The answer is whole and the upstream keeps the connection open: it may be used again. */
   get isReusable(): boolean {
-    return this.#state === 'done' && this.#isPersistent
+    return this.#messages.isDone && this.#isPersistent
   }
 
   /**
@@ -97,287 +71,65 @@ export class AnswerParser {
 
   /**
    * @param bytes written over, and handed on in pieces that share their memory. @throws
-   * MalformedAnswer
+   * MalformedMessage
    */
   push(bytes: Buffer): void {
-    this.#at = 0
-    try {
-      while (this.#at < bytes.length) this.#step(bytes)
-    } finally {
-      this.#handChunks(bytes)
-    }
+    if (this.#messages.isDone) throw goesOn()
+    this.#messages.push(bytes)
   }
 
   /** The upstream closed the connection, which is the end of an answer that has no other. */
   close(): void {
-    if (this.#state !== 'until_close') return
-    this.#at = 0
-    this.#end(NOTHING)
+    this.#messages.close()
   }
 
-  #step(bytes: Buffer): void {
-    switch (this.#state) {
-      case 'head':
-        this.#readHead(bytes)
-        return
-      case 'counted':
-      case 'chunk':
-        this.#readCounted(bytes)
-        return
-      case 'until_close':
-        this.#hand(bytes, bytes.length)
-        return
-      case 'chunk_size':
-        this.#readChunkSize(bytes)
-        return
-      case 'chunk_end':
-        if (this.#skipCrlf(bytes) || this.#partUntil(bytes, CRLF, 0) !== undefined)
-          this.#state = 'chunk_size'
-        return
-      case 'trailers':
-        this.#readTrailer(bytes)
-        return
-      case 'done':
-        throw new MalformedAnswer('It goes on after its end.')
-    }
-  }
-
-  #readHead(bytes: Buffer): void {
-    const all = this.#partUntil(bytes, BLANK_LINE, MAX_HEAD_BYTES)
-    if (all === undefined) return
-    const from = this.#partFrom
-    const to = this.#partTo
-    // A line end is always found: one follows the part.
-    const lineEnd = Math.min(all.indexOf(CRLF, from), to)
-    const first = all.toString('latin1', from, lineEnd)
+  /** For `MessageParser` alone, as is what follows. */
+  onHead(first: string, headers: FieldLines): Framing | undefined {
     if (!STATUS_LINE.test(first))
-      throw new MalformedAnswer('Its first line is no status line of HTTP/1.1.')
+      throw new MalformedMessage('Its first line is no status line of HTTP/1.1.')
     const isOld = first.charCodeAt(MINOR_VERSION_AT) === ZERO
-    const headers = readFields(all, lineEnd + CRLF.length, to)
-    if (headers === undefined) throw new MalformedAnswer('A line of its head is no header.')
     const status = Number(first.slice(STATUS_AT, STATUS_AT + 3))
-    const framing = readFraming(headers, isOld)
+    const framing = readFraming(headers, isOld) ?? 'until_close'
     if (status < 200) {
       this.#passInterim(status, isOld)
-      return
+      return undefined
     }
-    this.#isPersistent = !isOld && !hasToken(headers.get('connection'), 'close')
-    this.#keepAliveS = readKeepAlive(headers.get('keep-alive'))
     const hasBody = status !== 204 && status !== 304 && !(this.#opensTunnel && status < 300)
-    this.#begin(hasBody ? framing : 0)
+    // Only its end tells where an answer without a framing ends.
+    this.#isPersistent =
+      !isOld &&
+      !hasToken(headers.get('connection'), 'close') &&
+      !(hasBody && framing === 'until_close')
+    this.#keepAliveS = readKeepAlive(headers.get('keep-alive'))
     this.#receiver.onHead({ status, headers })
-    if (this.#state === 'done') this.#end(bytes)
+    return hasBody ? framing : 0
+  }
+
+  onPiece(piece: Uint8Array): void {
+    this.#receiver.onPiece(piece)
+  }
+
+  onEnd(left: number): void {
+    // More bytes would pass for the next question's answer.
+    if (left > 0) throw goesOn()
+    this.#receiver.onEnd()
   }
 
   /** Answers that only say that the real one is to come. A change of protocol was not asked for. */
   #passInterim(status: number, isOld: boolean): void {
     this.#interimAnswers += 1
-    if (isOld) throw new MalformedAnswer('HTTP/1.0 has no interim answers.')
-    if (status === 101) throw new MalformedAnswer('It changes to another protocol.')
+    if (isOld) throw new MalformedMessage('HTTP/1.0 has no interim answers.')
+    if (status === 101) throw new MalformedMessage('It changes to another protocol.')
     if (this.#interimAnswers > MAX_INTERIM_ANSWERS)
-      throw new MalformedAnswer('Too many interim answers come before it.')
-  }
-
-  #begin(framing: Framing): void {
-    if (typeof framing === 'string') {
-      this.#state = framing === 'chunked' ? 'chunk_size' : 'until_close'
-      // Only its end tells where such an answer ends.
-      if (framing === 'until_close') this.#isPersistent = false
-      return
-    }
-    this.#left = framing
-    this.#state = framing === 0 ? 'done' : 'counted'
-  }
-
-  #readCounted(bytes: Buffer): void {
-    const to = Math.min(bytes.length, this.#at + this.#left)
-    this.#left -= to - this.#at
-    this.#hand(bytes, to)
-    if (this.#left > 0) return
-    if (this.#state === 'chunk') this.#state = 'chunk_end'
-    else this.#end(bytes)
-  }
-
-  #readChunkSize(bytes: Buffer): void {
-    if (this.#readBareSize(bytes)) return
-    const all = this.#partUntil(bytes, CRLF, MAX_LINE_BYTES)
-    if (all === undefined) return
-    const line = all.toString('latin1', this.#partFrom, this.#partTo)
-    const size = CHUNK_SIZE.exec(line)?.[0] ?? ''
-    if (size === '' || !isChunkExtension(line, size.length))
-      throw new MalformedAnswer('A chunk begins without a size.')
-    this.#beginChunk(Number.parseInt(size, 16))
-  }
-
-  #beginChunk(size: number): void {
-    this.#left = size
-    this.#state = size === 0 ? 'trailers' : 'chunk'
-  }
-
-  /**
-   * A size without extensions that has come as a whole: nearly each is, and a chunk may be a byte.
-   */
-  #readBareSize(bytes: Buffer): boolean {
-    const from = this.#at
-    if (this.#heldLength > 0) return false
-    let at = from
-    let size = 0
-    for (let digit = digitAt(bytes, at); digit !== NO_DIGIT; digit = digitAt(bytes, at)) {
-      size = size * 16 + digit
-      at += 1
-    }
-    if (at === from || at - from > MAX_SIZE_DIGITS) return false
-    this.#at = at
-    if (this.#skipCrlf(bytes)) {
-      this.#beginChunk(size)
-      return true
-    }
-    this.#at = from
-    return false
-  }
-
-  #skipCrlf(bytes: Buffer): boolean {
-    const at = this.#at
-    if (this.#heldLength > 0 || bytes[at] !== CR || bytes[at + 1] !== LF) return false
-    this.#at = at + 2
-    return true
-  }
-
-  /** Read and dropped: nobody waits for them any more (RFC 9112 §7.1.2). */
-  #readTrailer(bytes: Buffer): void {
-    const all = this.#partUntil(bytes, CRLF, MAX_HEAD_BYTES - this.#trailerBytes)
-    if (all === undefined) return
-    const from = this.#partFrom
-    const to = this.#partTo
-    if (from === to) {
-      this.#end(bytes)
-      return
-    }
-    this.#trailerBytes += to - from + CRLF.length
-    if (readFields(all, from, to) === undefined)
-      throw new MalformedAnswer('A line after its body is no header.')
-  }
-
-  #hand(bytes: Buffer, to: number): void {
-    const from = this.#at
-    this.#at = to
-    if (this.#state === 'chunk') this.#addChunk(bytes, from, to)
-    else
-      this.#receiver.onPiece(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
-  }
-
-  /** The lines between chunks make room for those that follow. */
-  #addChunk(bytes: Buffer, from: number, to: number): void {
-    if (this.#chunksTo === 0) this.#chunksFrom = this.#chunksTo = from
-    if (to - from < FEW_BYTES)
-      for (let at = from; at < to; at += 1) bytes[this.#chunksTo + at - from] = bytes[at] ?? 0
-    else if (this.#chunksTo !== from) bytes.copyWithin(this.#chunksTo, from, to)
-    this.#chunksTo += to - from
-  }
-
-  /** Hands all chunks over as one piece: an upstream may send one byte a chunk. */
-  #handChunks(bytes: Buffer): void {
-    const to = this.#chunksTo
-    if (to === 0) return
-    this.#chunksTo = 0
-    this.#receiver.onPiece(bytes.subarray(this.#chunksFrom, to))
-  }
-
-  #end(bytes: Buffer): void {
-    this.#state = 'done'
-    this.#handChunks(bytes)
-    // More bytes would pass for the next question's answer.
-    if (this.#at < bytes.length) throw new MalformedAnswer('It goes on after its end.')
-    this.#receiver.onEnd()
-  }
-
-  /**
-   * Finds what comes before `end`, which is read too; undefined while it has not come.
-   * @returns the bytes in which it lies, from `#partFrom` to `#partTo`: a view costs more than all
-   * that is read of most
-   * @throws MalformedAnswer where it would have more than `limit` bytes
-   */
-  #partUntil(bytes: Buffer, end: Buffer, limit: number): Buffer | undefined {
-    const before = this.#heldLength
-    const isHeld = before > 0
-    if (isHeld) this.#hold(bytes)
-    const all = isHeld ? this.#held.subarray(0, this.#heldLength) : bytes
-    const from = isHeld ? 0 : this.#at
-    // The end may have begun in the bytes before.
-    const to = all.indexOf(end, isHeld ? Math.max(0, before - end.length + 1) : from)
-    const length = (to === -1 ? all.length - end.length + 1 : to) - from
-    if (length > limit) throw new MalformedAnswer('A part of it that has to be short is too long.')
-    if (to === -1) {
-      // Its author ends lines so, and the end that is waited for never comes.
-      if (isBare(all, all.indexOf(LF, isHeld ? before : from), from))
-        throw new MalformedAnswer('A line of it ends in a line feed alone.')
-      if (!isHeld) this.#hold(bytes)
-      this.#at = bytes.length
-      return undefined
-    }
-    this.#partFrom = from
-    this.#partTo = to
-    this.#at = isHeld ? this.#at + to + end.length - before : to + end.length
-    this.#held = NOTHING
-    this.#heldLength = 0
-    return all
-  }
-
-  /**
-   * Room grows by doubling: an upstream that sends byte by byte must not have each of them copied
-   * again.
-   */
-  #hold(bytes: Buffer): void {
-    const length = this.#heldLength + bytes.length - this.#at
-    if (length > this.#held.length) {
-      const room = Buffer.allocUnsafe(Math.max(length, this.#held.length * 2, 1024))
-      this.#held.copy(room, 0, 0, this.#heldLength)
-      this.#held = room
-    }
-    bytes.copy(this.#held, this.#heldLength, this.#at)
-    this.#heldLength = length
+      throw new MalformedMessage('Too many interim answers come before it.')
   }
 }
 
-/** The body's length in bytes, or what else tells its end. */
-type Framing = number | 'chunked' | 'until_close'
+/** Vendors' heads have under 4 KB. */
+const LIMITS = { maxHeadBytes: 64 * 1024, names: [] }
 
-/**
- * RFC 9112 §6.3. Lengths that say two things are how answers are smuggled, also where both are
- * equal.
- */
-function readFraming(headers: AnswerHeaders, isOld: boolean): Framing {
-  const coding = headers.get('transfer-encoding')
-  const length = headers.get('content-length')
-  if (coding !== null) {
-    if (length !== null) throw new MalformedAnswer('It has two lengths.')
-    if (isOld || coding.toLowerCase() !== 'chunked')
-      throw new MalformedAnswer('Its transfer coding is not the one that everybody knows.')
-    return 'chunked'
-  }
-  if (length === null) return 'until_close'
-  // Two fields of the same name come out with a comma between them.
-  if (!LENGTH.test(length)) throw new MalformedAnswer('Its length is no number.')
-  return Number(length)
-}
-
-/**
- * Whether the rest of the line is chunk extensions: `;name`, `;name=token`, `;name="text"` (RFC
- * 9112 §7.1.1).
- */
-function isChunkExtension(line: string, from: number): boolean {
-  let at = from
-  while (at < line.length) {
-    EXTENSION.lastIndex = at
-    if (!EXTENSION.test(line)) return false
-    at = EXTENSION.lastIndex
-  }
-  return true
-}
-
-function hasToken(value: string | null, token: string): boolean {
-  if (value === null || value === 'keep-alive') return false
-  return value.split(',').some((part) => part.trim().toLowerCase() === token)
+function goesOn(): MalformedMessage {
+  return new MalformedMessage('It goes on after its end.')
 }
 
 function readKeepAlive(value: string | null): number | undefined {
@@ -385,36 +137,9 @@ function readKeepAlive(value: string | null): number | undefined {
   return seconds === undefined ? undefined : Number(seconds)
 }
 
-/** @param at of a line feed in a line that begins at `from`; -1: there is none */
-function isBare(bytes: Buffer, at: number, from: number): boolean {
-  return at === from || (at > from && bytes[at - 1] !== CR)
-}
-
-const NOTHING = Buffer.alloc(0)
-const CRLF = Buffer.from('\r\n')
-const BLANK_LINE = Buffer.from('\r\n\r\n')
 const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/
 /** Places within a status line. */
 const MINOR_VERSION_AT = 7
 const STATUS_AT = 9
 const ZERO = 0x30
-/** Calling the runtime to copy costs more than copying these. */
-const FEW_BYTES = 16
-const MAX_SIZE_DIGITS = 12
-const CR = 0x0d
-const LF = 0x0a
-const NO_DIGIT = 255
-const DIGITS = Uint8Array.from({ length: 256 }, (_, code) => {
-  const digit = Number.parseInt(String.fromCharCode(code), 16)
-  return Number.isNaN(digit) ? NO_DIGIT : digit
-})
-
-function digitAt(bytes: Buffer, at: number): number {
-  return DIGITS[bytes[at] ?? CR] ?? NO_DIGIT
-}
-
-const LENGTH = /^\d{1,15}$/
-const CHUNK_SIZE = /^[0-9a-fA-F]{1,12}/
-const EXTENSION =
-  /;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?/y
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,\s])timeout=(\d{1,6})(?:$|[,\s])/i

@@ -4,12 +4,8 @@
  */
 import { isIP } from 'node:net'
 import type { Socket, SocketHandler, TLSOptions } from 'bun'
-import {
-  type AnswerHead,
-  AnswerParser,
-  type AnswerReceiver,
-  MalformedAnswer,
-} from './answer-parser.ts'
+import { MalformedMessage } from '../http/message-parser.ts'
+import { type AnswerHead, AnswerParser, type AnswerReceiver } from './answer-parser.ts'
 import type { HttpProxy } from './proxies.ts'
 
 /** The way from this process to an upstream. */
@@ -305,7 +301,7 @@ export class Connection implements AnswerReceiver {
     const parser = this.#parser
     if (this.#phase === 'over') return
     if (parser === undefined || this.#phase === 'free') {
-      this.#lose(new MalformedAnswer('The upstream speaks without having been asked.'))
+      this.#lose(new MalformedMessage('The upstream speaks without having been asked.'))
       return
     }
     try {

@@ -2,7 +2,8 @@
  * An exchange with an upstream over a connection of its own for as long as it takes: send, wait,
  * read, under deadlines for connecting, the first byte, silence and the whole. Knows no LLM.
  */
-import { type AnswerHead, MalformedAnswer } from './answer-parser.ts'
+import { MalformedMessage } from '../http/message-parser.ts'
+import type { AnswerHead } from './answer-parser.ts'
 import type { Asker, Connection, Question, Route } from './connection.ts'
 import type { ConnectionPool, ConnectionPools, Routes } from './connection-pools.ts'
 import type { Deadline, Deadlines, DueCause } from './deadlines.ts'
@@ -170,7 +171,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   }
 
   onLost(cause: Error): void {
-    this.#fail(cause instanceof MalformedAnswer ? 'malformed_answer' : 'connection_lost', cause)
+    this.#fail(cause instanceof MalformedMessage ? 'malformed_answer' : 'connection_lost', cause)
   }
 
   #give(piece: Uint8Array, { take, over }: Reader): void {

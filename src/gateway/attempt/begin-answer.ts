@@ -5,9 +5,9 @@
 import { callersTypeOf, GatewayError } from '../../core/errors.ts'
 import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
+import type { HeaderFields } from '../../http/fields.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'
 import type { Exchange } from '../../upstream/exchange.ts'
-import type { AnswerHeaders } from '../../upstream/headers.ts'
 import type { JsonRecord } from '../../wire/chat-request.ts'
 import { CONTEXT_FULL, isContextFull, toContextMessage } from '../../wire/context-full.ts'
 import { answerBytes } from '../../wire/delta-bytes.ts'
@@ -137,7 +137,7 @@ export function beginAnswer(
 const RESET_CONTENT = 205
 
 /** @returns undefined where the answer is as it is */
-function encodingOf(headers: AnswerHeaders): string | undefined {
+function encodingOf(headers: HeaderFields): string | undefined {
   const said = headers.get('content-encoding')?.trim().toLowerCase().slice(0, 32) ?? ''
   if (said === '' || said === 'identity') return undefined
   return NOT_IN_NAMES.test(said) ? 'something else' : said

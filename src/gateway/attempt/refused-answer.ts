@@ -3,9 +3,9 @@
  * have said.
  */
 import { callersTypeOf, ERROR_POLICY, GatewayError } from '../../core/errors.ts'
+import type { HeaderFields } from '../../http/fields.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'
 import type { Exchange } from '../../upstream/exchange.ts'
-import type { AnswerHeaders } from '../../upstream/headers.ts'
 import {
   CONTEXT_FULL,
   isContextFull,
@@ -165,7 +165,7 @@ export function scrub(
 }
 
 function pickHeaders(
-  headers: AnswerHeaders,
+  headers: HeaderFields,
   { retryAfterS }: UpstreamErrorAnswer,
 ): Record<string, string> {
   const picked: Record<string, string> = {}

@@ -4,9 +4,9 @@
  */
 import type { Timekeeper } from '../../core/clock.ts'
 import type { CredentialHeader } from '../../core/owned-model.ts'
+import type { HeaderFields } from '../../http/fields.ts'
 import { type AddressGuard, AddressRefusedError } from '../../upstream/address-guard.ts'
 import type { Exchange, Upstream } from '../../upstream/exchange.ts'
-import type { AnswerHeaders } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import type { OwnedUpstream } from '../ports.ts'
 
@@ -20,7 +20,7 @@ export type CredentialPlace = Exclude<CredentialHeader, 'auto'>
 
 export interface ProbeAnswer {
   readonly status: number
-  readonly headers: AnswerHeaders
+  readonly headers: HeaderFields
   /** Undefined: it went on beyond every plausible size. */
   readonly body: Uint8Array | undefined
 }

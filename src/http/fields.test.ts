@@ -1,12 +1,14 @@
 /**
- * The header fields of one answer after those of another: nothing of the one before is left in it.
+ * The header fields of one message after those of another: nothing of the one before is left in it.
  */
 import { expect, test } from 'bun:test'
-import { readFields } from './headers.ts'
+import { readFields } from './fields.ts'
+
+const memory: string[] = []
 
 function read(...lines: string[]): [string, string][] | undefined {
   const bytes = Buffer.from(lines.join('\r\n'), 'latin1')
-  const fields = readFields(bytes, 0, bytes.length)
+  const fields = readFields(bytes, { from: 0, end: bytes.length }, memory)
   const found: [string, string][] = []
   fields?.forEach((value, name) => void found.push([name, value]))
   return fields === undefined ? undefined : found

@@ -1,0 +1,137 @@
+/**
+ * The header fields of a message of HTTP/1.1, read in one pass out of its bytes. Knows no connection
+ * and no name.
+ */
+
+/** The part of the web's `Headers` that is needed of a message. Names are in lower case. */
+export interface HeaderFields {
+  /** Fields of the same name are one, with `, ` between their values (RFC 9110 §5.3). */
+  get(name: string): string | null
+  has(name: string): boolean
+  /** Visits each name once. */
+  forEach(visit: (value: string, name: string) => void): void
+}
+
+/**
+ * Building the runtime's own `Headers` costs as much as all else that is read of a small message.
+ */
+export class FieldLines implements HeaderFields {
+  readonly #names: string[] = []
+  readonly #values: string[] = []
+
+  /** How many different names there are. */
+  get size(): number {
+    return this.#names.length
+  }
+
+  append(name: string, value: string): void {
+    const at = this.#names.indexOf(name)
+    if (at === -1) {
+      this.#names.push(name)
+      this.#values.push(value)
+    } else this.#values[at] += `, ${value}`
+  }
+
+  get(name: string): string | null {
+    const at = this.#names.indexOf(name)
+    return at === -1 ? null : (this.#values[at] ?? '')
+  }
+
+  has(name: string): boolean {
+    return this.#names.includes(name)
+  }
+
+  forEach(visit: (value: string, name: string) => void): void {
+    for (let at = 0; at < this.#names.length; at += 1)
+      visit(this.#values[at] ?? '', this.#names[at] ?? '')
+  }
+}
+
+/**
+ * @param bytes lines up to `end`, each but the last one with its CRLF
+ * @param memory of messages from the same kind of sender, which it reads and adds to
+ * @returns undefined where a line is no header field of RFC 9112 §5, a folded one (§5.2) included,
+ * and where there are more names than anybody sends
+ */
+export function readFields(
+  bytes: Buffer,
+  { from, end }: { readonly from: number; readonly end: number },
+  memory: NameMemory,
+): FieldLines | undefined {
+  const fields = new FieldLines()
+  const text = bytes.toString('latin1', from, end)
+  let at = from
+  let line = 0
+  while (at < end) {
+    const name = nameAt(bytes, at, memory, line)
+    at += name.length
+    if (name === '' || bytes[at] !== COLON) return undefined
+    line += 1
+    at += 1
+    let valueFrom = at
+    while (at < end && kindAt(bytes, at) > 0) at += 1
+    let valueEnd = at
+    // Blanks around a value are no part of it (RFC 9112 §5.1).
+    while (valueFrom < valueEnd && isBlank(bytes[valueFrom])) valueFrom += 1
+    while (valueEnd > valueFrom && isBlank(bytes[valueEnd - 1])) valueEnd -= 1
+    fields.append(name, text.slice(valueFrom - from, valueEnd - from))
+    if (fields.size > MAX_NAMES) return undefined
+    if (at === end) break
+    if (bytes[at] !== CR || bytes[at + 1] !== LF) return undefined
+    at += 2
+  }
+  return fields
+}
+
+/** Vendors send about thirty. Each name is looked for among those before it. */
+const MAX_NAMES = 500
+const COLON = 0x3a
+const CR = 0x0d
+const LF = 0x0a
+
+/** The use of each byte, by its code: in nothing, in a value, in a name too. */
+const VALUE = 1
+const NAME = 2
+const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
+  const character = String.fromCharCode(code)
+  if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(character)) return NAME
+  return /[\t\x20-\x7e\x80-\xff]/.test(character) ? VALUE : 0
+})
+/** Of each byte the small letter, where it is a capital one. */
+const SMALL = Uint8Array.from({ length: 256 }, (_, code) =>
+  code >= 0x41 && code <= 0x5a ? code + 0x20 : code,
+)
+
+/**
+ * The newest name of each line: senders of a kind send the same ones in the same order, and a text
+ * made anew costs more than to compare.
+ */
+export type NameMemory = string[]
+
+const MAX_NEWEST = 64
+
+/** @returns the name that begins there, in lower case; empty where none does */
+function nameAt(bytes: Buffer, from: number, newest: NameMemory, line: number): string {
+  const likely = newest[line]
+  if (likely !== undefined && isNameAt(bytes, from, likely)) return likely
+  let to = from
+  while (kindAt(bytes, to) === NAME) to += 1
+  const name = bytes.toString('latin1', from, to).toLowerCase()
+  if (name !== '' && line < MAX_NEWEST) newest[line] = name
+  return name
+}
+
+/** @param name in lower case; nothing of it is left over */
+function isNameAt(bytes: Buffer, from: number, name: string): boolean {
+  for (let index = 0; index < name.length; index += 1)
+    if (SMALL[bytes[from + index] ?? CR] !== name.charCodeAt(index)) return false
+  return kindAt(bytes, from + name.length) !== NAME
+}
+
+function kindAt(bytes: Buffer, at: number): number {
+  return KINDS[bytes[at] ?? CR] ?? 0
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09
+}

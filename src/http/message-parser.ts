@@ -1,0 +1,393 @@
+/**
+ * Reads messages of HTTP/1.1 out of a connection's bytes, exactly as RFC 9112 frames them: a message
+ * that could be read in two ways is none. Knows no sockets, and neither requests nor answers.
+ */
+import { type FieldLines, type NameMemory, readFields } from './fields.ts'
+
+/** A chunk's size with its extensions. */
+const MAX_LINE_BYTES = 4 * 1024
+
+/** The connection's bytes are no message. What it says quotes nothing of them. */
+export class MalformedMessage extends Error {
+  override readonly name: string = 'MalformedMessage'
+}
+
+/** A head, a line or trailers longer than they may be. */
+export class TooLongMessage extends MalformedMessage {
+  override readonly name = 'TooLongMessage'
+}
+
+/** The body's length in bytes, or what else tells its end. */
+export type Framing = number | 'chunked' | 'until_close'
+
+/** Hears of one message, in this order. */
+export interface MessageReceiver {
+  /**
+   * @param first the line before the fields
+   * @returns what frames the body; undefined: this was no more than a foreword, and another head
+   * follows
+   * @throws MalformedMessage
+   */
+  onHead(first: string, fields: FieldLines): Framing | undefined
+  /** Never empty. */
+  onPiece(piece: Uint8Array): void
+  /**
+   * The message is whole.
+   * @param left how many of the bytes that were pushed come after it
+   * @throws MalformedMessage
+   */
+  onEnd(left: number): void
+}
+
+type State =
+  | 'head'
+  | 'counted'
+  | 'until_close'
+  | 'chunk_size'
+  | 'chunk'
+  | 'chunk_end'
+  | 'trailers'
+  | 'done'
+
+export interface MessageLimits {
+  /** Of the head, and of the trailers; in bytes. */
+  readonly maxHeadBytes: number
+  /** Of the names that heads of this kind have. */
+  readonly names: NameMemory
+}
+
+/** For one message after the other, `expectNext` between them. */
+export class MessageParser {
+  readonly #receiver: MessageReceiver
+  readonly #limits: MessageLimits
+  #state: State = 'head'
+  /** Up to where the bytes that are being pushed have been read. */
+  #at = 0
+  /** Bytes of the body or of the chunk that are to come. */
+  #left = 0
+  /** The chunks' place within the bytes that are being pushed, one behind the other. */
+  #chunksFrom = 0
+  #chunksTo = 0
+  /** The beginning of a head or a line whose end has not come yet. */
+  #held: Buffer = NOTHING
+  #heldLength = 0
+  /** The place of the part that was found last. */
+  #partFrom = 0
+  #partTo = 0
+  #trailerBytes = 0
+
+  constructor(receiver: MessageReceiver, limits: MessageLimits) {
+    this.#receiver = receiver
+    this.#limits = limits
+  }
+
+  /** To be called when the message was whole: nothing of it is left for the next one. */
+  expectNext(): void {
+    this.#state = 'head'
+    this.#trailerBytes = 0
+  }
+
+  /** The message is whole. */
+  get isDone(): boolean {
+    return this.#state === 'done'
+  }
+
+  /** A head has begun and is not whole. */
+  get isInHead(): boolean {
+    return this.#state === 'head' && this.#heldLength > 0
+  }
+
+  /**
+   * Reads up to the end of the message.
+   * @param bytes written over, and handed on in pieces that share their memory
+   * @throws MalformedMessage
+   */
+  push(bytes: Buffer): void {
+    this.#at = 0
+    try {
+      while (this.#at < bytes.length && this.#state !== 'done') this.#step(bytes)
+    } finally {
+      this.#handChunks(bytes)
+    }
+  }
+
+  /** The connection was closed, which is the end of a message that has no other. */
+  close(): void {
+    if (this.#state !== 'until_close') return
+    this.#at = 0
+    this.#end(NOTHING)
+  }
+
+  #step(bytes: Buffer): void {
+    switch (this.#state) {
+      case 'head':
+        this.#readHead(bytes)
+        return
+      case 'counted':
+      case 'chunk':
+        this.#readCounted(bytes)
+        return
+      case 'until_close':
+        this.#hand(bytes, bytes.length)
+        return
+      case 'chunk_size':
+        this.#readChunkSize(bytes)
+        return
+      case 'chunk_end':
+        if (this.#skipCrlf(bytes) || this.#partUntil(bytes, CRLF, 0) !== undefined)
+          this.#state = 'chunk_size'
+        return
+      case 'trailers':
+        this.#readTrailer(bytes)
+        return
+      case 'done':
+        return
+    }
+  }
+
+  #readHead(bytes: Buffer): void {
+    const all = this.#partUntil(bytes, BLANK_LINE, this.#limits.maxHeadBytes)
+    if (all === undefined) return
+    const from = this.#partFrom
+    const to = this.#partTo
+    // A line end is always found: one follows the part.
+    const lineEnd = Math.min(all.indexOf(CRLF, from), to)
+    const first = all.toString('latin1', from, lineEnd)
+    const fields = readFields(all, { from: lineEnd + CRLF.length, end: to }, this.#limits.names)
+    if (fields === undefined) throw new MalformedMessage('A line of its head is no header.')
+    const framing = this.#receiver.onHead(first, fields)
+    if (framing === undefined) return
+    this.#begin(framing)
+    if (this.#state === 'done') this.#end(bytes)
+  }
+
+  #begin(framing: Framing): void {
+    if (typeof framing === 'string') {
+      this.#state = framing === 'chunked' ? 'chunk_size' : 'until_close'
+      return
+    }
+    this.#left = framing
+    this.#state = framing === 0 ? 'done' : 'counted'
+  }
+
+  #readCounted(bytes: Buffer): void {
+    const to = Math.min(bytes.length, this.#at + this.#left)
+    this.#left -= to - this.#at
+    this.#hand(bytes, to)
+    if (this.#left > 0) return
+    if (this.#state === 'chunk') this.#state = 'chunk_end'
+    else this.#end(bytes)
+  }
+
+  #readChunkSize(bytes: Buffer): void {
+    if (this.#readBareSize(bytes)) return
+    const all = this.#partUntil(bytes, CRLF, MAX_LINE_BYTES)
+    if (all === undefined) return
+    const line = all.toString('latin1', this.#partFrom, this.#partTo)
+    const size = CHUNK_SIZE.exec(line)?.[0] ?? ''
+    if (size === '' || !isChunkExtension(line, size.length))
+      throw new MalformedMessage('A chunk begins without a size.')
+    this.#beginChunk(Number.parseInt(size, 16))
+  }
+
+  #beginChunk(size: number): void {
+    this.#left = size
+    this.#state = size === 0 ? 'trailers' : 'chunk'
+  }
+
+  /**
+   * A size without extensions that has come as a whole: nearly each is, and a chunk may be a byte.
+   */
+  #readBareSize(bytes: Buffer): boolean {
+    const from = this.#at
+    if (this.#heldLength > 0) return false
+    let at = from
+    let size = 0
+    for (let digit = digitAt(bytes, at); digit !== NO_DIGIT; digit = digitAt(bytes, at)) {
+      size = size * 16 + digit
+      at += 1
+    }
+    if (at === from || at - from > MAX_SIZE_DIGITS) return false
+    this.#at = at
+    if (this.#skipCrlf(bytes)) {
+      this.#beginChunk(size)
+      return true
+    }
+    this.#at = from
+    return false
+  }
+
+  #skipCrlf(bytes: Buffer): boolean {
+    const at = this.#at
+    if (this.#heldLength > 0 || bytes[at] !== CR || bytes[at + 1] !== LF) return false
+    this.#at = at + 2
+    return true
+  }
+
+  /** Read and dropped: nobody waits for them any more (RFC 9112 §7.1.2). */
+  #readTrailer(bytes: Buffer): void {
+    const all = this.#partUntil(bytes, CRLF, this.#limits.maxHeadBytes - this.#trailerBytes)
+    if (all === undefined) return
+    const from = this.#partFrom
+    const to = this.#partTo
+    if (from === to) {
+      this.#end(bytes)
+      return
+    }
+    this.#trailerBytes += to - from + CRLF.length
+    if (readFields(all, { from, end: to }, TRAILER_NAMES) === undefined)
+      throw new MalformedMessage('A line after its body is no header.')
+  }
+
+  #hand(bytes: Buffer, to: number): void {
+    const from = this.#at
+    this.#at = to
+    if (this.#state === 'chunk') this.#addChunk(bytes, from, to)
+    else
+      this.#receiver.onPiece(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
+  }
+
+  /** The lines between chunks make room for those that follow. */
+  #addChunk(bytes: Buffer, from: number, to: number): void {
+    if (this.#chunksTo === 0) this.#chunksFrom = this.#chunksTo = from
+    if (to - from < FEW_BYTES)
+      for (let at = from; at < to; at += 1) bytes[this.#chunksTo + at - from] = bytes[at] ?? 0
+    else if (this.#chunksTo !== from) bytes.copyWithin(this.#chunksTo, from, to)
+    this.#chunksTo += to - from
+  }
+
+  /** Hands all chunks over as one piece: its sender may send one byte a chunk. */
+  #handChunks(bytes: Buffer): void {
+    const to = this.#chunksTo
+    if (to === 0) return
+    this.#chunksTo = 0
+    this.#receiver.onPiece(bytes.subarray(this.#chunksFrom, to))
+  }
+
+  #end(bytes: Buffer): void {
+    this.#state = 'done'
+    this.#handChunks(bytes)
+    this.#receiver.onEnd(bytes.length - this.#at)
+  }
+
+  /**
+   * Finds what comes before `end`, which is read too; undefined while it has not come.
+   * @returns the bytes in which it lies, from `#partFrom` to `#partTo`: a view costs more than all
+   * that is read of most
+   * @throws MalformedMessage where it would have more than `limit` bytes
+   */
+  #partUntil(bytes: Buffer, end: Buffer, limit: number): Buffer | undefined {
+    const before = this.#heldLength
+    const isHeld = before > 0
+    if (isHeld) this.#hold(bytes)
+    const all = isHeld ? this.#held.subarray(0, this.#heldLength) : bytes
+    const from = isHeld ? 0 : this.#at
+    // The end may have begun in the bytes before.
+    const to = all.indexOf(end, isHeld ? Math.max(0, before - end.length + 1) : from)
+    const length = (to === -1 ? all.length - end.length + 1 : to) - from
+    if (length > limit) throw new TooLongMessage('A part of it that has to be short is too long.')
+    if (to === -1) {
+      // Its author ends lines so, and the end that is waited for never comes.
+      if (isBare(all, all.indexOf(LF, isHeld ? before : from), from))
+        throw new MalformedMessage('A line of it ends in a line feed alone.')
+      if (!isHeld) this.#hold(bytes)
+      this.#at = bytes.length
+      return undefined
+    }
+    this.#partFrom = from
+    this.#partTo = to
+    this.#at = isHeld ? this.#at + to + end.length - before : to + end.length
+    this.#held = NOTHING
+    this.#heldLength = 0
+    return all
+  }
+
+  /**
+   * Room grows by doubling: a sender that sends byte by byte must not have each of them copied
+   * again.
+   */
+  #hold(bytes: Buffer): void {
+    const length = this.#heldLength + bytes.length - this.#at
+    if (length > this.#held.length) {
+      const room = Buffer.allocUnsafe(Math.max(length, this.#held.length * 2, 1024))
+      this.#held.copy(room, 0, 0, this.#heldLength)
+      this.#held = room
+    }
+    bytes.copy(this.#held, this.#heldLength, this.#at)
+    this.#heldLength = length
+  }
+}
+
+/**
+ * The framing that the fields tell, where there may be a body (RFC 9112 §6.3). Lengths that say two
+ * things are how messages are smuggled, also where both are equal.
+ * @param isOld of HTTP/1.0, which has no transfer codings
+ * @returns undefined where they tell none
+ * @throws MalformedMessage
+ */
+export function readFraming(
+  fields: FieldLines,
+  isOld: boolean,
+): Exclude<Framing, 'until_close'> | undefined {
+  const coding = fields.get('transfer-encoding')
+  const length = fields.get('content-length')
+  if (coding !== null) {
+    if (length !== null) throw new MalformedMessage('It has two lengths.')
+    if (isOld || coding.toLowerCase() !== 'chunked')
+      throw new MalformedMessage('Its transfer coding is not the one that everybody knows.')
+    return 'chunked'
+  }
+  if (length === null) return undefined
+  // Two fields of the same name come out with a comma between them.
+  if (!LENGTH.test(length)) throw new MalformedMessage('Its length is no number.')
+  return Number(length)
+}
+
+/** Whether a field that lists tokens, such as `connection`, has this one. */
+export function hasToken(value: string | null, token: string): boolean {
+  if (value === null || value === 'keep-alive') return token === value
+  return value.split(',').some((part) => part.trim().toLowerCase() === token)
+}
+
+/**
+ * Whether the rest of the line is chunk extensions: `;name`, `;name=token`, `;name="text"` (RFC
+ * 9112 §7.1.1).
+ */
+function isChunkExtension(line: string, from: number): boolean {
+  let at = from
+  while (at < line.length) {
+    EXTENSION.lastIndex = at
+    if (!EXTENSION.test(line)) return false
+    at = EXTENSION.lastIndex
+  }
+  return true
+}
+
+/** @param at of a line feed in a line that begins at `from`; -1: there is none */
+function isBare(bytes: Buffer, at: number, from: number): boolean {
+  return at === from || (at > from && bytes[at - 1] !== CR)
+}
+
+const NOTHING = Buffer.alloc(0)
+const CRLF = Buffer.from('\r\n')
+const BLANK_LINE = Buffer.from('\r\n\r\n')
+/** Calling the runtime to copy costs more than copying these. */
+const FEW_BYTES = 16
+const MAX_SIZE_DIGITS = 12
+const CR = 0x0d
+const LF = 0x0a
+const NO_DIGIT = 255
+const DIGITS = Uint8Array.from({ length: 256 }, (_, code) => {
+  const digit = Number.parseInt(String.fromCharCode(code), 16)
+  return Number.isNaN(digit) ? NO_DIGIT : digit
+})
+
+function digitAt(bytes: Buffer, at: number): number {
+  return DIGITS[bytes[at] ?? CR] ?? NO_DIGIT
+}
+
+const LENGTH = /^\d{1,15}$/
+const CHUNK_SIZE = /^[0-9a-fA-F]{1,12}/
+const EXTENSION =
+  /;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?/y
+const TRAILER_NAMES: NameMemory = []

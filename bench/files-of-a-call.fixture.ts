@@ -7,11 +7,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { composeGatehouse } from '../src/compose/compose.ts'
-import { listen } from '../src/compose/server.ts'
 import { readSettings } from '../src/config/settings.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../src/core/ids.ts'
 import { Secret } from '../src/core/secret.ts'
 import { boundByAddress } from '../src/doors/bound-by-address.ts'
+import { listen } from '../src/doors/listen.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { chatBody } from './measure-throughput.ts'
 import { ANSWER } from './upstream.ts'
@@ -38,7 +38,7 @@ test('every call is answered', async () => {
     log: createLog('silent'),
     hasTelemetry: true,
   })
-  const door = boundByAddress(gatehouse.handle, {
+  const door = boundByAddress(gatehouse.serve, {
     requests: settings.requestsPerAddress,
     clientAddressHeader: settings.users.clientAddressHeader,
   })

@@ -8,7 +8,7 @@
  */
 export function explainError(error: Error): string {
   const { code, syscall } = error as { code?: unknown; syscall?: unknown }
-  if (code === 'EADDRINUSE' || syscall === 'listen') return explainListen(error)
+  if (syscall === 'listen') return explainListen(code, error)
   if (typeof code !== 'string') return error.message
   if (code === 'SQLITE_FULL')
     return `There is no room on the disk of the data folder (${error.message}). Free some.`
@@ -31,16 +31,11 @@ const FOLDER_CODES: ReadonlySet<string> = new Set([
   'EROFS',
 ])
 
-/**
- * Bun says `Is port N in use?` of every address that it cannot listen on; with port 0 that cannot
- * be the reason.
- */
-function explainListen(error: Error): string {
-  const port = /port (\d+)/.exec(error.message)?.[1] ?? '0'
-  if (port === '0')
-    return `It cannot listen on this host (${error.message}). Give another with --host.`
-  return (
-    `It cannot listen on port ${port}: another process has it, or the host is not this ` +
-    `machine's. Give another with --port (0 takes any free one) or --host.`
-  )
+/** The message names host and port. */
+function explainListen(code: unknown, { message }: Error): string {
+  if (code === 'EADDRINUSE')
+    return `${message}: another process has it. Give another with --port (0 takes any free one).`
+  if (code === 'EACCES')
+    return `${message}: ports below 1024 are for root. Give another with --port.`
+  return `${message}: the host is not this machine's. Give another with --host.`
 }

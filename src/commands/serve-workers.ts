@@ -3,12 +3,14 @@
  * node like those on other machines (docs/decisions/0020); what is one for all of them is here. It
  * must not load what serves.
  */
+
 import packageJson from '../../package.json' with { type: 'json' }
-import { type Listener, listen } from '../compose/server.ts'
 import { type Environment, SettingsError } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
 import { objectionToWorkers } from '../config/worker-settings.ts'
 import { Secret } from '../core/secret.ts'
+import { type Listener, listen } from '../doors/listen.ts'
+import { toRequest } from '../http/messages.ts'
 import { obeySignals } from '../process/hear-signals.ts'
 import { ownCommand } from '../process/prepare-process.ts'
 import { sandbox as sandboxProvider } from '../providers/sandbox.ts'
@@ -146,10 +148,8 @@ function listenForMetrics(
 ): Listener | undefined {
   const { host, port, token } = telemetry.metrics ?? {}
   if (host === undefined || port === undefined) return undefined
-  const listener = listen(
-    { host, port },
-    createMetricsEndpoint(token, () => group.collect()),
-  )
+  const metrics = createMetricsEndpoint(token, () => group.collect())
+  const listener = listen({ host, port }, (request) => metrics(toRequest(request)))
   log.info({ url: `${listener.url}/metrics` }, 'metrics')
   return listener
 }

@@ -4,15 +4,16 @@
  */
 
 import { composeGatehouse, type Gatehouse, VERSION } from '../compose/compose.ts'
-import { type Listener, listen } from '../compose/server.ts'
 import type { Settings } from '../config/settings.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
 import { boundByAddress, type Handle } from '../doors/bound-by-address.ts'
-import type { ConnectionLimits } from '../doors/connections.ts'
+import type { ConnectionLimits } from '../doors/client-connection.ts'
 import { watchHandles } from '../doors/handle-room.ts'
+import { type Listener, listen } from '../doors/listen.ts'
+import { toRequest } from '../http/messages.ts'
 import { obeySignals } from '../process/hear-signals.ts'
 import { yieldCompilers } from '../process/yield-compilers.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from '../providers/sandbox.ts'
@@ -123,7 +124,7 @@ export function warnOfUnknown(settings: Settings, log: Log): void {
 }
 
 function doorOf(gatehouse: Gatehouse, { requestsPerAddress, users }: Settings): Handle {
-  return boundByAddress((request, addressOf) => gatehouse.handle(request, addressOf), {
+  return boundByAddress(gatehouse.serve, {
     requests: requestsPerAddress,
     clientAddressHeader: users.clientAddressHeader,
   })
@@ -157,7 +158,7 @@ function listenForMetrics(
   const { metrics } = gatehouse
   const { host, port } = telemetry.metrics ?? {}
   if (metrics === undefined || host === undefined || port === undefined) return undefined
-  const listener = listen({ host, port }, metrics)
+  const listener = listen({ host, port }, (request) => metrics(toRequest(request)))
   log.info({ url: `${listener.url}/metrics` }, 'metrics')
   return listener
 }

@@ -2,16 +2,18 @@
  * Joins the control plane with everything it shows and changes. To be called when it is first asked
  * for: the data plane answers long before zod and OpenAPI are loaded.
  */
+
 import type { ControlPlane } from '../admin/router.ts'
 import { loadMasterKeys } from '../config/master-key.ts'
 import type { Settings } from '../config/settings.ts'
 import { type GatewayError, invalidRequest } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
 import { authenticate, whenFresh } from '../gateway/authenticate.ts'
-import { createPipeline, type PipelinePorts } from '../gateway/pipeline.ts'
+import { createPipeline, type Pipeline, type PipelinePorts } from '../gateway/pipeline.ts'
 import type { ReachableProvider } from '../gateway/plan/compile-target.ts'
 import { healthKey } from '../gateway/plan/order-targets.ts'
 import { testGate } from '../gateway/probe/test-gate.ts'
+import { toResponse } from '../http/messages.ts'
 import type { Provider } from '../providers/define.ts'
 import type { createKeyLimits } from '../snapshots/key-limits.ts'
 import type { OwnedModelChecks } from '../snapshots/owned-model-checks.ts'
@@ -43,7 +45,8 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     state
   const { prices } = parts.ledger
   const { providers } = ports
-  const serveCall = createPipeline(ports)
+  const pipeline = createPipeline(ports)
+  const serveCall = async (...call: Parameters<Pipeline>) => toResponse(await pipeline(...call))
   const { createControlPlane } = await import('../admin/router.ts')
   const { RequestRates } = await import('../admin/request-rates.ts')
   const { createIdentity } = await import('../identity/create-identity.ts')

@@ -25,6 +25,7 @@ import type { ReachableProvider } from '../gateway/plan/compile-target.ts'
 import { readHealthKey, TargetOrder } from '../gateway/plan/order-targets.ts'
 import { probeOwnedModel } from '../gateway/probe/probe-owned-model.ts'
 import { SeenReasoning } from '../gateway/settle/seen-reasoning.ts'
+import { type Answer, type HttpRequest, toResponse } from '../http/messages.ts'
 import type { Journal } from '../ledger/journal.ts'
 import { shipperLagSeconds } from '../ledger/shipper.ts'
 import type { UsageLimits } from '../limits/usage-limits.ts'
@@ -62,6 +63,8 @@ export interface Gatehouse {
   readonly gates: GateRegistry
   /** Every path of the gateway; the same in a server and in the command line's own process. */
   handle(request: Request, addressOf?: AddressOf): Promise<Response>
+  /** The same for a server. */
+  readonly serve: (request: HttpRequest, addressOf?: AddressOf) => Promise<Answer>
   /** For a listener of its own; undefined where `handle` serves it, or nobody does. */
   readonly metrics: Telemetry['metrics']
   /** From now on `/readyz` tells balancers to send their calls to another node. */
@@ -212,35 +215,37 @@ export async function composeGatehouse({
   let controlPlane: Promise<ControlPlane> | undefined
   let isDraining = false
   const hasOwnPort = settings.telemetry.metrics?.port !== undefined
+  const serve = createRouter({
+    dataPlane: createDataPlane(ports),
+    controlPlane: () => {
+      controlPlane ??= composeControlPlane(parts)
+      return controlPlane
+    },
+    dashboard: createDashboard(DASHBOARD_FOLDER),
+    clientAddressHeader: settings.users.clientAddressHeader,
+    isSecure: isHttps(settings.users.publicOrigin),
+    version: VERSION,
+    metrics: hasOwnPort ? tellMetricsPort : telemetry?.metrics,
+    readiness: async () => {
+      // A call that came now would wait for it too.
+      await waitBriefly(usage.whenCounted())
+      return readiness({
+        journal: journal.state(),
+        usage: usage.pastState(),
+        watch: state.watch,
+        redis: shared.redis,
+        node,
+      })
+    },
+    isDraining: () => isDraining,
+  })
   return {
     keys,
     gates,
     metrics: hasOwnPort ? telemetry?.metrics : undefined,
     renderMetrics: telemetry?.renderMetrics,
-    handle: createRouter({
-      dataPlane: createDataPlane(ports),
-      controlPlane: () => {
-        controlPlane ??= composeControlPlane(parts)
-        return controlPlane
-      },
-      dashboard: createDashboard(DASHBOARD_FOLDER),
-      clientAddressHeader: settings.users.clientAddressHeader,
-      isSecure: isHttps(settings.users.publicOrigin),
-      version: VERSION,
-      metrics: hasOwnPort ? tellMetricsPort : telemetry?.metrics,
-      readiness: async () => {
-        // A call that came now would wait for it too.
-        await waitBriefly(usage.whenCounted())
-        return readiness({
-          journal: journal.state(),
-          usage: usage.pastState(),
-          watch: state.watch,
-          redis: shared.redis,
-          node,
-        })
-      },
-      isDraining: () => isDraining,
-    }),
+    serve,
+    handle: async (request, addressOf) => toResponse(await serve(request, addressOf)),
     beginDraining() {
       isDraining = true
     },

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { StreamedAnswer, sendEach } from '../gateway/relay/streamed-answer.ts'
+import { toResponse } from '../http/messages.ts'
 import { boundByAddress } from './bound-by-address.ts'
 
 /** A door behind which answers wait until the test lets them go. */
@@ -13,8 +14,12 @@ function open(requests: number | undefined, clientAddressHeader?: string) {
     },
     { requests, clientAddressHeader },
   )
-  const ask = (address: string, headers: Record<string, string> = {}, path = '/v1/responses') =>
-    handle(new Request(`http://gateway.test${path}`, { headers }), () => address)
+  const ask = async (
+    address: string,
+    headers: Record<string, string> = {},
+    path = '/v1/responses',
+  ) =>
+    toResponse(await handle(new Request(`http://gateway.test${path}`, { headers }), () => address))
   return { ask, waiting, answer: (index = 0) => waiting.splice(index, 1)[0]?.(new Response('x')) }
 }
 

@@ -5,9 +5,10 @@
 import { networkOf } from '../core/network-of.ts'
 import { envelopeOf, pathOf, refuseRoute } from '../gateway/data-plane.ts'
 import { StreamedAnswer } from '../gateway/relay/streamed-answer.ts'
+import type { Answer, HttpRequest } from '../http/messages.ts'
 import { type AddressOf, clientAddressOf } from './client-address.ts'
 
-export type Handle = (request: Request, addressOf: AddressOf) => Promise<Response>
+export type Handle = (request: HttpRequest, addressOf: AddressOf) => Promise<Answer>
 
 export interface AddressBound {
   /** Undefined: as many as it likes. */
@@ -48,7 +49,7 @@ export function boundByAddress(
   }
 }
 
-function refuse(request: Request, most: number): Response {
+function refuse(request: HttpRequest, most: number): Response {
   const message = `Your address has ${most} requests open, and may have no more at once.`
   const headers = { 'retry-after': '1', connection: 'close' }
   return refuseRoute(

@@ -1,16 +1,17 @@
 /**
  * The client that a request is from, as far as it can be told. It must not know what that is for.
  */
+import type { HttpRequest } from '../http/messages.ts'
 
 /** The address at the other end of a request's connection; looked up only where it is needed. */
-export type AddressOf = (request: Request) => string | undefined
+export type AddressOf = (request: HttpRequest) => string | undefined
 
 /**
  * Proxies append: the last address is the one that the proxy next to us saw.
  * @param header undefined: no proxy is trusted to say it
  */
 export function clientAddressOf(
-  request: Request,
+  request: HttpRequest,
   header: string | undefined,
   addressOf: AddressOf | undefined,
 ): string | undefined {

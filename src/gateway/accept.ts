@@ -2,8 +2,11 @@
  * Stage 2: what is asked? Reads the body, within a size and a time, and the top level of its JSON;
  * the body stays bytes. Knows no dialect's members.
  */
+
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/json-content-type.ts'
+import type { HeaderFields } from '../http/fields.ts'
+import type { HttpRequest } from '../http/messages.ts'
 import type { Deadline, Deadlines, DueCause } from '../upstream/deadlines.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
@@ -18,14 +21,15 @@ export interface BodyLimits {
 }
 
 /**
+ * A promise only where the body has not come yet.
  * @throws GatewayError (or rejects with it) `invalid_request`, `payload_too_large`,
  *   `request_timeout`, `unavailable`, or `unauthorized` where the key goes meanwhile
  */
 export function accept(
   ports: { readonly bodyLimits: BodyLimits; readonly deadlines: Deadlines },
-  request: Request,
+  request: HttpRequest,
   call: Pick<Call, 'dialect' | 'share' | 'isStrict' | 'caller'>,
-): Promise<AcceptedRequest> {
+): AcceptedRequest | Promise<AcceptedRequest> {
   // Read also where nothing will be translated: the gate, which decides that, needs it.
   call.isStrict = readStrictness(request.headers)
   const { dialect, share, caller } = call
@@ -75,10 +79,10 @@ interface BodyReading {
  *   `unauthorized`, or `invalid_request` for a body that cannot be JSON
  */
 function readBody(
-  request: Request,
+  request: HttpRequest,
   limits: BodyLimits,
   reading: BodyReading,
-): Promise<AcceptedRequest> {
+): AcceptedRequest | Promise<AcceptedRequest> {
   checkContentHeaders(request.headers)
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limits.maxBodyBytes) throw tooLarge(limits)
@@ -86,6 +90,8 @@ function readBody(
   // `request.body` makes a stream of it, which costs as much as everything else here.
   if (declared !== null) {
     reading.share.take(Number(declared) || 0)
+    const bytes = request.takeBytes?.()
+    if (bytes !== undefined) return reading.dialect.accept(scanBody(bytes))
     return within(limits.bodyTimeoutMs, request.bytes(), reading)
   }
   const body = request.body === null ? NO_BODY : readCounted(request.body, limits, reading.share)
@@ -94,7 +100,7 @@ function readBody(
 
 const NO_BODY = Promise.resolve(new Uint8Array(0))
 
-function checkContentHeaders(headers: Headers): void {
+function checkContentHeaders(headers: HeaderFields): void {
   const type = headers.get('content-type')
   if (type !== null && !isJsonContentType(type)) {
     throw invalidRequest(
@@ -212,7 +218,7 @@ const STRICT_WORDS: ReadonlyMap<string, boolean> = new Map([
  * @throws GatewayError `invalid_request` for a word that it does not know: whoever sent it counts
  * on something
  */
-function readStrictness(headers: Headers): boolean {
+function readStrictness(headers: HeaderFields): boolean {
   const said = headers.get(STRICT_HEADER)
   if (said === null) return false
   const isStrict = STRICT_WORDS.get(said.toLowerCase())

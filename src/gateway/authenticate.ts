@@ -2,9 +2,11 @@
  * Stage 1: who is calling? From the header alone, before the body is read. It does no I/O while
  * this node is up to date.
  */
+
 import { hashApiKey, isLegacyKey, isNewKey } from '../core/api-key.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { HeaderFields } from '../http/fields.ts'
 import type { Caller, Freshness, KeyStore } from './ports.ts'
 
 const BEARER = /^Bearer +(\S+) *$/i
@@ -35,7 +37,7 @@ export function whenFresh({
  */
 export function authenticate(
   ports: AuthenticatePorts,
-  headers: Headers,
+  headers: HeaderFields,
   keyHeader?: string,
 ): Caller {
   const key = readKey(headers, keyHeader)
@@ -46,7 +48,7 @@ export function authenticate(
   return caller
 }
 
-function readKey(headers: Headers, keyHeader: string | undefined): string {
+function readKey(headers: HeaderFields, keyHeader: string | undefined): string {
   const header = headers.get('authorization')
   if (header === null) {
     const own = keyHeader === undefined ? null : headers.get(keyHeader)

@@ -2,17 +2,19 @@
  * The port for logs, metrics and traces: they learn of each call, but never a body, a key, or a
  * header other than W3C's trace context. An observer returns at once and never throws.
  */
+
 import type { CallRecord } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, KeyId } from '../core/ids.ts'
 import type { OwnedModelPrices } from '../core/owned-model.ts'
+import type { HeaderFields } from '../http/fields.ts'
 
 export interface CallObserver {
   /**
    * A call has come in; `finish` or `refuse` follows, once. @returns how it is traced; undefined:
    * it is not
    */
-  begin(headers: Headers): CallTrace | undefined
+  begin(headers: HeaderFields): CallTrace | undefined
   /** An admitted call is over. */
   finish(record: CallRecord, attempts: readonly AttemptRecord[], trace: CallTrace | undefined): void
   /** A call was turned away before it was admitted: it is no call that is finished. */

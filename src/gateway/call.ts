@@ -3,6 +3,7 @@
  * from stage to stage, and the share that it holds of the memory for bodies. It decides nothing and
  * knows no stage.
  */
+
 import type { CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch, Timekeeper } from '../core/clock.ts'
@@ -10,6 +11,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { type CallId, createCallId, type GateId } from '../core/ids.ts'
 import type { AskedTool } from '../core/tool-uses.ts'
+import type { HttpRequest } from '../http/messages.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { AttemptRecord, AttemptTrace, CallObserver, CallTrace } from './call-observer.ts'
@@ -19,7 +21,7 @@ export interface Call {
   readonly id: CallId
   readonly dialect: Dialect
   /** The caller's own: its headers, and whether the client is still there. */
-  readonly request: Pick<Request, 'headers' | 'signal'>
+  readonly request: Pick<HttpRequest, 'headers' | 'signal'>
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
   /**
@@ -113,7 +115,7 @@ export interface CallPorts {
 /** @param id absent: the call gets one of its own */
 export function beginCall(
   { clock, bodyRoom, observer }: CallPorts,
-  request: Request,
+  request: HttpRequest,
   dialect: Dialect,
   id: CallId = createCallId(),
 ): Call {

@@ -3,6 +3,8 @@
  * requests are served.
  */
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
+import type { HeaderFields } from '../http/fields.ts'
+import type { Answer, HttpRequest } from '../http/messages.ts'
 import { anthropicMessages } from '../wire/anthropic-messages/anthropic-messages.ts'
 import { anthropicCountTokens } from '../wire/anthropic-messages/count-tokens.ts'
 import type { Dialect, Envelope } from '../wire/dialect.ts'
@@ -58,7 +60,7 @@ function isBase(path: string): boolean {
   return start < 0 || segments.slice(start).every((one) => one === '' || VERSION.test(one))
 }
 
-type Handler = (request: Request) => Promise<Response>
+type Handler = (request: HttpRequest) => Promise<Answer>
 
 export interface DataPlane {
   /** The handler of a path, for every method. */
@@ -92,7 +94,7 @@ export function createDataPlane(ports: PipelinePorts): DataPlane {
 
 const MODEL_LISTS = ['/v1/models', '/alt/v1/models'] as const
 
-function refuseOtherMethod(request: Request, envelope: Envelope): Response {
+function refuseOtherMethod(request: HttpRequest, envelope: Envelope): Response {
   const isUpgrade = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
   return isUpgrade
     ? refuseRoute('upgrade_not_supported', envelope, UPGRADE_MESSAGE, { upgrade: 'HTTP/1.1' })
@@ -102,7 +104,7 @@ function refuseOtherMethod(request: Request, envelope: Envelope): Response {
 const UPGRADE_MESSAGE = 'WebSocket connections are not supported here: send the request with POST.'
 
 async function answerGet(
-  request: Request,
+  request: HttpRequest,
   path: string,
   answer: (shape: ModelShape) => Promise<Response>,
 ): Promise<Response> {
@@ -117,7 +119,7 @@ async function answerGet(
   }
 }
 
-function refuseMethod(request: Request, envelope: Envelope, allow: string): Response {
+function refuseMethod(request: HttpRequest, envelope: Envelope, allow: string): Response {
   const message = `${request.method} is not allowed on this path: use ${allow}.`
   return refuseRoute('method_not_allowed', envelope, message, { allow })
 }
@@ -137,7 +139,7 @@ export function refuseRoute(
  * The envelope that a client of this path's family expects, also where the path itself does not
  * exist.
  */
-export function envelopeOf(pathname: string, headers?: Headers): Envelope {
+export function envelopeOf(pathname: string, headers?: HeaderFields): Envelope {
   const [, first, second] = pathname.split('/', 3)
   if (first === 'alt') return 'alt'
   if (first !== 'v1' || second === undefined) return 'flat'

@@ -2,9 +2,11 @@
  * The hot path, top to bottom: seven stages by name. Each is a file of its own; this one only says
  * their order.
  */
+
 import type { Timekeeper } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { CallId } from '../core/ids.ts'
+import type { Answer, HttpRequest } from '../http/messages.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import { accept, type BodyLimits } from './accept.ts'
 import { admit, restrictTargets } from './admit.ts'
@@ -40,7 +42,11 @@ export interface KnownCall {
 }
 
 /** @param known absent: the request's own headers say who is calling */
-export type Pipeline = (request: Request, dialect: Dialect, known?: KnownCall) => Promise<Response>
+export type Pipeline = (
+  request: HttpRequest,
+  dialect: Dialect,
+  known?: KnownCall,
+) => Promise<Answer>
 
 export function createPipeline(ports: PipelinePorts): Pipeline {
   return async function serveCall(request, dialect, known) {
@@ -53,7 +59,8 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       // Before a byte of the body is read: nobody makes the process hold more bodies than they may
       // have calls.
       call.place = ports.limits.enter(caller, call.begunAt)
-      const accepted = await accept(ports, request, call)
+      const accepting = accept(ports, request, call)
+      const accepted = accepting instanceof Promise ? await accepting : accepting
       call.accepted = accepted
       const notReady = ports.limits.whenReady(caller, accepted.gateId)
       if (notReady !== undefined) await notReady

@@ -2,10 +2,12 @@
  * Makes spans of calls that are over: one for the call, under it one for each attempt. Must not
  * know where they go.
  */
+
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 import type { Sampler } from '@opentelemetry/sdk-trace'
 import type { CallRecord } from '../core/call.ts'
 import type { AttemptRecord, CallObserver, CallTrace, Refusal } from '../gateway/call-observer.ts'
+import type { HeaderFields } from '../http/fields.ts'
 import {
   callAttributes,
   modelOf,
@@ -36,7 +38,7 @@ export class CallTracer implements CallObserver {
     this.#names = providerNames
   }
 
-  begin(headers: Headers): CallTrace {
+  begin(headers: HeaderFields): CallTrace {
     return new TracedCall(headers, this.#sampler)
   }
 

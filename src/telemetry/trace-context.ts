@@ -2,6 +2,7 @@
  * W3C's trace context (https://www.w3.org/TR/trace-context/): where a call's trace comes from and
  * how it goes on.
  */
+
 import {
   type Context,
   createTraceState,
@@ -18,6 +19,7 @@ import {
   SamplingDecision,
 } from '@opentelemetry/sdk-trace'
 import type { AttemptTrace, CallTrace } from '../gateway/call-observer.ts'
+import type { HeaderFields } from '../http/fields.ts'
 
 const random = new RandomIdGenerator()
 
@@ -33,7 +35,7 @@ export class TracedCall implements CallTrace {
   readonly context: Context
   readonly #state: string | null
 
-  constructor(headers: Headers, sampler: Sampler) {
+  constructor(headers: HeaderFields, sampler: Sampler) {
     const parent = parseParent(headers)
     this.traceId = parent?.traceId ?? random.generateTraceId()
     this.#state = parent === undefined ? null : headers.get('tracestate')
@@ -64,7 +66,7 @@ const PARENT =
 /**
  * @returns undefined where the caller sent none, or none that is valid: then a trace begins here
  */
-function parseParent(headers: Headers): SpanContext | undefined {
+function parseParent(headers: HeaderFields): SpanContext | undefined {
   const text = headers.get('traceparent')
   const match = text === null ? null : PARENT.exec(text.trim())
   if (match === null) return undefined

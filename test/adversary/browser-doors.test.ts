@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { composeGatehouse, type Gatehouse } from '../../src/compose/compose.ts'
-import { type Listener, listen } from '../../src/compose/server.ts'
 import { readSettings } from '../../src/config/settings.ts'
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
+import { type Listener, listen } from '../../src/doors/listen.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { Browser } from '../support/browser.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
@@ -43,7 +43,7 @@ async function open(publicUrl: string): Promise<Scene> {
   const gatehouse = await composeGatehouse({ settings, log: createLog('silent') })
   const { key } = await gatehouse.keys.create({ accountId: DEFAULT_ACCOUNT, name: 'caller' })
   const address = { host: '127.0.0.1', port: 0 }
-  const listener = listen(address, (request, of) => gatehouse.handle(request, of))
+  const listener = listen(address, gatehouse.serve)
   return { gatehouse, listener, key: key.reveal() }
 }
 

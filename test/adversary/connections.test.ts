@@ -5,9 +5,9 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { composeGatehouse, type Gatehouse } from '../../src/compose/compose.ts'
-import { type Listener, listen } from '../../src/compose/server.ts'
 import { readSettings } from '../../src/config/settings.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../../src/core/ids.ts'
+import { type Listener, listen } from '../../src/doors/listen.ts'
 import { StreamedAnswer, sendEach } from '../../src/gateway/relay/streamed-answer.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { CHAT_JSON, CHAT_STREAM } from '../support/dialect-samples.ts'
@@ -103,7 +103,7 @@ beforeAll(async () => {
       targets: [{ model: `openai/${model}` }],
     })
   const address = { host: '127.0.0.1', port: 0 }
-  listener = listen(address, (request, of) => gatehouse.handle(request, of), {
+  listener = listen(address, gatehouse.serve, {
     connections: SHORTEST,
   })
   flood = await beginFlood()
@@ -285,7 +285,7 @@ test('a client that reads nothing of an endless answer loses it', async () => {
 test('a connection closes after its answer if nearly no handles are left', async () => {
   const room = { isCrowded: true }
   const address = { host: '127.0.0.1', port: 0 }
-  const crowded = listen(address, (request, of) => gatehouse.handle(request, of), { room })
+  const crowded = listen(address, gatehouse.serve, { room })
   const connection = await connectRaw(crowded.url)
   connection.send(head('GET /healthz'))
   await pollUntil('the end of the connection', () => connection.closed)

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { HTTPClient, Mistral } from '@mistralai/mistralai'
 import OpenAI from 'openai'
-import { type Listener, listen } from '../../src/compose/server.ts'
+import { type Listener, listen } from '../../src/doors/listen.ts'
 import {
   CHAT_STREAM_WITH_USAGE,
   FIM_STREAM,
@@ -113,7 +113,7 @@ afterEach(async () => {
 })
 
 function open(gateway: InProcessGateway): Scene {
-  const listener = listen({ host: '127.0.0.1', port: 0 }, (request) => gateway.handle(request))
+  const listener = listen({ host: '127.0.0.1', port: 0 }, (request) => gateway.serve(request))
   listeners.push(listener)
   const heads: Response[] = []
   let received = ''

@@ -29,6 +29,7 @@ import type {
 } from '../../src/gateway/ports.ts'
 import { StreamedAnswer } from '../../src/gateway/relay/streamed-answer.ts'
 import { SeenReasoning } from '../../src/gateway/settle/seen-reasoning.ts'
+import { type Answer, type HttpRequest, toResponse } from '../../src/http/messages.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { Deadlines } from '../../src/upstream/deadlines.ts'
 import type { ExchangeTimeouts } from '../../src/upstream/exchange.ts'
@@ -253,7 +254,7 @@ export class InProcessGateway {
   }
 
   /** A request as a server hands it over, for tests with a client of their own. */
-  handle(request: Request): Promise<Response> {
+  serve(request: HttpRequest): Promise<Answer> {
     const handle = this.#find(new URL(request.url).pathname)
     if (handle === undefined) throw new Error(`The data plane has no door at ${request.url}.`)
     return handle(request)
@@ -276,7 +277,7 @@ export class InProcessGateway {
       signal: leaving.signal,
     })
     const reading = new ReadingClient(this.clock, client, leaving)
-    return { seen: reading.read(handle(request)), leave: () => reading.leave() }
+    return { seen: reading.read(handle(request).then(toResponse)), leave: () => reading.leave() }
   }
 
   /** Whatever became of the calls: nothing of them may be left. @throws what is */

@@ -7,6 +7,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import { createCallId } from '../../core/ids.ts'
+import type { HttpRequest } from '../../http/messages.ts'
 import { fillsInTheMiddle } from '../../wire/fill-in-the-middle/fim-codecs.ts'
 import { type AuthenticatePorts, authenticate, whenFresh } from '../authenticate.ts'
 import { findUpstream, type PlanPorts } from '../plan/plan-targets.ts'
@@ -21,7 +22,7 @@ import {
 
 export type ModelPorts = AuthenticatePorts & Pick<PlanPorts, 'gates' | 'providers' | 'ownedModels'>
 
-export function modelShapeOf(path: string, headers: Headers): ModelShape {
+export function modelShapeOf(path: string, headers: HttpRequest['headers']): ModelShape {
   if (path.startsWith('/alt/')) return altModels
   return speaksMessages(headers) ? messagesModels : nestedModels
 }
@@ -32,7 +33,7 @@ export function modelShapeOf(path: string, headers: Headers): ModelShape {
  */
 export async function listModels(
   ports: ModelPorts,
-  request: Request,
+  request: HttpRequest,
   shape: ModelShape,
 ): Promise<Response> {
   await whenFresh(ports)
@@ -47,7 +48,7 @@ export async function listModels(
 /** @throws GatewayError `unauthorized` or `gate_not_found` (rejects) */
 export async function retrieveModel(
   ports: ModelPorts,
-  request: Request,
+  request: HttpRequest,
   shape: ModelShape,
 ): Promise<Response> {
   await whenFresh(ports)

@@ -2,15 +2,17 @@
  * How each family of clients reads a list of models, and a single one. It must not know who asks or
  * what a gate does.
  */
+
 import { invalidRequest } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
+import type { HeaderFields } from '../../http/fields.ts'
 import type { Envelope } from '../../wire/dialect.ts'
 
 /**
  * True for a client that speaks the Messages interface: its clients always say which version of it,
  * and others never do.
  */
-export function speaksMessages(headers: Headers): boolean {
+export function speaksMessages(headers: HeaderFields): boolean {
   // provider-name-ok: the interface's own header, whoever serves it.
   return headers.has('anthropic-version')
 }

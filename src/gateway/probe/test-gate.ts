@@ -2,10 +2,12 @@
  * Asks every target of a gate once, by the code that calls go through, and tells how each did. It
  * must not let anything of an answer out but its figures.
  */
+
 import type { CallRecord } from '../../core/call.ts'
 import { ERROR_POLICY, type ErrorKind } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import type { Usage } from '../../core/usage.ts'
+import { toResponse } from '../../http/messages.ts'
 import type { DialectId } from '../../wire/dialect.ts'
 import { readUpstreamError } from '../../wire/upstream-error.ts'
 import { createPipeline, type PipelinePorts } from '../pipeline.ts'
@@ -134,7 +136,7 @@ async function ask(ports: PipelinePorts, caller: Caller, gate: Gate, { dialect, 
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model: gate.id, ...body }),
   })
-  const response = await serveCall(request, dialect, { caller })
+  const response = toResponse(await serveCall(request, dialect, { caller }))
   return { response, record: () => record }
 }
 

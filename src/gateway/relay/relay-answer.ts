@@ -2,8 +2,10 @@
  * Stage 6: pass the answer on, byte for byte, at the client's own pace, and settle before its last
  * byte goes out. Owns what happens when either side leaves in the middle.
  */
+
 import type { Timekeeper } from '../../core/clock.ts'
 import type { GatewayError } from '../../core/errors.ts'
+import { fieldLine, WholeAnswer } from '../../http/messages.ts'
 import { upstreamRequestId } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import type { TapOutput } from '../../wire/dialect.ts'
@@ -17,7 +19,7 @@ import type { Target } from '../plan/compile-target.ts'
 import { type CallResult, letGoOfBody, type SettlePorts, settle } from '../settle/settle.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
 import { endOf, failedResult, largeResult, leftResult, type Relayed } from './stream-result.ts'
-import { type AnswerSink, StreamedAnswer, sendEach } from './streamed-answer.ts'
+import { type AnswerSink, StreamedAnswer } from './streamed-answer.ts'
 
 /**
  * After the last event that counts, an upstream that does not close is waited for only this long,
@@ -51,68 +53,45 @@ export function relayAnswer(
   ports: RelayPorts,
   call: AdmittedCall,
   attempted: Attempted,
-): Response | Promise<Response> {
+): Response | Promise<WholeAnswer> {
   const { answer, target } = attempted
   const forwarded = toForwarded(attempted)
-  const headers = usualHeadersOf(
+  const usual = usualHeadersOf(
     target,
     forwarded['content-type'],
     answer.type === 'events' ? NOT_KEPT : undefined,
   )
-  if (answer.type === 'whole') return relayWhole(ports, call, answer, { forwarded, headers })
-  return relayInPieces(ports, { call, target, answer }, { forwarded, headers })
+  if (answer.type === 'whole') return relayWhole(ports, call, answer, { forwarded, usual })
+  return relayInPieces(ports, { call, target, answer }, { forwarded, usual })
 }
 
 interface RelayedHeaders {
   /** Of the upstream's headers, those that pass. */
   readonly forwarded: Readonly<Record<string, string>>
   /** Those of nearly all answers of its target: only to be copied. */
-  readonly headers: Headers
+  readonly usual: UsualHeaders
 }
 
 async function relayWhole(
   ports: RelayPorts,
   call: AdmittedCall,
   { status, body, usage, unreportedBytes, toolUses }: Extract<BegunAnswer, { type: 'whole' }>,
-  { forwarded, headers }: RelayedHeaders,
-): Promise<Response> {
+  headers: RelayedHeaders,
+): Promise<WholeAnswer> {
   const result = { outcome: 'succeeded', status, usage, unreportedBytes, toolUses } as const
   await settle(ports, call, result)
-  const response = answerWhole(body, { status, headers })
-  addOwnHeaders(response.headers, forwarded, call)
-  return response
-}
-
-/**
- * A longer body is sent at the client's own pace: the runtime gives a slow client as little time
- * for a long body as for a short one.
- */
-const MOST_AT_ONCE_BYTES = 1024 * 1024
-const PIECE_BYTES = 256 * 1024
-
-/** Sends a small body as a whole: the runtime gives one in pieces no `content-length`. */
-function answerWhole(
-  body: Uint8Array,
-  { status, headers }: { readonly status: number; readonly headers: Headers },
-): Response {
-  if (body.byteLength <= MOST_AT_ONCE_BYTES) return new Response(body, { status, headers })
-  return new StreamedAnswer(sendEach(cut(body)), { status, headers })
-}
-
-function* cut(body: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < body.byteLength; at += PIECE_BYTES)
-    yield body.subarray(at, at + PIECE_BYTES)
+  return new WholeAnswer(status, toLines(headers, call), body)
 }
 
 function relayInPieces(
   ports: RelayPorts,
   relayed: Relayed,
-  { forwarded, headers }: RelayedHeaders,
+  { forwarded, usual }: RelayedHeaders,
 ): Response {
   const { call, answer } = relayed
   const response = new StreamedAnswer((client) => relayPieces(ports, relayed, client), {
     status: answer.status,
-    headers,
+    headers: usual.headers,
     onLeft: () => giveUp(ports, relayed),
   })
   addOwnHeaders(response.headers, forwarded, call)
@@ -297,6 +276,9 @@ const NOTHING = new Uint8Array(0)
 interface UsualHeaders {
   readonly contentType: string | undefined
   readonly headers: Headers
+  /** The same as lines of a head, and their names. */
+  readonly lines: string
+  readonly names: ReadonlySet<string>
 }
 
 /**
@@ -314,13 +296,37 @@ function usualHeadersOf(
   target: Target,
   contentType: string | undefined,
   more: Readonly<Record<string, string>> | undefined,
-): Headers {
+): UsualHeaders {
   const known = usualHeaders.get(target)
-  if (known !== undefined && known.contentType === contentType) return known.headers
+  if (known !== undefined && known.contentType === contentType) return known
   const headers = new Headers({ ...toTargetHeaders(target.name, 1), ...more })
   if (contentType !== undefined) headers.set('content-type', contentType)
-  usualHeaders.set(target, { contentType, headers })
-  return headers
+  const names = new Set(headers.keys())
+  const usual = { contentType, headers, names, lines: linesOf(headers) }
+  usualHeaders.set(target, usual)
+  return usual
+}
+
+function linesOf(headers: Headers): string {
+  let lines = ''
+  for (const [name, value] of headers) lines += fieldLine(name, value)
+  return lines
+}
+
+/** The head of a whole answer. */
+function toLines({ forwarded, usual }: RelayedHeaders, call: Call): string {
+  const { attempts, ignored, skipped } = call
+  if (attempts.length !== 1 || ignored.length > 0 || skipped.length > 0) {
+    const headers = new Headers(usual.headers)
+    addOwnHeaders(headers, forwarded, call)
+    return linesOf(headers)
+  }
+  let { lines } = usual
+  for (const name in forwarded)
+    if (!usual.names.has(name) && !(name in call.headers))
+      lines += fieldLine(name, forwarded[name] ?? '')
+  for (const name in call.headers) lines += fieldLine(name, call.headers[name] ?? '')
+  return lines
 }
 
 /**

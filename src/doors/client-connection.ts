@@ -1,0 +1,530 @@
+/**
+ * One connection of a client: reads one request after the other, sends the answer of each at the
+ * pace of its client, and is closed when it has waited too long. Knows no path, and not who calls.
+ */
+import { STATUS_CODES } from 'node:http'
+import type { Socket, SocketHandler } from 'bun'
+import { StreamedAnswer } from '../gateway/relay/streamed-answer.ts'
+import { MalformedMessage } from '../http/message-parser.ts'
+import { type Answer, fieldLine, WholeAnswer } from '../http/messages.ts'
+import { ClientRequest, type RequestSource } from './client-request.ts'
+import {
+  type RequestHead,
+  RequestParser,
+  type RequestReceiver,
+  statusOf,
+} from './request-parser.ts'
+
+export interface ConnectionLimits {
+  /**
+   * How long a connection may wait for its next request, or for the rest of a body that nobody
+   * reads; milliseconds.
+   */
+  readonly idleMs: number
+  /**
+   * How long a client may take nothing of an answer, in milliseconds. Longer than any silence of its
+   * source.
+   */
+  readonly stallMs: number
+}
+
+/** The server of a connection. */
+export interface ConnectionPorts {
+  readonly limits: ConnectionLimits
+  /** In milliseconds, on a scale of its own. */
+  readonly now: () => number
+  /** The current time as answers tell it (RFC 9110 §6.6.1). */
+  readonly date: () => string
+  /** Clients are asked to come back on another connection. */
+  readonly isCrowded: () => boolean
+  readonly handle: (request: ClientRequest) => Promise<Answer>
+  /** What a client hears whose handler failed. */
+  readonly refuseBroken: (thrown: unknown) => Answer
+  /** What a client hears whose bytes are no request; with a length, and no connection header. */
+  readonly refuse: (status: number, message: string) => WholeAnswer
+  readonly onOpen: (connection: ClientConnection) => void
+  readonly onOver: (connection: ClientConnection) => void
+}
+
+/** The time for a head, from its first byte on, in milliseconds. */
+const HEAD_MS = 10_000
+/** More requests of a client that does not wait for answers stay in the kernel. */
+const MAX_AHEAD_BYTES = 64 * 1024
+/** A longer rest of a body that nobody reads is not waited for: its connection is given up. */
+const MAX_DROPPED_BYTES = 8 * 1024 * 1024
+/** Pieces up to this size are put together with what frames them and leave in one write. */
+const SCRATCH_BYTES = 256 * 1024
+/** A body that did not come in time: the rest of it would be read as the next request. */
+const REQUEST_TIMEOUT = 408
+
+/**
+ * `waiting` for a request, `asked` until its answer has been handed over and its body has come,
+ * `leaving` once no more is sent, `over` when the socket is closed.
+ */
+type Phase = 'waiting' | 'asked' | 'leaving' | 'over'
+
+export class ClientConnection implements RequestReceiver, RequestSource {
+  readonly #ports: ConnectionPorts
+  readonly #socket: Socket<ClientConnection>
+  readonly #parser = new RequestParser(this)
+  #phase: Phase = 'waiting'
+  #request: ClientRequest | undefined
+  /** Its handler was asked, after what had come of its body. */
+  #isBegun = false
+  /** The answer to it was handed over. */
+  #isAnswered = false
+  /** Ends with the answer that is under way. */
+  #isLast = false
+  /** What the client sends is no message any more. */
+  #isBroken = false
+  /** What the client sent before it had the answer to its last request. */
+  #ahead: Buffer = NOTHING
+  /** How many of the bytes that are being read come after the request. */
+  #leftBytes = 0
+  #isPaused = false
+  /** Bytes that the kernel did not take yet, in order. */
+  #unsent: Uint8Array[] = []
+  #drained: PromiseWithResolvers<void> | undefined
+  #stream: StreamedAnswer | undefined
+  #leaving: AbortController | undefined
+  /** When it is closed unless something happens; infinite while somebody works for it. */
+  #dueAt: number
+  /** When the client took something of an answer last. */
+  #takenAt = 0
+
+  constructor(ports: ConnectionPorts, socket: Socket<ClientConnection>) {
+    this.#ports = ports
+    this.#socket = socket
+    this.#dueAt = ports.now() + ports.limits.idleMs
+  }
+
+  get signal(): AbortSignal {
+    if (this.#phase === 'over') return AbortSignal.abort()
+    this.#leaving ??= new AbortController()
+    return this.#leaving.signal
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#socket.remoteAddress
+  }
+
+  /** A request is open: its answer, or its body, is not over. */
+  get isBusy(): boolean {
+    return this.#phase === 'asked'
+  }
+
+  sendContinue(): void {
+    this.#send(CONTINUE, CONTINUE.byteLength)
+  }
+
+  pause(): void {
+    if (this.#isPaused) return
+    this.#isPaused = true
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#socket.resume()
+  }
+
+  /** Closes it where it waited too long. */
+  sweep(now: number): void {
+    const isStalled = this.#unsent.length > 0 && now - this.#takenAt >= this.#ports.limits.stallMs
+    if (isStalled || now >= this.#dueAt) this.#socket.terminate()
+  }
+
+  /** Closes it unless a request is open. */
+  closeIdle(): void {
+    if (this.#phase === 'waiting') this.#leave()
+  }
+
+  /** Cuts whatever is under way. */
+  cut(): void {
+    this.#socket.terminate()
+  }
+
+  onRequest(head: RequestHead): void {
+    this.#request = new ClientRequest(head, this)
+    this.#phase = 'asked'
+    this.#isAnswered = false
+    this.#isLast = !head.isPersistent
+    this.#isBegun = false
+    this.#dueAt = Number.POSITIVE_INFINITY
+  }
+
+  onPiece(piece: Uint8Array): void {
+    this.#request?.onPiece(piece)
+  }
+
+  onEnd(left: number): void {
+    this.#leftBytes = left
+    this.#request?.onEnd()
+  }
+
+  #onData(bytes: Buffer): void {
+    if (this.#phase === 'over' || this.#isBroken) return
+    if (this.#request?.isWhole === true) {
+      if (this.#phase === 'leaving') return
+      this.#ahead = Buffer.concat([this.#ahead, bytes])
+      if (this.#ahead.length >= MAX_AHEAD_BYTES) this.pause()
+      return
+    }
+    this.#read(bytes)
+  }
+
+  #read(bytes: Buffer): void {
+    this.#leftBytes = 0
+    try {
+      this.#parser.push(bytes)
+    } catch (thrown) {
+      if (!(thrown instanceof MalformedMessage)) throw thrown
+      this.#refuse(thrown)
+    }
+    const request = this.#request
+    if (request !== undefined) {
+      if (!this.#isBegun) this.#begin(request)
+      request.waitIfUnread()
+      if (request.isCopied && this.#leftBytes === 0) giveBack(bytes)
+    }
+    if (this.#isBroken) return
+    if (this.#leftBytes > 0) this.#ahead = bytes.subarray(bytes.length - this.#leftBytes)
+    if (this.#phase === 'asked') this.#finish()
+    else if (this.#phase === 'leaving') this.#leave()
+    else if (this.#parser.isInHead) this.#dueAt = Math.min(this.#dueAt, this.#ports.now() + HEAD_MS)
+  }
+
+  #begin(request: ClientRequest): void {
+    this.#isBegun = true
+    const { handle, refuseBroken } = this.#ports
+    handle(request).then(
+      (answer) => this.#answer(request, answer),
+      (thrown: unknown) => this.#answer(request, refuseBroken(thrown)),
+    )
+  }
+
+  /** What follows cannot be told apart any more. */
+  #refuse(thrown: MalformedMessage): void {
+    this.#isBroken = true
+    this.#isLast = true
+    this.#ahead = NOTHING
+    if (this.#request !== undefined) {
+      // Its handler answers, or has answered.
+      this.#request.onLost(thrown)
+      this.#finish()
+      return
+    }
+    const message = `This is no request that can be read: ${thrown.message}`
+    const { status, lines, body } = this.#ports.refuse(statusOf(thrown), message)
+    this.#sendWhole(`${this.#beginning(status)}${lines}`, body, true)
+    this.#leave()
+  }
+
+  #answer(request: ClientRequest, answer: Answer): void {
+    if (this.#phase === 'over') {
+      abandon(answer)
+      return
+    }
+    // The client may wait for ever until it hears that its body is wanted.
+    const isUnread = request.head.awaitsContinue && !request.isWhole
+    if (isUnread || answer.status === REQUEST_TIMEOUT || this.#ports.isCrowded())
+      this.#isLast = true
+    if (!request.isWhole) {
+      request.drop()
+      if ((request.head.bodyBytes ?? 0) > MAX_DROPPED_BYTES) this.#isLast = true
+      this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
+    }
+    const hasBody = request.method !== 'HEAD'
+    if (answer instanceof WholeAnswer) {
+      this.#sendWhole(`${this.#beginning(answer.status)}${answer.lines}`, answer.body, hasBody)
+      this.#answered()
+    } else if (answer instanceof StreamedAnswer) this.#sendStream(request, answer, hasBody)
+    else void this.#sendResponse(answer, hasBody)
+  }
+
+  /** The runtime's own, which here are short. */
+  async #sendResponse(response: Response, hasBody: boolean): Promise<void> {
+    let lines = ''
+    let length: string | undefined
+    for (const [name, value] of response.headers)
+      if (name === 'content-length') length = value
+      else if (name === 'connection') this.#isLast ||= value === 'close'
+      else lines += fieldLine(name, value)
+    const { status } = response
+    const content = response.body === null ? undefined : await response.blob()
+    const body = content === undefined ? NOTHING : await content.bytes()
+    if (this.#phase === 'over') return
+    if (content !== undefined && content.type !== '' && !response.headers.has('content-type'))
+      lines += fieldLine('content-type', content.type)
+    const head = `${this.#beginning(status)}${lines}`
+    if (HAS_NO_BODY.has(status)) this.#sendHead(`${head}\r\n`)
+    else if (hasBody || length === undefined) this.#sendWhole(head, body, hasBody)
+    else this.#sendHead(`${head}content-length: ${length}\r\n\r\n`)
+    this.#answered()
+  }
+
+  #sendStream(request: ClientRequest, answer: StreamedAnswer, hasBody: boolean): void {
+    const isChunked = !request.head.isOld
+    if (!isChunked) this.#isLast = true
+    let head = this.#beginning(answer.status)
+    for (const [name, value] of answer.headers) head += fieldLine(name, value)
+    if (!hasBody) {
+      abandon(answer)
+      this.#sendHead(`${head}\r\n`)
+      this.#answered()
+      return
+    }
+    const sink = new PiecesSink(this, `${head}${isChunked ? CHUNKED : ''}\r\n`, isChunked)
+    this.#stream = answer
+    answer.source.pull(sink).then(
+      () => this.#endStream(sink, true),
+      () => this.#endStream(sink, false),
+    )
+    sink.begin()
+  }
+
+  #endStream(sink: PiecesSink, isWhole: boolean): void {
+    this.#stream = undefined
+    if (this.#phase === 'over') return
+    sink.begin()
+    if (isWhole) sink.end()
+    // Without an end of its body, which no client can take for a whole one.
+    else this.#isLast = true
+    this.#answered()
+  }
+
+  #answered(): void {
+    this.#isAnswered = true
+    this.#finish()
+  }
+
+  /** Goes on to the next request where this one is over on both sides. */
+  #finish(): void {
+    if (this.#phase !== 'asked' || !this.#isAnswered) return
+    if (this.#isLast) {
+      this.#leave()
+      return
+    }
+    if (this.#request?.isWhole !== true) return
+    this.#request = undefined
+    this.#phase = 'waiting'
+    this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
+    this.#parser.expectNext()
+    this.resume()
+    if (this.#ahead.length === 0) return
+    const ahead = this.#ahead
+    this.#ahead = NOTHING
+    this.#read(ahead)
+  }
+
+  /**
+   * Sends no more. What the client still sends is read and dropped for a while: to close on it
+   * would take the answer from it.
+   */
+  #leave(): void {
+    if (this.#phase === 'over') return
+    if (this.#phase !== 'leaving') this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
+    this.#phase = 'leaving'
+    this.#ahead = NOTHING
+    if (this.#unsent.length > 0) return
+    if (!this.#isBroken && this.#request?.isWhole !== false) this.#socket.end()
+    else this.#socket.shutdown()
+  }
+
+  #onOver(): void {
+    if (this.#phase === 'over') return
+    this.#phase = 'over'
+    this.#unsent = []
+    this.#ports.onOver(this)
+    const left = new Error('The client closed its connection.')
+    this.#leaving?.abort(left)
+    this.#request?.onLost(left)
+    if (this.#stream !== undefined) abandon(this.#stream)
+    this.#drained?.resolve()
+  }
+
+  /** The status line, and what every answer says. */
+  #beginning(status: number): string {
+    const connection = this.#isLast ? CLOSE : this.#request?.head.isOld === true ? KEEP_ALIVE : ''
+    return `${statusLine(status)}date: ${this.#ports.date()}\r\n${connection}`
+  }
+
+  #sendWhole(head: string, body: Uint8Array, hasBody: boolean): void {
+    const text = `${head}content-length: ${body.byteLength}\r\n\r\n`
+    if (!hasBody) this.#sendHead(text)
+    else if (text.length + body.byteLength <= SCRATCH_BYTES) {
+      const at = scratch.write(text, 0, 'latin1')
+      scratch.set(body, at)
+      this.#send(scratch, at + body.byteLength)
+    } else {
+      this.#sendHead(text)
+      // Nobody else has it: what the kernel does not take needs no copy.
+      this.#sendOwned(body)
+    }
+  }
+
+  #sendHead(text: string): void {
+    if (text.length <= SCRATCH_BYTES) this.#send(scratch, scratch.write(text, 0, 'latin1'))
+    else this.#sendOwned(Buffer.from(text, 'latin1'))
+  }
+
+  /**
+   * A piece of an answer with what frames it.
+   * @param piece not written over until all of it has gone
+   * @returns a promise while the client does not keep up
+   */
+  sendFramed(before: string, piece: Uint8Array, after: string): Promise<void> | undefined {
+    const length = before.length + piece.byteLength + after.length
+    if (length <= SCRATCH_BYTES) {
+      const at = scratch.write(before, 0, 'latin1')
+      scratch.set(piece, at)
+      scratch.write(after, at + piece.byteLength, 'latin1')
+      this.#sendLent(length, piece, at)
+    } else {
+      this.#send(scratch, scratch.write(before, 0, 'latin1'))
+      this.#sendOwned(piece)
+      this.#send(scratch, scratch.write(after, 0, 'latin1'))
+    }
+    if (this.#unsent.length === 0) return undefined
+    this.#drained ??= Promise.withResolvers()
+    return this.#drained.promise
+  }
+
+  /**
+   * Sends what lies in `scratch`.
+   * @param piece which lies there from `at` on too: what of it is left needs no copy
+   */
+  #sendLent(length: number, piece: Uint8Array, at: number): void {
+    const sent = this.#unsent.length > 0 ? 0 : this.#write(scratch, length)
+    if (sent === length) return
+    const end = at + piece.byteLength
+    if (sent < at) this.#keep(new Uint8Array(scratch.subarray(sent, at)))
+    if (sent < end) this.#keep(piece.subarray(Math.max(0, sent - at)))
+    this.#keep(new Uint8Array(scratch.subarray(Math.max(sent, end), length)))
+  }
+
+  /** @param bytes written over later */
+  #send(bytes: Uint8Array, length: number): void {
+    const sent = this.#unsent.length > 0 ? 0 : this.#write(bytes, length)
+    if (sent < length) this.#keep(new Uint8Array(bytes.subarray(sent, length)))
+  }
+
+  #sendOwned(bytes: Uint8Array): void {
+    const sent = this.#unsent.length > 0 ? 0 : this.#write(bytes, bytes.byteLength)
+    if (sent < bytes.byteLength) this.#keep(bytes.subarray(sent))
+  }
+
+  #write(bytes: Uint8Array, length: number): number {
+    // A socket that is closed tells so by itself.
+    return Math.max(0, this.#socket.write(bytes, 0, length))
+  }
+
+  #keep(rest: Uint8Array): void {
+    if (this.#phase === 'over' || rest.byteLength === 0) return
+    if (this.#unsent.length === 0) this.#takenAt = this.#ports.now()
+    this.#unsent.push(rest)
+  }
+
+  #onDrain(): void {
+    for (let first = this.#unsent[0]; first !== undefined; first = this.#unsent[0]) {
+      const sent = this.#write(first, first.byteLength)
+      if (sent > 0) this.#takenAt = this.#ports.now()
+      if (sent < first.byteLength) {
+        this.#unsent[0] = first.subarray(sent)
+        return
+      }
+      this.#unsent.shift()
+    }
+    this.#drained?.resolve()
+    this.#drained = undefined
+    if (this.#phase === 'leaving') this.#leave()
+  }
+
+  static open(ports: ConnectionPorts, socket: Socket<ClientConnection>): void {
+    const connection = new ClientConnection(ports, socket)
+    socket.data = connection
+    ports.onOpen(connection)
+  }
+
+  static readonly handlers: SocketHandler<ClientConnection> = {
+    data: (socket, bytes) => socket.data.#onData(bytes),
+    drain: (socket) => socket.data.#onDrain(),
+    // Who says that no more comes has left: answers are for those who stay.
+    end: (socket) => socket.data.#onOver(),
+    close: (socket) => socket.data.#onOver(),
+    error: (socket) => socket.data.#onOver(),
+  }
+}
+
+/** The body of an answer in pieces, in the form that its client reads. */
+class PiecesSink {
+  readonly #connection: ClientConnection
+  readonly #isChunked: boolean
+  /** Leaves with the first piece. */
+  #head: string
+
+  constructor(connection: ClientConnection, head: string, isChunked: boolean) {
+    this.#connection = connection
+    this.#head = head
+    this.#isChunked = isChunked
+  }
+
+  /** Sends the head where no piece has come with it. */
+  begin(): void {
+    if (this.#head !== '') this.#send('', NOTHING, '')
+  }
+
+  write(piece: Uint8Array): number | Promise<number> {
+    const slow = this.#isChunked
+      ? this.#send(`${piece.byteLength.toString(16)}\r\n`, piece, '\r\n')
+      : this.#send('', piece, '')
+    return slow === undefined ? piece.byteLength : slow.then(() => piece.byteLength)
+  }
+
+  flush(): number {
+    return 0
+  }
+
+  close(): void {}
+
+  end(): void {
+    if (this.#isChunked) this.#send('0\r\n\r\n', NOTHING, '')
+  }
+
+  #send(before: string, piece: Uint8Array, after: string): Promise<void> | undefined {
+    const head = this.#head
+    this.#head = ''
+    return this.#connection.sendFramed(head + before, piece, after)
+  }
+}
+
+/** Its memory is used again at once, and not when the collector comes. */
+function giveBack({ buffer, byteLength }: Buffer): void {
+  // Others have the rest of it.
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+}
+
+/** Tells an answer in pieces that nobody takes it. */
+function abandon(answer: Answer): void {
+  if (answer instanceof StreamedAnswer) void answer.source.cancel()
+}
+
+const statusLines = new Map<number, string>()
+
+function statusLine(status: number): string {
+  const known = statusLines.get(status)
+  if (known !== undefined) return known
+  const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n`
+  statusLines.set(status, line)
+  return line
+}
+
+const HAS_NO_BODY: ReadonlySet<number> = new Set([204, 304])
+const CLOSE = 'connection: close\r\n'
+const KEEP_ALIVE = 'connection: keep-alive\r\n'
+const CHUNKED = 'transfer-encoding: chunked\r\n'
+const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n')
+const NOTHING = Buffer.alloc(0)
+/** Filled and sent in one turn of the event loop: never kept. */
+const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)

@@ -1,0 +1,221 @@
+/**
+ * A client's request as handlers see it, with a body that comes while they work. Knows no socket,
+ * and not what is asked.
+ */
+import type { FieldLines } from '../http/fields.ts'
+import type { HttpRequest } from '../http/messages.ts'
+import type { RequestHead } from './request-parser.ts'
+
+/** The connection that a request came over. */
+export interface RequestSource {
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal
+  readonly remoteAddress: string | undefined
+  /** The body is wanted: its client may wait until it hears so. */
+  sendContinue(): void
+  pause(): void
+  resume(): void
+}
+
+/** A body that nobody has asked for comes up to here; then its client has to wait. */
+const MAX_UNREAD_BYTES = 256 * 1024
+
+type Body = 'unread' | 'collected' | 'streamed' | 'dropped'
+
+export class ClientRequest implements HttpRequest {
+  readonly head: RequestHead
+  readonly #source: RequestSource
+  #use: Body = 'unread'
+  #pieces: Uint8Array[] = []
+  #waitingBytes = 0
+  #isWhole = false
+  #isCopied = false
+  #lost: Error | undefined
+  #collected: PromiseWithResolvers<Uint8Array> | undefined
+  /** Where the pieces of a known length are put together. */
+  #room: Buffer | undefined
+  #filled = 0
+  #stream: ReadableStream<Uint8Array> | undefined
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  /** Of the web's own request, where one was made. */
+  #leaving: AbortController | undefined
+
+  constructor(head: RequestHead, source: RequestSource) {
+    this.head = head
+    this.#source = source
+  }
+
+  get method(): string {
+    return this.head.method
+  }
+
+  get url(): string {
+    return this.head.url
+  }
+
+  get headers(): FieldLines {
+    return this.head.headers
+  }
+
+  get signal(): AbortSignal {
+    return this.#source.signal
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#source.remoteAddress
+  }
+
+  /** The whole body has come, read or not. */
+  get isWhole(): boolean {
+    return this.#isWhole
+  }
+
+  /** Its pieces were put together: nobody has those that came. */
+  get isCopied(): boolean {
+    return this.#isCopied
+  }
+
+  takeBytes(): Uint8Array | undefined {
+    if (!this.#isWhole || this.#use !== 'unread') return undefined
+    this.#use = 'collected'
+    return this.#takeAll()
+  }
+
+  bytes(): Promise<Uint8Array> {
+    if (this.#use !== 'unread') return Promise.reject(new TypeError('The body was read before.'))
+    if (this.#isWhole) return Promise.resolve(this.takeBytes() ?? NOTHING)
+    this.#use = 'collected'
+    if (this.#lost !== undefined) return Promise.reject(this.#lost)
+    this.#collected = Promise.withResolvers()
+    if (this.#waitingBytes > 0) this.#makeRoom()
+    this.#want()
+    return this.#collected.promise
+  }
+
+  get body(): ReadableStream<Uint8Array> | null {
+    if (this.head.bodyBytes === 0) return null
+    this.#stream ??= this.#open()
+    return this.#stream
+  }
+
+  toRequest(): Request {
+    const { method, url, headers } = this.head
+    const leaving = new AbortController()
+    this.#leaving = leaving
+    if (this.#lost !== undefined) leaving.abort(this.#lost)
+    const own = new Headers()
+    headers.forEach((value, name) => {
+      own.append(name, value)
+    })
+    const body = method === 'GET' || method === 'HEAD' ? null : this.body
+    const address = url.startsWith('/') ? `http://localhost${url}` : url
+    return new Request(address, { method, headers: own, body, signal: leaving.signal })
+  }
+
+  /** What still comes of the body is for nobody. */
+  drop(): void {
+    this.#use = 'dropped'
+    this.#pieces = []
+    this.#waitingBytes = 0
+    this.#room = undefined
+    this.#source.resume()
+  }
+
+  onPiece(piece: Uint8Array): void {
+    if (this.#use === 'dropped') return
+    if (this.#use === 'streamed') {
+      this.#controller?.enqueue(piece)
+      if ((this.#controller?.desiredSize ?? 1) <= 0) this.#source.pause()
+      return
+    }
+    if (this.#room !== undefined) {
+      this.#room.set(piece, this.#filled)
+      this.#filled += piece.byteLength
+      return
+    }
+    this.#pieces.push(piece)
+    this.#waitingBytes += piece.byteLength
+    if (this.#use === 'collected') this.#makeRoom()
+  }
+
+  /**
+   * Its handler had its turn after the newest piece. To stop a connection and to let it go on at
+   * once would cost six calls of the kernel.
+   */
+  waitIfUnread(): void {
+    if (this.#use === 'unread' && this.#waitingBytes >= MAX_UNREAD_BYTES) this.#source.pause()
+  }
+
+  onEnd(): void {
+    this.#isWhole = true
+    if (this.#use === 'streamed') this.#controller?.close()
+    this.#collected?.resolve(this.#takeAll())
+    this.#collected = undefined
+  }
+
+  /** Its client has left, or what came is no body. */
+  onLost(cause: Error): void {
+    if (this.#lost !== undefined) return
+    this.#lost = cause
+    this.#leaving?.abort(cause)
+    if (this.#isWhole) return
+    this.#collected?.reject(cause)
+    this.#collected = undefined
+    if (this.#use === 'streamed') this.#controller?.error(cause)
+  }
+
+  #want(): void {
+    if (this.head.awaitsContinue && this.#waitingBytes === 0) this.#source.sendContinue()
+    this.#source.resume()
+  }
+
+  /**
+   * A body in several pieces is put into one place as it comes. Its length was checked by whoever
+   * asked for it.
+   */
+  #makeRoom(): void {
+    const { bodyBytes } = this.head
+    if (bodyBytes === undefined || this.#waitingBytes === bodyBytes) return
+    this.#isCopied = true
+    this.#room = Buffer.allocUnsafeSlow(bodyBytes)
+    for (const piece of this.#pieces) {
+      this.#room.set(piece, this.#filled)
+      this.#filled += piece.byteLength
+    }
+    this.#pieces = []
+    this.#waitingBytes = 0
+  }
+
+  /** It is handed out once, and not kept: its answer may go on for minutes. */
+  #takeAll(): Uint8Array {
+    const room = this.#room
+    this.#room = undefined
+    if (room !== undefined) return room
+    const pieces = this.#pieces
+    this.#pieces = []
+    const [only] = pieces
+    return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces)
+  }
+
+  #open(): ReadableStream<Uint8Array> {
+    const isUnread = this.#use === 'unread'
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          if (!isUnread) throw new TypeError('The body was read before.')
+          this.#use = 'streamed'
+          this.#controller = controller
+          for (const piece of this.#pieces) controller.enqueue(piece)
+          this.#pieces = []
+          if (this.#lost !== undefined && !this.#isWhole) controller.error(this.#lost)
+          else if (this.#isWhole) controller.close()
+        },
+        pull: () => this.#want(),
+        cancel: () => this.drop(),
+      },
+      { highWaterMark: MAX_UNREAD_BYTES, size: (piece) => piece?.byteLength ?? 0 },
+    )
+  }
+}
+
+const NOTHING = new Uint8Array(0)

@@ -1,0 +1,184 @@
+/**
+ * The server that clients connect to: HTTP/1.1 over sockets of the runtime. It must not know what
+ * the paths do.
+ */
+import type { SocketHandler } from 'bun'
+import { systemClock, type Timekeeper } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import { refuse as refuseIn } from '../gateway/refuse.ts'
+import { WholeAnswer } from '../http/messages.ts'
+import { stopAccepting } from '../process/stop-accepting.ts'
+import { CalmClock } from '../process/wait-until-calm.ts'
+import type { Handle } from './bound-by-address.ts'
+import type { AddressOf } from './client-address.ts'
+import {
+  ClientConnection,
+  type ConnectionLimits,
+  type ConnectionPorts,
+} from './client-connection.ts'
+import { ClientRequest } from './client-request.ts'
+import type { HandleRoom } from './handle-room.ts'
+
+export interface Listener {
+  /** `http://HOST:PORT` */
+  readonly url: string
+  /**
+   * Still takes everything, and asks clients with each answer to come back on another connection.
+   */
+  beginDraining(): void
+  /**
+   * Takes no new connection, waits until open calls have ended and none follows on the connections
+   * that are there, or until `timeoutMs` is over.
+   * @returns whether all had ended
+   */
+  drain(timeoutMs: number): Promise<boolean>
+  /** Cuts what is left. */
+  stop(): Promise<void>
+}
+
+export interface ListenOptions {
+  readonly connections?: ConnectionLimits | undefined
+  /** Absent: connections are kept however many there are. */
+  readonly room?: Pick<HandleRoom, 'isCrowded'> | undefined
+  readonly clock?: Pick<Timekeeper, 'now' | 'elapsed' | 'every'>
+}
+
+const USUAL: ConnectionLimits = { idleMs: 75_000, stallMs: 360_000 }
+/** How often connections that have waited too long are looked for, in milliseconds. */
+const SWEEP_MS = 1_000
+const DRAIN_POLL_MS = 20
+/**
+ * Nothing was asked for so long: what was sent before the last answer told its client to go has
+ * arrived.
+ */
+const QUIET_MS = 200
+/** Of a machine that is busy all the time no more is waited for. */
+const MOST_QUIET_MS = 2_000
+
+export interface Address {
+  readonly host: string
+  /** 0: any that is free. */
+  readonly port: number
+  /** Other workers listen there as well. */
+  readonly isShared?: boolean
+}
+
+/** @throws Error with `syscall: 'listen'` and the system's `code` where it cannot listen there */
+export function listen(
+  address: Address,
+  handle: Handle,
+  { connections: limits = USUAL, room, clock = systemClock }: ListenOptions = {},
+): Listener {
+  const open = new Set<ClientConnection>()
+  let isDraining = false
+  let lastRequestAt = 0
+  let endSweeps: (() => void) | undefined
+  const sweep = () => {
+    const now = clock.elapsed()
+    for (const connection of open) connection.sweep(now)
+  }
+  const ports: ConnectionPorts = {
+    limits,
+    now: () => clock.elapsed(),
+    date: createDates(clock),
+    isCrowded: () => isDraining || room?.isCrowded === true,
+    handle(request) {
+      if (isDraining) lastRequestAt = performance.now()
+      return handle(request, addressOf)
+    },
+    refuse,
+    refuseBroken,
+    onOpen(connection) {
+      open.add(connection)
+      endSweeps ??= clock.every(SWEEP_MS, sweep)
+    },
+    onOver(connection) {
+      open.delete(connection)
+      if (open.size > 0) return
+      endSweeps?.()
+      endSweeps = undefined
+    },
+  }
+  const server = startListening(address, {
+    ...ClientConnection.handlers,
+    open: (socket) => ClientConnection.open(ports, socket),
+  })
+  const busy = () => {
+    let count = 0
+    for (const connection of open) if (connection.isBusy) count += 1
+    return count
+  }
+  return {
+    url: `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${server.port}`,
+    beginDraining() {
+      isDraining = true
+    },
+    async drain(timeoutMs) {
+      isDraining = true
+      const until = performance.now() + timeoutMs
+      if (await stopAccepting(server.port)) {
+        lastRequestAt = performance.now()
+        const calm = new CalmClock()
+        const isQuiet = () => {
+          const quietMs = performance.now() - lastRequestAt
+          const isCalm = Math.min(quietMs, calm.calmForMs()) >= Math.min(QUIET_MS, timeoutMs)
+          return busy() === 0 && (isCalm || quietMs >= MOST_QUIET_MS)
+        }
+        while (!isQuiet() && performance.now() < until) await calm.tick()
+      }
+      server.stop()
+      for (const connection of open) connection.closeIdle()
+      while (busy() > 0 && performance.now() < until) await Bun.sleep(DRAIN_POLL_MS)
+      return busy() === 0
+    },
+    async stop() {
+      server.stop()
+      for (const connection of open) connection.cut()
+    },
+  }
+}
+
+function startListening(
+  { host, port, isShared }: Address,
+  socket: SocketHandler<ClientConnection>,
+) {
+  try {
+    // The runtime has `reusePort`, and its types do not say so.
+    const shared = { reusePort: isShared === true }
+    return Bun.listen<ClientConnection>({ hostname: host, port, ...shared, socket })
+  } catch (thrown) {
+    const message = `It cannot listen on port ${port} of ${host}`
+    const { code } = thrown as { readonly code?: string }
+    throw Object.assign(new Error(message, { cause: thrown }), { code, syscall: 'listen' })
+  }
+}
+
+const addressOf: AddressOf = (request) =>
+  request instanceof ClientRequest ? request.remoteAddress : undefined
+
+function refuseBroken(cause: unknown): Response {
+  const error = new GatewayError('internal_error', 'The gateway failed to handle this request.', {
+    cause,
+  })
+  return refuseIn(error, 'flat', {})
+}
+
+/** Bytes that are no request belong to no dialect. */
+function refuse(status: number, message: string): WholeAnswer {
+  const body = Buffer.from(JSON.stringify({ error: 'invalid_request', message }))
+  return new WholeAnswer(status, 'content-type: application/json\r\n', body)
+}
+
+/** The text of a second is made once. */
+function createDates(clock: Pick<Timekeeper, 'now'>): () => string {
+  let second = 0
+  let text = ''
+  return () => {
+    const now = Math.floor(clock.now() / 1000)
+    if (now !== second) {
+      second = now
+      text = new Date(now * 1000).toUTCString()
+    }
+    return text
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * A request as its handlers see it, and an answer that is whole. The web's own `Request` and
+ * `Response` fit too. Knows no connection and no LLM.
+ */
+import type { HeaderFields } from './fields.ts'
+
+/** The part of the web's `Request` that handlers need. */
+export interface HttpRequest {
+  readonly method: string
+  /** Absolute, but for a request whose `Host` is absent or unusable: then it begins with its path. */
+  readonly url: string
+  readonly headers: HeaderFields
+  /** Aborts when its client leaves. */
+  readonly signal: AbortSignal
+  /** Null: it has none. */
+  readonly body: ReadableStream<Uint8Array> | null
+  /** The whole body. */
+  bytes(): Promise<Uint8Array>
+  /** The same where all of it is there already; undefined where it is not, and nothing is read. */
+  takeBytes?(): Uint8Array | undefined
+  /** The same as the web's own; it then has the body. */
+  toRequest?(): Request
+}
+
+export function toRequest(request: HttpRequest): Request {
+  return request.toRequest?.() ?? (request as Request)
+}
+
+/**
+ * Its head is text already: to build the runtime's own `Response` with its headers costs more than
+ * to send it.
+ */
+export class WholeAnswer {
+  readonly status: number
+  /** Header lines, each with its CRLF, without a length and in Latin-1. */
+  readonly lines: string
+  readonly body: Uint8Array
+
+  constructor(status: number, lines: string, body: Uint8Array) {
+    this.status = status
+    this.lines = lines
+    this.body = body
+  }
+
+  toResponse(): Response {
+    const headers = new Headers()
+    for (const line of this.lines.split('\r\n').slice(0, -1)) {
+      const colon = line.indexOf(': ')
+      headers.append(line.slice(0, colon), line.slice(colon + 2))
+    }
+    return new Response(this.body as Uint8Array<ArrayBuffer>, { status: this.status, headers })
+  }
+}
+
+export type Answer = Response | WholeAnswer
+
+export function toResponse(answer: Answer): Response {
+  return answer instanceof WholeAnswer ? answer.toResponse() : answer
+}
+
+/**
+ * A line of a head.
+ * @throws Error for a value that could hold a whole message of its own
+ */
+export function fieldLine(name: string, value: string): string {
+  if (NOT_IN_VALUES.test(value))
+    throw new Error(`The header ${name} has a value that no header can have.`)
+  return `${name}: ${value}\r\n`
+}
+
+const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/

@@ -69,7 +69,7 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
     const { body: sent, hidesUsage } = dialect.rewrite(accepted, target)
     return {
       target,
-      sent: Buffer.from(sent).toString(),
+      sent: Buffer.from(sent.toBytes()).toString(),
       ignored: accepted.ignored,
       createTap: () => dialect.createTap({ hidesUsage }),
       convert: (answer) => answer,

@@ -2,6 +2,7 @@
  * The port of an HTTP client: exchanges with upstreams, one for each request that goes out. It must
  * not know the client behind it, nor any LLM.
  */
+import type { EditedBytes } from '../core/edited-bytes.ts'
 import type { AnswerHead } from './answer-parser.ts'
 import type { CommonHeaders } from './headers.ts'
 
@@ -26,8 +27,7 @@ export interface ExchangeRequest {
   readonly common?: CommonHeaders | undefined
   /** Its own. Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Lent until `send` has been called. */
-  readonly body: Uint8Array
+  readonly body: EditedBytes
   readonly timeouts: ExchangeTimeouts
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal

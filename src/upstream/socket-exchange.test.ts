@@ -1,7 +1,9 @@
 /** One exchange with upstreams that behave in every odd way, over real sockets. */
+
 import { afterEach, describe, expect, test } from 'bun:test'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import { systemClock } from '../core/clock.ts'
+import { EditedBytes } from '../core/edited-bytes.ts'
 import { ConnectionPools, Routes } from './connection-pools.ts'
 import { Deadlines } from './deadlines.ts'
 import type { ExchangeTimeouts } from './exchange.ts'
@@ -55,7 +57,7 @@ function open(url: string, timeouts: Partial<ExchangeTimeouts> = {}) {
     url,
     group: 'tests',
     headers: {},
-    body: new Uint8Array([1]),
+    body: new EditedBytes(new Uint8Array([1])),
     timeouts: { ...PATIENT, ...timeouts },
     signal: client.signal,
   })

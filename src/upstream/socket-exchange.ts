@@ -189,19 +189,16 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.dueAt = this.#endBy
   }
 
-  /**
-   * Over an open connection in the same turn of the event loop, in which the body is still the
-   * request's.
-   */
+  /** Over an open connection in the same turn of the event loop. */
   #ask(request: ExchangeRequest): void {
-    const { url, addresses, group, common = NOTHING_COMMON, headers, body: lent } = request
+    const { url, addresses, group, common = NOTHING_COMMON, headers, body } = request
     const { routes, pools } = this.#ports
     const { opening, routes: ways } = routes.of(url, addresses)
     let beginning: Buffer
     let rest: string
     try {
       beginning = common.begin(opening)
-      rest = common.end(headers, lent.byteLength)
+      rest = common.end(headers, body.byteLength)
     } catch (thrown) {
       this.#fail('connect_failed', thrown)
       return
@@ -209,17 +206,15 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     for (const way of ways) {
       const pool = pools.poolOf(way, group)
       for (let open = pool.take(); open !== undefined; open = pool.take())
-        if (this.#askOver(open, { beginning, rest, body: lent })) return
+        if (this.#askOver(open, { beginning, rest, body })) return
     }
-    this.#askLater(ways, group, { beginning, rest, body: lent })
+    this.#askLater(ways, group, { beginning, rest, body })
   }
 
   #askLater(ways: readonly Route[], group: string, question: Question): void {
-    // Others will write where the body lies before there is a connection.
-    const kept = { ...question, body: new Uint8Array(question.body) }
     this.#connect(
       ways.map((way) => this.#ports.pools.poolOf(way, group)),
-      (connection) => this.#askOver(connection, kept),
+      (connection) => this.#askOver(connection, question),
     )
   }
 

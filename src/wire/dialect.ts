@@ -3,6 +3,7 @@
  * are relayed byte for byte to an upstream that speaks it too. It must not know providers, HTTP
  * servers or the source of bytes.
  */
+import type { EditedBytes } from '../core/edited-bytes.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { GateDefaults } from '../core/gate.ts'
 import type { ToolUses } from '../core/tool-uses.ts'
@@ -77,8 +78,7 @@ export interface RelayTarget {
 }
 
 export interface RelayRequest {
-  /** Lent: to be sent before anything else is rewritten (`ScratchBuffer`). */
-  readonly body: Uint8Array
+  readonly body: EditedBytes
   /**
    * Set when the body asks for usage that the client did not ask for: the answer must be shown
    * without it.

@@ -48,7 +48,7 @@ function write(
     target,
   )
   return {
-    sent: Buffer.from(body).toString(),
+    sent: Buffer.from(body.toBytes()).toString(),
     ignored: [...accepted.ignored, ...decided.ignored, ...ignored],
   }
 }

@@ -3,7 +3,9 @@
  * were written: unknown fields, key order, number spelling; and lends the memory for the edited
  * bytes. It must not know which member means what.
  */
+
 import { isUtf8 } from 'node:buffer'
+import { type Cut, EditedBytes } from '../core/edited-bytes.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -211,24 +213,17 @@ export function* arrayElements(object: JsonObject, member: JsonMember): Generato
 }
 
 /**
- * The object's text with the edits made and every other byte as it was; without edits, the very
- * same array. `json` and `text` go in as they are: valid JSON is the caller's duty. Added members
- * come first in the object.
- * @param scratch where the result is written, valid until that is used again. Without it:
- * memory of its own.
+ * The object's text with the edits made and every other byte as it was. `json` and `text` go in as
+ * they are: valid JSON is the caller's duty. Added members come first in the object.
  * @throws TypeError when a member is edited twice or is not the object's, or when the result would
  * hold a key twice
  */
-export function spliceJson(
-  object: JsonObject,
-  edits: readonly JsonEdit[],
-  scratch?: ScratchBuffer,
-): Uint8Array {
+export function editJson(object: JsonObject, edits: readonly JsonEdit[]): EditedBytes {
   const [only] = edits
-  if (only === undefined) return object.bytes
+  if (only === undefined) return new EditedBytes(object.bytes)
   // Nearly every call: a gate's name gives way to a model's.
   if (edits.length === 1 && only.type === 'replace' && isMember(object, only.member))
-    return applyCuts(object.bytes, [toCut(only)], scratch)
+    return new EditedBytes(object.bytes, [toCut(only)])
   const { added, edited } = checkEdits(object, edits)
   const { members } = object
   const lastKept = members.findLastIndex((member) => edited.get(member)?.type !== 'remove')
@@ -265,12 +260,12 @@ export function spliceJson(
       text: '',
     })
   }
-  return applyCuts(object.bytes, cuts, scratch)
+  return new EditedBytes(object.bytes, cuts)
 }
 
-interface Cut extends JsonSpan {
-  /** It replaces the span. */
-  readonly text: string
+/** The same in one piece; without edits, the very same array. @throws as `editJson` does */
+export function spliceJson(object: JsonObject, edits: readonly JsonEdit[]): Uint8Array {
+  return editJson(object, edits).toBytes()
 }
 
 function toCut({ member, json }: Extract<JsonEdit, { type: 'replace' }>): Cut {
@@ -280,29 +275,6 @@ function toCut({ member, json }: Extract<JsonEdit, { type: 'replace' }>): Cut {
 function isMember(object: JsonObject, member: JsonMember): boolean {
   return object.get(member.key) === member
 }
-
-/** @param cuts in the order of the text, not overlapping */
-function applyCuts(
-  bytes: Uint8Array,
-  cuts: readonly Cut[],
-  scratch: ScratchBuffer | undefined,
-): Uint8Array {
-  let length = bytes.length
-  for (const { start, end, text } of cuts) length += Buffer.byteLength(text) - (end - start)
-  const result = scratch?.take(length) ?? Buffer.allocUnsafe(length)
-  let from = 0
-  let to = 0
-  for (const { start, end, text } of cuts) {
-    to += copyBytes.call(bytes, result, to, from, start)
-    to += result.write(text, to)
-    from = end
-  }
-  copyBytes.call(bytes, result, to, from)
-  return result
-}
-
-/** Works on any bytes, and makes no view of them. */
-const copyBytes = Buffer.prototype.copy
 
 function checkEdits(object: JsonObject, edits: readonly JsonEdit[]) {
   const edited = new Map<JsonMember, JsonEdit>()
@@ -340,44 +312,3 @@ function firstInvalidUtf8(bytes: Uint8Array): number {
   const offset = bytes.findIndex((byte, index) => byte !== repaired[index])
   return offset === -1 ? bytes.length : offset
 }
-
-// One piece of memory lent again and again for bytes that are used at once, and copied by whoever
-// keeps them.
-
-/** Kept between uses; a larger request gets memory of its own. */
-const MAX_KEPT_BYTES = 4 * 1024 * 1024
-const SMALLEST_BYTES = 64 * 1024
-/**
- * Large memory begins where a page does: the scratch buffer's as well as that of the body that is
- * copied. To a place that is a few bytes further into its page than its source, as behind a longer
- * model name, processors of AMD copy at a sixteenth of their pace (`rep movsb`). So what is lent
- * begins well inside its page, where there is room for that.
- */
-const START = 1024
-
-/**
- * New memory costs more than filling it: the system hands it out page by page, each cleared first,
- * and a megabyte has 256 of them. So the edited body of a request is written where the one before
- * it was.
- */
-export class ScratchBuffer {
-  #bytes = Buffer.alloc(0)
-
-  /** Memory for `length` bytes with anything in it, lent until the next call. */
-  take(length: number): Buffer {
-    if (length > MAX_KEPT_BYTES) return Buffer.allocUnsafeSlow(START + length).subarray(START)
-    if (length > this.#bytes.length) {
-      const doubled = Math.max(START + length, this.#bytes.length * 2, SMALLEST_BYTES)
-      this.#bytes = Buffer.allocUnsafeSlow(Math.min(doubled, MAX_KEPT_BYTES))
-    }
-    const start = Math.min(START, this.#bytes.length - length)
-    return this.#bytes.subarray(start, start + length)
-  }
-}
-
-/**
- * For the bodies of requests to upstreams. A request that is rewritten is sent in the same turn of
- * the event loop, and an exchange has written or copied its body when `send` returns
- * (docs/decisions/0043).
- */
-export const requestScratch = new ScratchBuffer()

@@ -21,7 +21,7 @@ const COUNTING: RelayTarget = { ...PLAIN, countsStreamsOnRequest: true }
 
 function rewrite(dialect: RelayedDialect, body: string, target: RelayTarget = PLAIN): string {
   const accepted = dialect.accept(scanJsonObject(Buffer.from(body)))
-  return new TextDecoder().decode(dialect.rewrite(accepted, target).body)
+  return new TextDecoder().decode(dialect.rewrite(accepted, target).body.toBytes())
 }
 
 /** Members that no dialect here reads, in any spelling JSON allows. */

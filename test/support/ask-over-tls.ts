@@ -3,7 +3,9 @@
  * that it is given, twice, and says what came of it, as JSON. It must not know what its tests
  * expect.
  */
+
 import { systemClock } from '../../src/core/clock.ts'
+import { EditedBytes } from '../../src/core/edited-bytes.ts'
 import { ConnectionPools, Routes } from '../../src/upstream/connection-pools.ts'
 import { Deadlines } from '../../src/upstream/deadlines.ts'
 import { Proxies } from '../../src/upstream/proxies.ts'
@@ -24,7 +26,7 @@ async function ask({ url, addresses }: TlsQuestion): Promise<string> {
     addresses,
     group: 'tests',
     headers: {},
-    body: Buffer.from('planted'),
+    body: new EditedBytes(Buffer.from('planted')),
     timeouts: { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 20_000 },
     signal: new AbortController().signal,
   })

@@ -187,7 +187,7 @@ class ScriptedExchange implements Exchange {
       url,
       addresses,
       headers: common?.join(headers) ?? headers,
-      body: Buffer.from(body).toString('utf8'),
+      body: Buffer.from(body.toBytes()).toString('utf8'),
       timeouts,
       atMs: this.#around.clock.passedMs,
       taken: 0,

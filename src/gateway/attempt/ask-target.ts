@@ -2,8 +2,10 @@
  * One attempt at one target: send, wait for the beginning of a usable answer, note how the target
  * did.
  */
+
 import { createHmac } from 'node:crypto'
 import type { Timekeeper } from '../../core/clock.ts'
+import { EditedBytes } from '../../core/edited-bytes.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -164,7 +166,7 @@ function openExchange(
     throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
   const headers = toOwnHeaders(input, one)
   return target.signing === undefined && !target.isGuarded
-    ? open(ports, input, one, { outgoing, common: target.common, headers, body: outgoing.body })
+    ? open(ports, input, one, { outgoing, common: target.common, headers })
     : openChecked(ports, input, one, { outgoing, headers })
 }
 
@@ -198,8 +200,6 @@ async function openChecked(
   { outgoing, headers: own }: PreparedRequest,
 ): Promise<OpenedExchange> {
   const { target, signal } = one
-  // Relayed bytes are only lent until the first wait.
-  const body = outgoing.type === 'relayed' ? new Uint8Array(outgoing.body) : outgoing.body
   const leftMs = () => timeUntil(ports.clock, input.endsAt)
   // A signature covers all headers, and takes the place of the key.
   const headers = target.signing === undefined ? own : target.common.join(own)
@@ -207,11 +207,11 @@ async function openChecked(
   const secrets =
     target.signing === undefined
       ? undefined
-      : await signRequest(target, { headers, body, signal, withinMs: leftMs() })
+      : await signRequest(target, { headers, body: outgoing.body, signal, withinMs: leftMs() })
   const addresses = target.isGuarded
     ? await resolve(ports, target, { signal, withinMs: leftMs() })
     : undefined
-  return open(ports, input, one, { outgoing, common, headers, body, secrets, addresses })
+  return open(ports, input, one, { outgoing, common, headers, secrets, addresses })
 }
 
 function open(
@@ -220,12 +220,11 @@ function open(
   { target, signal, attempt }: OneAttempt,
   prepared: PreparedRequest & {
     readonly common: CommonHeaders | undefined
-    readonly body: Uint8Array
     readonly secrets?: readonly string[] | undefined
     readonly addresses?: readonly string[] | undefined
   },
 ): OpenedExchange {
-  const { outgoing, common, headers, body, secrets, addresses } = prepared
+  const { outgoing, common, headers, secrets, addresses } = prepared
   const { connectMs, firstByteMs, idleMs } = ports.timeouts
   const exchange = ports.upstream.open({
     url: target.url,
@@ -233,7 +232,7 @@ function open(
     group: target.isGuarded ? 'owned' : target.providerId,
     common,
     headers,
-    body,
+    body: outgoing.body,
     timeouts: {
       connectMs,
       firstByteMs,
@@ -290,6 +289,7 @@ function toOutgoing(ports: AskPorts, input: Attempting, target: Target): Outgoin
     return {
       type: 'translated',
       ...translated,
+      body: new EditedBytes(translated.body),
       ignored: join(accepted.ignored, translated.ignored),
     }
   const { relayed } = target

@@ -2,6 +2,7 @@
  * Sends one request and reads just enough of the answer to know that it is one. Must not forward
  * anything.
  */
+import type { EditedBytes } from '../../core/edited-bytes.ts'
 import { callersTypeOf, GatewayError } from '../../core/errors.ts'
 import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -85,13 +86,14 @@ export interface AnswerExpectation {
 }
 
 /** The request that is sent; it decides whether the answer comes back as it is or is translated. */
-export type OutgoingRequest =
+export type OutgoingRequest = { readonly body: EditedBytes } & (
   | ({
       readonly type: 'relayed'
       readonly dialect: RelayedDialect
       readonly hidesUsage: boolean
-    } & Pick<TranslatedRequest, 'body' | 'ignored'>)
-  | ({ readonly type: 'translated' } & TranslatedRequest)
+    } & Pick<TranslatedRequest, 'ignored'>)
+  | ({ readonly type: 'translated' } & Omit<TranslatedRequest, 'body'>)
+)
 
 function createTap(outgoing: OutgoingRequest): StreamTap {
   return outgoing.type === 'relayed'

@@ -2,6 +2,7 @@
  * Makes of a credential what its vendor takes in its stead: a signature, or a token. Knows no
  * dialect.
  */
+import type { EditedBytes } from '../../core/edited-bytes.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
 import { waitWithin } from '../../upstream/wait-within.ts'
@@ -11,7 +12,7 @@ export interface UnsignedRequest {
   /** Changed in place: the signature or token goes where the key was. */
   readonly headers: Record<string, string>
   /** The body exactly as it will be sent. */
-  readonly body: Uint8Array
+  readonly body: EditedBytes
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal
   /** Milliseconds that this may take. */
@@ -60,7 +61,7 @@ async function signForAws(
     url: target.url,
     method: 'POST',
     headers: { 'content-type': headers['content-type'] ?? '' },
-    body,
+    body: body.toBytes(),
     region: awsRegionOf(target.url),
     service,
     credential,

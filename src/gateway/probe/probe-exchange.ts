@@ -2,7 +2,9 @@
  * One question of a probe and its answer, read as far as it is of use. It must not know what is
  * asked, nor what an answer means.
  */
+
 import type { Timekeeper } from '../../core/clock.ts'
+import { EditedBytes } from '../../core/edited-bytes.ts'
 import type { CredentialHeader } from '../../core/owned-model.ts'
 import type { HeaderFields } from '../../http/fields.ts'
 import { type AddressGuard, AddressRefusedError } from '../../upstream/address-guard.ts'
@@ -67,7 +69,7 @@ export async function exchangeForProbe(
       'content-type': 'application/json',
       'accept-encoding': 'identity',
     },
-    body: new TextEncoder().encode(JSON.stringify(body)),
+    body: new EditedBytes(new TextEncoder().encode(JSON.stringify(body))),
     timeouts: {
       connectMs: Math.min(leftMs, MAX_CONNECT_MS),
       firstByteMs: leftMs,

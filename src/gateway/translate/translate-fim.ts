@@ -33,7 +33,7 @@ export function translateFim(translation: FimTranslation): TranslatedRequest {
   const { accepted, target, dialect, codec, isStrict, callId, startedAtMs } = translation
   // The body for an upstream of the caller's dialect: what the gate decides is in it.
   const relayed = dialect.rewrite(accepted, target)
-  const request = decodeFimRequest(JSON.parse(decoder.decode(relayed.body)))
+  const request = decodeFimRequest(JSON.parse(decoder.decode(relayed.body.toBytes())))
   const encoded = codec.encodeRequest(request, target)
   if (isStrict) refuseIgnored(target, encoded.ignored)
   const facts = { callId, target: target.name, startedAtMs }

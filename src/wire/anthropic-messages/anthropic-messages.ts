@@ -11,7 +11,7 @@ import type {
   RelayRequest,
   RelayTarget,
 } from '../dialect.ts'
-import { type JsonObject, requestScratch, spliceJson } from '../json-splice.ts'
+import { editJson, type JsonObject } from '../json-splice.ts'
 import {
   checkFieldTypes,
   editAwayModel,
@@ -93,7 +93,7 @@ function rewrite({ body, defaults }: AcceptedRequest, target: RelayTarget): Rela
   const { edits: opened, leftOut } = editHistory(body, target, edits)
   if (opened.length > 0) edits.push(...opened)
   return {
-    body: spliceJson(body, edits, requestScratch),
+    body: editJson(body, edits),
     hidesUsage: false,
     ignored: written?.ignored,
     leftOut,

@@ -78,7 +78,7 @@ describe('a call that is relayed', () => {
       takesEffort: false,
     }
     const { body, hidesUsage } = anthropicCountTokens.rewrite(accepted, target)
-    expect(Buffer.from(body).toString()).toBe(text.replace('"g"', '"up"'))
+    expect(Buffer.from(body.toBytes()).toString()).toBe(text.replace('"g"', '"up"'))
     expect(hidesUsage).toBe(false)
     expect(
       anthropicCountTokens.readUsage({ input_tokens: 7, usage: { input_tokens: 7 } }),

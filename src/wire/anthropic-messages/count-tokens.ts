@@ -5,7 +5,7 @@
 import type { JsonRecord, UserPart } from '../chat-request.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import { noStream } from '../embeddings/no-stream.ts'
-import { type JsonObject, requestScratch, spliceJson } from '../json-splice.ts'
+import { editJson, type JsonObject } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
 import { decodeAnthropicRequest } from './decode-request.ts'
 import { editHistory } from './edit-history.ts'
@@ -20,7 +20,7 @@ export const anthropicCountTokens: RelayedDialect = {
     const edits = editModel(body, target.model)
     const { edits: opened, leftOut } = editHistory(body, target, edits)
     return {
-      body: spliceJson(body, [...edits, ...opened], requestScratch),
+      body: editJson(body, [...edits, ...opened]),
       hidesUsage: false,
       leftOut,
     }

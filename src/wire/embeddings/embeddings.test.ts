@@ -229,7 +229,7 @@ describe('a call that is relayed', () => {
       takesEffort: false,
     }
     const { body, hidesUsage } = openaiEmbeddings.rewrite(accepted, target)
-    expect(Buffer.from(body).toString()).toBe(
+    expect(Buffer.from(body.toBytes()).toString()).toBe(
       '{"input":[ 1,2 ],"model":"up","x":1.0,"stream":true}',
     )
     expect(hidesUsage).toBe(false)

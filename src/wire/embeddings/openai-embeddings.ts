@@ -4,7 +4,7 @@
  */
 import type { Usage } from '../../core/usage.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
-import { type JsonObject, requestScratch, spliceJson } from '../json-splice.ts'
+import { editJson, type JsonObject } from '../json-splice.ts'
 import { isRecord } from '../read-json.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
 import { noStream } from './no-stream.ts'
@@ -14,7 +14,7 @@ export const openaiEmbeddings: RelayedDialect = {
   envelope: 'nested',
   accept,
   rewrite: ({ body }, target) => ({
-    body: spliceJson(body, editModel(body, target.model), requestScratch),
+    body: editJson(body, editModel(body, target.model)),
     hidesUsage: false,
   }),
   isAnswer: ({ data }) => Array.isArray(data),

@@ -5,7 +5,7 @@ import type { GateDefaults } from '../../core/gate.ts'
 import type { DefaultsEditor } from '../defaults-editor.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
-import { type JsonEdit, type JsonObject, requestScratch, spliceJson } from '../json-splice.ts'
+import { editJson, type JsonEdit, type JsonObject } from '../json-splice.ts'
 import { ChatTap } from '../openai-chat/chat-tap.ts'
 import { isChatAnswer } from '../openai-chat/openai-chat.ts'
 import { editModel, readFlag, readGate } from '../request-fields.ts'
@@ -47,7 +47,7 @@ export function mistralShaped(options: {
         if (isLeftOut || isNoFlag) edits.push({ type: 'remove', member })
       }
       return {
-        body: spliceJson(body, edits, requestScratch),
+        body: editJson(body, edits),
         hidesUsage: false,
         ignored: written?.ignored,
       }

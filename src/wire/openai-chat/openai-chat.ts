@@ -6,9 +6,9 @@ import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
 import {
+  editJson,
   type JsonEdit,
   type JsonObject,
-  requestScratch,
   scanJsonObject,
   spliceJson,
 } from '../json-splice.ts'
@@ -63,7 +63,7 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   const usageEdit = request.stream && target.countsStreamsOnRequest ? askForUsage(body) : undefined
   if (usageEdit !== undefined) edits.push(usageEdit)
   return {
-    body: spliceJson(body, edits, requestScratch),
+    body: editJson(body, edits),
     hidesUsage: usageEdit !== undefined,
     ignored: written?.ignored,
   }

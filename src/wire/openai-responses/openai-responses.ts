@@ -8,12 +8,11 @@ import { spokenAt } from '../gate-defaults.ts'
 import { CLOSE_BRACE, COLON, OPEN_BRACE, QUOTE, skipSpace } from '../json-scan.ts'
 import {
   arrayElements,
+  editJson,
   type JsonEdit,
   type JsonMember,
   type JsonObject,
-  requestScratch,
   scanJsonObject,
-  spliceJson,
 } from '../json-splice.ts'
 import {
   checkFieldTypes,
@@ -209,7 +208,7 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
     edits.push({ type: 'replace', member: store, json: 'false' })
   if (target.isReasoningModel) edits.push(...includeEncryptedReasoning(body))
   return {
-    body: spliceJson(body, edits, requestScratch),
+    body: editJson(body, edits),
     hidesUsage: false,
     ignored: written?.ignored,
   }

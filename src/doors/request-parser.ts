@@ -127,7 +127,7 @@ function readStartLine(text: string): StartLine {
   if (newest.text === text) return newest
   const parts = START_LINE.exec(text)
   if (parts === null)
-    throw VERSION.test(text)
+    throw OTHER_VERSION.test(text)
       ? new RefusedRequest(505, 'Its version is not HTTP/1.1.')
       : new RefusedRequest(400, 'Its first line is no request line of HTTP/1.1.')
   const [, method = '', target = '', minor] = parts
@@ -141,7 +141,7 @@ const METHODS: ReadonlySet<string> = new Set([
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
 ])
 const START_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21-\x7e\x80-\xff]+) HTTP\/1\.([01])$/
-const VERSION = / HTTP\/\d+(?:\.\d+)?$/
+const OTHER_VERSION = / HTTP\/(?!1\.[01]$)\d+(?:\.\d+)?$/
 
 /** @throws RefusedRequest */
 function readUrl({ target, isOld }: StartLine, host: string | null): string {

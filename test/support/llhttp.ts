@@ -1,6 +1,6 @@
 /**
- * Reads answers by llhttp, the parser inside Node.js: what another program would understand of the
- * same bytes.
+ * Reads answers and requests by llhttp, the parser inside Node.js: what another program would
+ * understand of the same bytes.
  */
 
 export interface ReadAnswer {
@@ -11,21 +11,44 @@ export interface ReadAnswer {
   readonly body?: string
 }
 
-/** Runs inside Node.js, where the parser is. Of interim answers only the last counts. */
-const SCRIPT = `
-const { HTTPParser } = process.binding('http_parser')
+export interface ReadRequest {
+  readonly method: string
+  readonly target: string
+  readonly isOld: boolean
+  /** See `ReadAnswer.headers`. */
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: string
+  readonly isWhole: boolean
+  /** Another request may follow. */
+  readonly isPersistent: boolean
+}
+
+/** Runs inside Node.js, where the parser is. */
+const READING = `
+const { HTTPParser, allMethods } = process.binding('http_parser')
 const texts = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))
+const join = (pairs) => {
+  const joined = new Map()
+  for (let at = 0; at < pairs.length; at += 2) {
+    const name = pairs[at].toLowerCase()
+    joined.set(name, joined.has(name) ? joined.get(name) + ', ' + pairs[at + 1] : pairs[at + 1])
+  }
+  return [...joined]
+}
+`
+
+/** Of interim answers only the last counts. */
+const READ_ANSWER = `
 const read = (text) => {
   const bytes = Buffer.from(text, 'latin1')
   const parser = new HTTPParser()
   parser.initialize(HTTPParser.RESPONSE, {})
   let status, headers = [], body = '', isWhole = false
-  const add = (pairs) => { for (let at = 0; at < pairs.length; at += 2) headers.push([pairs[at].toLowerCase(), pairs[at + 1]]) }
   let isHead = true
   parser[HTTPParser.kOnMessageBegin | 0] = () => { isHead = true; headers = []; body = ''; isWhole = false }
-  parser[HTTPParser.kOnHeaders | 0] = (pairs) => { if (isHead) add(pairs) }
+  parser[HTTPParser.kOnHeaders | 0] = (pairs) => { if (isHead) headers.push(...pairs) }
   parser[HTTPParser.kOnHeadersComplete | 0] = (major, minor, pairs, method, url, code) => {
-    if (pairs) add(pairs)
+    if (pairs) headers.push(...pairs)
     isHead = false
     status = code
     return 0
@@ -36,16 +59,57 @@ const read = (text) => {
   const ended = done instanceof Error ? done : parser.finish()
   parser.close()
   if (ended instanceof Error || !isWhole) return { isWhole: false }
-  const joined = new Map()
-  for (const [name, value] of headers) joined.set(name, joined.has(name) ? joined.get(name) + ', ' + value : value)
-  return { isWhole: true, status, headers: [...joined], body }
+  return { isWhole: true, status, headers: join(headers), body }
 }
-process.stdout.write(JSON.stringify(texts.map(read)))
+`
+
+/** All of a connection, up to what is none or asks for another protocol. */
+const READ_REQUESTS = `
+const read = (text) => {
+  const parser = new HTTPParser()
+  parser.initialize(HTTPParser.REQUEST, {})
+  const requests = []
+  let headers = [], target = '', isHead = true
+  parser[HTTPParser.kOnMessageBegin | 0] = () => { isHead = true; headers = []; target = '' }
+  parser[HTTPParser.kOnHeaders | 0] = (pairs, url) => {
+    if (!isHead) return
+    headers.push(...pairs)
+    target += url
+  }
+  parser[HTTPParser.kOnHeadersComplete | 0] = (major, minor, pairs, method, url, code, reason, upgrade, isPersistent) => {
+    if (pairs) headers.push(...pairs)
+    if (url) target = url
+    isHead = false
+    requests.push({ method: allMethods[method], target, isOld: minor === 0, headers: join(headers), body: '', isWhole: false, isPersistent })
+    return 0
+  }
+  parser[HTTPParser.kOnBody | 0] = (piece) => { requests.at(-1).body += piece.toString('latin1') }
+  parser[HTTPParser.kOnMessageComplete | 0] = () => { requests.at(-1).isWhole = true }
+  parser.execute(Buffer.from(text, 'latin1'))
+  parser.close()
+  return requests
+}
 `
 
 /** @param texts a byte a character. Each is followed by the end of its connection. */
-export async function readByLlhttp(texts: readonly string[]): Promise<readonly ReadAnswer[]> {
-  const node = Bun.spawn(['node', '--no-deprecation', '-e', SCRIPT], {
+export function readByLlhttp(texts: readonly string[]): Promise<readonly ReadAnswer[]> {
+  return runInNode(READ_ANSWER, texts)
+}
+
+/**
+ * @param texts see `readByLlhttp`
+ * @returns of each the requests whose heads could be read, in order
+ */
+export function readRequestsByLlhttp(
+  texts: readonly string[],
+): Promise<readonly (readonly ReadRequest[])[]> {
+  return runInNode(READ_REQUESTS, texts)
+}
+
+/** @param reading defines the function `read` */
+async function runInNode<T>(reading: string, texts: readonly string[]): Promise<readonly T[]> {
+  const script = `${READING}${reading}process.stdout.write(JSON.stringify(texts.map(read)))`
+  const node = Bun.spawn(['node', '--no-deprecation', '-e', script], {
     stdin: new TextEncoder().encode(JSON.stringify(texts)),
     stdout: 'pipe',
     stderr: 'pipe',
@@ -55,6 +119,6 @@ export async function readByLlhttp(texts: readonly string[]): Promise<readonly R
     new Response(node.stderr).text(),
     node.exited,
   ])
-  if (code !== 0) throw new Error(`Node.js could not read the answers: ${complained}`)
-  return JSON.parse(said) as readonly ReadAnswer[]
+  if (code !== 0) throw new Error(`Node.js could not read the messages: ${complained}`)
+  return JSON.parse(said) as readonly T[]
 }

@@ -32,6 +32,13 @@ test.each([
   ])
 })
 
+test('fields of a name are one, and of cookies one list of cookies', () => {
+  expect(read('cookie: a=1', 'x: 1', 'Cookie: b=2', 'X: 2')).toEqual([
+    ['cookie', 'a=1; b=2'],
+    ['x', '1, 2'],
+  ])
+})
+
 test.each(['x-name', 'x-name : 1', 'x-name\u00e9: 1', ': 1', ' x-name: 1', 'x-name\u0000: 1'])(
   'a malformed field is rejected where a field stood before: %j',
   (line) => {

@@ -5,7 +5,10 @@
 
 /** The part of the web's `Headers` that is needed of a message. Names are in lower case. */
 export interface HeaderFields {
-  /** Fields of the same name are one, with `, ` between their values (RFC 9110 §5.3). */
+  /**
+   * Fields of the same name are one, with `, ` between their values (RFC 9110 §5.3); between those
+   * of `cookie` it is `; ` (RFC 9113 §8.2.3).
+   */
   get(name: string): string | null
   has(name: string): boolean
   /** Visits each name once. */
@@ -29,7 +32,7 @@ export class FieldLines implements HeaderFields {
     if (at === -1) {
       this.#names.push(name)
       this.#values.push(value)
-    } else this.#values[at] += `, ${value}`
+    } else this.#values[at] += (name === 'cookie' ? '; ' : ', ') + value
   }
 
   get(name: string): string | null {

@@ -197,11 +197,28 @@ export class ClientConnection implements RequestReceiver, RequestSource {
 
   #begin(request: ClientRequest): void {
     this.#isBegun = true
-    const { handle, refuseBroken } = this.#ports
-    handle(request).then(
-      (answer) => this.#answer(request, answer),
-      (thrown: unknown) => this.#answer(request, refuseBroken(thrown)),
-    )
+    try {
+      this.#ports.handle(request).then(
+        (answer) => this.#tryToAnswer(request, answer),
+        (thrown: unknown) => this.#fail(request, thrown),
+      )
+    } catch (thrown) {
+      this.#fail(request, thrown)
+    }
+  }
+
+  /** Nothing of an answer has been sent where it fails. */
+  #tryToAnswer(request: ClientRequest, answer: Answer): void {
+    try {
+      this.#answer(request, answer)
+    } catch (thrown) {
+      abandon(answer)
+      this.#fail(request, thrown)
+    }
+  }
+
+  #fail(request: ClientRequest, thrown: unknown): void {
+    this.#answer(request, this.#ports.refuseBroken(thrown))
   }
 
   /** What follows cannot be told apart any more. */
@@ -240,7 +257,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
       this.#sendWhole(`${this.#beginning(answer.status)}${answer.lines}`, answer.body, hasBody)
       this.#answered()
     } else if (answer instanceof StreamedAnswer) this.#sendStream(request, answer, hasBody)
-    else void this.#sendResponse(answer, hasBody)
+    else this.#sendResponse(answer, hasBody).catch((thrown: unknown) => this.#fail(request, thrown))
   }
 
   /** The runtime's own, which here are short. */
@@ -252,6 +269,8 @@ export class ClientConnection implements RequestReceiver, RequestSource {
       else if (name === 'connection') this.#isLast ||= value === 'close'
       else lines += fieldLine(name, value)
     const { status } = response
+    // The runtime's own for an error, or for what is no answer.
+    if (status < 200) throw new Error(`An answer cannot have the status ${status}.`)
     const content = response.body === null ? undefined : await response.blob()
     const body = content === undefined ? NOTHING : await content.bytes()
     if (this.#phase === 'over') return
@@ -453,7 +472,10 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     // Who says that no more comes has left: answers are for those who stay.
     end: (socket) => socket.data.#onOver(),
     close: (socket) => socket.data.#onOver(),
-    error: (socket) => socket.data.#onOver(),
+    error: (socket) => {
+      socket.terminate()
+      socket.data.#onOver()
+    },
   }
 }
 

@@ -1,0 +1,98 @@
+/**
+ * The server that clients connect to, over real sockets: what a client sees of each kind of answer,
+ * and when its connection ends. Time that a test waits for passes only when it says so.
+ */
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { pollUntil } from '../../test/support/poll-until.ts'
+import { connectRaw, finishedAnswer, sendRaw } from '../../test/support/raw-client.ts'
+import { StreamedAnswer, sendEach } from '../gateway/relay/streamed-answer.ts'
+import type { Answer, HttpRequest } from '../http/messages.ts'
+import { type Listener, type ListenOptions, listen } from './listen.ts'
+
+setDefaultTimeout(60_000)
+
+const opened: Listener[] = []
+afterEach(async () => {
+  for (const listener of opened.splice(0)) await listener.stop()
+})
+
+function open(
+  handle: (request: HttpRequest) => Promise<Answer>,
+  options: ListenOptions = {},
+): Listener {
+  const listener = listen({ host: '127.0.0.1', port: 0 }, handle, options)
+  opened.push(listener)
+  return listener
+}
+
+const head = (line: string, ...lines: readonly string[]) =>
+  [`${line} HTTP/1.1`, 'host: x', ...lines, '', ''].join('\r\n')
+const GET = head('GET /')
+
+describe('a handler that fails', () => {
+  test.each<readonly [string, () => unknown]>([
+    [
+      'at once',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+    ['later', () => Promise.reject(new Error('broken'))],
+    ['with no answer', async () => undefined],
+    ['with an answer of no status', async () => Response.error()],
+    [
+      'with a header that no client can read',
+      async () => new Response('x', { headers: { a: '\x01' } }),
+    ],
+    [
+      'with a header of a stream that no client can read',
+      async () => new StreamedAnswer(sendEach([]), { headers: { a: '\x01' } }),
+    ],
+    [
+      'with a body that was read',
+      async () => {
+        const response = new Response('x')
+        await response.text()
+        return response
+      },
+    ],
+    [
+      'with a body that breaks',
+      async () =>
+        new Response(
+          new ReadableStream({
+            pull() {
+              throw new Error('broken')
+            },
+          }),
+        ),
+    ],
+  ])('%s is told to its client, whose connection goes on', async (_name, handle) => {
+    const { url } = open((request) =>
+      request.url.endsWith('/next')
+        ? Promise.resolve(new Response('next'))
+        : (handle() as Promise<Answer>),
+    )
+    const connection = await connectRaw(url)
+    connection.send(GET)
+    const answer = await finishedAnswer(connection)
+    expect(answer).toMatchObject({ status: 500, complete: true })
+    expect(JSON.parse(answer.text)).toMatchObject({ error: 'internal_error' })
+    connection.send(head('GET /next', 'connection: close'))
+    await pollUntil('the end', () => connection.closed)
+    expect(connection.received().toString()).toEndWith('next')
+  })
+
+  test('with a stream is told about it no more', async () => {
+    let cancelled = 0
+    const { url } = open(
+      async () =>
+        new StreamedAnswer(sendEach([]), {
+          headers: { a: '\x01' },
+          onLeft: async () => void (cancelled += 1),
+        }),
+    )
+    expect((await sendRaw(url, GET)).status).toBe(500)
+    expect(cancelled).toBe(1)
+  })
+})

@@ -5,7 +5,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket, SocketHandler } from 'bun'
 import { StreamedAnswer } from '../gateway/relay/streamed-answer.ts'
-import { MalformedMessage } from '../http/message-parser.ts'
+import { hasToken, MalformedMessage } from '../http/message-parser.ts'
 import { type Answer, fieldLine, WholeAnswer } from '../http/messages.ts'
 import { ClientRequest, type RequestSource } from './client-request.ts'
 import {
@@ -254,7 +254,9 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     }
     const hasBody = request.method !== 'HEAD'
     if (answer instanceof WholeAnswer) {
-      this.#sendWhole(`${this.#beginning(answer.status)}${answer.lines}`, answer.body, hasBody)
+      const head = `${this.#beginning(answer.status)}${answer.lines}`
+      if (HAS_NO_BODY.has(answer.status)) this.#sendHead(`${head}\r\n`)
+      else this.#sendWhole(head, answer.body, hasBody)
       this.#answered()
     } else if (answer instanceof StreamedAnswer) this.#sendStream(request, answer, hasBody)
     else this.#sendResponse(answer, hasBody).catch((thrown: unknown) => this.#fail(request, thrown))
@@ -266,8 +268,8 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     let length: string | undefined
     for (const [name, value] of response.headers)
       if (name === 'content-length') length = value
-      else if (name === 'connection') this.#isLast ||= value === 'close'
-      else lines += fieldLine(name, value)
+      else if (name === 'connection') this.#isLast ||= hasToken(value, 'close')
+      else if (!OURS.has(name)) lines += fieldLine(name, value)
     const { status } = response
     // The runtime's own for an error, or for what is no answer.
     if (status < 200) throw new Error(`An answer cannot have the status ${status}.`)
@@ -288,7 +290,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (!isChunked) this.#isLast = true
     let head = this.#beginning(answer.status)
     for (const [name, value] of answer.headers) head += fieldLine(name, value)
-    if (!hasBody) {
+    if (!hasBody || HAS_NO_BODY.has(answer.status)) {
       abandon(answer)
       this.#sendHead(`${head}\r\n`)
       this.#answered()
@@ -543,6 +545,8 @@ function statusLine(status: number): string {
 }
 
 const HAS_NO_BODY: ReadonlySet<number> = new Set([204, 304])
+/** Headers of answers that the connection itself decides. */
+const OURS: ReadonlySet<string> = new Set(['date', 'keep-alive', 'transfer-encoding'])
 const CLOSE = 'connection: close\r\n'
 const KEEP_ALIVE = 'connection: keep-alive\r\n'
 const CHUNKED = 'transfer-encoding: chunked\r\n'

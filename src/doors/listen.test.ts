@@ -6,7 +6,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import { connectRaw, finishedAnswer, sendRaw } from '../../test/support/raw-client.ts'
 import { StreamedAnswer, sendEach } from '../gateway/relay/streamed-answer.ts'
-import type { Answer, HttpRequest } from '../http/messages.ts'
+import { type Answer, type HttpRequest, WholeAnswer } from '../http/messages.ts'
 import { type Listener, type ListenOptions, listen } from './listen.ts'
 
 setDefaultTimeout(60_000)
@@ -89,10 +89,64 @@ describe('a handler that fails', () => {
       async () =>
         new StreamedAnswer(sendEach([]), {
           headers: { a: '\x01' },
-          onLeft: async () => void (cancelled += 1),
+          onLeft: async () => {
+            cancelled += 1
+          },
         }),
     )
     expect((await sendRaw(url, GET)).status).toBe(500)
     expect(cancelled).toBe(1)
+  })
+})
+
+describe('the framing of an answer is the server’s own:', () => {
+  const sent = async (answer: Answer, request = GET) => {
+    const { url } = open(async () => answer)
+    const connection = await connectRaw(url)
+    connection.send(request)
+    connection.send(head('GET /', 'connection: close'))
+    await pollUntil('the end', () => connection.closed)
+    const [first = ''] = connection
+      .received()
+      .toString()
+      .split(/(?<=\r\n\r\n)/)
+    return { head: first, all: connection.received().toString() }
+  }
+
+  test.each([
+    ['whole, 204', () => new WholeAnswer(204, 'x-a: b\r\n', Buffer.from('x'))],
+    ['whole, 304', () => new WholeAnswer(304, 'x-a: b\r\n', Buffer.alloc(0))],
+    ['of the runtime, 204', () => new Response(null, { status: 204, headers: { 'x-a': 'b' } })],
+    ['of the runtime, 304', () => new Response(null, { status: 304, headers: { 'x-a': 'b' } })],
+    [
+      'in pieces, 204',
+      () => new StreamedAnswer(sendEach([]), { status: 204, headers: { 'x-a': 'b' } }),
+    ],
+  ])('a status without a body has no length and no chunks: %s', async (_name, answer) => {
+    const { head: first, all } = await sent(answer())
+    expect(first).toMatch(/^HTTP\/1\.1 [23]04 [A-Za-z ]+\r\ndate: [^\r]+\r\nx-a: b\r\n\r\n$/)
+    // The next answer follows at once.
+    expect(all.slice(first.length)).toStartWith('HTTP/1.1 ')
+  })
+
+  test('headers that a handler sets about it do not count', async () => {
+    const headers = {
+      'transfer-encoding': 'chunked',
+      'content-length': '7',
+      date: 'Thu, 01 Jan 1970 00:00:00 GMT',
+      'keep-alive': 'timeout=1',
+    }
+    const { head: first } = await sent(new Response('hello', { headers }))
+    expect(first).toMatch(
+      /^HTTP\/1\.1 200 OK\r\ndate: [^\r]+\r\ncontent-type: text\/plain;charset=utf-8\r\ncontent-length: 5\r\n\r\n$/i,
+    )
+  })
+
+  test('a handler that ends the connection does, in any spelling', async () => {
+    const { url } = open(async () => new Response('x', { headers: { connection: 'x, Close' } }))
+    const connection = await connectRaw(url)
+    connection.send(GET)
+    await pollUntil('the end', () => connection.closed)
+    expect(connection.answer()).toMatchObject({ headers: { connection: 'close' }, text: 'x' })
   })
 })

@@ -30,6 +30,8 @@ export class ClientRequest implements HttpRequest {
   #waitingBytes = 0
   #isWhole = false
   #isCopied = false
+  /** Somebody has asked for the body. */
+  #isWanted = false
   #lost: Error | undefined
   #collected: PromiseWithResolvers<Uint8Array> | undefined
   /** Where the pieces of a known length are put together. */
@@ -165,7 +167,9 @@ export class ClientRequest implements HttpRequest {
   }
 
   #want(): void {
-    if (this.head.awaitsContinue && this.#waitingBytes === 0) this.#source.sendContinue()
+    const isFirst = !this.#isWanted
+    this.#isWanted = true
+    if (isFirst && this.head.awaitsContinue && this.#waitingBytes === 0) this.#source.sendContinue()
     this.#source.resume()
   }
 

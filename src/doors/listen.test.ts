@@ -6,7 +6,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import { connectRaw, finishedAnswer, sendRaw } from '../../test/support/raw-client.ts'
 import { StreamedAnswer, sendEach } from '../gateway/relay/streamed-answer.ts'
-import { type Answer, type HttpRequest, WholeAnswer } from '../http/messages.ts'
+import { type Answer, type HttpRequest, toRequest, WholeAnswer } from '../http/messages.ts'
 import { type Listener, type ListenOptions, listen } from './listen.ts'
 
 setDefaultTimeout(60_000)
@@ -148,5 +148,51 @@ describe('the framing of an answer is the server’s own:', () => {
     connection.send(GET)
     await pollUntil('the end', () => connection.closed)
     expect(connection.answer()).toMatchObject({ headers: { connection: 'close' }, text: 'x' })
+  })
+})
+
+describe('a client that waits with its body', () => {
+  const waiting = (...lines: readonly string[]) => head('POST /', 'expect: 100-continue', ...lines)
+  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+
+  test.each<readonly [string, (request: HttpRequest) => Promise<string>]>([
+    ['as a whole', async (request) => Buffer.from(await request.bytes()).toString()],
+    ['by the web’s own request', (request) => toRequest(request).text()],
+    ['piece by piece', async (request) => new Response(request.body).text()],
+  ])('hears once that it is wanted, and its body is read %s', async (_name, read) => {
+    const { url } = open(async (request) => new Response(`read ${await read(request)}`))
+    const connection = await connectRaw(url)
+    connection.send(waiting('content-length: 6', 'connection: close'))
+    await pollUntil('the word to go on', () => connection.received().toString() === CONTINUE)
+    for (const piece of ['he', 'll', 'o!']) {
+      connection.send(piece)
+      await Bun.sleep(10)
+    }
+    await pollUntil('the end', () => connection.closed)
+    const text = connection.received().toString()
+    expect(text.split(CONTINUE)).toEqual(['', expect.stringMatching(/^HTTP\/1\.1 200 OK\r\n/)])
+    expect(text).toEndWith('read hello!')
+  })
+
+  test('hears nothing of it where the answer needs no body, and has to begin anew', async () => {
+    const { url } = open(async () => new Response('too large', { status: 413 }))
+    const connection = await connectRaw(url)
+    connection.send(waiting('content-length: 6'))
+    await pollUntil('the end', () => connection.closed)
+    expect(connection.answer()).toMatchObject({ status: 413, headers: { connection: 'close' } })
+  })
+
+  test('hears nothing of it where its body has come already, or where there is none', async () => {
+    const { url } = open(async (request) => new Response(await toRequest(request).text()))
+    const connection = await connectRaw(url)
+    connection.send(`${waiting('content-length: 2')}hi${waiting('content-length: 0')}`)
+    connection.send(head('GET /', 'connection: close'))
+    await pollUntil('the end', () => connection.closed)
+    expect(
+      connection
+        .received()
+        .toString()
+        .match(/HTTP\/1\.1 \d+/g),
+    ).toEqual(Array(3).fill('HTTP/1.1 200'))
   })
 })

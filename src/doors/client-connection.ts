@@ -86,6 +86,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   #unsent: Uint8Array[] = []
   #drained: PromiseWithResolvers<void> | undefined
   #stream: StreamedAnswer | undefined
+  /** Of the open request, where its handler wants to know. */
   #leaving: AbortController | undefined
   /** When it is closed unless something happens; infinite while somebody works for it. */
   #dueAt: number
@@ -329,6 +330,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     }
     if (this.#request?.isWhole !== true) return
     this.#request = undefined
+    this.#leaving = undefined
     this.#phase = 'waiting'
     this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
     this.#parser.expectNext()

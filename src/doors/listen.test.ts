@@ -196,3 +196,95 @@ describe('a client that waits with its body', () => {
     ).toEqual(Array(3).fill('HTTP/1.1 200'))
   })
 })
+
+describe('a client that leaves', () => {
+  test('aborts the request that is open and none before it', async () => {
+    const signals: AbortSignal[] = []
+    const held = Promise.withResolvers<Answer>()
+    const { url } = open((request) => {
+      signals.push(request.signal)
+      return signals.length < 3 ? Promise.resolve(new Response('x')) : held.promise
+    })
+    const connection = await connectRaw(url)
+    connection.send(GET.repeat(3))
+    await pollUntil('the last request', () => signals.length === 3)
+    connection.destroy()
+    await pollUntil('its end', () => signals[2]?.aborted)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, true])
+    held.resolve(new Response('late'))
+  })
+
+  test('before its answer has that given up, and never begun', async () => {
+    const held = Promise.withResolvers<Answer>()
+    let isAsked = false
+    let left = 0
+    let sent = 0
+    const { url } = open((request) => {
+      isAsked = true
+      request.signal.addEventListener('abort', () => {
+        const answer = new StreamedAnswer(
+          async () => {
+            sent += 1
+          },
+          {
+            headers: {},
+            onLeft: async () => {
+              left += 1
+            },
+          },
+        )
+        held.resolve(answer)
+      })
+      return held.promise
+    })
+    const connection = await connectRaw(url)
+    connection.send(GET)
+    await pollUntil('the request', () => isAsked)
+    connection.destroy()
+    await pollUntil('the end', () => left > 0)
+    expect({ left, sent }).toEqual({ left: 1, sent: 0 })
+  })
+
+  test('in a stream is told to it once', async () => {
+    let told = 0
+    const { url } = open(
+      async () =>
+        new StreamedAnswer(
+          async (client) => {
+            const left = Promise.withResolvers<void>()
+            client.whenLeft(() => {
+              told += 1
+              left.resolve()
+            })
+            await client.write(Buffer.from('begun'))
+            await left.promise
+          },
+          { headers: {} },
+        ),
+    )
+    const connection = await connectRaw(url)
+    connection.send(GET)
+    await pollUntil('its beginning', () => connection.received().includes('begun'))
+    connection.destroy()
+    await pollUntil('its end', () => told > 0)
+    await Bun.sleep(20)
+    expect(told).toBe(1)
+  })
+
+  test.each<readonly [string, (request: HttpRequest) => Promise<unknown>]>([
+    ['as a whole', (request) => request.bytes()],
+    ['by the web’s own request', (request) => toRequest(request).text()],
+    ['piece by piece', (request) => new Response(request.body).text()],
+  ])('in its body breaks the reading of it %s', async (_name, read) => {
+    const ended = Promise.withResolvers<unknown>()
+    const { url } = open(async (request) => {
+      await read(request).then(ended.resolve, ended.resolve)
+      return new Response('x')
+    })
+    const connection = await connectRaw(url)
+    connection.send(`${head('POST /', 'content-length: 6')}he`)
+    await Bun.sleep(20)
+    connection.destroy()
+    expect(await ended.promise).toBeInstanceOf(Error)
+  })
+})

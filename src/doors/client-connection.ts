@@ -109,9 +109,9 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     return this.#socket.remoteAddress
   }
 
-  /** A request is open: its answer, or its body, is not over. */
+  /** A request is open: its answer, or its body, is not over, or its client has yet to take it. */
   get isBusy(): boolean {
-    return this.#phase === 'asked'
+    return this.#phase === 'asked' || this.#unsent.length > 0
   }
 
   sendContinue(): void {
@@ -132,8 +132,10 @@ export class ClientConnection implements RequestReceiver, RequestSource {
 
   /** Closes it where it waited too long. */
   sweep(now: number): void {
-    const isStalled = this.#unsent.length > 0 && now - this.#takenAt >= this.#ports.limits.stallMs
-    if (isStalled || now >= this.#dueAt) this.#socket.terminate()
+    // A client that still takes an answer is not idle.
+    if (this.#unsent.length > 0) {
+      if (now - this.#takenAt >= this.#ports.limits.stallMs) this.#socket.terminate()
+    } else if (now >= this.#dueAt) this.cut()
   }
 
   /** Closes it unless a request is open. */
@@ -141,9 +143,10 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (this.#phase === 'waiting') this.#leave()
   }
 
-  /** Cuts whatever is under way. */
+  /** Cuts whatever is under way. The kernel still delivers what it has of an answer before it. */
   cut(): void {
-    this.#socket.terminate()
+    if (this.isBusy) this.#socket.terminate()
+    else this.#socket.end()
   }
 
   onRequest(head: RequestHead): void {
@@ -461,6 +464,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     }
     this.#drained?.resolve()
     this.#drained = undefined
+    if (this.#phase !== 'asked') this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
     if (this.#phase === 'leaving') this.#leave()
   }
 

@@ -254,7 +254,6 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (!request.isWhole) {
       request.drop()
       if ((request.head.bodyBytes ?? 0) > MAX_DROPPED_BYTES) this.#isLast = true
-      this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
     }
     const hasBody = request.method !== 'HEAD'
     if (answer instanceof WholeAnswer) {
@@ -321,6 +320,8 @@ export class ClientConnection implements RequestReceiver, RequestSource {
 
   #answered(): void {
     this.#isAnswered = true
+    // For the rest of a body that nobody reads.
+    if (this.#request?.isWhole !== true) this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
     this.#finish()
   }
 

@@ -363,3 +363,85 @@ describe('an answer that its client reads slowly', () => {
     expect(connection.answer().complete).toBeTrue()
   })
 })
+
+describe('a body that nobody reads', () => {
+  test('ends no stream that is under way', async () => {
+    const clock = new ScriptedClock()
+    const go = Promise.withResolvers<void>()
+    async function* pieces() {
+      yield Buffer.from('begun, ')
+      await go.promise
+      yield Buffer.from('ended')
+    }
+    const { url } = open(async () => new StreamedAnswer(sendEach(pieces()), { headers: {} }), {
+      connections: LIMITS,
+      clock,
+    })
+    const connection = await connectRaw(url)
+    connection.send(`${head('POST /', 'content-length: 6')}he`)
+    await pollUntil('its beginning', () => connection.answer().text === 'begun, ')
+    connection.send('ll')
+    await clock.advance(10 * LIMITS.idleMs)
+    go.resolve()
+    expect(await finishedAnswer(connection)).toMatchObject({ complete: true, text: 'begun, ended' })
+    // The next request follows after the rest of it.
+    connection.send(`o!${head('GET /', 'connection: close')}`)
+    await pollUntil('the end', () => connection.closed)
+    expect(connection.received().toString().split('begun, ')).toHaveLength(3)
+  })
+
+  test('is waited for a while after the answer', async () => {
+    const clock = new ScriptedClock()
+    const { url } = open(async () => new Response('early'), { connections: LIMITS, clock })
+    const connection = await connectRaw(url)
+    connection.send(`${head('POST /', 'content-length: 6')}he`)
+    await finishedAnswer(connection)
+    await clock.advance(LIMITS.idleMs - 10_000)
+    connection.send('ll')
+    await Bun.sleep(20)
+    expect(connection.closed).toBeFalse()
+    await clock.advance(20_000)
+    await pollUntil('the end', () => connection.closed)
+  })
+
+  test.each([
+    ['and has a length', 'content-length: 100000000', (piece: string) => piece],
+    [
+      'and comes in chunks',
+      'transfer-encoding: chunked',
+      (piece: string) => `${piece.length.toString(16)}\r\n${piece}\r\n`,
+    ],
+  ])('%s takes nothing of the answer away, however much comes', async (_name, framing, frame) => {
+    const { url } = open(async () => new Response('early'))
+    const connection = await connectRaw(url)
+    connection.send(head('POST /', framing))
+    const piece = frame('x'.repeat(1_000_000))
+    let taken = 0
+    for (let count = 0; count < 20; count += 1)
+      connection.socket.write(piece, () => {
+        taken += 1
+      })
+    await pollUntil('the taking', () => taken === 20)
+    expect(connection.answer()).toMatchObject({ status: 200, text: 'early', complete: true })
+    connection.destroy()
+  })
+
+  test('is kept up to a bound while its handler works', async () => {
+    const held = Promise.withResolvers<Answer>()
+    const { url } = open(() => held.promise)
+    const connection = await connectRaw(url)
+    connection.send(head('POST /', 'content-length: 100000000'))
+    let taken = 0
+    for (let count = 0; count < 50; count += 1)
+      connection.socket.write('x'.repeat(1_000_000), () => {
+        taken += 1
+      })
+    await Bun.sleep(200)
+    // The kernel has some.
+    expect(taken).toBeLessThan(20)
+    held.resolve(new Response('answered'))
+    await pollUntil('the taking', () => taken === 50)
+    expect(connection.answer()).toMatchObject({ text: 'answered', complete: true })
+    connection.destroy()
+  })
+})

@@ -353,7 +353,10 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (this.#phase === 'over') return
     if (this.#phase !== 'leaving') this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
     this.#phase = 'leaving'
+    // To close on what has come behind the last request would take the answer from its client.
+    if (this.#ahead.length > 0) this.#isBroken = true
     this.#ahead = NOTHING
+    this.resume()
     if (this.#unsent.length > 0) return
     if (!this.#isBroken && this.#request?.isWhole !== false) this.#socket.end()
     else this.#socket.shutdown()

@@ -445,3 +445,118 @@ describe('a body that nobody reads', () => {
     connection.destroy()
   })
 })
+
+describe('requests one behind the other', () => {
+  const places = (text: string) =>
+    [...text.matchAll(/place=(\d+);/g)].map(([, place]) => Number(place))
+  const placeOf = (request: HttpRequest) => Number(request.url.split('?')[1])
+
+  test('are answered in their order, a thousand of them, whatever takes longer', async () => {
+    let open_ = 0
+    let most = 0
+    const { url } = open(async (request) => {
+      open_ += 1
+      most = Math.max(most, open_)
+      const place = placeOf(request)
+      if (place % 100 === 0) await Bun.sleep(5)
+      const body = Buffer.from(`place=${place};`)
+      open_ -= 1
+      if (place % 3 === 0) return new WholeAnswer(200, '', body)
+      if (place % 3 === 1)
+        return new StreamedAnswer(sendEach([body, body.subarray(0, 0)]), { headers: {} })
+      return new Response(body)
+    })
+    const connection = await connectRaw(url)
+    const all = Array.from({ length: 1_000 }, (_, place) =>
+      place % 2 === 0
+        ? head(`GET /?${place}`)
+        : `${head(`POST /?${place}`, 'content-length: 3')}abc`,
+    )
+    connection.send(all.join(''))
+    connection.send(head('GET /?1000', 'connection: close'))
+    await pollUntil('the end', () => connection.closed)
+    expect(places(connection.received().toString())).toEqual(
+      Array.from({ length: 1_001 }, (_, place) => place),
+    )
+    expect(most).toBe(1)
+  })
+
+  test('wait while a stream is under way, and what is behind them stays in the kernel', async () => {
+    const go = Promise.withResolvers<void>()
+    async function* pieces() {
+      yield Buffer.from('place=0;')
+      await go.promise
+    }
+    const { url } = open(async (request) =>
+      placeOf(request) === 0
+        ? new StreamedAnswer(sendEach(pieces()), { headers: {} })
+        : new Response(`place=${placeOf(request)};`),
+    )
+    const connection = await connectRaw(url)
+    connection.send(head('GET /?0'))
+    await pollUntil('the stream', () => connection.received().includes('place=0'))
+    const request = `${head('POST /?1', 'content-length: 100000')}${'x'.repeat(100_000)}`
+    let taken = 0
+    for (let count = 0; count < 300; count += 1)
+      connection.socket.write(request, () => {
+        taken += 1
+      })
+    connection.send(head('GET /?2', 'connection: close'))
+    await Bun.sleep(200)
+    expect(places(connection.received().toString())).toEqual([0])
+    expect(taken).toBeLessThan(200)
+    go.resolve()
+    await pollUntil('the end', () => connection.closed)
+    expect(places(connection.received().toString())).toEqual([0, ...Array(300).fill(1), 2])
+  })
+
+  test('that come byte by byte cost in proportion to their length', async () => {
+    const go = Promise.withResolvers<Answer>()
+    const { url } = open(() => go.promise)
+    const connection = await connectRaw(url)
+    connection.send(GET)
+    const bytes = Buffer.from(GET.repeat(600))
+    for (let at = 0; at < bytes.length; at += 1) {
+      connection.socket.write(bytes.subarray(at, at + 1))
+      if (at % 16 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    go.resolve(new Response('x'))
+    connection.send(head('GET /', 'connection: close'))
+    await pollUntil('the end', () => connection.closed)
+  })
+
+  test('behind the last one are dropped, and the answer arrives without a reset', async () => {
+    const asked: string[] = []
+    const { url } = open(async (request) => {
+      asked.push(request.url)
+      await Bun.sleep(50)
+      return new Response('last')
+    })
+    const connection = await connectRaw(url)
+    let error: Error | undefined
+    connection.socket.on('error', (thrown) => {
+      error = thrown
+    })
+    connection.send(head('GET /a', 'connection: close'))
+    for (let count = 0; count < 100; count += 1) connection.send(GET.repeat(100))
+    await pollUntil('the end', () => connection.closed)
+    expect(connection.answer()).toMatchObject({ text: 'last', complete: true })
+    expect(asked).toEqual(['http://x/a'])
+    expect(error).toBeUndefined()
+  })
+
+  test('that cannot be read are refused after the answers before them', async () => {
+    const { url } = open(async () => new Response('fine'))
+    const connection = await connectRaw(url)
+    connection.send(`${GET}${GET}GET / HTTP/3.0\r\n\r\n${GET}`)
+    await pollUntil('the end', () => connection.closed)
+    expect(
+      [
+        ...connection
+          .received()
+          .toString()
+          .matchAll(/HTTP\/1\.1 (\d+)/g),
+      ].map(([, status]) => status),
+    ).toEqual(['200', '200', '505'])
+  })
+})

@@ -67,6 +67,9 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   readonly #ports: ConnectionPorts
   readonly #socket: Socket<ClientConnection>
   readonly #parser = new RequestParser(this)
+  // Functions for each request would cost as much as a header.
+  readonly #onAnswer = (answer: Answer) => this.#tryToAnswer(answer)
+  readonly #onFailure = (thrown: unknown) => this.#fail(thrown)
   #phase: Phase = 'waiting'
   #request: ClientRequest | undefined
   /** Its handler was asked, after what had come of its body. */
@@ -86,8 +89,6 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   #unsent: Uint8Array[] = []
   #drained: PromiseWithResolvers<void> | undefined
   #stream: StreamedAnswer | undefined
-  /** Of the open request, where its handler wants to know. */
-  #leaving: AbortController | undefined
   /** When it is closed unless something happens; infinite while somebody works for it. */
   #dueAt: number
   /** When the client took something of an answer last. */
@@ -97,12 +98,6 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#ports = ports
     this.#socket = socket
     this.#dueAt = ports.now() + ports.limits.idleMs
-  }
-
-  get signal(): AbortSignal {
-    if (this.#phase === 'over') return AbortSignal.abort()
-    this.#leaving ??= new AbortController()
-    return this.#leaving.signal
   }
 
   get remoteAddress(): string | undefined {
@@ -202,27 +197,24 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   #begin(request: ClientRequest): void {
     this.#isBegun = true
     try {
-      this.#ports.handle(request).then(
-        (answer) => this.#tryToAnswer(request, answer),
-        (thrown: unknown) => this.#fail(request, thrown),
-      )
+      this.#ports.handle(request).then(this.#onAnswer, this.#onFailure)
     } catch (thrown) {
-      this.#fail(request, thrown)
+      this.#fail(thrown)
     }
   }
 
   /** Nothing of an answer has been sent where it fails. */
-  #tryToAnswer(request: ClientRequest, answer: Answer): void {
+  #tryToAnswer(answer: Answer): void {
     try {
-      this.#answer(request, answer)
+      this.#answer(answer)
     } catch (thrown) {
       abandon(answer)
-      this.#fail(request, thrown)
+      this.#fail(thrown)
     }
   }
 
-  #fail(request: ClientRequest, thrown: unknown): void {
-    this.#answer(request, this.#ports.refuseBroken(thrown))
+  #fail(thrown: unknown): void {
+    this.#answer(this.#ports.refuseBroken(thrown))
   }
 
   /** What follows cannot be told apart any more. */
@@ -242,8 +234,9 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#leave()
   }
 
-  #answer(request: ClientRequest, answer: Answer): void {
-    if (this.#phase === 'over') {
+  #answer(answer: Answer): void {
+    const request = this.#request
+    if (this.#phase === 'over' || request === undefined) {
       abandon(answer)
       return
     }
@@ -262,7 +255,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
       else this.#sendWhole(head, answer.body, hasBody)
       this.#answered()
     } else if (answer instanceof StreamedAnswer) this.#sendStream(request, answer, hasBody)
-    else this.#sendResponse(answer, hasBody).catch((thrown: unknown) => this.#fail(request, thrown))
+    else this.#sendResponse(answer, hasBody).catch(this.#onFailure)
   }
 
   /** The runtime's own, which here are short. */
@@ -334,7 +327,6 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     }
     if (this.#request?.isWhole !== true) return
     this.#request = undefined
-    this.#leaving = undefined
     this.#phase = 'waiting'
     this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
     this.#parser.expectNext()
@@ -367,9 +359,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#phase = 'over'
     this.#unsent = []
     this.#ports.onOver(this)
-    const left = new Error('The client closed its connection.')
-    this.#leaving?.abort(left)
-    this.#request?.onLost(left)
+    this.#request?.onLeft(new Error('The client closed its connection.'))
     if (this.#stream !== undefined) abandon(this.#stream)
     this.#drained?.resolve()
   }

@@ -2,14 +2,14 @@
  * A client's request as handlers see it, with a body that comes while they work. Knows no socket,
  * and not what is asked.
  */
+
 import type { FieldLines } from '../http/fields.ts'
+import { Leaving } from '../http/leave-signal.ts'
 import type { HttpRequest } from '../http/messages.ts'
 import type { RequestHead } from './request-parser.ts'
 
 /** The connection that a request came over. */
 export interface RequestSource {
-  /** Aborts when the client leaves. */
-  readonly signal: AbortSignal
   readonly remoteAddress: string | undefined
   /** The body is wanted: its client may wait until it hears so. */
   sendContinue(): void
@@ -24,6 +24,7 @@ type Body = 'unread' | 'collected' | 'streamed' | 'dropped'
 
 export class ClientRequest implements HttpRequest {
   readonly head: RequestHead
+  readonly signal = new Leaving()
   readonly #source: RequestSource
   #use: Body = 'unread'
   #pieces: Uint8Array[] = []
@@ -39,8 +40,6 @@ export class ClientRequest implements HttpRequest {
   #filled = 0
   #stream: ReadableStream<Uint8Array> | undefined
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  /** Of the web's own request, where one was made. */
-  #leaving: AbortController | undefined
 
   constructor(head: RequestHead, source: RequestSource) {
     this.head = head
@@ -57,10 +56,6 @@ export class ClientRequest implements HttpRequest {
 
   get headers(): FieldLines {
     return this.head.headers
-  }
-
-  get signal(): AbortSignal {
-    return this.#source.signal
   }
 
   get remoteAddress(): string | undefined {
@@ -103,8 +98,9 @@ export class ClientRequest implements HttpRequest {
   toRequest(): Request {
     const { method, url, headers } = this.head
     const leaving = new AbortController()
-    this.#leaving = leaving
-    if (this.#lost !== undefined) leaving.abort(this.#lost)
+    const leave = () => leaving.abort(this.#lost)
+    if (this.signal.aborted) leave()
+    else this.signal.addEventListener('abort', leave)
     const own = new Headers()
     headers.forEach((value, name) => {
       own.append(name, value)
@@ -155,11 +151,16 @@ export class ClientRequest implements HttpRequest {
     this.#collected = undefined
   }
 
-  /** Its client has left, or what came is no body. */
+  /** Its client has left. */
+  onLeft(cause: Error): void {
+    this.onLost(cause)
+    this.signal.abort()
+  }
+
+  /** No more of its body comes. */
   onLost(cause: Error): void {
     if (this.#lost !== undefined) return
     this.#lost = cause
-    this.#leaving?.abort(cause)
     if (this.#isWhole) return
     this.#collected?.reject(cause)
     this.#collected = undefined

@@ -7,6 +7,7 @@ import { pollUntil } from '../../test/support/poll-until.ts'
 import { connectRaw, finishedAnswer, sendRaw } from '../../test/support/raw-client.ts'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { StreamedAnswer, sendEach } from '../gateway/relay/streamed-answer.ts'
+import type { LeaveSignal } from '../http/leave-signal.ts'
 import { type Answer, type HttpRequest, toRequest, WholeAnswer } from '../http/messages.ts'
 import { type Listener, type ListenOptions, listen } from './listen.ts'
 
@@ -198,7 +199,7 @@ describe('a client that waits with its body', () => {
 
 describe('a client that leaves', () => {
   test('aborts the request that is open and none before it', async () => {
-    const signals: AbortSignal[] = []
+    const signals: LeaveSignal[] = []
     const held = Promise.withResolvers<Answer>()
     const { url } = open((request) => {
       signals.push(request.signal)

@@ -2,7 +2,9 @@
  * A request as its handlers see it, and an answer that is whole. The web's own `Request` and
  * `Response` fit too. Knows no connection and no LLM.
  */
+
 import type { HeaderFields } from './fields.ts'
+import type { LeaveSignal } from './leave-signal.ts'
 
 /** The part of the web's `Request` that handlers need. */
 export interface HttpRequest {
@@ -11,7 +13,7 @@ export interface HttpRequest {
   readonly url: string
   readonly headers: HeaderFields
   /** Aborts when its client leaves. */
-  readonly signal: AbortSignal
+  readonly signal: LeaveSignal
   /** Null: it has none. */
   readonly body: ReadableStream<Uint8Array> | null
   /** The whole body. */

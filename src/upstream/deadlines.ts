@@ -3,7 +3,9 @@
  * one sweep looks over. A timer per exchange and per chunk would cost more than relaying the chunk.
  * Precision: SWEEP_MS.
  */
+
 import { systemClock, type Timekeeper } from '../core/clock.ts'
+import type { LeaveSignal } from '../http/leave-signal.ts'
 
 /** How often due deadlines are looked for, in milliseconds. */
 const SWEEP_MS = 25
@@ -23,7 +25,7 @@ export interface Deadline {
    * Aborts when nobody waits any more. The first sweep begins to listen to it: most waits are over
    * by then, and listening costs as much as all else here.
    */
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: LeaveSignal | undefined
   onDue(cause: DueCause): void
   /** Its neighbours while it is pending. For `Deadlines` alone, as is what follows. */
   before?: Deadline | undefined
@@ -72,7 +74,11 @@ export class Deadlines {
       this.#pending.before = deadline
       this.#size += 1
     }
-    this.#endSweeps ??= this.#clock.every(SWEEP_MS, () => this.#sweep())
+    if (this.#endSweeps === undefined) this.#beginSweeps()
+  }
+
+  #beginSweeps(): void {
+    this.#endSweeps = this.#clock.every(SWEEP_MS, () => this.#sweep())
   }
 
   remove(deadline: Deadline): void {
@@ -111,7 +117,7 @@ export class Deadlines {
     deadline.onDue(cause)
   }
 
-  #listen(deadline: Deadline, signal: AbortSignal): void {
+  #listen(deadline: Deadline, signal: LeaveSignal): void {
     const onAbort = () => this.#end(deadline, 'cancelled')
     if (signal.aborted) {
       onAbort()

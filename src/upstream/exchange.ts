@@ -2,7 +2,9 @@
  * The port of an HTTP client: exchanges with upstreams, one for each request that goes out. It must
  * not know the client behind it, nor any LLM.
  */
+
 import type { EditedBytes } from '../core/edited-bytes.ts'
+import type { LeaveSignal } from '../http/leave-signal.ts'
 import type { AnswerHead } from './answer-parser.ts'
 import type { CommonHeaders } from './headers.ts'
 
@@ -30,7 +32,7 @@ export interface ExchangeRequest {
   readonly body: EditedBytes
   readonly timeouts: ExchangeTimeouts
   /** Aborts when nobody waits for the answer any more. */
-  readonly signal: AbortSignal
+  readonly signal: LeaveSignal
   /**
    * The key of the call, for `Deadlines.revoke`; undefined: no key that could be deleted is behind
    * it.

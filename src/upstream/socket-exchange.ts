@@ -2,6 +2,7 @@
  * An exchange with an upstream over a connection of its own for as long as it takes: send, wait,
  * read, under deadlines for connecting, the first byte, silence and the whole. Knows no LLM.
  */
+import type { LeaveSignal } from '../http/leave-signal.ts'
 import { MalformedMessage } from '../http/message-parser.ts'
 import type { AnswerHead } from './answer-parser.ts'
 import type { Asker, Connection, Question, Route } from './connection.ts'
@@ -44,7 +45,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   endListening: (() => void) | undefined = undefined
   readonly owner: string | undefined
   /** Undefined once it was outlived. */
-  signal: AbortSignal | undefined
+  signal: LeaveSignal | undefined
   #outlivesByMs = 0
   readonly #ports: ExchangePorts
   readonly #timeouts: ExchangeTimeouts

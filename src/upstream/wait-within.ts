@@ -2,11 +2,12 @@
  * Waiting for work that others wait for too: it goes on when one of them has no time left. Knows no
  * LLM.
  */
+import type { LeaveSignal } from '../http/leave-signal.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 
 export interface WaitLimits {
   /** Aborts when nobody waits for the answer any more. */
-  readonly signal: AbortSignal
+  readonly signal: LeaveSignal
   /** Milliseconds. */
   readonly withinMs: number
 }

@@ -10,6 +10,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Usage } from '../../core/usage.ts'
+import type { LeaveSignal } from '../../http/leave-signal.ts'
 import { type AddressGuard, AddressRefusedError } from '../../upstream/address-guard.ts'
 import type { Exchange, ExchangeTimeouts, Upstream } from '../../upstream/exchange.ts'
 import { type CommonHeaders, forwardTraceHeaders } from '../../upstream/headers.ts'
@@ -83,7 +84,7 @@ export async function askTarget(
   ports: AskPorts,
   input: Attempting,
   target: Target,
-  signal: AbortSignal,
+  signal: LeaveSignal,
 ): Promise<Attempted> {
   const { call, plan } = input
   const { clock, breakers } = ports
@@ -145,7 +146,7 @@ export function noteTarget(call: AdmittedCall, target: Target): void {
 
 interface OneAttempt {
   readonly target: Target
-  readonly signal: AbortSignal
+  readonly signal: LeaveSignal
   readonly attempt: AttemptRecord
 }
 
@@ -345,7 +346,7 @@ function toTranslated(
   return translate({ caller: input.caller, target, client, facts, isStrict })
 }
 
-function join(names: readonly string[], more: readonly string[] = []): readonly string[] {
+function join(names: readonly string[], more: readonly string[] = NOTHING): readonly string[] {
   return more.length === 0 ? names : [...new Set([...names, ...more])]
 }
 
@@ -373,3 +374,5 @@ function replaceTrace(forwarded: Record<string, string>, trace: AttemptTrace): v
   delete forwarded.tracestate
   Object.assign(forwarded, trace.headers)
 }
+
+const NOTHING: readonly string[] = []

@@ -1,5 +1,7 @@
 /** Asks a second target when the first is late, and takes whichever begins to answer first. */
+
 import type { Stopwatch, Timekeeper } from '../../core/clock.ts'
+import { Leaving } from '../../http/leave-signal.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import { giveUpAttempt } from '../call.ts'
 import type { AttemptRecord } from '../call-observer.ts'
@@ -48,14 +50,16 @@ export async function askHedged(
 
 interface Asked {
   readonly attempted: Promise<Attempted>
-  readonly leave: AbortController
+  readonly leave: Leaving
   readonly attempt: AttemptRecord | undefined
 }
 
 function ask(ports: AskPorts, input: Attempting, target: Target): Asked {
-  const leave = new AbortController()
-  const signal = AbortSignal.any([input.call.request.signal, leave.signal])
-  const attempted = askTarget(ports, input, target, signal)
+  const leave = new Leaving()
+  const { signal } = input.call.request
+  if (signal.aborted) leave.abort()
+  else signal.addEventListener('abort', () => leave.abort(), { once: true })
+  const attempted = askTarget(ports, input, target, leave)
   return { attempted, leave, attempt: input.call.attempts.at(-1) }
 }
 

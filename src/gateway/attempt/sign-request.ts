@@ -2,9 +2,11 @@
  * Makes of a credential what its vendor takes in its stead: a signature, or a token. Knows no
  * dialect.
  */
+
 import type { EditedBytes } from '../../core/edited-bytes.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
+import type { LeaveSignal } from '../../http/leave-signal.ts'
 import { waitWithin } from '../../upstream/wait-within.ts'
 import type { Target } from '../plan/compile-target.ts'
 
@@ -14,7 +16,7 @@ export interface UnsignedRequest {
   /** The body exactly as it will be sent. */
   readonly body: EditedBytes
   /** Aborts when nobody waits for the answer any more. */
-  readonly signal: AbortSignal
+  readonly signal: LeaveSignal
   /** Milliseconds that this may take. */
   readonly withinMs: number
 }

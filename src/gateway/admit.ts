@@ -283,10 +283,13 @@ function readGreatestCap(
   for (const name of OUTPUT_CAPS) {
     const cap = readNumber(body, name)
     if (cap === undefined || cap <= (greatest ?? 0)) continue
-    const spoken = readSpoken?.(body, 'maxOutputTokens', cap)
-    if (spoken?.some(({ field }) => field === name) !== false) greatest = Math.ceil(cap)
+    if (isHeeded(name, readSpoken?.(body, 'maxOutputTokens', cap))) greatest = Math.ceil(cap)
   }
   return greatest
+}
+
+function isHeeded(name: string, spoken: ReturnType<ReadSpoken> | undefined): boolean {
+  return spoken?.some(({ field }) => field === name) !== false
 }
 
 function readNumber(body: AcceptedRequest['body'], name: string): number | undefined {

@@ -86,10 +86,12 @@ export function createDataPlane(ports: PipelinePorts): DataPlane {
     )
   }
   return {
-    find: (path) =>
-      handlers.get(path) ??
-      (MODEL_LISTS.some((list) => path.startsWith(`${list}/`)) ? serveModel(path) : undefined),
+    find: (path) => handlers.get(path) ?? (isModel(path) ? serveModel(path) : undefined),
   }
+}
+
+function isModel(path: string): boolean {
+  return MODEL_LISTS.some((list) => path.startsWith(`${list}/`))
 }
 
 const MODEL_LISTS = ['/v1/models', '/alt/v1/models'] as const

@@ -19,7 +19,13 @@ export function keepWithinGate(
   { body }: AcceptedRequest,
   targets: readonly Target[],
 ): readonly Target[] {
-  if (!targets.some(hasOwners)) return targets
+  return targets.some(hasOwners) ? keepThoseWithin(body, targets) : targets
+}
+
+function keepThoseWithin(
+  body: AcceptedRequest['body'],
+  targets: readonly Target[],
+): readonly Target[] {
   const reaching = (target: Target) => (hasOwners(target) ? findReaching(body, target) : undefined)
   const kept = targets.filter((target) => reaching(target) === undefined)
   if (kept.length > 0) return kept.length === targets.length ? targets : kept
@@ -59,11 +65,18 @@ export const INPUT = 'input'
 export function findTools(
   body: AcceptedRequest['body'],
   types: readonly string[],
-  { isInput = false } = {},
+  { isInput }: { readonly isInput: boolean } = WITHOUT_INPUT,
 ): readonly string[] {
   const given = readList(body, TOOLS, types)
   const items = isInput ? readList(body, INPUT, types) : NOTHING
-  if (given.length === 0 && items.length === 0) return NO_TYPES
+  return given.length === 0 && items.length === 0 ? NO_TYPES : listTypes(given, items, types)
+}
+
+function listTypes(
+  given: readonly unknown[],
+  items: readonly unknown[],
+  types: readonly string[],
+): readonly string[] {
   const brought = items.flatMap((item) => {
     const tools = (item as { tools?: unknown } | null)?.tools
     return Array.isArray(tools) ? (tools as readonly unknown[]) : NOTHING
@@ -83,6 +96,7 @@ function typeOf(tool: unknown): unknown {
   return type === 'shell' ? (environment as { type?: unknown } | null | undefined)?.type : type
 }
 
+const WITHOUT_INPUT = { isInput: false }
 const NO_TYPES: readonly string[] = []
 const NOTHING: readonly unknown[] = []
 const TOOLS_NAME = Buffer.from(`"${TOOLS}"`)
@@ -98,9 +112,12 @@ function readList(
   const raw = body.raw(member)
   const mayBe =
     mayEscapeName(raw) ||
-    ((name === TOOLS || hasNeedle.call(raw, TOOLS_NAME)) &&
-      types.some((type) => hasNeedle.call(raw, `"${type}`)))
+    ((name === TOOLS || hasNeedle.call(raw, TOOLS_NAME)) && hasOneOf(raw, types))
   return mayBe ? (body.value(member) as readonly unknown[]) : NOTHING
+}
+
+function hasOneOf(raw: Uint8Array, types: readonly string[]): boolean {
+  return types.some((type) => hasNeedle.call(raw, `"${type}`))
 }
 
 function isGiven(body: AcceptedRequest['body'], name: string): boolean {

@@ -64,7 +64,13 @@ export function listHostedTools(body: JsonObject, dialect: Dialect): readonly As
   const isCounted = isRelayed(dialect) && dialect.readToolUses !== undefined
   const types = findTools(body, HOSTED_TOOLS, isCounted ? WITH_INPUT : undefined)
   const isMember = hostedMember(body) !== undefined
-  if (types.length === 0 && !isMember) return NO_TOOLS
+  return types.length === 0 && !isMember ? NO_TOOLS : toAskedTools(types, { isCounted, isMember })
+}
+
+function toAskedTools(
+  types: readonly string[],
+  { isCounted, isMember }: { readonly isCounted: boolean; readonly isMember: boolean },
+): readonly AskedTool[] {
   const kinds = types.map((type) => (isCounted ? kindOfTool(type) : undefined) ?? 'other')
   return [...new Set<AskedTool>(isMember ? [...kinds, 'other'] : kinds)]
 }

@@ -27,6 +27,16 @@ export class FieldLines implements HeaderFields {
     return this.#names.length
   }
 
+  /** @param at below `size` */
+  nameAt(at: number): string {
+    return this.#names[at] ?? ''
+  }
+
+  /** @param at below `size` */
+  valueAt(at: number): string {
+    return this.#values[at] ?? ''
+  }
+
   append(name: string, value: string): void {
     const at = this.#names.indexOf(name)
     if (at === -1) {
@@ -45,8 +55,7 @@ export class FieldLines implements HeaderFields {
   }
 
   forEach(visit: (value: string, name: string) => void): void {
-    for (let at = 0; at < this.#names.length; at += 1)
-      visit(this.#values[at] ?? '', this.#names[at] ?? '')
+    for (let at = 0; at < this.#names.length; at += 1) visit(this.valueAt(at), this.nameAt(at))
   }
 }
 

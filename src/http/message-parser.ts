@@ -346,6 +346,10 @@ export function readFraming(
 /** Whether a field that lists tokens, such as `connection`, has this one. */
 export function hasToken(value: string | null, token: string): boolean {
   if (value === null || value === 'keep-alive') return token === value
+  return listsToken(value, token)
+}
+
+function listsToken(value: string, token: string): boolean {
   return value.split(',').some((part) => part.trim().toLowerCase() === token)
 }
 

@@ -349,7 +349,12 @@ export class CallPrices implements Prices {
   }
 
   priceOf(call: PricedCall): Cost | undefined {
-    return tryPrices(() => this.#book.costOf(call))
+    try {
+      return this.#book.costOf(call)
+    } catch {
+      // As `tryPrices` says; a function to pass on would be made for each call.
+      return undefined
+    }
   }
 
   feesOf(tools: readonly AskedTool[]): number {
@@ -469,9 +474,14 @@ function costOfListed({ prices, isOwn }: ListedPrice, { usage, outcome, source }
     // minutes.
     (prices.cache_write_mtok === undefined || usage.cacheWriteTokens !== undefined) &&
     (prices.cache_write_1h_mtok === undefined || writtenTokens(usage) === 0) &&
-    !OTHER_TOKENS.some((key) => prices[key] !== undefined)
+    !hasOtherPrices(prices)
   const status = isOwn && isReportWhole && isWhole(outcome) ? 'exact' : 'estimated'
   return { microUsd: sumParts(parts), status, source }
+}
+
+function hasOtherPrices(prices: ListedPrice['prices']): boolean {
+  for (const key of OTHER_TOKENS) if (prices[key] !== undefined) return true
+  return false
 }
 
 /**

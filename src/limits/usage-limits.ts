@@ -191,11 +191,7 @@ export class UsageLimits {
 
   reserveBudgets(caller: Caller, call: CallAhead): BudgetReservations {
     const counters = this.#budgets.findFor(caller, call)
-    if (counters.length === 0) return NO_RESERVATIONS
-    return counters.map((counter) => {
-      const window = counter.windowAt(call.startedAtMs)
-      return { counter, reservation: counter.reserve(window, call) }
-    })
+    return counters.length === 0 ? NO_RESERVATIONS : reserveAll(counters, call)
   }
 
   settleBudgets(reservations: BudgetReservations, used: UsedAmounts): void {
@@ -327,6 +323,13 @@ function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Am
 function isWithin({ accountId, scope }: Budget, usage: PastUsage): boolean {
   if (usage.accountId !== accountId) return false
   return scope.type === 'key' ? usage.keyId === scope.keyId : usage.gateId === scope.gateId
+}
+
+function reserveAll(counters: readonly BudgetCounter[], call: CallAhead): BudgetReservations {
+  return counters.map((counter) => {
+    const window = counter.windowAt(call.startedAtMs)
+    return { counter, reservation: counter.reserve(window, call) }
+  })
 }
 
 function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindow {

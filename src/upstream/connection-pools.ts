@@ -66,8 +66,10 @@ export class ConnectionPools {
 
   /** @param group whose connections are counted together */
   poolOf(route: Route, group: string): ConnectionPool {
-    const known = this.#pools.get(route.key)
-    if (known !== undefined) return known
+    return this.#pools.get(route.key) ?? this.#createPool(route, group)
+  }
+
+  #createPool(route: Route, group: string): ConnectionPool {
     const pool = new ConnectionPool({
       route,
       clock: this.#clock,

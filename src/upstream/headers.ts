@@ -3,7 +3,7 @@
  * the other, and the lines before a request's body. Connects to nothing, and knows no LLM and no
  * list of names.
  */
-import type { HeaderFields } from '../http/fields.ts'
+import { FieldLines, type HeaderFields } from '../http/fields.ts'
 
 // Never forwarded, whoever lists it: a header of one hop, one that opens something, one that says
 // whose account it is.
@@ -64,33 +64,23 @@ export class HeaderList {
   /** Picks the headers that pass. */
   pick(headers: HeaderFields): Record<string, string> {
     const hop = namedIn(headers.get('connection'))
-    // The runtime's own call back from native code for each: one object of them all costs less.
-    return headers instanceof Headers
-      ? this.#pickOf(headers.toJSON(), hop)
-      : this.#pickEach(headers, hop)
-  }
-
-  #pickOf(
-    headers: Readonly<Record<string, string>>,
-    hop: ReadonlySet<string> | undefined,
-  ): Record<string, string> {
     const picked: Record<string, string> = {}
-    for (const name in headers)
-      if (this.#holds(name) && hop?.has(name) !== true) picked[name] = headers[name] ?? ''
+    if (headers instanceof FieldLines) {
+      for (let at = 0; at < headers.size; at += 1)
+        this.#pickInto(picked, headers.nameAt(at), headers.valueAt(at))
+    } else
+      headers.forEach((value, name) => {
+        this.#pickInto(picked, name, value)
+      })
+    if (hop !== undefined) for (const name of hop) delete picked[name]
     return picked
   }
 
-  #pickEach(headers: HeaderFields, hop: ReadonlySet<string> | undefined): Record<string, string> {
-    const picked: Record<string, string> = {}
-    headers.forEach((value, name) => {
-      if (this.#holds(name) && hop?.has(name) !== true) picked[name] = value
-    })
-    return picked
+  #pickInto(picked: Record<string, string>, name: string, value: string): void {
+    if (this.#decided.get(name) ?? this.#decide(name)) picked[name] = value
   }
 
-  #holds(name: string): boolean {
-    const known = this.#decided.get(name)
-    if (known !== undefined) return known
+  #decide(name: string): boolean {
     const isNamed =
       this.#names.has(name) || this.#beginnings.some((beginning) => name.startsWith(beginning))
     const decision = isNamed && mayBeForwarded(name)

@@ -224,6 +224,10 @@ export function editJson(object: JsonObject, edits: readonly JsonEdit[]): Edited
   // Nearly every call: a gate's name gives way to a model's.
   if (edits.length === 1 && only.type === 'replace' && isMember(object, only.member))
     return new EditedBytes(object.bytes, [toCut(only)])
+  return makeEdits(object, edits)
+}
+
+function makeEdits(object: JsonObject, edits: readonly JsonEdit[]): EditedBytes {
   const { added, edited } = checkEdits(object, edits)
   const { members } = object
   const lastKept = members.findLastIndex((member) => edited.get(member)?.type !== 'remove')

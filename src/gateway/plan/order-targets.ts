@@ -30,7 +30,10 @@ export class TargetOrder {
   of(gate: Gate): readonly GateTarget[] {
     const { targets } = gate
     // The usual gate has one target, and then there is nothing to decide.
-    if (targets.length === 1) return targets
+    return targets.length === 1 ? targets : this.#inOrder(gate)
+  }
+
+  #inOrder(gate: Gate): readonly GateTarget[] {
     const ordered = this.#byStrategy(gate)
     const conditions = ordered.map((target) => this.#breakers.conditionOf(healthKey(gate, target)))
     if (conditions.every((condition) => condition === 'well')) return ordered

@@ -374,12 +374,19 @@ function chooseHosts<Target extends Host>(
   let chosen = targets
   for (const name of hosted.names) {
     if (presentMember(request.body, name) === undefined) continue
-    chosen = chosen.filter((target) => target.hosts?.includes(name) === true)
+    chosen = keepHosts(chosen, name)
     if (chosen.length === 0) throw hosted.refuse(name, describeMissing(gate, name))
     if (hosted.isState(name) && !isKept(gate, chosen))
       throw hosted.refuse(name, describeState(name))
   }
   return chosen
+}
+
+function keepHosts<Target extends Host>(
+  targets: readonly Target[],
+  name: string,
+): readonly Target[] {
+  return targets.filter((target) => target.hosts?.includes(name) === true)
 }
 
 /** The next call must come to the same place, which must be nobody else's. */

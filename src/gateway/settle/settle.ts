@@ -315,7 +315,8 @@ function pricePart(
 
 /** Whoever declares others while a call waits, or deletes the model, changes nothing for it. */
 function ownedPricesOf({ attempts }: AskedCall, target: string | null) {
-  return attempts.find((attempt) => attempt.target === target)?.ownedPrices
+  for (const attempt of attempts) if (attempt.target === target) return attempt.ownedPrices
+  return undefined
 }
 
 /** No tool of a vendor's goes into another dialect. */

@@ -2,7 +2,9 @@
  * The server that clients connect to, over real sockets: what a client sees of each kind of answer,
  * and when its connection ends. Time that a test waits for passes only when it says so.
  */
+
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import { connectRaw, finishedAnswer, sendRaw } from '../../test/support/raw-client.ts'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
@@ -559,5 +561,245 @@ describe('requests one behind the other', () => {
           .matchAll(/HTTP\/1\.1 (\d+)/g),
       ].map(([, status]) => status),
     ).toEqual(['200', '200', '505'])
+  })
+})
+
+describe('an answer is sent as its request can take it:', () => {
+  const answers: readonly (readonly [string, () => Answer])[] = [
+    ['whole', () => new WholeAnswer(200, 'x-a: b\r\n', Buffer.from('hello'))],
+    ['of the runtime', () => new Response('hello', { headers: { 'x-a': 'b' } })],
+    ['of a stream', () => new Response(new Blob(['hello']).stream(), { headers: { 'x-a': 'b' } })],
+    [
+      'in pieces',
+      () =>
+        new StreamedAnswer(sendEach([Buffer.from('hel'), Buffer.from('lo')]), {
+          headers: { 'x-a': 'b' },
+        }),
+    ],
+  ]
+
+  test.each(answers)('the head alone to HEAD: %s', async (_name, answer) => {
+    const { url } = open(async () => answer())
+    const connection = await connectRaw(url)
+    connection.send(`${head('HEAD /')}${head('GET /', 'connection: close')}`)
+    await pollUntil('the end', () => connection.closed)
+    const [headOnly = '', next = ''] = connection
+      .received()
+      .toString()
+      .split(/(?<=\r\n\r\n)/)
+    expect(headOnly).toContain('x-a: b\r\n')
+    expect(next).toStartWith('HTTP/1.1 200 OK\r\n')
+    const lengths = [headOnly, next].map((text) => /content-length: (\d+)/.exec(text)?.[1])
+    expect(lengths[0]).toBe(lengths[1])
+  })
+
+  test.each(answers)('without chunks to HTTP/1.0, and to its end: %s', async (_name, answer) => {
+    const { url } = open(async () => answer())
+    const connection = await connectRaw(url)
+    connection.send('GET / HTTP/1.0\r\n\r\n')
+    await pollUntil('the end', () => connection.closed)
+    const text = connection.received().toString()
+    expect(text).toStartWith('HTTP/1.1 200 OK\r\n')
+    expect(text).toContain('connection: close\r\n')
+    expect(text).not.toContain('transfer-encoding')
+    expect(text).toEndWith('\r\n\r\nhello')
+  })
+
+  test('a connection of HTTP/1.0 is kept where it asks for it, and the answer has a length', async () => {
+    const { url } = open(async () => new Response('hello'))
+    const connection = await connectRaw(url)
+    connection.send('GET / HTTP/1.0\r\nconnection: keep-alive\r\n\r\n')
+    expect(await finishedAnswer(connection)).toMatchObject({
+      headers: { connection: 'keep-alive', 'content-length': '5' },
+    })
+    connection.send('GET / HTTP/1.0\r\n\r\n')
+    await pollUntil('the end', () => connection.closed)
+    expect(connection.received().toString().split('hello')).toHaveLength(3)
+  })
+
+  test('bytes are sent as they are, in any coding, and a file with its type', async () => {
+    const path = join(import.meta.dir, 'listen.ts')
+    const { url } = open(async (request) =>
+      request.url.endsWith('/file')
+        ? new Response(Bun.file(path))
+        : new Response(Bun.gzipSync('hello'), { headers: { 'content-encoding': 'gzip' } }),
+    )
+    const zipped = await sendRaw(url, GET)
+    expect(zipped.headers['content-encoding']).toBe('gzip')
+    expect(Buffer.from(Bun.gunzipSync(new Uint8Array(zipped.body))).toString()).toBe('hello')
+    const file = await sendRaw(url, head('GET /file'))
+    expect(file.headers['content-type']).toStartWith('text/javascript')
+    expect(file.text).toBe(await Bun.file(path).text())
+  })
+
+  test('each has the date of its second', async () => {
+    const clock = new ScriptedClock()
+    const { url } = open(async () => new Response('x'), { clock })
+    const dates: (string | undefined)[] = []
+    for (const passed of [0, 999, 5_000]) {
+      clock.pass(passed)
+      dates.push((await sendRaw(url, GET)).headers.date)
+      expect(dates.at(-1)).toBe(new Date(clock.now()).toUTCString())
+    }
+    expect(new Set(dates).size).toBe(3)
+  })
+})
+
+describe('a client that takes its time', () => {
+  test.each([
+    ['with its first line', 'GET /'],
+    ['with its headers', `GET / HTTP/1.1\r\nhost: x\r\nx-a: `],
+  ])('%s is cut, however often it sends something', async (_name, beginning) => {
+    const clock = new ScriptedClock()
+    const { url } = open(async () => new Response('x'), { connections: LIMITS, clock })
+    const connection = await connectRaw(url)
+    connection.send(beginning)
+    await Bun.sleep(20)
+    for (let second = 0; second < 9; second += 1) {
+      await clock.advance(1_000)
+      connection.send('a')
+      await Bun.sleep(5)
+    }
+    expect(connection.closed).toBeFalse()
+    await clock.advance(2_000)
+    await pollUntil('the end', () => connection.closed)
+    expect(connection.received()).toHaveLength(0)
+  })
+
+  test('with the first request, or the next one, is cut when it has waited too long', async () => {
+    const clock = new ScriptedClock()
+    const { url } = open(async () => new Response('x'), { connections: LIMITS, clock })
+    const [silent, asked] = [await connectRaw(url), await connectRaw(url)]
+    await clock.advance(LIMITS.idleMs - 10_000)
+    asked.send(GET)
+    await finishedAnswer(asked)
+    await clock.advance(20_000)
+    await pollUntil('the end of the one', () => silent.closed)
+    expect(asked.closed).toBeFalse()
+    await clock.advance(LIMITS.idleMs)
+    await pollUntil('the end of the other', () => asked.closed)
+    expect(clock.pending).toBe(0)
+  })
+
+  test('with its body, or whose handler does, is not cut', async () => {
+    const clock = new ScriptedClock()
+    const held = Promise.withResolvers<void>()
+    const { url } = open(
+      async (request) => {
+        const body = await request.bytes()
+        await held.promise
+        return new Response(body as Uint8Array<ArrayBuffer>)
+      },
+      { connections: LIMITS, clock },
+    )
+    const connection = await connectRaw(url)
+    connection.send(`${head('POST /', 'content-length: 3')}a`)
+    for (const piece of ['b', 'c']) {
+      await Bun.sleep(10)
+      await clock.advance(10 * LIMITS.idleMs)
+      connection.send(piece)
+    }
+    await Bun.sleep(10)
+    await clock.advance(10 * LIMITS.stallMs)
+    held.resolve()
+    expect((await finishedAnswer(connection)).text).toBe('abc')
+    connection.destroy()
+  })
+})
+
+describe('bytes that are no request', () => {
+  test.each([
+    ['no HTTP', 'hello\r\n\r\n', 400],
+    ['a head that is too long', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}`, 431],
+    ['another version', 'GET / HTTP/2.0\r\nhost: x\r\n\r\n', 505],
+    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400],
+    ['a method that nothing has', head('BREW /'), 501],
+  ])('are refused in words, and nobody is asked: %s', async (_name, text, status) => {
+    let isAsked = false
+    const { url } = open(async () => {
+      isAsked = true
+      return new Response('x')
+    })
+    const connection = await connectRaw(url)
+    connection.send(text)
+    await pollUntil('the end', () => connection.closed)
+    const answer = connection.answer()
+    expect(answer).toMatchObject({ status, headers: { connection: 'close' }, complete: true })
+    expect(JSON.parse(answer.text)).toMatchObject({ error: 'invalid_request' })
+    expect(isAsked).toBeFalse()
+  })
+
+  test('take no word from the client, however much of them comes', async () => {
+    const { url } = open(async () => new Response('x'))
+    const connection = await connectRaw(url)
+    let error: Error | undefined
+    connection.socket.on('error', (thrown) => {
+      error = thrown
+    })
+    for (let count = 0; count < 100; count += 1) connection.send('x'.repeat(64 * 1024))
+    await pollUntil('the end', () => connection.closed)
+    expect(connection.answer().status).toBe(431)
+    expect(error).toBeUndefined()
+  })
+
+  test('within a body are refused by the handler that reads it, and end the connection', async () => {
+    const { url } = open(async (request) => {
+      const read = await request.bytes().then(
+        () => 'read',
+        (thrown: Error) => thrown.name,
+      )
+      return new Response(read, { status: 400 })
+    })
+    const connection = await connectRaw(url)
+    connection.send(`${head('POST /', 'transfer-encoding: chunked')}2\r\nab\r\nno size\r\n${GET}`)
+    await pollUntil('the end', () => connection.closed)
+    expect(connection.answer()).toMatchObject({
+      status: 400,
+      text: 'MalformedMessage',
+      headers: { connection: 'close' },
+    })
+    expect(connection.received().toString().split('HTTP/1.1 ')).toHaveLength(2)
+  })
+})
+
+describe('a server that is about to end', () => {
+  test('asks its clients with each answer to go, and drops what they sent behind it', async () => {
+    const listener = open(async () => new Response('x'))
+    const connection = await connectRaw(listener.url)
+    connection.send(GET)
+    expect((await finishedAnswer(connection)).headers.connection).toBeUndefined()
+    listener.beginDraining()
+    connection.send(GET.repeat(3))
+    await pollUntil('the end', () => connection.closed)
+    const [, kept = '', last = '', ...more] = connection.received().toString().split('HTTP/1.1 200')
+    expect([kept, last].map((text) => text.includes('connection: close'))).toEqual([false, true])
+    expect(more).toEqual([])
+  })
+
+  test('waits for open requests, and then closes connections that wait', async () => {
+    const held = Promise.withResolvers<Answer>()
+    let asked = 0
+    const listener = open(() => {
+      asked += 1
+      return held.promise
+    })
+    const [idle, busy] = [await connectRaw(listener.url), await connectRaw(listener.url)]
+    busy.send(GET)
+    await pollUntil('the request', () => asked === 1)
+    const drained = listener.drain(30_000)
+    await Bun.sleep(50)
+    held.resolve(new Response('in time'))
+    expect(await drained).toBeTrue()
+    await pollUntil('the end', () => busy.closed && idle.closed)
+    expect(busy.answer()).toMatchObject({ text: 'in time', headers: { connection: 'close' } })
+  })
+
+  test('cuts what is left', async () => {
+    const listener = open(() => new Promise<Answer>(() => {}))
+    const connection = await connectRaw(listener.url)
+    connection.send(GET)
+    expect(await listener.drain(50)).toBeFalse()
+    await listener.stop()
+    await pollUntil('the end', () => connection.closed)
   })
 })

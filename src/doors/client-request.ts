@@ -119,8 +119,9 @@ export class ClientRequest implements HttpRequest {
     this.#source.resume()
   }
 
-  onPiece(piece: Uint8Array): void {
+  onPiece(shared: Uint8Array): void {
     if (this.#use === 'dropped') return
+    const piece = this.head.bodyBytes === undefined ? withoutRest(shared) : shared
     if (this.#use === 'streamed') {
       this.#controller?.enqueue(piece)
       if ((this.#controller?.desiredSize ?? 1) <= 0) this.#source.pause()
@@ -224,3 +225,11 @@ export class ClientRequest implements HttpRequest {
 }
 
 const NOTHING = new Uint8Array(0)
+
+/**
+ * The memory that a piece of chunks shares may hold far more than it: their extensions count
+ * nowhere, and would be kept with it.
+ */
+function withoutRest(piece: Uint8Array): Uint8Array {
+  return piece.byteLength * 4 < piece.buffer.byteLength ? new Uint8Array(piece) : piece
+}

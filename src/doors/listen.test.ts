@@ -803,3 +803,20 @@ describe('a server that is about to end', () => {
     await pollUntil('the end', () => connection.closed)
   })
 })
+
+test('pieces of a body keep no more memory than they have bytes', async () => {
+  const held: Uint8Array[] = []
+  const { url } = open(async (request) => {
+    for await (const piece of request.body ?? []) held.push(piece)
+    return new Response('x')
+  })
+  const connection = await connectRaw(url)
+  connection.send(head('POST /', 'transfer-encoding: chunked', 'connection: close'))
+  for (let count = 0; count < 20; count += 1)
+    connection.send(`1;a=${'b'.repeat(4_000)}\r\nx\r\n`.repeat(100))
+  connection.send('0\r\n\r\n')
+  await pollUntil('the end', () => connection.closed)
+  const bytes = held.reduce((sum, piece) => sum + piece.byteLength, 0)
+  expect(bytes).toBe(2_000)
+  expect(held.reduce((sum, piece) => sum + piece.buffer.byteLength, 0)).toBeLessThan(4 * bytes)
+})

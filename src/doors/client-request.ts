@@ -110,8 +110,11 @@ export class ClientRequest implements HttpRequest {
     return new Request(address, { method, headers: own, body, signal: leaving.signal })
   }
 
-  /** What still comes of the body is for nobody. */
+  /** What still comes of the body is for nobody: whoever reads it hears so. */
   drop(): void {
+    const cause = new Error('The request was answered before its body was read to its end.')
+    if (this.#use === 'streamed') this.#controller?.error(cause)
+    this.#collected?.reject(cause)
     this.#use = 'dropped'
     this.#pieces = []
     this.#waitingBytes = 0

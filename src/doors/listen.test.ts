@@ -5,6 +5,9 @@
 
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import fc from 'fast-check'
+import { IS_LONG } from '../../test/support/chaos-form.ts'
+import { parseHeaders, readBody } from '../../test/support/http-bytes.ts'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import { connectRaw, finishedAnswer, sendRaw } from '../../test/support/raw-client.ts'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
@@ -429,6 +432,24 @@ describe('a body that nobody reads', () => {
     connection.destroy()
   })
 
+  test.each<readonly [string, (request: HttpRequest) => Promise<unknown>]>([
+    ['as a whole', (request) => request.bytes()],
+    ['by the web’s own request', (request) => toRequest(request).text()],
+    ['piece by piece', (request) => new Response(request.body).text()],
+  ])('to its end before the answer is for nobody: reading it %s fails', async (_name, read) => {
+    const ended = Promise.withResolvers<unknown>()
+    const { url } = open(async (request) => {
+      read(request).then(ended.resolve, ended.resolve)
+      return new Response('early')
+    })
+    const connection = await connectRaw(url)
+    connection.send(`${head('POST /', 'content-length: 6', 'connection: close')}he`)
+    expect((await finishedAnswer(connection)).text).toBe('early')
+    expect(await ended.promise).toBeInstanceOf(Error)
+    connection.send('llo!')
+    await pollUntil('the end', () => connection.closed)
+  })
+
   test('is kept up to a bound while its handler works', async () => {
     const held = Promise.withResolvers<Answer>()
     const { url } = open(() => held.promise)
@@ -819,4 +840,90 @@ test('pieces of a body keep no more memory than they have bytes', async () => {
   const bytes = held.reduce((sum, piece) => sum + piece.byteLength, 0)
   expect(bytes).toBe(2_000)
   expect(held.reduce((sum, piece) => sum + piece.buffer.byteLength, 0)).toBeLessThan(4 * bytes)
+})
+
+describe('whatever comes, and however it is cut,', () => {
+  const handlers: Readonly<Record<string, (request: HttpRequest) => Promise<Answer>>> = {
+    whole: async (request) => new WholeAnswer(200, '', await request.bytes()),
+    taken: async (request) =>
+      new WholeAnswer(200, '', request.takeBytes?.() ?? (await request.bytes())),
+    web: async (request) => new Response(await toRequest(request).text()),
+    pieces: async (request) => {
+      const pieces: Uint8Array[] = []
+      for await (const piece of request.body ?? []) pieces.push(piece)
+      return new StreamedAnswer(sendEach(pieces), { headers: {} })
+    },
+    late: async (request) => {
+      await Bun.sleep(1)
+      return new Response((await request.bytes()) as Uint8Array<ArrayBuffer>)
+    },
+    unread: async () => new Response('unread'),
+    broken: () => Promise.reject(new Error('broken')),
+  }
+  const request = fc.record({
+    kind: fc.constantFrom(...Object.keys(handlers)),
+    body: fc.oneof(fc.string({ maxLength: 20 }), fc.constant('y'.repeat(70_000)), fc.constant('')),
+    isChunked: fc.boolean(),
+    chunk: fc.integer({ min: 1, max: 9_000 }),
+  })
+  const written = ({
+    kind,
+    body,
+    isChunked,
+    chunk,
+  }: typeof request extends fc.Arbitrary<infer T> ? T : never) => {
+    const bytes = Buffer.from(body)
+    if (!isChunked)
+      return Buffer.concat([
+        Buffer.from(head(`POST /${kind}`, `content-length: ${bytes.length}`)),
+        bytes,
+      ])
+    const parts = [Buffer.from(head(`POST /${kind}`, 'transfer-encoding: chunked'))]
+    for (let at = 0; at < bytes.length; at += chunk) {
+      const piece = bytes.subarray(at, at + chunk)
+      parts.push(Buffer.from(`${piece.length.toString(16)};a="b"\r\n`), piece, Buffer.from('\r\n'))
+    }
+    return Buffer.concat([...parts, Buffer.from('0\r\nx: y\r\n\r\n')])
+  }
+
+  test('every request has its answer, in order', async () => {
+    const { url } = open((asked) => {
+      const handle = handlers[new URL(asked.url).pathname.slice(1)]
+      return handle === undefined ? Promise.resolve(new Response('end')) : handle(asked)
+    })
+    const property = fc.asyncProperty(
+      fc.array(request, { minLength: 1, maxLength: 6 }),
+      fc.array(fc.nat(3_000), { maxLength: 12 }),
+      async (requests, cuts) => {
+        const bytes = Buffer.concat([
+          ...requests.map(written),
+          Buffer.from(head('GET /end', 'connection: close')),
+        ])
+        const connection = await connectRaw(url)
+        let at = 0
+        for (const cut of cuts) {
+          connection.send(bytes.subarray(at, at + cut))
+          at += cut
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+        connection.send(bytes.subarray(at))
+        await pollUntil('the end', () => connection.closed, { intervalMs: 1 })
+        const answers: string[] = []
+        let rest = connection.received()
+        while (rest.length > 0) {
+          const bodyAt = rest.indexOf('\r\n\r\n') + 4
+          const headers = parseHeaders(rest.toString('latin1', 0, bodyAt - 4))
+          const read = readBody(headers, rest.subarray(bodyAt), { emptyWithoutLength: true })
+          expect(read.complete).toBeTrue()
+          answers.push(rest.toString('latin1', 9, 12) === '500' ? 'broken' : read.bytes.toString())
+          rest = rest.subarray(bodyAt + read.consumed)
+        }
+        const expected = requests.map(({ kind, body }) =>
+          kind === 'unread' || kind === 'broken' ? kind : body,
+        )
+        expect(answers).toEqual([...expected, 'end'])
+      },
+    )
+    await fc.assert(property, { numRuns: IS_LONG ? 5_000 : 150, endOnFailure: true })
+  })
 })

@@ -927,3 +927,38 @@ describe('whatever comes, and however it is cut,', () => {
     await fc.assert(property, { numRuns: IS_LONG ? 2_000 : 150, endOnFailure: true })
   })
 })
+
+describe('a server that cannot listen says where and why:', () => {
+  const errorOf = (address: Parameters<typeof listen>[0]) => {
+    try {
+      opened.push(listen(address, async () => new Response('x')))
+      return undefined
+    } catch (thrown) {
+      return thrown
+    }
+  }
+
+  test('another one has the port, shared or not', () => {
+    const port = Number(new URL(open(async () => new Response('x')).url).port)
+    for (const isShared of [false, true])
+      expect(errorOf({ host: '127.0.0.1', port, isShared })).toMatchObject({
+        code: 'EADDRINUSE',
+        syscall: 'listen',
+        message: expect.stringContaining(`port ${port}`),
+      })
+  })
+
+  test.each(['203.0.113.7', 'no.such.host.invalid'])(
+    'the host is another machine’s: %s',
+    (host) => {
+      expect(errorOf({ host, port: 0 })).toMatchObject({ code: 'EADDRNOTAVAIL', syscall: 'listen' })
+    },
+  )
+
+  test('none has it where both share it', () => {
+    const address = { host: '127.0.0.1', port: 0, isShared: true }
+    const first = listen(address, async () => new Response('x'))
+    opened.push(first)
+    expect(errorOf({ ...address, port: Number(new URL(first.url).port) })).toBeUndefined()
+  })
+})

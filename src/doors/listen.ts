@@ -148,7 +148,7 @@ function startListening(
     return Bun.listen<ClientConnection>({ hostname: host, port, ...shared, socket })
   } catch (thrown) {
     const message = `It cannot listen on port ${port} of ${host}`
-    const { code } = thrown as { readonly code?: string }
+    const { code = 'EADDRNOTAVAIL' } = thrown as { readonly code?: string }
     throw Object.assign(new Error(message, { cause: thrown }), { code, syscall: 'listen' })
   }
 }

@@ -962,3 +962,96 @@ describe('a server that cannot listen says where and why:', () => {
     expect(errorOf({ ...address, port: Number(new URL(first.url).port) })).toBeUndefined()
   })
 })
+
+describe('as with the runtime’s own server,', () => {
+  /** What a client of each of both servers sees. */
+  async function both(
+    handle: (request: Request) => Promise<Response>,
+    talk: (url: string) => Promise<unknown>,
+  ): Promise<readonly [ours: unknown, theirs: unknown]> {
+    const theirs = Bun.serve({ port: 0, hostname: '127.0.0.1', development: false, fetch: handle })
+    const { url } = open((request) => handle(toRequest(request)))
+    try {
+      return [await talk(url), await talk(theirs.url.href.slice(0, -1))]
+    } finally {
+      await theirs.stop(true)
+    }
+  }
+
+  test.each([
+    ['a query', '/a?b=c&d=%20'],
+    ['dot segments', '/a/../b/./c/%2e%2e/d'],
+    ['dot segments above the root', '/../../etc/passwd'],
+    ['percent-encoded letters', '/%61%zz%2f%00'],
+    ['two slashes', '//b//c'],
+    ['letters beyond ASCII', '/\u00c3\u00bc?\u00c3\u00bc'],
+    ['what no address may have', '/"<>\\^`{|}'],
+    ['a whole address', 'http://x/a?b'],
+  ])('a handler sees of %s', async (_name, target) => {
+    const [ours, theirs] = await both(
+      async ({ url }) => new Response(url),
+      async (url) => (await sendRaw(url, Buffer.from(head(`GET ${target}`), 'latin1'))).text,
+    )
+    expect(ours).toBe(theirs)
+    expect(ours).toStartWith('http://x/')
+  })
+
+  test.each<readonly [string, string, string, (request: Request) => Promise<unknown>]>([
+    ['as JSON', 'application/json', '{"a":1}', (request) => request.json()],
+    ['as text', 'text/plain', 'h\u00fc', (request) => request.text()],
+    [
+      'as a form',
+      'application/x-www-form-urlencoded',
+      'a=1&b=%20',
+      async (request) => [...(await request.formData())],
+    ],
+    [
+      'as a form of parts',
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n',
+      async (request) => [...(await request.formData())],
+    ],
+    [
+      'twice, by a clone',
+      'application/json',
+      '[1]',
+      async (request) => [await request.clone().json(), await request.json()],
+    ],
+  ])('a handler reads a body %s', async (_name, type, text, read) => {
+    const body = Buffer.from(text)
+    const parts = head('POST /', `content-type: ${type}`, `content-length: ${body.length}`)
+    const [ours, theirs] = await both(
+      async (request) => Response.json(await read(request)),
+      async (url) => {
+        const connection = await connectRaw(url)
+        connection.send(parts)
+        connection.send(body.subarray(0, 2))
+        await Bun.sleep(10)
+        connection.send(body.subarray(2))
+        const answer = await finishedAnswer(connection)
+        connection.destroy()
+        return answer.text
+      },
+    )
+    expect(ours).toBe(theirs)
+    expect(ours).not.toBe('')
+  })
+
+  test('a client that ends its side before the answer has left', async () => {
+    const [ours, theirs] = await both(
+      async (request) => {
+        await new Promise((resolve) => request.signal.addEventListener('abort', resolve))
+        return new Response('for nobody')
+      },
+      async (url) => {
+        const connection = await connectRaw(url)
+        connection.send(GET)
+        await Bun.sleep(20)
+        connection.socket.end()
+        await pollUntil('the end', () => connection.closed)
+        return connection.received().toString()
+      },
+    )
+    expect([ours, theirs]).toEqual(['', ''])
+  })
+})

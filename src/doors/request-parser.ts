@@ -154,19 +154,14 @@ function readUrl({ target, isOld }: StartLine, host: string | null): string {
 
 /** Proxies are asked so; where the two hosts differ, each on the way may take another. */
 function pathOfAbsolute(target: string, host: string | null): string {
-  const from = SCHEME.exec(target)?.[0].length ?? 0
-  const length = from === 0 ? 0 : target.slice(from).search(HOST_END)
-  const to = length === -1 ? target.length : from + length
-  if (to === from) throw new RefusedRequest(400, 'What it asks for is no path.')
-  const named = target.slice(from, to)
-  const path = target.slice(to)
+  const [, named = '', path = ''] = ABSOLUTE.exec(target) ?? []
+  if (named === '') throw new RefusedRequest(400, 'What it asks for is no path.')
   if (host !== null && host.toLowerCase() !== named.toLowerCase())
     throw new RefusedRequest(400, 'It names two hosts.')
   return path.startsWith('/') ? path : `/${path}`
 }
 
-const SCHEME = /^https?:\/\//i
-const HOST_END = /[/?#]/
+const ABSOLUTE = /^https?:\/\/([^/?#]+)((?:[/?#].*)?)$/i
 
 /** A path as the web's `URL` leaves it. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/

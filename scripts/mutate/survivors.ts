@@ -381,12 +381,6 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'it leaves every eight words to `hasControl`, which says the same of them',
   },
   {
-    path: 'src/gateway/shared-credential.ts',
-    lineText: 'if (!targets.some(hasOwners)) return targets',
-    operator: 'if body removed',
-    reason: 'spares looking at each target: where none has owners, all are kept',
-  },
-  {
     path: 'src/gateway/admit.ts',
     lineText: 'const quote = bytes.indexOf(QUOTE, start + 1)',
     operator: 'number',

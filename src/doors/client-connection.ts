@@ -284,8 +284,11 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   #sendStream(request: ClientRequest, answer: StreamedAnswer, hasBody: boolean): void {
     const isChunked = !request.head.isOld
     if (!isChunked) this.#isLast = true
-    let head = this.#beginning(answer.status)
-    for (const [name, value] of answer.headers) head += fieldLine(name, value)
+    let lines = ''
+    for (const [name, value] of answer.headers)
+      if (name === 'connection') this.#isLast ||= hasToken(value, 'close')
+      else if (name !== 'content-length' && !OURS.has(name)) lines += fieldLine(name, value)
+    const head = this.#beginning(answer.status) + lines
     if (!hasBody || HAS_NO_BODY.has(answer.status)) {
       abandon(answer)
       this.#sendHead(`${head}\r\n`)

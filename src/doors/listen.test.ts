@@ -151,6 +151,20 @@ describe('the framing of an answer is the server’s own:', () => {
     )
   })
 
+  test('nor do those of an answer in pieces', async () => {
+    const headers = { 'transfer-encoding': 'gzip', 'content-length': '7', date: 'x', 'x-a': 'b' }
+    const { head: first } = await sent(new StreamedAnswer(sendEach([]), { headers }))
+    expect(first).toMatch(
+      /^HTTP\/1\.1 200 OK\r\ndate: [^\r]{29}\r\nx-a: b\r\ntransfer-encoding: chunked\r\n\r\n$/,
+    )
+    const last = new StreamedAnswer(sendEach([]), { headers: { connection: 'close' } })
+    const { url } = open(async () => last)
+    const connection = await connectRaw(url)
+    connection.send(GET)
+    await pollUntil('the end', () => connection.closed)
+    expect(connection.answer()).toMatchObject({ headers: { connection: 'close' }, complete: true })
+  })
+
   test('a handler that ends the connection does, in any spelling', async () => {
     const { url } = open(async () => new Response('x', { headers: { connection: 'x, Close' } }))
     const connection = await connectRaw(url)

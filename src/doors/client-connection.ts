@@ -7,6 +7,7 @@ import type { Socket, SocketHandler } from 'bun'
 import { StreamedAnswer } from '../gateway/relay/streamed-answer.ts'
 import { hasToken, MalformedMessage } from '../http/message-parser.ts'
 import { type Answer, fieldLine, WholeAnswer } from '../http/messages.ts'
+import { ClientOutput } from './client-output.ts'
 import { ClientRequest, type RequestSource } from './client-request.ts'
 import {
   type RequestHead,
@@ -52,8 +53,6 @@ const HEAD_MS = 10_000
 const MAX_AHEAD_BYTES = 64 * 1024
 /** A longer rest of a body that nobody reads is not waited for: its connection is given up. */
 const MAX_DROPPED_BYTES = 8 * 1024 * 1024
-/** Pieces up to this size are put together with what frames them and leave in one write. */
-const SCRATCH_BYTES = 256 * 1024
 /** A body that did not come in time: the rest of it would be read as the next request. */
 const REQUEST_TIMEOUT = 408
 
@@ -66,6 +65,7 @@ type Phase = 'waiting' | 'asked' | 'leaving' | 'over'
 export class ClientConnection implements RequestReceiver, RequestSource {
   readonly #ports: ConnectionPorts
   readonly #socket: Socket<ClientConnection>
+  readonly #output: ClientOutput
   readonly #parser = new RequestParser(this)
   // Functions for each request would cost as much as a header.
   readonly #onAnswer = (answer: Answer) => this.#tryToAnswer(answer)
@@ -85,18 +85,14 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   /** How many of the bytes that are being read come after the request. */
   #leftBytes = 0
   #isPaused = false
-  /** Bytes that the kernel did not take yet, in order. */
-  #unsent: Uint8Array[] = []
-  #drained: PromiseWithResolvers<void> | undefined
   #stream: StreamedAnswer | undefined
   /** When it is closed unless something happens; infinite while somebody works for it. */
   #dueAt: number
-  /** When the client took something of an answer last. */
-  #takenAt = 0
 
   constructor(ports: ConnectionPorts, socket: Socket<ClientConnection>) {
     this.#ports = ports
     this.#socket = socket
+    this.#output = new ClientOutput(socket, ports.now)
     this.#dueAt = ports.now() + ports.limits.idleMs
   }
 
@@ -106,11 +102,11 @@ export class ClientConnection implements RequestReceiver, RequestSource {
 
   /** A request is open: its answer, or its body, is not over, or its client has yet to take it. */
   get isBusy(): boolean {
-    return this.#phase === 'asked' || this.#unsent.length > 0
+    return this.#phase === 'asked' || this.#output.isWaiting
   }
 
   sendContinue(): void {
-    this.#send(CONTINUE, CONTINUE.byteLength)
+    this.#output.send(CONTINUE)
   }
 
   pause(): void {
@@ -128,8 +124,8 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   /** Closes it where it waited too long. */
   sweep(now: number): void {
     // A client that still takes an answer is not idle.
-    if (this.#unsent.length > 0) {
-      if (now - this.#takenAt >= this.#ports.limits.stallMs) this.#socket.terminate()
+    if (this.#output.isWaiting) {
+      if (now - this.#output.takenAt >= this.#ports.limits.stallMs) this.#socket.terminate()
     } else if (now >= this.#dueAt) this.cut()
   }
 
@@ -251,7 +247,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     const hasBody = request.method !== 'HEAD'
     if (answer instanceof WholeAnswer) {
       const head = `${this.#beginning(answer.status)}${answer.lines}`
-      if (HAS_NO_BODY.has(answer.status)) this.#sendHead(`${head}\r\n`)
+      if (HAS_NO_BODY.has(answer.status)) this.#output.send(`${head}\r\n`)
       else this.#sendWhole(head, answer.body, hasBody)
       this.#answered()
     } else if (answer instanceof StreamedAnswer) this.#sendStream(request, answer, hasBody)
@@ -275,9 +271,9 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (content !== undefined && content.type !== '' && !response.headers.has('content-type'))
       lines += fieldLine('content-type', content.type)
     const head = `${this.#beginning(status)}${lines}`
-    if (HAS_NO_BODY.has(status)) this.#sendHead(`${head}\r\n`)
+    if (HAS_NO_BODY.has(status)) this.#output.send(`${head}\r\n`)
     else if (hasBody || length === undefined) this.#sendWhole(head, body, hasBody)
-    else this.#sendHead(`${head}content-length: ${length}\r\n\r\n`)
+    else this.#output.send(`${head}content-length: ${length}\r\n\r\n`)
     this.#answered()
   }
 
@@ -291,11 +287,11 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     const head = this.#beginning(answer.status) + lines
     if (!hasBody || HAS_NO_BODY.has(answer.status)) {
       abandon(answer)
-      this.#sendHead(`${head}\r\n`)
+      this.#output.send(`${head}\r\n`)
       this.#answered()
       return
     }
-    const sink = new PiecesSink(this, `${head}${isChunked ? CHUNKED : ''}\r\n`, isChunked)
+    const sink = new PiecesSink(this.#output, `${head}${isChunked ? CHUNKED : ''}\r\n`, isChunked)
     this.#stream = answer
     answer.source.pull(sink).then(
       () => this.#endStream(sink, true),
@@ -352,7 +348,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (this.#ahead.length > 0) this.#isBroken = true
     this.#ahead = NOTHING
     this.resume()
-    if (this.#unsent.length > 0) return
+    if (this.#output.isWaiting) return
     if (!this.#isBroken && this.#request?.isWhole !== false) this.#socket.end()
     else this.#socket.shutdown()
   }
@@ -360,11 +356,10 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   #onOver(): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
-    this.#unsent = []
     this.#ports.onOver(this)
     this.#request?.onLeft(new Error('The client closed its connection.'))
     if (this.#stream !== undefined) abandon(this.#stream)
-    this.#drained?.resolve()
+    this.#output.close()
   }
 
   /** The status line, and what every answer says. */
@@ -374,93 +369,13 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   }
 
   #sendWhole(head: string, body: Uint8Array, hasBody: boolean): void {
-    const text = `${head}content-length: ${body.byteLength}\r\n\r\n`
-    if (!hasBody) this.#sendHead(text)
-    else if (text.length + body.byteLength <= SCRATCH_BYTES) {
-      const at = scratch.write(text, 0, 'latin1')
-      scratch.set(body, at)
-      this.#send(scratch, at + body.byteLength)
-    } else {
-      this.#sendHead(text)
-      // Nobody else has it: what the kernel does not take needs no copy.
-      this.#sendOwned(body)
-    }
-  }
-
-  #sendHead(text: string): void {
-    if (text.length <= SCRATCH_BYTES) this.#send(scratch, scratch.write(text, 0, 'latin1'))
-    else this.#sendOwned(Buffer.from(text, 'latin1'))
-  }
-
-  /**
-   * A piece of an answer with what frames it.
-   * @param piece not written over until all of it has gone
-   * @returns a promise while the client does not keep up
-   */
-  sendFramed(before: string, piece: Uint8Array, after: string): Promise<void> | undefined {
-    const length = before.length + piece.byteLength + after.length
-    if (length <= SCRATCH_BYTES) {
-      const at = scratch.write(before, 0, 'latin1')
-      scratch.set(piece, at)
-      scratch.write(after, at + piece.byteLength, 'latin1')
-      this.#sendLent(length, piece, at)
-    } else {
-      this.#send(scratch, scratch.write(before, 0, 'latin1'))
-      this.#sendOwned(piece)
-      this.#send(scratch, scratch.write(after, 0, 'latin1'))
-    }
-    if (this.#unsent.length === 0) return undefined
-    this.#drained ??= Promise.withResolvers()
-    return this.#drained.promise
-  }
-
-  /**
-   * Sends what lies in `scratch`.
-   * @param piece which lies there from `at` on too: what of it is left needs no copy
-   */
-  #sendLent(length: number, piece: Uint8Array, at: number): void {
-    const sent = this.#unsent.length > 0 ? 0 : this.#write(scratch, length)
-    if (sent === length) return
-    const end = at + piece.byteLength
-    if (sent < at) this.#keep(new Uint8Array(scratch.subarray(sent, at)))
-    if (sent < end) this.#keep(piece.subarray(Math.max(0, sent - at)))
-    this.#keep(new Uint8Array(scratch.subarray(Math.max(sent, end), length)))
-  }
-
-  /** @param bytes written over later */
-  #send(bytes: Uint8Array, length: number): void {
-    const sent = this.#unsent.length > 0 ? 0 : this.#write(bytes, length)
-    if (sent < length) this.#keep(new Uint8Array(bytes.subarray(sent, length)))
-  }
-
-  #sendOwned(bytes: Uint8Array): void {
-    const sent = this.#unsent.length > 0 ? 0 : this.#write(bytes, bytes.byteLength)
-    if (sent < bytes.byteLength) this.#keep(bytes.subarray(sent))
-  }
-
-  #write(bytes: Uint8Array, length: number): number {
-    // A socket that is closed tells so by itself.
-    return Math.max(0, this.#socket.write(bytes, 0, length))
-  }
-
-  #keep(rest: Uint8Array): void {
-    if (this.#phase === 'over' || rest.byteLength === 0) return
-    if (this.#unsent.length === 0) this.#takenAt = this.#ports.now()
-    this.#unsent.push(rest)
+    const whole = `${head}content-length: ${body.byteLength}\r\n\r\n`
+    if (hasBody) this.#output.send(whole, body)
+    else this.#output.send(whole)
   }
 
   #onDrain(): void {
-    for (let first = this.#unsent[0]; first !== undefined; first = this.#unsent[0]) {
-      const sent = this.#write(first, first.byteLength)
-      if (sent > 0) this.#takenAt = this.#ports.now()
-      if (sent < first.byteLength) {
-        this.#unsent[0] = first.subarray(sent)
-        return
-      }
-      this.#unsent.shift()
-    }
-    this.#drained?.resolve()
-    this.#drained = undefined
+    if (!this.#output.drain()) return
     if (this.#phase !== 'asked') this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
     if (this.#phase === 'leaving') this.#leave()
   }
@@ -486,26 +401,24 @@ export class ClientConnection implements RequestReceiver, RequestSource {
 
 /** The body of an answer in pieces, in the form that its client reads. */
 class PiecesSink {
-  readonly #connection: ClientConnection
+  readonly #output: ClientOutput
   readonly #isChunked: boolean
   /** Leaves with the first piece. */
   #head: string
 
-  constructor(connection: ClientConnection, head: string, isChunked: boolean) {
-    this.#connection = connection
+  constructor(output: ClientOutput, head: string, isChunked: boolean) {
+    this.#output = output
     this.#head = head
     this.#isChunked = isChunked
   }
 
   /** Sends the head where no piece has come with it. */
   begin(): void {
-    if (this.#head !== '') this.#send('', NOTHING, '')
+    if (this.#head !== '') this.#output.send(this.#takeHead())
   }
 
   write(piece: Uint8Array): number | Promise<number> {
-    const slow = this.#isChunked
-      ? this.#send(`${piece.byteLength.toString(16)}\r\n`, piece, '\r\n')
-      : this.#send('', piece, '')
+    const slow = this.#output.sendPiece(this.#takeHead(), piece, this.#isChunked)
     return slow === undefined ? piece.byteLength : slow.then(() => piece.byteLength)
   }
 
@@ -516,13 +429,13 @@ class PiecesSink {
   close(): void {}
 
   end(): void {
-    if (this.#isChunked) this.#send('0\r\n\r\n', NOTHING, '')
+    if (this.#isChunked) this.#output.send(LAST_CHUNK)
   }
 
-  #send(before: string, piece: Uint8Array, after: string): Promise<void> | undefined {
+  #takeHead(): string {
     const head = this.#head
     this.#head = ''
-    return this.#connection.sendFramed(head + before, piece, after)
+    return head
   }
 }
 
@@ -553,7 +466,6 @@ const OURS: ReadonlySet<string> = new Set(['date', 'keep-alive', 'transfer-encod
 const CLOSE = 'connection: close\r\n'
 const KEEP_ALIVE = 'connection: keep-alive\r\n'
 const CHUNKED = 'transfer-encoding: chunked\r\n'
-const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n')
+const LAST_CHUNK = '0\r\n\r\n'
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const NOTHING = Buffer.alloc(0)
-/** Filled and sent in one turn of the event loop: never kept. */
-const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)

@@ -344,6 +344,8 @@ describe('abort', () => {
       const connection = await connectAndSend({ ...row, gate }, true)
       await pollUntil('the last word', () => connection.received().includes(lastWord))
       connection.destroy()
+      // The gateway hears of the two in the order in which they happen.
+      await pollUntil('its end', () => connection.closed)
       release()
       const [logRow] = await pollUntil('the log row', async () => {
         const found = (await listLogRows(scene.gatehouse)).filter(({ gateId }) => gateId === gate)

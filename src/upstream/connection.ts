@@ -358,14 +358,19 @@ export class Connection implements AnswerReceiver {
     return true
   }
 
-  /** Needs no copy: nobody writes over the parts. */
+  /**
+   * Needs no copy: nobody writes over the parts.
+   * @returns whether anything can have been sent
+   */
   #sendParts(socket: UpstreamSocket, parts: readonly Uint8Array[]): boolean {
+    let isSent = false
     for (const part of parts) {
       const sent = this.#unsent.length > 0 ? 0 : socket.write(part)
-      if (sent < 0) return false
+      if (sent < 0) return isSent
+      isSent = true
       if (sent < part.byteLength) this.#unsent.push(part.subarray(sent))
     }
-    return true
+    return isSent
   }
 
   #onDrain(socket: UpstreamSocket): void {

@@ -39,9 +39,9 @@ export interface ConnectionPorts {
   /** Clients are asked to come back on another connection. */
   readonly isCrowded: () => boolean
   readonly handle: (request: ClientRequest) => Promise<Answer>
-  /** What a client hears whose handler failed. */
+  /** The answer where a handler failed. */
   readonly refuseBroken: (thrown: unknown) => Answer
-  /** What a client hears whose bytes are no request; with a length, and no connection header. */
+  /** The answer to bytes that are no request: with a length, without a connection header. */
   readonly refuse: (status: number, message: string) => WholeAnswer
   readonly onOpen: (connection: ClientConnection) => void
   readonly onOver: (connection: ClientConnection) => void
@@ -78,9 +78,9 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   #isAnswered = false
   /** Ends with the answer that is under way. */
   #isLast = false
-  /** What the client sends is no message any more. */
+  /** The client's bytes are no messages any more. */
   #isBroken = false
-  /** What the client sent before it had the answer to its last request. */
+  /** Bytes that came before the answer to the last request was over. */
   #ahead: Buffer = NOTHING
   /** How many of the bytes that are being read come after the request. */
   #leftBytes = 0
@@ -213,7 +213,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#answer(this.#ports.refuseBroken(thrown))
   }
 
-  /** What follows cannot be told apart any more. */
+  /** The client's next bytes cannot be told apart any more. */
   #refuse(thrown: MalformedMessage): void {
     this.#isBroken = true
     this.#isLast = true
@@ -389,7 +389,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   static readonly handlers: SocketHandler<ClientConnection> = {
     data: (socket, bytes) => socket.data.#onData(bytes),
     drain: (socket) => socket.data.#onDrain(),
-    // Who says that no more comes has left: answers are for those who stay.
+    // A client that ends its side has left: answers are for those who stay.
     end: (socket) => socket.data.#onOver(),
     close: (socket) => socket.data.#onOver(),
     error: (socket) => {

@@ -48,7 +48,7 @@ soak: node_modules/.installed ## three nodes at a steady load for half an hour: 
 bench: dashboard ## measure beside nginx, LiteLLM and Portkey in one run; writes docs/benchmarks.md
 	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/main.ts
 
-bench-quick: dashboard ## the same in four minutes, compared with the stored figures
+bench-quick: dashboard ## the same in five minutes, compared with the stored figures
 	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/main.ts --quick
 
 bench-scale: node_modules/.installed ## what must not grow with what is stored, at two sizes on both stores: ONLY="clean-up old-calls" STORE=sqlite QUICK=1

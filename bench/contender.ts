@@ -4,6 +4,12 @@
 import type { PinnedProcess } from './pinned-process.ts'
 import type { Plan } from './plan.ts'
 
+/**
+ * Load before anything is measured, until compilers have done their work: Portkey doubles its rate
+ * in its first ten seconds, and Gatehouse's compilers yield to calls.
+ */
+export const WARM_UP_SECONDS = 12
+
 export interface RunningContender {
   /** Where the generator sends a chat completion. */
   readonly url: string
@@ -35,8 +41,6 @@ export interface Contender {
   readonly name: string
   /** What is switched on, for the table's legend. */
   readonly does: string
-  /** Load before anything is measured, until compilers have done their work. Default 3. */
-  readonly warmUpSeconds?: number
   /** Leaves out what it cannot do in a time that anybody would wait, and what nobody asks of it. */
   readonly narrow?: (plan: Plan) => Plan
   /**

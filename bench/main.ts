@@ -26,7 +26,7 @@ const HELP = `bun bench/main.ts [--quick] [--only ${PARTS.join('|')}] [--contend
 Measures Gatehouse beside nginx, two bare Bun proxies, LiteLLM, Portkey and no gateway at all, in one run on this
 machine, and writes docs/benchmarks.md, its plot, the figures in README.md and bench/results/.
 
---quick       less than four minutes; prints how it compares with the stored results and leaves them alone
+--quick       less than five minutes; prints how it compares with the stored results and leaves them alone
 --only        one part, --contender some contenders; they too leave the stored results alone
 --render      measures nothing: writes the page anew from the stored results, after a change of its prose
 

@@ -7,6 +7,7 @@ import {
   NotMeasured,
   type RunningContender,
   type StartOptions,
+  WARM_UP_SECONDS,
 } from './contender.ts'
 import { bare, bareSockets } from './contenders/bare.ts'
 import { gatehouse, translating, withoutShipping } from './contenders/gatehouse.ts'
@@ -99,8 +100,8 @@ async function measureRound(run: Run, round: number): Promise<void> {
     if (parts.includes('whole'))
       await withContender(run, contender, plain, async (running) => {
         note('memory: idle, MB', megabytes(running))
-        const seconds = contender.warmUpSeconds ?? 3
-        await measureThroughput(running, { bodyBytes: 1024, connections: 64, seconds, folder })
+        const warmUp = { bodyBytes: 1024, connections: 64, seconds: WARM_UP_SECONDS, folder }
+        await measureThroughput(running, warmUp)
         await measureWholeAnswers(plan, run, running, note)
         await measurePaces(
           plan.paces.filter(({ isEveryday = false }) => round === 0 || !isEveryday),

@@ -21,7 +21,6 @@ const START_LIMIT_MS = 120_000
 export const litellm: Contender = {
   name: 'litellm',
   does: `litellm[proxy] ${VERSION} from PyPI on ${pythonVersion()}, one worker, a config.yaml with one model and a master key, which it does not start without; no database`,
-  warmUpSeconds: 10,
   narrow,
   prepare: install,
   async start({ url, folder }) {

@@ -15,8 +15,6 @@ const FOLDER = '.cache/portkey'
 export const portkey: Contender = {
   name: 'portkey',
   does: `@portkey-ai/gateway ${VERSION} on Node ${nodeVersion()}; no key, no limit, no ledger`,
-  // It doubles its rate in its first ten seconds.
-  warmUpSeconds: 12,
   narrow: (plan) => within(plan, 300),
   prepare: install,
   async start({ url }) {

@@ -1,11 +1,11 @@
 /** An upstream over TLS, as every real provider is, and 256 calls at once. */
-import type { RunningContender } from '../contender.ts'
+import { type RunningContender, WARM_UP_SECONDS } from '../contender.ts'
 import { measureThroughput } from '../measure-throughput.ts'
 import type { Note, Plan } from '../plan.ts'
 import type { JsonUpstream } from '../upstream.ts'
 
 const CONNECTIONS = 256
-const WARM_UP = { bodyBytes: 1024, connections: 32, seconds: 2 }
+const WARM_UP = { bodyBytes: 1024, connections: 32, seconds: WARM_UP_SECONDS }
 /** What wrk takes for lost by itself. */
 const TIMEOUT_SECONDS = 2
 

@@ -11,7 +11,7 @@ import type { Ledger } from '../gateway/ports.ts'
 import { Backlog } from './backlog.ts'
 import { ClosedSegments } from './closed-segments.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
-import { encodeWholeRecord, toWholeRecord } from './record-line.ts'
+import { LINE_FRAME_BYTES, toLineContent, toWholeRecord, writeLine } from './record-line.ts'
 import { SegmentFile, type SyncMode } from './segment-file.ts'
 
 interface Turn {
@@ -89,7 +89,7 @@ export class Journal implements Ledger {
    */
   record(call: CallRecord): Promise<void> {
     const record = toWholeRecord(call)
-    this.#batch.add(encodeWholeRecord(record))
+    this.#batch.add(toLineContent(record))
     this.#records.add(record)
     if (this.#turn === undefined) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -317,10 +317,11 @@ export class LineBatch {
     return this.#buffer.subarray(0, this.#bytes)
   }
 
-  add(line: string): void {
-    const needed = this.#bytes + line.length * BYTES_PER_UNIT
+  /** @param content of one more line */
+  add(content: string): void {
+    const needed = this.#bytes + content.length * BYTES_PER_UNIT + LINE_FRAME_BYTES
     if (needed > this.#buffer.length) this.#grow(needed)
-    this.#bytes += this.#buffer.write(line, this.#bytes)
+    this.#bytes = writeLine(content, this.#buffer, this.#bytes)
     this.#lines += 1
   }
 

@@ -31,20 +31,43 @@ const CACHE_WRITES_VERSION = 3
 const CHECKSUM_CHARS = 8
 const HEXADECIMAL = new TextEncoder().encode('0123456789abcdef')
 const SPACE = 32
+const NEWLINE = 10
+/** What a line has beside its content. */
+export const LINE_FRAME_BYTES = CHECKSUM_CHARS + 2
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The whole line with its newline, of a record as `toWholeRecord` makes it. Neither an id nor a
- * target can break it: JSON escapes control characters.
+ * A line's content, of a record as `toWholeRecord` makes it. Neither an id nor a target can break
+ * the line: JSON escapes control characters.
  */
-export function encodeWholeRecord(call: CallRecord): string {
-  const json = JSON.stringify(toLineMembers(call))
-  return `${toChecksum(json)} ${json}\n`
+export function toLineContent(call: CallRecord): string {
+  return JSON.stringify(toLineMembers(call))
 }
 
-/** Like `encodeWholeRecord`, of any record. */
+/**
+ * Writes a line with its newline: a text of the whole line would cost as much as its content.
+ * @param into with room for `LINE_FRAME_BYTES` more than the content has
+ * @returns where the line ends
+ */
+export function writeLine(content: string, into: Buffer, at: number): number {
+  const from = at + CHECKSUM_CHARS
+  const end = from + 1 + into.write(content, from + 1)
+  let checksum = Bun.hash.crc32(content)
+  for (let digit = from - 1; digit >= at; digit -= 1) {
+    into[digit] = HEXADECIMAL[checksum & 15] ?? 0
+    checksum >>>= 4
+  }
+  into[from] = SPACE
+  into[end] = NEWLINE
+  return end + 1
+}
+
+/** The line of any record, as text. */
 export function encodeRecordLine(call: CallRecord): string {
-  return encodeWholeRecord(toWholeRecord(call))
+  const content = toLineContent(toWholeRecord(call))
+  const line = Buffer.alloc(LINE_FRAME_BYTES + Buffer.byteLength(content))
+  writeLine(content, line, 0)
+  return line.toString()
 }
 
 /**
@@ -61,10 +84,6 @@ export function decodeRecordLine(line: Uint8Array): CallRecord | 'newer' | undef
   } catch {
     return undefined
   }
-}
-
-function toChecksum(content: string | Uint8Array): string {
-  return Bun.hash.crc32(content).toString(16).padStart(CHECKSUM_CHARS, '0')
 }
 
 /**

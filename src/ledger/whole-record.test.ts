@@ -9,7 +9,7 @@ import { toRow, toRowValues } from '../store/calls/call-rows.generated.ts'
 import { sumCalls } from '../store/usage/sum-calls.ts'
 import { anyCallRecord, NUMBER_COLUMNS } from './any-call-record.fixture.ts'
 import { createCallRecord } from './call-record.fixture.ts'
-import { decodeRecordLine, encodeWholeRecord, toWholeRecord } from './record-line.ts'
+import { decodeRecordLine, encodeRecordLine, toWholeRecord } from './record-line.ts'
 
 /** Whatever arithmetic and providers make of one. */
 const oddNumber = fc.oneof(
@@ -53,7 +53,7 @@ const anyOddRecord: fc.Arbitrary<CallRecord> = fc
   }))
 
 function readBack(record: CallRecord): CallRecord {
-  const read = decodeRecordLine(new TextEncoder().encode(encodeWholeRecord(record).slice(0, -1)))
+  const read = decodeRecordLine(new TextEncoder().encode(encodeRecordLine(record).slice(0, -1)))
   if (read === undefined || read === 'newer') throw new Error('its line is damaged')
   return read
 }

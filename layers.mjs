@@ -42,7 +42,7 @@ export const layers = {
   },
   http: {
     may: [],
-    does: 'HTTP/1.1 on the wire: messages out of bytes; knows no connection and no LLM',
+    does: 'HTTP/1.1 on the wire: messages out of bytes, bytes at the pace of a socket; knows no LLM',
   },
   upstream: {
     may: ['core', 'http'],

@@ -375,7 +375,8 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   }
 
   #onDrain(): void {
-    if (!this.#output.drain()) return
+    this.#output.drain()
+    if (this.#output.isWaiting) return
     if (this.#phase !== 'asked') this.#dueAt = this.#ports.now() + this.#ports.limits.idleMs
     if (this.#phase === 'leaving') this.#leave()
   }

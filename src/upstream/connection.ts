@@ -7,6 +7,7 @@ import { isIP } from 'node:net'
 import type { Socket, SocketHandler, TLSOptions } from 'bun'
 import { EditedBytes } from '../core/edited-bytes.ts'
 import { MalformedMessage } from '../http/message-parser.ts'
+import { SCRATCH_BYTES, SCRATCH_FROM, SocketOutput, scratch } from '../http/socket-output.ts'
 import { type AnswerHead, AnswerParser, type AnswerReceiver } from './answer-parser.ts'
 import type { HttpProxy } from './proxies.ts'
 
@@ -68,14 +69,6 @@ export interface ConnectionOptions {
   readonly sessions: TlsSessions
 }
 
-/** Questions up to this size are put together and leave in one write. */
-const SCRATCH_BYTES = 256 * 1024
-/**
- * Large memory begins where a page does, a body's as well. To a place that is a few bytes further
- * into its page than its source processors of AMD copy at a sixteenth of their pace (`rep movsb`).
- * So what is put together begins well inside its page.
- */
-const SCRATCH_FROM = 1024
 const LARGE_PART_BYTES = 64 * 1024
 /** After how long without a byte the kernel asks whether the other side is still there. */
 const PROBE_AFTER_MS = 30_000
@@ -88,10 +81,9 @@ export class Connection implements AnswerReceiver {
   readonly #ready = Promise.withResolvers<Connection>()
   #phase: Phase = 'connecting'
   #socket: UpstreamSocket | undefined
+  #output: SocketOutput | undefined
   #parser: AnswerParser | undefined
   #asker: Asker | undefined
-  /** Bytes that the kernel did not take yet, in order. */
-  #unsent: Uint8Array[] = []
   #isPaused = false
   #isTunnelled = false
 
@@ -129,13 +121,12 @@ export class Connection implements AnswerReceiver {
    * hears nothing
    */
   ask(question: Question, asker: Asker): boolean {
-    const socket = this.#socket
-    if (this.#phase !== 'free' || socket === undefined) return false
+    if (this.#phase !== 'free') return false
     this.#phase = 'asked'
     this.#asker = asker
     if (this.#parser === undefined) this.#parser = new AnswerParser(this)
     else this.#parser.expectNext()
-    if (this.#write(socket, question)) return true
+    if (this.#send(question)) return true
     this.#asker = undefined
     this.drop()
     return false
@@ -184,7 +175,11 @@ export class Connection implements AnswerReceiver {
     const asker = this.#asker
     this.#asker = undefined
     // An upstream that answers before it has read the question reads its rest for the next one.
-    if (parser?.isReusable === true && this.#unsent.length === 0 && this.#phase === 'asked') {
+    if (
+      parser?.isReusable === true &&
+      this.#output?.isWaiting === false &&
+      this.#phase === 'asked'
+    ) {
       this.#phase = 'free'
       this.resume()
       const { keepAliveS } = parser
@@ -222,7 +217,7 @@ export class Connection implements AnswerReceiver {
   #onOpen(socket: UpstreamSocket): void {
     if (this.#phase === 'over') socket.terminate()
     if (this.#phase !== 'connecting') return
-    this.#socket = socket
+    this.#use(socket)
     socket.setKeepAlive(true, PROBE_AFTER_MS)
     if (this.#firstServerName() === undefined) this.#onReached(socket)
     else this.#awaitHandshake(socket)
@@ -267,7 +262,7 @@ export class Connection implements AnswerReceiver {
       true,
     )
     const rest = `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${permission}\r\n`
-    if (!this.#write(socket, { beginning: NOTHING, rest, body: NO_BODY }))
+    if (!this.#send({ beginning: NOTHING, rest, body: NO_BODY }))
       this.#lose(new Error('The proxy closed the connection.'))
   }
 
@@ -279,7 +274,7 @@ export class Connection implements AnswerReceiver {
       tls: toTls(this.#options.route.serverName ?? ''),
       socket: HANDLERS,
     })
-    this.#socket = secured
+    this.#use(secured)
     this.#isTunnelled = true
     this.#awaitHandshake(secured)
   }
@@ -336,56 +331,33 @@ export class Connection implements AnswerReceiver {
 
   #end(cause = new Error('The connection was given up.')): void {
     this.#phase = 'over'
-    this.#unsent = []
+    this.#output?.close()
     this.#ready.reject(cause)
     this.#options.keeper.onOver(this)
   }
 
+  #use(socket: UpstreamSocket): void {
+    this.#socket = socket
+    this.#output = new SocketOutput(socket)
+  }
+
   /** @returns whether anything can have been sent */
-  #write(socket: UpstreamSocket, { beginning, rest, body }: Question): boolean {
+  #send({ beginning, rest, body }: Question): boolean {
+    const output = this.#output
+    if (output === undefined) return false
     const headLength = beginning.length + rest.length
-    if (SCRATCH_FROM + headLength + body.byteLength > SCRATCH_BYTES) {
+    if (headLength + body.byteLength > SCRATCH_BYTES) {
       const head = Buffer.concat([beginning, Buffer.from(rest, 'latin1')])
-      return this.#sendParts(socket, joinSmall([head, ...body.parts()]))
+      return output.sendAll(joinSmall([head, ...body.parts()]))
     }
     scratch.set(beginning, SCRATCH_FROM)
     scratch.write(rest, SCRATCH_FROM + beginning.length, 'latin1')
-    const end = body.writeInto(scratch, SCRATCH_FROM + headLength)
-    const sent = socket.write(scratch, SCRATCH_FROM, end - SCRATCH_FROM)
-    if (sent < 0) return false
-    if (SCRATCH_FROM + sent < end)
-      this.#unsent.push(new Uint8Array(scratch.subarray(SCRATCH_FROM + sent, end)))
-    return true
+    return output.sendScratch(body.writeInto(scratch, SCRATCH_FROM + headLength))
   }
 
-  /**
-   * Needs no copy: nobody writes over the parts.
-   * @returns whether anything can have been sent
-   */
-  #sendParts(socket: UpstreamSocket, parts: readonly Uint8Array[]): boolean {
-    let isSent = false
-    for (const part of parts) {
-      const sent = this.#unsent.length > 0 ? 0 : socket.write(part)
-      if (sent < 0) return isSent
-      isSent = true
-      if (sent < part.byteLength) this.#unsent.push(part.subarray(sent))
-    }
-    return isSent
-  }
-
-  #onDrain(socket: UpstreamSocket): void {
-    for (let first = this.#unsent[0]; first !== undefined; first = this.#unsent[0]) {
-      const sent = socket.write(first)
-      if (sent < 0) {
-        this.#lose(new Error('The upstream closed the connection.'))
-        return
-      }
-      if (sent < first.byteLength) {
-        this.#unsent[0] = first.subarray(sent)
-        return
-      }
-      this.#unsent.shift()
-    }
+  #onDrain(): void {
+    if ((this.#output?.drain() ?? 0) < 0)
+      this.#lose(new Error('The upstream closed the connection.'))
   }
 
   static readonly handlers: SocketHandler<Connection> & {
@@ -398,7 +370,7 @@ export class Connection implements AnswerReceiver {
       if (socket.data.#isCurrent(socket)) socket.data.#onData(bytes)
     },
     drain: (socket) => {
-      if (socket.data.#isCurrent(socket)) socket.data.#onDrain(socket)
+      if (socket.data.#isCurrent(socket)) socket.data.#onDrain()
     },
     end: (socket) => socket.data.#onEndOfInput(),
     close: (socket) => socket.data.#onEndOfInput(),
@@ -446,5 +418,3 @@ function toError(thrown: unknown): Error {
 const HTTP_1_1 = Buffer.from('\x08http/1.1')
 const NOTHING = Buffer.alloc(0)
 const NO_BODY = new EditedBytes(NOTHING)
-/** Filled and sent in one turn of the event loop: never kept. */
-const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)

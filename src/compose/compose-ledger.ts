@@ -7,11 +7,9 @@ import type { Settings } from '../config/settings.ts'
 import type { Budget } from '../core/budget.ts'
 import { type ClockStep, type Timekeeper, watchClock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
-import { OWNED_PREFIX } from '../core/owned-model.ts'
 import { spanOf } from '../core/period.ts'
 import { type Overdue, RetentionHorizon } from '../core/retention-horizon.ts'
 import type { Prices, Refusals } from '../gateway/ports.ts'
-import { toDeclaredPrices } from '../ledger/cost-parts.ts'
 import { Journal } from '../ledger/journal.ts'
 import type { LedgerEvent } from '../ledger/ledger-event.ts'
 import { PastUsage, type PastUsageOptions } from '../ledger/past-usage.ts'
@@ -98,10 +96,7 @@ export function composeLedger({
         ...settings.providers.filter(({ declaredPrices }) => declaredPrices !== undefined),
       ].map((provider) => [provider.id, pricingOf(provider)]),
     ),
-    declaredPrices(accountId, slug) {
-      const declared = ownedModels.pricesOf(accountId, `${OWNED_PREFIX}/${slug}`)
-      return declared && toDeclaredPrices(declared)
-    },
+    declaredPrices: (accountId, slug) => ownedModels.pricesOf(accountId, slug),
   })
   const refusals = new RefusalLog(journal, clock)
   const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')

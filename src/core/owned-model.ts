@@ -95,6 +95,18 @@ export interface OwnedModelPrices {
   readonly pricingCachedInput: number
 }
 
+/** In US cents per million tokens. */
+export interface DeclaredPrices {
+  readonly input: number
+  readonly output: number
+  readonly cachedInput: number
+}
+
+export function toDeclaredPrices(model: OwnedModelPrices): DeclaredPrices {
+  const { pricingInput, pricingOutput, pricingCachedInput } = model
+  return { input: pricingInput, output: pricingOutput, cachedInput: pricingCachedInput }
+}
+
 export interface OwnedModel extends OwnedModelPrices {
   readonly accountId: AccountId
   /** Immutable, unique in the account: gates refer to it as `owned/<slug>`. */

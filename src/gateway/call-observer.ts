@@ -6,7 +6,7 @@
 import type { CallRecord } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, KeyId } from '../core/ids.ts'
-import type { OwnedModelPrices } from '../core/owned-model.ts'
+import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { HeaderFields } from '../http/fields.ts'
 
 export interface CallObserver {
@@ -60,7 +60,7 @@ export interface AttemptRecord {
   /** Null unless it failed or was given up. */
   failedAt: number | null
   /** Those of an owned model at that moment. */
-  ownedPrices: OwnedModelPrices | undefined
+  ownedPrices: DeclaredPrices | undefined
   /** Whether the platform pays for it. */
   isPlatforms: boolean
   /** Whether it was asked in another dialect than the caller's, where no tool of a vendor's goes. */

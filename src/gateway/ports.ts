@@ -7,7 +7,7 @@ import type { Cost } from '../core/cost.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
-import type { OwnedModelPrices } from '../core/owned-model.ts'
+import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { Secret } from '../core/secret.ts'
 import type { AskedTool, ToolUses } from '../core/tool-uses.ts'
 import type { Provider } from '../providers/define.ts'
@@ -179,7 +179,7 @@ export interface Prices {
        * Declared for an owned model when it was asked; it may have others by now, or be gone.
        * Absent: those of now.
        */
-      readonly ownedPrices?: OwnedModelPrices | undefined
+      readonly ownedPrices?: DeclaredPrices | undefined
       /** Of the usage a part is a guess: so is its cost. */
       readonly isEstimated?: boolean
       /** It asked for another price than the list's. */
@@ -245,7 +245,7 @@ export interface OwnedUpstream {
   readonly provider: Provider & { readonly baseUrl: string }
   /** The model's name at its server. */
   readonly model: string
-  readonly prices?: OwnedModelPrices
+  readonly prices?: DeclaredPrices
   /**
    * Undefined when the stored one cannot be opened: calls fail then, and no other credential takes
    * its place.

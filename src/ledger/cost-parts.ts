@@ -5,21 +5,9 @@
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CallOutcome } from '../core/call.ts'
 import { type Cost, type CostPart, UNKNOWN_COST, USES_IN_SOURCE } from '../core/cost.ts'
-import type { OwnedModelPrices } from '../core/owned-model.ts'
+import type { DeclaredPrices } from '../core/owned-model.ts'
 import { TOOL_KINDS, type ToolFees, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
-
-/** US cents per million tokens, as declared for an owned model. */
-export interface DeclaredPrices {
-  readonly input: number
-  readonly output: number
-  readonly cachedInput: number
-}
-
-export function toDeclaredPrices(declared: OwnedModelPrices): DeclaredPrices {
-  const { pricingInput, pricingOutput, pricingCachedInput } = declared
-  return { input: pricingInput, output: pricingOutput, cachedInput: pricingCachedInput }
-}
 
 /**
  * Half of a micro-dollar is rounded up also where binary fractions make it a little less: no

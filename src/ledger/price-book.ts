@@ -10,7 +10,7 @@
 import type { CallOutcome } from '../core/call.ts'
 import { type Cost, type CostPart, UNKNOWN_COST } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
-import type { OwnedModelPrices } from '../core/owned-model.ts'
+import type { DeclaredPrices } from '../core/owned-model.ts'
 import {
   type AskedTool,
   NO_USES,
@@ -22,7 +22,6 @@ import type { Usage } from '../core/usage.ts'
 import type { AskedPrice, Prices } from '../gateway/ports.ts'
 import {
   costOfDeclared,
-  type DeclaredPrices,
   isNothing,
   isWhole,
   parseDeclaredSource,
@@ -32,7 +31,6 @@ import {
   rateOf,
   splitUses,
   sumParts,
-  toDeclaredPrices,
   withUses,
   writtenTokens,
 } from './cost-parts.ts'
@@ -95,7 +93,7 @@ export interface PricedCall {
   /** Absent: it succeeded. */
   readonly outcome?: CallOutcome
   /** Of an owned model, as it was when it was asked. Absent: as it is now. */
-  readonly ownedPrices?: OwnedModelPrices | undefined
+  readonly ownedPrices?: DeclaredPrices | undefined
   /** Of the usage a part is a guess. */
   readonly isEstimated?: boolean
   /** It asked for another price than the table's. */
@@ -187,10 +185,7 @@ export class PriceBook {
     const known = this.#recall(target)
     if (known.type === 'free') return NOTHING_ASKED
     if (known.type === 'owned') {
-      const declared =
-        call.ownedPrices === undefined
-          ? this.#declaredPrices(call.accountId, known.model)
-          : toDeclaredPrices(call.ownedPrices)
+      const declared = call.ownedPrices ?? this.#declaredPrices(call.accountId, known.model)
       return declared === undefined
         ? UNKNOWN_COST
         : costOfDeclared('owned-model', declared, { usage, outcome: call.outcome })

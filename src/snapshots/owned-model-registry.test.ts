@@ -156,7 +156,7 @@ describe.each(databases)('on $name', (kind) => {
     await registry.create(DEFAULT_ACCOUNT, settings('a'))
     expect(registry.find(stranger, 'a')).toBeUndefined()
     expect(registry.show(stranger, 'a')).toBeUndefined()
-    expect(registry.pricesOf(stranger, 'owned/a')).toBeUndefined()
+    expect(registry.pricesOf(stranger, 'a')).toBeUndefined()
     await expect(registry.update(stranger, 'a', { displayName: 'x' })).rejects.toMatchObject({
       kind: 'not_found',
     })
@@ -191,11 +191,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(await registry.update(DEFAULT_ACCOUNT, 'a', { displayName: undefined })).toMatchObject({
       updatedAt: 2000,
     })
-    expect(registry.pricesOf(DEFAULT_ACCOUNT, 'owned/a')).toMatchObject({
-      pricingInput: 0,
-      pricingOutput: 2,
-    })
-    expect(registry.pricesOf(DEFAULT_ACCOUNT, 'vendor/a')).toBeUndefined()
+    expect(registry.pricesOf(DEFAULT_ACCOUNT, 'a')).toMatchObject({ input: 0, output: 2 })
   })
 
   test('a change that the store refuses changes nothing in memory', async () => {

@@ -8,12 +8,12 @@ import type { AccountId } from '../core/ids.ts'
 import {
   beginProbe,
   currentProbe,
+  type DeclaredPrices,
   isSameQuestion,
   type OwnedModel,
   type OwnedModelPrices,
   type OwnedModelProbe,
   ownedModelBinding,
-  ownedSlugOf,
   type ServerTraits,
 } from '../core/owned-model.ts'
 import { Secret } from '../core/secret.ts'
@@ -131,13 +131,8 @@ export class OwnedModelRegistry
     return newestFirst(models, ({ slug }) => slug)
   }
 
-  /**
-   * The prices that the customer declared for a target, in US cents per million tokens; undefined
-   * unless it is an owned model.
-   */
-  pricesOf(accountId: AccountId, target: string): OwnedModelPrices | undefined {
-    const slug = ownedSlugOf(target)
-    return slug === undefined ? undefined : this.show(accountId, slug)
+  pricesOf(accountId: AccountId, slug: string): DeclaredPrices | undefined {
+    return this.held(accountId, slug)?.upstream.prices
   }
 
   /** @throws GatewayError `conflict` when the account has an owned model with this slug. */

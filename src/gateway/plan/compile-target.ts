@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import type { GateTarget } from '../../core/gate.ts'
-import type { OwnedModelPrices } from '../../core/owned-model.ts'
+import type { DeclaredPrices } from '../../core/owned-model.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Endpoint, Provider, Signing } from '../../providers/define.ts'
 import { CommonHeaders } from '../../upstream/headers.ts'
@@ -65,7 +65,7 @@ export interface Target extends RelayTarget {
   /** Likewise, of addresses of media: their hosts. */
   readonly ownerHosts: RegExp | undefined
   /** Of an owned model, as they are declared at the moment. */
-  readonly ownedPrices: OwnedModelPrices | undefined
+  readonly ownedPrices: DeclaredPrices | undefined
   /** Its address is a customer's: where it leads is checked for each call. */
   readonly isGuarded: boolean
   /**

@@ -2,7 +2,7 @@
  * Makes of an owned model what the hot path uses: a provider of its own with one model. Once for
  * each change, not for each call.
  */
-import { OWNED_PREFIX, type OwnedModel, type OwnedModelPrices } from '../../core/owned-model.ts'
+import { OWNED_PREFIX, type OwnedModel, toDeclaredPrices } from '../../core/owned-model.ts'
 import { fimTemplateOf } from '../../providers/fim-templates.ts'
 import { ownedProvider } from '../../providers/owned.ts'
 import type { OwnedUpstream, TargetCredential } from '../ports.ts'
@@ -33,12 +33,7 @@ export function toOwnedUpstream(
     slug,
     provider: ownedProvider(`${OWNED_PREFIX}/${slug}`, dialect, baseUrl, server),
     model: upstreamModelId,
-    prices: toPrices(model),
+    prices: toDeclaredPrices(model),
     credential,
   }
-}
-
-function toPrices(model: OwnedModelPrices): OwnedModelPrices {
-  const { pricingInput, pricingOutput, pricingCachedInput } = model
-  return { pricingInput, pricingOutput, pricingCachedInput }
 }

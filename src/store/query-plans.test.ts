@@ -4,8 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { basename, join } from 'node:path'
-import { CompiledQuery, Kysely, type LogEvent, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
+import { type ExplainedDatabase, openExplained } from '../../test/support/explained-database.ts'
 import type { CallRecord } from '../core/call.ts'
 import {
   type AccountId,
@@ -16,9 +17,7 @@ import {
 } from '../core/ids.ts'
 import { type CallFilter, type CallPosition, findCallPage } from './calls/call-pages.ts'
 import { CallTableStore } from './calls/calls.ts'
-import { GatehousePostgresDialect } from './database/postgres-driver.ts'
 import { isSqlite } from './database/sql-differences.ts'
-import { BunSqliteDialect } from './database/sqlite-driver.ts'
 import type { Schema } from './schema.ts'
 import { BudgetBeginnings } from './usage/budget-beginnings.ts'
 import { UsageBacklog } from './usage/usage-backlog.ts'
@@ -114,18 +113,13 @@ const PLACES: Readonly<Record<string, Place>> = {
 
 describe.each(databases)('on $name', (kind) => {
   let created: TestDatabase
+  let explained: ExplainedDatabase
   let database: Kysely<Schema>
-  const asked: CompiledQuery[] = []
 
   beforeAll(async () => {
     created = await kind.create({ own: true })
-    const log = (event: LogEvent) => void asked.push(event.query)
-    const { location } = created
-    const dialect =
-      'path' in location
-        ? new BunSqliteDialect(location.path)
-        : new GatehousePostgresDialect(location.postgres)
-    database = new Kysely<Schema>({ dialect, log })
+    explained = openExplained(created.location)
+    database = explained.database
     await database
       .insertInto('accounts')
       .values({ id: STRANGER, name: 'Stranger', created_at: 1 })
@@ -145,6 +139,7 @@ describe.each(databases)('on $name', (kind) => {
 
   /** The plans, of all that `work` asks about calls, which read the whole table. */
   async function findScans(work: () => Promise<unknown>): Promise<string[]> {
+    const { asked, explain } = explained
     asked.length = 0
     await work()
     const aboutCalls = asked.filter(
@@ -152,19 +147,12 @@ describe.each(databases)('on $name', (kind) => {
     )
     expect(aboutCalls.length).toBeGreaterThan(0)
     const scans: string[] = []
-    for (const { sql: text, parameters } of aboutCalls) {
-      const plan = await explain(text, parameters)
+    for (const query of aboutCalls) {
+      const plan = await explain(query)
       if (isSqlite(database) ? /\bSCAN calls\b/.test(plan) : /Seq Scan on calls\b/.test(plan))
-        scans.push(`${text}\n${plan}`)
+        scans.push(`${query.sql}\n${plan}`)
     }
     return scans
-  }
-
-  async function explain(text: string, parameters: readonly unknown[]): Promise<string> {
-    const command = isSqlite(database) ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'
-    const query = CompiledQuery.raw(`${command} ${text}`, [...parameters])
-    const { rows } = await database.executeQuery<Record<string, unknown>>(query)
-    return rows.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n')
   }
 
   describe.each(Object.keys(FILTERS))('the log %s', (filter) => {

@@ -6,11 +6,10 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
+import { openExplained } from '../../../test/support/explained-database.ts'
 import { type CallId, DEFAULT_ACCOUNT } from '../../core/ids.ts'
-import { BunSqliteDialect } from '../database/sqlite-driver.ts'
 import { createTables } from '../migrations/create-tables.ts'
-import type { Schema } from '../schema.ts'
 import { UsageBacklog } from '../usage/usage-backlog.ts'
 import { UsageSums } from '../usage/usage-sums.ts'
 import { CallTableStore } from './calls.ts'
@@ -19,11 +18,7 @@ const page = { limit: 50, before: { startedAt: 9, id: 'req_9' } }
 
 test('every query on calls has an index, and every index has its query', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-indexes-'))
-  const asked: { readonly sql: string; readonly parameters: readonly unknown[] }[] = []
-  const database = new Kysely<Schema>({
-    dialect: new BunSqliteDialect(join(folder, 'gatehouse.db')),
-    log: ({ query }) => void asked.push(query),
-  })
+  const { database, asked, explain } = openExplained({ path: join(folder, 'gatehouse.db') })
   await createTables(database)
   const calls = new CallTableStore(database, new UsageBacklog(database))
   const sums = new UsageSums(database)
@@ -41,14 +36,7 @@ test('every query on calls has an index, and every index has its query', async (
   const questions = asked.filter((query) => / from "calls"/.test(query.sql))
   expect(questions.length).toBeGreaterThanOrEqual(9)
   const steps: string[] = []
-  for (const { sql: text, parameters } of questions) {
-    const { rows } = await database.executeQuery<{ detail: string }>({
-      ...sql`SELECT 1`.compile(database),
-      sql: `EXPLAIN QUERY PLAN ${text}`,
-      parameters,
-    })
-    steps.push(...rows.map(({ detail }) => detail))
-  }
+  for (const question of questions) steps.push(...(await explain(question)).split('\n'))
   expect(steps.filter((step) => /^SCAN calls(?! USING COVERING INDEX)/.test(step))).toEqual([])
   const { rows: indexes } = await sql<{
     name: string

@@ -11,6 +11,7 @@ import {
   type MessageReceiver,
   readFraming,
   TooLongMessage,
+  viewOf,
 } from '../http/message-parser.ts'
 
 export interface RequestHead {
@@ -100,8 +101,8 @@ export class RequestParser implements MessageReceiver {
     return framing
   }
 
-  onPiece(piece: Uint8Array): void {
-    this.#receiver.onPiece(piece)
+  onPart(bytes: Buffer, from: number, to: number): void {
+    this.#receiver.onPiece(viewOf(bytes, from, to))
   }
 
   onEnd(left: number): void {

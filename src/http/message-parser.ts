@@ -29,8 +29,8 @@ export interface MessageReceiver {
    * @throws MalformedMessage
    */
   onHead(first: string, fields: FieldLines): Framing | undefined
-  /** Never empty. */
-  onPiece(piece: Uint8Array): void
+  /** The next bytes of the body are those from `from` to `to`; never none. */
+  onPart(bytes: Buffer, from: number, to: number): void
   /**
    * The message is whole.
    * @param left how many of the bytes that were pushed come after it
@@ -99,7 +99,7 @@ export class MessageParser {
 
   /**
    * Reads up to the end of the message.
-   * @param bytes written over, and handed on in pieces that share their memory
+   * @param bytes written over, and handed on
    * @throws MalformedMessage
    */
   push(bytes: Buffer): void {
@@ -243,8 +243,7 @@ export class MessageParser {
     const from = this.#at
     this.#at = to
     if (this.#state === 'chunk') this.#addChunk(bytes, from, to)
-    else
-      this.#receiver.onPiece(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
+    else this.#receiver.onPart(bytes, from, to)
   }
 
   /** The lines between chunks make room for those that follow. */
@@ -256,12 +255,12 @@ export class MessageParser {
     this.#chunksTo += to - from
   }
 
-  /** Hands all chunks over as one piece: its sender may send one byte a chunk. */
+  /** Hands all chunks over as one part: its sender may send one byte a chunk. */
   #handChunks(bytes: Buffer): void {
     const to = this.#chunksTo
     if (to === 0) return
     this.#chunksTo = 0
-    this.#receiver.onPiece(bytes.subarray(this.#chunksFrom, to))
+    this.#receiver.onPart(bytes, this.#chunksFrom, to)
   }
 
   #end(bytes: Buffer): void {
@@ -341,6 +340,11 @@ export function readFraming(
   // Two fields of the same name come out with a comma between them.
   if (!LENGTH.test(length)) throw new MalformedMessage('Its length is no number.')
   return Number(length)
+}
+
+/** A part on its own, for those who keep it: a view costs more than to read most of them. */
+export function viewOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
+  return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to)
 }
 
 /** Whether a field that lists tokens, such as `connection`, has this one. */

@@ -10,6 +10,7 @@ import {
   MessageParser,
   type MessageReceiver,
   readFraming,
+  viewOf,
 } from '../http/message-parser.ts'
 
 /** An upstream may say that it is still at work (RFC 9110 §15.2), and not for ever. */
@@ -24,8 +25,10 @@ export interface AnswerHead {
 /** Hears of one answer, in this order. It may throw away what it hears, and must not throw. */
 export interface AnswerReceiver {
   onHead(head: AnswerHead): void
-  /** Never empty. */
-  onPiece(piece: Uint8Array): void
+  /** The next bytes of its body, which are those from `from` to `to`; never none. */
+  onPart?(bytes: Buffer, from: number, to: number): void
+  /** The same, where there is no `onPart`. */
+  onPiece?(piece: Uint8Array): void
   /** The answer is whole, and nothing came after it. */
   onEnd(): void
 }
@@ -70,8 +73,7 @@ export class AnswerParser implements MessageReceiver {
   }
 
   /**
-   * @param bytes written over, and handed on in pieces that share their memory. @throws
-   * MalformedMessage
+   * @param bytes written over, and handed on. @throws MalformedMessage
    */
   push(bytes: Buffer): void {
     if (this.#messages.isDone) throw goesOn()
@@ -105,8 +107,9 @@ export class AnswerParser implements MessageReceiver {
     return hasBody ? framing : 0
   }
 
-  onPiece(piece: Uint8Array): void {
-    this.#receiver.onPiece(piece)
+  onPart(bytes: Buffer, from: number, to: number): void {
+    if (this.#receiver.onPart !== undefined) this.#receiver.onPart(bytes, from, to)
+    else this.#receiver.onPiece?.(viewOf(bytes, from, to))
   }
 
   onEnd(left: number): void {

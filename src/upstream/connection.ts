@@ -32,7 +32,7 @@ export interface Route {
  * Hears of one answer, or of its failure: of one of `onEnd` and `onLost`, and after that of
  * nothing.
  */
-export interface Asker extends AnswerReceiver {
+export interface Asker extends Required<Pick<AnswerReceiver, 'onHead' | 'onPart' | 'onEnd'>> {
   /** The connection ended, or what came is no answer. */
   onLost(cause: Error): void
 }
@@ -165,8 +165,8 @@ export class Connection implements AnswerReceiver {
     this.#asker?.onHead(head)
   }
 
-  onPiece(piece: Uint8Array): void {
-    this.#asker?.onPiece(piece)
+  onPart(bytes: Buffer, from: number, to: number): void {
+    this.#asker?.onPart(bytes, from, to)
   }
 
   /** Free before the asker hears of the end, so that its next question finds it. */
@@ -256,7 +256,6 @@ export class Connection implements AnswerReceiver {
           if (status > 299)
             this.#lose(new Error(`The proxy refused the connection (HTTP ${status}).`))
         },
-        onPiece: () => undefined,
         onEnd: () => this.#secureTunnel(socket),
       },
       true,

@@ -42,6 +42,9 @@ export interface ExchangeRequest {
 
 export type TakePiece = (piece: Uint8Array) => boolean
 
+/** The piece is what lies from `from` to `to`; nobody else reads or writes these bytes. */
+export type TakePart = (bytes: Uint8Array, from: number, to: number) => boolean
+
 /** Closing or aborting it closes the connection at once. */
 export interface Exchange {
   /** Whether the request went out to an upstream that took the connection. */
@@ -57,6 +60,8 @@ export interface Exchange {
    * `take` throws
    */
   readWhile(take: TakePiece): Promise<boolean>
+  /** The same for those who keep no piece: a view of it costs more than reading most of them. */
+  readPartsWhile(take: TakePart): Promise<boolean>
   /**
    * The whole body at once: the fast way for answers known to be small. No promise where all of it
    * came with the head. @throws UpstreamFailure (rejects)

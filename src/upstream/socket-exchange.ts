@@ -3,12 +3,18 @@
  * read, under deadlines for connecting, the first byte, silence and the whole. Knows no LLM.
  */
 import type { LeaveSignal } from '../http/leave-signal.ts'
-import { MalformedMessage } from '../http/message-parser.ts'
+import { MalformedMessage, viewOf } from '../http/message-parser.ts'
 import type { AnswerHead } from './answer-parser.ts'
 import type { Asker, Connection, Question, Route } from './connection.ts'
 import type { ConnectionPool, ConnectionPools, Routes } from './connection-pools.ts'
 import type { Deadline, Deadlines, DueCause } from './deadlines.ts'
-import type { Exchange, ExchangeRequest, ExchangeTimeouts, TakePiece } from './exchange.ts'
+import type {
+  Exchange,
+  ExchangeRequest,
+  ExchangeTimeouts,
+  TakePart,
+  TakePiece,
+} from './exchange.ts'
 import { CommonHeaders } from './headers.ts'
 import { UpstreamFailure, type UpstreamFailureType } from './upstream-failure.ts'
 
@@ -22,7 +28,7 @@ export interface ExchangePorts {
 type Phase = 'connecting' | 'asked' | 'answering' | 'over'
 
 interface Reader {
-  readonly take: TakePiece
+  readonly take: TakePart
   readonly over: PromiseWithResolvers<boolean>
 }
 
@@ -104,11 +110,15 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     return next
   }
 
-  async readWhile(take: TakePiece): Promise<boolean> {
+  readWhile(take: TakePiece): Promise<boolean> {
+    return this.readPartsWhile((bytes, from, to) => take(viewOf(bytes, from, to)))
+  }
+
+  async readPartsWhile(take: TakePart): Promise<boolean> {
     for (let piece = this.#pieces.shift(); piece !== undefined; piece = this.#pieces.shift()) {
       this.#unreadBytes -= piece.byteLength
       if (this.#unreadBytes === 0) this.#connection?.resume()
-      if (!take(piece)) return true
+      if (!take(piece, 0, piece.byteLength)) return true
     }
     if (this.#failure !== undefined) throw this.#failure
     if (this.#isWhole) return false
@@ -150,14 +160,14 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.#head?.resolve(head)
   }
 
-  onPiece(piece: Uint8Array): void {
+  onPart(bytes: Buffer, from: number, to: number): void {
     this.#phase = 'answering'
     if (this.#reader !== undefined) {
-      this.#give(piece, this.#reader)
+      this.#give(this.#reader, bytes, from, to)
       return
     }
-    this.#pieces.push(piece)
-    this.#unreadBytes += piece.byteLength
+    this.#pieces.push(viewOf(bytes, from, to))
+    this.#unreadBytes += to - from
     if (this.#collector !== undefined) this.#waitForPiece()
     else if (this.#unreadBytes >= MAX_UNREAD_BYTES) this.#connection?.pause()
   }
@@ -175,9 +185,9 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.#fail(cause instanceof MalformedMessage ? 'malformed_answer' : 'connection_lost', cause)
   }
 
-  #give(piece: Uint8Array, { take, over }: Reader): void {
+  #give({ take, over }: Reader, bytes: Uint8Array, from: number, to: number): void {
     try {
-      if (take(piece)) {
+      if (take(bytes, from, to)) {
         this.#waitForPiece()
         return
       }

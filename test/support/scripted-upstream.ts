@@ -7,6 +7,7 @@ import type {
   Exchange,
   ExchangeRequest,
   ExchangeTimeouts,
+  TakePart,
   TakePiece,
   Upstream,
 } from '../../src/upstream/exchange.ts'
@@ -226,6 +227,10 @@ class ScriptedExchange implements Exchange {
       if (bytes === undefined) return false
       if (!take(bytes)) return true
     }
+  }
+
+  readPartsWhile(take: TakePart): Promise<boolean> {
+    return this.readWhile((bytes) => take(bytes, 0, bytes.byteLength))
   }
 
   async readAll(): Promise<Uint8Array> {

@@ -94,13 +94,13 @@ function relay(
   tap: StreamTap,
   pieces: readonly Uint8Array[],
 ): { readonly tap: StreamTap; readonly text: string } {
-  const out: Uint8Array[] = []
+  let out = ''
   for (const piece of pieces) {
     const { now, held } = tap.push(piece)
-    out.push(Buffer.from(now), Buffer.from(held))
+    out += now + held
   }
   const { now, held } = tap.end()
-  return { tap, text: Buffer.concat([...out, now, held]).toString() }
+  return { tap, text: Buffer.from(out + now + held, 'latin1').toString() }
 }
 
 function toExpected({ text = '', reasoning = '', calls = [], finish }: AnswerScript): SeenAnswer {

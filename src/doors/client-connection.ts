@@ -423,6 +423,11 @@ class PiecesSink {
     return slow === undefined ? piece.byteLength : slow.then(() => piece.byteLength)
   }
 
+  writeText(piece: string): number | Promise<number> {
+    const slow = this.#output.sendText(this.#takeHead(), piece, this.#isChunked)
+    return slow === undefined ? piece.length : slow.then(() => piece.length)
+  }
+
   flush(): number {
     return 0
   }

@@ -53,6 +53,19 @@ export class ClientOutput extends SocketOutput {
       this.sendOwned(piece)
       if (isChunked) this.sendOwned(CRLF)
     }
+    return this.#whenDrained()
+  }
+
+  /** The same for a piece that is there as text, one character a byte. */
+  sendText(head: string, piece: string, isChunked: boolean): Promise<void> | undefined {
+    const text = isChunked ? `${head}${chunkHead(piece.length)}${piece}\r\n` : head + piece
+    if (text.length > SCRATCH_BYTES)
+      return this.sendPiece(head, Buffer.from(piece, 'latin1'), isChunked)
+    this.sendScratch(SCRATCH_FROM + latin1Write.call(scratch, text, SCRATCH_FROM))
+    return this.#whenDrained()
+  }
+
+  #whenDrained(): Promise<void> | undefined {
     if (!this.isWaiting) return undefined
     this.#drained ??= Promise.withResolvers()
     return this.#drained.promise
@@ -80,7 +93,22 @@ export class ClientOutput extends SocketOutput {
   }
 }
 
+/** Events of one stream are about as long as each other, and those of all streams as others'. */
+const chunkHeads: string[] = new Array(1024).fill('')
+
+function chunkHead(length: number): string {
+  const known = chunkHeads[length]
+  if (known !== undefined && known !== '') return known
+  const head = `${length.toString(16)}\r\n`
+  if (known !== undefined) chunkHeads[length] = head
+  return head
+}
+
 const NOTHING = new Uint8Array(0)
 const CRLF = Buffer.from('\r\n')
 const CR = 0x0d
 const LF = 0x0a
+/** Half of the price of `write`, which has to find out what it is asked for. */
+const { latin1Write } = Buffer.prototype as Buffer & {
+  latin1Write(text: string, at: number): number
+}

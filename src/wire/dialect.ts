@@ -91,12 +91,13 @@ export interface RelayRequest {
 }
 
 /**
- * The result of a chunk from the upstream. Both are exact bytes for the client, `held` after `now`.
+ * The result of a chunk from the upstream. Both are exact bytes for the client, one character each,
+ * `held` after `now`: text is cheaper to read, to cut and to put together.
  */
 export interface TapOutput {
-  readonly now: Uint8Array
+  readonly now: string
   /** The event that ends the answer, and what follows it: waits until the ledger has the call. */
-  readonly held: Uint8Array
+  readonly held: string
 }
 
 /**
@@ -109,8 +110,11 @@ export type TapVerdict = 'open' | 'complete' | 'failed'
  * Watches one stream go by: passes whole events on unchanged and remembers what accounting needs.
  */
 export interface StreamTap {
-  /** @throws SseFrameTooLargeError when one event outgrows every plausible size. */
-  push(chunk: Uint8Array): TapOutput
+  /**
+   * Takes the bytes from `from` to `to`; all of them where these are absent.
+   * @throws SseFrameTooLargeError when one event outgrows every plausible size.
+   */
+  push(chunk: Uint8Array, from?: number, to?: number): TapOutput
   readonly verdict: TapVerdict
   readonly usage: Usage | null
   /** Uses of the vendor's own tools that were seen so far; absent: the dialect tells of none. */

@@ -3,29 +3,40 @@
  * Knows no dialect's events.
  */
 import type { TapOutput, TapVerdict } from './dialect.ts'
-import { type SseFrame, SseFramer } from './sse.ts'
+import { toLatin1 } from './latin1.ts'
+import { SseFramer, SseText } from './sse.ts'
 
-const NOTHING = new Uint8Array(0)
-
-/**
- * A dialect's judgement of one event. `bytes` replaces the event's own; empty: the event is not
- * shown.
- */
+/** A dialect's judgement of one event. */
 export interface SeenFrame {
-  readonly bytes: Uint8Array
+  /** Replaces the event's own, one character a byte; empty: the event is not shown. */
+  readonly text: string
   readonly isTerminal: boolean
 }
 
 export abstract class SseRelay {
   readonly #framer = new SseFramer()
+  #isFirst = true
+  #now = ''
+  #held = ''
   verdict: TapVerdict = 'open'
   unreportedBytes = 0
 
   /** Looks at one event that is not yet past the end of the answer. */
-  protected abstract see(frame: SseFrame): SeenFrame
+  protected abstract see(frame: SseText): SeenFrame
 
-  push(chunk: Uint8Array): TapOutput {
-    return this.#relay(this.#framer.push(chunk))
+  push(chunk: Uint8Array, from = 0, to = chunk.length): TapOutput {
+    if (!this.#framer.isBetweenFrames || to - from > LARGEST_TEXT)
+      return this.#pushBytes(chunk.subarray(from, to))
+    const text = toLatin1(chunk, from, to)
+    // Nearly always a chunk is just whole events, most often one, with plain line ends.
+    if (!text.endsWith(BLANK_LINE) || text.includes('\r'))
+      return this.#pushBytes(chunk.subarray(from, to))
+    for (let at = 0; at < text.length; ) {
+      const end = text.startsWith('\n', at) ? at + 1 : text.indexOf(BLANK_LINE, at) + 2
+      this.#relay(text.slice(at, end))
+      at = end
+    }
+    return this.#take()
   }
 
   /**
@@ -33,28 +44,35 @@ export abstract class SseRelay {
    * whole.
    */
   end(): TapOutput {
-    const frames = this.#framer.end()
-    const { pending } = this.#framer
+    for (const { raw } of this.#framer.end()) this.#relay(toLatin1(raw))
     // But for the one that says nothing but that this is the end: some servers forget its line end.
-    const isBareEnd = Buffer.from(pending).toString('latin1').trim() === 'data: [DONE]'
-    return this.#relay(isBareEnd ? [...frames, ...this.#framer.push(TWO_LINE_ENDS)] : frames)
+    return toLatin1(this.#framer.pending).trim() === 'data: [DONE]'
+      ? this.#pushBytes(TWO_LINE_ENDS)
+      : this.#take()
   }
 
-  #relay(frames: readonly SseFrame[]): TapOutput {
-    if (frames.length === 0) return { now: NOTHING, held: NOTHING }
-    const now: Uint8Array[] = []
-    const held: Uint8Array[] = []
-    for (const frame of frames) {
-      // Bytes that follow the last event belong after it, and so wait with it.
-      if (held.length > 0 || this.verdict === 'complete') {
-        held.push(frame.raw)
-        continue
-      }
-      const seen = this.see(frame)
-      if (seen.isTerminal) held.push(seen.bytes)
-      else now.push(seen.bytes)
+  #pushBytes(chunk: Uint8Array): TapOutput {
+    for (const { raw } of this.#framer.push(chunk)) this.#relay(toLatin1(raw))
+    return this.#take()
+  }
+
+  #relay(text: string): void {
+    // Bytes that follow the last event belong after it, and so wait with it.
+    if (this.#held !== '' || this.verdict === 'complete') {
+      this.#held += text
+      return
     }
-    return { now: join(now), held: join(held) }
+    const seen = this.see(new SseText(text, this.#isFirst))
+    this.#isFirst = false
+    if (seen.isTerminal) this.#held += seen.text
+    else this.#now += seen.text
+  }
+
+  #take(): TapOutput {
+    const output = { now: this.#now, held: this.#held }
+    this.#now = ''
+    this.#held = ''
+    return output
   }
 
   /**
@@ -65,12 +83,9 @@ export abstract class SseRelay {
   }
 }
 
-const TWO_LINE_ENDS = Buffer.from('\n\n')
+/** Of a larger chunk the framer is to see that no event is too large. */
+const LARGEST_TEXT = 1024 * 1024
+const BLANK_LINE = '\n\n'
+const TWO_LINE_ENDS = Buffer.from(BLANK_LINE)
 const NEWLINE = 0x0a
 const CARRIAGE_RETURN = 0x0d
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 0) return NOTHING
-  const [only] = parts
-  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
-}

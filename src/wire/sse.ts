@@ -2,6 +2,7 @@
  * Server-sent events on the wire (WHATWG HTML §9.2): cuts a byte stream into events and writes
  * events as bytes. Pure and synchronous. It must not know what an event's data means.
  */
+import { fromLatin1 } from './latin1.ts'
 
 export interface SseFrame {
   /** The event's exact bytes, its blank line included. */
@@ -55,6 +56,11 @@ export class SseFramer {
 
   constructor(options: SseFramerOptions = {}) {
     this.#maxFrameBytes = options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES
+  }
+
+  /** All that was pushed has come out in frames. */
+  get isBetweenFrames(): boolean {
+    return this.#state === LINE_START && this.#unfinished.length === 0
   }
 
   /** The bytes of a frame whose end has not come yet. Valid until the next call. */
@@ -185,6 +191,29 @@ class Frame implements SseFrame {
 
   get data(): string | undefined {
     this.#fields ??= parseFields(this.raw, this.#isFirst)
+    return this.#fields.data
+  }
+}
+
+/** A frame whose bytes are there as text. */
+export class SseText implements Omit<SseFrame, 'raw'> {
+  /** Its exact bytes, one character each. */
+  readonly text: string
+  readonly #isFirst: boolean
+  #fields: SseFields | undefined
+
+  constructor(text: string, isFirst: boolean) {
+    this.text = text
+    this.#isFirst = isFirst
+  }
+
+  get event(): string | undefined {
+    this.#fields ??= parseFields(fromLatin1(this.text), this.#isFirst)
+    return this.#fields.event
+  }
+
+  get data(): string | undefined {
+    this.#fields ??= parseFields(fromLatin1(this.text), this.#isFirst)
     return this.#fields.data
   }
 }

@@ -14,7 +14,9 @@ import { openaiResponses } from './openai-responses/openai-responses.ts'
 const tapOf = (dialect: RelayedDialect, hidesUsage = false) => dialect.createTap({ hidesUsage })
 const push = (tap: StreamTap, ...texts: string[]) => {
   const outputs = [...texts.map((text) => tap.push(Buffer.from(text))), tap.end()]
-  return outputs.map(({ now, held }) => [Buffer.from(now).toString(), Buffer.from(held).toString()])
+  return outputs.map(({ now, held }) =>
+    [now, held].map((bytes) => Buffer.from(bytes, 'latin1').toString()),
+  )
 }
 const data = (json: unknown) =>
   `data: ${typeof json === 'string' ? json : JSON.stringify(json)}\n\n`

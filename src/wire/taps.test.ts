@@ -18,9 +18,12 @@ import { mistralFim } from './mistral-fim/mistral-fim.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 
+/** Of bytes, one character each. */
+const textOf = (pieces: readonly string[]) => Buffer.from(pieces.join(''), 'latin1').toString()
+
 function relay(tap: StreamTap, bytes: Uint8Array, cuts: readonly number[]) {
-  const out: Uint8Array[] = []
-  const held: Uint8Array[] = []
+  const out: string[] = []
+  const held: string[] = []
   const borders = [0, ...cuts, bytes.length]
   const outputs = borders.slice(1).map((end, index) => tap.push(bytes.slice(borders[index], end)))
   for (const output of [...outputs, tap.end()]) {
@@ -28,12 +31,12 @@ function relay(tap: StreamTap, bytes: Uint8Array, cuts: readonly number[]) {
     if (held.length > 0) held.push(output.now, output.held)
     else {
       out.push(output.now)
-      if (output.held.byteLength > 0) held.push(output.held)
+      if (output.held !== '') held.push(output.held)
     }
   }
   return {
-    text: Buffer.concat([...out, ...held]).toString(),
-    shownBeforeEnd: Buffer.concat(out).toString(),
+    text: textOf([...out, ...held]),
+    shownBeforeEnd: textOf(out),
   }
 }
 
@@ -196,7 +199,5 @@ test.each([
   ['in a text and outside', '{"t":",\\"usage\\":null","usage":null}', '{"t":",\\"usage\\":null"}'],
 ])('unrequested usage disappears from a chunk wherever it stands: %s', (_, sent, shown) => {
   const tap = openaiChat.createTap({ hidesUsage: true })
-  expect(Buffer.from(tap.push(Buffer.from(`data: ${sent}\n\n`)).now).toString()).toBe(
-    `data: ${shown}\n\n`,
-  )
+  expect(textOf([tap.push(Buffer.from(`data: ${sent}\n\n`)).now])).toBe(`data: ${shown}\n\n`)
 })

@@ -43,9 +43,9 @@ const encoder: EventEncoder = {
 }
 
 const CHUNK = Uint8Array.of(1)
-const shown = ({ now, held }: { now: Uint8Array; held: Uint8Array }) => [
-  Buffer.from(now).toString(),
-  Buffer.from(held).toString(),
+const shown = ({ now, held }: { now: string; held: string }) => [
+  Buffer.from(now, 'latin1').toString(),
+  Buffer.from(held, 'latin1').toString(),
 ]
 
 test('pieces of an answer are shown at once, and its end is held back', () => {

@@ -9,6 +9,7 @@ import type { ChatEvent } from './chat-answer.ts'
 import type { EventEncoder, StreamDecoder } from './codec.ts'
 import { sealedTextBytes } from './delta-bytes.ts'
 import type { StreamTap, TapOutput, TapVerdict } from './dialect.ts'
+import { utf8ToLatin1 } from './latin1.ts'
 
 const NOTHING = new Uint8Array(0)
 
@@ -32,8 +33,9 @@ export class TranslatingTap implements StreamTap {
     return this.#told ?? this.#soFar
   }
 
-  push(chunk: Uint8Array): TapOutput {
-    return this.#relay(this.#decoder.push(chunk))
+  push(chunk: Uint8Array, from = 0, to = chunk.length): TapOutput {
+    const isAll = from === 0 && to === chunk.length
+    return this.#relay(this.#decoder.push(isAll ? chunk : chunk.subarray(from, to)))
   }
 
   end(): TapOutput {
@@ -68,10 +70,10 @@ export class TranslatingTap implements StreamTap {
       this.unreportedBytes = 0
     }
     if (text !== '') this.#hasShown = true
-    const now = text === '' ? NOTHING : Buffer.from(text)
-    if (this.verdict !== 'open' || !this.#decoder.isComplete()) return { now, held: NOTHING }
+    const now = utf8ToLatin1(text)
+    if (this.verdict !== 'open' || !this.#decoder.isComplete()) return { now, held: '' }
     this.verdict = 'complete'
-    return { now, held: Buffer.from(this.#encoder.end()) }
+    return { now, held: utf8ToLatin1(this.#encoder.end()) }
   }
 
   /**

@@ -153,17 +153,16 @@ async function beginEvents(
   { status, headers }: AnswerHead,
 ): Promise<BegunAnswer> {
   const tap = createTap(expected.outgoing)
-  let comments: Uint8Array | undefined
+  let comments = ''
   for (;;) {
     const chunk = await exchange.read()
     if (chunk === undefined)
       throw unusableAnswer(expected.target.name, 'ended its stream before the first event')
     const { now, held } = tap.push(chunk)
     if (tap.reportedError !== null) throw reportedFailure(tap.reportedError, expected)
-    if (now.byteLength + held.byteLength === 0) continue
-    const shown = comments === undefined ? now : Buffer.concat([comments, now])
-    if (held.byteLength === 0 && areComments(now) && shown.byteLength <= MAX_COMMENT_BYTES)
-      comments = shown
+    if (now === '' && held === '') continue
+    const shown = comments + now
+    if (held === '' && areComments(now) && shown.length <= MAX_COMMENT_BYTES) comments = shown
     else return { type: 'events', status, headers, exchange, first: { now: shown, held }, tap }
   }
 }
@@ -173,18 +172,14 @@ async function beginEvents(
  * not kept back.
  */
 const MAX_COMMENT_BYTES = 64 * 1024
-const COLON = 0x3a
-const LINE_ENDS: ReadonlySet<number | undefined> = new Set([0x0a, 0x0d])
 
 /** @param frames whole ones. Nearly always the first byte says no. */
-function areComments(frames: Uint8Array): boolean {
-  const [first] = frames
-  if (first !== COLON && !LINE_ENDS.has(first)) return false
-  const lines = Buffer.from(frames.buffer, frames.byteOffset, frames.byteLength)
-    .toString('latin1')
-    .split(/[\r\n]/)
-  return lines.every((line) => line === '' || line.startsWith(':'))
+function areComments(frames: string): boolean {
+  if (!COMMENT_OR_LINE_END.test(frames)) return false
+  return frames.split(/[\r\n]/).every((line) => line === '' || line.startsWith(':'))
 }
+
+const COMMENT_OR_LINE_END = /^[:\r\n]/
 
 /** While a status can still tell it: a request that is too long is the caller's own mistake. */
 function reportedFailure(message: string, { target, dialect }: AnswerExpectation): GatewayError {

@@ -153,25 +153,25 @@ export async function relayEvents(
    * Sent in the turn that brought it; what ends the answer, and a client that does not keep up, are
    * waited for.
    */
-  const pass = (piece: Uint8Array): boolean => {
-    output = tap.push(piece)
+  const pass = (bytes: Uint8Array, from: number, to: number): boolean => {
+    output = tap.push(bytes, from, to)
     if (call.firstText === undefined) noteText()
-    if (output.held.byteLength > 0) return false
-    slow = client.write(output.now)
+    if (output.held !== '') return false
+    slow = client.writeText(output.now)
     keepAlive.restart()
     return slow === undefined
   }
   const passEnd = async ({ now, held }: TapOutput): Promise<void> => {
-    await client.write(now)
-    if (held.byteLength === 0) return
+    await client.writeText(now)
+    if (held === '') return
     if (!isTold) await settle(ports, call, endOf(ports, relayed, client))
     isTold = true
-    await client.write(held)
+    await client.writeText(held)
     exchange.expectEndWithin(GRACE_AFTER_END_MS)
   }
   try {
     await passEnd(answer.first)
-    while (await keepAlive.during(exchange.readWhile(pass))) {
+    while (await keepAlive.during(exchange.readPartsWhile(pass))) {
       await (slow ?? passEnd(output))
       slow = undefined
     }

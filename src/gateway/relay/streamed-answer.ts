@@ -31,6 +31,8 @@ export interface AnswerSink {
    * @returns a promise while the client does not keep up: wait for it, or memory fills up
    */
   write(piece: Uint8Array): Promise<void> | undefined
+  /** The same for bytes that are there as text, one character each. */
+  writeText(piece: string): Promise<void> | undefined
   /** The client has left. */
   readonly isLeft: boolean
   /** Calls `run` when the client leaves, at once where it has left. Only the last one counts. */
@@ -60,8 +62,14 @@ export class StreamedAnswer extends Response {
   }
 }
 
-/** The runtime's: its promises resolve also when the client leaves. */
-type DirectController = Pick<ReadableStreamDirectController, 'write' | 'flush' | 'close'>
+/**
+ * The runtime's, or the server's own: its promises resolve also when the client leaves. Text is one
+ * character a byte.
+ */
+interface DirectController extends Pick<ReadableStreamDirectController, 'flush' | 'close'> {
+  write(piece: Uint8Array<ArrayBuffer>): number | Promise<number>
+  writeText?(piece: string): number | Promise<number>
+}
 
 /** Costs less than an async generator: the runtime takes a piece in the turn in which it comes. */
 class DirectSource implements AnswerSink {
@@ -100,7 +108,18 @@ class DirectSource implements AnswerSink {
 
   write(piece: Uint8Array): Promise<void> | undefined {
     if (piece.byteLength === 0 || this.isLeft) return undefined
-    const taking = this.#controller?.write(piece as Uint8Array<ArrayBuffer>)
+    const controller = this.#controller
+    return this.#sent(controller?.write(piece as Uint8Array<ArrayBuffer>))
+  }
+
+  writeText(piece: string): Promise<void> | undefined {
+    if (piece === '' || this.isLeft) return undefined
+    const controller = this.#controller
+    if (controller?.writeText === undefined) return this.write(Buffer.from(piece, 'latin1'))
+    return this.#sent(controller.writeText(piece))
+  }
+
+  #sent(taking: number | Promise<number> | undefined): Promise<void> | undefined {
     this.#controller?.flush()
     if (taking instanceof Promise) return this.#whenTaken(taking)
     this.progress.taken += 1

@@ -11,7 +11,7 @@ import type { StreamTap } from '../dialect.ts'
 import { encodeErrorData } from '../envelope.ts'
 import { toLatin1 } from '../latin1.ts'
 import { isRecord, parseRecord, textOf } from '../read-json.ts'
-import { encodeSseFrame, type SseFrame } from '../sse.ts'
+import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { isSearchBlock, readServerToolUse, searchesOf } from '../tool-uses.ts'
 import { readUpstreamError } from '../upstream-error.ts'
@@ -37,8 +37,8 @@ export class MessagesTap extends SseRelay implements StreamTap {
       : readUsage('anthropic-messages', this.#reported)
   }
 
-  protected see(frame: SseFrame): SeenFrame {
-    const text = toLatin1(frame.raw)
+  protected see(frame: SseText): SeenFrame {
+    const { text } = frame
     const written = deltaBytes(text)
     if (written > 0) this.unreportedBytes += written
     else if (text.includes('server_tool_use')) this.#noteSearch(frame)
@@ -46,10 +46,10 @@ export class MessagesTap extends SseRelay implements StreamTap {
     const isTerminal =
       text.includes('message_stop') && parseRecord(frame.data)?.type === 'message_stop'
     if (isTerminal && this.verdict === 'open') this.verdict = 'complete'
-    const bytes =
-      frame.event === 'error' || text.includes('"error"') ? this.#noteError(frame) : frame.raw
+    const shown =
+      frame.event === 'error' || text.includes('"error"') ? this.#noteError(frame) : text
     if (frame.data !== undefined) this.#hasBegun = true
-    return { bytes, isTerminal }
+    return { text: shown, isTerminal }
   }
 
   /** Every stream of this dialect ends with `message_stop`; without it one was cut. */
@@ -62,7 +62,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
     return encodeSseFrame({ event: 'error', data: encodeErrorData('messages', error) })
   }
 
-  #noteUsage(frame: SseFrame): void {
+  #noteUsage(frame: SseText): void {
     const event = parseRecord(frame.data)
     const message = isRecord(event?.message) ? event.message : event
     const usage = message?.usage
@@ -76,25 +76,25 @@ export class MessagesTap extends SseRelay implements StreamTap {
     this.#newSearches = 0
   }
 
-  #noteSearch(frame: SseFrame): void {
+  #noteSearch(frame: SseText): void {
     if (isSearchBlock(parseRecord(frame.data)?.content_block)) this.#newSearches += 1
   }
 
   /** @returns the event as the client is to see it */
-  #noteError(frame: SseFrame): Uint8Array {
+  #noteError(frame: SseText): string {
     const event = parseRecord(frame.data)
     if (event?.type === 'error') {
       this.#noteFailure(isRecord(event.error) ? textOf(event.error.message) : undefined)
-      return frame.raw
+      return frame.text
     }
     // Servers that offer several formats put one form of error into all of their streams.
     const isForeign =
       frame.event === 'error' || (event?.type === undefined && isRecord(event?.error))
-    if (!isForeign) return frame.raw
+    if (!isForeign) return frame.text
     const { message } = readUpstreamError(Buffer.from(frame.data ?? ''))
     this.#noteFailure(message)
     const error = new GatewayError('upstream_error', message ?? 'The upstream reported a failure.')
-    return encodeSseFrame({ event: 'error', data: encodeErrorData('messages', error) })
+    return toLatin1(encodeSseFrame({ event: 'error', data: encodeErrorData('messages', error) }))
   }
 
   #noteFailure(message: string | undefined): void {

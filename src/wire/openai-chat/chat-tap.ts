@@ -9,8 +9,8 @@ import type { Envelope, StreamTap } from '../dialect.ts'
 import { encodeErrorData } from '../envelope.ts'
 import { parseJson } from '../json-scan.ts'
 import { type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
-import { toLatin1 } from '../latin1.ts'
-import { encodeSseFrame, type SseFrame } from '../sse.ts'
+import { fromLatin1, toLatin1 } from '../latin1.ts'
+import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { readUsage } from '../usage.ts'
 
@@ -30,29 +30,27 @@ export class ChatTap extends SseRelay implements StreamTap {
   usage: Usage | null = null
   reportedError: string | null = null
   #sawChunk = false
-  #lastWithReason: SseFrame | undefined
+  #lastWithReason: SseText | undefined
 
   constructor(options: ChatTapOptions) {
     super()
     this.#options = options
   }
 
-  protected see(frame: SseFrame): SeenFrame {
-    // One character a byte: the text looked for is ASCII, and searching a string costs a tenth of
-    // searching bytes.
-    const text = toLatin1(frame.raw)
-    if (isDone(text, frame)) {
+  protected see(frame: SseText): SeenFrame {
+    const { text } = frame
+    if (isDone(frame)) {
       if (this.verdict === 'open') this.verdict = 'complete'
-      return { bytes: frame.raw, isTerminal: true }
+      return { text, isTerminal: true }
     }
     // Read only should the stream end without its last event: reading every one would cost more
     // than relaying it.
     if (text.includes('finish_reason')) this.#lastWithReason = frame
     this.unreportedBytes += deltaBytes(text)
-    const shown = text.includes('"usage"') ? this.#seeUsage(frame, text) : frame.raw
+    const shown = text.includes('"usage"') ? this.#seeUsage(frame) : text
     if (text.includes('"error"')) this.#seeError(frame)
     if (!this.#sawChunk) this.#sawChunk = frame.data !== undefined
-    return { bytes: shown, isTerminal: false }
+    return { text: shown, isTerminal: false }
   }
 
   /** Some providers close without `[DONE]`; a finish reason says that nothing is missing. */
@@ -74,10 +72,11 @@ export class ChatTap extends SseRelay implements StreamTap {
   }
 
   /** Usage may come in any chunk, with choices or without (lessons.md); the last report counts. */
-  #seeUsage(frame: SseFrame, text: string): Uint8Array {
+  #seeUsage(frame: SseText): string {
+    const { text } = frame
     if (!text.includes(USAGE_NULL) || text.includes(USAGE_OBJECT)) {
       const chunk = readChunk(frame)
-      if (chunk === undefined || !Object.hasOwn(chunk, 'usage')) return frame.raw
+      if (chunk === undefined || !Object.hasOwn(chunk, 'usage')) return text
       const usage = readUsage('openai-chat', chunk.usage)
       if (usage !== null) {
         this.usage = usage
@@ -85,12 +84,12 @@ export class ChatTap extends SseRelay implements StreamTap {
       }
       const { choices } = chunk
       const isUsageOnly = chunk.usage !== null && Array.isArray(choices) && choices.length === 0
-      if (this.#options.hidesUsage && isUsageOnly) return NOTHING
+      if (this.#options.hidesUsage && isUsageOnly) return ''
     }
-    return this.#options.hidesUsage ? withoutUsage(frame, text) : frame.raw
+    return this.#options.hidesUsage ? withoutUsage(frame) : text
   }
 
-  #seeError(frame: SseFrame): void {
+  #seeError(frame: SseText): void {
     const chunk = readChunk(frame)
     const error = chunk?.object === 'error' ? chunk : chunk?.error
     if (typeof error !== 'object' || error === null) return
@@ -101,7 +100,7 @@ export class ChatTap extends SseRelay implements StreamTap {
   }
 }
 
-function hasFinishReason(frame: SseFrame): boolean {
+function hasFinishReason(frame: SseText): boolean {
   const choices = readChunk(frame)?.choices
   return (
     Array.isArray(choices) && choices.some((choice) => typeof choice?.finish_reason === 'string')
@@ -109,11 +108,12 @@ function hasFinishReason(frame: SseFrame): boolean {
 }
 
 /** `[DONE]` without decoding the frame when it is spelled the usual way. */
-function isDone(text: string, frame: SseFrame): boolean {
+function isDone(frame: SseText): boolean {
+  const { text } = frame
   return text.length < 32 && text.includes('[DONE]') && frame.data?.trim() === '[DONE]'
 }
 
-function readChunk(frame: SseFrame): Record<string, unknown> | undefined {
+function readChunk(frame: SseText): Record<string, unknown> | undefined {
   try {
     const chunk: unknown = parseJson(frame.data ?? '')
     return typeof chunk === 'object' && chunk !== null
@@ -125,37 +125,37 @@ function readChunk(frame: SseFrame): Record<string, unknown> | undefined {
 }
 
 /** The event without its `usage` member, every other byte of its JSON unchanged. */
-function withoutUsage(frame: SseFrame, text: string): Uint8Array {
+function withoutUsage(frame: SseText): string {
+  const { text } = frame
+  if (text.endsWith(USAGE_AT_END)) return `${text.slice(0, -USAGE_AT_END.length)}}\n\n`
   const at = text.lastIndexOf(USAGE_NULL_MEMBER)
-  if (at > 0 && AFTER_LAST_USAGE.test(text.slice(at + USAGE_NULL_MEMBER.length))) {
-    return Buffer.from(text.slice(0, at) + text.slice(at + USAGE_NULL_MEMBER.length), 'latin1')
-  }
+  const after = at + USAGE_NULL_MEMBER.length
+  if (at > 0 && AFTER_LAST_USAGE.test(text.slice(after)))
+    return text.slice(0, at) + text.slice(after)
   // Nearly every event is one line, `data: {…}`, and is edited where it lies; others are put
   // together anew.
-  const { raw } = frame
   const isOneLine = text.startsWith(PREFIX) && text.indexOf('\n') === text.length - 2
-  const json = isOneLine
-    ? raw.subarray(PREFIX.length, raw.length - 2)
-    : Buffer.from(frame.data ?? '')
+  const json = isOneLine ? fromLatin1(text.slice(PREFIX.length, -2)) : Buffer.from(frame.data ?? '')
   let chunk: JsonObject
   try {
     chunk = scanJsonObject(json)
   } catch {
-    return raw // Not JSON after all: there is no member to take out.
+    return text // Not JSON after all: there is no member to take out.
   }
   const member = chunk.get('usage')
-  if (member === undefined) return raw
+  if (member === undefined) return text
   const edited = spliceJson(chunk, [{ type: 'remove', member }])
-  if (isOneLine)
-    return Buffer.concat([raw.subarray(0, PREFIX.length), edited, raw.subarray(raw.length - 2)])
+  if (isOneLine) return `${PREFIX}${toLatin1(edited)}\n\n`
   const data = new TextDecoder().decode(edited)
-  return encodeSseFrame(frame.event === undefined ? { data } : { event: frame.event, data })
+  const { event } = frame
+  return toLatin1(encodeSseFrame(event === undefined ? { data } : { event, data }))
 }
 
 const PREFIX = 'data: '
 /** How every chunk but the last says that there is nothing to count yet. */
 const USAGE_NULL = '"usage":null'
 const USAGE_NULL_MEMBER = `,${USAGE_NULL}`
+const USAGE_AT_END = `${USAGE_NULL_MEMBER}}\n\n`
 /**
  * Only this may stand behind it, so that it is certain to be a member of the chunk itself, found
  * without reading the JSON: plain text members such as OpenAI's `obfuscation`, the brace that ends

@@ -10,8 +10,7 @@ import { deltaBytes, sealedTextBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
 import { toNestedError } from '../envelope.ts'
 import { parseJson } from '../json-scan.ts'
-import { toLatin1 } from '../latin1.ts'
-import { encodeSseFrame, type SseFrame } from '../sse.ts'
+import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { ItemCounter, readResponseUses } from '../tool-uses.ts'
 import { readUsage } from '../usage.ts'
@@ -34,8 +33,8 @@ interface ResponseEvent {
 export class ResponsesTap extends SseRelay implements StreamTap {
   usage: Usage | null = null
   reportedError: string | null = null
-  #first: SseFrame | undefined
-  #last: SseFrame | undefined
+  #first: SseText | undefined
+  #last: SseText | undefined
   #items: ItemCounter | undefined
   /** As the last event tells them, which repeats all items. */
   #finalUses: ToolUses | undefined
@@ -44,11 +43,11 @@ export class ResponsesTap extends SseRelay implements StreamTap {
     return this.#finalUses ?? this.#items?.uses ?? NO_USES
   }
 
-  protected see(frame: SseFrame): SeenFrame {
-    const text = toLatin1(frame.raw)
+  protected see(frame: SseText): SeenFrame {
+    const { text } = frame
     this.unreportedBytes += deltaBytes(text)
     const event = frame.event ?? typeOf(frame)
-    if (event === undefined) return { bytes: frame.raw, isTerminal: false }
+    if (event === undefined) return { text, isTerminal: false }
     if (event === 'error') this.#noteError(frame)
     else this.#first ??= frame
     this.#last = frame
@@ -63,21 +62,21 @@ export class ResponsesTap extends SseRelay implements StreamTap {
       this.verdict =
         event === 'response.failed' || this.verdict === 'failed' ? 'failed' : 'complete'
     }
-    return { bytes: frame.raw, isTerminal }
+    return { text, isTerminal }
   }
 
   isWholeAtEnd(): boolean {
     return false // Every Responses stream ends with one of its terminal events; without one it was cut.
   }
 
-  #noteItem(event: string, frame: SseFrame): void {
+  #noteItem(event: string, frame: SseText): void {
     this.#items ??= new ItemCounter()
     const { item } = readEvent(frame)
     if (event === ITEM_DONE) this.#items.note(item)
     else this.#items.announce(item)
   }
 
-  #noteError(frame: SseFrame): void {
+  #noteError(frame: SseText): void {
     this.verdict = 'failed'
     const event = readEvent(frame)
     if (this.#first === undefined)
@@ -143,14 +142,14 @@ function sealedBytes(event: string): number {
 }
 
 /** Some servers write no `event:` lines, so that only the data says what an event is. */
-function typeOf(frame: SseFrame): string | undefined {
+function typeOf(frame: SseText): string | undefined {
   const { type } = readEvent(frame)
   return typeof type === 'string' && (type === 'error' || type.startsWith('response.'))
     ? type
     : undefined
 }
 
-function readEvent(frame: SseFrame): ResponseEvent {
+function readEvent(frame: SseText): ResponseEvent {
   try {
     const event: unknown = parseJson(frame.data ?? '')
     return typeof event === 'object' && event !== null ? event : {}

@@ -5,8 +5,10 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket, SocketHandler } from 'bun'
 import { StreamedAnswer } from '../gateway/relay/streamed-answer.ts'
+import { fieldLine, type HeadLines } from '../http/head-writer.ts'
 import { hasToken, MalformedMessage } from '../http/message-parser.ts'
-import { type Answer, fieldLine, WholeAnswer } from '../http/messages.ts'
+import { type Answer, WholeAnswer } from '../http/messages.ts'
+import { head } from '../http/socket-output.ts'
 import { ClientOutput } from './client-output.ts'
 import { ClientRequest, type RequestSource } from './client-request.ts'
 import {
@@ -34,8 +36,8 @@ export interface ConnectionPorts {
   readonly limits: ConnectionLimits
   /** In milliseconds, on a scale of its own. */
   readonly now: () => number
-  /** The current time as answers tell it (RFC 9110 §6.6.1). */
-  readonly date: () => string
+  /** The line of an answer's head that tells the time (RFC 9110 §6.6.1). */
+  readonly dateLine: () => string
   /** Clients are asked to come back on another connection. */
   readonly isCrowded: () => boolean
   readonly handle: (request: ClientRequest) => Promise<Answer>
@@ -226,7 +228,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     }
     const message = `This is no request that can be read: ${thrown.message}`
     const { status, lines, body } = this.#ports.refuse(statusOf(thrown), message)
-    this.#sendWhole(`${this.#beginning(status)}${lines}`, body, true)
+    this.#sendWhole({ status, lines, body })
     this.#leave()
   }
 
@@ -246,9 +248,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     }
     const hasBody = request.method !== 'HEAD'
     if (answer instanceof WholeAnswer) {
-      const head = `${this.#beginning(answer.status)}${answer.lines}`
-      if (HAS_NO_BODY.has(answer.status)) this.#output.send(`${head}\r\n`)
-      else this.#sendWhole(head, answer.body, hasBody)
+      this.#sendWhole(answer, hasBody)
       this.#answered()
     } else if (answer instanceof StreamedAnswer) this.#sendStream(request, answer, hasBody)
     else this.#sendResponse(answer, hasBody).catch(this.#onFailure)
@@ -270,10 +270,9 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (this.#phase === 'over') return
     if (content !== undefined && content.type !== '' && !response.headers.has('content-type'))
       lines += fieldLine('content-type', content.type)
-    const head = `${this.#beginning(status)}${lines}`
-    if (HAS_NO_BODY.has(status)) this.#output.send(`${head}\r\n`)
-    else if (hasBody || length === undefined) this.#sendWhole(head, body, hasBody)
-    else this.#output.send(`${head}content-length: ${length}\r\n\r\n`)
+    if (hasBody || length === undefined || HAS_NO_BODY.has(status))
+      this.#sendWhole({ status, lines, body }, hasBody)
+    else this.#output.send(`${this.#beginning(status)}${lines}content-length: ${length}\r\n\r\n`)
     this.#answered()
   }
 
@@ -362,16 +361,20 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#output.close()
   }
 
+  #sendWhole({ status, lines, body, more }: Whole, hasBody = true): void {
+    head.begin(this.#beginning(status))
+    head.text(lines)
+    more?.writeTo(head)
+    const hasLength = !HAS_NO_BODY.has(status)
+    if (hasLength) head.field('content-length', String(body.byteLength))
+    head.text('\r\n')
+    this.#output.sendHead(head, hasBody && hasLength ? body : NOTHING)
+  }
+
   /** The status line, and what every answer says. */
   #beginning(status: number): string {
     const connection = this.#isLast ? CLOSE : this.#request?.head.isOld === true ? KEEP_ALIVE : ''
-    return `${statusLine(status)}date: ${this.#ports.date()}\r\n${connection}`
-  }
-
-  #sendWhole(head: string, body: Uint8Array, hasBody: boolean): void {
-    const whole = `${head}content-length: ${body.byteLength}\r\n\r\n`
-    if (hasBody) this.#output.send(whole, body)
-    else this.#output.send(whole)
+    return beginningOf(status, this.#ports.dateLine(), connection)
   }
 
   #onDrain(): void {
@@ -398,6 +401,10 @@ export class ClientConnection implements RequestReceiver, RequestSource {
       socket.data.#onOver()
     },
   }
+}
+
+type Whole = Pick<WholeAnswer, 'status' | 'lines' | 'body'> & {
+  readonly more?: HeadLines | undefined
 }
 
 /** The body of an answer in pieces, in the form that its client reads. */
@@ -456,14 +463,15 @@ function abandon(answer: Answer): void {
   if (answer instanceof StreamedAnswer) void answer.source.cancel()
 }
 
-const statusLines = new Map<number, string>()
+/** Answers of one second begin alike. */
+let newest = { status: 0, date: '', connection: '', text: '' }
 
-function statusLine(status: number): string {
-  const known = statusLines.get(status)
-  if (known !== undefined) return known
-  const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n`
-  statusLines.set(status, line)
-  return line
+function beginningOf(status: number, date: string, connection: string): string {
+  if (newest.status === status && newest.date === date && newest.connection === connection)
+    return newest.text
+  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n${date}${connection}`
+  newest = { status, date, connection, text }
+  return text
 }
 
 const HAS_NO_BODY: ReadonlySet<number> = new Set([204, 304])

@@ -3,6 +3,7 @@
  * nor what is sent.
  */
 import type { Socket } from 'bun'
+import type { HeadWriter } from '../http/head-writer.ts'
 import { SCRATCH_BYTES, SCRATCH_FROM, SocketOutput, scratch } from '../http/socket-output.ts'
 
 export class ClientOutput extends SocketOutput {
@@ -17,14 +18,22 @@ export class ClientOutput extends SocketOutput {
     this.#now = now
   }
 
-  /** A head, or one with the body behind it. @param body nobody writes over it */
-  send(head: string, body: Uint8Array = NOTHING): void {
-    if (head.length + body.byteLength <= SCRATCH_BYTES) {
-      const at = SCRATCH_FROM + scratch.write(head, SCRATCH_FROM, 'latin1')
-      scratch.set(body, at)
-      this.sendScratch(at + body.byteLength, body, at)
+  /** Something short, in Latin-1. */
+  send(text: string): void {
+    this.sendScratch(SCRATCH_FROM + latin1Write.call(scratch, text, SCRATCH_FROM))
+  }
+
+  /**
+   * A head with the body behind it.
+   * @param head which lies in `scratch`
+   * @param body nobody writes over it
+   */
+  sendHead({ end }: HeadWriter, body: Uint8Array): void {
+    if (end + body.byteLength <= scratch.length) {
+      scratch.set(body, end)
+      this.sendScratch(end + body.byteLength, body, end)
     } else {
-      this.sendOwned(Buffer.from(head, 'latin1'))
+      this.sendScratch(end)
       this.sendOwned(body)
     }
   }
@@ -104,7 +113,6 @@ function chunkHead(length: number): string {
   return head
 }
 
-const NOTHING = new Uint8Array(0)
 const CRLF = Buffer.from('\r\n')
 const CR = 0x0d
 const LF = 0x0a

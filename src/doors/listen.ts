@@ -80,7 +80,7 @@ export function listen(
   const ports: ConnectionPorts = {
     limits,
     now: () => clock.elapsed(),
-    date: createDates(clock),
+    dateLine: createDateLines(clock),
     isCrowded: () => isDraining || room?.isCrowded === true,
     handle(request) {
       if (isDraining) lastRequestAt = performance.now()
@@ -169,16 +169,16 @@ function refuse(status: number, message: string): WholeAnswer {
   return new WholeAnswer(status, 'content-type: application/json\r\n', body)
 }
 
-/** The text of a second is made once. */
-function createDates(clock: Pick<Timekeeper, 'now'>): () => string {
+/** The line of a second is made once. */
+function createDateLines(clock: Pick<Timekeeper, 'now'>): () => string {
   let second = 0
-  let text = ''
+  let line = ''
   return () => {
     const now = Math.floor(clock.now() / 1000)
     if (now !== second) {
       second = now
-      text = new Date(now * 1000).toUTCString()
+      line = `date: ${new Date(now * 1000).toUTCString()}\r\n`
     }
-    return text
+    return line
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import type { HeaderFields } from './fields.ts'
+import { type HeadLines, HeadWriter } from './head-writer.ts'
 import type { LeaveSignal } from './leave-signal.ts'
 
 /** The part of the web's `Request` that handlers need. */
@@ -37,16 +38,22 @@ export class WholeAnswer {
   /** Header lines, each with its CRLF, without a length and in Latin-1. */
   readonly lines: string
   readonly body: Uint8Array
+  /** The lines that follow. */
+  readonly more: HeadLines | undefined
 
-  constructor(status: number, lines: string, body: Uint8Array) {
+  constructor(status: number, lines: string, body: Uint8Array, more?: HeadLines) {
     this.status = status
     this.lines = lines
     this.body = body
+    this.more = more
   }
 
   toResponse(): Response {
     const headers = new Headers()
-    for (const line of this.lines.split('\r\n').slice(0, -1)) {
+    const head = new HeadWriter(Buffer.allocUnsafe(LONGEST_HEAD_BYTES), 0)
+    head.begin(this.lines)
+    this.more?.writeTo(head)
+    for (const line of head.toString().split('\r\n').slice(0, -1)) {
       const colon = line.indexOf(': ')
       headers.append(line.slice(0, colon), line.slice(colon + 2))
     }
@@ -60,14 +67,5 @@ export function toResponse(answer: Answer): Response {
   return answer instanceof WholeAnswer ? answer.toResponse() : answer
 }
 
-/**
- * A line of a head.
- * @throws Error for a value that could hold a whole message of its own
- */
-export function fieldLine(name: string, value: string): string {
-  if (NOT_IN_VALUES.test(value))
-    throw new Error(`The header ${name} has a value that no header can have.`)
-  return `${name}: ${value}\r\n`
-}
-
-const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/
+/** Twice of what an upstream's may have. */
+const LONGEST_HEAD_BYTES = 128 * 1024

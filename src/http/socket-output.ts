@@ -2,6 +2,7 @@
  * The bytes on their way into one socket, at the pace at which the kernel takes them. Knows neither
  * what they say nor who reads them.
  */
+import { HeadWriter } from './head-writer.ts'
 
 /** The part of a socket that takes bytes. */
 export interface WritableSocket {
@@ -19,6 +20,8 @@ export const SCRATCH_BYTES = 256 * 1024
 export const SCRATCH_FROM = 1024
 /** Filled and sent in one turn of the event loop: never kept. */
 export const scratch = Buffer.allocUnsafeSlow(SCRATCH_FROM + SCRATCH_BYTES)
+/** Writes the head of what lies there. */
+export const head = new HeadWriter(scratch, SCRATCH_FROM)
 
 /** A socket that is closed tells so by itself: until then bytes wait for it. */
 export class SocketOutput {

@@ -5,9 +5,9 @@
 
 import { isIP } from 'node:net'
 import type { Socket, SocketHandler, TLSOptions } from 'bun'
-import { EditedBytes } from '../core/edited-bytes.ts'
+import type { EditedBytes } from '../core/edited-bytes.ts'
 import { MalformedMessage } from '../http/message-parser.ts'
-import { SCRATCH_BYTES, SCRATCH_FROM, SocketOutput, scratch } from '../http/socket-output.ts'
+import { head, SCRATCH_FROM, SocketOutput, scratch } from '../http/socket-output.ts'
 import { type AnswerHead, AnswerParser, type AnswerReceiver } from './answer-parser.ts'
 import type { HttpProxy } from './proxies.ts'
 
@@ -41,8 +41,8 @@ export interface Asker extends Required<Pick<AnswerReceiver, 'onHead' | 'onPart'
 export interface Question {
   /** The request line and the first headers; other questions may begin with the same bytes. */
   readonly beginning: Uint8Array
-  /** The other headers with the empty line, in Latin-1. */
-  readonly rest: string
+  /** The other headers but for the body's length, in Latin-1. */
+  readonly lines: string
   readonly body: EditedBytes
 }
 
@@ -260,8 +260,8 @@ export class Connection implements AnswerReceiver {
       },
       true,
     )
-    const rest = `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${permission}\r\n`
-    if (!this.#send({ beginning: NOTHING, rest, body: NO_BODY }))
+    const question = `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${permission}\r\n`
+    if (this.#output?.sendOwned(Buffer.from(question, 'latin1')) !== true)
       this.#lose(new Error('The proxy closed the connection.'))
   }
 
@@ -341,17 +341,18 @@ export class Connection implements AnswerReceiver {
   }
 
   /** @returns whether anything can have been sent */
-  #send({ beginning, rest, body }: Question): boolean {
+  #send({ beginning, lines, body }: Question): boolean {
     const output = this.#output
     if (output === undefined) return false
-    const headLength = beginning.length + rest.length
-    if (headLength + body.byteLength > SCRATCH_BYTES) {
-      const head = Buffer.concat([beginning, Buffer.from(rest, 'latin1')])
-      return output.sendAll(joinSmall([head, ...body.parts()]))
-    }
-    scratch.set(beginning, SCRATCH_FROM)
-    scratch.write(rest, SCRATCH_FROM + beginning.length, 'latin1')
-    return output.sendScratch(body.writeInto(scratch, SCRATCH_FROM + headLength))
+    head.begin(beginning)
+    head.text(lines)
+    head.field('content-length', String(body.byteLength))
+    head.text('\r\n')
+    const { end } = head
+    if (end + body.byteLength <= scratch.length)
+      return output.sendScratch(body.writeInto(scratch, end))
+    const whole = Buffer.from(scratch.subarray(SCRATCH_FROM, end))
+    return output.sendAll(joinSmall([whole, ...body.parts()]))
   }
 
   #onDrain(): void {
@@ -415,5 +416,3 @@ function toError(thrown: unknown): Error {
 
 /** In the handshake's form: the length before the name. */
 const HTTP_1_1 = Buffer.from('\x08http/1.1')
-const NOTHING = Buffer.alloc(0)
-const NO_BODY = new EditedBytes(NOTHING)

@@ -173,14 +173,13 @@ export class CommonHeaders {
   }
 
   /**
-   * The lines that follow, in Latin-1, with the empty one at the end.
+   * The lines that follow, in Latin-1, but for the body's length.
    * @throws Error where a value is none that a header may have
    */
-  end(own: HeaderValues, bodyBytes: number): string {
+  linesAfter(own: HeaderValues): string {
     let lines = ''
     for (const name in own) if (!this.#fixedNames.has(name)) lines += toLine(name, own[name])
-    lines += lines === '' ? this.#linesOfUsual() : this.#missingIn(own)
-    return `${lines}content-length: ${bodyBytes}\r\n\r\n`
+    return lines === '' ? this.#linesOfUsual() : lines + this.#missingIn(own)
   }
 
   toJSON(): string {

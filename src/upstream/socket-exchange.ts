@@ -206,10 +206,10 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     const { routes, pools } = this.#ports
     const { opening, routes: ways } = routes.of(url, addresses)
     let beginning: Buffer
-    let rest: string
+    let lines: string
     try {
       beginning = common.begin(opening)
-      rest = common.end(headers, body.byteLength)
+      lines = common.linesAfter(headers)
     } catch (thrown) {
       this.#fail('connect_failed', thrown)
       return
@@ -217,9 +217,9 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     for (const way of ways) {
       const pool = pools.poolOf(way, group)
       for (let open = pool.take(); open !== undefined; open = pool.take())
-        if (this.#askOver(open, { beginning, rest, body })) return
+        if (this.#askOver(open, { beginning, lines, body })) return
     }
-    this.#askLater(ways, group, { beginning, rest, body })
+    this.#askLater(ways, group, { beginning, lines, body })
   }
 
   #askLater(ways: readonly Route[], group: string, question: Question): void {

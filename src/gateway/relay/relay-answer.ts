@@ -5,7 +5,8 @@
 
 import type { Timekeeper } from '../../core/clock.ts'
 import type { GatewayError } from '../../core/errors.ts'
-import { fieldLine, WholeAnswer } from '../../http/messages.ts'
+import { fieldLine, type HeadLines, type HeadWriter } from '../../http/head-writer.ts'
+import { WholeAnswer } from '../../http/messages.ts'
 import { upstreamRequestId } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import type { TapOutput } from '../../wire/dialect.ts'
@@ -80,7 +81,12 @@ async function relayWhole(
 ): Promise<WholeAnswer> {
   const result = { outcome: 'succeeded', status, usage, unreportedBytes, toolUses } as const
   await settle(ports, call, result)
-  return new WholeAnswer(status, toLines(headers, call), body)
+  const { attempts, ignored, skipped } = call
+  if (attempts.length === 1 && ignored.length === 0 && skipped.length === 0)
+    return new WholeAnswer(status, headers.usual.lines, body, new OwnLines(headers, call))
+  const all = new Headers(headers.usual.headers)
+  addOwnHeaders(all, headers.forwarded, call)
+  return new WholeAnswer(status, linesOf(all), body)
 }
 
 function relayInPieces(
@@ -313,20 +319,25 @@ function linesOf(headers: Headers): string {
   return lines
 }
 
-/** The head of a whole answer. */
-function toLines({ forwarded, usual }: RelayedHeaders, call: Call): string {
-  const { attempts, ignored, skipped } = call
-  if (attempts.length !== 1 || ignored.length > 0 || skipped.length > 0) {
-    const headers = new Headers(usual.headers)
-    addOwnHeaders(headers, forwarded, call)
-    return linesOf(headers)
+/** The lines of an answer's head that are not usual. */
+class OwnLines implements HeadLines {
+  readonly #usualNames: ReadonlySet<string>
+  readonly #forwarded: Readonly<Record<string, string>>
+  readonly #own: Readonly<Record<string, string>>
+
+  constructor({ forwarded, usual }: RelayedHeaders, { headers }: Call) {
+    this.#usualNames = usual.names
+    this.#forwarded = forwarded
+    this.#own = headers
   }
-  let { lines } = usual
-  for (const name in forwarded)
-    if (!usual.names.has(name) && !(name in call.headers))
-      lines += fieldLine(name, forwarded[name] ?? '')
-  for (const name in call.headers) lines += fieldLine(name, call.headers[name] ?? '')
-  return lines
+
+  writeTo(head: HeadWriter): void {
+    const own = this.#own
+    for (const name in this.#forwarded)
+      if (!this.#usualNames.has(name) && !(name in own))
+        head.field(name, this.#forwarded[name] ?? '')
+    for (const name in own) head.field(name, own[name] ?? '')
+  }
 }
 
 /**

@@ -177,7 +177,7 @@ export function scanJsonObject(bytes: Uint8Array, wanted?: WantedNames): JsonObj
     const keyEnd = skipName(text, start)
     if (members.length === MAX_MEMBERS)
       throw new JsonSyntaxError(`more than ${MAX_MEMBERS} members in the object`, start)
-    const key = decodeString(bytes, start, keyEnd)
+    const key = decodeKey(bytes, start, keyEnd, members.length)
     const valueStart = skipColon(bytes, keyEnd)
     const valueEnd = skipValue(text, valueStart, 1)
     const member = { key, start, valueStart, valueEnd }
@@ -301,6 +301,29 @@ function checkEdits(object: JsonObject, edits: readonly JsonEdit[]) {
       throw new TypeError(`"${key}" is there already`)
   }
   return { added, edited }
+}
+
+/**
+ * The newest key of each place: callers of a kind send the same ones in the same order, and a text
+ * made anew costs more than to compare.
+ */
+const newestKeys: string[] = []
+const MAX_NEWEST = 64
+const MAX_KEPT_CHARACTERS = 64
+
+/** @param place of the member among those of its object */
+function decodeKey(bytes: Uint8Array, start: number, end: number, place: number): string {
+  const likely = newestKeys[place]
+  if (likely !== undefined && likely.length === end - start - 2) {
+    let same = 0
+    while (same < likely.length && bytes[start + 1 + same] === likely.charCodeAt(same)) same += 1
+    if (same === likely.length) return likely
+  }
+  const key = decodeString(bytes, start, end)
+  // As long as its bytes: without escapes, and of ASCII alone.
+  const isPlain = key.length === end - start - 2 && key.length <= MAX_KEPT_CHARACTERS
+  if (isPlain && place < MAX_NEWEST) newestKeys[place] = key
+  return key
 }
 
 /** @param start of the opening quote; `end` lies behind the closing one */

@@ -105,18 +105,35 @@ export interface CallBuckets {
 export function toHeaders({ key, account }: CallBuckets): Record<string, string> {
   const headers: Record<string, string> = {}
   if (key !== undefined) {
-    addHeaders(headers, 'requests', key.requests)
-    addHeaders(headers, 'tokens', key.tokens)
+    addHeaders(headers, OF_REQUESTS, key.requests)
+    addHeaders(headers, OF_TOKENS, key.tokens)
   }
-  if (account !== undefined) addHeaders(headers, 'account-requests', account.requests)
+  if (account !== undefined) addHeaders(headers, OF_ACCOUNT_REQUESTS, account.requests)
   return headers
 }
 
-function addHeaders(headers: Record<string, string>, name: string, bucket: TokenBucket): void {
+/** Put together once: for each call they would cost more than their values. */
+function toNames(of: string) {
+  return {
+    limit: `x-ratelimit-limit-${of}`,
+    remaining: `x-ratelimit-remaining-${of}`,
+    reset: `x-ratelimit-reset-${of}`,
+  }
+}
+
+const OF_REQUESTS = toNames('requests')
+const OF_TOKENS = toNames('tokens')
+const OF_ACCOUNT_REQUESTS = toNames('account-requests')
+
+function addHeaders(
+  headers: Record<string, string>,
+  { limit, remaining, reset }: ReturnType<typeof toNames>,
+  bucket: TokenBucket,
+): void {
   if (!Number.isFinite(bucket.perMinute)) return
-  headers[`x-ratelimit-limit-${name}`] = String(bucket.perMinute)
-  headers[`x-ratelimit-remaining-${name}`] = String(bucket.remaining)
-  headers[`x-ratelimit-reset-${name}`] = formatDuration(bucket.resetMs)
+  headers[limit] = String(bucket.perMinute)
+  headers[remaining] = String(bucket.remaining)
+  headers[reset] = formatDuration(bucket.resetMs)
 }
 
 /** Writes durations like OpenAI: `120ms`, `1s`, `7.66s`, `6m0s`, `1h0m0s`. */

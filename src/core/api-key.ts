@@ -1,5 +1,5 @@
 /** The form of a key, and its stored form: a hash and a masked prefix, never the key itself. */
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { AccountId, KeyId } from './ids.ts'
 import { Secret } from './secret.ts'
 
@@ -68,7 +68,7 @@ export function generateApiKey(): Secret {
 }
 
 export function hashApiKey(key: string): string {
-  return hash('sha256', key, 'hex')
+  return Bun.SHA256.hash(key, 'hex')
 }
 
 /** The prefix and four more characters: enough to tell keys apart, useless to an attacker. */

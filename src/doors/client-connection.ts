@@ -51,6 +51,8 @@ export interface ConnectionPorts {
 
 /** The time for a head, from its first byte on, in milliseconds. */
 const HEAD_MS = 10_000
+/** A client that takes nothing of its answer for so long makes room for others; milliseconds. */
+const STALLED_MS = 10_000
 /** More requests of a client that does not wait for answers stay in the kernel. */
 const MAX_AHEAD_BYTES = 64 * 1024
 /** A longer rest of a body that nobody reads is not waited for: its connection is given up. */
@@ -129,6 +131,12 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (this.#output.isWaiting) {
       if (now - this.#output.takenAt >= this.#ports.limits.stallMs) this.#socket.terminate()
     } else if (now >= this.#dueAt) this.cut()
+  }
+
+  /** Nobody works for it: its client has yet to ask, or to take what is there. */
+  isSpare(now: number): boolean {
+    if (this.#output.isWaiting) return now - this.#output.takenAt >= STALLED_MS
+    return this.#dueAt !== Number.POSITIVE_INFINITY
   }
 
   /** Closes it unless a request is open. */

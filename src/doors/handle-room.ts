@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import type { Timekeeper } from '../core/clock.ts'
 
-/** From this part of them on, idle connections are not kept. */
+/** From this part of them on, idle connections are not kept; those of clients may be as many. */
 const CROWDED_AT = 0.8
 const LOOK_EVERY_MS = 1_000
 
@@ -18,6 +18,8 @@ export interface HandleFigures {
 
 export interface HandleRoom {
   readonly isCrowded: boolean
+  /** The rest of the handles is for upstreams and files. */
+  readonly mostConnections: number
   /** Looks no more. */
   close(): void
 }
@@ -40,7 +42,8 @@ export function watchHandles({
 }: HandleRoomOptions): HandleRoom {
   let isCrowded = false
   // Elsewhere than on Linux nobody can tell.
-  if (figures === undefined) return { isCrowded, close: () => {} }
+  if (figures === undefined)
+    return { isCrowded, mostConnections: Number.POSITIVE_INFINITY, close: () => {} }
   const { most } = figures
   const close = clock.every(LOOK_EVERY_MS, () => {
     const open = figures.count()
@@ -52,6 +55,7 @@ export function watchHandles({
     get isCrowded() {
       return isCrowded
     },
+    mostConnections: Math.floor(most * CROWDED_AT),
     close,
   }
 }

@@ -37,6 +37,7 @@ function open(
 const head = (line: string, ...lines: readonly string[]) =>
   [`${line} HTTP/1.1`, 'host: x', ...lines, '', ''].join('\r\n')
 const GET = head('GET /')
+const NOTHING = Buffer.alloc(0)
 
 describe('a handler that fails', () => {
   test.each<readonly [string, () => unknown]>([
@@ -739,6 +740,67 @@ describe('a client that takes its time', () => {
     held.resolve()
     expect((await finishedAnswer(connection)).text).toBe('abc')
     connection.destroy()
+  })
+})
+
+describe('a connection beyond what there are handles for', () => {
+  const ROOM = { isCrowded: false, mostConnections: 4 }
+
+  test('takes the place of the oldest that waits, and of none that is served', async () => {
+    const held = Promise.withResolvers<void>()
+    const { url } = open(
+      async (request) => {
+        if (request.url.endsWith('/held')) await held.promise
+        return new Response('x')
+      },
+      { room: ROOM },
+    )
+    const served = await connectRaw(url)
+    served.send(head('GET /held'))
+    const unread = await connectRaw(url)
+    unread.send(`${head('POST /', 'content-length: 6')}he`)
+    await finishedAnswer(unread)
+    const inHead = await connectRaw(url)
+    inHead.send('GET / HT')
+    const silent = await connectRaw(url)
+    for (const waiting of [unread, inHead, silent]) {
+      const asking = await connectRaw(url)
+      await pollUntil('the end of the one that waits', () => waiting.closed)
+      asking.send(head('GET /held'))
+    }
+    // Nobody waits any more: there are too many, and each is answered.
+    const last = await connectRaw(url)
+    last.send(GET)
+    expect((await finishedAnswer(last)).text).toBe('x')
+    expect(served.closed).toBeFalse()
+    held.resolve()
+    expect((await finishedAnswer(served)).text).toBe('x')
+  })
+
+  test('takes the place of one that takes nothing of its answer', async () => {
+    const clock = new ScriptedClock()
+    const body = Buffer.alloc(64 * 1024 * 1024, 'x')
+    const { url } = open(
+      async (request) => new WholeAnswer(200, '', request.url.endsWith('/long') ? body : NOTHING),
+      { connections: LIMITS, clock, room: { ...ROOM, mostConnections: 1 } },
+    )
+    const slow = await connectRaw(url)
+    let bytes = 0
+    slow.socket.on('data', (piece) => {
+      bytes += piece.length
+      slow.socket.pause()
+    })
+    slow.send(head('GET /long'))
+    await pollUntil('its beginning', () => bytes > 0)
+    for (const waitedMs of [0, 11_000]) {
+      await clock.advance(waitedMs)
+      const asking = await connectRaw(url)
+      asking.send(head('GET /', 'connection: close'))
+      expect((await finishedAnswer(asking)).status).toBe(200)
+    }
+    slow.socket.resume()
+    await pollUntil('its end', () => slow.closed)
+    expect(slow.answer().complete).toBeFalse()
   })
 })
 

@@ -39,11 +39,13 @@ export interface Listener {
 export interface ListenOptions {
   readonly connections?: ConnectionLimits | undefined
   /** Absent: connections are kept however many there are. */
-  readonly room?: Pick<HandleRoom, 'isCrowded'> | undefined
+  readonly room?: Pick<HandleRoom, 'isCrowded' | 'mostConnections'> | undefined
   readonly clock?: Pick<Timekeeper, 'now' | 'elapsed' | 'every'>
 }
 
 const USUAL: ConnectionLimits = { idleMs: 75_000, stallMs: 360_000 }
+/** How many are looked at for one that makes room for a new one. */
+const MOST_LOOKED_AT = 64
 /** How often connections that have waited too long are looked for, in milliseconds. */
 const SWEEP_MS = 1_000
 const DRAIN_POLL_MS = 20
@@ -77,6 +79,26 @@ export function listen(
     const now = clock.elapsed()
     for (const connection of open) connection.sweep(now)
   }
+  const mostOpen = room?.mostConnections ?? Number.POSITIVE_INFINITY
+  /**
+   * Lets the one go that is oldest among those that nobody works for: connections that ask nothing
+   * must not keep out those that would.
+   */
+  const makeRoom = () => {
+    const now = clock.elapsed()
+    let looks = 0
+    for (const connection of open) {
+      if (connection.isSpare(now)) {
+        connection.cut()
+        return
+      }
+      looks += 1
+      if (looks === MOST_LOOKED_AT) return
+      // The next look begins behind it.
+      open.delete(connection)
+      open.add(connection)
+    }
+  }
   const ports: ConnectionPorts = {
     limits,
     now: () => clock.elapsed(),
@@ -89,6 +111,7 @@ export function listen(
     refuse,
     refuseBroken,
     onOpen(connection) {
+      if (open.size >= mostOpen) makeRoom()
       open.add(connection)
       endSweeps ??= clock.every(SWEEP_MS, sweep)
     },

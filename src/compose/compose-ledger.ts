@@ -70,6 +70,8 @@ export interface ComposedLedger {
   show(accountId: AccountId, budgets: readonly Budget[]): Promise<void>
   /** Prices a call as it ends; a call that cannot be priced ends all the same. */
   readonly callPrices: Prices
+  /** The store is there again: what waits is not kept waiting. */
+  hurry(): void
   /** Writes what waits into the store, if it can; the rest is kept for the next start. */
   close(): Promise<void>
 }
@@ -222,6 +224,7 @@ export function composeLedger({
         await showUsage(usage, { accountId, budgets: found }, { sums, nowMs: clock.now() })
       })
     },
+    hurry: () => shipper.hurry(),
     async close() {
       stopWatching()
       refusals.endMinute()

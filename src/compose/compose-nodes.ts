@@ -46,6 +46,8 @@ export interface JoinedNode {
    */
   confirm(): Promise<void>
   state(): NodeState
+  /** @param run called each time that Postgres is back after an outage */
+  onBack(run: () => void): void
 }
 
 export interface NodeOptions {
@@ -70,6 +72,7 @@ export async function composeNode(
   const { PostgresSession } = await import('../store/database/postgres-session.ts')
   const { leaseMs, storeOutage } = nodes
   let freshness: SnapshotFreshness | undefined
+  let tellBack = () => {}
   const session = new PostgresSession({
     settings: database,
     timeoutMs: Math.ceil((leaseMs * 2) / 3),
@@ -119,7 +122,10 @@ export async function composeNode(
         appliedSeq,
         fallback,
         onSetBack,
-        onChange: (state, error) => reportChange(log, state, error),
+        onChange(state, error) {
+          reportChange(log, state, error)
+          if (state.status === 'ok') tellBack()
+        },
       })
       freshness = joined
       await joined.start()
@@ -137,6 +143,9 @@ export async function composeNode(
         catchUp: () => joined.catchUp(),
         confirm: () => confirmation.confirm(),
         state: () => ({ ...joined.state(), confirmations }),
+        onBack(run) {
+          tellBack = run
+        },
       }
     },
     async close() {

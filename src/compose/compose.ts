@@ -154,6 +154,7 @@ export async function composeGatehouse({
   const node = await joinNodes(state, shared, settings)
   const ledger = composeLedger({ settings, log, state, limits: shared, clock })
   const { journal } = ledger
+  node?.onBack(() => ledger.hurry())
   webhooks.sender.wake()
   const pools = new ConnectionPools(clock, settings.connections)
   const watched = {

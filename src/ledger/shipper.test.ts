@@ -286,6 +286,26 @@ test.each([
   },
 )
 
+test('a store that is there again is not kept waiting for the next try', async () => {
+  const store = createStore()
+  const journal = new Journal(folder)
+  const failed = Promise.withResolvers<void>()
+  const shipper = new Shipper(journal, (records) => store.insertMany(records), {
+    intervalMs: 3_600_000,
+    maxBackoffMs: 3_600_000,
+    report: ({ type }) => type === 'ship-failed' && failed.resolve(),
+  })
+  await journal.record(createCallRecord())
+  store.isDown = true
+  shipper.start()
+  await failed.promise
+  store.isDown = false
+  shipper.hurry()
+  while (store.rows.size === 0) await Bun.sleep(1)
+  await shipper.stop()
+  journal.close()
+})
+
 test('a segment that fills is shipped without waiting for the interval', async () => {
   const store = createStore()
   const journal = new Journal(folder, { segmentBytes: 1000 })

@@ -99,6 +99,16 @@ export class Shipper {
   }
 
   /**
+   * The store is there again: what waits for the next try is shipped now, for a full disk takes no
+   * call until it is. A pass that is under way may have begun before; the next follows soon.
+   */
+  hurry(): void {
+    if (!this.#isStarted || this.#failures === 0) return
+    this.#failures = 1
+    if (this.#running === undefined) this.#schedule(0)
+  }
+
+  /**
    * Stops the schedule and waits for the pass that is under way. Records that are not shipped stay
    * in the journal.
    */

@@ -2,7 +2,7 @@
  * A job that repeats: one pass at a time, whatever becomes of the one before, until it is stopped.
  */
 import { expect, test } from 'bun:test'
-import { hourlyPasses, Passes } from './passes.ts'
+import { HourlyWork, Passes } from './passes.ts'
 
 /** Long beside the pauses of these tests: what must not come would have come. */
 const A_WHILE_MS = 30
@@ -98,18 +98,18 @@ test('a stop before the first pass leaves none, and a start afterwards begins an
 
 test('hourly passes begin after a sixtieth of their interval, and pause for all of it', async () => {
   let count = 0
-  const passes = hourlyPasses(
-    async () => {
+  class Counted extends HourlyWork {
+    override async run(): Promise<void> {
       count += 1
-    },
-    { intervalMs: 18_000, onFailure: () => {} },
-  )
-  passes.start()
+    }
+  }
+  const work = new Counted({ intervalMs: 18_000, onFailure: () => {} })
+  work.start()
   expect(count).toBe(0)
   // Timers end in the order in which they are due, however busy the machine is.
   await Bun.sleep(200)
   expect(count).toBe(0)
   await Bun.sleep(200)
   expect(count).toBe(1)
-  await passes.stop()
+  await work.stop()
 })

@@ -54,16 +54,38 @@ export class Passes {
   }
 }
 
+export interface HourlyOptions {
+  readonly onFailure: (error: unknown) => void
+  /** Default an hour. */
+  readonly intervalMs?: number
+}
+
 /**
- * An hour apart, if not told otherwise; the first comes after a sixtieth of that, so that it never
- * competes with a start.
+ * Passes that are an hour apart, if not told otherwise; the first comes after a sixtieth of that, so
+ * that it never competes with a start.
  */
-export function hourlyPasses(
-  pass: () => Promise<unknown>,
-  {
-    intervalMs = HOUR_MS,
-    onFailure,
-  }: { readonly intervalMs?: number; readonly onFailure: (error: unknown) => void },
-): Passes {
-  return new Passes({ pass, firstMs: intervalMs / 60, pauseMs: intervalMs, onFailure })
+export abstract class HourlyWork {
+  readonly #passes: Passes
+
+  constructor({ onFailure, intervalMs = HOUR_MS }: HourlyOptions) {
+    const pass = () => this.run()
+    this.#passes = new Passes({ pass, firstMs: intervalMs / 60, pauseMs: intervalMs, onFailure })
+  }
+
+  /** One pass. */
+  abstract run(): Promise<unknown>
+
+  start(): void {
+    this.#passes.start()
+  }
+
+  /** Ends a pass after the batch that it is at. */
+  stop(): Promise<void> {
+    return this.#passes.stop()
+  }
+
+  /** Aborted: a pass ends after the batch that it is at. */
+  protected get signal(): AbortSignal {
+    return this.#passes.signal
+  }
 }

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
-import { hourlyPasses, type Passes } from '../core/passes.ts'
+import { type HourlyOptions, HourlyWork } from '../core/passes.ts'
 import type { RetentionHorizon } from '../core/retention-horizon.ts'
 import type { Store } from '../store/open-store.ts'
 
@@ -13,7 +13,7 @@ import type { Store } from '../store/open-store.ts'
 const ROWS_PER_BATCH = 200
 const PAUSE_MS = 10
 
-export interface RetentionOptions {
+export interface RetentionOptions extends HourlyOptions {
   /** How far a pass may go. */
   readonly horizon: Pick<RetentionHorizon, 'cut'>
   /** Likewise for hours of usage; absent: they are kept. */
@@ -27,33 +27,20 @@ export interface RetentionOptions {
   }
   /** Brings everything that is journalled into the store. */
   readonly ship: () => Promise<void>
-  readonly onFailure: (error: unknown) => void
-  /** Default an hour. */
-  readonly intervalMs?: number
   /** Between batches. Default 10. */
   readonly pauseMs?: number
 }
 
-export class Retention {
+export class Retention extends HourlyWork {
   readonly #options: RetentionOptions
-  readonly #passes: Passes
 
   constructor(options: RetentionOptions) {
+    super(options)
     this.#options = options
-    this.#passes = hourlyPasses(() => this.run(), options)
-  }
-
-  start(): void {
-    this.#passes.start()
-  }
-
-  /** Ends a pass after the batch that it is at. */
-  stop(): Promise<void> {
-    return this.#passes.stop()
   }
 
   /** One pass. @returns how many calls were deleted @throws what the store threw */
-  async run(): Promise<number> {
+  override async run(): Promise<number> {
     // A segment that is shipped again after its calls were deleted would be counted twice: nothing
     // old may be waiting.
     await this.#options.ship()
@@ -61,7 +48,7 @@ export class Retention {
     const bounds = await store.calls.findBounds()
     const before = bounds && horizon.cut(bounds)
     const deleted = before === undefined ? 0 : await this.#deleteBefore(before)
-    const { signal } = this.#passes
+    const { signal } = this
     const paced = { signal, pauseMs: pauseMs ?? PAUSE_MS }
     if (!signal.aborted) await store.usage.rollUpDays(clock.now(), paced)
     // Those of calls that are kept are kept as well: a budget's first hour is counted from these.
@@ -92,9 +79,9 @@ export class Retention {
       const step = await store.calls.deleteBefore(before, ROWS_PER_BATCH, place)
       deleted += step.deleted
       place = step.next
-      if (place === undefined || this.#passes.signal.aborted) break
+      if (place === undefined || this.signal.aborted) break
       await Bun.sleep(pauseMs ?? PAUSE_MS)
-    } while (!this.#passes.signal.aborted)
+    } while (!this.signal.aborted)
     return deleted
   }
 }

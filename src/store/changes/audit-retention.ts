@@ -2,7 +2,7 @@
  * Keeps the audit log from growing for ever: deletes what is older than it may become, an hour
  * apart and a little at a time. Never waited for by anybody.
  */
-import { hourlyPasses, type Passes } from '../../core/passes.ts'
+import { type HourlyOptions, HourlyWork } from '../../core/passes.ts'
 import type { RetentionHorizon } from '../../core/retention-horizon.ts'
 import type { AuditLogTableStore } from './audit-log.ts'
 
@@ -10,35 +10,22 @@ import type { AuditLogTableStore } from './audit-log.ts'
 const ROWS_PER_BATCH = 50
 const PAUSE_MS = 10
 
-export interface AuditRetentionOptions {
+export interface AuditRetentionOptions extends HourlyOptions {
   /** How far a pass may go. */
   readonly horizon: Pick<RetentionHorizon, 'cut'>
   readonly auditLog: Pick<AuditLogTableStore, 'findBounds' | 'deleteBefore'>
-  readonly onFailure: (error: unknown) => void
-  /** Default an hour. */
-  readonly intervalMs?: number
 }
 
-export class AuditRetention {
+export class AuditRetention extends HourlyWork {
   readonly #options: AuditRetentionOptions
-  readonly #passes: Passes
 
   constructor(options: AuditRetentionOptions) {
+    super(options)
     this.#options = options
-    this.#passes = hourlyPasses(() => this.run(), options)
-  }
-
-  start(): void {
-    this.#passes.start()
-  }
-
-  /** Ends a pass after the batch that it is at. */
-  stop(): Promise<void> {
-    return this.#passes.stop()
   }
 
   /** One pass. @returns how many rows were deleted @throws what the store threw */
-  async run(): Promise<number> {
+  override async run(): Promise<number> {
     const { auditLog, horizon } = this.#options
     const bounds = await auditLog.findBounds()
     const before = bounds && horizon.cut(bounds)
@@ -47,7 +34,7 @@ export class AuditRetention {
     for (;;) {
       const count = await auditLog.deleteBefore(before, ROWS_PER_BATCH)
       deleted += count
-      if (count < ROWS_PER_BATCH || this.#passes.signal.aborted) return deleted
+      if (count < ROWS_PER_BATCH || this.signal.aborted) return deleted
       await Bun.sleep(PAUSE_MS)
     }
   }

@@ -259,7 +259,11 @@ export class SocketExchange implements Exchange, Asker, Deadline {
           pool.giveBack(connection)
           return
         }
-        if (ask(connection)) return
+        if (ask(connection)) {
+          // An answer may go on for minutes, and a thousand at once.
+          this.#connecting = undefined
+          return
+        }
       } catch (thrown) {
         cause = thrown
       }

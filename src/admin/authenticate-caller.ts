@@ -55,6 +55,7 @@ export async function authenticateCaller(
   const { id, member, expiresAt } = session
   return {
     ...callerOfUser(member.accountId, member.userId),
+    owner: id,
     actor: {
       type: 'user',
       userId: member.userId,

@@ -198,6 +198,11 @@ export async function composeGatehouse({
   const stopEnding = endRevokedCalls({
     clock,
     keys,
+    sessions: {
+      findThere: (ids) => store.users.findSessions(ids),
+      reportFailure: (cause) =>
+        log.warn({ err: cause }, 'sessions of open calls were not looked up'),
+    },
     deadlines,
     withinMs: settings.revokedCallsMs,
   })

@@ -43,6 +43,9 @@ export const createUserId = () => createId('user') as UserId
 export const createInvitationId = () => createId('inv') as InvitationId
 export const createSessionId = () => createId('sess') as SessionId
 
+/** @param text of which it is known that it is no text of another kind that begins alike */
+export const isSessionId = (text: string): text is SessionId => text.startsWith('sess_')
+
 export function createGateId(): GateId {
   return `gate-${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}` as GateId
 }

@@ -33,7 +33,7 @@ export function accept(
   // Read also where nothing will be translated: the gate, which decides that, needs it.
   call.isStrict = readStrictness(request.headers)
   const { dialect, share, caller } = call
-  const owner = caller?.keySha256
+  const owner = caller?.owner
   return readBody(request, ports.bodyLimits, { deadlines: ports.deadlines, dialect, share, owner })
 }
 
@@ -70,7 +70,7 @@ interface BodyReading {
   readonly dialect: Dialect
   /** Takes what is held, before it is read where its length is said. */
   readonly share: Pick<BodyShare, 'take'>
-  /** The key that sends the body, for `Deadlines.revoke`. */
+  /** Who sends the body, for `Deadlines.revoke`. */
   readonly owner: string | undefined
 }
 

@@ -16,8 +16,11 @@ export interface Caller {
   readonly accountId: AccountId
   readonly keyId: KeyId
   readonly limits: KeyLimits
-  /** By which the key is found as long as it is in force; undefined: no key was presented. */
-  readonly keySha256?: string | undefined
+  /**
+   * By which one finds out whether its calls may go on: the hash of its key, or a session's id.
+   * Undefined: nobody asks.
+   */
+  readonly owner?: string | undefined
   /** It presented the text that the key had until it was rotated, which ends soon. */
   readonly isOldText?: true
 }

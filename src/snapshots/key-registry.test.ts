@@ -40,8 +40,8 @@ describe.each(databases)('on $name', (kind) => {
 
   test('a created key is accepted at once, and by the next process', async () => {
     const { record, key } = await registry.create(label)
-    const keySha256 = hashApiKey(key.reveal())
-    const caller = { accountId: DEFAULT_ACCOUNT, keyId: record.id, limits, keySha256 }
+    const owner = hashApiKey(key.reveal())
+    const caller = { accountId: DEFAULT_ACCOUNT, keyId: record.id, limits, owner }
     expect(key.reveal()).toMatch(/^sk-svc-[0-9a-f]{64}$/)
     expect(registry.find(hashApiKey(key.reveal()))).toEqual(caller)
     const next = await KeyRegistry.load({ keys: store.keys, limitsOf })

@@ -227,9 +227,10 @@ export abstract class KeySnapshot implements KeyStore, Follower {
     else entries.splice(place, 1)
   }
 
-  #toCaller({ accountId, id: keyId, sha256 }: ApiKey, keySha256: string): Caller {
-    const caller = { accountId, keyId, limits: this.#limitsOf(accountId), keySha256 }
-    return keySha256 === sha256 ? caller : { ...caller, isOldText: true }
+  #toCaller({ accountId, id: keyId, sha256 }: ApiKey, presentedSha256: string): Caller {
+    const limits = this.#limitsOf(accountId)
+    const caller = { accountId, keyId, limits, owner: presentedSha256 }
+    return presentedSha256 === sha256 ? caller : { ...caller, isOldText: true }
   }
 }
 

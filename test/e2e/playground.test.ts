@@ -160,6 +160,52 @@ test('a reader who leaves before the answer ends the upstream’s work too', asy
   await answer
 })
 
+test.each([
+  [
+    'whose session was ended',
+    async (reader: Browser) => {
+      const { data } = (await reader.json('/v1/sessions', 200)) as { data: { id: string }[] }
+      return `/v1/sessions/${data[0]?.id}`
+    },
+  ],
+  [
+    'who was removed',
+    async (reader: Browser) => {
+      const { user } = (await reader.json('/v1/session', 200)) as { user: { id: string } }
+      return `/v1/members/${user.id}`
+    },
+  ],
+])('the stream of a reader %s ends, and that of another goes on', async (what, pathOf) => {
+  const address = { email: `${what.replaceAll(' ', '-')}@example.test` }
+  const invited = { method: 'POST', body: address }
+  const { token } = (await owner.json('/v1/invitations', 201, invited)) as { token: string }
+  const reader = new Browser(gatehouse.url)
+  await reader.json('/v1/auth/sign-up', 201, {
+    method: 'POST',
+    body: { ...address, name: 'Reader', password, invitation: token },
+  })
+  const goOn = Promise.withResolvers<void>()
+  upstream.answer(async (exchange) => {
+    await beginStream(exchange)
+    await exchange.write(piece({ role: 'assistant', content: ANSWER }))
+    await goOn.promise
+    await exchange.write(piece({}, 'stop'))
+    await exchange.write(chunk('data: [DONE]\n\n') + LAST_CHUNK)
+  })
+  const begun = { method: 'POST', body: { gate_id: 'talker', messages, stream: true } }
+  const answer = await reader.send('/v1/playground', begun)
+  const [theirs, ours] = [answer, await owner.send('/v1/playground', begun)].map(readerOf)
+  await Promise.all([theirs?.until(ANSWER), ours?.until(ANSWER)])
+
+  const path = await pathOf(reader)
+  const remover = path.startsWith('/v1/members/') ? owner : reader
+  expect((await remover.send(path, { method: 'DELETE' })).status).toBe(204)
+  const row = await waitForLogRow(gatehouse, answer.headers.get('x-request-id'))
+  expect(row).toMatchObject({ outcome: 'failed', errorKind: 'unauthorized' })
+  goOn.resolve()
+  expect(await ours?.rest()).toContain('event: chat.completed')
+})
+
 test('a page of another site cannot make the call', async () => {
   for (const headers of [{ 'x-gatehouse-csrf': '' }, { origin: 'https://elsewhere.example' }]) {
     const response = await play({ gate_id: 'demo', messages }, headers)

@@ -10,7 +10,7 @@ import { head, json, pause, piece, SILENCE, stream } from '../support/scripted-u
 import { CHAT, CHAT_ANSWER, CHAT_EVENTS, chatBody, GATE, TARGET } from '../support/stage-rows.ts'
 import { TRANSLATED } from '../support/translated-samples.ts'
 
-const MESSAGE = 'The API key of this call was deleted or has expired.'
+const MESSAGE = 'The API key or session of this call was deleted or has expired.'
 const [anthropic] = TRANSLATED
 const TRANSLATING = 'anthropic/claude-opus-5'
 

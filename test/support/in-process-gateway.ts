@@ -47,7 +47,7 @@ export const CALLER: Caller = {
     tokensPerMinute: Number.POSITIVE_INFINITY,
     concurrentCalls: Number.POSITIVE_INFINITY,
   },
-  keySha256: hashApiKey(CALLER_KEY),
+  owner: hashApiKey(CALLER_KEY),
 }
 
 /** What the credential for a provider is: tests look for it where it must never be. */

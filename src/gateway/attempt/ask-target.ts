@@ -241,7 +241,7 @@ function open(
       totalMs: Math.max(1, timeUntil(ports.clock, endsAt)),
     },
     signal,
-    owner: call.caller.keySha256,
+    owner: call.caller.owner,
   })
   return {
     exchange,

@@ -98,7 +98,7 @@ function pause(ports: AttemptPorts, call: AdmittedCall, target: Target, ms: numb
     const wait: Deadline = {
       // Deadlines are looked for some times a second, and a pause ends when it is over.
       dueAt: Number.POSITIVE_INFINITY,
-      owner: call.caller.keySha256,
+      owner: call.caller.owner,
       signal,
       onDue(cause) {
         callOff()

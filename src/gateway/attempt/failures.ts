@@ -23,9 +23,13 @@ export function isOurEnd(thrown: unknown): boolean {
 
 /** @param cause where an upstream was asked already */
 export function keyIsGone(cause?: UpstreamFailure): GatewayError {
-  return new GatewayError('unauthorized', 'The API key of this call was deleted or has expired.', {
-    cause,
-  })
+  return new GatewayError(
+    'unauthorized',
+    'The API key or session of this call was deleted or has expired.',
+    {
+      cause,
+    },
+  )
 }
 
 /** @param target `provider/model`, named in the message so that the caller knows whom to blame */

@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Kysely } from 'kysely'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
-import { type AccountId, DEFAULT_ACCOUNT, type InvitationId, type UserId } from '../../core/ids.ts'
+import {
+  type AccountId,
+  DEFAULT_ACCOUNT,
+  type InvitationId,
+  type SessionId,
+  type UserId,
+} from '../../core/ids.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { migrateToLatest, migrations } from '../migrations/migrations.ts'
 import { openStore, type Store } from '../open-store.ts'
@@ -179,6 +185,8 @@ describe.each(databases)('on $name', (kind) => {
     expect(
       await store.database.selectFrom('user_verifications').select('id').execute(),
     ).toHaveLength(1)
+    const asked = ['old', 'new'] as SessionId[]
+    expect(await store.users.findSessions(asked)).toEqual(new Set(['new']))
     expect(await store.users.deleteSession('other' as UserId, 'new')).toBe(false)
     expect(await store.users.deleteSession('owner' as UserId, 'new')).toBe(true)
   })

@@ -180,6 +180,16 @@ export class UserTableStore {
     }))
   }
 
+  /** @returns those of them that nobody has ended, whether or not they have run out */
+  async findSessions(ids: readonly SessionId[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#database
+      .selectFrom('user_sessions')
+      .select('id')
+      .where('id', 'in', ids)
+      .execute()
+    return new Set(rows.map(({ id }) => id))
+  }
+
   /**
    * Gone for good when this resolves, even if the power fails.
    * @returns false when the user has no such session

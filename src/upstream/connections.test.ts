@@ -314,7 +314,12 @@ describe('a question', () => {
     const upstream = await startUpstream((socket, _upstream, bytes) => {
       const start = left.has(socket) ? 0 : bytes.indexOf('\r\n\r\n') + 4
       const counts = bodies.get(socket) ?? new Map<number, number>()
-      for (const byte of bytes.subarray(start)) counts.set(byte, (counts.get(byte) ?? 0) + 1)
+      const part = bytes.subarray(start)
+      // One by one only where they differ: there are 64 million.
+      const [first = 0] = part
+      if (part.equals(Buffer.alloc(part.length, first)))
+        counts.set(first, (counts.get(first) ?? 0) + part.length)
+      else for (const byte of part) counts.set(byte, (counts.get(byte) ?? 0) + 1)
       bodies.set(socket, counts)
       left.set(socket, (left.get(socket) ?? size) - (bytes.length - start))
       if (left.get(socket) === 0) {

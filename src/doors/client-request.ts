@@ -4,8 +4,7 @@
  */
 
 import type { FieldLines } from '../http/fields.ts'
-import { Leaving } from '../http/leave-signal.ts'
-import type { HttpRequest } from '../http/messages.ts'
+import { type HttpRequest, Leaving } from '../http/messages.ts'
 import type { RequestHead } from './request-parser.ts'
 
 /** The connection that a request came over. */

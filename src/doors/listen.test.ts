@@ -12,8 +12,13 @@ import { pollUntil } from '../../test/support/poll-until.ts'
 import { connectRaw, finishedAnswer, sendRaw } from '../../test/support/raw-client.ts'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { StreamedAnswer, sendEach } from '../gateway/relay/streamed-answer.ts'
-import type { LeaveSignal } from '../http/leave-signal.ts'
-import { type Answer, type HttpRequest, toRequest, WholeAnswer } from '../http/messages.ts'
+import {
+  type Answer,
+  type HttpRequest,
+  type LeaveSignal,
+  toRequest,
+  WholeAnswer,
+} from '../http/messages.ts'
 import { type Listener, type ListenOptions, listen } from './listen.ts'
 
 setDefaultTimeout(60_000)

@@ -1,11 +1,42 @@
 /**
- * A request as its handlers see it, and an answer that is whole. The web's own `Request` and
- * `Response` fit too. Knows no connection and no LLM.
+ * A request as its handlers see it, that its client has left, and an answer that is whole. The
+ * web's own `Request`, `AbortSignal` and `Response` fit too. Knows no connection and no LLM.
  */
 
 import type { HeaderFields } from './fields.ts'
 import { type HeadLines, HeadWriter } from './head-writer.ts'
-import type { LeaveSignal } from './leave-signal.ts'
+
+/**
+ * Tells that nobody waits for an answer any more: the part of the web's `AbortSignal` that waiting
+ * needs. One of the web's own costs as much as reading a small request.
+ */
+export interface LeaveSignal {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', run: () => void, options?: { readonly once: true }): void
+  removeEventListener(type: 'abort', run: () => void): void
+}
+
+export class Leaving implements LeaveSignal {
+  aborted = false
+  #listeners: (() => void)[] | undefined
+
+  addEventListener(_type: 'abort', run: () => void): void {
+    this.#listeners ??= []
+    this.#listeners.push(run)
+  }
+
+  removeEventListener(_type: 'abort', run: () => void): void {
+    this.#listeners = this.#listeners?.filter((listener) => listener !== run)
+  }
+
+  /** Safe to call again. */
+  abort(): void {
+    if (this.aborted) return
+    this.aborted = true
+    for (const run of this.#listeners ?? []) run()
+    this.#listeners = undefined
+  }
+}
 
 /** The part of the web's `Request` that handlers need. */
 export interface HttpRequest {

@@ -4,7 +4,7 @@
  */
 
 import type { EditedBytes } from '../core/edited-bytes.ts'
-import type { LeaveSignal } from '../http/leave-signal.ts'
+import type { LeaveSignal } from '../http/messages.ts'
 import type { AnswerHead } from './answer-parser.ts'
 import type { CommonHeaders } from './headers.ts'
 

@@ -2,8 +2,8 @@
  * An exchange with an upstream over a connection of its own for as long as it takes: send, wait,
  * read, under deadlines for connecting, the first byte, silence and the whole. Knows no LLM.
  */
-import type { LeaveSignal } from '../http/leave-signal.ts'
 import { MalformedMessage, viewOf } from '../http/message-parser.ts'
+import type { LeaveSignal } from '../http/messages.ts'
 import type { AnswerHead } from './answer-parser.ts'
 import type { Asker, Connection, Question, Route } from './connection.ts'
 import type { ConnectionPool, ConnectionPools, Routes } from './connection-pools.ts'

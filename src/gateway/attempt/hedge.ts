@@ -1,7 +1,7 @@
 /** Asks a second target when the first is late, and takes whichever begins to answer first. */
 
 import type { Stopwatch, Timekeeper } from '../../core/clock.ts'
-import { Leaving } from '../../http/leave-signal.ts'
+import { Leaving } from '../../http/messages.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import { giveUpAttempt } from '../call.ts'
 import type { AttemptRecord } from '../call-observer.ts'

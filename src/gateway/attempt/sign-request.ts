@@ -6,7 +6,7 @@
 import type { EditedBytes } from '../../core/edited-bytes.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
-import type { LeaveSignal } from '../../http/leave-signal.ts'
+import type { LeaveSignal } from '../../http/messages.ts'
 import { waitWithin } from '../../upstream/wait-within.ts'
 import type { Target } from '../plan/compile-target.ts'
 

@@ -59,7 +59,9 @@ export function deltaBytes(event: string): number {
 }
 
 function namesNoText(event: string, start: number): boolean {
-  for (const name of NOT_TEXT) if (event.startsWith(name, start)) return true
+  const first = event.charCodeAt(start)
+  for (const name of NOT_TEXT)
+    if (name.charCodeAt(0) === first && event.startsWith(name, start)) return true
   return false
 }
 

@@ -4,7 +4,7 @@
  */
 import { networkOf } from '../core/network-of.ts'
 import { envelopeOf, pathOf, refuseRoute } from '../gateway/data-plane.ts'
-import { StreamedAnswer } from '../gateway/relay/streamed-answer.ts'
+import { progressOf } from '../gateway/relay/streamed-answer.ts'
 import type { Answer, HttpRequest } from '../http/messages.ts'
 import { type AddressOf, clientAddressOf } from './client-address.ts'
 
@@ -39,8 +39,9 @@ export function boundByAddress(
     }
     try {
       const answer = await handle(request, addressOf)
-      if (answer instanceof StreamedAnswer) answer.progress.whenOver(leave)
-      else leave()
+      const progress = progressOf(answer)
+      if (progress === undefined) leave()
+      else progress.whenOver(leave)
       return answer
     } catch (thrown) {
       leave()

@@ -4,10 +4,14 @@
  */
 import { STATUS_CODES } from 'node:http'
 import type { Socket, SocketHandler } from 'bun'
-import { StreamedAnswer } from '../gateway/relay/streamed-answer.ts'
+import {
+  type DirectSource,
+  HeadedStream,
+  StreamedAnswer,
+} from '../gateway/relay/streamed-answer.ts'
 import { fieldLine, type HeadLines } from '../http/head-writer.ts'
 import { hasToken, MalformedMessage } from '../http/message-parser.ts'
-import { type Answer, WholeAnswer } from '../http/messages.ts'
+import { type Answer, toResponse, WholeAnswer } from '../http/messages.ts'
 import { head } from '../http/socket-output.ts'
 import { ClientOutput } from './client-output.ts'
 import { ClientRequest, type RequestSource } from './client-request.ts'
@@ -89,7 +93,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   /** How many of the bytes that are being read come after the request. */
   #leftBytes = 0
   #isPaused = false
-  #stream: StreamedAnswer | undefined
+  #stream: DirectSource | undefined
   /** When it is closed unless something happens; infinite while somebody works for it. */
   #dueAt: number
 
@@ -258,8 +262,12 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (answer instanceof WholeAnswer) {
       this.#sendWhole(answer, hasBody)
       this.#answered()
+    } else if (answer instanceof HeadedStream) {
+      this.#isLast ||= request.head.isOld
+      this.#write(answer)
+      this.#sendPieces(request, head.toString(), answer, hasBody)
     } else if (answer instanceof StreamedAnswer) this.#sendStream(request, answer, hasBody)
-    else this.#sendResponse(answer, hasBody).catch(this.#onFailure)
+    else this.#sendResponse(toResponse(answer), hasBody).catch(this.#onFailure)
   }
 
   /** The runtime's own, which here are short. */
@@ -285,21 +293,29 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   }
 
   #sendStream(request: ClientRequest, answer: StreamedAnswer, hasBody: boolean): void {
-    const isChunked = !request.head.isOld
-    if (!isChunked) this.#isLast = true
+    this.#isLast ||= request.head.isOld
     let lines = ''
     for (const [name, value] of answer.headers)
       if (name === 'connection') this.#isLast ||= hasToken(value, 'close')
       else if (name !== 'content-length' && !OURS.has(name)) lines += fieldLine(name, value)
-    const head = this.#beginning(answer.status) + lines
+    this.#sendPieces(request, this.#beginning(answer.status) + lines, answer, hasBody)
+  }
+
+  #sendPieces(
+    request: ClientRequest,
+    head: string,
+    answer: HeadedStream | StreamedAnswer,
+    hasBody: boolean,
+  ): void {
     if (!hasBody || HAS_NO_BODY.has(answer.status)) {
       abandon(answer)
       this.#output.send(`${head}\r\n`)
       this.#answered()
       return
     }
+    const isChunked = !request.head.isOld
     const sink = new PiecesSink(this.#output, `${head}${isChunked ? CHUNKED : ''}\r\n`, isChunked)
-    this.#stream = answer
+    this.#stream = answer.source
     answer.source.pull(sink).then(
       () => this.#endStream(sink, true),
       () => this.#endStream(sink, false),
@@ -365,18 +381,24 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     this.#phase = 'over'
     this.#ports.onOver(this)
     this.#request?.onLeft(new Error('The client closed its connection.'))
-    if (this.#stream !== undefined) abandon(this.#stream)
+    void this.#stream?.cancel()
     this.#output.close()
   }
 
-  #sendWhole({ status, lines, body, more }: Whole, hasBody = true): void {
-    head.begin(this.#beginning(status))
-    head.text(lines)
-    more?.writeTo(head)
+  #sendWhole(answer: Whole, hasBody = true): void {
+    const { status, body } = answer
+    this.#write(answer)
     const hasLength = !HAS_NO_BODY.has(status)
     if (hasLength) head.field('content-length', String(body.byteLength))
     head.text('\r\n')
     this.#output.sendHead(head, hasBody && hasLength ? body : NOTHING)
+  }
+
+  /** Writes a head but for what frames its body. */
+  #write({ status, lines, more }: Omit<Whole, 'body'>): void {
+    head.begin(this.#beginning(status))
+    head.text(lines)
+    more?.writeTo(head)
   }
 
   /** The status line, and what every answer says. */
@@ -468,7 +490,8 @@ function giveBack({ buffer, byteLength }: Buffer): void {
 
 /** Tells an answer in pieces that nobody takes it. */
 function abandon(answer: Answer): void {
-  if (answer instanceof StreamedAnswer) void answer.source.cancel()
+  if (answer instanceof HeadedStream || answer instanceof StreamedAnswer)
+    void answer.source.cancel()
 }
 
 /** Answers of one second begin alike. */

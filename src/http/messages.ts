@@ -80,22 +80,31 @@ export class WholeAnswer {
   }
 
   toResponse(): Response {
-    const headers = new Headers()
-    const head = new HeadWriter(Buffer.allocUnsafe(LONGEST_HEAD_BYTES), 0)
-    head.begin(this.lines)
-    this.more?.writeTo(head)
-    for (const line of head.toString().split('\r\n').slice(0, -1)) {
-      const colon = line.indexOf(': ')
-      headers.append(line.slice(0, colon), line.slice(colon + 2))
-    }
+    const headers = toHeaders(this)
     return new Response(this.body as Uint8Array<ArrayBuffer>, { status: this.status, headers })
   }
 }
 
-export type Answer = Response | WholeAnswer
+/** @throws Error for a value that could hold a whole message of its own */
+export function toHeaders({ lines, more }: Pick<WholeAnswer, 'lines' | 'more'>): Headers {
+  const head = new HeadWriter(Buffer.allocUnsafe(LONGEST_HEAD_BYTES), 0)
+  head.begin(lines)
+  more?.writeTo(head)
+  const headers = new Headers()
+  for (const line of head.toString().split('\r\n').slice(0, -1)) {
+    const colon = line.indexOf(': ')
+    headers.append(line.slice(0, colon), line.slice(colon + 2))
+  }
+  return headers
+}
+
+/** Any answer whose head is text already, whole or in pieces. */
+export type HeadedAnswer = Pick<WholeAnswer, 'status' | 'lines' | 'more' | 'toResponse'>
+
+export type Answer = Response | HeadedAnswer
 
 export function toResponse(answer: Answer): Response {
-  return answer instanceof WholeAnswer ? answer.toResponse() : answer
+  return answer instanceof Response ? answer : answer.toResponse()
 }
 
 /** Twice of what an upstream's may have. */

@@ -20,7 +20,7 @@ import type { Target } from '../plan/compile-target.ts'
 import { type CallResult, letGoOfBody, type SettlePorts, settle } from '../settle/settle.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
 import { endOf, failedResult, largeResult, leftResult, type Relayed } from './stream-result.ts'
-import { type AnswerSink, StreamedAnswer } from './streamed-answer.ts'
+import { type AnswerSink, DirectSource, HeadedStream } from './streamed-answer.ts'
 
 /**
  * After the last event that counts, an upstream that does not close is waited for only this long,
@@ -54,7 +54,7 @@ export function relayAnswer(
   ports: RelayPorts,
   call: AdmittedCall,
   attempted: Attempted,
-): Response | Promise<WholeAnswer> {
+): HeadedStream | Promise<WholeAnswer> {
   const { answer, target } = attempted
   const forwarded = toForwarded(attempted)
   const usual = usualHeadersOf(
@@ -81,27 +81,17 @@ async function relayWhole(
 ): Promise<WholeAnswer> {
   const result = { outcome: 'succeeded', status, usage, unreportedBytes, toolUses } as const
   await settle(ports, call, result)
-  const { attempts, ignored, skipped } = call
-  if (attempts.length === 1 && ignored.length === 0 && skipped.length === 0)
-    return new WholeAnswer(status, headers.usual.lines, body, new OwnLines(headers, call))
-  const all = new Headers(headers.usual.headers)
-  addOwnHeaders(all, headers.forwarded, call)
-  return new WholeAnswer(status, linesOf(all), body)
+  const { lines, more } = toLines(headers, call)
+  return new WholeAnswer(status, lines, body, more)
 }
 
-function relayInPieces(
-  ports: RelayPorts,
-  relayed: Relayed,
-  { forwarded, usual }: RelayedHeaders,
-): Response {
-  const { call, answer } = relayed
-  const response = new StreamedAnswer((client) => relayPieces(ports, relayed, client), {
-    status: answer.status,
-    headers: usual.headers,
-    onLeft: () => giveUp(ports, relayed),
-  })
-  addOwnHeaders(response.headers, forwarded, call)
-  return response
+function relayInPieces(ports: RelayPorts, relayed: Relayed, headers: RelayedHeaders): HeadedStream {
+  const source = new DirectSource(
+    (client) => relayPieces(ports, relayed, client),
+    () => giveUp(ports, relayed),
+  )
+  const { lines, more } = toLines(headers, relayed.call)
+  return new HeadedStream(relayed.answer.status, source, lines, more)
 }
 
 function relayPieces(ports: RelayPorts, relayed: Relayed, client: AnswerSink): Promise<void> {
@@ -319,7 +309,16 @@ function linesOf(headers: Headers): string {
   return lines
 }
 
-/** The lines of an answer's head that are not usual. */
+/** The lines of an answer's head: those that are usual, and its own. */
+function toLines(headers: RelayedHeaders, call: Call): Pick<WholeAnswer, 'lines' | 'more'> {
+  const { attempts, ignored, skipped } = call
+  if (attempts.length === 1 && ignored.length === 0 && skipped.length === 0)
+    return { lines: headers.usual.lines, more: new OwnLines(headers, call) }
+  const all = new Headers(headers.usual.headers)
+  addOwnHeaders(all, headers.forwarded, call)
+  return { lines: linesOf(all), more: undefined }
+}
+
 class OwnLines implements HeadLines {
   readonly #usualNames: ReadonlySet<string>
   readonly #forwarded: Readonly<Record<string, string>>

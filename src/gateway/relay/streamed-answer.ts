@@ -2,6 +2,8 @@
  * An answer in pieces, sent as they come at the pace of its client, and when it is over. It must
  * not know what is in them.
  */
+import type { HeadLines } from '../../http/head-writer.ts'
+import { type Answer, type HeadedAnswer, toHeaders } from '../../http/messages.ts'
 
 /** The state of an answer on its way, for the server. */
 export class AnswerProgress {
@@ -54,12 +56,42 @@ export class StreamedAnswer extends Response {
   /** Its body as the server reads it: pulled once, or cancelled before. */
   readonly source: DirectSource
 
-  constructor(send: SendPieces, { status = 200, headers, onLeft }: StreamedAnswerInit) {
-    const source = new DirectSource(send, onLeft)
+  constructor(
+    send: SendPieces | DirectSource,
+    { status = 200, headers, onLeft }: StreamedAnswerInit,
+  ) {
+    const source = send instanceof DirectSource ? send : new DirectSource(send, onLeft)
     super(new ReadableStream(source), { status, headers })
     this.source = source
     this.progress = source.progress
   }
+}
+
+/** The same without the runtime's own objects, which cost more than to send the head. */
+export class HeadedStream implements HeadedAnswer {
+  readonly status: number
+  readonly source: DirectSource
+  readonly lines: string
+  readonly more: HeadLines | undefined
+
+  /** @param lines and `more`: see `WholeAnswer` */
+  constructor(status: number, source: DirectSource, lines: string, more: HeadLines | undefined) {
+    this.status = status
+    this.source = source
+    this.lines = lines
+    this.more = more
+  }
+
+  toResponse(): StreamedAnswer {
+    return new StreamedAnswer(this.source, { status: this.status, headers: toHeaders(this) })
+  }
+}
+
+/** @returns undefined for an answer that is over once it was handed over */
+export function progressOf(answer: Answer): AnswerProgress | undefined {
+  return answer instanceof HeadedStream || answer instanceof StreamedAnswer
+    ? answer.source.progress
+    : undefined
 }
 
 /**
@@ -72,7 +104,7 @@ interface DirectController extends Pick<ReadableStreamDirectController, 'flush' 
 }
 
 /** Costs less than an async generator: the runtime takes a piece in the turn in which it comes. */
-class DirectSource implements AnswerSink {
+export class DirectSource implements AnswerSink {
   readonly type = 'direct'
   readonly progress = new AnswerProgress()
   readonly #send: SendPieces
@@ -82,6 +114,7 @@ class DirectSource implements AnswerSink {
   #whenLeft: (() => void) | undefined
   isLeft = false
 
+  /** @param onLeft see `StreamedAnswerInit` */
   constructor(send: SendPieces, onLeft: (() => Promise<void>) | undefined) {
     this.#send = send
     this.#onLeft = onLeft

@@ -205,6 +205,19 @@ describe('once it does not answer', () => {
       expect([await beatsWithin(gapMs - 1), await beatsWithin(1)]).toEqual([0, 1])
   })
 
+  test('a server that answers nothing but that is asked at longer and longer intervals', async () => {
+    await store.open()
+    await pass(10_000)
+    client.answer = () => {
+      throw new Error('refused')
+    }
+    for (const gapMs of [38, 75, 150, 300, 600, 1_200, 1_500, 1_500]) {
+      await expect(store.run(ASK, 'key', [])).rejects.toThrow('refused')
+      expect([await beatsWithin(gapMs - 1), await beatsWithin(1)]).toEqual([0, 1])
+      expect(store.mode).toBe('shared')
+    }
+  })
+
   test('a client that reconnects causes a question at once', async () => {
     await store.open()
     client.alive = undefined

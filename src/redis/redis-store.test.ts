@@ -116,6 +116,21 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('one server', () => 
     await pollUntil('an answer', () => store.mode === 'shared')
   })
 
+  test('that has no memory left is away until it has, and not again and again', async () => {
+    const store = await open({ GATEHOUSE_REDIS_PREFIX: 'full' })
+    // One whose lease has ended: to forget it needs no memory.
+    await redis.client.zadd('full:nodes', 1, 'gone')
+    changes.splice(0)
+    await redis.client.config('SET', 'maxmemory', '1')
+    await expect(store.run(ADD, 'full:sum', [1])).rejects.toThrow('OOM')
+    const { questions } = store.state()
+    await pollUntil('further looks', () => store.state().questions >= questions + 3)
+    expect(changes.map(({ isReady }) => isReady)).toEqual([false])
+    await redis.client.config('SET', 'maxmemory', '0')
+    await pollUntil('memory', () => store.mode === 'shared')
+    expect(changes.map(({ isReady }) => isReady)).toEqual([false, true])
+  })
+
   test('is replaced by the operator’s choice while it is away, for as long as configured', async () => {
     const open_ = await open({ GATEHOUSE_LIMITS_OUTAGE: 'open', GATEHOUSE_LIMITS_GRACE_MS: '200' })
     changes.splice(0)

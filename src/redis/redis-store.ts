@@ -14,22 +14,28 @@ const NODE_LEASE_MS = 10_000
 const OTHERS = "Redis is another installation's"
 /** Messages name whatever stands where an id should be. */
 const LONGEST_ID = 64
+/** One that is left sooner after it was back is asked again later each time. */
+const SETTLED_MS = 10_000
 /** More questions than that at once are a sign that the answers have stopped. */
 const MAX_UNDER_WAY = 5_000
 
-/** Says that a node is alive. @returns those that are */
+/**
+ * Says that a node is alive. It begins with what a Redis without memory refuses: once a script has
+ * written anything, all else of it is let through, and none of the others' would be.
+ * @returns those that are alive
+ */
 const BEAT: SharedScript = {
   name: 'beat',
   lua: `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 if ARGV[2] == '0' then
   redis.call('ZREM', KEYS[1], ARGV[1])
 else
   redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
   redis.call('PEXPIRE', KEYS[1], ARGV[2] * 2)
 end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 return redis.call('ZRANGE', KEYS[1], 0, -1)`,
 }
 
@@ -104,6 +110,8 @@ export class RedisStore implements SharedStore {
   #hasToldOfStart = false
   #other: string | undefined
   #failedBeats = 0
+  /** How often in a row it was back, and failed at its first questions. */
+  #relapses = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: RedisStoreOptions) {
@@ -206,7 +214,7 @@ export class RedisStore implements SharedStore {
       return answer as readonly unknown[]
     } catch (error) {
       this.#failures += 1
-      this.#leave(error)
+      this.#relapse(error)
       throw error
     } finally {
       this.#underWay -= 1
@@ -221,15 +229,23 @@ export class RedisStore implements SharedStore {
     if (this.#other === undefined) this.#onChange(this.state(), this.#lastError)
   }
 
+  /** It answers to the beat, and not to others: without a pause it would come and go all the time. */
+  #relapse(error: unknown): void {
+    if (!this.#isReady) return
+    const isEarly = performance.now() - this.#changedAtMs < SETTLED_MS
+    this.#relapses = isEarly ? this.#relapses + 1 : 0
+    this.#leave(error, this.#relapses)
+  }
+
   /** One failure is enough: those who come next must not wait for an answer too. */
-  #leave(error: unknown): void {
+  #leave(error: unknown, relapses = 0): void {
     if (this.#isClosed) return
     this.#lastError = error
     if (!this.#isReady) return
     this.#isReady = false
     this.#changedAtMs = performance.now()
     this.#onChange(this.state(), error)
-    this.#beatIn(retryDelayMs(0))
+    this.#beatIn(retryDelayMs(relapses))
   }
 
   #beatIn(delayMs: number): void {

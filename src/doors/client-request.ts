@@ -26,7 +26,7 @@ export class ClientRequest implements HttpRequest {
   readonly signal = new Leaving()
   readonly #source: RequestSource
   #use: Body = 'unread'
-  #pieces: Uint8Array[] = []
+  #pieces: Uint8Array[] = NO_PIECES
   #waitingBytes = 0
   #isWhole = false
   #isCopied = false
@@ -115,7 +115,7 @@ export class ClientRequest implements HttpRequest {
     if (this.#use === 'streamed') this.#controller?.error(cause)
     this.#collected?.reject(cause)
     this.#use = 'dropped'
-    this.#pieces = []
+    this.#pieces = NO_PIECES
     this.#waitingBytes = 0
     this.#room = undefined
     this.#source.resume()
@@ -134,7 +134,8 @@ export class ClientRequest implements HttpRequest {
       this.#filled += piece.byteLength
       return
     }
-    this.#pieces.push(piece)
+    if (this.#pieces === NO_PIECES) this.#pieces = [piece]
+    else this.#pieces.push(piece)
     this.#waitingBytes += piece.byteLength
     if (this.#use === 'collected') this.#makeRoom()
   }
@@ -190,7 +191,7 @@ export class ClientRequest implements HttpRequest {
       this.#room.set(piece, this.#filled)
       this.#filled += piece.byteLength
     }
-    this.#pieces = []
+    this.#pieces = NO_PIECES
     this.#waitingBytes = 0
   }
 
@@ -200,7 +201,7 @@ export class ClientRequest implements HttpRequest {
     this.#room = undefined
     if (room !== undefined) return room
     const pieces = this.#pieces
-    this.#pieces = []
+    this.#pieces = NO_PIECES
     const [only] = pieces
     return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces)
   }
@@ -214,7 +215,7 @@ export class ClientRequest implements HttpRequest {
           this.#use = 'streamed'
           this.#controller = controller
           for (const piece of this.#pieces) controller.enqueue(piece)
-          this.#pieces = []
+          this.#pieces = NO_PIECES
           if (this.#lost !== undefined && !this.#isWhole) controller.error(this.#lost)
           else if (this.#isWhole) controller.close()
         },
@@ -227,6 +228,8 @@ export class ClientRequest implements HttpRequest {
 }
 
 const NOTHING = new Uint8Array(0)
+/** Of most bodies there is one piece, or none: never added to. */
+const NO_PIECES: Uint8Array[] = []
 
 /**
  * The memory that a piece of chunks shares may hold far more than it: their extensions count

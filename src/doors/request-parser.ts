@@ -111,7 +111,7 @@ export class RequestParser implements MessageReceiver {
 }
 
 /** Clients' heads have under 4 KB. Others, such as proxies, allow about as much. */
-const LIMITS = { maxHeadBytes: 16 * 1024, names: [] }
+const LIMITS = { maxHeadBytes: 16 * 1024, names: [], firstLine: '' }
 
 interface StartLine {
   readonly text: string

@@ -143,6 +143,14 @@ function isNameAt(bytes: Buffer, from: number, name: string): boolean {
   return kindAt(bytes, from + name.length) !== NAME
 }
 
+/** Whether bytes are a text that is known already. @param text in Latin-1 */
+export function isTextAt(bytes: Buffer, from: number, to: number, text: string): boolean {
+  if (text.length !== to - from) return false
+  for (let index = 0; index < text.length; index += 1)
+    if (bytes[from + index] !== text.charCodeAt(index)) return false
+  return true
+}
+
 function kindAt(bytes: Buffer, at: number): number {
   return KINDS[bytes[at] ?? CR] ?? 0
 }

@@ -2,7 +2,7 @@
  * Reads messages of HTTP/1.1 out of a connection's bytes, exactly as RFC 9112 frames them: a message
  * that could be read in two ways is none. Knows no sockets, and neither requests nor answers.
  */
-import { type FieldLines, type NameMemory, readFields } from './fields.ts'
+import { type FieldLines, isTextAt, type NameMemory, readFields } from './fields.ts'
 
 /** A chunk's size with its extensions. */
 const MAX_LINE_BYTES = 4 * 1024
@@ -54,6 +54,8 @@ export interface MessageLimits {
   readonly maxHeadBytes: number
   /** Of the names that heads of this kind have. */
   readonly names: NameMemory
+  /** The newest of their first lines: nearly all are the same. */
+  firstLine: string
 }
 
 /** For one message after the other, `expectNext` between them. */
@@ -152,13 +154,20 @@ export class MessageParser {
     const to = this.#partTo
     // A line end is always found: one follows the part.
     const lineEnd = Math.min(all.indexOf(CRLF, from), to)
-    const first = all.toString('latin1', from, lineEnd)
+    const first = this.#firstLine(all, from, lineEnd)
     const fields = readFields(all, { from: lineEnd + CRLF.length, end: to }, this.#limits.names)
     if (fields === undefined) throw new MalformedMessage('A line of its head is no header.')
     const framing = this.#receiver.onHead(first, fields)
     if (framing === undefined) return
     this.#begin(framing)
     if (this.#state === 'done') this.#end(bytes)
+  }
+
+  #firstLine(bytes: Buffer, from: number, to: number): string {
+    const limits = this.#limits
+    if (!isTextAt(bytes, from, to, limits.firstLine))
+      limits.firstLine = bytes.toString('latin1', from, to)
+    return limits.firstLine
   }
 
   #begin(framing: Framing): void {

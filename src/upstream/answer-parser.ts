@@ -87,10 +87,7 @@ export class AnswerParser implements MessageReceiver {
 
   /** For `MessageParser` alone, as is what follows. */
   onHead(first: string, headers: FieldLines): Framing | undefined {
-    if (!STATUS_LINE.test(first))
-      throw new MalformedMessage('Its first line is no status line of HTTP/1.1.')
-    const isOld = first.charCodeAt(MINOR_VERSION_AT) === ZERO
-    const status = Number(first.slice(STATUS_AT, STATUS_AT + 3))
+    const { status, isOld } = readStatusLine(first)
     const framing = readFraming(headers, isOld) ?? 'until_close'
     if (status < 200) {
       this.#passInterim(status, isOld)
@@ -129,7 +126,7 @@ export class AnswerParser implements MessageReceiver {
 }
 
 /** Vendors' heads have under 4 KB. */
-const LIMITS = { maxHeadBytes: 64 * 1024, names: [] }
+const LIMITS = { maxHeadBytes: 64 * 1024, names: [], firstLine: '' }
 
 function goesOn(): MalformedMessage {
   return new MalformedMessage('It goes on after its end.')
@@ -138,6 +135,25 @@ function goesOn(): MalformedMessage {
 function readKeepAlive(value: string | null): number | undefined {
   const seconds = value === null ? undefined : KEEP_ALIVE_TIMEOUT.exec(value)?.[1]
   return seconds === undefined ? undefined : Number(seconds)
+}
+
+interface StatusLine {
+  readonly text: string
+  readonly status: number
+  readonly isOld: boolean
+}
+
+/** Upstreams answer with the same again and again. */
+let newest: StatusLine = { text: '', status: 0, isOld: false }
+
+/** @throws MalformedMessage */
+function readStatusLine(text: string): StatusLine {
+  if (newest.text === text) return newest
+  if (!STATUS_LINE.test(text))
+    throw new MalformedMessage('Its first line is no status line of HTTP/1.1.')
+  const isOld = text.charCodeAt(MINOR_VERSION_AT) === ZERO
+  newest = { text, status: Number(text.slice(STATUS_AT, STATUS_AT + 3)), isOld }
+  return newest
 }
 
 const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/

@@ -63,7 +63,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   #connection: Connection | undefined
   /** Ends the wait for a connection. */
   #connecting: AbortController | undefined
-  #pieces: Uint8Array[] = []
+  #pieces: Uint8Array[] = NO_PIECES
   #unreadBytes = 0
   /** When the answer has to be whole, on the deadlines' scale. */
   #endBy: number
@@ -166,7 +166,9 @@ export class SocketExchange implements Exchange, Asker, Deadline {
       this.#give(this.#reader, bytes, from, to)
       return
     }
-    this.#pieces.push(viewOf(bytes, from, to))
+    const piece = viewOf(bytes, from, to)
+    if (this.#pieces === NO_PIECES) this.#pieces = [piece]
+    else this.#pieces.push(piece)
     this.#unreadBytes += to - from
     if (this.#collector !== undefined) this.#waitForPiece()
     else if (this.#unreadBytes >= MAX_UNREAD_BYTES) this.#connection?.pause()
@@ -275,7 +277,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   /** Without a copy where it came in one piece. */
   #takeAll(): Uint8Array {
     const pieces = this.#pieces
-    this.#pieces = []
+    this.#pieces = NO_PIECES
     this.#unreadBytes = 0
     const [only] = pieces
     return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces)
@@ -313,7 +315,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.#failure = failure
     this.#finish()
     // The pieces from before an upstream broke off may still be read.
-    if (!LEAVES_ITS_PIECES.has(type)) this.#pieces = []
+    if (!LEAVES_ITS_PIECES.has(type)) this.#pieces = NO_PIECES
     this.#connecting?.abort()
     this.#connection?.drop()
     this.#head?.reject(failure)
@@ -327,6 +329,8 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   }
 }
 
+/** Most whole answers come in one piece, and a stream's are read at once: never added to. */
+const NO_PIECES: Uint8Array[] = []
 const NOTHING_COMMON = new CommonHeaders({})
 
 const LEAVES_ITS_PIECES: ReadonlySet<UpstreamFailureType> = new Set([

@@ -1,7 +1,7 @@
 /** How a byte stream is cut into events: line ends, chunk borders, limits. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { encodeSseFrame, type SseFrame, SseFramer, SseFrameTooLargeError } from './sse.ts'
+import { encodeSseFrame, type SseFrame, SseFramer, SseFrameTooLargeError, SseText } from './sse.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -265,4 +265,25 @@ describe('encodeSseFrame', () => {
       ),
     )
   })
+})
+
+test.each([
+  'data: a\n\n',
+  'data:a\n\n',
+  'data:  two spaces\n\n',
+  'data: \n\n',
+  'data: ä€😀\n\n',
+  'data: a\r\n\r\n',
+  'data: a\r\r',
+  'data: a\ndata: b\n\n',
+  'event: x\ndata: a\n\n',
+  '\ufeffdata: a\n\n',
+  ': a comment\n\n',
+])('the fields of %j are the same where its bytes are there as text', (frame) => {
+  for (const bytes of [Buffer.from(frame), Buffer.from(frame.replace('a', '\xe9'), 'latin1')]) {
+    const framer = new SseFramer()
+    const [read] = [...framer.push(bytes), ...framer.end()]
+    const { event, data } = new SseText(bytes.toString('latin1'), true)
+    expect({ event, data }).toEqual({ event: read?.event, data: read?.data })
+  }
 })

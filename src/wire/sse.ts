@@ -208,17 +208,26 @@ export class SseText implements Omit<SseFrame, 'raw'> {
   }
 
   get event(): string | undefined {
-    this.#fields ??= parseFields(fromLatin1(this.text), this.#isFirst)
+    this.#fields ??= parseText(this.text, this.#isFirst)
     return this.#fields.event
   }
 
   get data(): string | undefined {
-    this.#fields ??= parseFields(fromLatin1(this.text), this.#isFirst)
+    this.#fields ??= parseText(this.text, this.#isFirst)
     return this.#fields.data
   }
 }
 
 type SseFields = Pick<SseFrame, 'event' | 'data'>
+
+const DATA = 'data: '
+
+/** Nearly each is one line of data. */
+function parseText(text: string, isFirst: boolean): SseFields {
+  const isOneLine = text.startsWith(DATA) && text.indexOf('\n') === text.length - 2
+  if (!isOneLine || text.includes('\r')) return parseFields(fromLatin1(text), isFirst)
+  return { event: undefined, data: decoder.decode(fromLatin1(text.slice(DATA.length, -2))) }
+}
 
 /** A byte order mark is skipped at the start of the stream only, as the standard says. */
 function parseFields(raw: Uint8Array, isFirst: boolean): SseFields {

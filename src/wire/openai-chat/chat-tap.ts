@@ -49,7 +49,7 @@ export class ChatTap extends SseRelay implements StreamTap {
     this.unreportedBytes += deltaBytes(text)
     const shown = text.includes('"usage"') ? this.#seeUsage(frame) : text
     if (text.includes('"error"')) this.#seeError(frame)
-    if (!this.#sawChunk) this.#sawChunk = frame.data !== undefined
+    if (!this.#sawChunk) this.#sawChunk = text.startsWith(PREFIX) || frame.data !== undefined
     return { text: shown, isTerminal: false }
   }
 

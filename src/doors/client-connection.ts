@@ -443,11 +443,13 @@ class PiecesSink {
   readonly #isChunked: boolean
   /** Leaves with the first piece. */
   #head: string
+  #end: string
 
   constructor(output: ClientOutput, head: string, isChunked: boolean) {
     this.#output = output
     this.#head = head
     this.#isChunked = isChunked
+    this.#end = isChunked ? LAST_CHUNK : ''
   }
 
   /** Sends the head where no piece has come with it. */
@@ -460,8 +462,9 @@ class PiecesSink {
     return slow === undefined ? piece.byteLength : slow.then(() => piece.byteLength)
   }
 
-  writeText(piece: string): number | Promise<number> {
-    const slow = this.#output.sendText(this.#takeHead(), piece, this.#isChunked)
+  writeText(piece: string, isLast: boolean): number | Promise<number> {
+    const end = isLast ? this.#takeEnd() : ''
+    const slow = this.#output.sendText(this.#takeHead(), piece, this.#isChunked, end)
     return slow === undefined ? piece.length : slow.then(() => piece.length)
   }
 
@@ -471,8 +474,15 @@ class PiecesSink {
 
   close(): void {}
 
+  /** Sends the end where it has not left with the last piece. */
   end(): void {
-    if (this.#isChunked) this.#output.send(LAST_CHUNK)
+    if (this.#end !== '') this.#output.send(this.#takeEnd())
+  }
+
+  #takeEnd(): string {
+    const end = this.#end
+    this.#end = ''
+    return end
   }
 
   #takeHead(): string {

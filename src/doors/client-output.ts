@@ -65,11 +65,22 @@ export class ClientOutput extends SocketOutput {
     return this.#whenDrained()
   }
 
-  /** The same for a piece that is there as text, one character a byte. */
-  sendText(head: string, piece: string, isChunked: boolean): Promise<void> | undefined {
-    const text = isChunked ? `${head}${chunkHead(piece.length)}${piece}\r\n` : head + piece
-    if (text.length > SCRATCH_BYTES)
-      return this.sendPiece(head, Buffer.from(piece, 'latin1'), isChunked)
+  /**
+   * The same for a piece that is there as text, one character a byte.
+   * @param end what goes out behind it
+   */
+  sendText(
+    head: string,
+    piece: string,
+    isChunked: boolean,
+    end: string,
+  ): Promise<void> | undefined {
+    const text = isChunked ? `${head}${chunkHead(piece.length)}${piece}\r\n${end}` : head + piece
+    if (text.length > SCRATCH_BYTES) {
+      this.sendPiece(head, Buffer.from(piece, 'latin1'), isChunked)
+      if (end !== '') this.send(end)
+      return this.#whenDrained()
+    }
     this.sendScratch(SCRATCH_FROM + latin1Write.call(scratch, text, SCRATCH_FROM))
     return this.#whenDrained()
   }

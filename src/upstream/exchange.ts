@@ -49,6 +49,8 @@ export type TakePart = (bytes: Uint8Array, from: number, to: number) => boolean
 export interface Exchange {
   /** Whether the request went out to an upstream that took the connection. */
   readonly isSent: boolean
+  /** The whole answer has come, and all of it was read. */
+  readonly isReadOut: boolean
   /** Sends the request and waits for the answer's head. @throws UpstreamFailure */
   send(): Promise<AnswerHead>
   /** The next piece of the body, undefined at its clean end. @throws UpstreamFailure */

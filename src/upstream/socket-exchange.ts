@@ -90,6 +90,10 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     deadlines.add(this)
   }
 
+  get isReadOut(): boolean {
+    return this.#isWhole && this.#pieces.length === 0
+  }
+
   send(): Promise<AnswerHead> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     const head = Promise.withResolvers<AnswerHead>()

@@ -177,6 +177,10 @@ class ScriptedExchange implements Exchange {
     request.signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
+  get isReadOut(): boolean {
+    return this.#sent !== undefined && !this.#isOver && this.#steps.length === 0
+  }
+
   async send(): Promise<{ readonly status: number; readonly headers: Headers }> {
     const { url, addresses, common, headers, body, timeouts, signal } = this.#request
     if (signal.aborted) {

@@ -91,7 +91,7 @@ function relayInPieces(ports: RelayPorts, relayed: Relayed, headers: RelayedHead
     () => giveUp(ports, relayed),
   )
   const { lines, more } = toLines(headers, relayed.call)
-  return new HeadedStream(relayed.answer.status, source, lines, more)
+  return new HeadedStream(relayed.answer.status, lines, source, more)
 }
 
 function relayPieces(ports: RelayPorts, relayed: Relayed, client: AnswerSink): Promise<void> {
@@ -143,6 +143,7 @@ export async function relayEvents(
   }
   noteText()
   let isTold = false
+  let isEnded = false
   let output = answer.first
   let slow: Promise<void> | undefined
   /**
@@ -162,6 +163,13 @@ export async function relayEvents(
     if (held === '') return
     if (!isTold) await settle(ports, call, endOf(ports, relayed, client))
     isTold = true
+    // Nearly always the upstream's end has come with its last event.
+    isEnded = exchange.isReadOut
+    if (isEnded) {
+      const rest = tap.end()
+      await client.writeText(held + rest.now + rest.held, true)
+      return
+    }
     await client.writeText(held)
     exchange.expectEndWithin(GRACE_AFTER_END_MS)
   }
@@ -171,7 +179,7 @@ export async function relayEvents(
       await (slow ?? passEnd(output))
       slow = undefined
     }
-    await passEnd(tap.end())
+    if (!isEnded) await passEnd(tap.end())
     if (!isTold) {
       if (!tap.isWholeAtEnd())
         throw unusableAnswer(target.name, 'ended its stream before it was complete')

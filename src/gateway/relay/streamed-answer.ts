@@ -33,8 +33,11 @@ export interface AnswerSink {
    * @returns a promise while the client does not keep up: wait for it, or memory fills up
    */
   write(piece: Uint8Array): Promise<void> | undefined
-  /** The same for bytes that are there as text, one character each. */
-  writeText(piece: string): Promise<void> | undefined
+  /**
+   * The same for bytes that are there as text, one character each.
+   * @param isLast nothing is written after it: the end of the answer leaves with it
+   */
+  writeText(piece: string, isLast?: boolean): Promise<void> | undefined
   /** The client has left. */
   readonly isLeft: boolean
   /** Calls `run` when the client leaves, at once where it has left. Only the last one counts. */
@@ -75,7 +78,7 @@ export class HeadedStream implements HeadedAnswer {
   readonly more: HeadLines | undefined
 
   /** @param lines and `more`: see `WholeAnswer` */
-  constructor(status: number, source: DirectSource, lines: string, more: HeadLines | undefined) {
+  constructor(status: number, lines: string, source: DirectSource, more?: HeadLines) {
     this.status = status
     this.source = source
     this.lines = lines
@@ -100,7 +103,7 @@ export function progressOf(answer: Answer): AnswerProgress | undefined {
  */
 interface DirectController extends Pick<ReadableStreamDirectController, 'flush' | 'close'> {
   write(piece: Uint8Array<ArrayBuffer>): number | Promise<number>
-  writeText?(piece: string): number | Promise<number>
+  writeText?(piece: string, isLast: boolean): number | Promise<number>
 }
 
 /** Costs less than an async generator: the runtime takes a piece in the turn in which it comes. */
@@ -145,11 +148,11 @@ export class DirectSource implements AnswerSink {
     return this.#sent(controller?.write(piece as Uint8Array<ArrayBuffer>))
   }
 
-  writeText(piece: string): Promise<void> | undefined {
+  writeText(piece: string, isLast = false): Promise<void> | undefined {
     if (piece === '' || this.isLeft) return undefined
     const controller = this.#controller
     if (controller?.writeText === undefined) return this.write(Buffer.from(piece, 'latin1'))
-    return this.#sent(controller.writeText(piece))
+    return this.#sent(controller.writeText(piece, isLast))
   }
 
   #sent(taking: number | Promise<number> | undefined): Promise<void> | undefined {

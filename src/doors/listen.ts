@@ -126,11 +126,7 @@ export function listen(
     ...ClientConnection.handlers,
     open: (socket) => ClientConnection.open(ports, socket),
   })
-  const busy = () => {
-    let count = 0
-    for (const connection of open) if (connection.isBusy) count += 1
-    return count
-  }
+  const isBusy = () => open.values().some((connection) => connection.isBusy)
   return {
     url: `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${server.port}`,
     beginDraining() {
@@ -145,14 +141,14 @@ export function listen(
         const isQuiet = () => {
           const quietMs = performance.now() - lastRequestAt
           const isCalm = Math.min(quietMs, calm.calmForMs()) >= Math.min(QUIET_MS, timeoutMs)
-          return busy() === 0 && (isCalm || quietMs >= MOST_QUIET_MS)
+          return !isBusy() && (isCalm || quietMs >= MOST_QUIET_MS)
         }
         while (!isQuiet() && performance.now() < until) await calm.tick()
       }
       server.stop()
       for (const connection of open) connection.closeIdle()
-      while (busy() > 0 && performance.now() < until) await Bun.sleep(DRAIN_POLL_MS)
-      return busy() === 0
+      while (isBusy() && performance.now() < until) await Bun.sleep(DRAIN_POLL_MS)
+      return !isBusy()
     },
     async stop() {
       server.stop()

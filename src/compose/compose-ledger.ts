@@ -30,7 +30,7 @@ import {
 import { Looks } from '../limits/looks.ts'
 import { catalog } from '../providers/catalog.ts'
 import { pricingOf } from '../providers/define.ts'
-import { AuditRetention } from '../store/changes/audit-retention.ts'
+import { AuditRetention } from '../store/changes/audit-log.ts'
 import type { Store } from '../store/open-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { adoptionReport } from '../workers/adoption-report.ts'

@@ -13,7 +13,7 @@ import { GateRegistry } from '../../snapshots/gate-registry.ts'
 import { KeyRegistry } from '../../snapshots/key-registry.ts'
 import { ProviderKeyRegistry } from '../../snapshots/provider-key-registry.ts'
 import { openStore, type Store } from '../open-store.ts'
-import { AuditRetention } from './audit-retention.ts'
+import { AuditRetention } from './audit-log.ts'
 import { withOrigin } from './change-origin.ts'
 import { recordLocalChange } from './record-local-change.ts'
 

@@ -5,7 +5,8 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import { type AuditRecord, type Change, type PublicForm, resourceOf } from '../../core/audit.ts'
 import { type AccountId, type AuditId, createAuditId } from '../../core/ids.ts'
-import type { KeptRows } from '../../core/retention-horizon.ts'
+import { type HourlyOptions, HourlyWork } from '../../core/passes.ts'
+import type { KeptRows, RetentionHorizon } from '../../core/retention-horizon.ts'
 import { countChange } from '../installation/installation.ts'
 import type { Schema } from '../schema.ts'
 import type { AuditLogTable } from './audit-schema.ts'
@@ -15,6 +16,9 @@ import { assertPrecondition } from './precondition.ts'
 
 /** A proxy's header may hold anything; an address is shorter. */
 const MOST_ADDRESS_CHARACTERS = 100
+/** A millisecond or two of the event loop. */
+const ROWS_PER_BATCH = 50
+const PAUSE_MS = 10
 
 /**
  * Writes a change down in the transaction that makes it, so that neither can be there without the
@@ -151,5 +155,39 @@ function toRecord(row: Selectable<AuditLogTable>): AuditRecord {
     after: toForm(row.after_json),
     requestId: row.request_id,
     clientAddress: row.client_address,
+  }
+}
+
+interface AuditRetentionOptions extends HourlyOptions {
+  /** How far a pass may go. */
+  readonly horizon: Pick<RetentionHorizon, 'cut'>
+  readonly auditLog: Pick<AuditLogTableStore, 'findBounds' | 'deleteBefore'>
+}
+
+/**
+ * Keeps the log from growing for ever: deletes what is older than it may become, an hour apart and
+ * a little at a time. Never waited for by anybody.
+ */
+export class AuditRetention extends HourlyWork {
+  readonly #options: AuditRetentionOptions
+
+  constructor(options: AuditRetentionOptions) {
+    super(options)
+    this.#options = options
+  }
+
+  /** One pass. @returns how many rows were deleted @throws what the store threw */
+  override async run(): Promise<number> {
+    const { auditLog, horizon } = this.#options
+    const bounds = await auditLog.findBounds()
+    const before = bounds && horizon.cut(bounds)
+    if (before === undefined) return 0
+    let deleted = 0
+    for (;;) {
+      const count = await auditLog.deleteBefore(before, ROWS_PER_BATCH)
+      deleted += count
+      if (count < ROWS_PER_BATCH || this.signal.aborted) return deleted
+      await Bun.sleep(PAUSE_MS)
+    }
   }
 }

@@ -46,8 +46,8 @@ export const clientSettings = {
   GATEHOUSE_REVOKED_CALLS_MS: defineSetting(milliseconds(), {
     default: 2_000,
     sentence:
-      'the longest that a running call goes on after its key was deleted or has expired, or the ' +
-      'session that it was made with was ended',
+      'the longest that a running call goes on after its key was deleted or has expired, or its ' +
+      'session ended',
     note: 'On every node; it ends with an error in its own dialect',
   }),
   GATEHOUSE_DRAIN_DELAY_MS: defineSetting(milliseconds(0, 3_600_000), {

@@ -80,6 +80,8 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   readonly #onFailure = (thrown: unknown) => this.#fail(thrown)
   #phase: Phase = 'waiting'
   #request: ClientRequest | undefined
+  /** Its client has sent a request at some time. */
+  hasAsked = false
   /** Its handler was asked, after what had come of its body. */
   #isBegun = false
   /** The answer to it was handed over. */
@@ -157,6 +159,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
   onRequest(head: RequestHead): void {
     this.#request = new ClientRequest(head, this)
     this.#phase = 'asked'
+    this.hasAsked = true
     this.#isAnswered = false
     this.#isLast = !head.isPersistent
     this.#isBegun = false

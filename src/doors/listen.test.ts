@@ -751,7 +751,7 @@ describe('a client that takes its time', () => {
 describe('a connection beyond what there are handles for', () => {
   const ROOM = { isCrowded: false, mostConnections: 4 }
 
-  test('takes the place of the oldest that waits, and of none that is served', async () => {
+  test('takes the place of one that never asked, then of one that waits, and of none that is served', async () => {
     const held = Promise.withResolvers<void>()
     const { url } = open(
       async (request) => {
@@ -768,7 +768,7 @@ describe('a connection beyond what there are handles for', () => {
     const inHead = await connectRaw(url)
     inHead.send('GET / HT')
     const silent = await connectRaw(url)
-    for (const waiting of [unread, inHead, silent]) {
+    for (const waiting of [inHead, silent, unread]) {
       const asking = await connectRaw(url)
       await pollUntil('the end of the one that waits', () => waiting.closed)
       asking.send(head('GET /held'))

@@ -81,23 +81,29 @@ export function listen(
   }
   const mostOpen = room?.mostConnections ?? Number.POSITIVE_INFINITY
   /**
-   * Lets the one go that is oldest among those that nobody works for: connections that ask nothing
-   * must not keep out those that would.
+   * Lets the oldest go of those that nobody works for, one that never asked before any that did:
+   * connections that ask nothing must not keep out those that would, and a client's next question
+   * may be under way over one that it keeps.
    */
   const makeRoom = () => {
     const now = clock.elapsed()
     let looks = 0
+    let kept: ClientConnection | undefined
     for (const connection of open) {
       if (connection.isSpare(now)) {
-        connection.cut()
-        return
+        if (!connection.hasAsked) {
+          connection.cut()
+          return
+        }
+        kept ??= connection
       }
       looks += 1
-      if (looks === MOST_LOOKED_AT) return
+      if (looks === MOST_LOOKED_AT) break
       // The next look begins behind it.
       open.delete(connection)
       open.add(connection)
     }
+    kept?.cut()
   }
   const ports: ConnectionPorts = {
     limits,

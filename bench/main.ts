@@ -1,5 +1,5 @@
 /**
- * `make bench`: every contender over every scenario, interleaved in one run, as one table with
+ * `make bench`: every contender over every scenario, each in its turn in one run, as one table with
  * ratios.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * Every contender over every scenario, interleaved. Decides what is measured in which order, and
+ * Every contender over every scenario, each in its turn. Decides what is measured in which order, and
  * knows no figure's meaning.
  */
 import {
@@ -14,16 +14,16 @@ import { gatehouse, translating, withoutShipping } from './contenders/gatehouse.
 import { nginx } from './contenders/nginx.ts'
 import { findFault } from './find-fault.ts'
 import { measureThroughput } from './measure-throughput.ts'
-import type { Plan } from './plan.ts'
+import type { Note, Plan } from './plan.ts'
 import { type Look, lookAround, measurePace, tellPace, tellQuietness } from './quietness.ts'
 import type { Results } from './report.ts'
 import { Samples } from './samples.ts'
 import { measureColdStarts } from './scenarios/cold-start.ts'
 import { measureStored } from './scenarios/stored.ts'
-import { measureStreamScenarios } from './scenarios/streams.ts'
-import { measureTlsUpstream } from './scenarios/tls-upstream.ts'
+import { STREAM_STEPS, warmUpStreams } from './scenarios/streams.ts'
+import { measureTlsUpstream, warmUpTls } from './scenarios/tls-upstream.ts'
 import { measureWorkers } from './scenarios/two-workers.ts'
-import { measurePaces, measureWholeAnswers, megabytes } from './scenarios/whole-answers.ts'
+import { measureAtPace, measureLoad, megabytes } from './scenarios/whole-answers.ts'
 import { measureYoungProcess } from './scenarios/young-process.ts'
 import { type JsonUpstream, startJsonUpstream, startStreamUpstream } from './upstream.ts'
 
@@ -32,6 +32,8 @@ export type Part = (typeof PARTS)[number]
 
 /** The question is what the runtime's client does there, and what ours does. */
 const BEFORE_TLS: readonly Contender[] = [nginx, bare, bareSockets, gatehouse]
+/** Of each load, in each round. */
+const TURNS = 2
 const WHEN_YOUNG: readonly Contender[] = [bareSockets, gatehouse]
 
 export interface Bench {
@@ -69,7 +71,6 @@ export async function measureAll(
   const upstream = await startJsonUpstream(bench.folder)
   try {
     const run: Run = { ...bench, contenders, samples, notMeasured, looks, paces, upstream }
-    // Interleaved: a machine that grows slower in the middle does so for everybody.
     for (let round = 0; round < bench.plan.rounds; round += 1) {
       await measureRound(run, round)
       looks.push(await lookAround())
@@ -93,57 +94,72 @@ async function measureRound(run: Run, round: number): Promise<void> {
   for (const contender of [...run.contenders, ...others]) {
     const note = samples.noteFor(contender.name)
     const plan = contender.narrow?.(run.plan) ?? run.plan
-    if (parts.includes('start') || parts.includes('whole'))
-      console.log(`round ${round + 1} of ${run.plan.rounds}: ${contender.name}`)
-    if (parts.includes('start') && round === 0 && contender !== withoutShipping)
-      await orTell(run, contender.name, () => measureColdStarts(plan, contender, plain, note))
-    if (parts.includes('whole'))
-      await withContender(run, contender, plain, async (running) => {
-        note('memory: idle, MB', megabytes(running))
-        const warmUp = { bodyBytes: 1024, connections: 64, seconds: WARM_UP_SECONDS, folder }
-        await measureThroughput(running, warmUp)
-        await measureWholeAnswers(plan, run, running, note)
-        await measurePaces(
-          plan.paces.filter(({ isEveryday = false }) => round === 0 || !isEveryday),
-          running,
-          note,
-        )
-        note('memory: after load, MB', megabytes(running))
-      })
+    if (!parts.includes('start') || round > 0 || contender === withoutShipping) continue
+    console.log(`starts: ${contender.name}`)
+    await orTell(run, contender.name, () => measureColdStarts(plan, contender, plain, note))
   }
+  if (parts.includes('whole')) await measureWhole(run, round, [...run.contenders, ...others])
   if (!parts.includes('tls')) return
   const secure: StartOptions = { ...plain, url: upstream.secureUrl, authority: upstream.authority }
-  for (const contender of BEFORE_TLS.filter((one) => run.contenders.includes(one))) {
-    console.log(`TLS upstream: ${contender.name}`)
-    await withContender(run, contender, secure, (running) =>
-      measureTlsUpstream(run.plan, run, running, samples.noteFor(contender.name)),
-    )
-  }
+  console.log(`TLS upstream, round ${round + 1} of ${run.plan.rounds}`)
+  await inTurn(
+    run,
+    BEFORE_TLS.filter((one) => run.contenders.includes(one)),
+    {
+      upstream: secure,
+      begin: async ({ running }) => await warmUpTls(running, folder),
+      steps: Array.from({ length: TURNS }, () => async ({ running, note }: Standing) => {
+        await measureTlsUpstream(run.plan, run, running, note)
+      }),
+    },
+  )
+}
+
+async function measureWhole(
+  run: Run,
+  round: number,
+  contenders: readonly Contender[],
+): Promise<void> {
+  const { folder, upstream, plan } = run
+  const turn = { seconds: plan.seconds, folder, upstream }
+  console.log(`whole answers, round ${round + 1} of ${plan.rounds}`)
+  await inTurn(run, contenders, {
+    upstream: { url: upstream.url, folder, streams: false },
+    async begin({ running, note }) {
+      note('memory: idle, MB', megabytes(running))
+      const warmUp = { bodyBytes: 1024, connections: 64, seconds: WARM_UP_SECONDS, folder }
+      await measureThroughput(running, warmUp)
+    },
+    steps: [
+      ...plan.loads.flatMap((load) =>
+        Array.from({ length: TURNS }, () => async (one: Standing) => {
+          if (one.plan.loads.includes(load)) await measureLoad(load, turn, one.running, one.note)
+        }),
+      ),
+      ...plan.paces
+        .filter(({ isEveryday = false }) => round === 0 || !isEveryday)
+        .map((pace) => async (one: Standing) => {
+          if (one.plan.paces.includes(pace)) await measureAtPace(pace, one.running, one.note)
+        }),
+      async ({ running, note }) => note('memory: after load, MB', megabytes(running)),
+    ],
+  })
 }
 
 async function measureStreams(run: Run): Promise<void> {
-  const { folder, plan, samples } = run
+  const { folder, plan } = run
   const others = run.contenders.includes(gatehouse) ? [translating] : []
   const paced = await startStreamUpstream()
   try {
     for (let round = 0; round < plan.rounds; round += 1) {
-      for (const contender of [...run.contenders, ...others]) {
-        console.log(`streams, round ${round + 1} of ${plan.rounds}: ${contender.name}`)
-        await withContender(
-          run,
-          contender,
-          { url: paced.url, folder, streams: true },
-          async (running) => {
-            const narrowed = contender.narrow?.(plan) ?? plan
-            await measureStreamScenarios(
-              narrowed,
-              paced.url,
-              running,
-              samples.noteFor(contender.name),
-            )
-          },
-        )
-      }
+      console.log(`streams, round ${round + 1} of ${plan.rounds}`)
+      await inTurn(run, [...run.contenders, ...others], {
+        upstream: { url: paced.url, folder, streams: true },
+        begin: async ({ plan, running }) => await warmUpStreams({ plan, contender: running }),
+        steps: STREAM_STEPS.map((measure) => async ({ plan, running, note }: Standing) => {
+          await measure({ plan, contender: running, upstreamUrl: paced.url, note })
+        }),
+      })
     }
   } finally {
     await paced.stop()
@@ -169,6 +185,59 @@ async function measureOnce(run: Run): Promise<void> {
   if (parts.includes('workers') && plan.hasWorkers) {
     console.log('one process and two workers')
     await orTell(run, 'two workers', () => measureWorkers(upstream.url, folder, note))
+  }
+}
+
+/** A contender that runs beside the others and waits for its turn. */
+interface Standing {
+  readonly contender: Contender
+  readonly plan: Plan
+  readonly running: RunningContender
+  readonly note: Note
+}
+
+interface Turns {
+  readonly upstream: StartOptions
+  /** Once for each, before the first step. */
+  readonly begin: (one: Standing) => Promise<void>
+  readonly steps: readonly ((one: Standing) => Promise<void>)[]
+}
+
+/**
+ * All contenders run at once, and in each step each is asked in its turn, within seconds of the
+ * others: a machine that grows slower does so for all of them. They share one core, and those that
+ * wait for their turn do nothing.
+ */
+async function inTurn(
+  run: Run,
+  contenders: readonly Contender[],
+  { upstream, begin, steps }: Turns,
+): Promise<void> {
+  const standing: Standing[] = []
+  try {
+    for (const contender of contenders)
+      await orTell(run, contender.name, async () => {
+        const running = await contender.start(upstream)
+        if (running === undefined) return
+        const complaint = await findFault(running, upstream.streams)
+        if (complaint !== undefined) {
+          console.log(`  ${contender.name} is left out: ${complaint}`)
+          await running.stop()
+          return
+        }
+        const plan = contender.narrow?.(run.plan) ?? run.plan
+        const one = { contender, plan, running, note: run.samples.noteFor(contender.name) }
+        standing.push(one)
+        await begin(one)
+      })
+    for (const [place, step] of steps.entries()) {
+      run.paces.push(measurePace())
+      for (const one of place % 2 === 0 ? standing : standing.toReversed())
+        await orTell(run, one.contender.name, () => step(one))
+    }
+  } finally {
+    for (const { contender, running } of standing)
+      await orTell(run, contender.name, () => running.stop())
   }
 }
 

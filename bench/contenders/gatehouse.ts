@@ -20,7 +20,7 @@ export const gatehouse: Contender = gatehouseWith({})
 
 /** Chat callers, and an upstream that speaks Messages: each event is decoded and encoded. */
 export const translating: Contender = {
-  ...gatehouseWith({ target: 'anthropic/claude-opus-5' }),
+  ...gatehouseWith({ target: 'anthropic/claude-opus-5', port: 19_207 }),
   name: 'translated',
   does: 'Gatehouse, for streams only: Chat callers before an upstream that speaks Anthropic Messages',
 }
@@ -39,7 +39,7 @@ export const withoutShipping: Contender = {
   async start(upstream) {
     const dataFolder = join(upstream.folder, `unshipped-${Date.now()}`)
     const runtimeFlags = ['--preload', './bench/without-shipping.ts']
-    const running = await start(upstream, { dataFolder, runtimeFlags })
+    const running = await start(upstream, { dataFolder, runtimeFlags, port: 19_206 })
     return {
       ...running,
       async stop() {
@@ -63,6 +63,8 @@ export interface GatehouseOptions {
   readonly target?: string
   /** Those that it may use; by default the one that contenders have. */
   readonly core?: string
+  /** Of those that stand beside each other each has its own. */
+  readonly port?: number
   /** Already filled; otherwise a new one. */
   readonly dataFolder?: string
 }
@@ -96,14 +98,15 @@ async function start(
     dataFolder,
     core = CONTENDER_CORE,
     target = 'openai/gpt-4o',
+    port = PORT,
   }: GatehouseOptions,
 ): Promise<RunningContender> {
   const command =
     runtimeFlags === undefined ? [PROGRAM] : [process.execPath, ...runtimeFlags, 'src/main.ts']
   const server = startPinned(core, [...command, 'serve'], {
-    port: PORT,
+    port,
     environment: {
-      GATEHOUSE_PORT: String(PORT),
+      GATEHOUSE_PORT: String(port),
       GATEHOUSE_DATA_DIR: dataFolder ?? join(folder, `data-${Date.now()}`),
       GATEHOUSE_BOOTSTRAP_KEY: KEY,
       GATEHOUSE_LOG_LEVEL: 'warn',
@@ -116,7 +119,7 @@ async function start(
       ...environment,
     },
   })
-  const address = `http://127.0.0.1:${PORT}`
+  const address = `http://127.0.0.1:${port}`
   const startMs = await untilAnswers(server, `${address}/healthz`)
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
   await createGate(address, headers, target)

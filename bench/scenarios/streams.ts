@@ -13,13 +13,23 @@ const AT_ONCE = 50
 const WARM_UP_MS = 4_000
 const WARM_UP_AT_ONCE = 4
 
-export async function measureStreamScenarios(
-  plan: Plan,
-  upstreamUrl: string,
-  contender: RunningContender,
-  note: Note,
-): Promise<void> {
-  await warmUp(plan, contender)
+export interface StreamStep {
+  readonly plan: Plan
+  readonly contender: RunningContender
+  readonly upstreamUrl: string
+  readonly note: Note
+}
+
+/** One after the other, each of them for all contenders in turn. */
+export const STREAM_STEPS: readonly ((step: StreamStep) => Promise<void>)[] = [
+  measureFirstEvents,
+  measureShortStreams,
+  measureLongStreams,
+  measureOpenStreams,
+  measureLeavingClients,
+]
+
+async function measureFirstEvents({ plan, contender, note }: StreamStep): Promise<void> {
   const firstEvents: number[] = []
   for (let index = 0; index < plan.singleStreams; index += 1) {
     const single = await measureStreams(contender, { streams: 1, events: 1, everyMs: 1 })
@@ -29,34 +39,39 @@ export async function measureStreamScenarios(
   const at = (share: number) => firstEvents[Math.floor(firstEvents.length * share)] ?? Number.NaN
   note('streams: first event, one at a time, p50, ms', at(0.5))
   note('streams: first event, one at a time, p99, ms', at(0.99))
+}
+
+async function measureShortStreams({ contender, note }: StreamStep): Promise<void> {
   const short = await measureStreams(contender, { streams: AT_ONCE, events: 100, everyMs: 1 })
   failIfCut(short)
   note('streams: first event, 50 begun at once, ms', short.medianFirstEventMs)
   if (contender.process !== undefined)
     note('streams of 100 events: CPU µs an event', short.cpuMicrosPerEvent)
-  if (plan.eventsOfStream > 0) {
-    const load = { streams: AT_ONCE, events: plan.eventsOfStream, everyMs: 1 }
-    const long = await measureStreams(contender, load)
-    failIfCut(long)
-    if (contender.process !== undefined)
-      note(
-        `streams of ${plan.eventsOfStream.toLocaleString('en-US')} events: CPU µs an event`,
-        long.cpuMicrosPerEvent,
-      )
-  }
-  if (contender.process === undefined) return
-  if (plan.openStreams > 0) {
-    const many = await measureStreams(contender, {
-      streams: plan.openStreams,
-      events: 50,
-      everyMs: 100,
-    })
-    failIfCut(many)
+}
+
+async function measureLongStreams({ plan, contender, note }: StreamStep): Promise<void> {
+  const { eventsOfStream: events } = plan
+  if (events === 0) return
+  const long = await measureStreams(contender, { streams: AT_ONCE, events, everyMs: 1 })
+  failIfCut(long)
+  if (contender.process !== undefined)
     note(
-      `${plan.openStreams.toLocaleString('en-US')} open streams: memory, MB`,
-      many.residentBytes / 1e6,
+      `streams of ${events.toLocaleString('en-US')} events: CPU µs an event`,
+      long.cpuMicrosPerEvent,
     )
-  }
+}
+
+async function measureOpenStreams({ plan, contender, note }: StreamStep): Promise<void> {
+  const { openStreams: streams } = plan
+  if (contender.process === undefined || streams === 0) return
+  const many = await measureStreams(contender, { streams, events: 50, everyMs: 100 })
+  failIfCut(many)
+  note(`${streams.toLocaleString('en-US')} open streams: memory, MB`, many.residentBytes / 1e6)
+}
+
+async function measureLeavingClients(step: StreamStep): Promise<void> {
+  const { plan, contender, upstreamUrl, note } = step
+  if (contender.process === undefined) return
   if (plan.aborts > 0) {
     const aborts = await measureAborts(contender, upstreamUrl, plan.aborts)
     note('client leaves after the first event: CPU µs', aborts.cpuMicrosPerAbort)
@@ -66,7 +81,10 @@ export async function measureStreamScenarios(
 }
 
 /** What a process costs while it is young has rows of its own (young-process.ts). */
-async function warmUp(plan: Plan, contender: RunningContender): Promise<void> {
+export async function warmUpStreams({
+  plan,
+  contender,
+}: Pick<StreamStep, 'plan' | 'contender'>): Promise<void> {
   // Half as long where events are dear.
   const events = plan.eventsOfStream > 0 ? 200 : 100
   await measureStreams(contender, { streams: AT_ONCE, events, everyMs: 1 })

@@ -9,13 +9,16 @@ const WARM_UP = { bodyBytes: 1024, connections: 32, seconds: WARM_UP_SECONDS }
 /** What wrk takes for lost by itself. */
 const TIMEOUT_SECONDS = 2
 
+export async function warmUpTls(contender: RunningContender, folder: string): Promise<void> {
+  await measureThroughput(contender, { ...WARM_UP, folder })
+}
+
 export async function measureTlsUpstream(
   plan: Plan,
   { folder, upstream }: { readonly folder: string; readonly upstream: JsonUpstream },
   contender: RunningContender,
   note: Note,
 ): Promise<void> {
-  await measureThroughput(contender, { ...WARM_UP, folder })
   const acceptedBefore = await upstream.connectionsAccepted()
   const measured = await measureThroughput(contender, {
     bodyBytes: 1024,

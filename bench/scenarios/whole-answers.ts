@@ -5,7 +5,7 @@
 import type { RunningContender } from '../contender.ts'
 import { measureLatency } from '../measure-latency.ts'
 import { measureThroughput, type Throughput } from '../measure-throughput.ts'
-import type { Load, Note, Pace, Plan } from '../plan.ts'
+import type { Load, Note, Pace } from '../plan.ts'
 import type { JsonUpstream } from '../upstream.ts'
 import { rest } from './rest.ts'
 
@@ -17,39 +17,50 @@ const BUSY_SHARE = 0.85
 /** The load of which memory and the slowest calls are told. */
 const FULL_LOAD: Load = { bodyBytes: 1024, connections: 64 }
 
-export async function measureWholeAnswers(
-  plan: Plan,
-  { folder, upstream }: { readonly folder: string; readonly upstream: JsonUpstream },
+/**
+ * One turn of a contender under one load. What it does for these calls once they are answered is part
+ * of their cost, and done before the next contender has its turn.
+ */
+export async function measureLoad(
+  load: Load,
+  { seconds, folder, upstream }: Turn,
   contender: RunningContender,
   note: Note,
 ): Promise<void> {
-  for (const load of plan.loads) {
-    const acceptedBefore = await upstream.connectionsAccepted()
-    const measured = await measureThroughput(contender, { ...load, seconds: plan.seconds, folder })
-    const opened = (await upstream.connectionsAccepted()) - acceptedBefore
-    const { connections, bodyBytes } = load
-    const label = `${size(bodyBytes)}, ${connections.toLocaleString('en-US')} connection${connections === 1 ? '' : 's'}`
-    const fault = findFault(measured, connections)
-    if (fault !== undefined) {
-      console.log(`  ${label}: ${fault}: no figure`)
-      continue
-    }
-    const isFull = bodyBytes === FULL_LOAD.bodyBytes && connections === FULL_LOAD.connections
-    note(`${label}: calls/s`, measured.requestsPerSecond)
-    if (isFull) {
-      note(`${label}: p50, ms`, measured.p50Ms)
-      note(`${label}: p99, ms`, measured.p99Ms)
-    }
-    if (measured.cpuMicrosPerCall === undefined) continue
-    note(`${label}: CPU µs a call`, measured.cpuMicrosPerCall)
-    const busy = (measured.requestsPerSecond * measured.cpuMicrosPerCall) / 1e6
-    // One connection waits for itself; that is no bottleneck of anybody's.
-    if (busy < BUSY_SHARE && connections > 1) note(`${label}: share of its core used`, busy)
-    if (isFull) note('memory: under load, MB', megabytes(contender))
-    if (connections <= FULL_LOAD.connections) continue
-    note(`${label}: upstream connections opened`, opened)
-    note(`${label}: … for 1,000 calls`, (1000 * opened) / measured.calls)
+  const acceptedBefore = await upstream.connectionsAccepted()
+  const cpuBefore = contender.process?.cpuMicros() ?? 0
+  const measured = await measureThroughput(contender, { ...load, seconds, folder })
+  await rest(contender)
+  const cpuMicros = (contender.process?.cpuMicros() ?? 0) - cpuBefore
+  const opened = (await upstream.connectionsAccepted()) - acceptedBefore
+  const { connections, bodyBytes } = load
+  const label = `${size(bodyBytes)}, ${connections.toLocaleString('en-US')} connection${connections === 1 ? '' : 's'}`
+  const fault = findFault(measured, connections)
+  if (fault !== undefined) {
+    console.log(`  ${label}: ${fault}: no figure`)
+    return
   }
+  const isFull = bodyBytes === FULL_LOAD.bodyBytes && connections === FULL_LOAD.connections
+  note(`${label}: calls/s`, measured.requestsPerSecond)
+  if (isFull) {
+    note(`${label}: p50, ms`, measured.p50Ms)
+    note(`${label}: p99, ms`, measured.p99Ms)
+  }
+  if (measured.cpuMicrosPerCall === undefined) return
+  note(`${label}: CPU µs a call`, cpuMicros / measured.calls)
+  const busy = (measured.requestsPerSecond * measured.cpuMicrosPerCall) / 1e6
+  // One connection waits for itself; that is no bottleneck of anybody's.
+  if (busy < BUSY_SHARE && connections > 1) note(`${label}: share of its core used`, busy)
+  if (isFull) note('memory: under load, MB', megabytes(contender))
+  if (connections <= FULL_LOAD.connections) return
+  note(`${label}: upstream connections opened`, opened)
+  note(`${label}: … for 1,000 calls`, (1000 * opened) / measured.calls)
+}
+
+interface Turn {
+  readonly seconds: number
+  readonly folder: string
+  readonly upstream: JsonUpstream
 }
 
 /** @returns why the measurement is thrown away: its figures would mean nothing, or flatter */
@@ -65,27 +76,25 @@ function findFault(
 /**
  * Notes nothing of a pace at which calls failed: percentiles of those that survived would flatter.
  */
-export async function measurePaces(
-  paces: readonly Pace[],
+export async function measureAtPace(
+  { perSecond, seconds, isEveryday = false }: Pace,
   contender: RunningContender,
   note: Note,
 ): Promise<void> {
-  for (const { perSecond, seconds, isEveryday = false } of paces) {
-    if (isEveryday && contender.process === undefined) continue
-    await rest(contender)
-    const latency = await measureLatency(contender, { perSecond, seconds })
-    if (latency.failed > 0) {
-      console.log(`  ${latency.failed} calls failed at ${perSecond} a second: no figure`)
-      continue
-    }
-    const label = `${perSecond.toLocaleString('en-US')} calls/s`
-    if (latency.cpuMicrosPerCall !== undefined)
-      note(`${label}: CPU µs a call`, latency.cpuMicrosPerCall)
-    if (isEveryday) continue
-    note(`${label}: p50, ms`, latency.p50Ms)
-    note(`${label}: p99, ms`, latency.p99Ms)
-    note(`${label}: p99.9, ms`, latency.p999Ms)
+  if (isEveryday && contender.process === undefined) return
+  await rest(contender)
+  const latency = await measureLatency(contender, { perSecond, seconds })
+  if (latency.failed > 0) {
+    console.log(`  ${latency.failed} calls failed at ${perSecond} a second: no figure`)
+    return
   }
+  const label = `${perSecond.toLocaleString('en-US')} calls/s`
+  if (latency.cpuMicrosPerCall !== undefined)
+    note(`${label}: CPU µs a call`, latency.cpuMicrosPerCall)
+  if (isEveryday) return
+  note(`${label}: p50, ms`, latency.p50Ms)
+  note(`${label}: p99, ms`, latency.p99Ms)
+  note(`${label}: p99.9, ms`, latency.p999Ms)
 }
 
 export function megabytes(contender: RunningContender): number {

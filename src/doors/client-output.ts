@@ -3,7 +3,7 @@
  * nor what is sent.
  */
 import type { Socket } from 'bun'
-import type { HeadWriter } from '../http/head-writer.ts'
+import { type HeadWriter, latin1Write } from '../http/head-writer.ts'
 import { SCRATCH_BYTES, SCRATCH_FROM, SocketOutput, scratch } from '../http/socket-output.ts'
 
 export class ClientOutput extends SocketOutput {
@@ -18,8 +18,13 @@ export class ClientOutput extends SocketOutput {
     this.#now = now
   }
 
-  /** Something short, in Latin-1. */
+  /** A head, or something short, in Latin-1. */
   send(text: string): void {
+    if (text.length <= SCRATCH_BYTES) this.#sendScratchText(text)
+    else this.sendOwned(Buffer.from(text, 'latin1'))
+  }
+
+  #sendScratchText(text: string): void {
     this.sendScratch(SCRATCH_FROM + latin1Write.call(scratch, text, SCRATCH_FROM))
   }
 
@@ -81,7 +86,7 @@ export class ClientOutput extends SocketOutput {
       if (end !== '') this.send(end)
       return this.#whenDrained()
     }
-    this.sendScratch(SCRATCH_FROM + latin1Write.call(scratch, text, SCRATCH_FROM))
+    this.#sendScratchText(text)
     return this.#whenDrained()
   }
 
@@ -127,7 +132,3 @@ function chunkHead(length: number): string {
 const CRLF = Buffer.from('\r\n')
 const CR = 0x0d
 const LF = 0x0a
-/** Half of the price of `write`, which has to find out what it is asked for. */
-const { latin1Write } = Buffer.prototype as Buffer & {
-  latin1Write(text: string, at: number): number
-}

@@ -748,6 +748,19 @@ describe('a client that takes its time', () => {
   })
 })
 
+test('a head longer than what heads are put together in is not cut', async () => {
+  const long = 'a'.repeat(300_000)
+  const { url } = open(
+    async () => new Response(null, { headers: { 'x-long': long, 'content-length': '1' } }),
+  )
+  const client = await connectRaw(url)
+  client.send(head('HEAD /', 'connection: close'))
+  await pollUntil('its end', () => client.closed)
+  const heard = client.received().toString('latin1')
+  expect(heard.includes(`x-long: ${long}\r\n`)).toBeTrue()
+  expect(heard).toEndWith('\r\n\r\n')
+})
+
 describe('a connection beyond what there are handles for', () => {
   const ROOM = { isCrowded: false, mostConnections: 4 }
 

@@ -22,12 +22,12 @@ export class HeadWriter {
     this.#end = from
   }
 
-  /** Where what was written ends in the bytes. */
+  /** The end of the head in the bytes. */
   get end(): number {
     return this.#end
   }
 
-  /** What was written, one character a byte. */
+  /** The head so far, one character a byte. */
   toString(): string {
     return this.#bytes.toString('latin1', this.#from, this.#end)
   }
@@ -68,7 +68,7 @@ export class HeadWriter {
     this.text('\r\n')
   }
 
-  /** What is too much for the bytes would be left out without a word. */
+  /** The bytes take what they have room for, and leave out the rest without a word. */
   #makeSure(length: number): void {
     if (this.#end + length > this.#bytes.length)
       throw new RangeError('The head of a message is too long.')
@@ -78,7 +78,7 @@ export class HeadWriter {
 /** Calling the runtime to copy costs more than copying these. */
 const FEW_CHARACTERS = 24
 /** Half of the price of `write`, which has to find out what it is asked for. */
-const { latin1Write } = Buffer.prototype as Buffer & {
+export const { latin1Write } = Buffer.prototype as Buffer & {
   latin1Write(text: string, at: number): number
 }
 

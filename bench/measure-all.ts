@@ -171,12 +171,11 @@ async function measureOnce(run: Run): Promise<void> {
   if (parts.includes('young') && plan.youngSeconds > 0)
     for (const contender of WHEN_YOUNG.filter((one) => run.contenders.includes(one))) {
       console.log(`the first minute: ${contender.name}`)
-      await withContender(
-        run,
-        contender,
-        { url: upstream.url, folder, streams: false },
-        (running) => measureYoungProcess(plan, running, samples.noteFor(contender.name)),
-      )
+      await inTurn(run, [contender], {
+        upstream: { url: upstream.url, folder, streams: false },
+        begin: async () => {},
+        steps: [async ({ running, note }) => await measureYoungProcess(plan, running, note)],
+      })
     }
   if (!run.contenders.includes(gatehouse)) return
   const note = samples.noteFor(gatehouse.name)
@@ -239,26 +238,6 @@ async function inTurn(
     for (const { contender, running } of standing)
       await orTell(run, contender.name, () => running.stop())
   }
-}
-
-async function withContender(
-  run: Run,
-  contender: Contender,
-  upstream: StartOptions,
-  measure: (running: RunningContender) => Promise<void>,
-): Promise<void> {
-  run.paces.push(measurePace())
-  await orTell(run, contender.name, async () => {
-    const running = await contender.start(upstream)
-    if (running === undefined) return
-    try {
-      const complaint = await findFault(running, upstream.streams)
-      if (complaint === undefined) await measure(running)
-      else console.log(`  ${contender.name} is left out: ${complaint}`)
-    } finally {
-      await running.stop()
-    }
-  })
 }
 
 /** What fails has no figure; ten minutes of other figures are not thrown away for it. */

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { systemClock } from './clock.ts'
 
 test('jobs of whole beats run in the same turn, none early, until they are ended', async () => {
-  // Where only timers that keep no process alive are waited for, `bun test` keeps a core busy.
+  // `bun test` keeps a core busy where only timers that keep no process alive are waited for.
   const awake = setTimeout(() => {}, 60_000)
   let turn = 0
   const turns: { first: number[]; second: number[] } = { first: [], second: [] }

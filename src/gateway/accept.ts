@@ -70,7 +70,7 @@ interface BodyReading {
   readonly dialect: Dialect
   /** Takes what is held, before it is read where its length is said. */
   readonly share: Pick<BodyShare, 'take'>
-  /** Who sends the body, for `Deadlines.revoke`. */
+  /** The key or session that sends the body, for `Deadlines.revoke`. */
   readonly owner: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What is written as bytes is what a text of it would say, and refuses the same. */
+/** Heads written as bytes say what a text of them would say, and refuse the same. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fieldLine, HeadWriter } from './head-writer.ts'

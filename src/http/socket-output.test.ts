@@ -1,5 +1,5 @@
 /**
- * What leaves over a socket that takes a part, or nothing, or is closed in between: each byte once
+ * Bytes that leave over a socket that takes a part, or nothing, or is closed in between: each byte once
  * and in order.
  */
 import { describe, expect, test } from 'bun:test'
@@ -9,7 +9,7 @@ const CLOSED = -1
 
 /** Takes so many bytes of one write after the other, and then all that it is given. */
 class ScriptedSocket {
-  /** What it took, a text for each write. */
+  /** The bytes that it took, a text for each write. */
   readonly writes: string[] = []
   readonly #takes: number[]
 

@@ -26,9 +26,7 @@ export function keyIsGone(cause?: UpstreamFailure): GatewayError {
   return new GatewayError(
     'unauthorized',
     'The API key or session of this call was deleted or has expired.',
-    {
-      cause,
-    },
+    { cause },
   )
 }
 

@@ -6,10 +6,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LOCALHOST_CERTIFICATE } from '../test/support/tls-certificates.ts'
 import { LOAD_CORE, startPinned, untilAnswers } from './pinned-process.ts'
+import { PORTS } from './ports.ts'
 
-const JSON_PORT = 19_200
-const STREAM_PORT = 19_210
-const TLS_PORT = 19_220
 const COUNTS_PATH = '/connection-counts'
 
 export const ANSWER = JSON.stringify({
@@ -58,17 +56,17 @@ export async function startJsonUpstream(folder: string): Promise<JsonUpstream> {
   writeFileSync(key, LOCALHOST_CERTIFICATE.key, { mode: 0o600 })
   const answer = `location / { default_type application/json; return 200 '${ANSWER}'; }`
   const servers = `
-    server { listen 127.0.0.1:${JSON_PORT} backlog=8192; location = ${COUNTS_PATH} { stub_status; } ${answer} }
-    server { listen 127.0.0.1:${TLS_PORT} ssl backlog=8192; ssl_certificate ${authority}; ssl_certificate_key ${key};
+    server { listen 127.0.0.1:${PORTS.jsonUpstream} backlog=8192; location = ${COUNTS_PATH} { stub_status; } ${answer} }
+    server { listen 127.0.0.1:${PORTS.tlsUpstream} ssl backlog=8192; ssl_certificate ${authority}; ssl_certificate_key ${key};
       ssl_session_cache shared:tls:8m; ${answer} }`
   writeFileSync(path, nginxConfiguration('upstream', folder, servers))
   const process = startPinned(LOAD_CORE, ['nginx', '-c', path, '-p', folder])
-  const url = `http://127.0.0.1:${JSON_PORT}`
+  const url = `http://127.0.0.1:${PORTS.jsonUpstream}`
   await untilAnswers(process, url)
   let asked = 0
   return {
     url,
-    secureUrl: `https://localhost:${TLS_PORT}`,
+    secureUrl: `https://localhost:${PORTS.tlsUpstream}`,
     authority,
     async connectionsAccepted() {
       // A connection of its own each time, so that they can be counted.
@@ -91,9 +89,9 @@ export async function startStreamUpstream(): Promise<Upstream> {
   const server = startPinned(LOAD_CORE, [
     process.execPath,
     'bench/paced-stream.ts',
-    String(STREAM_PORT),
+    String(PORTS.streamUpstream),
   ])
-  const url = `http://127.0.0.1:${STREAM_PORT}`
+  const url = `http://127.0.0.1:${PORTS.streamUpstream}`
   await untilAnswers(server, url)
   return { url, stop: () => server.stop() }
 }

@@ -4,19 +4,20 @@
  */
 import { type Contender, trusting } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
+import { PORTS } from '../ports.ts'
 
 export const bare: Contender = bareProxy({
   name: 'bare fetch',
   does: 'a dozen lines on `Bun.serve` and `fetch` (bench/bare-proxy.ts): no key, no limit, no ledger, no deadlines',
   program: 'bench/bare-proxy.ts',
-  port: 19_204,
+  port: PORTS.bare,
 })
 
 export const bareSockets: Contender = bareProxy({
   name: 'bare sockets',
   does: 'the same on `Bun.serve` and connections of its own by `Bun.connect` (bench/bare-socket-proxy.ts): believes every answer, no back-pressure',
   program: 'bench/bare-socket-proxy.ts',
-  port: 19_205,
+  port: PORTS.bareSockets,
 })
 
 interface BareProxy {

@@ -6,8 +6,8 @@ import { Database } from 'bun:sqlite'
 import { join, resolve } from 'node:path'
 import { type Contender, type RunningContender, type StartOptions, trusting } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
+import { PORTS } from '../ports.ts'
 
-const PORT = 19_202
 export const KEY = `sk-svc-${'b'.repeat(64)}`
 
 const MOST_QUESTIONS = 1_000
@@ -20,7 +20,7 @@ export const gatehouse: Contender = gatehouseWith({})
 
 /** Chat callers, and an upstream that speaks Messages: each event is decoded and encoded. */
 export const translating: Contender = {
-  ...gatehouseWith({ target: 'anthropic/claude-opus-5', port: 19_207 }),
+  ...gatehouseWith({ target: 'anthropic/claude-opus-5', port: PORTS.translating }),
   name: 'translated',
   does: 'Gatehouse, for streams only: Chat callers before an upstream that speaks Anthropic Messages',
 }
@@ -39,7 +39,7 @@ export const withoutShipping: Contender = {
   async start(upstream) {
     const dataFolder = join(upstream.folder, `unshipped-${Date.now()}`)
     const runtimeFlags = ['--preload', './bench/without-shipping.ts']
-    const running = await start(upstream, { dataFolder, runtimeFlags, port: 19_206 })
+    const running = await start(upstream, { dataFolder, runtimeFlags, port: PORTS.withoutShipping })
     return {
       ...running,
       async stop() {
@@ -98,7 +98,7 @@ async function start(
     dataFolder,
     core = CONTENDER_CORE,
     target = 'openai/gpt-4o',
-    port = PORT,
+    port = PORTS.gatehouse,
   }: GatehouseOptions,
 ): Promise<RunningContender> {
   const command =

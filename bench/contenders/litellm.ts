@@ -7,8 +7,9 @@ import { join, resolve } from 'node:path'
 import { type Contender, NotMeasured } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
 import { type Plan, within } from '../plan.ts'
+import { PORTS } from '../ports.ts'
 
-const PORT = 19_206
+const PORT = PORTS.litellm
 const KEY = `sk-${randomBytes(32).toString('hex')}`
 const VERSION = '1.106.0'
 const FOLDER = '.cache/litellm'

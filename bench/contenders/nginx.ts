@@ -5,9 +5,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Contender } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
+import { PORTS } from '../ports.ts'
 import { nginxConfiguration } from '../upstream.ts'
 
-const PORT = 19_201
+const PORT = PORTS.nginx
 
 export const nginx: Contender = {
   name: 'nginx',

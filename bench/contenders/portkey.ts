@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { type Contender, NotMeasured } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
 import { within } from '../plan.ts'
+import { PORTS } from '../ports.ts'
 
-const PORT = 19_203
+const PORT = PORTS.portkey
 const VERSION = '1.15.2'
 const FOLDER = '.cache/portkey'
 

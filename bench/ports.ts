@@ -1,0 +1,18 @@
+/**
+ * Where each server of a measurement listens. They all run at once, so no two have the same port.
+ */
+export const PORTS = {
+  /** Held by the run itself, so that no other begins beside it. */
+  lock: 19_199,
+  jsonUpstream: 19_200,
+  nginx: 19_201,
+  gatehouse: 19_202,
+  portkey: 19_203,
+  bare: 19_204,
+  bareSockets: 19_205,
+  litellm: 19_206,
+  translating: 19_207,
+  withoutShipping: 19_208,
+  streamUpstream: 19_210,
+  tlsUpstream: 19_220,
+} as const

@@ -292,6 +292,36 @@ test('the conversation as curl repeats the page’s request', async () => {
   expect(keyId).toStartWith('key_')
 })
 
+test('a page that its reader is on the way to stays the one they get when the gates have come', async () => {
+  const gates = Promise.withResolvers<void>()
+  const logs = Promise.withResolvers<void>()
+  await page.goto('/dashboard/keys')
+  await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor()
+  await page.route(/\/v1\/gates/, async (route) => {
+    await gates.promise
+    await route.continue()
+  })
+  const menu = page.getByRole('navigation', { name: 'Pages', exact: true })
+  await menu.getByRole('link', { name: 'Playground' }).click()
+  await page.getByRole('heading', { name: 'Playground', level: 1 }).waitFor()
+  await page.route(/\.js$/, async (route) => {
+    await logs.promise
+    await route.continue()
+  })
+  const isAskedFor = page.waitForRequest(/\.js$/)
+  await menu.getByRole('link', { name: 'Logs' }).click()
+  await isAskedFor
+  gates.resolve()
+  await messageBox().waitFor()
+  logs.resolve()
+  await page.getByRole('heading', { name: 'Logs', level: 1 }).waitFor()
+  expect(new URL(page.url()).pathname).toBe('/dashboard/logs')
+  await page.unrouteAll()
+  // Who stays finds the gate in the address.
+  await menu.getByRole('link', { name: 'Playground' }).click()
+  await page.waitForURL('**/playground?gate=*')
+})
+
 test('the page follows the dark palette, and fits a phone', async () => {
   await page.emulateMedia({ colorScheme: 'dark' })
   await page.setViewportSize({ width: 390, height: 780 })

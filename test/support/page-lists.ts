@@ -201,21 +201,8 @@ async function tryLinks({ page, list, fewest, shows }: Trial): Promise<void> {
     await link.and(page.locator('[aria-current=page]')).waitFor()
     await shows((await link.textContent()) ?? '')
   }
-  // On a loaded machine a click came to nothing three times in forty runs, and nobody knows why yet.
-  // It is told, and tried once more: a page that loses each click fails still.
-  const choose = async (link: Locator) => {
-    await link.click()
-    const isCurrent = link.and(page.locator('[aria-current=page]')).waitFor({ timeout: 10_000 })
-    const isLost = await isCurrent.then(
-      () => false,
-      () => true,
-    )
-    if (!isLost) return
-    console.warn(`a click on ${await link.getAttribute('href')} was lost at ${page.url()}`)
-    await link.click()
-  }
   for (const link of [second, third]) {
-    await choose(link)
+    await link.click()
     await isChosen(link)
   }
   for (const link of [second, third]) {

@@ -1,6 +1,6 @@
 /** Talks with a gate, or with two side by side, as the signed-in user. */
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useRouter, useSearch } from '@tanstack/react-router'
 import { MessagesSquare, SlidersHorizontal, SquarePen } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
@@ -61,7 +61,7 @@ function PlaygroundHead({ children }: { readonly children?: ReactNode }) {
 
 function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
   const search = useSearch({ from: '/shell/playground' })
-  const navigate = useNavigate()
+  const router = useRouter()
   const playground = usePlayground((kept) => {
     const first = search.gate ?? kept[0] ?? gates[0]?.id ?? ''
     const second = search.gate === undefined ? kept[1] : search.compare
@@ -87,12 +87,14 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
   }, [isRunning, stop])
 
   const choose = (gate: string, compare: string | undefined) =>
-    void navigate({ to: '/playground', search: { gate, compare }, replace: true })
+    void router.navigate({ to: '/playground', search: { gate, compare }, replace: true })
   const [first, second] = gateIds
-  // So that a reload and a shared address lead to the same gates.
+  // So that a reload and a shared address lead to the same gates. Who is on the way to another page
+  // would be called back by it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it calls a function that is new each time
   useEffect(() => {
-    if (search.gate === undefined && first !== undefined) choose(first, second)
+    const isLeft = router.latestLocation.pathname !== '/playground'
+    if (search.gate === undefined && first !== undefined && !isLeft) choose(first, second)
   }, [search.gate, first, second])
   const compare = () => {
     playground.beginCompare()

@@ -13,7 +13,7 @@ import { fieldLine, type HeadLines } from '../http/head-writer.ts'
 import { hasToken, MalformedMessage } from '../http/message-parser.ts'
 import { type Answer, toResponse, WholeAnswer } from '../http/messages.ts'
 import { head } from '../http/socket-output.ts'
-import { ClientOutput } from './client-output.ts'
+import { ClientOutput, PiecesSink } from './client-output.ts'
 import { ClientRequest, type RequestSource } from './client-request.ts'
 import {
   type RequestHead,
@@ -317,7 +317,7 @@ export class ClientConnection implements RequestReceiver, RequestSource {
       return
     }
     const isChunked = !request.head.isOld
-    const sink = new PiecesSink(this.#output, `${head}${isChunked ? CHUNKED : ''}\r\n`, isChunked)
+    const sink = new PiecesSink(this.#output, head, isChunked)
     this.#stream = answer.source
     answer.source.pull(sink).then(
       () => this.#endStream(sink, true),
@@ -440,61 +440,6 @@ type Whole = Pick<WholeAnswer, 'status' | 'lines' | 'body'> & {
   readonly more?: HeadLines | undefined
 }
 
-/** The body of an answer in pieces, in the form that its client reads. */
-class PiecesSink {
-  readonly #output: ClientOutput
-  readonly #isChunked: boolean
-  /** Leaves with the first piece. */
-  #head: string
-  #end: string
-
-  constructor(output: ClientOutput, head: string, isChunked: boolean) {
-    this.#output = output
-    this.#head = head
-    this.#isChunked = isChunked
-    this.#end = isChunked ? LAST_CHUNK : ''
-  }
-
-  /** Sends the head where no piece has come with it. */
-  begin(): void {
-    if (this.#head !== '') this.#output.send(this.#takeHead())
-  }
-
-  write(piece: Uint8Array): number | Promise<number> {
-    const slow = this.#output.sendPiece(this.#takeHead(), piece, this.#isChunked)
-    return slow === undefined ? piece.byteLength : slow.then(() => piece.byteLength)
-  }
-
-  writeText(piece: string, isLast: boolean): number | Promise<number> {
-    const end = isLast ? this.#takeEnd() : ''
-    const slow = this.#output.sendText(this.#takeHead(), piece, this.#isChunked, end)
-    return slow === undefined ? piece.length : slow.then(() => piece.length)
-  }
-
-  flush(): number {
-    return 0
-  }
-
-  close(): void {}
-
-  /** Sends the end where it has not left with the last piece. */
-  end(): void {
-    if (this.#end !== '') this.#output.send(this.#takeEnd())
-  }
-
-  #takeEnd(): string {
-    const end = this.#end
-    this.#end = ''
-    return end
-  }
-
-  #takeHead(): string {
-    const head = this.#head
-    this.#head = ''
-    return head
-  }
-}
-
 /** Its memory is used again at once, and not when the collector comes. */
 function giveBack({ buffer, byteLength }: Buffer): void {
   // Others have the rest of it.
@@ -523,7 +468,5 @@ const HAS_NO_BODY: ReadonlySet<number> = new Set([204, 304])
 const OURS: ReadonlySet<string> = new Set(['date', 'keep-alive', 'transfer-encoding'])
 const CLOSE = 'connection: close\r\n'
 const KEEP_ALIVE = 'connection: keep-alive\r\n'
-const CHUNKED = 'transfer-encoding: chunked\r\n'
-const LAST_CHUNK = '0\r\n\r\n'
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const NOTHING = Buffer.alloc(0)

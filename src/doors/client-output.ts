@@ -118,6 +118,62 @@ export class ClientOutput extends SocketOutput {
   }
 }
 
+/** The body of an answer in pieces, in the form that its client reads. */
+export class PiecesSink {
+  readonly #output: ClientOutput
+  readonly #isChunked: boolean
+  /** Leaves with the first piece. */
+  #head: string
+  #end: string
+
+  /** @param head all its lines but the one that says how the body is framed, and the empty one */
+  constructor(output: ClientOutput, head: string, isChunked: boolean) {
+    this.#output = output
+    this.#head = `${head}${isChunked ? CHUNKED : ''}\r\n`
+    this.#isChunked = isChunked
+    this.#end = isChunked ? LAST_CHUNK : ''
+  }
+
+  /** Sends the head where no piece has come with it. */
+  begin(): void {
+    if (this.#head !== '') this.#output.send(this.#takeHead())
+  }
+
+  write(piece: Uint8Array): number | Promise<number> {
+    const slow = this.#output.sendPiece(this.#takeHead(), piece, this.#isChunked)
+    return slow === undefined ? piece.byteLength : slow.then(() => piece.byteLength)
+  }
+
+  writeText(piece: string, isLast: boolean): number | Promise<number> {
+    const end = isLast ? this.#takeEnd() : ''
+    const slow = this.#output.sendText(this.#takeHead(), piece, this.#isChunked, end)
+    return slow === undefined ? piece.length : slow.then(() => piece.length)
+  }
+
+  flush(): number {
+    return 0
+  }
+
+  close(): void {}
+
+  /** Sends the end where it has not left with the last piece. */
+  end(): void {
+    if (this.#end !== '') this.#output.send(this.#takeEnd())
+  }
+
+  #takeEnd(): string {
+    const end = this.#end
+    this.#end = ''
+    return end
+  }
+
+  #takeHead(): string {
+    const head = this.#head
+    this.#head = ''
+    return head
+  }
+}
+
 /** Events of one stream are about as long as each other, and those of all streams as others'. */
 const chunkHeads: string[] = new Array(1024).fill('')
 
@@ -129,6 +185,8 @@ function chunkHead(length: number): string {
   return head
 }
 
+const CHUNKED = 'transfer-encoding: chunked\r\n'
+const LAST_CHUNK = '0\r\n\r\n'
 const CRLF = Buffer.from('\r\n')
 const CR = 0x0d
 const LF = 0x0a

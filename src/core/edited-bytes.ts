@@ -10,15 +10,20 @@ export interface Cut {
   readonly text: string
 }
 
-/** Nobody writes over the bytes that it was made of. */
+/** Its bytes may go to somebody else: it then throws instead of showing them. */
+export interface BytesOwner {
+  readonly bytes: Uint8Array
+}
+
+/** Nobody writes over the bytes that it was made of while their owner shows them. */
 export class EditedBytes {
   readonly byteLength: number
-  readonly #source: Uint8Array
+  readonly #source: BytesOwner
   readonly #cuts: readonly Cut[]
 
   /** @param cuts in the order of the bytes, not overlapping */
-  constructor(source: Uint8Array, cuts: readonly Cut[] = []) {
-    let length = source.byteLength
+  constructor(source: BytesOwner, cuts: readonly Cut[] = []) {
+    let length = source.bytes.byteLength
     for (const { start, end, text } of cuts) length += Buffer.byteLength(text) - (end - start)
     this.byteLength = length
     this.#source = source
@@ -30,7 +35,7 @@ export class EditedBytes {
    * @returns the place behind the last byte
    */
   writeInto(target: Buffer, at: number): number {
-    const source = this.#source
+    const source = this.#source.bytes
     let from = 0
     let to = at
     for (const { start, end, text } of this.#cuts) {
@@ -43,19 +48,20 @@ export class EditedBytes {
 
   /** In parts that follow one another, of which those that are kept are views. */
   parts(): Uint8Array[] {
+    const source = this.#source.bytes
     const parts: Uint8Array[] = []
     let from = 0
     for (const { start, end, text } of this.#cuts) {
-      parts.push(this.#source.subarray(from, start), Buffer.from(text))
+      parts.push(source.subarray(from, start), Buffer.from(text))
       from = end
     }
-    parts.push(this.#source.subarray(from))
+    parts.push(source.subarray(from))
     return parts
   }
 
   /** In one piece; without cuts the very bytes that it was made of. */
   toBytes(): Uint8Array {
-    if (this.#cuts.length === 0) return this.#source
+    if (this.#cuts.length === 0) return this.#source.bytes
     const bytes = Buffer.allocUnsafe(this.byteLength)
     this.writeInto(bytes, 0)
     return bytes

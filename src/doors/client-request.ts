@@ -3,6 +3,7 @@
  * and not what is asked.
  */
 
+import { bodyMemory, LARGE_BODY_BYTES } from '../http/body-memory.ts'
 import type { FieldLines } from '../http/fields.ts'
 import { type HttpRequest, Leaving } from '../http/messages.ts'
 import type { RequestHead } from './request-parser.ts'
@@ -74,6 +75,7 @@ export class ClientRequest implements HttpRequest {
   takeBytes(): Uint8Array | undefined {
     if (!this.#isWhole || this.#use !== 'unread') return undefined
     this.#use = 'collected'
+    this.#makeRoom()
     return this.#takeAll()
   }
 
@@ -179,14 +181,15 @@ export class ClientRequest implements HttpRequest {
   }
 
   /**
-   * A body in several pieces is put into one place as it comes. Its length was checked by whoever
-   * asked for it.
+   * A large body, and one in several pieces, is put into one place as it comes. Its length was
+   * checked by whoever asked for it.
    */
   #makeRoom(): void {
     const { bodyBytes } = this.head
-    if (bodyBytes === undefined || this.#waitingBytes === bodyBytes) return
+    if (bodyBytes === undefined) return
+    if (bodyBytes < LARGE_BODY_BYTES && this.#waitingBytes === bodyBytes) return
     this.#isCopied = true
-    this.#room = Buffer.allocUnsafeSlow(bodyBytes)
+    this.#room = bodyMemory.lend(bodyBytes)
     for (const piece of this.#pieces) {
       this.#room.set(piece, this.#filled)
       this.#filled += piece.byteLength

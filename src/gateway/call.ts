@@ -11,6 +11,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { type CallId, createCallId, type GateId } from '../core/ids.ts'
 import type { AskedTool } from '../core/tool-uses.ts'
+import { bodyMemory } from '../http/body-memory.ts'
 import type { HttpRequest } from '../http/messages.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
@@ -229,6 +230,13 @@ function describeAttempts(
 }
 
 // How many bytes of bodies the process holds at once.
+
+/** No stage reads the body any more, nor sends any of it that has not been sent. */
+export function freeBody({ accepted, share }: Pick<Call, 'accepted' | 'share'>): void {
+  const bytes = accepted?.body.letGo()
+  if (bytes !== undefined) bodyMemory.giveBack(bytes)
+  share.giveBack()
+}
 
 /** Bodies that are being read or sent on give their bytes back within moments. */
 const RETRY_SECONDS = '1'

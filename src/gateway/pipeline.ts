@@ -13,7 +13,7 @@ import { admit, restrictTargets } from './admit.ts'
 import type { AskPorts } from './attempt/ask-target.ts'
 import { attemptTargets } from './attempt/attempt-targets.ts'
 import { authenticate, whenFresh } from './authenticate.ts'
-import { beginCall, type CallPorts, isAdmitted } from './call.ts'
+import { beginCall, type CallPorts, freeBody, isAdmitted } from './call.ts'
 import { type PlanPorts, planTargets } from './plan/plan-targets.ts'
 import type { Caller, Freshness, KeyStore, Limits, Refusals } from './ports.ts'
 import { refuse, settleRefused } from './refuse.ts'
@@ -82,7 +82,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
     } catch (thrown) {
       call.place?.leave()
       const error = await settleRefused(ports, call, thrown)
-      call.share.giveBack()
+      freeBody(call)
       if (error.kind === 'internal_error') ports.reportFailure(error, call.id)
       if (!isAdmitted(call)) tellRefusal(ports, error, call)
       return refuse(error, dialect.envelope, { ...call.headers, ...toSkippedHeader(call) })

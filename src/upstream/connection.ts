@@ -6,6 +6,7 @@
 import { isIP } from 'node:net'
 import type { Socket, SocketHandler, TLSOptions } from 'bun'
 import type { EditedBytes } from '../core/edited-bytes.ts'
+import { bodyMemory } from '../http/body-memory.ts'
 import { MalformedMessage } from '../http/message-parser.ts'
 import { head, SCRATCH_FROM, SocketOutput, scratch } from '../http/socket-output.ts'
 import { type AnswerHead, AnswerParser, type AnswerReceiver } from './answer-parser.ts'
@@ -86,6 +87,8 @@ export class Connection implements AnswerReceiver {
   #asker: Asker | undefined
   #isPaused = false
   #isTunnelled = false
+  /** Parts of a body of which some still wait for the kernel. */
+  #held: readonly Uint8Array[] = NOTHING_HELD
 
   private constructor(options: ConnectionOptions) {
     this.#options = options
@@ -331,6 +334,7 @@ export class Connection implements AnswerReceiver {
   #end(cause = new Error('The connection was given up.')): void {
     this.#phase = 'over'
     this.#output?.close()
+    this.#giveBack()
     this.#ready.reject(cause)
     this.#options.keeper.onOver(this)
   }
@@ -352,12 +356,26 @@ export class Connection implements AnswerReceiver {
     if (end + body.byteLength <= scratch.length)
       return output.sendScratch(body.writeInto(scratch, end))
     const whole = Buffer.from(scratch.subarray(SCRATCH_FROM, end))
-    return output.sendAll(joinSmall([whole, ...body.parts()]))
+    const parts = joinSmall([whole, ...body.parts()])
+    const isSent = output.sendAll(parts)
+    if (output.isWaiting) {
+      this.#held = parts
+      for (const part of parts) bodyMemory.hold(part)
+    }
+    return isSent
   }
 
   #onDrain(): void {
     if ((this.#output?.drain() ?? 0) < 0)
       this.#lose(new Error('The upstream closed the connection.'))
+    else if (this.#output?.isWaiting === false) this.#giveBack()
+  }
+
+  /** Nothing of them is read here any more. */
+  #giveBack(): void {
+    const held = this.#held
+    this.#held = NOTHING_HELD
+    for (const part of held) bodyMemory.giveBack(part)
   }
 
   static readonly handlers: SocketHandler<Connection> & {
@@ -384,6 +402,8 @@ const HANDLERS = Connection.handlers
 
 /** The runtime gives and takes TLS sessions, which its types do not say. */
 type UpstreamSocket = Socket<Connection> & { setSession?(session: Buffer): void }
+
+const NOTHING_HELD: readonly Uint8Array[] = []
 
 /** Each part is a write of its own. */
 function joinSmall(parts: readonly Uint8Array[]): Uint8Array[] {

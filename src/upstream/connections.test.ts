@@ -9,6 +9,7 @@ import { pollUntil } from '../../test/support/poll-until.ts'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { systemClock, type Timekeeper } from '../core/clock.ts'
 import { EditedBytes } from '../core/edited-bytes.ts'
+import { bodyMemory } from '../http/body-memory.ts'
 import { ConnectionPools, Routes } from './connection-pools.ts'
 import { Deadlines } from './deadlines.ts'
 import type { ExchangeRequest } from './exchange.ts'
@@ -88,7 +89,7 @@ function startClient({
     new SocketExchange(ports, {
       group: 'tests',
       headers: {},
-      body: new EditedBytes(Buffer.from('{}')),
+      body: new EditedBytes({ bytes: Buffer.from('{}') }),
       timeouts: { connectMs: 30_000, firstByteMs: 30_000, idleMs: 30_000, totalMs: 30_000 },
       signal: new AbortController().signal,
       ...request,
@@ -202,7 +203,7 @@ describe('a connection', () => {
       socket.write('HTTP/1.1 413 T\r\ncontent-length: 2\r\n\r\nno')
     })
     const client = startClient()
-    const body = new EditedBytes(Buffer.alloc(20_000_000, 'x'))
+    const body = new EditedBytes({ bytes: Buffer.alloc(20_000_000, 'x') })
     expect(await client.ask({ ...upstream, body })).toBe('no')
     expect(await client.ask(upstream)).toBe('no')
     expect(upstream.connections).toBe(2)
@@ -338,13 +339,27 @@ describe('a question', () => {
     // Fresh connections for the first, open ones for the second.
     for (const letters of ['abcd', 'efgh']) {
       const asked = [...letters].map((letter) => {
-        const body = new EditedBytes(Buffer.alloc(size, letter))
+        const body = new EditedBytes({ bytes: Buffer.alloc(size, letter) })
         return client.ask({ ...upstream, body })
       })
       expect(new Set(await Promise.all(asked))).toEqual(new Set(['hi']))
     }
     expect(seen.sort()).toEqual([...'abcdefgh'].map((letter) => `${size} ${letter}`))
     expect(upstream.connections).toBe(4)
+  })
+
+  test('keeps its body from others until the last byte has left, though its call may be over', async () => {
+    const size = 8_000_000
+    const bytes = bodyMemory.lend(size)
+    const upstream = await startUpstream((socket) => socket.pause())
+    const exchange = startClient().open({ ...upstream, body: new EditedBytes({ bytes }) })
+    const answer = exchange.send()
+    await pollUntil('the upstream to be asked', async () => upstream.received[0] !== undefined)
+    bodyMemory.giveBack(bytes)
+    expect(bodyMemory.lend(size).buffer).not.toBe(bytes.buffer)
+    exchange.close()
+    await answer.catch(() => undefined)
+    expect(bodyMemory.lend(size).buffer).toBe(bytes.buffer)
   })
 
   test('names its host once, even if its headers do too', async () => {
@@ -479,7 +494,7 @@ describe('a proxy', () => {
     const proxy = await startUpstream((socket) => void socket.write(answer))
     const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }
     const client = startClient({ environment })
-    const body = new EditedBytes(Buffer.from('planted'))
+    const body = new EditedBytes({ bytes: Buffer.from('planted') })
     expect(
       await client.ask({ url: 'https://models.example/v1', addresses: ['203.0.113.7'], body }),
     ).toBe('connect_failed')

@@ -57,7 +57,7 @@ function open(url: string, timeouts: Partial<ExchangeTimeouts> = {}) {
     url,
     group: 'tests',
     headers: {},
-    body: new EditedBytes(new Uint8Array([1])),
+    body: new EditedBytes({ bytes: new Uint8Array([1]) }),
     timeouts: { ...PATIENT, ...timeouts },
     signal: client.signal,
   })

@@ -107,9 +107,14 @@ export class JsonObject {
     return this.#bytes
   }
 
-  /** The object holds its text no longer, whoever holds the object. Safe to call again. */
-  letGo(): void {
+  /**
+   * The object holds its text no longer, whoever holds the object. Safe to call again.
+   * @returns what it held until now
+   */
+  letGo(): Uint8Array | undefined {
+    const bytes = this.#bytes
     this.#bytes = undefined
+    return bytes
   }
 
   get(key: string): JsonMember | undefined {
@@ -220,10 +225,10 @@ export function* arrayElements(object: JsonObject, member: JsonMember): Generato
  */
 export function editJson(object: JsonObject, edits: readonly JsonEdit[]): EditedBytes {
   const [only] = edits
-  if (only === undefined) return new EditedBytes(object.bytes)
+  if (only === undefined) return new EditedBytes(object)
   // Nearly every call: a gate's name gives way to a model's.
   if (edits.length === 1 && only.type === 'replace' && isMember(object, only.member))
-    return new EditedBytes(object.bytes, [toCut(only)])
+    return new EditedBytes(object, [toCut(only)])
   return makeEdits(object, edits)
 }
 
@@ -264,7 +269,7 @@ function makeEdits(object: JsonObject, edits: readonly JsonEdit[]): EditedBytes 
       text: '',
     })
   }
-  return new EditedBytes(object.bytes, cuts)
+  return new EditedBytes(object, cuts)
 }
 
 /** The same in one piece; without edits, the very same array. @throws as `editJson` does */

@@ -26,7 +26,7 @@ async function ask({ url, addresses }: TlsQuestion): Promise<string> {
     addresses,
     group: 'tests',
     headers: {},
-    body: new EditedBytes(Buffer.from('planted')),
+    body: new EditedBytes({ bytes: Buffer.from('planted') }),
     timeouts: { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 20_000 },
     signal: new AbortController().signal,
   })

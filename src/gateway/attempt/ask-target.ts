@@ -290,7 +290,7 @@ function toOutgoing(ports: AskPorts, input: Attempting, target: Target): Outgoin
     return {
       type: 'translated',
       ...translated,
-      body: new EditedBytes(translated.body),
+      body: new EditedBytes({ bytes: translated.body }),
       ignored: join(accepted.ignored, translated.ignored),
     }
   const { relayed } = target

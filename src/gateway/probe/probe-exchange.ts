@@ -69,7 +69,7 @@ export async function exchangeForProbe(
       'content-type': 'application/json',
       'accept-encoding': 'identity',
     },
-    body: new EditedBytes(new TextEncoder().encode(JSON.stringify(body))),
+    body: new EditedBytes({ bytes: new TextEncoder().encode(JSON.stringify(body)) }),
     timeouts: {
       connectMs: Math.min(leftMs, MAX_CONNECT_MS),
       firstByteMs: leftMs,

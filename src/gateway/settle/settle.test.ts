@@ -1,6 +1,7 @@
 /** The end of a call: in which order it is written down and counted. */
 import { expect, test } from 'bun:test'
 import type { AccountId, CallId, KeyId } from '../../core/ids.ts'
+import { scanJsonObject } from '../../wire/json-splice.ts'
 import { openaiChat } from '../../wire/openai-chat/openai-chat.ts'
 import type { AdmittedCall } from '../call.ts'
 import type { Spent } from '../ports.ts'
@@ -22,7 +23,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     tools: [],
     outputCap: undefined,
     teaches: undefined,
-    accepted: { stream: false, gateId: 'nobody' } as AdmittedCall['accepted'],
+    accepted: openaiChat.accept(scanJsonObject(Buffer.from('{"model":"nobody","messages":[]}'))),
     share: { take: () => {}, giveBack: () => {} },
     ticket: { headers: {}, reserveQuota: () => undefined, settle: (used) => void spent.push(used) },
     bodyFigures: undefined,

@@ -13,7 +13,7 @@ import {
   estimateTextTokens,
   type UsualOutput,
 } from '../admit.ts'
-import { type AdmittedCall, toAttemptDetails } from '../call.ts'
+import { type AdmittedCall, freeBody, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
 import type { Ledger, Prices, Spent } from '../ports.ts'
 import { atLeastOneEach, hasOtherPrice } from '../surcharges.ts'
@@ -67,8 +67,7 @@ export function letGoOfBody(call: AdmittedCall): void {
     inputTokens: estimateInputTokens(body),
     hasOtherPrice: hasOtherPrice(body),
   }
-  body.letGo()
-  call.share.giveBack()
+  freeBody(call)
 }
 
 function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult): Promise<void> {
@@ -122,6 +121,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     }),
     sentGateId: call.gateId === null ? toSentGateId(accepted.gateId) : undefined,
   }
+  freeBody(call)
   callsUnderWay.end()
   ports.observer?.finish(record, attempts, call.trace)
   const written = ports.ledger.record(record)

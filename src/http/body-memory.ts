@@ -1,0 +1,90 @@
+/**
+ * Memory for large bodies that the next one uses again. Were it new for each, the collector would
+ * take it for old by the time that its call is over, and go through everything again and again.
+ * Knows nothing of what is in it.
+ */
+
+/** A smaller body costs the collector less than a copy of it. */
+export const LARGE_BODY_BYTES = 64 * 1024
+const LARGEST_PIECE_BYTES = 8 * 1024 * 1024
+/** That lie ready; a piece that would be more goes to the collector. */
+const MOST_FREE_BYTES = 64 * 1024 * 1024
+/** What was not needed for so long goes to the collector; milliseconds. */
+const KEPT_MS = 10_000
+
+export class BodyMemory {
+  /** How many may still read each piece of memory that is lent. */
+  readonly #readers = new WeakMap<ArrayBufferLike, number>()
+  /** By their size. */
+  readonly #free = new Map<number, FreePieces>()
+  #freeBytes = 0
+
+  get freeBytes(): number {
+    return this.#freeBytes
+  }
+
+  /** For its one reader so far. What is never given back goes to the collector. */
+  lend(byteLength: number): Buffer {
+    if (byteLength < LARGE_BODY_BYTES || byteLength > LARGEST_PIECE_BYTES)
+      return Buffer.allocUnsafeSlow(byteLength)
+    const size = 2 ** Math.ceil(Math.log2(byteLength))
+    const memory = this.#take(size) ?? Buffer.allocUnsafeSlow(size).buffer
+    this.#readers.set(memory, 1)
+    return Buffer.from(memory, 0, byteLength)
+  }
+
+  /**
+   * Somebody else reads them too, until they are given back once more.
+   * @param bytes any; of those that are not lent nothing is noted
+   */
+  hold(bytes: Uint8Array): void {
+    const readers = this.#readers.get(bytes.buffer)
+    if (readers !== undefined) this.#readers.set(bytes.buffer, readers + 1)
+  }
+
+  /** Its reader reads them no more: the last one leaves them to the next body. */
+  giveBack(bytes: Uint8Array): void {
+    const memory = bytes.buffer
+    const readers = this.#readers.get(memory)
+    if (readers === undefined) return
+    if (readers > 1) {
+      this.#readers.set(memory, readers - 1)
+      return
+    }
+    this.#readers.delete(memory)
+    const size = memory.byteLength
+    if (this.#freeBytes + size > MOST_FREE_BYTES) return
+    this.#freeBytes += size
+    const free = this.#free.get(size)
+    if (free === undefined) this.#free.set(size, { pieces: [memory], leastOfLate: 0 })
+    else free.pieces.push(memory)
+  }
+
+  /** Leaves to the collector what nobody has needed since it was called last. */
+  shrink(): void {
+    for (const [size, free] of this.#free) {
+      free.pieces.splice(0, free.leastOfLate)
+      this.#freeBytes -= free.leastOfLate * size
+      free.leastOfLate = free.pieces.length
+    }
+  }
+
+  #take(size: number): ArrayBufferLike | undefined {
+    const free = this.#free.get(size)
+    const memory = free?.pieces.pop()
+    if (free === undefined || memory === undefined) return undefined
+    this.#freeBytes -= size
+    free.leastOfLate = Math.min(free.leastOfLate, free.pieces.length)
+    return memory
+  }
+}
+
+interface FreePieces {
+  readonly pieces: ArrayBufferLike[]
+  /** How few there were since the last look. */
+  leastOfLate: number
+}
+
+/** Of the process. */
+export const bodyMemory = new BodyMemory()
+setInterval(() => bodyMemory.shrink(), KEPT_MS).unref()

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import { BunSqliteDialect } from './sqlite-driver.ts'
+import { StoreFileGoneError } from './store-file-gone-error.ts'
 
 interface Numbers {
   readonly numbers: { n: number }
@@ -133,4 +134,19 @@ test('a statement with rows of values runs for each up to the first that changes
   const rows = await database.selectFrom('numbers').select('n').orderBy('n').execute()
   expect(rows.map(({ n }) => n)).toEqual([1, 2, 3, 4, 5])
   await database.destroy()
+})
+
+test('a transaction whose file was deleted meanwhile is not committed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+  const path = join(folder, 'numbers.db')
+  const database = new Kysely<Numbers>({ dialect: new BunSqliteDialect(path) })
+  await database.schema.createTable('numbers').addColumn('n', 'integer').execute()
+  const committed = database.transaction().execute(async (transaction) => {
+    await transaction.insertInto('numbers').values({ n: 1 }).execute()
+    rmSync(path)
+  })
+  await expect(committed).rejects.toThrow(StoreFileGoneError)
+  expect(await database.selectFrom('numbers').selectAll().execute()).toEqual([])
+  await database.destroy()
+  rmSync(folder, { recursive: true })
 })

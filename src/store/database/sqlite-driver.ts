@@ -182,7 +182,7 @@ function toKyselyDatabase(database: Database, assertThere: () => void): SqliteDa
   }
   return {
     prepare: (sql) => {
-      if (BEGINNING.test(sql)) assertThere()
+      if ((database.inTransaction ? COMMIT : CHANGE).test(sql)) assertThere()
       return toKyselyStatement(database, sql, find(sql))
     },
     close: () => {
@@ -195,10 +195,9 @@ function toKyselyDatabase(database: Database, assertThere: () => void): SqliteDa
   }
 }
 
-/**
- * Of a change: what is within a transaction began with `begin`, and what was begun may be ended.
- */
-const BEGINNING = /^\s*(?:begin|insert|update|delete|create|alter|drop)\b/i
+/** A change by itself, or the begin of several, of which after that their commit alone is looked at. */
+const CHANGE = /^\s*(?:begin|insert|update|delete|create|alter|drop)\b/i
+const COMMIT = /^\s*commit\b/i
 
 function toKyselyStatement(
   database: Database,

@@ -118,10 +118,16 @@ interface StartLine {
   readonly method: string
   readonly target: string
   readonly isOld: boolean
+  /** That was named with it last, and what is asked for there. */
+  host: string | null | undefined
+  url: string
 }
 
 /** Clients ask for the same again and again. */
-let newest: StartLine = { text: '', method: '', target: '', isOld: false }
+let newest: StartLine = {
+  ...{ text: '', method: '', target: '', isOld: false },
+  ...{ host: undefined, url: '' },
+}
 
 /** @throws RefusedRequest */
 function readStartLine(text: string): StartLine {
@@ -133,7 +139,7 @@ function readStartLine(text: string): StartLine {
       : new RefusedRequest(400, 'Its first line is no request line of HTTP/1.1.')
   const [, method = '', target = '', minor] = parts
   if (!METHODS.has(method)) throw new RefusedRequest(501, 'Nothing here has this method.')
-  newest = { text, method, target, isOld: minor === '0' }
+  newest = { text, method, target, isOld: minor === '0', host: undefined, url: '' }
   return newest
 }
 
@@ -145,7 +151,16 @@ const START_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21-\x7e\x80-\xff]+) HTTP
 const OTHER_VERSION = / HTTP\/(?!1\.[01]$)\d+(?:\.\d+)?$/
 
 /** @throws RefusedRequest */
-function readUrl({ target, isOld }: StartLine, host: string | null): string {
+function readUrl(start: StartLine, host: string | null): string {
+  if (start.host !== host) {
+    start.url = makeUrl(start, host)
+    start.host = host
+  }
+  return start.url
+}
+
+/** @throws RefusedRequest */
+function makeUrl({ target, isOld }: StartLine, host: string | null): string {
   if (host === null && !isOld) throw new RefusedRequest(400, "It has no header 'host'.")
   const path = target.startsWith('/') ? target : pathOfAbsolute(target, host)
   const origin = host === null ? undefined : originOf(host)

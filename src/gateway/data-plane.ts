@@ -190,6 +190,9 @@ const NESTED_FAMILIES: ReadonlySet<string> = new Set([
   'videos',
 ])
 
+/** Clients ask for the same again and again. */
+let newest = { url: '', path: '' }
+
 /**
  * The path of a request, without parsing its address whole: that would cost more than the rest of
  * the routing.
@@ -197,9 +200,11 @@ const NESTED_FAMILIES: ReadonlySet<string> = new Set([
  * its path
  */
 export function pathOf(url: string): string {
+  if (newest.url === url) return newest.path
   const start = hasNoHost(url) ? 0 : url.indexOf('/', url.indexOf('//') + 2)
   const query = url.indexOf('?', start)
-  return query < 0 ? url.slice(start) : url.slice(start, query)
+  newest = { url, path: query < 0 ? url.slice(start) : url.slice(start, query) }
+  return newest.path
 }
 
 export function hasNoHost(url: string): boolean {

@@ -61,6 +61,8 @@ export interface Attempting {
   readonly plan: Plan
   /** When the gate's time is over, on the clock's `elapsed` scale: for all attempts together. */
   readonly endsAt: number
+  /** The place in the plan of the target behind the one that was asked last. */
+  next: number
   /**
    * Made when the first target that speaks another dialect is asked, and decoded once for all of
    * them.

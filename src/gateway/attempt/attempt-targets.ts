@@ -29,10 +29,10 @@ export async function attemptTargets(
 ): Promise<Attempted> {
   const { gate, targets } = plan
   const endsAt = ports.clock.elapsed() + (gate.timeoutMs ?? ports.timeouts.totalMs)
-  const input: Attempting = { call, plan, endsAt, caller: undefined }
-  const untried = [...targets]
+  const input: Attempting = { call, plan, endsAt, next: 0, caller: undefined }
   let failure: GatewayError | undefined
-  for (let target = untried.shift(); target !== undefined; target = untried.shift()) {
+  for (let target = targets[0]; target !== undefined; target = targets[input.next]) {
+    input.next += 1
     for (let retry = 0; retry <= gate.maxRetries; retry += 1) {
       if (failure !== undefined && retry > 0) {
         const delayMs = retryDelayMs(retry, failure)
@@ -42,7 +42,7 @@ export async function attemptTargets(
         await pause(ports, call, target, delayMs)
       }
       try {
-        const attempted = await ask(ports, input, target, untried)
+        const attempted = await ask(ports, input, target)
         call.firstByteAt = ports.clock.elapsed()
         call.ignored = attempted.ignored
         return attempted
@@ -62,27 +62,24 @@ export async function attemptTargets(
   throw failure ?? new GatewayError('internal_error', 'The gate has no target.')
 }
 
-/** @param untried the targets after this one; one that was asked to hedge it is taken out */
-function ask(
-  ports: AskPorts,
-  input: Attempting,
-  target: Target,
-  untried: Target[],
-): Promise<Attempted> {
-  const { hedgeAfterMs } = input.plan.gate
-  const second = untried[0]
-  if (hedgeAfterMs === null || second === undefined)
+function ask(ports: AskPorts, input: Attempting, target: Target): Promise<Attempted> {
+  const { gate, targets } = input.plan
+  const second = targets[input.next]
+  if (gate.hedgeAfterMs === null || second === undefined)
     return askTarget(ports, input, target, input.call.request.signal)
-  return askBoth(ports, input, { first: target, second, afterMs: hedgeAfterMs }, untried)
+  return askBoth(ports, input, { first: target, second, afterMs: gate.hedgeAfterMs })
 }
 
 function askBoth(
   ports: AskPorts,
   input: Attempting,
   targets: Omit<HedgedTargets, 'onHedge'>,
-  untried: Target[],
 ): Promise<Attempted> {
-  return askHedged(ports, input, { ...targets, onHedge: () => untried.shift() })
+  // The second is not asked again.
+  const onHedge = () => {
+    input.next += 1
+  }
+  return askHedged(ports, input, { ...targets, onHedge })
 }
 
 /**

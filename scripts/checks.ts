@@ -40,7 +40,7 @@ export const STYLE_CHECK = program(
 const typeCheck = (name: string, ...rest: string[]): Check => ({
   name,
   command: program('tsc', '--noEmit', '--singleThreaded', ...rest),
-  environment: { GOGC: '400' },
+  environment: { GOGC: '800' },
 })
 
 const checks: readonly Check[] = [

@@ -29,6 +29,7 @@ import { type Answer, type HttpRequest, toResponse } from '../http/messages.ts'
 import type { Journal } from '../ledger/journal.ts'
 import { shipperLagSeconds } from '../ledger/shipper.ts'
 import type { UsageLimits } from '../limits/usage-limits.ts'
+import { areUsedUp, ownHandles } from '../process/open-handles.ts'
 import type { GateRegistry } from '../snapshots/gate-registry.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
 import type { KeyRegistry } from '../snapshots/key-registry.ts'
@@ -166,6 +167,7 @@ export async function composeGatehouse({
   const exchangePorts = { deadlines, routes: new Routes(proxies), pools }
   const reportFailure = (error: GatewayError, requestId: string) =>
     logFailure(log, error, requestId)
+  const handles = ownHandles()
   const providers = reachableProviders(settings, knownAddresses ?? new Map())
   const ports: PipelinePorts = {
     clock,
@@ -186,6 +188,7 @@ export async function composeGatehouse({
     order: new TargetOrder(breakers),
     upstream: { open: (request) => new SocketExchange(exchangePorts, request) },
     deadlines,
+    isOutOfHandles: handles === undefined ? undefined : () => areUsedUp(handles),
     timeouts: settings.timeouts,
     keepAliveMs: settings.keepAliveMs,
     commitAfterMs: settings.commitAfterMs,

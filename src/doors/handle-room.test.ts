@@ -1,8 +1,6 @@
 import { expect, test } from 'bun:test'
-import { closeSync, openSync } from 'node:fs'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
-import { testIf } from '../../test/support/skip-unless.ts'
-import { ownHandles, watchHandles } from './handle-room.ts'
+import { watchHandles } from './handle-room.ts'
 
 test('the process is crowded while four fifths of its handles are open, and no longer', async () => {
   const clock = new ScriptedClock()
@@ -25,14 +23,4 @@ test('the process is crowded while four fifths of its handles are open, and no l
   expect(told).toEqual([true, false])
   room.close()
   expect(clock.pending).toBe(0)
-})
-
-testIf(process.platform === 'linux', 'needs /proc')('a process counts its own handles', () => {
-  const figures = ownHandles()
-  const before = figures?.count() ?? 0
-  const files = Array.from({ length: 20 }, () => openSync('/dev/null', 'r'))
-  // Others in this process open and close theirs meanwhile.
-  expect(figures?.count()).toBeGreaterThan(before + 10)
-  for (const file of files) closeSync(file)
-  expect(figures?.most).toBeGreaterThan(before + 20)
 })

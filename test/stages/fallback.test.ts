@@ -176,6 +176,52 @@ describe('ends the call', () => {
   ])
 })
 
+describe('no handle for a connection', () => {
+  const hasNone = { isOutOfHandles: () => true }
+  const short = { ...two, ...hasNone }
+  const refused = { status: 503, headers: { 'retry-after': '1', 'x-gatehouse-target': null } }
+  const failed = { outcome: 'failed', status: 503, errorKind: 'unavailable', usage: null } as const
+  runRows([
+    {
+      name: 'is our own shortage: no target is blamed, or asked again',
+      gateway: { gates: { [GATE]: { targets: [{ model: FIRST }], maxRetries: 2 } }, ...hasNone },
+      upstream: [UNREACHABLE],
+      seen: { ...refused, json: { error: { type: 'server_error', code: 'out_of_handles' } } },
+      sent: [{}],
+      settled: { ...failed, target: FIRST, attempts: 1 },
+      spent: { tokens: 0 },
+      check: (gateway) => expect(failuresOf(gateway, FIRST)).toBe(0),
+    },
+    {
+      name: 'is told in each dialect',
+      gateway: short,
+      request: { path: '/v1/messages', body: chatBody({ max_tokens: 9 }) },
+      upstream: [UNREACHABLE, UNREACHABLE],
+      seen: { ...refused, json: { type: 'error', error: { type: 'overloaded_error' } } },
+      sent: [{}, {}],
+      settled: { ...failed, target: SECOND, attempts: 2 },
+    },
+    {
+      name: 'moves on to a target that has an open connection',
+      gateway: short,
+      upstream: [UNREACHABLE, CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': SECOND } },
+      sent: [{}, {}],
+      settled: { target: SECOND, attempts: 2 },
+      check: (gateway) => expect(failuresOf(gateway, FIRST)).toBe(0),
+    },
+    {
+      name: 'is not why an upstream did not answer',
+      gateway: { ...gates(FIRST), ...hasNone },
+      upstream: [[SILENCE]],
+      seen: { status: 504 },
+      sent: [{}],
+      settled: { outcome: 'failed', status: 504, target: FIRST, attempts: 1 },
+      check: (gateway) => expect(failuresOf(gateway, FIRST)).toBe(1),
+    },
+  ])
+})
+
 describe('the order', () => {
   test('each target is tried as often as the gate says before the next one', () =>
     runRow({
@@ -391,7 +437,7 @@ describe('reasoning that another target sealed', () => {
       settled: { outcome: 'failed', status: 400, attempts: 2 },
     },
     {
-      name: 'behind a failed target leaves that failure to be shown, as it alone may pass',
+      name: 'behind a failed target leaves that failure to be shown, as it hasNone may pass',
       ...mine,
       upstream: [refusal(503), foreign],
       seen: {

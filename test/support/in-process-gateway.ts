@@ -70,6 +70,7 @@ export interface GatewayScript {
   readonly withoutAddress?: readonly string[]
   readonly ownedModels?: readonly OwnedUpstream[]
   readonly addresses?: Partial<PipelinePorts['addresses']>
+  readonly isOutOfHandles?: () => boolean
   readonly freshness?: Freshness
   readonly observer?: CallObserver
   readonly refusals?: Refusals
@@ -219,6 +220,7 @@ export class InProcessGateway {
       order: new TargetOrder(this.breakers),
       upstream: this.upstream,
       deadlines: this.deadlines,
+      isOutOfHandles: script.isOutOfHandles,
       timeouts: { ...TIMEOUTS, ...script.timeouts },
       keepAliveMs: script.keepAliveMs ?? KEEP_ALIVE_MS,
       commitAfterMs: script.commitAfterMs ?? COMMIT_AFTER_MS,

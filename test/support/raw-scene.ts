@@ -37,6 +37,8 @@ export interface RawSceneOptions {
   /** Gate id → targets. */
   readonly gates: Readonly<Record<string, string | readonly string[]>>
   readonly environment?: Readonly<Record<string, string>>
+  /** What is started in place of the program, as `startGatehouse` takes it. */
+  readonly command?: readonly string[]
   /** Mounts the sandbox beside the upstream. */
   readonly sandbox?: boolean
 }
@@ -45,6 +47,7 @@ export async function openRawScene(options: RawSceneOptions): Promise<RawScene> 
   const upstream = await startRawUpstream()
   const gatehouse = await startGatehouse({
     sandbox: options.sandbox ?? false,
+    ...(options.command === undefined ? {} : { command: options.command }),
     environment: {
       OPENAI_BASE_URL: `${upstream.url}/v1`,
       OPENAI_API_KEY: PLANTED_OPENAI_KEY,

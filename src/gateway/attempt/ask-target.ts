@@ -37,7 +37,7 @@ import {
   type OutgoingRequest,
 } from './begin-answer.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
-import { isOurEnd, toFailure } from './failures.ts'
+import { isOurEnd, outOfHandles, toFailure } from './failures.ts'
 import { askedDelayMs, isTargetsFault } from './retry.ts'
 import { signRequest } from './sign-request.ts'
 
@@ -53,6 +53,8 @@ export interface AskPorts {
   readonly reasoning?: SeenReasoning | undefined
   readonly addresses: Pick<AddressGuard, 'resolve' | 'avoid'>
   readonly bodyLimits: { readonly maxBodyBytes: number }
+  /** Whether this process has no handle left for a connection. Absent: nobody can tell. */
+  readonly isOutOfHandles?: (() => boolean) | undefined
 }
 
 /** The attempts of one call share this. */
@@ -109,8 +111,9 @@ export async function askTarget(
     const answer = beginning instanceof Promise ? await beginning : beginning
     breakers.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
     return { target, answer, ignored: opened.expected.outgoing.ignored }
-  } catch (thrown) {
+  } catch (raised) {
     exchange?.close()
+    const thrown = isOurShortage(ports, raised) ? outOfHandles(raised) : raised
     const isCancelled = thrown instanceof UpstreamFailure && thrown.type === 'cancelled'
     attempt.isSent = exchange?.isSent === true
     if (isCancelled || isOurEnd(thrown)) giveUpAttempt(clock, attempt)
@@ -277,6 +280,11 @@ async function resolve(
       },
     )
   }
+}
+
+function isOurShortage({ isOutOfHandles }: AskPorts, thrown: unknown): boolean {
+  const hasFailed = thrown instanceof UpstreamFailure && thrown.type === 'connect_failed'
+  return hasFailed && isOutOfHandles?.() === true
 }
 
 function isUnreachable(thrown: unknown): boolean {

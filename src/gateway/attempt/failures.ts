@@ -6,6 +6,9 @@ import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import { UpstreamFailure, type UpstreamFailureType } from '../../upstream/upstream-failure.ts'
 import { SseFrameTooLargeError } from '../../wire/sse.ts'
 
+const OUT_OF_HANDLES = 'out_of_handles'
+const RETRY_SECONDS = '1'
+
 const TIMEOUTS: ReadonlySet<UpstreamFailureType> = new Set([
   'connect_timeout',
   'first_byte_timeout',
@@ -28,6 +31,19 @@ export function keyIsGone(cause?: UpstreamFailure): GatewayError {
     'The API key or session of this call was deleted or has expired.',
     { cause },
   )
+}
+
+/** Our own shortage: the target was not asked. */
+export function outOfHandles(cause: unknown): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    'The gateway has no handle left for another connection. Try again soon.',
+    { code: OUT_OF_HANDLES, headers: { 'retry-after': RETRY_SECONDS }, cause },
+  )
+}
+
+export function isOutOfHandles({ kind, code }: GatewayError): boolean {
+  return kind === 'unavailable' && code === OUT_OF_HANDLES
 }
 
 /** @param target `provider/model`, named in the message so that the caller knows whom to blame */

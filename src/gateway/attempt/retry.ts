@@ -1,6 +1,7 @@
 /** Decides whether and when a failed attempt is repeated. Pure. */
 import type { GatewayError } from '../../core/errors.ts'
 import { grownMs } from '../../core/retry-delay.ts'
+import { isOutOfHandles } from './failures.ts'
 
 /**
  * The upstream's own statuses that may pass: a timeout, a conflict, a model that failed (424), a
@@ -24,13 +25,16 @@ export function movesOn(failure: GatewayError): boolean {
     isWorthRetrying(failure) ||
     failure.kind === 'provider_auth_failed' ||
     isForeignReasoning(failure) ||
-    isAddressRefused(failure)
+    isAddressRefused(failure) ||
+    // Another target may have a connection that is open.
+    isOutOfHandles(failure)
   )
 }
 
 /** Whether the failure speaks against the target itself, for a while. */
 export function isTargetsFault(failure: GatewayError): boolean {
-  return movesOn(failure) && failure.status !== 409 && !isForeignReasoning(failure)
+  const isNobodys = isForeignReasoning(failure) || isOutOfHandles(failure)
+  return movesOn(failure) && failure.status !== 409 && !isNobodys
 }
 
 const DELAYS = { firstMs: 200, longestMs: 8_000 }

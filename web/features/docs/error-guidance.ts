@@ -97,7 +97,7 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
     cure: 'Try again, raise the gate’s deadline, or add a faster target.',
   },
   unavailable: {
-    means: 'The gateway is ending, or cannot write its ledger.',
+    means: 'The gateway is ending, is short of handles, or cannot write its ledger.',
     cure: 'Try again after retry-after. If it lasts, tell the operator.',
   },
   internal_error: {

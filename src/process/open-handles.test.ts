@@ -1,0 +1,27 @@
+/** Handles of a process: how many are open, and when none is left. */
+import { expect, test } from 'bun:test'
+import { closeSync, openSync } from 'node:fs'
+import { testIf } from '../../test/support/skip-unless.ts'
+import { areUsedUp, ownHandles } from './open-handles.ts'
+
+testIf(process.platform === 'linux', 'needs /proc')('a process counts its own handles', () => {
+  const figures = ownHandles()
+  const before = figures?.count() ?? 0
+  const files = Array.from({ length: 20 }, () => openSync('/dev/null', 'r'))
+  // Others in this process open and close theirs meanwhile.
+  expect(figures?.count()).toBeGreaterThan(before + 10)
+  for (const file of files) closeSync(file)
+  expect(figures?.most).toBeGreaterThan(before + 20)
+})
+
+test.each([
+  [1_024, true],
+  [1_020, true],
+  [1_019, false],
+  [3, false],
+])(
+  'of 1,024 handles with %d open, none being left may be why a connection failed: %p',
+  (open, expected) => {
+    expect(areUsedUp({ most: 1_024, count: () => open })).toBe(expected)
+  },
+)

@@ -57,8 +57,10 @@ export interface ConnectionPorts {
 const HEAD_MS = 10_000
 /** A client that takes nothing of its answer for so long makes room for others; milliseconds. */
 const STALLED_MS = 10_000
-/** More requests of a client that does not wait for answers stay in the kernel. */
+/** More requests of a client that does not wait for answers stay in the kernel for a while. */
 const MAX_AHEAD_BYTES = 64 * 1024
+/** A client that has sent so much more gets the answer that is under way, and no other. */
+const MOST_AHEAD_BYTES = 1024 * 1024
 /** A longer rest of a body that nobody reads is not waited for: its connection is given up. */
 const MAX_DROPPED_BYTES = 8 * 1024 * 1024
 /** A body that did not come in time: the rest of it would be read as the next request. */
@@ -137,6 +139,8 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (this.#output.isWaiting) {
       if (now - this.#output.takenAt >= this.#ports.limits.stallMs) this.#socket.terminate()
     } else if (now >= this.#dueAt) this.cut()
+    // That a client has left is heard of only behind what it has sent.
+    else if (this.#request?.isWhole === true) this.resume()
   }
 
   /** Nobody works for it: its client has yet to ask, or to take what is there. */
@@ -180,10 +184,18 @@ export class ClientConnection implements RequestReceiver, RequestSource {
     if (this.#request?.isWhole === true) {
       if (this.#phase === 'leaving') return
       this.#ahead = Buffer.concat([this.#ahead, bytes])
-      if (this.#ahead.length >= MAX_AHEAD_BYTES) this.pause()
+      if (this.#ahead.length >= MOST_AHEAD_BYTES) this.#dropAhead()
+      else if (this.#ahead.length >= MAX_AHEAD_BYTES) this.pause()
       return
     }
     this.#read(bytes)
+  }
+
+  /** Nothing that follows is kept, so that all of it can be read. */
+  #dropAhead(): void {
+    this.#isBroken = true
+    this.#isLast = true
+    this.#ahead = NOTHING
   }
 
   #read(bytes: Buffer): void {

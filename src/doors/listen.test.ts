@@ -317,6 +317,77 @@ describe('a client that leaves', () => {
 /** What is on its way has left the server, and its reading goes unnoticed there. */
 const MORE_THAN_KERNELS = 10_000_000
 
+describe('a client that has sent far ahead of its answer', () => {
+  const openHeld = () => {
+    const clock = new ScriptedClock()
+    const held = Promise.withResolvers<Answer>()
+    const asked: HttpRequest[] = []
+    const { url } = open(
+      (request) => {
+        asked.push(request)
+        return held.promise
+      },
+      { connections: LIMITS, clock },
+    )
+    return { clock, held, asked, url }
+  }
+  const MORE = head('POST /more', 'content-length: 100000000')
+
+  test.each([70_000, 3_000_000])('by %d bytes, and leaves, is gone', async (ahead) => {
+    const { clock, held, asked, url } = openHeld()
+    const connection = await connectRaw(url)
+    connection.send(GET)
+    await pollUntil('the request', () => asked.length === 1)
+    connection.send(MORE + 'x'.repeat(ahead))
+    connection.socket.end()
+    await pollUntil('its end', async () => {
+      await clock.advance(1_000)
+      return asked[0]?.signal.aborted
+    })
+    expect(asked).toHaveLength(1)
+    held.resolve(new Response('late'))
+  })
+
+  test('by more than a megabyte has its answer, and no other', async () => {
+    const { clock, held, asked, url } = openHeld()
+    const connection = await connectRaw(url)
+    connection.send(GET)
+    await pollUntil('the request', () => asked.length === 1)
+    let isTaken = false
+    connection.socket.write(MORE + 'x'.repeat(30_000_000), () => {
+      isTaken = true
+    })
+    await pollUntil('all that it sends to be read', async () => {
+      await clock.advance(1_000)
+      return isTaken
+    })
+    held.resolve(new Response('whole'))
+    await pollUntil('the end', () => connection.closed)
+    expect(connection.answer()).toMatchObject({
+      ...{ status: 200, text: 'whole', complete: true },
+      headers: { connection: 'close' },
+    })
+    expect(asked).toHaveLength(1)
+  })
+
+  test('by less has all its answers, however long the first takes', async () => {
+    const { clock, held, asked, url } = openHeld()
+    const connection = await connectRaw(url)
+    connection.send(GET)
+    await pollUntil('the request', () => asked.length === 1)
+    const next = `${head('POST /', 'content-length: 100000')}${'x'.repeat(100_000)}`
+    connection.send(next.repeat(8))
+    for (let seconds = 0; seconds < 60; seconds += 1) {
+      await clock.advance(1_000)
+      await Bun.sleep(1)
+    }
+    connection.send(head('GET /', 'connection: close'))
+    held.resolve(new WholeAnswer(200, '', Buffer.from('whole')))
+    await pollUntil('the end', () => connection.closed)
+    expect(connection.received().toString().match(/whole/g)).toHaveLength(10)
+  })
+})
+
 describe('an answer that its client reads slowly', () => {
   const LONG = Buffer.alloc(64 * 1024 * 1024, 'x')
 

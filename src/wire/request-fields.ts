@@ -58,6 +58,11 @@ function refuseOtherLetters(key: string, fields: FieldTypes): void {
   )
 }
 
+/** For an object inside the request. */
+export function refuseFieldInOtherLetters(object: JsonObject, field: string): void {
+  for (const { key } of object.members) refuseOtherLetters(key, { [field]: [] })
+}
+
 /** @throws GatewayError `invalid_request` when the field is absent or null. */
 export function requireField(body: JsonObject, key: string): JsonMember {
   const member = body.get(key)

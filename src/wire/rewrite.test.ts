@@ -181,6 +181,17 @@ describe('chat', () => {
     expect(JSON.parse(sent).stream_options).toEqual(wanted)
   })
 
+  test.each(['Include_usage', 'INCLUDE_USAGE', 'include_u\u017fage'])(
+    'a stream cannot be counted where some servers read %s for include_usage: it is refused',
+    (name) => {
+      const options = JSON.stringify({ include_usage: true, [name]: false })
+      const body = `{"model":"g","messages":[],"stream":true,"stream_options":${options}}`
+      expect(() => rewrite(openaiChat, body, COUNTING)).toThrow(
+        expect.objectContaining({ kind: 'invalid_request', param: name }),
+      )
+    },
+  )
+
   test('a call without streaming, or to a provider that counts unasked, gets no stream_options', () => {
     expect(rewrite(openaiChat, '{"model":"g","messages":[]}', COUNTING)).not.toContain(
       'stream_options',

@@ -12,7 +12,14 @@ import {
   scanJsonObject,
   spliceJson,
 } from '../json-splice.ts'
-import { checkFieldTypes, editModel, readFlag, readGate, requireField } from '../request-fields.ts'
+import {
+  checkFieldTypes,
+  editModel,
+  readFlag,
+  readGate,
+  refuseFieldInOtherLetters,
+  requireField,
+} from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
 import { editChatDefaults } from './chat-defaults.ts'
 import { ChatTap } from './chat-tap.ts'
@@ -77,6 +84,8 @@ function askForUsage(body: JsonObject): JsonEdit | undefined {
   if (body.type(member) === 'null')
     return { type: 'replace', member, json: '{"include_usage":true}' }
   const options = scanStreamOptions(body.raw(member))
+  // A server that reads it so would not count, whatever stands beside it.
+  refuseFieldInOtherLetters(options, 'include_usage')
   const include = options.get('include_usage')
   if (include !== undefined && options.value(include) === true) return undefined
   const edited = spliceJson(options, [

@@ -5,12 +5,14 @@ import { bodyAnswer, jsonAnswer } from '../../test/support/scripted-answers.ts'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { createServiceAccount } from '../../test/support/service-account.ts'
 import { Secret } from '../core/secret.ts'
+import { AddressGuard } from './address-guard.ts'
 import {
   GoogleTokenError,
   GoogleTokenSource,
   googleTokenOf,
   isServiceAccount,
 } from './google-token.ts'
+import { TrustedHosts } from './trusted-hosts.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const HOUR_MS = 3_600_000
@@ -32,8 +34,7 @@ function createSource(json = account.json) {
   return {
     time,
     source: new GoogleTokenSource(new Secret(json), SCOPE, {
-      now: () => time.now,
-      elapsed: () => time.now,
+      clock: { now: () => time.now, elapsed: () => time.now },
     }),
   }
 }
@@ -67,6 +68,51 @@ test('is requested with a signed assertion for the endpoint that the account nam
   })
 })
 
+describe('of an account that a customer gave', () => {
+  const sourceAt = (tokenUri: string, resolve: (name: string) => Promise<string[]>) => {
+    const trustedHosts = new TrustedHosts(['127.0.0.1'])
+    const guard = new AddressGuard({ trustedHosts, resolve })
+    const { json } = createServiceAccount(tokenUri)
+    return new GoogleTokenSource(new Secret(json), SCOPE, {
+      locate: (address) => guard.locate(address),
+    })
+  }
+  const nowhere = () => Promise.resolve([])
+
+  test('is fetched at the very address that was checked', async () => {
+    endpoint.answer(granted('ya29.checked'))
+    const { port } = new URL(endpoint.url)
+    const { json } = createServiceAccount(`http://localhost:${port}/token`)
+    const source = new GoogleTokenSource(new Secret(json), SCOPE, {
+      locate: async (address) => {
+        expect(address).toBe(`http://localhost:${port}/token`)
+        return {
+          url: `http://127.0.0.1:${port}/checked`,
+          host: `localhost:${port}`,
+          serverName: undefined,
+        }
+      },
+    })
+    expect(await source.get()).toBe('ya29.checked')
+    expect(endpoint.last().path).toBe('/checked')
+    expect(endpoint.last().headers.host).toBe(`localhost:${port}`)
+  })
+
+  test.each([
+    ['https://169.254.169.254/computeMetadata/v1/', nowhere],
+    ['https://[::1]/token', nowhere],
+    ['https://2130706434/token', nowhere],
+    ['https://tokens.internal/token', async () => ['8.8.8.8']],
+    ['https://tokens.example.com/token', async () => ['8.8.8.8', '10.0.0.7']],
+    ['https://tokens.example.com:22/token', async () => ['8.8.8.8']],
+    ['http://localhost:1/token', async () => ['127.0.0.9']],
+  ])('is not fetched at %s, where no customer may lead the gateway', async (uri, resolve) => {
+    const failure = await failureOf(sourceAt(uri, resolve).get())
+    expect(failure.isRefusal).toBe(true)
+    expect(failure.message).toContain('has a token_uri that is not allowed')
+  })
+})
+
 describe('is kept', () => {
   test('until five minutes before its end', async () => {
     const { source, time } = createSource()
@@ -82,7 +128,7 @@ describe('is kept', () => {
 
   test('for no longer if the clock is set back, or if the machine slept', async () => {
     const clock = new ScriptedClock()
-    const source = new GoogleTokenSource(new Secret(account.json), SCOPE, clock)
+    const source = new GoogleTokenSource(new Secret(account.json), SCOPE, { clock })
     for (const token of ['first', 'second', 'third']) endpoint.answerOnce(granted(token))
     expect(await source.get()).toBe('first')
     clock.jump(-HOUR_MS)

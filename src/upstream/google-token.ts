@@ -7,6 +7,7 @@ import { GoogleToken } from 'google-auth-library'
 import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
 import { readAtMost } from '../core/read-at-most.ts'
 import type { Secret } from '../core/secret.ts'
+import { type AddressGuard, AddressRefusedError } from './address-guard.ts'
 
 /** `isRefusal`: the account itself is no good, and the same request would fail again. */
 export class GoogleTokenError extends Error {
@@ -42,18 +43,33 @@ interface Token {
   readonly endsAtElapsed: number
 }
 
+/** Where an endpoint's address leads, for accounts that customers gave. */
+export type Locate = AddressGuard['locate']
+
+interface GoogleTokenOptions {
+  readonly clock?: Clock & Stopwatch
+  /** Absent: the operator's own account, whose endpoint may be anywhere. */
+  readonly locate?: Locate | undefined
+}
+
 /** The tokens of one service account for one scope. */
 export class GoogleTokenSource {
   readonly #credential: Secret
   readonly #scope: string
   readonly #clock: Clock & Stopwatch
+  readonly #locate: Locate
   #kept: Token | undefined
   #exchange: Promise<string> | undefined
 
-  constructor(credential: Secret, scope: string, clock: Clock & Stopwatch = systemClock) {
+  constructor(
+    credential: Secret,
+    scope: string,
+    { clock = systemClock, locate = anywhere }: GoogleTokenOptions = {},
+  ) {
     this.#credential = credential
     this.#scope = scope
     this.#clock = clock
+    this.#locate = locate
   }
 
   /** However many ask at once, there is one exchange. @throws GoogleTokenError */
@@ -69,7 +85,7 @@ export class GoogleTokenSource {
     try {
       const askedAt = this.#clock.now()
       const askedAtElapsed = this.#clock.elapsed()
-      const { text, lifetimeMs } = await exchange(this.#credential, this.#scope)
+      const { text, lifetimeMs } = await exchange(this.#credential, this.#scope, this.#locate)
       this.#kept = {
         text,
         endsAt: askedAt + lifetimeMs,
@@ -92,17 +108,20 @@ export class GoogleTokenSource {
 
 const sources = new WeakMap<Secret, GoogleTokenSource>()
 
-/** A credential belongs to one provider, which has one scope. @throws GoogleTokenError */
-export function googleTokenOf(credential: Secret, scope: string): Promise<string> {
+/**
+ * A credential belongs to one provider, which has one scope, and to one owner.
+ * @throws GoogleTokenError
+ */
+export function googleTokenOf(credential: Secret, scope: string, locate?: Locate): Promise<string> {
   let source = sources.get(credential)
   if (source === undefined) {
-    source = new GoogleTokenSource(credential, scope)
+    source = new GoogleTokenSource(credential, scope, { locate })
     sources.set(credential, source)
   }
   return source.get()
 }
 
-async function exchange(credential: Secret, scope: string) {
+async function exchange(credential: Secret, scope: string, locate: Locate) {
   const account = parseServiceAccount(credential.reveal())
   // The library signs; the address it would send to is Google's own, whatever the account says.
   const exchanging = new GoogleToken({
@@ -111,7 +130,7 @@ async function exchange(credential: Secret, scope: string) {
     scope,
     additionalClaims: { aud: account.tokenUri },
     transporter: {
-      request: async ({ data }) => ({ data: await ask(account.tokenUri, data) }) as never,
+      request: async ({ data }) => ({ data: await ask(account.tokenUri, data, locate) }) as never,
     },
   })
   const answer: unknown = await exchanging
@@ -153,19 +172,24 @@ function maySendTo(address: string): boolean {
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])$/
 
+const anywhere: Locate = async (url) => ({ url, host: undefined, serverName: undefined })
+
 /** Far more than a token is long. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
 /** @returns the endpoint's answer, empty where it is no JSON. @throws GoogleTokenError */
-async function ask(tokenUri: string, form: unknown): Promise<object> {
+async function ask(tokenUri: string, form: unknown, locate: Locate): Promise<object> {
   let status: number
   let text: string
   try {
-    const response = await fetch(tokenUri, {
+    const { url, host, serverName } = await locate(tokenUri)
+    const response = await fetch(url, {
       method: 'POST',
       body: String(form),
       decompress: false,
+      ...(serverName === undefined ? {} : { tls: { serverName } }),
       headers: {
+        ...(host === undefined ? {} : { host }),
         'accept-encoding': 'identity',
         'content-type': 'application/x-www-form-urlencoded',
         accept: 'application/json',
@@ -178,7 +202,9 @@ async function ask(tokenUri: string, form: unknown): Promise<object> {
     const read = await readAtMost(response.body ?? [], MAX_ANSWER_BYTES)
     if (read === undefined) throw new Error('the answer is too long')
     text = read.toString('utf8')
-  } catch {
+  } catch (thrown) {
+    if (thrown instanceof AddressRefusedError)
+      throw refusal(`has a token_uri that is not allowed. ${thrown.message}`)
     throw failure('could not be reached')
   }
   const answer = parseRecord(text) ?? {}

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { createGate, waitForLogRow } from '../support/control-plane.ts'
+import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import {
   type CapturedRequest,
   type RawUpstream,
@@ -68,13 +68,18 @@ interface Scene {
 }
 
 /** A separate server, because a token lives as long as its process. */
-async function withServer(credential: string, run: (scene: Scene) => Promise<void>): Promise<void> {
+async function withServer(
+  credential: string,
+  run: (scene: Scene) => Promise<void>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const gatehouse = await startGatehouse({
     environment: {
       VERTEX_API_KEY: credential,
       VERTEX_BASE_URL: `${vertex.url}${CLOUD}/google`,
       VERTEX_ANTHROPIC_BASE_URL: `${vertex.url}${CLOUD}/anthropic`,
       GATEHOUSE_LOG_LEVEL: 'trace',
+      ...environment,
     },
   })
   try {
@@ -194,6 +199,36 @@ describe('with a service account', () => {
       const ask = openai.chat.completions.create({ model: 'gemini', messages: [question] })
       expect((await failureOf(ask)).message).toContain('bad: [secret]')
     })
+  })
+})
+
+describe('with a service account of the caller’s own', () => {
+  const setKey = (gatehouse: Gatehouse) =>
+    controlPlaneCall(gatehouse, 'PUT', '/v1/provider-keys/vertex', { key: account.json })
+
+  test('a token is fetched nowhere that no customer may lead the gateway to', async () => {
+    await withServer('planted-access-token', async ({ gatehouse, openai }) => {
+      expect((await setKey(gatehouse)).status).toBe(201)
+      tokens.answer(jsonAnswer(404, { error: 'invalid_grant' }))
+      const failure = await failureOf(
+        openai.chat.completions.create({ model: 'gemini', messages: [question] }),
+      )
+      expect(failure).toMatchObject({ status: 502, code: 'provider_auth_failed' })
+      expect(failure.message).toContain('has a token_uri that is not allowed')
+      expect(tokens.requests).toHaveLength(0)
+      expect(vertex.requests).toHaveLength(0)
+    })
+  })
+
+  test('a token is fetched from a host that the operator trusts', async () => {
+    const run = async ({ gatehouse, openai }: Scene) => {
+      expect((await setKey(gatehouse)).status).toBe(201)
+      tokens.answer(granted('ya29.own', 3600))
+      vertex.answer(jsonAnswer(200, GEMINI.answer))
+      await openai.chat.completions.create({ model: 'gemini', messages: [question] })
+      expect(bearerOf(vertex.last())).toBe('ya29.own')
+    }
+    await withServer('planted-access-token', run, { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' })
   })
 })
 

@@ -189,6 +189,7 @@ export class InProcessGateway {
       ownedModels: { find: (_, slug) => ownedModels.find((owned) => owned.slug === slug) },
       addresses: {
         resolve: async () => ['203.0.113.7'],
+        locate: async (url) => ({ url, host: undefined, serverName: undefined }),
         avoid: () => {},
         ...script.addresses,
       },

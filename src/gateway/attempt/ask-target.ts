@@ -51,7 +51,7 @@ export interface AskPorts {
   readonly breakers: CircuitBreakers
   /** Absent: the catalog alone says which models reason. */
   readonly reasoning?: SeenReasoning | undefined
-  readonly addresses: Pick<AddressGuard, 'resolve' | 'avoid'>
+  readonly addresses: Pick<AddressGuard, 'resolve' | 'locate' | 'avoid'>
   readonly bodyLimits: { readonly maxBodyBytes: number }
   /** Whether this process has no handle left for a connection. Absent: nobody can tell. */
   readonly isOutOfHandles?: (() => boolean) | undefined
@@ -213,7 +213,10 @@ async function openChecked(
   const secrets =
     target.signing === undefined
       ? undefined
-      : await signRequest(target, { headers, body: outgoing.body, signal, withinMs: leftMs() })
+      : await signRequest(target, {
+          ...{ headers, body: outgoing.body, signal, withinMs: leftMs() },
+          locate: (address) => ports.addresses.locate(address),
+        })
   const addresses = target.isGuarded
     ? await resolve(ports, target, { signal, withinMs: leftMs() })
     : undefined

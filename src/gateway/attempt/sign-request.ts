@@ -7,6 +7,7 @@ import type { EditedBytes } from '../../core/edited-bytes.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { LeaveSignal } from '../../http/messages.ts'
+import type { AddressGuard } from '../../upstream/address-guard.ts'
 import { waitWithin } from '../../upstream/wait-within.ts'
 import type { Target } from '../plan/compile-target.ts'
 
@@ -19,6 +20,8 @@ export interface UnsignedRequest {
   readonly signal: LeaveSignal
   /** Milliseconds that this may take. */
   readonly withinMs: number
+  /** Where an address may lead that an account's own credential names. */
+  readonly locate: AddressGuard['locate']
 }
 
 /**
@@ -82,10 +85,11 @@ async function putGoogleToken(
     '../../upstream/google-token.ts'
   )
   const { headers, signal, withinMs } = request
+  const locate = target.owner === 'account' ? request.locate : undefined
   const key = credential.reveal()
   if (!isServiceAccount(key)) return [key]
   try {
-    const token = await waitWithin(googleTokenOf(credential, scope), { signal, withinMs })
+    const token = await waitWithin(googleTokenOf(credential, scope, locate), { signal, withinMs })
     headers.authorization = `Bearer ${token}`
     return [token]
   } catch (thrown) {

@@ -222,6 +222,7 @@ describe('a service account is refused, and nothing is sent,', () => {
     ['without an email address', account({ client_email: undefined }), 'client_email'],
     ['without a key', account({ private_key: '' }), 'private_key'],
     ['with an invalid key', account({ private_key: 'canary' }), 'private_key'],
+    ['with a key that takes long', account({ private_key: 'canary'.repeat(700) }), 'too long'],
     ['without an endpoint', account({ token_uri: undefined }), 'token_uri'],
     [
       'whose endpoint is elsewhere, unencrypted',

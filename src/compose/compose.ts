@@ -29,7 +29,7 @@ import { type Answer, type HttpRequest, toResponse } from '../http/messages.ts'
 import type { Journal } from '../ledger/journal.ts'
 import { shipperLagSeconds } from '../ledger/shipper.ts'
 import type { UsageLimits } from '../limits/usage-limits.ts'
-import { areUsedUp, ownHandles } from '../process/open-handles.ts'
+import { areUsedUp, type HandleFigures, ownHandles } from '../process/open-handles.ts'
 import type { GateRegistry } from '../snapshots/gate-registry.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
 import type { KeyRegistry } from '../snapshots/key-registry.ts'
@@ -158,8 +158,9 @@ export async function composeGatehouse({
   node?.onBack(() => ledger.hurry())
   webhooks.sender.wake()
   const pools = new ConnectionPools(clock, settings.connections)
+  const handles = ownHandles()
   const watched = {
-    ...{ log, journal, breakers, pools, worker },
+    ...{ log, journal, breakers, pools, worker, handles },
     ...{ watch: state.watch, redis: shared.redis, node: node?.state },
   }
   const telemetry = hasTelemetry ? await openTelemetry(settings, watched) : undefined
@@ -167,7 +168,6 @@ export async function composeGatehouse({
   const exchangePorts = { deadlines, routes: new Routes(proxies), pools }
   const reportFailure = (error: GatewayError, requestId: string) =>
     logFailure(log, error, requestId)
-  const handles = ownHandles()
   const providers = reachableProviders(settings, knownAddresses ?? new Map())
   const ports: PipelinePorts = {
     clock,
@@ -307,11 +307,12 @@ interface Watched {
   readonly worker: TelemetryOfWorker | undefined
   readonly node: JoinedNode['state'] | undefined
   readonly pools: ConnectionPools
+  readonly handles: HandleFigures | undefined
 }
 
 function openTelemetry(
   settings: Settings,
-  { log, journal, breakers, watch, redis, node, worker, pools }: Watched,
+  { log, journal, breakers, watch, redis, node, worker, pools, handles }: Watched,
 ): Promise<Telemetry> {
   return startTelemetry(settings.telemetry, {
     log,
@@ -322,6 +323,7 @@ function openTelemetry(
     ),
     sources: {
       connections: () => pools.counts(),
+      handles,
       journal: () => journal.state(),
       shipperLag: () => shipperLagSeconds(journal.closed),
       redis,

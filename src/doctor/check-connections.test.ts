@@ -39,6 +39,15 @@ test.each([
   ])
 })
 
+test.each([
+  [799, 1_000, []],
+  [800, 1_000, ['800 of its 1000 handles are open: without one it asks no upstream']],
+])('%d of %d handles', async (open, most, messages) => {
+  shown = `gatehouse_handles{state="open"} ${open}\ngatehouse_handles{state="most"} ${most}\n`
+  const findings = await check(new Secret('planted'))
+  expect(findings.map(({ message }) => message)).toEqual(messages)
+})
+
 test('the check is silent without readable metrics', async () => {
   show(3, 4, 5)
   expect(await check()).toEqual([])

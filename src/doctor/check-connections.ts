@@ -1,5 +1,5 @@
 /**
- * Checks a server's connections to upstreams by its own metrics. Must not know how it connects.
+ * Checks a server's connections to upstreams, and its handles, by its own metrics. Must not know how it connects.
  */
 import type { Secret } from '../core/secret.ts'
 import { type Finding, findingsOf } from './finding.ts'
@@ -33,8 +33,25 @@ export async function checkConnections(
     (response) => (response.status === 200 ? readAnswer(response) : ''),
     () => '',
   )
-  return [...readCounts(text)].map(([provider, counts]) => judge(provider, counts))
+  return [
+    ...[...readCounts(text)].map(([provider, counts]) => judge(provider, counts)),
+    ...checkHandles(text),
+  ]
 }
+
+/** From this part of them on a server keeps no idle connection. */
+const FEW_LEFT_AT = 0.8
+
+function checkHandles(text: string): Finding[] {
+  const [open] = [...text.matchAll(OPEN_HANDLES)].map(([, value]) => Number(value))
+  const [most] = [...text.matchAll(MOST_HANDLES)].map(([, value]) => Number(value))
+  if (open === undefined || most === undefined || open < most * FEW_LEFT_AT) return []
+  const message = `${open} of its ${most} handles are open: without one it asks no upstream`
+  return [warn(message, 'Raise its limit of open files (ulimit -n, LimitNOFILE)')]
+}
+
+const OPEN_HANDLES = /^gatehouse_handles\{state="open"\} (\d{1,15})$/gm
+const MOST_HANDLES = /^gatehouse_handles\{state="most"\} (\d{1,15})$/gm
 
 function judge(provider: string, { opened, reused, failed }: Counts): Finding {
   const made = opened + failed

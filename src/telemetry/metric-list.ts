@@ -92,6 +92,12 @@ export const METRICS = {
         'opened costs a handshake.',
     },
   ),
+  gatehouse_handles: gauge('Handles of the process: connections, files and what it listens on', {
+    labels: ['state'],
+    note:
+      '`state` is `open` or `most` (`ulimit -n`). Only on Linux. From four fifths on, no ' +
+      'connection of a client is kept between requests.',
+  }),
   gatehouse_journal_writable: gauge('1 while calls can be written down, else 0'),
   gatehouse_journal_unshipped_bytes: gauge('Bytes in the journal that wait for the database'),
   gatehouse_journal_segments: gauge('Files of the journal that wait for the database'),

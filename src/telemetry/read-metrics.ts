@@ -53,6 +53,8 @@ export interface MetricSources {
       readonly idle: number
     }
   >
+  /** Undefined: the system does not tell. */
+  readonly handles?: { readonly most: number; count(): number } | undefined
   installation(): { readonly isRight: boolean; readonly setBacks: number }
   /** Seconds. */
   shipperLag(): number
@@ -95,6 +97,7 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
     gatehouse_upstream_connections: () => toConnections(sources, ['open', 'idle']),
     gatehouse_upstream_connections_total: () =>
       toConnections(sources, ['opened', 'reused', 'failed']),
+    gatehouse_handles: () => toHandles(sources),
     gatehouse_journal_writable: () => one(sources.journal().writable ? 1 : 0),
     gatehouse_journal_unshipped_bytes: () => one(sources.journal().unshippedBytes),
     gatehouse_journal_segments: () => one(sources.journal().segments),
@@ -147,6 +150,14 @@ function toConnections(
   return [...connections()].flatMap(([provider, counts]) =>
     kinds.map((kind) => ({ labels: [provider, kind], value: counts[kind] })),
   )
+}
+
+function toHandles({ handles }: MetricSources): readonly Sample[] {
+  if (handles === undefined) return []
+  return [
+    { labels: ['open'], value: handles.count() },
+    { labels: ['most'], value: handles.most },
+  ]
 }
 
 function toHeap(): readonly Sample[] {

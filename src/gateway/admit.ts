@@ -268,7 +268,8 @@ function readOutputCap(
 
 function readAnswers(body: AcceptedRequest['body']): number {
   // Infinitely many of no tokens each are not even a number.
-  return Math.min(MAX_OUTPUT_TOKENS, Math.max(1, Math.ceil(readNumber(body, ANSWERS) ?? 1)))
+  const answers = readNumber(body, ANSWERS) ?? readNumberInText(body, ANSWERS)
+  return Math.min(MAX_OUTPUT_TOKENS, Math.max(1, Math.ceil(answers ?? 1)))
 }
 
 /**
@@ -297,6 +298,14 @@ function readNumber(body: AcceptedRequest['body'], name: string): number | undef
   return member !== undefined && body.type(member) === 'number'
     ? Number(body.value(member))
     : undefined
+}
+
+/** Servers that validate with Pydantic take `"3"` for 3, unless they are told to be strict. */
+function readNumberInText(body: AcceptedRequest['body'], name: string): number | undefined {
+  const member = body.get(name)
+  if (member === undefined || body.type(member) !== 'string') return undefined
+  const number = Number(body.value(member))
+  return Number.isNaN(number) ? undefined : number
 }
 
 /**

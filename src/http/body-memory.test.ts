@@ -53,9 +53,10 @@ test('no more lies ready than a bound, whatever was lent', () => {
   const lent = Array.from({ length: 20 }, () => memory.lend(8 * MB))
   for (const body of lent) memory.giveBack(body)
   expect(memory.freeBytes).toBe(64 * MB)
+  expect(lent.filter(({ byteLength }) => byteLength > 0)).toHaveLength(8)
 })
 
-test('memory that nobody needed for a while goes to the collector', () => {
+test('memory that nobody needed for a while is freed', () => {
   const memory = new BodyMemory()
   const lent = [memory.lend(MB), memory.lend(MB), memory.lend(MB)]
   for (const body of lent) memory.giveBack(body)
@@ -66,6 +67,7 @@ test('memory that nobody needed for a while goes to the collector', () => {
   expect(memory.freeBytes).toBe(MB)
   memory.shrink()
   expect(memory.freeBytes).toBe(0)
+  expect(lent.map(({ byteLength }) => byteLength)).toEqual([0, 0, 0])
 })
 
 test('no two bodies whose readers still read lie in one place', () => {

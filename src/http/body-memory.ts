@@ -7,14 +7,14 @@
 /** A smaller body costs the collector less than a copy of it. */
 export const LARGE_BODY_BYTES = 64 * 1024
 const LARGEST_PIECE_BYTES = 8 * 1024 * 1024
-/** That lie ready; a piece that would be more goes to the collector. */
+/** That lie ready; a piece that would be more is freed. */
 const MOST_FREE_BYTES = 64 * 1024 * 1024
-/** What was not needed for so long goes to the collector; milliseconds. */
-const KEPT_MS = 10_000
+/** What was not needed for so long is freed; milliseconds. */
+const KEPT_MS = 5_000
 
 export class BodyMemory {
   /** How many may still read each piece of memory that is lent. */
-  readonly #readers = new WeakMap<ArrayBufferLike, number>()
+  readonly #readers = new WeakMap<ArrayBuffer, number>()
   /** By their size. */
   readonly #free = new Map<number, FreePieces>()
   #freeBytes = 0
@@ -38,13 +38,14 @@ export class BodyMemory {
    * @param bytes any; of those that are not lent nothing is noted
    */
   hold(bytes: Uint8Array): void {
-    const readers = this.#readers.get(bytes.buffer)
-    if (readers !== undefined) this.#readers.set(bytes.buffer, readers + 1)
+    const memory = bytes.buffer as ArrayBuffer
+    const readers = this.#readers.get(memory)
+    if (readers !== undefined) this.#readers.set(memory, readers + 1)
   }
 
   /** Its reader reads them no more: the last one leaves them to the next body. */
   giveBack(bytes: Uint8Array): void {
-    const memory = bytes.buffer
+    const memory = bytes.buffer as ArrayBuffer
     const readers = this.#readers.get(memory)
     if (readers === undefined) return
     if (readers > 1) {
@@ -53,34 +54,42 @@ export class BodyMemory {
     }
     this.#readers.delete(memory)
     const size = memory.byteLength
-    if (this.#freeBytes + size > MOST_FREE_BYTES) return
+    if (this.#freeBytes + size > MOST_FREE_BYTES) {
+      free(memory)
+      return
+    }
     this.#freeBytes += size
-    const free = this.#free.get(size)
-    if (free === undefined) this.#free.set(size, { pieces: [memory], leastOfLate: 0 })
-    else free.pieces.push(memory)
+    const ready = this.#free.get(size)
+    if (ready === undefined) this.#free.set(size, { pieces: [memory], leastOfLate: 0 })
+    else ready.pieces.push(memory)
   }
 
-  /** Leaves to the collector what nobody has needed since it was called last. */
+  /** Frees what nobody has needed since it was called last. */
   shrink(): void {
-    for (const [size, free] of this.#free) {
-      free.pieces.splice(0, free.leastOfLate)
-      this.#freeBytes -= free.leastOfLate * size
-      free.leastOfLate = free.pieces.length
+    for (const [size, ready] of this.#free) {
+      for (const memory of ready.pieces.splice(0, ready.leastOfLate)) free(memory)
+      this.#freeBytes -= ready.leastOfLate * size
+      ready.leastOfLate = ready.pieces.length
     }
   }
 
-  #take(size: number): ArrayBufferLike | undefined {
-    const free = this.#free.get(size)
-    const memory = free?.pieces.pop()
-    if (free === undefined || memory === undefined) return undefined
+  #take(size: number): ArrayBuffer | undefined {
+    const ready = this.#free.get(size)
+    const memory = ready?.pieces.pop()
+    if (ready === undefined || memory === undefined) return undefined
     this.#freeBytes -= size
-    free.leastOfLate = Math.min(free.leastOfLate, free.pieces.length)
+    ready.leastOfLate = Math.min(ready.leastOfLate, ready.pieces.length)
     return memory
   }
 }
 
+/** At once: a process that does nothing does not collect. */
+function free(memory: ArrayBuffer): void {
+  memory.transfer(0)
+}
+
 interface FreePieces {
-  readonly pieces: ArrayBufferLike[]
+  readonly pieces: ArrayBuffer[]
   /** How few there were since the last look. */
   leastOfLate: number
 }

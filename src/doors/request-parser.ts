@@ -9,9 +9,9 @@ import {
   MalformedMessage,
   MessageParser,
   type MessageReceiver,
+  partOf,
   readFraming,
   TooLongMessage,
-  viewOf,
 } from '../http/message-parser.ts'
 
 export interface RequestHead {
@@ -102,7 +102,7 @@ export class RequestParser implements MessageReceiver {
   }
 
   onPart(bytes: Buffer, from: number, to: number): void {
-    this.#receiver.onPiece(viewOf(bytes, from, to))
+    this.#receiver.onPiece(partOf(bytes, from, to))
   }
 
   onEnd(left: number): void {

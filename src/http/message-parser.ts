@@ -351,10 +351,22 @@ export function readFraming(
   return Number(length)
 }
 
-/** A part on its own, for those who keep it: a view costs more than to read most of them. */
-export function viewOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
-  return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to)
+/** A part on its own, for those who keep it: it costs more than to read most of them. */
+export function partOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
+  if (from === 0 && to === bytes.length) return bytes
+  if (bytes.length > FEW_SHARED_BYTES) return bytes.subarray(from, to)
+  const part = new Uint8Array(to - from)
+  copyBytes.call(bytes, part, 0, from, to)
+  return part
 }
+
+/**
+ * So few bytes lie in the runtime's own heap, and a view of them has it make memory that can be
+ * shared first: 0.5 µs, where to copy a part takes 0.15.
+ */
+const FEW_SHARED_BYTES = 1_000
+/** Works on any bytes. */
+const copyBytes = Buffer.prototype.copy
 
 /** Whether a field that lists tokens, such as `connection`, has this one. */
 export function hasToken(value: string | null, token: string): boolean {

@@ -9,8 +9,8 @@ import {
   MalformedMessage,
   MessageParser,
   type MessageReceiver,
+  partOf,
   readFraming,
-  viewOf,
 } from '../http/message-parser.ts'
 
 /** An upstream may say that it is still at work (RFC 9110 §15.2), and not for ever. */
@@ -106,7 +106,7 @@ export class AnswerParser implements MessageReceiver {
 
   onPart(bytes: Buffer, from: number, to: number): void {
     if (this.#receiver.onPart !== undefined) this.#receiver.onPart(bytes, from, to)
-    else this.#receiver.onPiece?.(viewOf(bytes, from, to))
+    else this.#receiver.onPiece?.(partOf(bytes, from, to))
   }
 
   onEnd(left: number): void {

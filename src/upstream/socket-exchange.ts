@@ -2,7 +2,7 @@
  * An exchange with an upstream over a connection of its own for as long as it takes: send, wait,
  * read, under deadlines for connecting, the first byte, silence and the whole. Knows no LLM.
  */
-import { MalformedMessage, viewOf } from '../http/message-parser.ts'
+import { MalformedMessage, partOf } from '../http/message-parser.ts'
 import type { LeaveSignal } from '../http/messages.ts'
 import type { AnswerHead } from './answer-parser.ts'
 import type { Asker, Connection, Question, Route } from './connection.ts'
@@ -115,7 +115,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   }
 
   readWhile(take: TakePiece): Promise<boolean> {
-    return this.readPartsWhile((bytes, from, to) => take(viewOf(bytes, from, to)))
+    return this.readPartsWhile((bytes, from, to) => take(partOf(bytes, from, to)))
   }
 
   async readPartsWhile(take: TakePart): Promise<boolean> {
@@ -170,7 +170,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
       this.#give(this.#reader, bytes, from, to)
       return
     }
-    const piece = viewOf(bytes, from, to)
+    const piece = partOf(bytes, from, to)
     if (this.#pieces === NO_PIECES) this.#pieces = [piece]
     else this.#pieces.push(piece)
     this.#unreadBytes += to - from

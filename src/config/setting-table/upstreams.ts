@@ -63,7 +63,7 @@ export const upstreamSettings = {
     {
       without: 'none',
       sentence:
-        'hosts inside the network that owned models and webhooks may be at: host[:port], ' +
+        'hosts inside the network for owned models, webhooks, token endpoints: host[:port], ' +
         '*.suffix, address or range',
       note: '[Owned models](guides/owned-models.md)',
     },

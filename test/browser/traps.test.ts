@@ -131,7 +131,7 @@ describe('a secret with a single showing', () => {
       await dialog()
         .getByRole('button', { name: /^Copy the/ })
         .and(page.locator(':focus'))
-        .waitFor({ timeout: 5_000 })
+        .waitFor()
       await page.unrouteAll({ behavior: 'wait' })
       await button('Done').click()
       await button('Close without copying').click()

@@ -41,6 +41,11 @@ export interface Contender {
   readonly name: string
   /** What is switched on, for the table's legend. */
   readonly does: string
+  /**
+   * It answers so few calls that a turn has to be longer: the others would wait for it until their
+   * runtimes throw their compiled code away.
+   */
+  readonly isSlow?: true
   /** Leaves out what it cannot do in a time that anybody would wait, and what nobody asks of it. */
   readonly narrow?: (plan: Plan) => Plan
   /**

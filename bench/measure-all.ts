@@ -109,7 +109,7 @@ async function measureRound(run: Run, round: number): Promise<void> {
       upstream: secure,
       begin: async ({ running }) => await warmUpTls(running, folder),
       steps: Array.from({ length: TURNS }, () => async ({ running, note }: Standing) => {
-        await measureTlsUpstream(run.plan, run, running, note)
+        await measureTlsUpstream(run, running, note)
       }),
     },
   )
@@ -121,7 +121,6 @@ async function measureWhole(
   contenders: readonly Contender[],
 ): Promise<void> {
   const { folder, upstream, plan } = run
-  const turn = { seconds: plan.seconds, folder, upstream }
   console.log(`whole answers, round ${round + 1} of ${plan.rounds}`)
   await inTurn(run, contenders, {
     upstream: { url: upstream.url, folder, streams: false },
@@ -133,7 +132,9 @@ async function measureWhole(
     steps: [
       ...plan.loads.flatMap((load) =>
         Array.from({ length: TURNS }, () => async (one: Standing) => {
-          if (one.plan.loads.includes(load)) await measureLoad(load, turn, one.running, one.note)
+          if (!one.plan.loads.includes(load)) return
+          const { seconds } = one.plan
+          await measureLoad(load, { seconds, folder, upstream }, one.running, one.note)
         }),
       ),
       ...plan.paces
@@ -203,15 +204,26 @@ interface Turns {
 }
 
 /**
- * All contenders run at once, and in each step each is asked in its turn, within seconds of the
- * others: a machine that grows slower does so for all of them. They share one core, and those that
- * wait for their turn do nothing.
+ * Contenders run at once, and in each step each is asked in its turn, within seconds of the others: a
+ * machine that grows slower does so for all of them. They share one core, and those that wait for
+ * their turn do nothing. The slow ones have turns of their own afterwards.
  */
-async function inTurn(
+async function inTurn(run: Run, contenders: readonly Contender[], turns: Turns): Promise<void> {
+  const isSlow = (one: Contender) => one.isSlow === true
+  await takeTurns(
+    run,
+    contenders.filter((one) => !isSlow(one)),
+    turns,
+  )
+  await takeTurns(run, contenders.filter(isSlow), turns)
+}
+
+async function takeTurns(
   run: Run,
   contenders: readonly Contender[],
   { upstream, begin, steps }: Turns,
 ): Promise<void> {
+  if (contenders.length === 0) return
   const standing: Standing[] = []
   try {
     for (const contender of contenders)

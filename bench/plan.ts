@@ -2,7 +2,10 @@
 
 export interface Plan {
   readonly loads: readonly Load[]
-  /** Of one throughput measurement. */
+  /**
+   * Of one turn. Short, so that the next one comes soon: a runtime throws compiled code away that
+   * did not run for 15 to 20 seconds.
+   */
   readonly seconds: number
   readonly rounds: number
   /** At which the cost of a call and its latency are measured. */
@@ -47,7 +50,7 @@ export const WHOLE: Plan = {
     ...at(200 * KB, 64),
     ...at(1024 * KB, 64),
   ],
-  seconds: 2,
+  seconds: 1,
   rounds: 2,
   paces: [
     { perSecond: 10, seconds: 10, isEveryday: true },

@@ -22,6 +22,7 @@ const START_LIMIT_MS = 120_000
 export const litellm: Contender = {
   name: 'litellm',
   does: `litellm[proxy] ${VERSION} from PyPI on ${pythonVersion()}, one worker, a config.yaml with one model and a master key, which it does not start without; no database`,
+  isSlow: true,
   narrow,
   prepare: install,
   async start({ url, folder }) {
@@ -75,7 +76,7 @@ function narrow(plan: Plan): Plan {
     loads: plan.loads.filter(
       ({ bodyBytes, connections }) => bodyBytes <= 204_800 && connections <= 64,
     ),
-    seconds: 3 * plan.seconds,
+    seconds: 4,
     singleStreams: Math.min(50, plan.singleStreams),
     eventsOfStream: 0,
     openStreams: 0,

@@ -16,7 +16,8 @@ const FOLDER = '.cache/portkey'
 export const portkey: Contender = {
   name: 'portkey',
   does: `@portkey-ai/gateway ${VERSION} on Node ${nodeVersion()}; no key, no limit, no ledger`,
-  narrow: (plan) => within(plan, 300),
+  isSlow: true,
+  narrow: (plan) => ({ ...within(plan, 300), seconds: 2 }),
   prepare: install,
   async start({ url }) {
     const server = startPinned(

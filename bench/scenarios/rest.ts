@@ -3,7 +3,7 @@ import type { RunningContender } from '../contender.ts'
 
 /** A process that uses less of its core has nothing left over from the load before. */
 const IDLE_SHARE = 0.02
-const IDLE_LOOK_MS = 500
+const IDLE_LOOK_MS = 250
 const LONGEST_REST_MS = 20_000
 
 /** Until what a load left behind is done: rows on their way into a store, garbage, compilers. */

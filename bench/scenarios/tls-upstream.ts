@@ -1,11 +1,13 @@
 /** An upstream over TLS, as every real provider is, and 256 calls at once. */
 import { type RunningContender, WARM_UP_SECONDS } from '../contender.ts'
 import { measureThroughput } from '../measure-throughput.ts'
-import type { Note, Plan } from '../plan.ts'
+import type { Note } from '../plan.ts'
 import type { JsonUpstream } from '../upstream.ts'
 
 const CONNECTIONS = 256
 const WARM_UP = { bodyBytes: 1024, connections: 32, seconds: WARM_UP_SECONDS }
+/** Long enough for a call to time out. */
+const SECONDS = 4
 /** What wrk takes for lost by itself. */
 const TIMEOUT_SECONDS = 2
 
@@ -14,7 +16,6 @@ export async function warmUpTls(contender: RunningContender, folder: string): Pr
 }
 
 export async function measureTlsUpstream(
-  plan: Plan,
   { folder, upstream }: { readonly folder: string; readonly upstream: JsonUpstream },
   contender: RunningContender,
   note: Note,
@@ -23,8 +24,7 @@ export async function measureTlsUpstream(
   const measured = await measureThroughput(contender, {
     bodyBytes: 1024,
     connections: CONNECTIONS,
-    // Twice as long, so that a call can time out.
-    seconds: 2 * plan.seconds,
+    seconds: SECONDS,
     timeoutSeconds: TIMEOUT_SECONDS,
     folder,
   })

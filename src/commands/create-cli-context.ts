@@ -41,8 +41,10 @@ export function createCliContext(
     },
     async examine() {
       const { examine } = await import('../doctor/examine.ts')
+      const { ownHandles } = await import('../process/open-handles.ts')
       const { version, dependencies } = packageJson
-      return await examine({ environment, version, pinnedRuntime: dependencies.bun })
+      const openFiles = ownHandles()?.most
+      return await examine({ environment, version, pinnedRuntime: dependencies.bun, openFiles })
     },
   }
 }

@@ -2,7 +2,7 @@
  * The whole examination: the server where there is one, and this machine where it is the server's.
  * Changes nothing.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment } from '../config/environment.ts'
 import { SettingsError } from '../config/environment.ts'
@@ -36,18 +36,16 @@ export interface ExamineOptions {
   /** Of this command. */
   readonly version: string
   readonly pinnedRuntime: string
+  /** How many files this process may have open; undefined where the system does not say. */
+  readonly openFiles: number | undefined
 }
 
 export async function examine(options: ExamineOptions): Promise<readonly Finding[]> {
-  const { environment, version, pinnedRuntime } = options
+  const { environment, version, pinnedRuntime, openFiles } = options
   const folder = readDataFolder(environment)
   const holder = findHolder(folder)
   const url = environment.GATEHOUSE_URL || holder
-  const runtime = {
-    version: process.versions.bun,
-    pinnedVersion: pinnedRuntime,
-    openFiles: openFileLimit(),
-  }
+  const runtime = { version: process.versions.bun, pinnedVersion: pinnedRuntime, openFiles }
   const findings = [...checkVariables(environment), ...checkRuntime(runtime)]
   const server: ExaminedServer =
     url === undefined
@@ -264,14 +262,4 @@ function findHolder(folder: string): string | undefined {
     if (codeOf(error) !== 'EPERM') return undefined
   }
   return info.url
-}
-
-/** Linux only. */
-function openFileLimit(): number | undefined {
-  try {
-    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    return soft === undefined ? undefined : Number(soft)
-  } catch {
-    return undefined
-  }
 }

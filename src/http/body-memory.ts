@@ -9,7 +9,7 @@ export const LARGE_BODY_BYTES = 64 * 1024
 const LARGEST_PIECE_BYTES = 8 * 1024 * 1024
 /** That lie ready; a piece that would be more is freed. */
 const MOST_FREE_BYTES = 64 * 1024 * 1024
-/** What was not needed for so long is freed; milliseconds. */
+/** Memory that nobody needed for so long is freed; milliseconds. */
 const KEPT_MS = 5_000
 
 export class BodyMemory {

@@ -43,7 +43,7 @@ interface Token {
   readonly endsAtElapsed: number
 }
 
-/** Where an endpoint's address leads, for accounts that customers gave. */
+/** Tells where an endpoint's address leads, for accounts that customers gave. */
 export type Locate = AddressGuard['locate']
 
 interface GoogleTokenOptions {

@@ -1,7 +1,7 @@
 /**
  * Edits the top-level members of a JSON object in its bytes, so that all other bytes stay as they
- * were written: unknown fields, key order, number spelling; and lends the memory for the edited
- * bytes. It must not know which member means what.
+ * were written: unknown fields, key order, number spelling. It must not know which member means
+ * what.
  */
 
 import { isUtf8 } from 'node:buffer'

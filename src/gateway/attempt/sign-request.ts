@@ -20,7 +20,7 @@ export interface UnsignedRequest {
   readonly signal: LeaveSignal
   /** Milliseconds that this may take. */
   readonly withinMs: number
-  /** Where an address may lead that an account's own credential names. */
+  /** Tells where an address leads that an account's own credential names. */
   readonly locate: AddressGuard['locate']
 }
 

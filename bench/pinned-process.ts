@@ -20,6 +20,9 @@ export interface PinnedProcess {
   stop(): Promise<void>
 }
 
+/** By the kernel, also where the bench is killed: what it leaves behind would hold its port. */
+const ENDS_WITH_BENCH = ['setpriv', '--pdeathsig', 'TERM']
+
 /** @throws Error where something listens at its port already, which would be measured in its place */
 export function startPinned(
   core: string,
@@ -33,7 +36,7 @@ export function startPinned(
 ): PinnedProcess {
   if (options.port !== undefined) assertFree(options.port)
   const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn(['taskset', '-c', core, ...command], {
+  const child = Bun.spawn([...ENDS_WITH_BENCH, 'taskset', '-c', core, ...command], {
     env: { PATH, HOME, ...options.environment },
     ...(options.folder === undefined ? {} : { cwd: options.folder }),
     stdin: 'ignore',

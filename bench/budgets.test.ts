@@ -56,9 +56,3 @@ test('a missing measurement is marked as not measured, and counts as neither met
   expect(rowOf(rows, 'not measured')).toHaveLength(BUDGETS.length)
   expect(rows.join('\n')).not.toMatch(/\| met \||\*\*not met\*\*/)
 })
-
-test('rows that rest on shipping are marked, and the mark is explained', () => {
-  const rows = judge({})
-  expect(rowOf(rows, '\\*')).toHaveLength(5)
-  expect(rows.at(-1)).toStartWith('\\* Rests on how calls get from the journal into the store')
-})

@@ -20,7 +20,7 @@ import type { Results } from './report.ts'
 import { Samples } from './samples.ts'
 import { measureColdStarts } from './scenarios/cold-start.ts'
 import { measureStored } from './scenarios/stored.ts'
-import { STREAM_STEPS, warmUpStreams } from './scenarios/streams.ts'
+import { STREAM_STEPS } from './scenarios/streams.ts'
 import { measureTlsUpstream, warmUpTls } from './scenarios/tls-upstream.ts'
 import { measureWorkers } from './scenarios/two-workers.ts'
 import { measureAtPace, measureLoad, megabytes } from './scenarios/whole-answers.ts'
@@ -34,6 +34,9 @@ export type Part = (typeof PARTS)[number]
 const BEFORE_TLS: readonly Contender[] = [nginx, bare, bareSockets, gatehouse]
 /** Of each load, in each round. */
 const TURNS = 2
+/** Before those, where bodies have another size than those before: code of other branches is young. */
+const WARM_UP_TURNS = 2
+const WARM_UP_BYTES = 1024
 const WHEN_YOUNG: readonly Contender[] = [bareSockets, gatehouse]
 
 export interface Bench {
@@ -126,17 +129,21 @@ async function measureWhole(
     upstream: { url: upstream.url, folder, streams: false },
     async begin({ running, note }) {
       note('memory: idle, MB', megabytes(running))
-      const warmUp = { bodyBytes: 1024, connections: 64, seconds: WARM_UP_SECONDS, folder }
+      const warmUp = { bodyBytes: WARM_UP_BYTES, connections: 64, seconds: WARM_UP_SECONDS, folder }
       await measureThroughput(running, warmUp)
     },
     steps: [
-      ...plan.loads.flatMap((load) =>
-        Array.from({ length: TURNS }, () => async (one: Standing) => {
+      ...plan.loads.flatMap((load, place) => {
+        const turn = (isNoted: boolean) => async (one: Standing) => {
           if (!one.plan.loads.includes(load)) return
           const { seconds } = one.plan
-          await measureLoad(load, { seconds, folder, upstream }, one.running, one.note)
-        }),
-      ),
+          const note = isNoted ? one.note : () => {}
+          await measureLoad(load, { seconds, folder, upstream }, one.running, note)
+        }
+        const before = plan.loads[place - 1]?.bodyBytes ?? WARM_UP_BYTES
+        const warmUps = load.bodyBytes === before ? 0 : WARM_UP_TURNS
+        return Array.from({ length: warmUps + TURNS }, (_, index) => turn(index >= warmUps))
+      }),
       ...plan.paces
         .filter(({ isEveryday = false }) => round === 0 || !isEveryday)
         .map((pace) => async (one: Standing) => {
@@ -156,7 +163,7 @@ async function measureStreams(run: Run): Promise<void> {
       console.log(`streams, round ${round + 1} of ${plan.rounds}`)
       await inTurn(run, [...run.contenders, ...others], {
         upstream: { url: paced.url, folder, streams: true },
-        begin: async ({ plan, running }) => await warmUpStreams({ plan, contender: running }),
+        begin: async () => {},
         steps: STREAM_STEPS.map((measure) => async ({ plan, running, note }: Standing) => {
           await measure({ plan, contender: running, upstreamUrl: paced.url, note })
         }),

@@ -60,7 +60,7 @@ export const WHOLE: Plan = {
     { perSecond: 3000, seconds: 3 },
   ],
   youngSeconds: 60,
-  singleStreams: 400,
+  singleStreams: 1000,
   eventsOfStream: 1000,
   openStreams: 1000,
   aborts: 2000,

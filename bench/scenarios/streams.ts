@@ -9,8 +9,12 @@ import type { Note, Plan } from '../plan.ts'
 import { rest } from './rest.ts'
 
 const AT_ONCE = 50
-/** Some thousand calls: compilers work through what each runs once at its hundredth call. */
-const WARM_UP_MS = 4_000
+/**
+ * Some thousand calls: compilers work through what each runs once at its hundredth call. In turns, as
+ * everything: what did not run for 15 seconds is thrown away.
+ */
+const WARM_UP_TURNS = 5
+const WARM_UP_TURN_MS = 1_000
 const WARM_UP_AT_ONCE = 4
 
 export interface StreamStep {
@@ -22,12 +26,29 @@ export interface StreamStep {
 
 /** One after the other, each of them for all contenders in turn. */
 export const STREAM_STEPS: readonly ((step: StreamStep) => Promise<void>)[] = [
+  warmUpEvents,
+  ...Array.from({ length: WARM_UP_TURNS }, () => warmUpBeginnings),
   measureFirstEvents,
   measureShortStreams,
   measureLongStreams,
-  measureOpenStreams,
   measureLeavingClients,
+  // It takes five seconds of each.
+  measureOpenStreams,
 ]
+
+/** What a process costs while it is young has rows of its own (young-process.ts). */
+async function warmUpEvents({ plan, contender }: StreamStep): Promise<void> {
+  // Half as long where events are dear.
+  const events = plan.eventsOfStream > 0 ? 200 : 100
+  await measureStreams(contender, { streams: AT_ONCE, events, everyMs: 1 })
+}
+
+async function warmUpBeginnings({ contender }: StreamStep): Promise<void> {
+  const until = performance.now() + WARM_UP_TURN_MS
+  while (performance.now() < until)
+    await measureStreams(contender, { streams: WARM_UP_AT_ONCE, events: 1, everyMs: 1 })
+  await rest(contender)
+}
 
 async function measureFirstEvents({ plan, contender, note }: StreamStep): Promise<void> {
   const firstEvents: number[] = []
@@ -63,35 +84,21 @@ async function measureLongStreams({ plan, contender, note }: StreamStep): Promis
 
 async function measureOpenStreams({ plan, contender, note }: StreamStep): Promise<void> {
   const { openStreams: streams } = plan
-  if (contender.process === undefined || streams === 0) return
-  const many = await measureStreams(contender, { streams, events: 50, everyMs: 100 })
-  failIfCut(many)
-  note(`${streams.toLocaleString('en-US')} open streams: memory, MB`, many.residentBytes / 1e6)
-}
-
-async function measureLeavingClients(step: StreamStep): Promise<void> {
-  const { plan, contender, upstreamUrl, note } = step
   if (contender.process === undefined) return
-  if (plan.aborts > 0) {
-    const aborts = await measureAborts(contender, upstreamUrl, plan.aborts)
-    note('client leaves after the first event: CPU µs', aborts.cpuMicrosPerAbort)
-    note('client leaves: ms until the upstream is let go, all of them', aborts.releasedAfterMs)
+  if (streams > 0) {
+    const many = await measureStreams(contender, { streams, events: 50, everyMs: 100 })
+    failIfCut(many)
+    note(`${streams.toLocaleString('en-US')} open streams: memory, MB`, many.residentBytes / 1e6)
   }
   note('memory: after streams and aborts, MB', contender.process.residentBytes() / 1e6)
 }
 
-/** What a process costs while it is young has rows of its own (young-process.ts). */
-export async function warmUpStreams({
-  plan,
-  contender,
-}: Pick<StreamStep, 'plan' | 'contender'>): Promise<void> {
-  // Half as long where events are dear.
-  const events = plan.eventsOfStream > 0 ? 200 : 100
-  await measureStreams(contender, { streams: AT_ONCE, events, everyMs: 1 })
-  const until = performance.now() + WARM_UP_MS
-  while (performance.now() < until)
-    await measureStreams(contender, { streams: WARM_UP_AT_ONCE, events: 1, everyMs: 1 })
-  await rest(contender)
+async function measureLeavingClients(step: StreamStep): Promise<void> {
+  const { plan, contender, upstreamUrl, note } = step
+  if (contender.process === undefined || plan.aborts === 0) return
+  const aborts = await measureAborts(contender, upstreamUrl, plan.aborts)
+  note('client leaves after the first event: CPU µs', aborts.cpuMicrosPerAbort)
+  note('client leaves: ms until the upstream is let go, all of them', aborts.releasedAfterMs)
 }
 
 function failIfCut({ failed }: Streams): void {

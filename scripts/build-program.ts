@@ -5,6 +5,7 @@
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { recordBytecodeOrder } from './record-bytecode-order.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 
@@ -38,29 +39,40 @@ export async function buildProgram(path: string, target?: string): Promise<Built
   try {
     const entry = join(folder, 'program-entry.ts')
     writeFileSync(entry, entryText(files))
+    // Twice: a start reads parsed code from the file, by the page, and of the functions in each page
+    // few are used, unless those that a run used stand together. The order is the same on machines
+    // of other kinds.
+    const [recorded, bytecodeOrder] = [join(folder, 'recorded'), join(folder, 'bytecode-order')]
+    await bundle(entry, { outfile: recorded })
+    await recordBytecodeOrder(recorded, bytecodeOrder)
     const outfile = join(folder, basename(path))
-    await Bun.build({
-      entrypoints: [entry],
-      root: HOUSE,
-      // The names under which they are read: their paths from here.
-      naming: { asset: '[dir]/[name].[ext]' },
-      minify: { whitespace: true, syntax: true, identifiers: false },
-      sourcemap: 'inline',
-      // A start reads what it runs, and finds it parsed: without these two, --version parses
-      // everything (220 ms of processor time; 25 with them).
-      splitting: true,
-      bytecode: true,
-      format: 'esm',
-      compile: {
-        outfile,
-        ...(target === undefined ? {} : { target: target as Bun.Build.CompileTarget }),
-      },
+    await bundle(entry, {
+      outfile,
+      bytecodeOrder,
+      ...(target === undefined ? {} : { target: target as Bun.Build.CompileTarget }),
     })
     renameSync(outfile, path)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
   return { path, shipped: files.length }
+}
+
+async function bundle(entry: string, compile: Bun.CompileBuildOptions): Promise<void> {
+  await Bun.build({
+    entrypoints: [entry],
+    root: HOUSE,
+    // The names under which they are read: their paths from here.
+    naming: { asset: '[dir]/[name].[ext]' },
+    minify: { whitespace: true, syntax: true, identifiers: false },
+    sourcemap: 'inline',
+    // A start reads what it runs, and finds it parsed: without these two, --version parses
+    // everything (220 ms of processor time; 25 with them).
+    splitting: true,
+    bytecode: true,
+    format: 'esm',
+    compile,
+  })
 }
 
 function entryText(files: readonly string[]): string {

@@ -1,0 +1,77 @@
+/**
+ * Runs a program as its users do and has the runtime write down which of its functions it used: a
+ * server that starts, gets its gate, relays two calls and ends. Knows nothing of how the program
+ * was made.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startSandbox } from '../src/sandbox/start-sandbox.ts'
+
+const LISTENING = /listening on (http:\/\/\S+)/
+const KEY = `sk-svc-${'0'.repeat(64)}`
+const GATE = 'recorded'
+
+/** @throws where the program does not serve as it should */
+export async function recordBytecodeOrder(program: string, recordPath: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-record-'))
+  const sandbox = startSandbox()
+  const server = Bun.spawn([program, 'serve'], {
+    cwd: folder,
+    env: {
+      PATH: process.env.PATH ?? '',
+      BUN_BYTECODE_ORDER_OUT: recordPath,
+      GATEHOUSE_HOST: '127.0.0.1',
+      GATEHOUSE_PORT: '0',
+      GATEHOUSE_DATA_DIR: folder,
+      GATEHOUSE_BOOTSTRAP_KEY: KEY,
+      GATEHOUSE_LOG_LEVEL: 'warn',
+      OPENAI_API_KEY: 'any',
+      OPENAI_BASE_URL: `${sandbox.url}/v1`,
+    },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  try {
+    const url = await readAddress(server.stdout)
+    await makeCalls(url)
+    server.kill('SIGTERM')
+    const exitCode = await server.exited
+    if (exitCode !== 0) throw new Error(`the recorded program ended with code ${exitCode}`)
+  } finally {
+    server.kill('SIGKILL')
+    await server.exited
+    await sandbox.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function readAddress(output: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of output) {
+    text += decoder.decode(chunk, { stream: true })
+    const address = LISTENING.exec(text)?.[1]
+    if (address !== undefined) return address
+  }
+  throw new Error(`the program to be recorded did not start: ${text}`)
+}
+
+async function makeCalls(url: string): Promise<void> {
+  await post(`${url}/v1/gates`, { id: GATE, targets: [{ model: 'openai/echo' }] })
+  const messages = [{ role: 'user', content: 'hello' }]
+  for (const stream of [false, true]) {
+    await post(`${url}/v1/chat/completions`, { model: GATE, stream, messages })
+  }
+}
+
+async function post(url: string, body: object): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const answer = await response.text()
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${answer}`)
+}

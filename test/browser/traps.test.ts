@@ -3,7 +3,7 @@
  * the real server.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Page, Route } from 'playwright-core'
+import type { Locator, Page, Route } from 'playwright-core'
 import {
   BROWSER_TEST_TIMEOUT_MS,
   copyShownOnce,
@@ -937,6 +937,28 @@ test('the longest names, in one word, keep everything beside them in sight', asy
     for (const found of (await page.evaluate(TOO_WIDE)) as string[]) wide.push(`${path}: ${found}`)
   }
   expect(wide).toEqual([])
+})
+
+test('on a phone the longest address of a webhook leaves its buttons and its removal in sight', async () => {
+  const url = `https://hooks.example.com/${'h'.repeat(1974)}`
+  const body = { url, events: ['budget.exhausted'] }
+  expect((await controlPlaneCall(gatehouse, 'POST', '/v1/webhooks', body)).status).toBe(201)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/dashboard/settings/webhooks')
+  const remove = page.getByRole('button', { name: `Delete ${url}` })
+  await remove.waitFor()
+  const bottomOf = async (shown: Locator) => {
+    const box = await shown.boundingBox()
+    return (box?.y ?? Number.POSITIVE_INFINITY) + (box?.height ?? 0)
+  }
+  expect(await bottomOf(remove)).toBeLessThan(844)
+  await remove.click()
+  const confirm = page.getByRole('alertdialog').getByRole('button', { name: 'Delete the webhook' })
+  await confirm.waitFor()
+  expect(await bottomOf(confirm)).toBeLessThan(844)
+  await confirm.click()
+  await remove.waitFor({ state: 'detached' })
+  await page.setViewportSize({ width: 1280, height: 900 })
 })
 
 /** Facts of rows that are not wholly in sight: beside the screen, or beneath another cell. */

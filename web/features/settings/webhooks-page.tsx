@@ -93,8 +93,10 @@ function DeleteWebhookDialog({
       change={remove}
     >
       <p>
-        <code className="font-mono text-[13px] break-all text-ink">{webhook.url}</code> gets no more
-        events, not even those on their way. To pause it, switch it off instead.
+        <code title={webhook.url} className="line-clamp-3 font-mono text-[13px] break-all text-ink">
+          {webhook.url}
+        </code>{' '}
+        gets no more events, not even those on their way. To pause it, switch it off instead.
       </p>
     </ConfirmChange>
   )
@@ -124,7 +126,12 @@ function WebhookItem({
     <li aria-label={webhook.url} className="flex flex-col gap-3 px-5 py-4">
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <div className="min-w-0 flex-1 basis-72">
-          <p className="font-mono text-[13px] font-medium break-all text-ink">{webhook.url}</p>
+          <p
+            title={webhook.url}
+            className="line-clamp-3 font-mono text-[13px] font-medium break-all text-ink"
+          >
+            {webhook.url}
+          </p>
           <p className="mt-2 flex flex-wrap gap-1.5">
             {webhook.events.map((event) => (
               <span key={event} title={EVENT_WORDS[event]}>

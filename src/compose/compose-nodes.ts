@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Settings } from '../config/settings.ts'
+import { compareSharedSettings, type SharedSettings } from '../config/shared-settings.ts'
 import { reasonAway } from '../core/errors.ts'
 import type { Freshness } from '../gateway/ports.ts'
 import type { RedisStoreState } from '../redis/redis-store.ts'
@@ -91,6 +92,7 @@ export async function composeNode(
     // Nobody waits for a node that serves whatever it misses.
     graceMs: storeOutage.choice === 'open' ? 0 : storeOutage.graceMs,
     needsRedis: redis !== undefined && storeOutage.choice === 'grace',
+    settings: settings.shared,
   }
   const feed = new ChangeFeed(session, row, installationId)
   let appliedSeq: number
@@ -129,6 +131,9 @@ export async function composeNode(
       })
       freshness = joined
       await joined.start()
+      await reportDifferences(log, feed, settings.shared).catch((error: unknown) =>
+        log.warn({ err: error }, 'settings: those of other nodes could not be read'),
+      )
       const confirmation = new ChangeConfirmation({
         feed,
         fallback,
@@ -154,6 +159,25 @@ export async function composeNode(
       await session.close()
     },
   }
+}
+
+/** A node that differs serves all the same: a setting may be on its way from node to node. */
+async function reportDifferences(
+  log: Log,
+  feed: ChangeFeed,
+  shared: SharedSettings,
+): Promise<void> {
+  const reported = new Set<string>()
+  for (const { id, host, settings } of await feed.settingsOfOthers())
+    for (const { setting, here, there } of compareSharedSettings(shared, settings)) {
+      // Of ten nodes that agree with each other, one is enough.
+      if (reported.has(`${setting} ${there}`)) continue
+      reported.add(`${setting} ${there}`)
+      log.warn(
+        { setting, here, there, node: id, host },
+        'settings: another node on this database has another value, and all have to have the same',
+      )
+    }
 }
 
 function reportChange(log: Log, state: FreshnessState, error: unknown): void {

@@ -21,6 +21,16 @@ export function readSetting<Name extends DefaultedName>(
   )
 }
 
+/**
+ * As people may read it, whether it was given or not: nothing of a secret but that there is one.
+ * @throws SettingsError naming the variable
+ */
+export function showSetting(environment: Environment, name: SettingName): string {
+  const value = readGiven(environment, name) ?? defaultOf(environment, SETTINGS[name])
+  if (value === undefined) return 'not set'
+  return value instanceof Secret ? 'set' : String(value)
+}
+
 function defaultOf(environment: Environment, { defaultWith, default: fallback }: Setting): unknown {
   return defaultWith !== undefined && environment[defaultWith.setting]
     ? defaultWith.default

@@ -84,6 +84,8 @@ interface Described {
   readonly sentence: string
   /** More of it in Markdown, for the page alone; links begin in `docs/`. */
   readonly note?: string
+  /** Nodes on one Postgres compare it, and report where it differs (docs/decisions/0086). */
+  readonly isShared?: true
 }
 
 /** The default where another setting is given. */

@@ -20,6 +20,7 @@ import { type DefaultedName, readGiven, readSetting } from './read-setting.ts'
 import { type RedisSettings, readRedisSettings } from './redis-settings.ts'
 import { proxySettings } from './setting-table/upstreams.ts'
 import { unknownVariables } from './setting-table.ts'
+import { type SharedSettings, showSharedSettings } from './shared-settings.ts'
 import { readTelemetrySettings, type TelemetrySettings } from './telemetry-settings.ts'
 import { readUserSettings, type UserSettings } from './user-settings.ts'
 
@@ -38,6 +39,8 @@ export interface Settings extends ProviderSettings {
   readonly redis: RedisSettings | undefined
   /** Of several on one Postgres. */
   readonly nodes: NodeSettings
+  /** What all nodes on one Postgres are to say alike. */
+  readonly shared: SharedSettings
   readonly bootstrapKey: Secret | undefined
   readonly masterKeys: MasterKeyVariables
   readonly logLevel: string
@@ -136,6 +139,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     database: readDatabaseSettings(environment),
     redis: readRedisSettings(environment),
     nodes: readNodeSettings(environment),
+    shared: showSharedSettings(environment, plans),
     bootstrapKey: readGiven(environment, 'GATEHOUSE_BOOTSTRAP_KEY'),
     masterKeys: readMasterKeyVariables(environment),
     logLevel:

@@ -3,6 +3,7 @@
  * which gates are in it. Writes nothing.
  */
 import { type Kysely, sql } from 'kysely'
+import type { SharedSettings } from '../config/shared-settings.ts'
 import {
   describeStore,
   openDatabase,
@@ -13,15 +14,22 @@ import { listApplied } from '../store/migrations/migrations.ts'
 import { listStepNotes } from '../store/migrations/newer-steps.ts'
 import type { Schema } from '../store/schema.ts'
 import { checkSteps, type ExaminedDatabase, toExamined } from './check-database.ts'
+import { checkNodes } from './check-nodes.ts'
 import { type Finding, findingsOf, messageOf } from './finding.ts'
 
 const { fail, ok, warn } = findingsOf('database')
 const OLDEST_VERSION = 15
 
-export async function checkPostgres(location: PostgresLocation): Promise<ExaminedDatabase> {
+/** @param shared what this machine's settings say; undefined: they are wrong */
+export async function checkPostgres(
+  location: PostgresLocation,
+  shared: SharedSettings | undefined,
+): Promise<ExaminedDatabase> {
   const database = await openDatabase(location)
   try {
-    return await examine(database, describeStore(location))
+    const { findings, ...rest } = await examine(database, describeStore(location))
+    const ofNodes = shared === undefined ? [] : await checkNodes(database, shared)
+    return { ...rest, findings: [...findings, ...ofNodes] }
   } catch (error) {
     const finding: Finding = fail(
       messageOf(error),

@@ -11,6 +11,7 @@ import { findMasterKeys } from '../config/master-key.ts'
 import { MasterKeyError } from '../config/master-key-variables.ts'
 import type { Settings } from '../config/settings.ts'
 import { readDataFolder } from '../config/settings.ts'
+import type { SharedSettings } from '../config/shared-settings.ts'
 import { objectionToWorkers } from '../config/worker-settings.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
@@ -103,7 +104,9 @@ async function examineMachine(
   // The wrong setting may have nothing to do with the database.
   const given = settings ?? { dataFolder: folder, database: undefined }
   const isLocated = settings !== undefined || !environment.DATABASE_URL
-  const database = isLocated ? await examineDatabase(locateStore(given), findings) : UNEXAMINED
+  const database = isLocated
+    ? await examineDatabase(locateStore(given), settings?.shared, findings)
+    : UNEXAMINED
   if (settings !== undefined) {
     findings.push(...checkUnpricedPlans(settings.plans))
     findings.push(...checkPlans(settings.plans, settings.users.signUp === 'open'))
@@ -145,10 +148,11 @@ const UNEXAMINED: ExaminedDatabase = { findings: [], gates: undefined, ownKeys: 
 
 async function examineDatabase(
   location: StoreLocation,
+  shared: SharedSettings | undefined,
   findings: Finding[],
 ): Promise<ExaminedDatabase> {
   const outcome = await guard('database', () =>
-    'path' in location ? checkDatabase(location.path) : checkPostgres(location),
+    'path' in location ? checkDatabase(location.path) : checkPostgres(location, shared),
   )
   if ('found' in outcome) {
     findings.push(...outcome.found.findings)

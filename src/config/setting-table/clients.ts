@@ -45,6 +45,7 @@ export const clientSettings = {
   }),
   GATEHOUSE_REVOKED_CALLS_MS: defineSetting(milliseconds(), {
     default: 2_000,
+    isShared: true,
     sentence:
       'the longest that a running call goes on after its key was deleted or has expired, or its ' +
       'session ended',

@@ -4,6 +4,7 @@ import { choice, days, defineSetting, milliseconds } from '../setting-type.ts'
 export const ledgerSettings = {
   GATEHOUSE_LEDGER_FAILURE: defineSetting(choice(['closed', 'open']), {
     default: 'closed',
+    isShared: true,
     sentence: 'closed: refuse calls while usage cannot be written down; open: serve them',
   }),
   GATEHOUSE_SHIP_INTERVAL_MS: defineSetting(milliseconds(10, 60_000), {
@@ -13,6 +14,7 @@ export const ledgerSettings = {
   }),
   GATEHOUSE_RETENTION_DAYS: defineSetting(days, {
     default: 30,
+    isShared: true,
     sentence: 'how long single calls stay in the log; what they add up to is kept',
     note:
       'Old ones are deleted once an hour, 200 at a time ' +
@@ -22,6 +24,7 @@ export const ledgerSettings = {
     { ...days, min: 0 },
     {
       default: 0,
+      isShared: true,
       sentence: 'how long sums by the hour are kept (15 days or more); 0: for ever',
       note:
         'Those of a day become one, once an hour, a day of an account at a time; sums by the day ' +
@@ -33,6 +36,7 @@ export const ledgerSettings = {
   ),
   GATEHOUSE_AUDIT_RETENTION_DAYS: defineSetting(days, {
     default: 365,
+    isShared: true,
     sentence: 'how long the audit log is kept',
     note:
       'Older rows are deleted once an hour, 50 at a time ' +

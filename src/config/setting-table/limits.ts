@@ -12,6 +12,7 @@ const OF_ONE_ACCOUNT =
 const capSetting = ({ of, most }: Cap) =>
   defineSetting(cap, {
     default: most,
+    isShared: true,
     sentence: `${of} that one account may have`,
     note: OF_ONE_ACCOUNT,
   })
@@ -23,11 +24,13 @@ const capSettings = Object.fromEntries(
 export const limitSettings = {
   GATEHOUSE_REQUESTS_PER_MINUTE: defineSetting(count(1), {
     without: "the plan's",
+    isShared: true,
     sentence: 'calls that one key may make a minute, whatever its plan says',
     note: '[Plans](guides/limits.md)',
   }),
   GATEHOUSE_CONCURRENT_CALLS: defineSetting(count(1), {
     without: "the plan's",
+    isShared: true,
     sentence: 'calls that one key may have open at once, whatever its plan says',
   }),
   ...capSettings,

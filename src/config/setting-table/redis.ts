@@ -12,6 +12,7 @@ const OUTAGE_CHOICES = ['share', 'open', 'closed'] as const
 export const redisSettings = {
   REDIS_URL: defineSetting(secret, {
     without: 'none, this node counts alone',
+    isShared: true,
     sentence: 'Redis or Valkey for what nodes share: redis[s]://[user:password@]host:port[/db]',
     note:
       'Several hosts, separated by commas, are a Cluster, `redis[s]+sentinel://…/master` are ' +
@@ -26,7 +27,7 @@ export const redisSettings = {
         is: 'up to 64 letters, digits, dots, underscores, colons and hyphens',
       },
     },
-    { default: 'gatehouse', sentence: 'in front of every key in Redis' },
+    { default: 'gatehouse', isShared: true, sentence: 'in front of every key in Redis' },
   ),
   GATEHOUSE_REDIS_TIMEOUT_MS: defineSetting(milliseconds(), {
     default: 500,
@@ -34,12 +35,14 @@ export const redisSettings = {
   }),
   GATEHOUSE_LIMITS_OUTAGE: defineSetting(choice(OUTAGE_CHOICES), {
     default: 'share',
+    isShared: true,
     sentence:
       'limits while Redis is away: share (each node its part), open (none) or ' +
       'closed (calls are refused)',
   }),
   GATEHOUSE_LIMITS_GRACE_MS: defineSetting(milliseconds(), {
     without: 'never',
+    isShared: true,
     sentence: 'time without Redis after which calls with limits are refused in any case',
   }),
 }

@@ -28,6 +28,7 @@ export const storeSettings = {
   // Shorter than the time of an answer, nobody could keep a lease.
   GATEHOUSE_LEASE_MS: defineSetting(milliseconds(300), {
     default: 3_000,
+    isShared: true,
     sentence: 'how long a node on Postgres may serve from memory without having asked for changes',
     note:
       'The same on all nodes ([changes and ' +
@@ -35,6 +36,7 @@ export const storeSettings = {
   }),
   GATEHOUSE_STORE_OUTAGE: defineSetting(choice(STORE_OUTAGE_CHOICES), {
     default: 'grace',
+    isShared: true,
     sentence:
       'calls while Postgres is away: grace (while no change can be missed), closed (refused) ' +
       'or open (served)',
@@ -46,6 +48,7 @@ export const storeSettings = {
     default: 60_000,
     // Redis tells a node what has changed meanwhile.
     defaultWith: { setting: 'REDIS_URL', default: 600_000 },
+    isShared: true,
     sentence: 'longest time that calls are served without Postgres',
   }),
 }

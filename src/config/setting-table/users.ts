@@ -21,12 +21,14 @@ const headerName: TextType = {
 export const userSettings = {
   GATEHOUSE_SIGN_UP: defineSetting(choice(['invitation', 'open', 'closed']), {
     default: 'invitation',
+    isShared: true,
     sentence:
       'who may create a user: invitation, open (each with an account of their own) or closed',
     note: '[Users](guides/users.md)',
   }),
   GATEHOUSE_PUBLIC_URL: defineSetting(origin, {
     without: 'the one asked for',
+    isShared: true,
     sentence: 'address at which browsers reach the gateway, such as https://gatehouse.example',
     note:
       'Needed behind a proxy that ends https, and for OpenID Connect. With https, cookies are ' +
@@ -43,11 +45,13 @@ export const userSettings = {
   }),
   GATEHOUSE_OIDC_ISSUER: defineSetting(issuer, {
     without: 'none',
+    isShared: true,
     sentence: 'address of an OpenID Connect provider to sign in with',
     note: 'Its redirect address is `<GATEHOUSE_PUBLIC_URL>/v1/auth/callback/oidc`',
   }),
   GATEHOUSE_OIDC_CLIENT_ID: defineSetting(text, {
     without: 'none',
+    isShared: true,
     sentence: 'as what the gateway is known to that provider',
   }),
   GATEHOUSE_OIDC_CLIENT_SECRET: defineSetting(secret, {

@@ -21,6 +21,7 @@ const NODE: NodeRow = {
   leaseMs: 10_000,
   graceMs: 0,
   needsRedis: false,
+  settings: {},
 }
 
 describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
@@ -86,6 +87,18 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     createdBy: null,
     expiresAt: null,
     previous: null,
+  })
+
+  test('the settings of a node are those of the process that has its row now', async () => {
+    const reader = await open({ id: 'node_b' })
+    const first = await open({ settings: { A: '1' } })
+    await first.register(0)
+    expect(await reader.settingsOfOthers()).toEqual([
+      { id: 'node_a', host: 'here', settings: { A: '1' } },
+    ])
+    // As a version does that knows nothing of the column.
+    await created.run("UPDATE nodes SET incarnation = 'older' WHERE id = 'node_a'")
+    expect(await reader.settingsOfOthers()).toEqual([])
   })
 
   test('its questions wait for one another whatever the isolation that the database begins with', async () => {

@@ -30,6 +30,18 @@ export interface NodeRow {
   readonly graceMs: number
   /** Within the grace it serves only what Redis vouches for. */
   readonly needsRedis: boolean
+  /** Those that all nodes have to share, without secrets. */
+  readonly settings: NodeSettings
+}
+
+/** By their names, as people read them. */
+export type NodeSettings = Readonly<Record<string, string>>
+
+/** Another node, by what it says of its settings. */
+export interface NodeWithSettings {
+  readonly id: string
+  readonly host: string
+  readonly settings: NodeSettings
 }
 
 /** The database is another installation's now: what it holds is not what this node serves. */
@@ -54,6 +66,25 @@ interface Counted {
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
 const CLOCK_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 const HOUR_MS = 3_600_000
+
+/** A node says that it is there several times in a lease, which is some seconds. */
+export const SEEN_MS = 60_000
+
+export interface SettingsRow {
+  readonly id: string
+  readonly incarnation: string
+  readonly host: string
+  readonly settings: string | null
+}
+
+/** What the processes that have the rows now said of their settings. */
+export function readNodeSettings(rows: readonly SettingsRow[]): NodeWithSettings[] {
+  return rows.flatMap(({ id, incarnation, host, settings: text }) => {
+    if (text === null) return []
+    const said = JSON.parse(text) as { incarnation: string; settings: NodeSettings }
+    return said.incarnation === incarnation ? [{ id, host, settings: said.settings }] : []
+  })
+}
 
 export class ChangeFeed {
   readonly #session: Pick<PostgresSession, 'query'>
@@ -114,16 +145,20 @@ export class ChangeFeed {
 
   /** Makes this node's row, or takes over the one of the process before it. It gives no lease. */
   async register(appliedSeq: number): Promise<void> {
-    const { incarnation, host, version, needsRedis } = this.#node
+    const { incarnation, host, version, needsRedis, settings } = this.#node
     // A copy of the data folder serves elsewhere: two must not answer for each other.
     if (this.#isRegistered && (await this.#isTaken())) this.#id = `${this.#node.id}-${incarnation}`
     await this.#session.query(
-      `INSERT INTO nodes (id, incarnation, host, version, started_at, last_seen, applied_seq, lease_until, grace_until, needs_redis)
-       VALUES ($1, $2, $3, $4, ${NOW_MS}, ${NOW_MS}, $5, 0, 0, $6)
+      `INSERT INTO nodes (id, incarnation, host, version, started_at, last_seen, applied_seq, lease_until, grace_until, needs_redis, settings)
+       VALUES ($1, $2, $3, $4, ${NOW_MS}, ${NOW_MS}, $5, 0, 0, $6, $7)
        ON CONFLICT (id) DO UPDATE SET incarnation = excluded.incarnation, host = excluded.host, version = excluded.version,
          started_at = excluded.started_at, last_seen = excluded.last_seen, applied_seq = excluded.applied_seq,
-         needs_redis = excluded.needs_redis`,
-      [this.#id, incarnation, host, version, appliedSeq, needsRedis ? 1 : 0],
+         needs_redis = excluded.needs_redis, settings = excluded.settings`,
+      [
+        ...[this.#id, incarnation, host, version, appliedSeq, needsRedis ? 1 : 0],
+        // An older version that takes the row over leaves the column as it is.
+        JSON.stringify({ incarnation, settings }),
+      ],
     )
     this.#isRegistered = true
   }
@@ -153,6 +188,16 @@ export class ChangeFeed {
       [this.#id, seq],
     )
     return rows.map((row) => ({ ...row, needsRedis: row.needsRedis === 1 }))
+  }
+
+  /** The other nodes that are there, but for those of versions that say nothing of it. */
+  async settingsOfOthers(): Promise<NodeWithSettings[]> {
+    const rows = await this.#session.query<SettingsRow>(
+      `SELECT id, incarnation, host, settings FROM nodes
+       WHERE id <> $1 AND last_seen > ${CLOCK_MS} - $2 AND settings IS NOT NULL ORDER BY id`,
+      [this.#id, SEEN_MS],
+    )
+    return readNodeSettings(rows)
   }
 
   /** Nobody waits for this node any more: it must not serve after this. */

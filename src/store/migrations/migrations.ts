@@ -29,6 +29,7 @@ import {
   TABLE_PATIENCE_MS,
   withNote,
 } from './newer-steps.ts'
+import { nodeSettings } from './node-settings-migration.ts'
 import { ownedModelCredential } from './owned-model-credential-migration.ts'
 import { ownedModelFim } from './owned-model-fim-migration.ts'
 import { ownedModelProbes } from './owned-model-probes-migration.ts'
@@ -204,6 +205,7 @@ export const migrations: Steps = {
   '0034_calls_in_order': callsInOrder,
   '0035_folded_hours': foldedHours,
   '0036_delivery_accounts': deliveryAccounts,
+  '0037_node_settings': nodeSettings,
 }
 
 /**

@@ -1,0 +1,49 @@
+/**
+ * The settings that have to be the same on all nodes of one store, in a form to be stored, compared
+ * and shown. Knows no store, and shows no secret.
+ */
+import { createHash } from 'node:crypto'
+import type { PlansSection } from '../core/plan.ts'
+import type { Environment } from './environment.ts'
+import { showSetting } from './read-setting.ts'
+import { SETTINGS, type SettingName } from './setting-table.ts'
+import type { Setting } from './setting-type.ts'
+
+/** By the name of the variable; nodes of other versions may have others. */
+export type SharedSettings = Readonly<Record<string, string>>
+
+/** The configuration file's, by a sign of what they say. */
+const PLANS = 'plans'
+
+const NAMES = Object.entries<Setting>(SETTINGS)
+  .filter(([, { isShared }]) => isShared)
+  .map(([name]) => name as SettingName)
+
+/** @throws SettingsError naming the variable that is wrong */
+export function showSharedSettings(
+  environment: Environment,
+  plans: PlansSection | undefined,
+): SharedSettings {
+  return {
+    ...Object.fromEntries(NAMES.map((name) => [name, showSetting(environment, name)])),
+    [PLANS]: plans === undefined ? 'built in' : signOf(plans),
+  }
+}
+
+function signOf(plans: PlansSection): string {
+  return createHash('sha256').update(JSON.stringify(plans)).digest('hex').slice(0, 8)
+}
+
+export interface Difference {
+  readonly setting: string
+  readonly here: string
+  readonly there: string
+}
+
+/** @returns nothing of settings that only one of the two knows */
+export function compareSharedSettings(here: SharedSettings, there: SharedSettings): Difference[] {
+  return Object.entries(here).flatMap(([setting, value]) => {
+    const other = there[setting]
+    return other === undefined || other === value ? [] : [{ setting, here: value, there: other }]
+  })
+}

@@ -6,7 +6,7 @@
 import { GatewayError } from '../core/errors.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
-import { WantedNames } from '../wire/json-scan.ts'
+import { skipValue, toJsonText, WantedNames } from '../wire/json-scan.ts'
 import type { Target } from './plan/compile-target.ts'
 
 // Some vendors take more from a body than the gate has chosen: other models, at another price than
@@ -59,7 +59,8 @@ export const INPUT = 'input'
 
 /**
  * The types of those of a request's tools that begin with one of these; a function of the caller's
- * own may have such a name. Parses the tools only where one of the types may be in them.
+ * own may have such a name. Parses the tools only where one of the types may be in them. Where one
+ * of their members is there twice, the vendor may read the other: then any of them may be asked for.
  * @param options `isInput`: looks for them among the items of the input too
  */
 export function findTools(
@@ -69,6 +70,7 @@ export function findTools(
 ): readonly string[] {
   const given = readList(body, TOOLS, types)
   const items = isInput ? readList(body, INPUT, types) : NOTHING
+  if (given === MEMBER_TWICE || items === MEMBER_TWICE) return types
   return given.length === 0 && items.length === 0 ? NO_TYPES : listTypes(given, items, types)
 }
 
@@ -99,6 +101,8 @@ function typeOf(tool: unknown): unknown {
 const WITHOUT_INPUT = { isInput: false }
 const NO_TYPES: readonly string[] = []
 const NOTHING: readonly unknown[] = []
+/** Stands for a list of which nobody can say how its reader takes it. */
+const MEMBER_TWICE: readonly unknown[] = []
 const TOOLS_NAME = Buffer.from(`"${TOOLS}"`)
 
 /** Nothing where no tool of such a type can be in it. */
@@ -113,7 +117,16 @@ function readList(
   const mayBe =
     mayEscapeName(raw) ||
     ((name === TOOLS || hasNeedle.call(raw, TOOLS_NAME)) && hasOneOf(raw, types))
-  return mayBe ? (body.value(member) as readonly unknown[]) : NOTHING
+  if (!mayBe) return NOTHING
+  const list = body.value(member) as readonly unknown[]
+  return countWritten(raw) === countMembers(list) ? list : MEMBER_TWICE
+}
+
+/** The members of all objects in a value, also those of one name. */
+function countWritten(raw: Uint8Array): number {
+  const text = toJsonText(raw)
+  skipValue(text, 0, 0)
+  return text.members
 }
 
 function hasOneOf(raw: Uint8Array, types: readonly string[]): boolean {

@@ -245,6 +245,14 @@ describe('a member that reaches past the gate', () => {
       ...refused('tools'),
     },
     {
+      name: 'by such a tool whose type is there twice is refused there too',
+      gateway: { gates },
+      request: {
+        body: `{"model":"${GATE}","messages":[],"tools":[{"type":"openrouter:advisor","type":"function"}]}`,
+      },
+      ...refused('tools'),
+    },
+    {
       name: 'passes where a function of the caller’s own has its name',
       ...messages({ tools: [{ name: 'advisor_20260301', input_schema: { type: 'object' } }] }),
       upstream: [json(200, { type: 'message', content: [] })],

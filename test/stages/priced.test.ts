@@ -122,6 +122,13 @@ describe('a request that chooses a price above the list’s', () => {
     asks({ web_search_options: null }, false),
     asks({ tools: [{ type: 'function', function: { name: 'web_search' } }] }, false),
     {
+      ...asks({ tools: [] }, true),
+      name: 'by a tool whose type is there twice is refused by a budget in money',
+      request: {
+        body: `{"model":"${GATE}","messages":[],"tools":[{"type":"web_search","type":"function","function":{"name":"f"}}]}`,
+      },
+    },
+    {
       ...asks({ service_tier: 'priority' }, false),
       name: 'is served where no limit is in money',
       gateway: gateway([TARGET]),

@@ -18,6 +18,7 @@ import {
   INVITATION_MEMBER,
   OIDC_PROVIDER,
   SESSION_COOKIE,
+  SESSION_SECONDS,
 } from './sign-in-constants.ts'
 import {
   type IdentityOptions,
@@ -60,6 +61,9 @@ export interface SignUp {
 const MOST_USER_AGENT_CHARACTERS = 200
 const SWEEP_INTERVAL_MS = 3_600_000
 
+/** Of a session, from now: clocks of two nodes are not a day apart. */
+const LATEST_END_MS = (SESSION_SECONDS + 24 * 3600) * 1000
+
 export class Identity {
   readonly #options: IdentityOptions
   readonly #work = new PasswordWork()
@@ -91,8 +95,8 @@ export class Identity {
   }
 
   /**
-   * @returns undefined when the cookie is worth nothing: forged, run out, revoked, or of a user
-   * without an account
+   * @returns undefined when the cookie is worth nothing: forged, run out, revoked, of a user without
+   * an account, or made while the clock was days ahead (docs/decisions/0034)
    */
   async findSession(headers: Headers): Promise<OpenSession | undefined> {
     const library = await this.#libraries.load()
@@ -100,12 +104,14 @@ export class Identity {
       headers: new Headers({ cookie: headers.get('cookie') ?? '' }),
     })
     if (found === null) return undefined
+    const expiresAt = found.session.expiresAt.getTime()
+    if (expiresAt > systemClock.now() + LATEST_END_MS) return undefined
     const member = await this.#options.members.findByUser(found.user.id as UserId)
     if (member === undefined) return undefined
     return {
       id: found.session.id as SessionId,
       member,
-      expiresAt: found.session.expiresAt.getTime(),
+      expiresAt,
     }
   }
 

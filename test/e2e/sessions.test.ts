@@ -2,7 +2,9 @@
  * Sessions over real HTTP: how they end, what they are not, and that nothing of them can be read
  * from outside.
  */
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall } from '../support/control-plane.ts'
 import { readFolder } from '../support/read-folder.ts'
@@ -73,6 +75,25 @@ describe('sessions', () => {
     )
     expect((await phone.send('/v1/session')).status).toBe(401)
     expect((await laptop.send('/v1/session')).status).toBe(200)
+  })
+
+  test('made while the clock was days ahead end when it is right again', async () => {
+    const browser = await joinBy('ahead@example.test')
+    const endIn = (days: number) => {
+      const database = new Database(join(server.dataFolder, 'gatehouse.db'))
+      database.run(
+        `UPDATE user_sessions SET expires_at = ?
+         WHERE user_id = (SELECT id FROM users WHERE email = 'ahead@example.test')`,
+        [new Date(Date.now() + days * 86_400_000).toISOString()],
+      )
+      database.close()
+    }
+    endIn(6)
+    expect((await browser.send('/v1/session')).status).toBe(200)
+    endIn(407)
+    expect((await browser.send('/v1/session')).status).toBe(401)
+    expect((await signIn(browser, 'ahead@example.test')).status).toBe(200)
+    expect((await browser.send('/v1/session')).status).toBe(200)
   })
 
   test('end with signing out, even for a copy of the cookie', async () => {

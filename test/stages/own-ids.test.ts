@@ -244,14 +244,17 @@ describe('a member that reaches past the gate', () => {
       },
       ...refused('tools'),
     },
-    {
-      name: 'by such a tool whose type is there twice is refused there too',
+    ...[
+      '{"type":"openrouter:advisor","type":"function"}',
+      '{"type" :\n "openrouter:advisor","type":"function"}',
+      '{"type":"openrouter:advisor","type":"openrouter:advisor"},{"type":"function"}',
+      '{"type":"openrouter\\u003aadvisor","type":"function"}',
+    ].map((tool) => ({
+      name: `by such a tool whose type is there twice is refused there too: ${tool}`,
       gateway: { gates },
-      request: {
-        body: `{"model":"${GATE}","messages":[],"tools":[{"type":"openrouter:advisor","type":"function"}]}`,
-      },
+      request: { body: `{"model":"${GATE}","messages":[],"tools":[${tool}]}` },
       ...refused('tools'),
-    },
+    })),
     {
       name: 'passes where a function of the caller’s own has its name',
       ...messages({ tools: [{ name: 'advisor_20260301', input_schema: { type: 'object' } }] }),

@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import {
   BROWSER_TEST_TIMEOUT_MS,
   enterAsOwner,
+  follow,
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
@@ -108,7 +109,7 @@ const THIS_HOUR_MS = NOW_MS - 20 * MINUTE_MS
 const dayText = (daysAgo: number) => new Date(at(daysAgo, 0)).toISOString().slice(0, 10)
 /** Whole days of UTC. */
 const onDays = (path: string, from: number, to = from) =>
-  `/dashboard${path}?range=custom&from=${dayText(from)}&to=${dayText(to)}`
+  `${path}?range=custom&from=${dayText(from)}&to=${dayText(to)}`
 
 async function chooseZone(name: string): Promise<void> {
   await page.getByRole('button', { name: /Account/ }).click()
@@ -121,7 +122,7 @@ describe('the zone of all times', () => {
   const lastStep = () => page.getByRole('figure').getByRole('row').last().getByRole('cell').first()
 
   test('is shown once in the frame at every width, and is the reader’s own by default', async () => {
-    await page.goto('/dashboard/?range=24h')
+    await follow(page, '/?range=24h')
     for (const width of [1440, 1024, 390]) {
       await page.setViewportSize({ width, height: 900 })
       await untilItHolds(async () => expect(await note().count()).toBe(1))
@@ -142,7 +143,7 @@ describe('the zone of all times', () => {
       expect(await lastStep().textContent()).toContain(hourIn('UTC', THIS_HOUR_MS)),
     )
     expect(await note().textContent()).toContain('Times in UTC')
-    await page.goto('/dashboard/logs')
+    await follow(page, '/logs')
     const call = page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(1)
     await untilItHolds(async () =>
       expect(await call.textContent()).toContain(hourIn('UTC', NOW_MS - 5 * MINUTE_MS)),
@@ -171,7 +172,7 @@ describe('the zone of all times', () => {
       await page.getByLabel('From', { exact: true }).fill(from)
       await page.getByLabel('To', { exact: true }).fill(to)
     }
-    await page.goto('/dashboard/analytics')
+    await follow(page, '/analytics')
     await choose(day(3), day(2))
     await page.getByText(`Whole days of ${HOME}`, { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Show', exact: true }).click()
@@ -219,7 +220,7 @@ describe('an unfinished period', () => {
     (await page.evaluate(RUNNING)) as readonly { readonly dashes: string; readonly from: number }[]
 
   test('is compared with the same part of the day before, without the running hour', async () => {
-    await page.goto(`/dashboard/?range=custom&from=${dayText(0)}&to=${dayText(0)}`)
+    await follow(page, `/?range=custom&from=${dayText(0)}&to=${dayText(0)}`)
     await page.getByRole('tab', { name: /^Calls\s*4\s*\+50%/ }).waitFor()
     await figure().getByText('Changes are up to').waitFor()
     await page.getByRole('button', { name: 'as a table' }).click()
@@ -299,7 +300,7 @@ describe('a series on a chart', () => {
     ])[]
 
   async function legendOf(path: string, first: string): Promise<Record<string, string>> {
-    await page.goto(path)
+    await follow(page, path)
     await page.getByRole('figure').getByRole('application').waitFor()
     await untilItHolds(async () => expect((await legend())[0]?.[0]).toBe(first))
     return Object.fromEntries(await legend())
@@ -309,10 +310,10 @@ describe('a series on a chart', () => {
     const seen = await legendOf(onDays('/analytics', 4), 'beta')
     expect(Object.keys(seen)).toEqual(['beta', 'gamma', 'alpha'])
     expect(await legendOf(onDays('/analytics', 6), 'gamma')).toEqual(seen)
-    expect(await legendOf('/dashboard/analytics?range=24h', 'alpha')).toEqual({
+    expect(await legendOf('/analytics?range=24h', 'alpha')).toEqual({
       alpha: seen.alpha ?? '',
     })
-    await page.goto(onDays('/', 6))
+    await follow(page, onDays('/', 6))
     await page.getByRole('link', { name: 'gamma', exact: true }).waitFor()
     const top = (await page.evaluate(samplesIn('main ol li'))) as readonly (readonly [
       string,
@@ -340,7 +341,7 @@ describe('a series on a chart', () => {
   })
 
   test('drawn as a line beside another has a different dash', async () => {
-    await page.goto(onDays('/', 4))
+    await follow(page, onDays('/', 4))
     await page.getByRole('tab', { name: /^Latency/ }).click()
     const figure = page.getByRole('figure', { name: 'Latency p50 over time' })
     await figure.getByRole('application').waitFor()
@@ -368,7 +369,7 @@ describe('the calls behind a bar, a step and a cell', () => {
     expect(shown).toEqual({ from: HOUR_FROM ?? '', to: HOUR_TO ?? '', ...search })
   }
   async function openChart(path: string): Promise<void> {
-    await page.goto(path)
+    await follow(page, path)
     await page.getByRole('figure').scrollIntoViewIfNeeded()
     await chart().waitFor()
   }
@@ -413,7 +414,7 @@ describe('the calls behind a bar, a step and a cell', () => {
     await walkToCalls()
     await page.keyboard.press('Enter')
     await expectLog({}, 7)
-    await page.goto(onDays('/', 4))
+    await follow(page, onDays('/', 4))
     await page.getByRole('button', { name: 'as a table' }).click()
     const links = page.getByRole('figure').getByRole('link')
     await links.waitFor()
@@ -444,7 +445,7 @@ describe('the calls behind a bar, a step and a cell', () => {
   test('open from a cell of the heat map, with its range of times; an empty one leads nowhere', async () => {
     const map = page.getByRole('application', { name: /^Duration of calls/ })
     const readout = page.getByText(/ 1 call, 14\.3% of this step/)
-    await page.goto(onDays('/analytics', 4))
+    await follow(page, onDays('/analytics', 4))
     await map.focus()
     // From the last step's lowest range; the slow call is in the uppermost.
     await map.press('ArrowRight')
@@ -460,7 +461,7 @@ describe('the calls behind a bar, a step and a cell', () => {
     await expectLog({ durationFromMs: '30000', durationToMs: '50000' }, 1)
     await page.getByRole('button', { name: 'Remove the filter duration 30.0 s – 50.0 s' }).click()
     await expectLog({}, 7)
-    await page.goto(`${onDays('/analytics', 4)}&gate=alpha`)
+    await follow(page, `${onDays('/analytics', 4)}&gate=alpha`)
     await map.locator('rect').first().click()
     await expectLog({ gate: 'alpha', durationFromMs: '700', durationToMs: '1000' }, 1)
   })
@@ -475,7 +476,7 @@ describe('the calls behind a bar, a step and a cell', () => {
     await tap()
     await page.getByRole('button', { name: 'Status' }).click()
     await page.waitForURL('**/analytics?**by=status**')
-    await openChart(onDays('/analytics', 4))
+    await page.goto(`/dashboard${onDays('/analytics', 4)}`)
     await tap()
     await tap()
     await expectLog({ gate: 'beta' }, 4)
@@ -488,7 +489,7 @@ describe('the table of the analytics', () => {
     table().evaluate((element) => ({ has: element.clientWidth, wants: element.scrollWidth }))
 
   beforeAll(async () => {
-    await page.goto(`${onDays('/analytics', 8)}&by=target`)
+    await follow(page, `${onDays('/analytics', 8)}&by=target`)
   })
 
   test.each([1440, 1280, 1024])('shows its last column on a page of %i px', async (width) => {
@@ -548,14 +549,14 @@ test('a range whose hours are gone says what to choose, and by days it is drawn'
     `range=custom&from=${dayText(from)}&to=${dayText(to)}`
   const gone = page.getByText('The hours of this range are not kept any more')
   for (const [path, cards] of [
-    ['/dashboard/analytics', 2],
-    ['/dashboard/', 1],
+    ['/analytics', 2],
+    ['/', 1],
   ] as const) {
-    await page.goto(`${path}?${rangeOf(91, 89)}`)
+    await follow(page, `${path}?${rangeOf(91, 89)}`)
     await untilItHolds(async () => expect(await gone.count()).toBe(cards))
     expect(await page.getByRole('alert').count()).toBe(0)
   }
-  await page.goto(`/dashboard/analytics?${rangeOf(95, 85)}`)
+  await follow(page, `/analytics?${rangeOf(95, 85)}`)
   await page.getByRole('row', { name: /^old 2 / }).waitFor()
   await page.getByRole('figure', { name: 'Calls by gate over time' }).waitFor()
   expect(await gone.count()).toBe(0)

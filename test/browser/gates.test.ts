@@ -76,11 +76,11 @@ const modelOf = (page: Page, place: number) =>
 test('a target without calls since the start is shown as not seen, with the time of the start', async () => {
   const { page } = visit
   const sentence = /^ ?Not seen since the restart of this node, .*\(.*\)\.$/
-  await page.goto('/dashboard/gates/demo')
+  await follow(page, '/gates/demo')
   const target = page.getByRole('list', { name: 'Targets' }).getByRole('listitem').first()
   await target.getByText('not seen since restart', { exact: true }).waitFor()
   await target.locator('time').waitFor()
-  await page.goto('/dashboard/gates')
+  await follow(page, '/gates')
   const row = page.getByRole('row', { name: /demo/ })
   await row.getByText('not seen since restart', { exact: true }).waitFor()
   await row.getByText(sentence).waitFor({ state: 'attached' })
@@ -91,7 +91,7 @@ test('a target without calls since the start is shown as not seen, with the time
 test('each target shows the losses of the callers’ formats there', async () => {
   const { page } = visit
   await createGate(gatehouse, 'lossy', ['anthropic/claude-sonnet-4-5', 'groq/llama-3.3-70b'])
-  await page.goto('/dashboard/gates/lossy')
+  await follow(page, '/gates/lossy')
   const row = (place: number) =>
     page
       .getByRole('list', { name: 'Targets' })
@@ -247,7 +247,7 @@ test('the second and third model of a list are chosen by pointer and keys, and t
 test('targets are reordered by keys and buttons, unsaved changes are guarded, and saving shows its effect', async () => {
   const { page } = visit
   await createGate(gatehouse, 'order', ['sandbox/echo', 'sandbox/slow', 'sandbox/500'])
-  await page.goto('/dashboard/gates/order')
+  await follow(page, '/gates/order')
   await modelOf(page, 3).waitFor()
 
   await page.getByRole('button', { name: 'Move target 1', exact: true }).focus()
@@ -293,7 +293,7 @@ test('targets are reordered by keys and buttons, unsaved changes are guarded, an
 test('a refusal of the gateway is shown at its target, and no input is lost', async () => {
   const { page } = visit
   await createGate(gatehouse, 'refused', 'sandbox/echo')
-  await page.goto('/dashboard/gates/refused')
+  await follow(page, '/gates/refused')
   await addTarget(page, 'nobody/model')
   await page.getByLabel('Description').fill('kept')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -323,7 +323,7 @@ test('a deletion names its consequences, and undo restores the gate', async () =
   }
   await createGate(gatehouse, 'doomed', ['sandbox/echo', 'sandbox/slow'], settings)
   const before = await (await controlPlaneCall(gatehouse, 'GET', '/v1/gates/doomed')).json()
-  await page.goto('/dashboard/gates/doomed')
+  await follow(page, '/gates/doomed')
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   const asked = page.getByRole('alertdialog')
   await asked.getByText('No calls were made through it').waitFor()
@@ -374,7 +374,7 @@ test('the page fits a phone in the dark palette, and axe finds nothing serious',
 
 test('snippets are filled in with this gate and this gateway', async () => {
   const { page } = visit
-  await page.goto('/dashboard/gates/demo?tab=snippets')
+  await follow(page, '/gates/demo?tab=snippets')
   await page.getByRole('button', { name: 'OpenAI', exact: true }).click()
   await page.getByRole('tab', { name: 'Python, Responses' }).click()
   await page.getByRole('tabpanel').getByText(`base_url="${gatehouse.url}/v1"`).waitFor()
@@ -383,7 +383,7 @@ test('snippets are filled in with this gate and this gateway', async () => {
 
 test('the list is searched by names of gates and by their targets', async () => {
   const { page } = visit
-  await page.goto('/dashboard/gates')
+  await follow(page, '/gates')
   await page.getByLabel('Search gates').fill('slow order')
   await page.getByRole('link', { name: 'demo', exact: true }).waitFor({ state: 'detached' })
   await page.getByRole('link', { name: 'order', exact: true }).waitFor()

@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import {
   BROWSER_TEST_TIMEOUT_MS,
   enterAsOwner,
+  follow,
   OWNER,
   openBrowser,
   type Visit,
@@ -46,8 +47,9 @@ describe('a gate that another tab has saved meanwhile', () => {
   test('is not overwritten unseen: the newest can be seen, and mine brought back onto it', async () => {
     await createGate(gatehouse, 'shared', ['sandbox/echo'])
     const there = await visit.context.newPage()
+    await follow(here, '/gates/shared')
+    await there.goto('/dashboard/gates/shared')
     for (const page of [here, there]) {
-      await page.goto('/dashboard/gates/shared')
       await page.getByLabel('Model of target 1').waitFor()
       await page.getByRole('button', { name: 'Name' }).or(page.getByLabel('Display name')).waitFor()
     }
@@ -81,7 +83,7 @@ describe('a gate that another tab has saved meanwhile', () => {
 
   test('is overwritten on purpose, in what was typed alone', async () => {
     await createGate(gatehouse, 'over', ['sandbox/echo'])
-    await here.goto('/dashboard/gates/over')
+    await follow(here, '/gates/over')
     await here.getByLabel('Display name').fill('Mine')
     await ask('PATCH', '/v1/gates/over', { displayName: 'Theirs', description: 'Theirs' })
     await here.getByRole('button', { name: 'Save' }).click()
@@ -96,7 +98,7 @@ describe('a gate that another tab has saved meanwhile', () => {
 
   test('between the look and the change is not overwritten either', async () => {
     await createGate(gatehouse, 'raced', ['sandbox/echo'])
-    await here.goto('/dashboard/gates/raced')
+    await follow(here, '/gates/raced')
     await here.getByLabel('Display name').fill('Mine')
     await here.route('**/v1/gates/raced', async (route) => {
       if (route.request().method() === 'PATCH')
@@ -115,7 +117,7 @@ describe('a gate that another tab has saved meanwhile', () => {
 
   test('and deleted says so, and keeps what was typed', async () => {
     await createGate(gatehouse, 'gone', ['sandbox/echo'])
-    await here.goto('/dashboard/gates/gone')
+    await follow(here, '/gates/gone')
     await here.getByLabel('Display name').fill('Mine')
     await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/gone')
     await here.getByRole('button', { name: 'Save' }).click()
@@ -183,7 +185,7 @@ test('a budget, a webhook, a key and an owned model that another has changed ask
     pricingInput: 1,
     pricingOutput: 1,
   })
-  await here.goto('/dashboard/owned-models/both')
+  await follow(here, '/owned-models/both')
   await here.getByLabel('Display name').fill('Mine')
   await ask('PATCH', '/v1/owned-models/both', { pricingOutput: 7 })
   await here.getByRole('button', { name: 'Save', exact: true }).click()
@@ -245,7 +247,7 @@ describe('a change whose answer was lost on the way', () => {
 
   test('can be sent again: it is nobody else’s', async () => {
     await createGate(gatehouse, 'lost', ['sandbox/echo'])
-    await here.goto('/dashboard/gates/lost')
+    await follow(here, '/gates/lost')
     await here.getByLabel('Display name').fill('Mine')
     await loseOne('/v1/gates/lost', 'PATCH')
     await here.getByRole('button', { name: 'Save' }).click()

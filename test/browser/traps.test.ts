@@ -270,7 +270,7 @@ describe('a session that ends while something is typed', () => {
 
   test('closes the menu of a phone, which would lie over the sign-in', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
-    await page.goto('/dashboard/')
+    await follow(page, '/')
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
     await page.getByRole('button', { name: 'Open the menu' }).click()
     await page.getByRole('dialog', { name: 'Menu' }).waitFor()
@@ -281,7 +281,7 @@ describe('a session that ends while something is typed', () => {
     await page.keyboard.press('Enter')
     await ended().waitFor({ state: 'detached' })
     await page.setViewportSize({ width: 1280, height: 900 })
-    await page.goto('/dashboard/gates/demo')
+    await follow(page, '/gates/demo')
     await page.getByLabel('Description').waitFor()
   })
 
@@ -509,7 +509,7 @@ describe('a call without a known gate', () => {
 
 test('code for a gate begins with its targets’ own formats, and names unsupported members', async () => {
   await createGate(gatehouse, 'messages', 'anthropic/claude-sonnet-4-5')
-  await page.goto('/dashboard/gates/messages?tab=snippets')
+  await follow(page, '/gates/messages?tab=snippets')
   const tabs = page.getByRole('tablist', { name: 'curl' }).getByRole('tab')
   await tabs
     .first()
@@ -532,13 +532,13 @@ test('a used-up budget is shown with its remedy where its calls are looked up', 
     return answer.status === 429
   })
   const notice = page.getByRole('region', { name: 'Limits that are used up' })
-  await page.goto('/dashboard/gates')
+  await follow(page, '/gates')
   await notice.getByText('The budget “Demo, daily” is used up.').waitFor()
   await page.getByRole('cell').getByText('Budget used up').waitFor()
   expect(await findPageFaults(page)).toEqual([])
   await notice.getByRole('link', { name: 'what was refused' }).click()
   await page.getByRole('grid', { name: 'Calls' }).getByText('429').first().waitFor()
-  await page.goto('/dashboard/')
+  await follow(page, '/')
   await notice.getByRole('link', { name: 'Raise it under Budgets' }).click()
   await page.getByRole('cell', { name: 'Demo, daily Exhausted' }).waitFor()
   await page
@@ -564,7 +564,7 @@ test('refused calls are counted by their reason, lead to the log, and are in no 
     }
     return data.length >= 3 ? data : undefined
   })
-  await page.goto('/dashboard/')
+  await follow(page, '/')
   const reasons = page.getByRole('list', { name: 'Reasons' })
   for (const { status, errorKind, calls } of counted)
     await reasons
@@ -586,7 +586,7 @@ test('refused calls are counted by their reason, lead to the log, and are in no 
   await reasons.getByRole('link', { name: '429 quota exceeded' }).waitFor()
   expect(await reasons.getByRole('link', { name: '404' }).count()).toBe(0)
   expect(await findPageFaults(page)).toEqual([])
-  await page.goto('/dashboard/analytics?target=sandbox%2Fecho')
+  await follow(page, '/analytics?target=sandbox%2Fecho')
   await page
     .getByRole('region', { name: 'Figures by gate' })
     .or(page.getByText('No calls in this range'))
@@ -599,10 +599,10 @@ describe('a range of days', () => {
   const range = () =>
     page.getByRole('group', { name: 'Range of time' }).locator('..').locator('form')
 
-  test.each(['/dashboard/', '/dashboard/analytics'])(
+  test.each(['/', '/analytics'])(
     'is refused in the page’s words, at its first wrong field: %s',
     async (path) => {
-      await page.goto(path)
+      await follow(page, path)
       await page.getByRole('button', { name: 'Custom' }).click()
       await focused('From')
       await page.getByLabel('From', { exact: true }).fill('2026-03-05')
@@ -625,7 +625,7 @@ describe('a range of days', () => {
   )
 
   test('of the log with its end first filters nothing, and keeps the typed text', async () => {
-    await page.goto('/dashboard/logs?from=2026-02-01T10:00:00.000Z&to=2026-02-02T10:00:00.000Z')
+    await follow(page, '/logs?from=2026-02-01T10:00:00.000Z&to=2026-02-02T10:00:00.000Z')
     const [from, to] = [
       page.getByLabel('From', { exact: true }),
       page.getByLabel('to', { exact: true }),
@@ -652,7 +652,7 @@ describe('a gateway that does not answer', () => {
   }
 
   test('is reported by the page itself, which stays live and goes on when it answers, even past a proxy', async () => {
-    await page.goto('/dashboard/logs')
+    await follow(page, '/logs')
     await page.getByRole('switch', { name: 'Live' }).click()
     await page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(1).waitFor()
     for (const fail of [
@@ -671,7 +671,7 @@ describe('a gateway that does not answer', () => {
 
   test('is told of no change that its author has given up meanwhile', async () => {
     await controlPlaneCall(gatehouse, 'POST', '/v1/tags', { name: 'kept' })
-    await page.goto('/dashboard/settings/tags')
+    await follow(page, '/settings/tags')
     await page.getByRole('button', { name: 'Delete kept' }).click()
     await routePage(page, /\/v1\/|\/dashboard\/$/, (route) => route.abort('connectionrefused'))
     const asked = page.getByRole('alertdialog')
@@ -779,7 +779,7 @@ test('at 1024 px the menu makes room, and no table hides a column or a button', 
     '/settings/budgets',
     '/settings/security',
   ]) {
-    await page.goto(`/dashboard${path}`)
+    await follow(page, path)
     await page.getByRole('table').first().waitFor()
     clipped[path] = await page.evaluate(CLIPPED)
   }
@@ -823,7 +823,7 @@ test('figures that the gateway fails to read are reported accessibly', async () 
       json: { error: 'internal_error', message: 'The gateway failed.' },
     }),
   )
-  await page.goto('/dashboard/analytics')
+  await follow(page, '/analytics')
   await page.getByRole('main').getByRole('alert').first().waitFor()
   expect(await findPageFaults(page)).toEqual([])
   await page.unroute(/\/v1\/analytics/)
@@ -850,7 +850,7 @@ test('at 320 px the head of the page has room for the longest zone, and the menu
 
 test('at 320 px the folds of a gate say in full what is in them', async () => {
   await page.setViewportSize({ width: 320, height: 640 })
-  await page.goto('/dashboard/gates/new')
+  await follow(page, '/gates/new')
   await page.getByText('Hedging, time limit, retries').waitFor()
   const cut = `[...document.querySelectorAll('main summary span')]
     .filter((each) => each.scrollWidth > each.clientWidth)
@@ -877,7 +877,7 @@ test('on a phone the buttons of rows, the usage of budgets and the states of tar
     ['/settings/budgets', 'td button'],
     ['/settings/tags', 'td button'],
   ] as const) {
-    await page.goto(`/dashboard${path}`)
+    await follow(page, path)
     await page.locator('main').locator(shown).first().waitFor()
     unseen[path] = await page.evaluate(OUT_OF_SIGHT)
   }
@@ -888,7 +888,7 @@ test('on a phone the buttons of rows, the usage of budgets and the states of tar
     '/settings/tags': [],
   })
 
-  await page.goto('/dashboard/settings/budgets')
+  await follow(page, '/settings/budgets')
   const row = page.getByRole('table').getByRole('row').nth(1)
   await row.getByRole('meter').waitFor()
   const used = await row.getByRole('meter').boundingBox()
@@ -986,7 +986,7 @@ test('on a phone every fact of a row is in sight, and none beneath its buttons',
     ['/keys', 'API keys', 320],
   ] as const) {
     await page.setViewportSize({ width, height: 780 })
-    await page.goto(`/dashboard${path}`)
+    await follow(page, path)
     await page.getByRole('region', { name }).getByRole('cell').first().waitFor()
     for (const asked of [TOO_WIDE, COVERED])
       for (const fault of (await page.evaluate(asked)) as string[]) found.push(`${path}: ${fault}`)
@@ -996,7 +996,7 @@ test('on a phone every fact of a row is in sight, and none beneath its buttons',
 })
 
 test('the way back closes the window over a page, and a second one leaves the page', async () => {
-  await page.goto('/dashboard/settings/tags')
+  await follow(page, '/settings/tags')
   await page.getByRole('link', { name: 'Budgets', exact: true }).click()
   await page.getByRole('button', { name: 'Create a budget' }).first().click()
   await page.getByRole('dialog').getByLabel('Name').fill('typed')
@@ -1011,7 +1011,7 @@ test('the way back closes the window over a page, and a second one leaves the pa
 test('on a phone the playground has room for the longest name of a gate', async () => {
   await page.setViewportSize({ width: 360, height: 780 })
   const id = 'G'.repeat(64)
-  await page.goto(`/dashboard/playground?gate=${id}`)
+  await follow(page, `/playground?gate=${id}`)
   const name = await page.getByText(id, { exact: true }).last().boundingBox()
   expect(name?.x ?? -1).toBeGreaterThanOrEqual(0)
   expect((name?.x ?? 0) + (name?.width ?? 361)).toBeLessThanOrEqual(360)
@@ -1021,7 +1021,7 @@ test('on a phone the playground has room for the longest name of a gate', async 
 test('on a phone the window for a range of days is on the screen', async () => {
   for (const width of [360, 320]) {
     await page.setViewportSize({ width, height: 780 })
-    await page.goto('/dashboard/analytics')
+    await follow(page, '/analytics')
     await page.getByRole('button', { name: 'Custom' }).click()
     const from = await page.getByLabel('From', { exact: true }).boundingBox()
     const show = await page.getByRole('button', { name: 'Show', exact: true }).boundingBox()

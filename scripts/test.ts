@@ -48,6 +48,11 @@ const TWO_AT_A_TIME = ['--parallel=2', '--timeout=180000']
  * a quarter of the processor time of the unit tests.
  */
 const TWO_SHARING = ['--no-isolate', ...TWO_AT_A_TIME]
+/**
+ * For files of which some wait: with two at a time the cores of a run that is left alone at the end
+ * stood idle for a quarter of the time.
+ */
+const THREE_SHARING = ['--no-isolate', '--parallel=3', '--timeout=180000']
 /** For files that wait more than they work. */
 const FOUR_SHARING = ['--no-isolate', '--parallel=4', '--timeout=180000']
 
@@ -57,6 +62,13 @@ const FOUR_SHARING = ['--no-isolate', '--parallel=4', '--timeout=180000']
  * programs that tests start have it, as for users: they get environments of their own.
  */
 const WITHOUT_LAST_COMPILER = { BUN_JSC_useFTLJIT: '0' }
+
+/** How the files of a part run that share what a process has. */
+const SHARING = {
+  unit: { name: 'three at a time', how: THREE_SHARING },
+  e2e: { name: 'four at a time', how: FOUR_SHARING },
+  browser: { name: 'two at a time', how: TWO_SHARING },
+} as const
 
 interface Run {
   readonly name: string
@@ -102,9 +114,7 @@ function runsOf(part: TestPart, files: readonly string[]): readonly Run[] {
   const alone = files.filter((path) => !needsRoom(path) && isAlone(path))
   const sharing = files.filter((path) => !needsRoom(path) && !isAlone(path))
   return [
-    part === 'e2e'
-      ? { name: 'four at a time', how: FOUR_SHARING, files: sharing }
-      : { name: 'two at a time', how: TWO_SHARING, files: sharing },
+    { ...SHARING[part], files: sharing },
     { name: 'with globals of their own', how: TWO_AT_A_TIME, files: alone },
     { name: 'chaos, two at a time', how: TWO_AT_A_TIME, files: files.filter(needsRoom) },
   ]

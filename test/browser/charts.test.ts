@@ -324,6 +324,27 @@ describe('a series on a chart', () => {
     expect(Object.fromEntries(gates)).toEqual(seen)
   })
 
+  test('stays with its range until all of the next one has come', async () => {
+    const seen = await legendOf(onDays('/analytics', 4), 'beta')
+    const held = Promise.withResolvers<void>()
+    const isOfSteps = (url: URL) =>
+      url.pathname === '/v1/analytics' && url.searchParams.get('interval') === 'hour'
+    await page.route(isOfSteps, async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    const sums = page.waitForResponse(/\/v1\/analytics\?.*interval=all&group_by=gate/)
+    await follow(page, onDays('/analytics', 0))
+    await (await sums).finished()
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 200))')
+    expect(Object.fromEntries(await legend())).toEqual(seen)
+    held.resolve()
+    await untilItHolds(async () =>
+      expect((await legend()).map(([name]) => name)).toEqual(['alpha']),
+    )
+    await page.unroute(isOfSteps)
+  })
+
   test('differs from the others in colour and in pattern, and its bars match the legend', async () => {
     const seen = Object.values(await legendOf(onDays('/analytics', 4), 'beta'))
     for (const part of [0, 1])

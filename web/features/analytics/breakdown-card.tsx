@@ -1,5 +1,5 @@
 /** Usage told apart: over time as a stacked chart, as a whole as a table, and as a file. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { ChartColumnStacked, Download } from 'lucide-react'
 import { toCsv } from '../../../src/contract/csv.ts'
 import { operationQuery } from '../../api/operation-query.ts'
@@ -14,6 +14,7 @@ import { usePaints } from '../../ui/charts/use-paints.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
 import { EmptyState, RowSkeletons, Skeleton } from '../../ui/states.tsx'
 import { SumsError } from '../../ui/sums-error.tsx'
+import { useSettled } from '../../ui/use-settled.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { type Choices, DRAWN, type DrawnName, GROUPS, type GroupName } from './choices.ts'
 import { CSV_COLUMNS, type Sum, sortSums } from './columns.ts'
@@ -31,47 +32,55 @@ export function BreakdownCard({
   readonly range: ResolvedRange
   readonly onChange: (change: Partial<Choices>) => void
 }) {
-  const { by, show, filters } = choices
-  const { current, step, runningFromMs } = range
-  const name = useGroupNames(by)
+  const { by, show } = choices
   const zone = useTimeZone()
   const asked = {
-    from: new Date(current.fromMs).toISOString(),
-    to: new Date(current.toMs).toISOString(),
-    ...filters,
+    from: new Date(range.current.fromMs).toISOString(),
+    to: new Date(range.current.toMs).toISOString(),
+    ...choices.filters,
   }
-  const kept = { placeholderData: keepPreviousData }
-  const totals = useQuery({
-    ...operationQuery('GET /v1/analytics', { query: { ...asked, interval: 'all', group_by: by } }),
-    ...kept,
-  })
-  const steps = useQuery({
-    ...operationQuery('GET /v1/analytics', { query: { ...asked, interval: step, group_by: by } }),
-    ...kept,
-  })
-  const whole = useQuery({
-    ...operationQuery('GET /v1/analytics', { query: { ...asked, interval: 'all' } }),
-    ...kept,
-  })
-  const largest = listLargest(totals.data?.data ?? [], DRAWN[show])
-  const paint = useGroupPaints(by, largest)
+  const totals = useQuery(
+    operationQuery('GET /v1/analytics', { query: { ...asked, interval: 'all', group_by: by } }),
+  )
+  const steps = useQuery(
+    operationQuery('GET /v1/analytics', {
+      query: { ...asked, interval: range.step, group_by: by },
+    }),
+  )
+  const whole = useQuery(
+    operationQuery('GET /v1/analytics', { query: { ...asked, interval: 'all' } }),
+  )
+  const shown = useSettled(
+    {
+      ...{ choices, range, total: whole.data?.data[0] },
+      ...{ sums: totals.data?.data, sumsOfSteps: steps.data?.data },
+    },
+    [totals, steps, whole],
+  )
+  const { current, step, runningFromMs } = shown.range
+  // The same figures in another way: nothing is asked for these.
+  const { sort, isAscending } = choices
+  const shownChoices = { ...shown.choices, show, sort, isAscending }
+  const name = useGroupNames(shownChoices.by)
+  const largest = listLargest(shown.sums ?? [], DRAWN[show])
+  const paint = useGroupPaints(shownChoices.by, largest)
   const failed = [totals, steps].find((query) => query.isError && query.data === undefined)
-  const label = GROUPS.find(([group]) => group === by)?.[1] ?? ''
+  const label = GROUPS.find(([group]) => group === shownChoices.by)?.[1] ?? ''
   if (failed !== undefined)
     return (
       <Card>
         <SumsError error={failed.error} retry={() => void failed.refetch()} />
       </Card>
     )
-  const rows = totals.data?.data
-  const zoneOfFile = range.hasUtcDays ? 'utc' : zone
+  const { sums: rows, sumsOfSteps } = shown
+  const zoneOfFile = shown.range.hasUtcDays ? 'utc' : zone
   return (
     <>
       <Card>
         <CardHeader title={`${DRAWN[show].label} by ${label.toLowerCase()}`}>
           <DrawnSelect show={show} onChange={(next) => onChange({ show: next })} />
         </CardHeader>
-        {rows === undefined || steps.data === undefined ? (
+        {rows === undefined || sumsOfSteps === undefined ? (
           <Skeleton className="m-5 h-[300px]" />
         ) : rows.length === 0 ? (
           <EmptyState icon={<ChartColumnStacked />} title="No calls in this range">
@@ -82,15 +91,15 @@ export function BreakdownCard({
             label={`${DRAWN[show].label} by ${label.toLowerCase()} over time`}
             data={toStackedData(
               { period: current, step, runningFromMs },
-              { sums: steps.data.data, largest, measure: DRAWN[show], name, paint },
+              { sums: sumsOfSteps, largest, measure: DRAWN[show], name, paint },
             )}
             addressOf={(startMs, key) =>
               toLogAddress({
-                period: periodOfStep(range, startMs),
-                filters: toLogFilters(choices, groupOfSeries(key, largest)),
+                period: periodOfStep(shown.range, startMs),
+                filters: toLogFilters(shownChoices, groupOfSeries(key, largest)),
               })
             }
-            note={describeUtcDays(range, zone)}
+            note={describeUtcDays(shown.range, zone)}
           />
         )}
       </Card>
@@ -101,8 +110,8 @@ export function BreakdownCard({
             disabled={rows === undefined || rows.length === 0}
             onClick={() =>
               downloadText(
-                toTableCsv(sortSums(rows ?? [], choices.sort, choices.isAscending), by, name),
-                `gatehouse-${by}-${toDay(current.fromMs, zoneOfFile)}-${toDay(current.toMs - 1, zoneOfFile)}.csv`,
+                toTableCsv(sortSums(rows ?? [], sort, isAscending), shownChoices.by, name),
+                `gatehouse-${shownChoices.by}-${toDay(current.fromMs, zoneOfFile)}-${toDay(current.toMs - 1, zoneOfFile)}.csv`,
               )
             }
           >
@@ -115,8 +124,8 @@ export function BreakdownCard({
         ) : (
           <SumsTable
             sums={rows}
-            total={whole.data?.data[0]}
-            choices={choices}
+            total={shown.total}
+            choices={shownChoices}
             groupLabel={label}
             name={name}
             onSort={(sort, isAscending) => onChange({ sort, isAscending })}

@@ -21,6 +21,7 @@ import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import { SumsError } from '../../ui/sums-error.tsx'
 import { Table, Th } from '../../ui/table.tsx'
+import { useSettled } from '../../ui/use-settled.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 
 const TIMES = { durationMs: 'Duration', firstByteMs: 'Time to first token' } as const
@@ -34,33 +35,34 @@ export function LatencyCard({
 }) {
   const [time, setTime] = useState<keyof typeof TIMES>('durationMs')
   const [isTable, setTable] = useState(false)
-  const { current, step } = range
   const zone = useTimeZone()
   const navigate = useNavigate()
   const latencies = useQuery({
     ...operationQuery('GET /v1/analytics/latency', {
       query: {
-        from: new Date(current.fromMs).toISOString(),
-        to: new Date(current.toMs).toISOString(),
-        interval: step,
+        from: new Date(range.current.fromMs).toISOString(),
+        to: new Date(range.current.toMs).toISOString(),
+        interval: range.step,
         ...filters,
       },
     }),
     placeholderData: keepPreviousData,
   })
+  const shown = useSettled({ range, filters }, [latencies])
+  const { current, step, runningFromMs } = shown.range
   const openCell = (startMs: number, { from, to }: HeatRange) =>
     void navigate({
       to: LOGS,
       search: toLogAddress({
-        period: periodOfStep(range, startMs),
-        filters: { ...filters, ...toLengths(time, from, to) },
+        period: periodOfStep(shown.range, startMs),
+        filters: { ...shown.filters, ...toLengths(time, from, to) },
       }),
     })
   return (
     <Card>
       <CardHeader
         title="Latency"
-        note={`The stronger a cell's colour, the more calls took so long. All calls, failed ones too. ${describeUtcDays(range, zone)}`}
+        note={`The stronger a cell's colour, the more calls took so long. All calls, failed ones too. ${describeUtcDays(shown.range, zone)}`}
       >
         <select
           aria-label="Which time"
@@ -115,7 +117,7 @@ export function LatencyCard({
                 label={`${TIMES[time]} of calls over time`}
                 data={heat}
                 step={step}
-                runningFromMs={range.runningFromMs}
+                runningFromMs={runningFromMs}
                 open={openCell}
                 format={formatDuration}
               />

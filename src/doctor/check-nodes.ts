@@ -4,7 +4,7 @@
  */
 import { type Kysely, sql } from 'kysely'
 import { compareSharedSettings, type SharedSettings } from '../config/shared-settings.ts'
-import { readNodeSettings, SEEN_MS, type SettingsRow } from '../store/changes/change-feed.ts'
+import { SEEN_MS, type SettingsRow, settingsOfRows } from '../store/changes/change-feed.ts'
 import { listApplied } from '../store/migrations/migrations.ts'
 import type { Schema } from '../store/schema.ts'
 import { type Finding, findingsOf } from './finding.ts'
@@ -23,7 +23,7 @@ export async function checkNodes(
     SELECT id, incarnation, host, settings FROM nodes
     WHERE last_seen > (extract(epoch FROM clock_timestamp()) * 1000)::bigint - ${SEEN_MS}::bigint
     ORDER BY id`.execute(database)
-  const nodes = readNodeSettings(rows)
+  const nodes = settingsOfRows(rows)
   const hosts = new Map<string, Set<string>>()
   for (const { host, settings } of nodes)
     for (const { setting, here, there } of compareSharedSettings(shared, settings)) {

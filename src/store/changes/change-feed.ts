@@ -31,17 +31,17 @@ export interface NodeRow {
   /** Within the grace it serves only what Redis vouches for. */
   readonly needsRedis: boolean
   /** Those that all nodes have to share, without secrets. */
-  readonly settings: NodeSettings
+  readonly settings: SettingsByName
 }
 
 /** By their names, as people read them. */
-export type NodeSettings = Readonly<Record<string, string>>
+export type SettingsByName = Readonly<Record<string, string>>
 
 /** Another node, by what it says of its settings. */
 export interface NodeWithSettings {
   readonly id: string
   readonly host: string
-  readonly settings: NodeSettings
+  readonly settings: SettingsByName
 }
 
 /** The database is another installation's now: what it holds is not what this node serves. */
@@ -78,10 +78,10 @@ export interface SettingsRow {
 }
 
 /** What the processes that have the rows now said of their settings. */
-export function readNodeSettings(rows: readonly SettingsRow[]): NodeWithSettings[] {
+export function settingsOfRows(rows: readonly SettingsRow[]): NodeWithSettings[] {
   return rows.flatMap(({ id, incarnation, host, settings: text }) => {
     if (text === null) return []
-    const said = JSON.parse(text) as { incarnation: string; settings: NodeSettings }
+    const said = JSON.parse(text) as { incarnation: string; settings: SettingsByName }
     return said.incarnation === incarnation ? [{ id, host, settings: said.settings }] : []
   })
 }
@@ -197,7 +197,7 @@ export class ChangeFeed {
        WHERE id <> $1 AND last_seen > ${CLOCK_MS} - $2 AND settings IS NOT NULL ORDER BY id`,
       [this.#id, SEEN_MS],
     )
-    return readNodeSettings(rows)
+    return settingsOfRows(rows)
   }
 
   /** Nobody waits for this node any more: it must not serve after this. */

@@ -1,11 +1,12 @@
-import { afterEach, expect, mock, spyOn, test } from 'bun:test'
+import { afterEach, expect, mock, spyOn } from 'bun:test'
 import { findFreePort } from './free-port.ts'
+import { testIf } from './skip-unless.ts'
 
 const isLinux = process.platform === 'linux'
 
 afterEach(() => mock.restore())
 
-test.if(isLinux)(
+testIf(isLinux, 'needs Linux')(
   'a port is given to one test process alone, though nothing listens at it yet',
   async () => {
     const other = Bun.spawn(

@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startSandbox } from '../src/sandbox/start-sandbox.ts'
+import { readAddress } from './read-address.ts'
 
-const LISTENING = /listening on (http:\/\/\S+)/
 const KEY = `sk-svc-${'0'.repeat(64)}`
 const GATE = 'recorded'
 
@@ -45,17 +45,6 @@ export async function recordBytecodeOrder(program: string, recordPath: string): 
     await sandbox.stop()
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-async function readAddress(output: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of output) {
-    text += decoder.decode(chunk, { stream: true })
-    const address = LISTENING.exec(text)?.[1]
-    if (address !== undefined) return address
-  }
-  throw new Error(`the program to be recorded did not start: ${text}`)
 }
 
 async function makeCalls(url: string): Promise<void> {

@@ -5,10 +5,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readAddress } from '../read-address.ts'
 import type { ApiDocument } from './api-types.ts'
 
 const HOUSE = join(import.meta.dir, '../..')
-const LISTENING = /listening on (http:\/\/\S+)/
 const TIME_LIMIT_MS = 30_000
 
 /** @throws with what the server said, when it does not start */
@@ -36,15 +36,4 @@ export async function readDocument(): Promise<ApiDocument> {
     await server.exited
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-async function readAddress(output: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of output) {
-    text += decoder.decode(chunk, { stream: true })
-    const address = LISTENING.exec(text)?.[1]
-    if (address !== undefined) return address
-  }
-  throw new Error('the server did not start, so its OpenAPI document cannot be read')
 }

@@ -22,7 +22,7 @@ export function readSetting<Name extends DefaultedName>(
 }
 
 /**
- * As people may read it, whether it was given or not: nothing of a secret but that there is one.
+ * A setting's value for people to read, given or by default; of a secret only that there is one.
  * @throws SettingsError naming the variable
  */
 export function showSetting(environment: Environment, name: SettingName): string {

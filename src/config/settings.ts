@@ -39,7 +39,7 @@ export interface Settings extends ProviderSettings {
   readonly redis: RedisSettings | undefined
   /** Of several on one Postgres. */
   readonly nodes: NodeSettings
-  /** What all nodes on one Postgres are to say alike. */
+  /** The values that all nodes on one Postgres have to share. */
   readonly shared: SharedSettings
   readonly bootstrapKey: Secret | undefined
   readonly masterKeys: MasterKeyVariables

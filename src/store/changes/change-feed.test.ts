@@ -96,7 +96,7 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     expect(await reader.settingsOfOthers()).toEqual([
       { id: 'node_a', host: 'here', settings: { A: '1' } },
     ])
-    // As a version does that knows nothing of the column.
+    // A version that does not know the column takes the row over so.
     await created.run("UPDATE nodes SET incarnation = 'older' WHERE id = 'node_a'")
     expect(await reader.settingsOfOthers()).toEqual([])
   })

@@ -77,7 +77,7 @@ export interface SettingsRow {
   readonly settings: string | null
 }
 
-/** What the processes that have the rows now said of their settings. */
+/** The settings of the processes that have the rows now, as they told them. */
 export function settingsOfRows(rows: readonly SettingsRow[]): NodeWithSettings[] {
   return rows.flatMap(({ id, incarnation, host, settings: text }) => {
     if (text === null) return []

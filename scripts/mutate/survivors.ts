@@ -205,19 +205,19 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'both moments were long ago',
   },
   {
-    path: 'src/ledger/journal.ts',
+    path: 'src/ledger/journal-lines.ts',
     lineText: 'if (needed > this.#buffer.length) this.#grow(needed)',
     operator: 'comparison',
     reason: 'a buffer that is full to its last byte is made larger a line too early',
   },
   {
-    path: 'src/ledger/journal.ts',
+    path: 'src/ledger/journal-lines.ts',
     lineText: 'const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2))',
     operator: 'arithmetic',
     reason: 'it grows to what is needed all the same, though more often',
   },
   {
-    path: 'src/ledger/journal.ts',
+    path: 'src/ledger/journal-lines.ts',
     lineText:
       'if (this.#buffer.length > KEPT_BYTES) this.#buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)',
     operator: 'comparison',
@@ -464,7 +464,7 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'one question more or less before it is given up',
   },
   {
-    path: 'src/ledger/journal.ts',
+    path: 'src/ledger/journal-lines.ts',
     lineText: 'const INITIAL_BYTES = 64 * 1024',
     operator: 'number',
     reason: 'a buffer without room grows at its first line',

@@ -14,7 +14,7 @@ import { Journal } from '../ledger/journal.ts'
 import type { LedgerEvent } from '../ledger/ledger-event.ts'
 import { PastUsage, type PastUsageOptions } from '../ledger/past-usage.ts'
 import { CallPrices, PriceBook } from '../ledger/price-book.ts'
-import { priceRecords } from '../ledger/price-records.ts'
+import { PricedCalls } from '../ledger/price-records.ts'
 import { RefusalLog } from '../ledger/refusal-log.ts'
 import { Retention } from '../ledger/retention.ts'
 import { Shipper } from '../ledger/shipper.ts'
@@ -111,7 +111,8 @@ export function composeLedger({
       // Usage goes to the other nodes first: they take what the ledger holds as reported, and would
       // count a later report twice.
       await limits.tell()
-      return await store.calls.insertMany(priceRecords(prices, records, reportPricing), between)
+      const priced = new PricedCalls(prices, records, reportPricing)
+      return await store.calls.insertMany(priced, between)
     },
     {
       report,

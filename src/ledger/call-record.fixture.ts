@@ -1,5 +1,6 @@
 /** Call records for the ledger's tests. Must not be imported outside tests. */
 import type { CallRecord } from '../core/call.ts'
+import type { CallBatch } from '../core/call-batch.ts'
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { LINE_VERSION } from './call-line.generated.ts'
 import type { Journal } from './journal.ts'
@@ -25,6 +26,11 @@ export function createCallRecord(changes: Partial<CallRecord> = {}): CallRecord 
     credential: 'platform',
     ...changes,
   }
+}
+
+/** All of a batch, in its order. */
+export function recordsIn(batch: CallBatch): CallRecord[] {
+  return Array.from({ length: batch.length }, (_, index) => batch.read(index))
 }
 
 /** A whole line, of the version after this build's. */

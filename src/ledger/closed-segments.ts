@@ -3,16 +3,17 @@
  * ships them.
  */
 import { existsSync, renameSync, statSync, unlinkSync } from 'node:fs'
-import type { CallRecord } from '../core/call.ts'
+import type { KeptLines } from './journal-lines.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
 import { type ClosedSegment, listSegments } from './segment-file.ts'
 import type { Damage } from './segment-reader.ts'
 import { removeStraySums, removeSums } from './segment-sums.ts'
 
 export class ClosedSegments {
-  /** With their records, where these are still in memory. */
-  readonly #segments = new Map<ClosedSegment, readonly CallRecord[] | undefined>()
+  /** With their lines, where these are still in memory. */
+  readonly #segments = new Map<ClosedSegment, KeptLines | undefined>()
   readonly #report: ReportLedgerEvent
+  #keptRecords = 0
   #damagedLines = 0
   #newer = 0
 
@@ -42,25 +43,24 @@ export class ClosedSegments {
 
   /** How many records are in memory. */
   get records(): number {
-    let records = 0
-    for (const kept of this.#segments.values()) records += kept?.length ?? 0
-    return records
+    return this.#keptRecords
   }
 
-  /** @param records all that is in the segment, where that is in memory */
-  add(segment: ClosedSegment, records?: readonly CallRecord[]): void {
-    this.#segments.set(segment, records)
+  /** @param lines all that is in the segment, where that is in memory: theirs to let go */
+  add(segment: ClosedSegment, lines?: KeptLines): void {
+    this.#segments.set(segment, lines)
+    this.#keptRecords += lines?.length ?? 0
   }
 
   /**
    * The segment's records, from memory. Undefined where the file is to be read: the records are not
    * in memory, or the file has changed since it was written, and its reader tells what is left.
    */
-  recordsOf(segment: ClosedSegment): readonly CallRecord[] | undefined {
-    const records = this.#segments.get(segment)
-    if (records === undefined) return undefined
+  recordsOf(segment: ClosedSegment): KeptLines | undefined {
+    const lines = this.#segments.get(segment)
+    if (lines === undefined) return undefined
     const file = statSync(segment.path, { throwIfNoEntry: false })
-    return file === undefined || file.size === segment.bytes ? records : undefined
+    return file === undefined || file.size === segment.bytes ? lines : undefined
   }
 
   has(segment: ClosedSegment): boolean {
@@ -96,7 +96,7 @@ export class ClosedSegments {
   discard(segment: ClosedSegment, damage: Damage): void {
     const { damagedLines, tornEnd, newerLines } = damage
     if (newerLines > 0) {
-      this.#segments.delete(segment)
+      this.#delete(segment)
       this.#newer += 1
       this.#report({ type: 'segment-newer', path: segment.path, lines: newerLines })
       return
@@ -106,7 +106,7 @@ export class ClosedSegments {
     removeSums(segment.path)
     if (damagedLines > (tornEnd ? 1 : 0)) setAside(segment.path)
     else unlinkSync(segment.path)
-    this.#segments.delete(segment)
+    this.#delete(segment)
     this.#damagedLines += damagedLines
     if (damagedLines > 0) {
       this.#report({ type: 'segment-damaged', path: segment.path, lines: damagedLines, tornEnd })
@@ -116,8 +116,14 @@ export class ClosedSegments {
   /** Forgets a segment that somebody else deleted. */
   forget(segment: ClosedSegment): void {
     removeSums(segment.path)
-    if (this.#segments.delete(segment))
-      this.#report({ type: 'segment-missing', path: segment.path })
+    if (this.#delete(segment)) this.#report({ type: 'segment-missing', path: segment.path })
+  }
+
+  #delete(segment: ClosedSegment): boolean {
+    const lines = this.#segments.get(segment)
+    this.#keptRecords -= lines?.length ?? 0
+    lines?.letGo()
+    return this.#segments.delete(segment)
   }
 }
 

@@ -10,8 +10,9 @@ import { GatewayError } from '../core/errors.ts'
 import type { Ledger } from '../gateway/ports.ts'
 import { Backlog } from './backlog.ts'
 import { ClosedSegments } from './closed-segments.ts'
+import { KeptLines, LineBatch, SpareBuffers } from './journal-lines.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
-import { LINE_FRAME_BYTES, toLineContent, toWholeRecord, writeLine } from './record-line.ts'
+import { toLineContent, toWholeRecord } from './record-line.ts'
 import { SegmentFile, type SyncMode } from './segment-file.ts'
 
 interface Turn {
@@ -55,7 +56,10 @@ export class Journal implements Ledger {
   readonly #report: ReportLedgerEvent
   readonly #batch = new LineBatch()
   readonly #backlog: Backlog
-  readonly #records: ActiveRecords
+  readonly #spare = new SpareBuffers()
+  readonly #keptRecords: number
+  /** All lines of the active segment; undefined where some are not in memory. */
+  #kept: KeptLines | undefined
   #active: SegmentFile | undefined
   #turn: Turn | undefined
   #nextSequence: number | undefined
@@ -78,8 +82,7 @@ export class Journal implements Ledger {
     this.#report = options.report ?? (() => {})
     this.closed = new ClosedSegments(this.#report)
     this.#backlog = new Backlog(options.backlogRecords ?? 25_000)
-    const { keptRecords = 32_000 } = options
-    this.#records = new ActiveRecords(() => keptRecords - this.closed.records)
+    this.#keptRecords = options.keptRecords ?? 32_000
     this.#begin()
   }
 
@@ -89,8 +92,7 @@ export class Journal implements Ledger {
    */
   record(call: CallRecord): Promise<void> {
     const record = toWholeRecord(call)
-    this.#batch.add(toLineContent(record))
-    this.#records.add(record)
+    this.#batch.add(toLineContent(record), record.accountId)
     if (this.#turn === undefined) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       this.#turn = { written: promise, resolve, reject }
@@ -112,7 +114,7 @@ export class Journal implements Ledger {
     const turn = this.#turn
     if (turn === undefined) return
     this.#turn = undefined
-    const written = this.#write(this.#batch.bytes, this.#batch.lines)
+    const written = this.#write(this.#batch)
     this.#batch.clear()
     if (written || !this.#failClosed) {
       turn.resolve()
@@ -196,24 +198,37 @@ export class Journal implements Ledger {
    * True where the lines are on disk; if not, they are in the backlog or, where that is full,
    * dropped.
    */
-  #write(lines: Uint8Array, count: number): boolean {
+  #write(batch: LineBatch): boolean {
     const active = this.#active
     if (active === undefined) {
-      this.#keep(lines, count)
+      this.#keep(batch.bytes, batch.lines)
       return false
     }
     try {
-      active.append(lines)
-      this.#records.markWritten()
+      active.append(batch.bytes)
+      this.#keepWritten(batch)
       return true
     } catch (error) {
       // A new file helps where the trouble is this file's: it was deleted, or reached a size limit.
       this.#retire(active)
-      const isKept = this.#keep(lines, count)
+      const isKept = this.#keep(batch.bytes, batch.lines)
       return this.#begin(error) && isKept
     }
   }
 
+  /** For the shipper, which reads the file where there is no room for them. */
+  #keepWritten(batch: LineBatch): void {
+    const count = this.closed.records + (this.#kept?.length ?? 0) + batch.lines
+    if (count <= this.#keptRecords) this.#kept?.append(batch)
+    else this.#letKeptGo()
+  }
+
+  #letKeptGo(): void {
+    this.#kept?.letGo()
+    this.#kept = undefined
+  }
+
+  /** In the backlog, where there is room. */
   #keep(lines: Uint8Array, count: number): boolean {
     const isKept = !this.#isClosed && this.#backlog.keep(lines, count)
     if (!isKept) {
@@ -229,13 +244,14 @@ export class Journal implements Ledger {
    */
   #retire(segment: SegmentFile): void {
     this.#active = undefined
-    const records = this.#records.end()
     const rescued = segment.holdsRecords ? segment.rescueLines() : undefined
-    if (!segment.holdsRecords) {
-      segment.remove()
-    } else if (rescued === undefined) {
-      this.closed.add({ path: segment.path, bytes: segment.bytes }, records)
-    } else {
+    if (segment.holdsRecords && rescued === undefined) {
+      this.closed.add({ path: segment.path, bytes: segment.bytes }, this.#kept)
+      this.#kept = undefined
+    }
+    this.#letKeptGo()
+    if (!segment.holdsRecords) segment.remove()
+    if (rescued !== undefined) {
       this.#report({ type: 'segment-missing', path: segment.path })
       this.#keep(rescued, countLines(rescued))
     }
@@ -260,7 +276,7 @@ export class Journal implements Ledger {
       return false
     }
     this.#active = segment
-    this.#records.begin(this.#backlog.lines === 0)
+    if (this.#backlog.lines === 0) this.#kept = new KeptLines(this.#spare)
     if (this.#failure !== undefined) this.#recovered()
     this.#backlog.clear()
     return true
@@ -296,100 +312,6 @@ function countLines(lines: Uint8Array): number {
   return count
 }
 
-const INITIAL_BYTES = 64 * 1024
-/** A buffer that one crowded turn made bigger than this is let go after it. */
-const KEPT_BYTES = 1024 * 1024
-/** The most bytes that UTF-8 needs for one UTF-16 unit. */
-const BYTES_PER_UNIT = 3
-
-/** The lines of one event-loop turn, in one buffer that is used again. */
-export class LineBatch {
-  #buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
-  #bytes = 0
-  #lines = 0
-
-  get lines(): number {
-    return this.#lines
-  }
-
-  /** A view that the next `add` or `clear` may overwrite. */
-  get bytes(): Uint8Array {
-    return this.#buffer.subarray(0, this.#bytes)
-  }
-
-  /** @param content of one more line */
-  add(content: string): void {
-    const needed = this.#bytes + content.length * BYTES_PER_UNIT + LINE_FRAME_BYTES
-    if (needed > this.#buffer.length) this.#grow(needed)
-    this.#bytes = writeLine(content, this.#buffer, this.#bytes)
-    this.#lines += 1
-  }
-
-  clear(): void {
-    this.#bytes = 0
-    this.#lines = 0
-    if (this.#buffer.length > KEPT_BYTES) this.#buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
-  }
-
-  #grow(needed: number): void {
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2))
-    this.#buffer.copy(grown, 0, 0, this.#bytes)
-    this.#buffer = grown
-  }
-}
-
-/**
- * The records of the segment that is being written, as they were handed in, so that the shipper
- * need not read them back.
- */
-class ActiveRecords {
-  /** Undefined: the file holds, or will hold, records that are not here. */
-  #records: CallRecord[] | undefined
-  #written = 0
-  readonly #room: () => number
-  /** Its value when it was last asked for. */
-  #knownRoom = 0
-
-  /**
-   * @param room how many records may be kept of a segment now: more, when the store has taken
-   * others
-   */
-  constructor(room: () => number) {
-    this.#room = room
-  }
-
-  /** A segment begins. @param isEmpty whether nothing is in its file that was not handed in here */
-  begin(isEmpty: boolean): void {
-    this.#records = isEmpty ? [] : undefined
-    this.#written = 0
-    this.#knownRoom = 0
-  }
-
-  /** Handed in, and not written yet. */
-  add(record: CallRecord): void {
-    if (this.#records === undefined) return
-    if (this.#records.length >= this.#knownRoom) this.#knownRoom = this.#room()
-    if (this.#records.length < this.#knownRoom) this.#records.push(record)
-    else this.#records = undefined
-  }
-
-  /** Everything handed in so far is in the file. */
-  markWritten(): void {
-    this.#written = this.#records?.length ?? 0
-  }
-
-  /**
-   * The segment ends; what was not written with it is let go.
-   * @returns all that is in its file; undefined where some of that is not here
-   */
-  end(): readonly CallRecord[] | undefined {
-    const records = this.#records
-    this.#records = undefined
-    if (records !== undefined) records.length = this.#written
-    return records
-  }
-}
-
 // The journal's options, and its state.
 
 export interface JournalOptions {
@@ -409,7 +331,7 @@ export interface JournalOptions {
   readonly backlogRecords?: number
   /**
    * How many records stay in memory until they are in the store, so that they need not be read
-   * back. Default 32,000: about 13 MB, and some three seconds of what one core can serve. 0: none.
+   * back. Default 32,000: about 8 MB, and some two seconds of what one core can serve. 0: none.
    */
   readonly keptRecords?: number
   /** How often a failed disk is tried again. Default 1,000. */

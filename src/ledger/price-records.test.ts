@@ -1,14 +1,15 @@
 import { expect, test } from 'bun:test'
+import { CallList } from '../core/call-batch.ts'
 import type { Cost } from '../core/cost.ts'
-import { createCallRecord } from './call-record.fixture.ts'
-import { priceRecords } from './price-records.ts'
+import { createCallRecord, recordsIn } from './call-record.fixture.ts'
+import { PricedCalls } from './price-records.ts'
 
 const cost: Cost = { microUsd: 7, status: 'exact', source: 'test@1' }
 
 test('a record keeps its counted cost, and one without gets a cost', () => {
   const counted: Cost = { microUsd: 3, status: 'estimated', source: 'test@0' }
   const records = [createCallRecord({ cost: counted }), createCallRecord()]
-  const priced = priceRecords({ costOf: () => cost }, records, () => {})
+  const priced = recordsIn(new PricedCalls({ costOf: () => cost }, new CallList(records), () => {}))
   expect(priced.map((record) => record.cost)).toEqual([counted, cost])
 })
 
@@ -23,7 +24,9 @@ test('every record gets its cost; one without a price is kept without, and repor
     if (target?.startsWith('bad/')) throw new Error(target)
     return cost
   }
-  const priced = priceRecords({ costOf }, records, (error) => failures.push(error))
+  const priced = recordsIn(
+    new PricedCalls({ costOf }, new CallList(records), (error) => failures.push(error)),
+  )
   expect(priced.map((record) => record.cost)).toEqual([cost, undefined, undefined])
   expect(priced.map((record) => record.id)).toEqual(records.map((record) => record.id))
   expect(failures.map(String)).toEqual(['Error: bad/1'])

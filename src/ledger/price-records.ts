@@ -3,29 +3,49 @@
  * load the price table.
  */
 import type { CallRecord } from '../core/call.ts'
+import type { CallBatch } from '../core/call-batch.ts'
+import type { AccountId } from '../core/ids.ts'
 import type { PriceBook } from './price-book.ts'
 
 /**
- * The records with their costs: those that were priced as they ended keep theirs, which was counted
+ * The calls with their costs: those that were priced as they ended keep theirs, which was counted
  * against quotas. A call that cannot be priced goes into the store all the same: its cost stays
- * unknown, can be computed later, and `onFailure` hears of it.
+ * unknown and can be computed later.
  */
-export function priceRecords(
-  prices: Pick<PriceBook, 'costOf'>,
-  records: readonly CallRecord[],
-  onFailure: (error: unknown) => void,
-): readonly CallRecord[] {
-  if (records.every((record) => record.cost !== undefined)) return records
-  let failure: { readonly error: unknown } | undefined
-  const priced = records.map((record) => {
-    if (record.cost !== undefined) return record
+export class PricedCalls implements CallBatch {
+  readonly #prices: Pick<PriceBook, 'costOf'>
+  readonly #calls: CallBatch
+  readonly #onFailure: (error: unknown) => void
+  #hasFailed = false
+
+  /** @param onFailure hears of the first call that cannot be priced */
+  constructor(
+    prices: Pick<PriceBook, 'costOf'>,
+    calls: CallBatch,
+    onFailure: (error: unknown) => void,
+  ) {
+    this.#prices = prices
+    this.#calls = calls
+    this.#onFailure = onFailure
+  }
+
+  get length(): number {
+    return this.#calls.length
+  }
+
+  accountOf(index: number): AccountId {
+    return this.#calls.accountOf(index)
+  }
+
+  read(index: number): CallRecord {
+    const call = this.#calls.read(index)
+    if (call.cost !== undefined) return call
     try {
-      return { ...record, cost: prices.costOf(record) }
+      return { ...call, cost: this.#prices.costOf(call) }
     } catch (error) {
-      failure ??= { error }
-      return record
+      if (!this.#hasFailed) this.#onFailure(error)
+      this.#hasFailed = true
+      return call
     }
-  })
-  if (failure !== undefined) onFailure(failure.error)
-  return priced
+  }
 }

@@ -87,6 +87,21 @@ export function decodeRecordLine(line: Uint8Array): CallRecord | 'newer' | undef
 }
 
 /**
+ * Reads a line that has not left this process's memory, and so needs no look at its checksum.
+ * @param end behind its newline
+ */
+export function readOwnLine(lines: Buffer, begin: number, end: number): CallRecord {
+  const content = lines.toString('utf8', begin + CHECKSUM_CHARS + 1, end - 1)
+  const members: unknown = JSON.parse(content)
+  const record = Array.isArray(members) ? toCallRecord(members) : undefined
+  if (record === undefined) throw new UnreadableLine()
+  return record
+}
+
+/** Of a line that this process wrote, which its own reader does not take. */
+export class UnreadableLine extends Error {}
+
+/**
  * Digit by digit: a text of them would cost more than the checksum itself. NaN where a line begins
  * with anything else.
  */

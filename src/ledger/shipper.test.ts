@@ -19,10 +19,11 @@ import fc from 'fast-check'
 import { databases } from '../../test/support/databases.ts'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import type { CallRecord } from '../core/call.ts'
+import type { CallBatch } from '../core/call-batch.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { openStore } from '../store/open-store.ts'
-import { createCallRecord, createLaterLine, readClosed } from './call-record.fixture.ts'
+import { createCallRecord, createLaterLine, readClosed, recordsIn } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'
 import type { LedgerEvent } from './ledger-event.ts'
 import { Retention } from './retention.ts'
@@ -44,11 +45,11 @@ function createStore() {
     rows,
     batchSizes,
     isDown: false,
-    async insertMany(records: readonly CallRecord[]): Promise<void> {
+    async insertMany(batch: CallBatch): Promise<void> {
       await Promise.resolve()
       if (this.isDown) throw new Error('the store is down')
-      batchSizes.push(records.length)
-      for (const record of records) rows.set(record.id, record)
+      batchSizes.push(batch.length)
+      for (const record of recordsIn(batch)) rows.set(record.id, record)
     },
   }
 }
@@ -66,7 +67,11 @@ test('a call reaches the store only after its recorder knows that it is written'
   const told = new Set<string>()
   const early: string[] = []
   const shipper = new Shipper(journal, async (records) => {
-    early.push(...records.map(({ id }) => id).filter((id) => !told.has(id)))
+    early.push(
+      ...recordsIn(records)
+        .map(({ id }) => id)
+        .filter((id) => !told.has(id)),
+    )
   })
   const records = createRecords(3)
   for (const record of records) void journal.record(record).then(() => told.add(record.id))
@@ -110,7 +115,7 @@ test('batches of a file are inserted one at a time and in its order, and a refus
       for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
       underWay -= 1
       if (refuses && stored.length === 20) throw new Error('the store is down')
-      stored.push(...records)
+      stored.push(...recordsIn(records))
     },
     { batchRecords: 10 },
   )
@@ -227,7 +232,7 @@ test('passes never overlap, and a call during one ships the records from before 
     running += 1
     most = Math.max(most, running)
     await Bun.sleep(2)
-    shipped.push(...records.map((record) => record.id))
+    shipped.push(...recordsIn(records).map((record) => record.id))
     running -= 1
   })
   const waits: Promise<void>[] = []
@@ -531,6 +536,20 @@ test('a segment that is deleted or unreadable does not delay the others', async 
   journal.close()
 })
 
+test('a line that its own reader does not take is set aside with its file, and the others are shipped', async () => {
+  const events: LedgerEvent[] = []
+  const store = createStore()
+  const journal = new Journal(folder, { report: (event) => void events.push(event) })
+  const records = createRecords(5)
+  const odd = createCallRecord({ dialect: 5 as unknown as string })
+  await recordAll(journal, [...records.slice(0, 3), odd, ...records.slice(3)])
+  await new Shipper(journal, (found) => store.insertMany(found)).ship()
+  expect([...store.rows.values()]).toEqual(records)
+  expect(events).toMatchObject([{ type: 'segment-damaged', lines: 1, tornEnd: false }])
+  expect(readdirSync(join(folder, 'journal')).join()).toContain('.damaged')
+  journal.close()
+})
+
 test('each record ends up in the store once, whatever the store does and whenever the process dies', async () => {
   const step = fc.oneof(
     fc.record({ type: fc.constant('record' as const), count: fc.integer({ min: 1, max: 12 }) }),
@@ -543,9 +562,9 @@ test('each record ends up in the store once, whatever the store does and wheneve
       const rows = new Map<string, CallRecord>()
       const expected: CallRecord[] = []
       let budget = 0
-      const insertMany = async (records: readonly CallRecord[]) => {
+      const insertMany = async (batch: CallBatch) => {
         // The worst failure: committed, but the answer was lost.
-        for (const record of records) rows.set(record.id, record)
+        for (const record of recordsIn(batch)) rows.set(record.id, record)
         budget -= 1
         if (budget < 0) throw new Error('connection lost')
       }
@@ -566,7 +585,7 @@ test('each record ends up in the store once, whatever the store does and wheneve
       }
       budget = Number.POSITIVE_INFINITY
       await new Shipper(journal, insertMany, { batchRecords: 3 }).ship()
-      expect([...rows.keys()].sort()).toEqual(expected.map((record) => record.id as string).sort())
+      expect(rows).toEqual(new Map(expected.map((record) => [record.id, record])))
       expect(journal.state().segments).toBe(0)
       for (const open of [...abandoned, journal]) open.close()
     }),

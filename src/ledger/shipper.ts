@@ -7,12 +7,14 @@
 import { statSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallRecord } from '../core/call.ts'
+import { BatchPart, type CallBatch, CallList } from '../core/call-batch.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import { LoopTurns } from '../core/loop-turns.ts'
 import { backoffMs } from '../core/retry-delay.ts'
 import type { ClosedSegments } from './closed-segments.ts'
 import type { Journal } from './journal.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
+import { UnreadableLine } from './record-line.ts'
 import type { ClosedSegment } from './segment-file.ts'
 import { type Damage, SegmentReader } from './segment-reader.ts'
 
@@ -53,7 +55,7 @@ export interface ShipperOptions {
 export type Between = () => Promise<unknown>
 
 /** @param between awaited between its steps */
-export type InsertMany = (records: readonly CallRecord[], between: Between) => Promise<void>
+export type InsertMany = (records: CallBatch, between: Between) => Promise<void>
 
 export class Shipper {
   readonly #journal: Journal
@@ -210,17 +212,28 @@ export class Shipper {
     const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES
     const kept = this.#journal.closed.recordsOf(segment)
     const turns = new LoopTurns(CATCHING_UP_WORK_MS)
-    const damage = await (kept === undefined
-      ? this.#shipFile(segment, isHurried ? () => turns.next() : pause)
-      : this.#shipKept(kept, isHurried ? nextTurn : pause))
+    const isShipped =
+      kept !== undefined && (await this.#shipKept(kept, isHurried ? nextTurn : pause))
+    const damage = isShipped
+      ? NO_DAMAGE
+      : await this.#shipFile(segment, isHurried ? () => turns.next() : pause)
     await this.#syncStore().catch(failStore)
     return damage
   }
 
-  async #shipKept(records: readonly CallRecord[], between: Between): Promise<Damage> {
-    for (let start = 0; start < records.length; start += this.#batchRecords)
-      await this.#insert(records.slice(start, start + this.#batchRecords), between)
-    return NO_DAMAGE
+  /** @returns false where a line cannot be read: what reads the file counts it, and goes on. */
+  async #shipKept(records: CallBatch, between: Between): Promise<boolean> {
+    try {
+      for (let start = 0; start < records.length; start += this.#batchRecords) {
+        const count = Math.min(this.#batchRecords, records.length - start)
+        const places = Array.from({ length: count }, (_, index) => start + index)
+        await this.#insert(new BatchPart(records, places), between)
+      }
+      return true
+    } catch (error) {
+      if (error instanceof StoreFailure && error.cause instanceof UnreadableLine) return false
+      throw error
+    }
   }
 
   /** @param between of what reads the file and of what inserts meanwhile: they rest together */
@@ -236,7 +249,7 @@ export class Shipper {
           batch.push(record)
           if (batch.length < this.#batchRecords) continue
           await inserting
-          inserting = this.#insert(batch, between)
+          inserting = this.#insert(new CallList(batch), between)
           // Heard of with the next one, or at the end.
           inserting.catch(() => {})
           if (callsUnderWay.areServed(performance.now())) await inserting
@@ -246,11 +259,11 @@ export class Shipper {
     } finally {
       await inserting
     }
-    if (batch.length > 0) await this.#insert(batch, between)
+    if (batch.length > 0) await this.#insert(new CallList(batch), between)
     return reader.damage
   }
 
-  async #insert(batch: readonly CallRecord[], between: Between): Promise<void> {
+  async #insert(batch: CallBatch, between: Between): Promise<void> {
     await this.#insertMany(batch, between).catch(failStore)
     // An embedded store inserts without ever leaving the event loop; calls get their turn here.
     await nextTurn()

@@ -1,6 +1,7 @@
 /** A batch's order in the store: by account, and still such that its first call says it was begun. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/support/databases.ts'
+import { CallList } from '../../core/call-batch.ts'
 import type { AccountId, CallId } from '../../core/ids.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openStore, type Store } from '../open-store.ts'
@@ -16,14 +17,15 @@ function recordsOf(count: number, accounts: number) {
   )
 }
 
+const nothing = async () => {}
+
+const placesOf = async (count: number, accounts: number) =>
+  await sortByAccount(new CallList(recordsOf(count, accounts)), nothing)
+
 test('calls of an account stand together as they came, and the first call of all stays the first', async () => {
-  const records = recordsOf(12, 4)
-  const sorted = await sortByAccount(records, async () => {})
-  const numbers = sorted.map(({ id }) => Number(id.slice(4)))
-  expect(numbers).toEqual([0, 3, 7, 11, 2, 6, 10, 1, 5, 9, 4, 8])
-  expect(await sortByAccount([], async () => {})).toEqual([])
-  const one = recordsOf(5, 1)
-  expect(await sortByAccount(one, async () => {})).toEqual(one)
+  expect(await placesOf(12, 4)).toEqual([0, 3, 7, 11, 2, 6, 10, 1, 5, 9, 4, 8])
+  expect(await placesOf(0, 1)).toEqual([])
+  expect(await placesOf(5, 1)).toEqual([0, 1, 2, 3, 4])
 })
 
 describe.each(databases)('on $name', (kind) => {
@@ -36,6 +38,23 @@ describe.each(databases)('on $name', (kind) => {
   afterEach(async () => {
     await store.close()
     await database.remove()
+  })
+
+  test('each call of a batch is read once where all of them are new, by a file in its order', async () => {
+    const list = new CallList(recordsOf(1_500, 3))
+    const read: number[] = []
+    await store.calls.insertMany({
+      length: list.length,
+      accountOf: (index) => list.accountOf(index),
+      read(index) {
+        read.push(index)
+        return list.read(index)
+      },
+    })
+    const inOrder = Array.from({ length: 1_500 }, (_, index) => index)
+    expect(read).toEqual(
+      kind.name === 'SQLite' ? [...(await sortByAccount(list, nothing))] : inOrder,
+    )
   })
 
   test('a batch that is cut short anywhere has left its first call, or none', async () => {

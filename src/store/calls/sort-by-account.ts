@@ -2,24 +2,34 @@
  * The order in which a batch's calls go into a file: neighbours share pages of the index, which
  * begins with the account. Must not know a table.
  */
-import type { CallRecord } from '../../core/call.ts'
+import type { CallBatch } from '../../core/call-batch.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { sortInTurns } from '../usage/usage-batches.ts'
+
+/** Looked at before others get their turn: a tenth of a millisecond. */
+const CALLS_PER_TURN = 2_048
 
 /**
  * Account after account, each one's calls as they came. The batch's first call stays the first: a
  * segment of the journal of which that is not stored was not begun.
  * @param between awaited between two steps
+ * @returns indexes of the batch
  */
 export async function sortByAccount(
-  records: readonly CallRecord[],
+  batch: CallBatch,
   between: () => Promise<unknown>,
-): Promise<readonly CallRecord[]> {
-  const [first, ...others] = records
-  if (first === undefined) return []
-  const ofAccounts = Map.groupBy(others, ({ accountId }) => accountId)
-  if (ofAccounts.size === 1) return records
-  const sorted = [first]
+): Promise<readonly number[]> {
+  if (batch.length === 0) return []
+  const ofAccounts = new Map<AccountId, number[]>()
+  for (let index = 1; index < batch.length; index += 1) {
+    const accountId = batch.accountOf(index)
+    const own = ofAccounts.get(accountId)
+    if (own === undefined) ofAccounts.set(accountId, [index])
+    else own.push(index)
+    if (index % CALLS_PER_TURN === 0) await between()
+  }
+  const sorted = [0]
   for (const accountId of await sortInTurns([...ofAccounts.keys()], between))
-    sorted.push(...(ofAccounts.get(accountId) ?? []))
+    for (const index of ofAccounts.get(accountId) ?? []) sorted.push(index)
   return sorted
 }

@@ -18,6 +18,13 @@ export interface BulkInsertOptions<Item> {
   readonly toValues: (item: Item) => readonly Value[]
 }
 
+/** An array is one; others make their items as they are asked for. */
+export interface Items<Item> {
+  readonly length: number
+  /** @param end may lie beyond the last of them */
+  slice(start: number, end: number): readonly Item[]
+}
+
 export class BulkInsert<Item> {
   readonly #options: BulkInsertOptions<Item>
   /** To make it costs Kysely several times what it costs to run. */
@@ -41,7 +48,7 @@ export class BulkInsert<Item> {
    */
   async run(
     database: Kysely<Schema>,
-    items: readonly Item[],
+    items: Items<Item>,
     between: (some: readonly Item[]) => Promise<unknown>,
   ): Promise<void> {
     this.#query ??= this.#compile(database)
@@ -99,7 +106,7 @@ export class BulkInsert<Item> {
 }
 
 interface Inserting<Item> {
-  readonly items: readonly Item[]
+  readonly items: Items<Item>
   readonly between: (some: readonly Item[]) => Promise<unknown>
 }
 

@@ -1,0 +1,71 @@
+/**
+ * Calls on their way into the store, which may wait in any form: what holds them tells how many
+ * they are and whose, and makes one into an object when it is asked for. Must not know any form.
+ */
+import type { CallRecord } from './call.ts'
+import type { AccountId } from './ids.ts'
+
+export interface CallBatch {
+  readonly length: number
+  /** @param index from 0 up, less than `length`, here and below */
+  accountOf(index: number): AccountId
+  /** May cost a microsecond each time. */
+  read(index: number): CallRecord
+}
+
+/** Of calls that are objects. */
+export class CallList implements CallBatch {
+  readonly #calls: readonly CallRecord[]
+
+  constructor(calls: readonly CallRecord[]) {
+    this.#calls = calls
+  }
+
+  get length(): number {
+    return this.#calls.length
+  }
+
+  accountOf(index: number): AccountId {
+    return this.read(index).accountId
+  }
+
+  read(index: number): CallRecord {
+    const call = this.#calls[index]
+    if (call === undefined) throw new RangeError(`There is no call ${index} in this batch.`)
+    return call
+  }
+}
+
+/** Some of a batch, in the order of `places`, which are indexes of it. */
+export class BatchPart implements CallBatch {
+  readonly #batch: CallBatch
+  readonly #places: readonly number[]
+
+  constructor(batch: CallBatch, places: readonly number[]) {
+    this.#batch = batch
+    this.#places = places
+  }
+
+  get length(): number {
+    return this.#places.length
+  }
+
+  accountOf(index: number): AccountId {
+    return this.#batch.accountOf(this.#placeOf(index))
+  }
+
+  read(index: number): CallRecord {
+    return this.#batch.read(this.#placeOf(index))
+  }
+
+  /** Those from one index up to another, which may lie beyond the end. */
+  slice(start: number, end: number): readonly CallRecord[] {
+    return this.#places.slice(start, end).map((place) => this.#batch.read(place))
+  }
+
+  #placeOf(index: number): number {
+    const place = this.#places[index]
+    if (place === undefined) throw new RangeError(`There is no call ${index} in this part.`)
+    return place
+  }
+}

@@ -9,6 +9,7 @@ import { ERROR_POLICY } from '../src/core/errors.ts'
 import { RESOURCE_ENTRIES } from '../src/core/resource-table.ts'
 import { callCode } from './call-code/call-code.ts'
 import { conformanceTexts } from './conformance/conformance-texts.ts'
+import { isJsonWalk, JSON_WALK, jsonWalk } from './json-walk.ts'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
 import { METRICS_PAGE, metricsPage } from './metrics-page.ts'
 import { NEW_TABLES, newTables } from './new-tables.ts'
@@ -77,6 +78,9 @@ await renew(
   await newTables(),
   'it is not what the steps of src/store/migrations/migrations.ts come to',
 )
+const walk = await read(JSON_WALK)
+if (!isJsonWalk(walk))
+  await renew(JSON_WALK, walk, checkOnly ? '' : jsonWalk(), 'it is not made of wasm/json-walk.ts')
 // Loaded now, for it answers with the fields that may have been renewed above.
 const { readDocument } = await import('./openapi/read-document.ts')
 await renew(
@@ -98,7 +102,7 @@ await renew(
   'it is not what src/core/resource-table.ts says',
 )
 console.log(
-  `documents: ${DOCUMENTS.length + conformance.files.size + callCodes.files.size + 7} read, ${faults} faults`,
+  `documents: ${DOCUMENTS.length + conformance.files.size + callCodes.files.size + 8} read, ${faults} faults`,
 )
 if (faults > 0) process.exitCode = 1
 

@@ -301,14 +301,6 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'edits apply by where they stand in the body, in whatever order they are given',
   },
   {
-    path: 'src/wire/json-splice.ts',
-    lineText: 'const end = skipValue(text, start, 2)',
-    operator: 'number',
-    mutated: '1',
-    reason:
-      'an array is looked into only once the whole body was found to be no deeper than the limit',
-  },
-  {
     path: 'src/wire/sse.ts',
     lineText: 'const AFTER_BLANK_LINE_CR = 3',
     operator: 'number',
@@ -316,24 +308,11 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'a name of a state: any number does that no other state has',
   },
   {
-    path: 'src/wire/json-scan.ts',
-    lineText: 'for (; index + 4 <= nearEnd; index += 4) {',
-    operator: 'comparison',
-    reason: 'the words that it leaves are looked at one by one',
-  },
-  {
     path: 'src/revocation/snapshot-freshness.ts',
     lineText: 'clearTimeout(this.#timer)',
     operator: 'call removed',
     reason:
       'spares one question where a renewal lasts until the next is due; each ends the timer again',
-  },
-  {
-    path: 'src/wire/json-scan.ts',
-    lineText: '((words[index + 5] ?? 0) - SPACES) |',
-    operator: 'number',
-    mutated: '1',
-    reason: 'the loop ends before the last word: there is always one',
   },
   {
     path: 'src/ledger/segment-sums.ts',
@@ -366,12 +345,6 @@ export const survivors: readonly ListedSurvivor[] = [
       "return countsForQuota(name, owner === 'account' ? 'own' : 'platform') ? plan : undefined",
     operator: 'empty string',
     reason: 'whatever is not `own` counts for the quota',
-  },
-  {
-    path: 'src/wire/json-scan.ts',
-    lineText: '((words[index + 5] ?? 0) - SPACES) |',
-    operator: 'fallback only',
-    reason: 'it leaves every eight words to `hasControl`, which says the same of them',
   },
   {
     path: 'src/gateway/admit.ts',

@@ -6,7 +6,7 @@
 import { GatewayError } from '../core/errors.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
-import { skipValue, toJsonText, WantedNames } from '../wire/json-scan.ts'
+import { countWrittenMembers, WantedNames } from '../wire/json-scan.ts'
 import type { Target } from './plan/compile-target.ts'
 
 // Some vendors take more from a body than the gate has chosen: other models, at another price than
@@ -124,7 +124,7 @@ function readList(
   const list = body.value(member) as readonly unknown[]
   const read = name === TOOLS ? listTypes(list, NOTHING, types) : listTypes(NOTHING, list, types)
   const isAllRead = !mayEscapeName(raw) && countWrittenTypes(raw, types) === read.length
-  return isAllRead || countWritten(raw) === countMembers(list) ? list : MEMBER_TWICE
+  return isAllRead || countWrittenMembers(raw) === countMembers(list) ? list : MEMBER_TWICE
 }
 
 /** How often a `type` without escapes begins so, wherever that is: costs much less than a count. */
@@ -152,13 +152,6 @@ function skipSpaceBack(raw: Uint8Array, at: number): number {
   let before = at
   while (SPACES.includes(raw[before] ?? 0)) before -= 1
   return before
-}
-
-/** The members of all objects in a value, also those of one name. */
-function countWritten(raw: Uint8Array): number {
-  const text = toJsonText(raw)
-  skipValue(text, 0, 0)
-  return text.members
 }
 
 function hasOneOf(raw: Uint8Array, types: readonly string[]): boolean {

@@ -1,11 +1,9 @@
 /**
  * Walks over JSON text as bytes and refuses whatever JSON.parse would refuse, without building
- * values; and reads text that somebody else wrote. It must not know what any member means, nor edit
- * anything.
+ * values; and reads text that somebody else wrote. The walk itself is in wasm/json-walk.ts. It must
+ * not know what any member means, nor edit anything.
  */
-
-/** Deepest nesting of objects and arrays that is accepted; the outermost object is level 1. */
-export const MAX_DEPTH = 256
+import { PLAIN_WALK, WIDE_WALK } from './json-walk.generated.ts'
 
 /** The message says what is wrong and where, and never quotes the text: it may be a prompt. */
 export class JsonSyntaxError extends Error {
@@ -32,380 +30,179 @@ const TAB = 0x09
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
-const PLUS = 0x2b
-const MINUS = 0x2d
-const POINT = 0x2e
-const DIGIT_ZERO = 0x30
-const DIGIT_NINE = 0x39
 export const COLON = 0x3a
-const UPPER_E = 0x45
 const BACKSLASH = 0x5c
-const LETTER_E = 0x65
-const LETTER_U = 0x75
 
-const SHORT_ESCAPES = tableOf('"\\/bfnrt')
-const HEX_DIGITS = tableOf('0123456789abcdefABCDEF')
-
-function tableOf(characters: string): Uint8Array {
-  const table = new Uint8Array(256)
-  for (const character of characters) table[character.charCodeAt(0)] = 1
-  return table
+/** What wasm/json-walk.ts exports, which says of each what it is. */
+interface JsonWalk {
+  readonly memory: WebAssembly.Memory
+  readonly WANTED: WebAssembly.Global<'i32'>
+  readonly PLACES: WebAssembly.Global<'i32'>
+  readonly MOST_PLACES: WebAssembly.Global<'i32'>
+  readonly WINDOW: WebAssembly.Global<'i32'>
+  readonly WINDOW_BYTES: WebAssembly.Global<'i32'>
+  readonly MAX_DEPTH: WebAssembly.Global<'i32'>
+  begin(shape: number, wanted: boolean): void
+  walk(length: number, isLast: boolean): number
+  consumed(): number
+  placesFound(): number
+  membersFound(): number
+  wantedFound(): number
+  problemFound(): number
+  problemAt(): number
 }
 
-/** The text as bytes, and the same memory four bytes at a time. */
-export interface JsonText {
-  readonly bytes: Uint8Array
-  /** From the start of the underlying buffer, since words must be aligned. */
-  readonly words: Int32Array
-  /** The start of the text in `words`, in bytes. */
-  readonly offset: number
-  /** Of those that were looked for: the next ones. Behind the place that is read, or unknown. */
-  quoteAt: number
-  backslashAt: number
-  /** The last escape that was passed, or unknown. */
-  escapeAt: number
-  /** Those of all objects that were passed. */
-  members: number
-  readonly wanted: WantedNames | undefined
-  /** One of the wanted names was passed, or one that is written with escapes. */
-  mayHaveWanted: boolean
+const [AN_OBJECT, AN_ARRAY, ANY_VALUE] = [0, 1, 2]
+const [DONE, FAILED, , FULL] = [0, 1, 2, 3]
+
+/** Processors without AVX, and runtimes on them, know no wide instructions. */
+function compileWalk(): JsonWalk {
+  const wide = Buffer.from(WIDE_WALK, 'base64')
+  const code = WebAssembly.validate(wide) ? wide : Buffer.from(PLAIN_WALK, 'base64')
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code))
+  return exports as unknown as JsonWalk
 }
 
-const UNKNOWN = -1
+const WALK = compileWalk()
+const MEMORY = new Uint8Array(WALK.memory.buffer)
+const WINDOW = WALK.WINDOW.value
+const WINDOW_BYTES = WALK.WINDOW_BYTES.value
+
+/** Deepest nesting of objects and arrays that is accepted; the outermost object is level 1. */
+export const MAX_DEPTH = WALK.MAX_DEPTH.value
+/**
+ * Far more members than any request or answer has at its top level; each costs an entry of a table,
+ * and a name in what is refused.
+ */
+const MAX_MEMBERS = WALK.MOST_PLACES.value
+/**
+ * Of the last walk over an object, by member: where its key starts and ends and where its value
+ * does, in bytes from the text's start.
+ */
+export const PLACES = new Uint32Array(WALK.memory.buffer, WALK.PLACES.value, 4 * MAX_MEMBERS)
 
 /** Names of members that a walk looks for at every depth: plain ones, without any escape. */
 export class WantedNames {
-  /** By how many bytes they have. */
-  readonly #byLength: readonly (readonly Uint8Array[])[]
+  /** As the walk reads them: a byte of length and the name, one after another, and a 0. */
+  readonly table: Uint8Array
 
   constructor(names: readonly string[]) {
-    const lengths = Math.max(...names.map(({ length }) => length)) + 1
-    this.#byLength = Array.from({ length: lengths }, (_, length) =>
-      names.filter((name) => name.length === length).map((name) => Buffer.from(name)),
-    )
-  }
-
-  has(bytes: Uint8Array, start: number, end: number): boolean {
-    for (const name of this.#byLength[end - start] ?? []) {
-      let at = 0
-      while (at < name.length && bytes[start + at] === name[at]) at += 1
-      if (at === name.length) return true
-    }
-    return false
+    this.table = Buffer.from(names.flatMap((name) => [name.length, ...Buffer.from(name)]).concat(0))
+    if (WALK.WANTED.value + this.table.length > WALK.PLACES.value)
+      throw new RangeError('so many names are not looked for')
   }
 }
 
-export function toJsonText(bytes: Uint8Array, wanted?: WantedNames): JsonText {
-  const { buffer, byteOffset } = bytes
-  return toText(bytes, new Int32Array(buffer, 0, buffer.byteLength >> 2), byteOffset, wanted)
+/** Those that the walk has in its memory. */
+let wantedNow: WantedNames | undefined
+
+function begin(shape: number, wanted?: WantedNames): void {
+  if (wanted !== undefined && wanted !== wantedNow) {
+    MEMORY.set(wanted.table, WALK.WANTED.value)
+    wantedNow = wanted
+  }
+  WALK.begin(shape, wanted !== undefined)
 }
 
-function toText(
-  bytes: Uint8Array,
-  words: Int32Array,
-  offset: number,
-  wanted: WantedNames | undefined,
-): JsonText {
+interface WalkedObject {
+  /** How many there are in `PLACES`, until the next walk. */
+  readonly places: number
+  /** Those of all objects in it, and its own. */
+  readonly memberCount: number
+  readonly mayHaveWanted: boolean
+}
+
+/** @throws JsonSyntaxError */
+export function walkObject(bytes: Uint8Array, wanted?: WantedNames): WalkedObject {
+  begin(AN_OBJECT, wanted)
+  walkWindows(bytes)
   return {
-    bytes,
-    words,
-    offset,
-    quoteAt: UNKNOWN,
-    backslashAt: UNKNOWN,
-    escapeAt: UNKNOWN,
-    members: 0,
-    wanted,
-    mayHaveWanted: false,
+    places: WALK.placesFound(),
+    memberCount: WALK.membersFound(),
+    mayHaveWanted: WALK.wantedFound() === 1,
   }
 }
 
-/** A small text is copied there before it is scanned: words over memory of its own cost more. */
-const SCAN_ROOM = new Uint8Array(32 * 1024)
-const SCAN_WORDS = new Int32Array(SCAN_ROOM.buffer)
-
-/** The same for a walk that ends before another one begins. */
-export function toLentText(bytes: Uint8Array, wanted?: WantedNames): JsonText {
-  if (bytes.length > SCAN_ROOM.length) return toJsonText(bytes, wanted)
-  SCAN_ROOM.set(bytes)
-  return toText(bytes, SCAN_WORDS, 0, wanted)
+export interface JsonSpan {
+  readonly start: number
+  /** Exclusive. */
+  readonly end: number
 }
 
-export function unexpected(bytes: Uint8Array, at: number, wanted: string): JsonSyntaxError {
-  return new JsonSyntaxError(
-    `unexpected ${at >= bytes.length ? 'end' : 'character'}, ${wanted} is wanted`,
-    at,
-  )
+/**
+ * The places of an array's elements, without the space around them.
+ * @param bytes of an array inside an object
+ * @throws JsonSyntaxError
+ */
+export function walkArray(bytes: Uint8Array): readonly JsonSpan[] {
+  const spans: JsonSpan[] = []
+  begin(AN_ARRAY)
+  walkWindows(bytes, spans)
+  return spans
 }
 
-// Each `skip…` takes the offset of what it skips and returns the offset just behind it.
+/** Those of all objects in a value. @throws JsonSyntaxError */
+export function countWrittenMembers(bytes: Uint8Array): number {
+  begin(ANY_VALUE)
+  walkWindows(bytes)
+  return WALK.membersFound()
+}
 
+/** @param spans gets the places that were found */
+function walkWindows(bytes: Uint8Array, spans?: JsonSpan[]): void {
+  for (let from = 0; ; from += WALK.consumed()) {
+    const end = Math.min(from + WINDOW_BYTES, bytes.length)
+    const isWhole = from === 0 && end === bytes.length
+    MEMORY.set(isWhole ? bytes : bytes.subarray(from, end), WINDOW)
+    const result = WALK.walk(end - from, end === bytes.length)
+    if (result === FAILED) throw toSyntaxError(bytes)
+    if (spans !== undefined && (result === DONE || result === FULL)) takeSpans(spans)
+    if (result === DONE) return
+  }
+}
+
+function takeSpans(spans: JsonSpan[]): void {
+  const count = 4 * WALK.placesFound()
+  for (let at = 0; at < count; at += 4)
+    spans.push({ start: PLACES[at + 2] ?? 0, end: PLACES[at + 3] ?? 0 })
+}
+
+/** What is wanted where something else stands, or nothing. */
+const WANTS = [
+  'an object',
+  'a key in double quotes',
+  '":"',
+  'a value',
+  '"," or "}"',
+  '"," or "]"',
+  'a digit',
+  'true, false or null',
+]
+/** Those that follow. */
+const PROBLEMS = [
+  `nesting deeper than ${MAX_DEPTH} levels`,
+  `more than ${MAX_MEMBERS} members in the object`,
+  'unterminated string',
+  'unescaped control character in a string',
+  'invalid escape in a string',
+  'text after the end of the object',
+]
+
+function toSyntaxError(bytes: Uint8Array): JsonSyntaxError {
+  const [problem, at] = [WALK.problemFound(), WALK.problemAt()]
+  const wanted = WANTS[problem]
+  if (wanted === undefined)
+    return new JsonSyntaxError(PROBLEMS[problem - WANTS.length] ?? 'no JSON', at)
+  const found = at >= bytes.length ? 'end' : 'character'
+  return new JsonSyntaxError(`unexpected ${found}, ${wanted} is wanted`, at)
+}
+
+/** @returns the offset of the first byte that is none */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   let byte = bytes[at] ?? QUOTE
   while (byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB)
     byte = bytes[++at] ?? QUOTE
   return at
-}
-
-/**
- * One value of any type with everything in it. Iterative: a nesting bomb costs no stack.
- * @param outerDepth how many containers are open around the value
- */
-export function skipValue(text: JsonText, at: number, outerDepth: number): number {
-  const { bytes } = text
-  let depth = outerDepth
-  for (;;) {
-    const first = bytes[at] ?? 0
-    if (first === QUOTE) {
-      at = skipString(text, at)
-    } else if (first === OPEN_BRACE || first === OPEN_BRACKET) {
-      if (depth === MAX_DEPTH)
-        throw new JsonSyntaxError(`nesting deeper than ${MAX_DEPTH} levels`, at)
-      const closer = first === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET
-      at = skipSpace(bytes, at + 1)
-      if (bytes[at] !== closer) {
-        CLOSERS[depth++] = closer
-        if (closer === CLOSE_BRACE) at = skipKey(text, at)
-        continue
-      }
-      at++
-    } else if (isDigit(first) || first === MINUS) {
-      at = skipNumber(bytes, at)
-    } else {
-      at = skipLiteral(bytes, at)
-    }
-
-    // A value is complete: close what it closes, then go on to the next one.
-    for (;;) {
-      if (depth === outerDepth) return at
-      at = skipSpace(bytes, at)
-      const closer = CLOSERS[depth - 1] ?? 0
-      const byte = bytes[at]
-      if (byte === COMMA) {
-        at = skipSpace(bytes, at + 1)
-        if (closer === CLOSE_BRACE) at = skipKey(text, at)
-        break
-      }
-      if (byte !== closer)
-        throw unexpected(bytes, at, closer === CLOSE_BRACE ? '"," or "}"' : '"," or "]"')
-      depth--
-      at++
-    }
-  }
-}
-
-/**
- * For each open container of the value being skipped, the byte that closes it. Shared, as the walk
- * is synchronous.
- */
-const CLOSERS = new Uint8Array(MAX_DEPTH)
-
-/** A member's key, its colon and the space around them: ends where the value starts. */
-function skipKey(text: JsonText, at: number): number {
-  if (text.bytes[at] !== QUOTE) throw unexpected(text.bytes, at, 'a key in double quotes')
-  return skipColon(text.bytes, skipName(text, at))
-}
-
-/** A member's name, from its opening quote to just behind the closing one. */
-export function skipName(text: JsonText, start: number): number {
-  const end = skipString(text, start)
-  text.members += 1
-  if (text.wanted !== undefined && !text.mayHaveWanted)
-    text.mayHaveWanted = text.escapeAt > start || text.wanted.has(text.bytes, start + 1, end - 1)
-  return end
-}
-
-export function skipColon(bytes: Uint8Array, at: number): number {
-  at = skipSpace(bytes, at)
-  if (bytes[at] !== COLON) throw unexpected(bytes, at, '":"')
-  return skipSpace(bytes, at + 1)
-}
-
-/** From the opening quote to just behind the closing one. */
-export function skipString(text: JsonText, start: number): number {
-  const { bytes } = text
-  let at = start + 1
-  for (;;) {
-    at = skipPlain(text, at)
-    const byte = bytes[at]
-    if (byte === QUOTE) return at + 1
-    if (byte === undefined) throw new JsonSyntaxError('unterminated string', start)
-    if (byte !== BACKSLASH) throw new JsonSyntaxError('unescaped control character in a string', at)
-    text.escapeAt = at
-    do at = SHORT_ESCAPES[bytes[at + 1] ?? 0] === 1 ? at + 2 : skipUnicodeEscape(bytes, at)
-    while (bytes[at] === BACKSLASH)
-  }
-}
-
-/**
- * To the next quote, backslash or control character, or to the end: nearly all bytes of a prompt
- * pass here.
- */
-function skipPlain(text: JsonText, at: number): number {
-  const { bytes, words, offset } = text
-  const wordsEnd = (offset + bytes.length) >> 2
-  let index = (offset + at) >> 2
-  if (index < wordsEnd) {
-    // The bytes in front of `at` that share its word are blotted out with 0xff, which is never
-    // special.
-    const inFront = (1 << (((offset + at) & 3) * 8)) - 1
-    let hits = specialBytes((words[index] ?? 0) | inFront) & HIGH_BITS
-    if (hits === 0) {
-      index++
-      const nearEnd = Math.min(wordsEnd, index + NEAR_WORDS)
-      for (; index + 4 <= nearEnd; index += 4) {
-        const a = specialBytes(words[index] ?? 0)
-        const b = specialBytes(words[index + 1] ?? 0)
-        const c = specialBytes(words[index + 2] ?? 0)
-        const d = specialBytes(words[index + 3] ?? 0)
-        if (((a | b | c | d) & HIGH_BITS) !== 0) break
-      }
-      for (; index < nearEnd; index++) {
-        hits = specialBytes(words[index] ?? 0) & HIGH_BITS
-        if (hits !== 0) break
-      }
-      if (hits === 0 && nearEnd < wordsEnd) return skipFarPlain(text, index * 4 - offset)
-    }
-    at = index * 4 - offset
-    // The lowest hit is exact and, words being little-endian, the first in the text.
-    if (hits !== 0) return at + ((31 - Math.clz32(hits & -hits)) >> 3)
-  }
-  while (at < bytes.length && !isSpecial(bytes[at] ?? 0)) at++
-  return at
-}
-
-/** In nearly every text there is a backslash sooner, at the end of a line. */
-const NEAR_WORDS = 1024
-
-/**
- * The same for a long text: the runtime finds quotes and backslashes at many times our pace, and to
- * look for control characters alone is a third of the work.
- * @param at where a word begins
- */
-function skipFarPlain(text: JsonText, at: number): number {
-  const { bytes, words, offset } = text
-  if (text.quoteAt < at) text.quoteAt = nextOf(bytes, QUOTE, at)
-  if (text.backslashAt < at) text.backslashAt = nextOf(bytes, BACKSLASH, at)
-  const end = Math.min(text.quoteAt, text.backslashAt)
-  const wordsEnd = (offset + end) >> 2
-  let index = (offset + at) >> 2
-  for (;;) {
-    index = skipLetters(words, index, wordsEnd)
-    if (index + 8 > wordsEnd || hasControl(words, index)) break
-    index += 8
-  }
-  at = index * 4 - offset
-  while (at < end && (bytes[at] ?? 0) >= SPACE) at++
-  return at
-}
-
-const SPACES = 0x20202020
-
-/** By eights, to the first eight with a byte that is no letter of ASCII, or to the last few. */
-function skipLetters(words: Int32Array, from: number, end: number): number {
-  let index = from
-  for (; index + 8 <= end; index += 8) {
-    const less =
-      ((words[index] ?? 0) - SPACES) |
-      ((words[index + 1] ?? 0) - SPACES) |
-      ((words[index + 2] ?? 0) - SPACES) |
-      ((words[index + 3] ?? 0) - SPACES) |
-      ((words[index + 4] ?? 0) - SPACES) |
-      ((words[index + 5] ?? 0) - SPACES) |
-      ((words[index + 6] ?? 0) - SPACES) |
-      ((words[index + 7] ?? 0) - SPACES)
-    if ((less & HIGH_BITS) !== 0) break
-  }
-  return index
-}
-
-/** Of eight words: letters beyond ASCII end the walk too. */
-function hasControl(words: Int32Array, index: number): boolean {
-  const low =
-    controlBytes(words[index] ?? 0) |
-    controlBytes(words[index + 1] ?? 0) |
-    controlBytes(words[index + 2] ?? 0) |
-    controlBytes(words[index + 3] ?? 0) |
-    controlBytes(words[index + 4] ?? 0) |
-    controlBytes(words[index + 5] ?? 0) |
-    controlBytes(words[index + 6] ?? 0) |
-    controlBytes(words[index + 7] ?? 0)
-  return (low & HIGH_BITS) !== 0
-}
-
-/** Sets the high bit of each byte that is a control character; the lowest is exact, as above. */
-function controlBytes(word: number): number {
-  return (word - SPACES) & ~word
-}
-
-/** The fastest of the runtime's. */
-const { indexOf } = Buffer.prototype
-
-/** Each is looked for once, behind the one before: a text of many costs no more. */
-function nextOf(bytes: Uint8Array, byte: number, from: number): number {
-  const at = indexOf.call(bytes, byte, from)
-  return at < 0 ? bytes.length : at
-}
-
-function isSpecial(byte: number): boolean {
-  return byte < SPACE || byte === QUOTE || byte === BACKSLASH
-}
-
-const HIGH_BITS = 0x80808080
-
-/**
- * Sets the high bit of each byte of the word that is special; the other bits mean nothing. Flipping
- * bit 1 puts the quote right above the control characters, so that one subtraction finds both. A
- * borrow can only raise false bits above a true one: the lowest is exact.
- */
-function specialBytes(word: number): number {
-  const quoteOrControl = (word ^ 0x02020202) - 0x21212121
-  const backslash = (word ^ 0x5c5c5c5c) - 0x01010101
-  return (quoteOrControl | backslash) & ~word
-}
-
-function skipUnicodeEscape(bytes: Uint8Array, backslash: number): number {
-  const end = backslash + 6
-  let valid = bytes[backslash + 1] === LETTER_U && end <= bytes.length
-  for (let at = backslash + 2; valid && at < end; at++) valid = HEX_DIGITS[bytes[at] ?? 0] === 1
-  if (!valid) throw new JsonSyntaxError('invalid escape in a string', backslash)
-  return end
-}
-
-function skipNumber(bytes: Uint8Array, at: number): number {
-  if (bytes[at] === MINUS) at++
-  at = bytes[at] === DIGIT_ZERO ? at + 1 : skipDigits(bytes, at)
-  if (bytes[at] === POINT) at = skipDigits(bytes, at + 1)
-  if (bytes[at] === LETTER_E || bytes[at] === UPPER_E) {
-    const sign = bytes[at + 1]
-    at = skipDigits(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1)
-  }
-  return at
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= DIGIT_ZERO && byte <= DIGIT_NINE
-}
-
-function skipDigits(bytes: Uint8Array, start: number): number {
-  let at = start
-  while (isDigit(bytes[at] ?? 0)) at++
-  if (at === start) throw unexpected(bytes, at, 'a digit')
-  return at
-}
-
-const TRUE = Buffer.from('true')
-const FALSE = Buffer.from('false')
-const NULL = Buffer.from('null')
-
-function skipLiteral(bytes: Uint8Array, start: number): number {
-  const first = bytes[start]
-  const literal = first === LETTER_T ? TRUE : first === LETTER_F ? FALSE : NULL
-  if (first !== literal[0]) throw unexpected(bytes, start, 'a value')
-  for (let index = 1; index < literal.length; index++) {
-    if (bytes[start + index] !== literal[index])
-      throw unexpected(bytes, start + index, 'true, false or null')
-  }
-  return start + literal.length
 }
 
 /** So many levels cost nothing worth a look; text without more brackets cannot have more. */

@@ -7,43 +7,25 @@
 import { isUtf8 } from 'node:buffer'
 import { type Cut, EditedBytes } from '../core/edited-bytes.ts'
 import {
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COMMA,
+  type JsonSpan,
   JsonSyntaxError,
-  type JsonText,
   LETTER_F,
   LETTER_N,
   LETTER_T,
   OPEN_BRACE,
   OPEN_BRACKET,
+  PLACES,
   QUOTE,
-  skipColon,
-  skipName,
   skipSpace,
-  skipValue,
-  toJsonText,
-  toLentText,
-  unexpected,
   type WantedNames,
+  walkArray,
+  walkObject,
 } from './json-scan.ts'
 
 /** Thrown by `scanJsonObject`; declared with the scanner, and offered here to those who call it. */
 export { JsonSyntaxError }
 
 type JsonType = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object'
-
-interface JsonSpan {
-  readonly start: number
-  /** Exclusive. */
-  readonly end: number
-}
-
-/**
- * Far more than any request or answer has at its top level; each costs an entry of a table, and a
- * name in what is refused.
- */
-const MAX_MEMBERS = 1_000
 
 /** The place of a top-level member, in bytes from the start of the object's text. */
 export interface JsonMember {
@@ -91,13 +73,13 @@ export class JsonObject {
     bodyStart: number,
     members: readonly JsonMember[],
     byKey: ReadonlyMap<string, JsonMember>,
-    seen: Pick<JsonText, 'members' | 'wanted' | 'mayHaveWanted'>,
+    seen: Pick<JsonObject, 'memberCount' | 'mayHaveWanted'>,
   ) {
     this.#bytes = bytes
     this.bodyStart = bodyStart
     this.members = members
-    this.memberCount = seen.members
-    this.mayHaveWanted = seen.wanted === undefined || seen.mayHaveWanted
+    this.memberCount = seen.memberCount
+    this.mayHaveWanted = seen.mayHaveWanted
     this.#byKey = byKey
   }
 
@@ -169,34 +151,19 @@ export class JsonObject {
  */
 export function scanJsonObject(bytes: Uint8Array, wanted?: WantedNames): JsonObject {
   if (!isUtf8(bytes)) throw new JsonSyntaxError('invalid UTF-8', firstInvalidUtf8(bytes))
-  const text = toLentText(bytes, wanted)
+  const walked = walkObject(bytes, wanted)
   const members: JsonMember[] = []
   const byKey = new Map<string, JsonMember>()
-  const open = skipSpace(bytes, 0)
-  if (bytes[open] !== OPEN_BRACE) throw unexpected(bytes, open, 'an object')
-  let at = skipSpace(bytes, open + 1)
-  const isEmpty = bytes[at] === CLOSE_BRACE
-  while (!isEmpty) {
-    const start = at
-    if (bytes[start] !== QUOTE) throw unexpected(bytes, start, 'a key in double quotes')
-    const keyEnd = skipName(text, start)
-    if (members.length === MAX_MEMBERS)
-      throw new JsonSyntaxError(`more than ${MAX_MEMBERS} members in the object`, start)
-    const key = decodeKey(bytes, start, keyEnd, members.length)
-    const valueStart = skipColon(bytes, keyEnd)
-    const valueEnd = skipValue(text, valueStart, 1)
-    const member = { key, start, valueStart, valueEnd }
-    if (byKey.set(key, member).size === members.length)
-      throw new JsonSyntaxError('duplicate key', start)
+  for (let index = 0; index < walked.places; index += 1) {
+    const place = 4 * index
+    const start = PLACES[place] ?? 0
+    const key = decodeKey(bytes, start, PLACES[place + 1] ?? 0, index)
+    const valueStart = PLACES[place + 2] ?? 0
+    const member = { key, start, valueStart, valueEnd: PLACES[place + 3] ?? 0 }
+    if (byKey.set(key, member).size === index) throw new JsonSyntaxError('duplicate key', start)
     members.push(member)
-    at = skipSpace(bytes, valueEnd)
-    if (bytes[at] === CLOSE_BRACE) break
-    if (bytes[at] !== COMMA) throw unexpected(bytes, at, '"," or "}"')
-    at = skipSpace(bytes, at + 1)
   }
-  at = skipSpace(bytes, at + 1)
-  if (at < bytes.length) throw new JsonSyntaxError('text after the end of the object', at)
-  return new JsonObject(bytes, open + 1, members, byKey, text)
+  return new JsonObject(bytes, skipSpace(bytes, 0) + 1, members, byKey, walked)
 }
 
 /**
@@ -204,17 +171,13 @@ export function scanJsonObject(bytes: Uint8Array, wanted?: WantedNames): JsonObj
  * object can be read with `scanJsonObject(object.bytes.subarray(start, end))`.
  * @throws TypeError when the member is not an array
  */
-export function* arrayElements(object: JsonObject, member: JsonMember): Generator<JsonSpan, void> {
+export function arrayElements(object: JsonObject, member: JsonMember): readonly JsonSpan[] {
   if (object.type(member) !== 'array') throw new TypeError('the member is not an array')
-  const { bytes } = object
-  const text = toJsonText(bytes)
-  let start = skipSpace(bytes, member.valueStart + 1)
-  while (bytes[start] !== CLOSE_BRACKET) {
-    const end = skipValue(text, start, 2)
-    yield { start, end }
-    const next = skipSpace(bytes, end)
-    start = bytes[next] === COMMA ? skipSpace(bytes, next + 1) : next
-  }
+  const { valueStart } = member
+  return walkArray(object.raw(member)).map(({ start, end }) => ({
+    start: valueStart + start,
+    end: valueStart + end,
+  }))
 }
 
 /**

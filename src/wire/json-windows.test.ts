@@ -1,0 +1,128 @@
+/**
+ * Text that does not fit the walk's window is read as if it did, wherever one window ends and the
+ * next begins.
+ */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { objectText } from '../../test/support/json-texts.ts'
+import { WantedNames } from './json-scan.ts'
+import { arrayElements, type JsonObject, JsonSyntaxError, scanJsonObject } from './json-splice.ts'
+
+const WINDOW_BYTES = 64 * 1024
+const encoder = new TextEncoder()
+const NAMES = new WantedNames(['id', 'file_id'])
+
+function scan(text: string): JsonObject {
+  return scanJsonObject(encoder.encode(text), NAMES)
+}
+
+/** What can be seen of a scan, its places counted from behind `padding` bytes. */
+function seen(text: string, padding = 0) {
+  try {
+    const object = scan(text)
+    const members = object.members.map(({ key, start, valueStart, valueEnd }) => ({
+      key,
+      start: start - padding,
+      valueStart: valueStart - padding,
+      valueEnd: valueEnd - padding,
+    }))
+    return { members, count: object.memberCount, wanted: object.mayHaveWanted }
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    return { problem: error.message.replace(/ at byte \d+$/, ''), at: error.offset - padding }
+  }
+}
+
+/** One of the window's own pieces: names, escapes, numbers and words that may be cut. */
+const richText = fc.oneof(
+  objectText,
+  fc.constantFrom(
+    '{"id":"\\u00e9\\n\\\\","b":[true,false,null,-12.5e+10,{}]}',
+    '{"file\\u005fid":[[],[{"x":"\\""}],0.5,-0],"z":"é漢😀"}',
+    // And such as are refused at any of their bytes.
+    '{"a":"\\u00g0"}',
+    '{"a":tru}',
+    '{"a":-}',
+    '{"a":1.e5}',
+    '{"a":[1,]}',
+    '{"a":"\u0001"}',
+    '{"a":"b"',
+    '{"a":1}}',
+  ),
+)
+
+test('a text is read alike at every place in a window', () => {
+  fc.assert(
+    fc.property(richText, fc.nat(), (text, at) => {
+      const padding = WINDOW_BYTES - (at % (encoder.encode(text).length + 1))
+      expect(seen(' '.repeat(padding) + text, padding)).toEqual(seen(text))
+    }),
+    { numRuns: 600 },
+  )
+})
+
+test('a text in which one string, name or number fills whole windows is read', () => {
+  for (const over of [-2, -1, 0, 1, 2, 5, WINDOW_BYTES]) {
+    const long = 'n'.repeat(WINDOW_BYTES + over)
+    const digits = '7'.repeat(WINDOW_BYTES + over)
+    const object = scan(`{"${long}":"${long}\\n${long}","b":${digits}.${digits}e+1,"id":1}`)
+    const [first, second, third] = object.members
+    if (first === undefined || second === undefined || third === undefined)
+      throw new Error('a member is missing')
+    expect(first.key === long).toBe(true)
+    expect(object.value(first) === `${long}\n${long}`).toBe(true)
+    expect(second.valueEnd - second.valueStart).toBe(2 * digits.length + 4)
+    expect(third).toMatchObject({ key: 'id', start: second.valueEnd + 1 })
+    expect(object.mayHaveWanted).toBe(true)
+    expect(scan(`{"${long}":1}`).mayHaveWanted).toBe(false)
+    expect(scan(`{"\\u0061${long}":1}`).mayHaveWanted).toBe(true)
+    expect(scan(`{"${long}\\u0061":1}`).mayHaveWanted).toBe(true)
+  }
+})
+
+test('an escape is read at every place over the end of a window', () => {
+  for (let cut = 0; cut < 20; cut += 1) {
+    const begin = '{"a":"'.padEnd(WINDOW_BYTES - cut, 'x')
+    const text = `${begin}\\\\\\"\\u00e9\\n","file_id":"\\/"}`
+    expect(scan(text).members.map((member) => scan(text).value(member))).toEqual(
+      Object.values(JSON.parse(text)),
+    )
+    expect(seen(`${begin}\\u00e`)).toEqual({
+      problem: 'invalid escape in a string',
+      at: begin.length,
+    })
+  }
+})
+
+test('an unterminated string is told from its beginning, windows ago', () => {
+  expect(seen(`{"a":1,"b":"${'x'.repeat(3 * WINDOW_BYTES)}`)).toEqual({
+    problem: 'unterminated string',
+    at: 11,
+  })
+})
+
+test('all elements of a list are found, however many, and nesting is limited in each', () => {
+  for (const count of [0, 1, 999, 1_000, 1_001, 2_000, 50_000]) {
+    const elements = Array.from({ length: count }, (_, index) =>
+      index % 3 === 0 ? `{"id":${index}}` : String(index),
+    )
+    const text = `{"list":[${elements.join(' , ')}]}`
+    const object = scan(text)
+    const [member] = object.members
+    if (member === undefined) throw new Error('no member')
+    const found = arrayElements(object, member).map(({ start, end }) => text.slice(start, end))
+    expect(found).toEqual(elements)
+  }
+})
+
+test('a thousand members are read, and one more is refused by name of the rule', () => {
+  const text = (count: number, space: string) =>
+    `{${Array.from({ length: count }, (_, index) => `"m${index}":${space}1`).join(',')}}`
+  // The second spelling takes several windows.
+  for (const space of ['', ' '.repeat(200)]) {
+    expect(scan(text(1_000, space)).members).toHaveLength(1_000)
+    expect(seen(text(1_001, space))).toMatchObject({
+      problem: 'more than 1000 members in the object',
+    })
+  }
+})

@@ -111,6 +111,22 @@ const dayText = (daysAgo: number) => new Date(at(daysAgo, 0)).toISOString().slic
 const onDays = (path: string, from: number, to = from) =>
   `${path}?range=custom&from=${dayText(from)}&to=${dayText(to)}`
 
+/** Answers that tell of steps wait until the function that comes back is called. */
+async function holdSteps(): Promise<() => Promise<void>> {
+  const held = Promise.withResolvers<void>()
+  const isOfSteps = (url: URL) =>
+    url.pathname === '/v1/analytics' && url.searchParams.get('interval') === 'hour'
+  const passed: Promise<void>[] = []
+  await page.route(isOfSteps, (route) => {
+    passed.push(held.promise.then(() => route.continue()))
+  })
+  return async () => {
+    held.resolve()
+    await Promise.all(passed)
+    await page.unroute(isOfSteps)
+  }
+}
+
 async function chooseZone(name: string): Promise<void> {
   await page.getByRole('button', { name: /Account/ }).click()
   await page.getByRole('menuitemradio', { name }).click()
@@ -326,23 +342,34 @@ describe('a series on a chart', () => {
 
   test('stays with its range until all of the next one has come', async () => {
     const seen = await legendOf(onDays('/analytics', 4), 'beta')
-    const held = Promise.withResolvers<void>()
-    const isOfSteps = (url: URL) =>
-      url.pathname === '/v1/analytics' && url.searchParams.get('interval') === 'hour'
-    await page.route(isOfSteps, async (route) => {
-      await held.promise
-      await route.continue()
-    })
+    const letStepsPass = await holdSteps()
     const sums = page.waitForResponse(/\/v1\/analytics\?.*interval=all&group_by=gate/)
     await follow(page, onDays('/analytics', 0))
     await (await sums).finished()
     await page.evaluate('new Promise((resolve) => setTimeout(resolve, 200))')
     expect(Object.fromEntries(await legend())).toEqual(seen)
-    held.resolve()
+    await letStepsPass()
     await untilItHolds(async () =>
       expect((await legend()).map(([name]) => name)).toEqual(['alpha']),
     )
-    await page.unroute(isOfSteps)
+  })
+
+  test('of the overview stays with its range and its figures until then, too', async () => {
+    const drawing = page.getByLabel(/^Calls over time\. /)
+    const calls = page.getByRole('tab', { name: /^Calls/ })
+    const look = async () => [await drawing.getAttribute('aria-label'), await calls.textContent()]
+    await follow(page, onDays('/', 4))
+    await calls.filter({ hasText: /^Calls7/ }).waitFor()
+    const seen = await look()
+    const letStepsPass = await holdSteps()
+    const sums = page.waitForResponse(/\/v1\/analytics\?.*interval=all$/)
+    await follow(page, onDays('/', 0))
+    await (await sums).finished()
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 200))')
+    expect(await look()).toEqual(seen)
+    await letStepsPass()
+    await calls.filter({ hasText: /^Calls4/ }).waitFor()
+    expect(await drawing.getAttribute('aria-label')).toContain('The last step is not over yet.')
   })
 
   test('differs from the others in colour and in pattern, and its bars match the legend', async () => {

@@ -8,6 +8,7 @@ import { Card } from '../../ui/card.tsx'
 import { ChartPanel } from '../../ui/charts/chart-panel.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import { SumsError } from '../../ui/sums-error.tsx'
+import { useSettled } from '../../ui/use-settled.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { MetricTiles, PANEL_ID, tabId } from './metric-tiles.tsx'
 import { OVERVIEW_METRICS, toChartData } from './overview-metrics.ts'
@@ -21,32 +22,27 @@ export function UsageBoard({
   readonly everyMs: number | false
 }) {
   const [chosen, setChosen] = useState('calls')
-  const { current, compared, step, runningFromMs } = range
   const zone = useTimeZone()
-  const now = useSums(current, 'all', { everyMs })
-  const over = useSums(compared?.finished, 'all', { everyMs })
-  const earlier = useSums(compared?.before, 'all', { everyMs: false })
-  const steps = useSums(current, step, { everyMs })
-  const earlierSteps = useSums(compared?.before, step, { everyMs: false })
-  const failed = [now, steps].find((query) => query.isError && query.data === undefined)
+  const { failed, isLoading, shown } = useComparedSums(range, everyMs)
+  const { current, compared, step, runningFromMs } = shown.range
+  const { steps, earlierSteps } = shown
   const metric = OVERVIEW_METRICS.find(({ id }) => id === chosen)
   const data =
-    metric === undefined || steps.data === undefined
+    metric === undefined || steps === undefined
       ? undefined
       : toChartData(metric, {
-          current: { period: current, step, sums: steps.data.data },
-          before: compared &&
-            earlierSteps.data && { period: compared.before, step, sums: earlierSteps.data.data },
+          current: { period: current, step, sums: steps },
+          before: compared && earlierSteps && { period: compared.before, step, sums: earlierSteps },
           runningFromMs,
         })
   return (
     <Card>
       <MetricTiles
         compared={{
-          now: now.data?.data[0],
-          over: over.data?.data[0],
-          before: over.data && earlier.data?.data[0],
-          isLoading: now.data === undefined,
+          now: shown.now?.[0],
+          over: shown.over?.[0],
+          before: shown.over && shown.earlier?.[0],
+          isLoading,
         }}
         chosen={chosen}
         onChoose={setChosen}
@@ -62,16 +58,38 @@ export function UsageBoard({
             data={data}
             addressOf={(startMs) =>
               toLogAddress({
-                period: periodOfStep(range, startMs),
+                period: periodOfStep(shown.range, startMs),
                 filters: metric.id === 'errors' ? { outcome: 'failed' } : {},
               })
             }
-            note={`${describeCompared(range, earlier.data?.data.length !== 0, zone)} ${describeUtcDays(range, zone)}`}
+            note={`${describeCompared(shown.range, shown.earlier?.length !== 0, zone)} ${describeUtcDays(shown.range, zone)}`}
           />
         )}
       </div>
     </Card>
   )
+}
+
+/** All that the board shows is of one range: the one before stays until the next is whole. */
+function useComparedSums(range: ResolvedRange, everyMs: number | false) {
+  const { current, compared, step } = range
+  const now = useSums(current, 'all', { everyMs })
+  const steps = useSums(current, step, { everyMs })
+  const over = useSums(compared?.finished, 'all', { everyMs })
+  const earlier = useSums(compared?.before, 'all', { everyMs: false })
+  const earlierSteps = useSums(compared?.before, step, { everyMs: false })
+  const shown = useSettled(
+    {
+      ...{ range, now: now.data?.data, steps: steps.data?.data, over: over.data?.data },
+      ...{ earlier: earlier.data?.data, earlierSteps: earlierSteps.data?.data },
+    },
+    compared === undefined ? [now, steps] : [now, steps, over, earlier, earlierSteps],
+  )
+  return {
+    failed: [now, steps].find((query) => query.isError && query.data === undefined),
+    isLoading: shown.now === undefined,
+    shown,
+  }
 }
 
 /** Names the stretches that the changes compare. */

@@ -62,6 +62,10 @@ const useless: readonly (readonly [string, Script])[] = [
   ['no HTTP at all', raw('SSH-2.0-OpenSSH_9.2\r\n\r\n')],
   ['half a head', raw('HTTP/1.1 200 OK\r\ncontent-ty')],
   [
+    'a head of 300 KB',
+    bodyAnswer(200, '{}', { 'content-type': 'application/json', 'x-long': 'x'.repeat(300_000) }),
+  ],
+  [
     'a head without a body',
     raw('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n'),
   ],

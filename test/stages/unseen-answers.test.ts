@@ -276,3 +276,36 @@ test('an answer too large to translate is paid for: the limit is ours, and the v
     settled: { outcome: 'failed', status: 502, usage: tokens(16, 100) },
     spent: { tokens: 116 },
   }))
+
+describe('a stream with an event larger than the gateway takes is paid for, for the same reason', () => {
+  const large = Array<string>(17).fill('x'.repeat(1024 * 1024))
+  const request = { body: chatBody({ stream: true }) }
+  runRows([
+    {
+      name: 'with what was relayed before it',
+      request,
+      upstream: [
+        [
+          head(200, { 'content-type': 'text/event-stream' }),
+          piece(`data: {"choices":[{"delta":{"content":"${'y'.repeat(40)}"}}]}\n\n`),
+          ...large.map((part) => piece(part)),
+        ],
+      ],
+      seen: { status: 200, ending: 'cut', contains: ['sent an event of implausible size'] },
+      sent: [{ state: 'closed' }],
+      settled: { outcome: 'failed', errorKind: 'upstream_error', usage: tokens(20, 10) },
+      spent: { tokens: 30 },
+    },
+    {
+      name: 'with its question, where it is the first',
+      request,
+      upstream: [
+        [head(200, { 'content-type': 'text/event-stream' }), ...large.map((part) => piece(part))],
+      ],
+      seen: { status: 502, contains: ['sent an event of implausible size'] },
+      sent: [{ state: 'closed' }],
+      settled: { outcome: 'failed', errorKind: 'upstream_error', usage: tokens(20, 0) },
+      spent: { tokens: 20 },
+    },
+  ])
+})

@@ -16,8 +16,16 @@ const TIMEOUTS: ReadonlySet<UpstreamFailureType> = new Set([
   'total_timeout',
 ])
 
-/** The gate's time was over, or the call's key was deleted, while the upstream went on. */
+/**
+ * The upstream went on, and the gateway did not: the gate's time was over, the call's key was
+ * deleted, or an event was larger than the gateway takes. An account can bring each about.
+ */
 export function isOurEnd(thrown: unknown): boolean {
+  return isPromisedEnd(thrown) || thrown instanceof SseFrameTooLargeError
+}
+
+/** It has to be over in a time that was promised. */
+export function isPromisedEnd(thrown: unknown): boolean {
   return (
     thrown instanceof UpstreamFailure &&
     (thrown.type === 'total_timeout' || thrown.type === 'revoked')

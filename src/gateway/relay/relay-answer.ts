@@ -13,7 +13,7 @@ import type { TapOutput } from '../../wire/dialect.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
-import { isOurEnd, toFailure, unusableAnswer } from '../attempt/failures.ts'
+import { isOurEnd, isPromisedEnd, toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
 import type { AdmittedCall, Call } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
@@ -39,10 +39,8 @@ const READ_ON_MS = 250
  * milliseconds. A client that has not read them by then may hear of the reset first.
  */
 const FLUSH_BEFORE_CUT_MS = 250
-/**
- * The same where the gateway itself ends the call: it has to be over in a time that was promised.
- */
-const FLUSH_BEFORE_OUR_CUT_MS = 50
+/** The same where the call has to be over in a time that was promised. */
+const FLUSH_BEFORE_PROMISED_CUT_MS = 50
 
 export interface RelayPorts extends KeepAlivePorts, SettlePorts {
   readonly clock: Timekeeper
@@ -244,7 +242,8 @@ async function endBroken(
   const isOurs = isOurEnd(thrown)
   await settleQuietly(ports, call, failedResult(ports, relayed, { kind: error.kind, isOurs }))
   await client.write(encode(error))
-  await cutBody(clock, isOurs ? FLUSH_BEFORE_OUR_CUT_MS : FLUSH_BEFORE_CUT_MS)
+  const flushMs = isPromisedEnd(thrown) ? FLUSH_BEFORE_PROMISED_CUT_MS : FLUSH_BEFORE_CUT_MS
+  await cutBody(clock, flushMs)
 }
 
 /** Ends a body without its closing chunk, when what it said last has had its time to leave. */

@@ -68,25 +68,24 @@ export function findTools(
   types: readonly string[],
   { isInput }: { readonly isInput: boolean } = WITHOUT_INPUT,
 ): readonly string[] {
-  const given = readList(body, TOOLS, types)
-  const items = isInput ? readList(body, INPUT, types) : NOTHING
-  if (given === MEMBER_TWICE || items === MEMBER_TWICE) return types
-  return given.length === 0 && items.length === 0 ? NO_TYPES : listTypes(given, items, types)
+  const given = readTypes(body, TOOLS, types)
+  const brought = isInput ? readTypes(body, INPUT, types) : NO_TYPES
+  if (given === MEMBER_TWICE || brought === MEMBER_TWICE) return types
+  return brought.length === 0 ? given : [...given, ...brought]
 }
 
-function listTypes(
-  given: readonly unknown[],
-  items: readonly unknown[],
-  types: readonly string[],
-): readonly string[] {
-  const brought = items.flatMap((item) => {
-    const tools = (item as { tools?: unknown } | null)?.tools
-    return Array.isArray(tools) ? (tools as readonly unknown[]) : NOTHING
-  })
-  return [...given, ...brought]
+function listTypes(tools: readonly unknown[], types: readonly string[]): readonly string[] {
+  return tools
     .map(typeOf)
     .filter((type): type is string => typeof type === 'string')
     .filter((type) => types.some((beginning) => type.startsWith(beginning)))
+}
+
+function toolsOfItems(items: readonly unknown[]): readonly unknown[] {
+  return items.flatMap((item) => {
+    const tools = (item as { tools?: unknown } | null)?.tools
+    return Array.isArray(tools) ? (tools as readonly unknown[]) : NOTHING
+  })
 }
 
 /**
@@ -101,30 +100,30 @@ function typeOf(tool: unknown): unknown {
 const WITHOUT_INPUT = { isInput: false }
 const NO_TYPES: readonly string[] = []
 const NOTHING: readonly unknown[] = []
-/** Stands for a list of which nobody can say how its reader takes it. */
-const MEMBER_TWICE: readonly unknown[] = []
+/** Stands for the types in a list of which nobody can say how its reader takes it. */
+const MEMBER_TWICE: readonly string[] = []
 const TOOLS_NAME = Buffer.from(`"${TOOLS}"`)
 const TYPE_NAME = Buffer.from('"type"')
 const SPACES = Buffer.from(' \n\r\t')
 const COLON = 0x3a
 
-/** Nothing where no tool of such a type can be in it. */
-function readList(
+/** None where no tool of such a type can be in it. */
+function readTypes(
   body: AcceptedRequest['body'],
   name: string,
   types: readonly string[],
-): readonly unknown[] {
+): readonly string[] {
   const member = body.get(name)
-  if (member === undefined || body.type(member) !== 'array') return NOTHING
+  if (member === undefined || body.type(member) !== 'array') return NO_TYPES
   const raw = body.raw(member)
   const mayBe =
     mayEscapeName(raw) ||
     ((name === TOOLS || hasNeedle.call(raw, TOOLS_NAME)) && hasOneOf(raw, types))
-  if (!mayBe) return NOTHING
+  if (!mayBe) return NO_TYPES
   const list = body.value(member) as readonly unknown[]
-  const read = name === TOOLS ? listTypes(list, NOTHING, types) : listTypes(NOTHING, list, types)
+  const read = listTypes(name === TOOLS ? list : toolsOfItems(list), types)
   const isAllRead = !mayEscapeName(raw) && countWrittenTypes(raw, types) === read.length
-  return isAllRead || countWrittenMembers(raw) === countMembers(list) ? list : MEMBER_TWICE
+  return isAllRead || countWrittenMembers(raw) === countMembers(list) ? read : MEMBER_TWICE
 }
 
 /** How often a `type` without escapes begins so, wherever that is: costs much less than a count. */

@@ -11,9 +11,15 @@ import { readAddress } from './read-address.ts'
 
 const KEY = `sk-svc-${'0'.repeat(64)}`
 const GATE = 'recorded'
+/** Of a start, two calls and an end, which take some seconds on a busy machine. */
+const LIMIT_MS = 120_000
 
-/** @throws where the program does not serve as it should */
-export async function recordBytecodeOrder(program: string, recordPath: string): Promise<void> {
+/** @throws where the program does not serve as it should, or not within the limit */
+export async function recordBytecodeOrder(
+  program: string,
+  recordPath: string,
+  { limitMs = LIMIT_MS }: { readonly limitMs?: number } = {},
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-record-'))
   const sandbox = startSandbox()
   const server = Bun.spawn([program, 'serve'], {
@@ -32,6 +38,9 @@ export async function recordBytecodeOrder(program: string, recordPath: string): 
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'inherit',
+    // Whatever is waited for then ends in an error.
+    timeout: limitMs,
+    killSignal: 'SIGKILL',
   })
   try {
     const url = await readAddress(server.stdout)

@@ -531,6 +531,18 @@ describe('the calls behind a bar, a step and a cell', () => {
   })
 })
 
+test('the notes below the overview’s figures take one line', async () => {
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await follow(page, onDays('/', 6, 4))
+  const tabs = page.getByRole('tablist', { name: 'Figures' }).getByRole('tab')
+  await tabs.getByText('2 unpriced').waitFor()
+  const heights = await tabs.evaluateAll((all) =>
+    all.map((tab) => tab.lastElementChild?.getBoundingClientRect().height),
+  )
+  expect(new Set(heights).size).toBe(1)
+  await page.setViewportSize({ width: 1440, height: 900 })
+})
+
 describe('the table of the analytics', () => {
   const table = () => page.getByRole('region', { name: 'Figures by target' })
   const roomOf = () =>

@@ -98,9 +98,11 @@ function Tile({
             </span>
           ))}
         {!isLoading && metric.id === 'cost' && now !== undefined && now.cost.unknownCalls > 0 && (
-          <span title="Calls whose cost is not known: their provider reported no tokens, or the price is not known.">
-            {formatCount(now.cost.unknownCalls)} {now.cost.unknownCalls === 1 ? 'call' : 'calls'}{' '}
-            without a price
+          <span
+            className="whitespace-nowrap"
+            title="Calls whose cost is not known: their provider reported no tokens, or the price is not known."
+          >
+            {formatCount(now.cost.unknownCalls)} unpriced
           </span>
         )}
       </span>

@@ -1018,6 +1018,21 @@ test('on a phone the playground has room for the longest name of a gate', async 
   await page.setViewportSize({ width: 1280, height: 900 })
 })
 
+test('on a phone the playground’s first words are in sight above the longest list of targets', async () => {
+  const targets = Array.from({ length: 20 }, (_, index) => ({
+    model: `openai/${'w'.repeat(150)}-${index}`,
+  }))
+  const made = await controlPlaneCall(gatehouse, 'POST', '/v1/gates', { id: 'long-list', targets })
+  expect(made.status).toBe(201)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/dashboard/playground?gate=long-list')
+  await page.getByText('w-19', { exact: false }).last().waitFor()
+  const words = await page.getByText('appear here').boundingBox()
+  const box = await page.getByRole('region', { name: 'Conversation with long-list' }).boundingBox()
+  expect(words?.y ?? 0).toBeGreaterThanOrEqual(box?.y ?? 844)
+  await page.setViewportSize({ width: 1280, height: 900 })
+})
+
 test('on a phone the window for a range of days is on the screen', async () => {
   for (const width of [360, 320]) {
     await page.setViewportSize({ width, height: 780 })

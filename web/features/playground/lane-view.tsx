@@ -57,7 +57,10 @@ export function LaneView({
                 The answers of{' '}
                 <span className="font-mono wrap-anywhere text-ink-soft">{gateId}</span> appear here.
               </p>
-              <p className="mt-1 font-mono text-xs [overflow-wrap:anywhere]">
+              <p
+                className="mt-1 line-clamp-4 font-mono text-xs [overflow-wrap:anywhere]"
+                title={targets.join(', ')}
+              >
                 {targets.join(', ')}
               </p>
             </div>

@@ -179,7 +179,7 @@ test('a credential is removed, and set again', async () => {
 
 test('a server without a key is registered by its address and model alone', async () => {
   const { page } = visit
-  await page.goto('/dashboard/owned-models/new')
+  await follow(page, '/owned-models/new')
   await page.getByLabel('Slug').fill('bare')
   await page.getByLabel('Base address').fill(`${upstream.url}/v1`)
   await page.getByLabel('Model id at its server').fill('x')
@@ -193,7 +193,7 @@ test('a server without a key is registered by its address and model alone', asyn
     pricingOutput: 0,
   })
   expect((await controlPlaneCall(gatehouse, 'DELETE', '/v1/owned-models/bare')).status).toBe(204)
-  await page.goto('/dashboard/owned-models')
+  await follow(page, '/owned-models')
   await page.getByRole('link', { name: 'house-llama', exact: true }).click()
 })
 
@@ -204,7 +204,7 @@ test('the result of the probe stays visible, and can be renewed', async () => {
   await page.getByText('The model did not answer', { exact: true }).waitFor()
   await page.getByText('with a web page, as a sign-in page would be').waitFor()
   expect(await stored()).toMatchObject({ probe: { status: 'unreachable' } })
-  await page.goto('/dashboard/owned-models')
+  await follow(page, '/owned-models')
   await page.getByText('does not answer').waitFor()
   await page.getByRole('link', { name: 'house-llama', exact: true }).click()
 
@@ -250,7 +250,7 @@ test('a model’s form of fill-in-the-middle is shown and can be set by hand', a
     pricingInput: 0,
     pricingOutput: 0,
   })
-  await page.goto('/dashboard/owned-models/house-coder')
+  await follow(page, '/owned-models/house-coder')
   await page.getByText(`${upstream.url}/v1/fim/completions`).waitFor()
   await page.getByLabel('Filling in the middle').selectOption('completions-template')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -265,7 +265,7 @@ test('a model’s form of fill-in-the-middle is shown and can be set by hand', a
     fimTemplate: 'codestral',
   })
   await controlPlaneCall(gatehouse, 'DELETE', '/v1/owned-models/house-coder')
-  await page.goto('/dashboard/owned-models/house-llama')
+  await follow(page, '/owned-models/house-llama')
   await page.getByText('no gate', { exact: true }).waitFor()
 })
 
@@ -273,10 +273,10 @@ test('an unsaved owned model asks before its form is left', async () => {
   const { page } = visit
   const question = page.getByRole('alertdialog', { name: 'Leave without saving?' })
   for (const [path, field] of [
-    ['/dashboard/owned-models/new', 'Slug'],
-    ['/dashboard/owned-models/house-llama', 'Display name'],
+    ['/owned-models/new', 'Slug'],
+    ['/owned-models/house-llama', 'Display name'],
   ] as const) {
-    await page.goto(path)
+    await follow(page, path)
     await page.getByLabel(field).fill('typed-of-it')
     await page.getByRole('link', { name: 'API Keys' }).first().click()
     await question.getByRole('button', { name: 'Cancel' }).click({ timeout: 5_000 })
@@ -285,7 +285,7 @@ test('an unsaved owned model asks before its form is left', async () => {
     await question.getByRole('button', { name: 'Leave' }).click()
     await page.getByRole('heading', { name: 'API Keys' }).waitFor()
   }
-  await page.goto('/dashboard/owned-models/house-llama')
+  await follow(page, '/owned-models/house-llama')
   await page.getByText('no gate', { exact: true }).waitFor()
 })
 
@@ -344,7 +344,7 @@ test('an unused model is deleted', async () => {
 
 test('a missing model is reported, and so is a refusal', async () => {
   const { page } = visit
-  await page.goto('/dashboard/owned-models/no-such-model')
+  await follow(page, '/owned-models/no-such-model')
   await page.getByRole('alert').getByText('no owned model').waitFor()
   await routePage(page, '**/v1/owned-models*', (route) =>
     route.fulfill({

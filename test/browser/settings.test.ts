@@ -7,6 +7,7 @@ import {
   BROWSER_TEST_TIMEOUT_MS,
   copyShownOnce,
   enterAsOwner,
+  follow,
   OWNER,
   openBrowser,
   type Visit,
@@ -76,7 +77,7 @@ test('sections are reached by keyboard', async () => {
 
 test('the account is renamed, and a refused name is reported at its field until the field is changed', async () => {
   const { page } = visit
-  await page.goto('/dashboard/settings')
+  await follow(page, '/settings')
   const name = page.getByRole('textbox', { name: 'Name' })
   await name.fill('a\u0007b')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -93,7 +94,7 @@ test('the account is renamed, and a refused name is reported at its field until 
 
 test('an invited user signs up by the link, which is shown once, and appears', async () => {
   const { page } = visit
-  await page.goto('/dashboard/settings/members')
+  await follow(page, '/settings/members')
   await page.getByRole('button', { name: 'Invite' }).click()
   await page.getByLabel('Email').fill(GUEST.email)
   await page.getByRole('button', { name: 'Create the invitation' }).click()
@@ -146,7 +147,7 @@ test('a link that cannot be looked up now is not called closed, and can be tried
   await stranger.page.route('**/v1/auth/invitation', (route) =>
     route.fulfill({ status: 429, json: { error: 'rate_limit_exceeded', message: 'Later.' } }),
   )
-  await stranger.page.goto('/dashboard/welcome')
+  await follow(stranger.page, '/welcome')
   await stranger.page.getByText('Somebody has signed up here already.').waitFor()
   await stranger.page.goto(`/dashboard/sign-up#invitation=${invitation.token}`)
   await stranger.page.getByRole('heading', { name: 'could not be looked up' }).waitFor()
@@ -223,7 +224,7 @@ test('an invitation is revoked', async () => {
 })
 
 test('a member sees why removing others is not possible', async () => {
-  await guest.page.goto('/dashboard/settings/members')
+  await follow(guest.page, '/settings/members')
   await guest.page
     .getByText(`You cannot remove members: ${OWNER.name} owns this account.`)
     .waitFor()
@@ -240,7 +241,7 @@ test('the password is changed, which ends other sessions; a wrong one is reporte
   await other.getByRole('button', { name: 'Sign in', exact: true }).click()
   await other.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
 
-  await page.goto('/dashboard/settings/security')
+  await follow(page, '/settings/security')
   const sessions = page.getByRole('region', { name: 'Sessions' }).getByRole('row')
   await page.getByText('This session').waitFor()
   expect(await sessions.count()).toBe(3)
@@ -279,7 +280,7 @@ test('a session is ended from another one', async () => {
 
 test('the ownership is transferred, the owner’s acts are then refused in words, and a member leaves', async () => {
   const { page } = visit
-  await page.goto('/dashboard/settings/members')
+  await follow(page, '/settings/members')
   await page.getByRole('button', { name: `Remove ${GUEST.name}` }).waitFor()
   const elsewhere = await visit.context.newPage()
   await elsewhere.goto('/dashboard/settings/members')
@@ -304,7 +305,7 @@ test('the ownership is transferred, the owner’s acts are then refused in words
   await guest.page.reload()
   await guest.page.getByText('You own this account.', { exact: false }).waitFor()
   expect(await guest.page.getByRole('cell', { name: OWNER.name }).count()).toBe(0)
-  await guest.page.goto('/dashboard/settings/audit-log?resourceType=member')
+  await follow(guest.page, '/settings/audit-log?resourceType=member')
   await guest.page.getByRole('button', { name: 'Left the account' }).waitFor()
 })
 

@@ -134,7 +134,7 @@ test('a budget, a webhook, a key and an owned model that another has changed ask
     limitUsd: 50,
     period: 'month',
   })
-  await here.goto('/dashboard/settings/budgets')
+  await follow(here, '/settings/budgets')
   await here.getByRole('button', { name: /^Edit/ }).click()
   await dialog.getByLabel('Name').fill('Mine')
   await ask('PATCH', `/v1/budgets/${budget}`, { name: 'Theirs', limitUsd: 20 })
@@ -151,7 +151,7 @@ test('a budget, a webhook, a key and an owned model that another has changed ask
     url: 'https://example.com/hook',
     events: ['budget.threshold'],
   })
-  await here.goto('/dashboard/settings/webhooks')
+  await follow(here, '/settings/webhooks')
   await here.getByRole('button', { name: /^Edit/ }).click()
   await dialog.getByLabel('Address').fill('https://example.com/mine')
   await ask('PATCH', `/v1/webhooks/${webhook}`, { events: ['provider.degraded'] })
@@ -259,7 +259,7 @@ describe('a change whose answer was lost on the way', () => {
   })
 
   test('that creates something says that it may be there, and the list shows it', async () => {
-    await here.goto('/dashboard/settings/budgets')
+    await follow(here, '/settings/budgets')
     await here.getByRole('button', { name: 'Create a budget' }).first().click()
     const dialog = here.getByRole('dialog')
     await dialog.getByLabel('Limit in US dollars').fill('7')

@@ -55,6 +55,17 @@ export function rowCode(columns: CallColumns): string {
       '    ',
     ),
     '  ]\n}\n\n',
+    '/** What `toTableRow` reads. */\n',
+    'export type CallValues = readonly [\n',
+    block(table.map(({ name, type }) => `${name}: ${type},`)),
+    ']\n\n',
+    '/** Of values in the order of `CALL_COLUMN_TYPES`. */\n',
+    'export function toTableRow(values: CallValues): CallTable {\n  return {\n',
+    block(
+      table.map(({ name }, index) => `${name}: values[${index}],`),
+      '    ',
+    ),
+    '  }\n}\n\n',
     'export function toRecord(row: Selectable<CallTable>): CallRecord {\n',
     block(
       list.filter(({ type }) => type === 'cost').map(({ name }) => `const ${name} = toCost(row)`),

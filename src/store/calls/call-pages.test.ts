@@ -11,6 +11,8 @@ import type { Schema } from '../schema.ts'
 import { type CallFilter, type CallPosition, findCallPage } from './call-pages.ts'
 import { toRow } from './call-rows.generated.ts'
 
+const ODD_TEXT = 'a"b\\c/\n\t\u0001\u007f\u2028 é 😀, \'{}[]=1'
+
 let created: TestDatabase
 let database: Kysely<Schema>
 
@@ -63,6 +65,32 @@ describe.each(databases)('on $name', (kind) => {
       page: { limit: 1 },
     })
     expect(calls).toEqual([sent])
+  })
+
+  test('calls come back to the letter and in order, whatever their texts and numbers hold', async () => {
+    const sent = [ODD_TEXT, '[null]', '1e3', 'null'].map((text, index) =>
+      createCallRecord({
+        id: `req_${index}` as CallId,
+        gateId: text as GateId,
+        target: index === 0 ? text : null,
+        startedAt: 1_700_000_000_000 - index,
+        firstByteMs: index === 0 ? 0 : null,
+        usage: {
+          inputTokens: 2 ** 53 - 1 - index,
+          outputTokens: 0,
+          cachedInputTokens: 2,
+          reasoningTokens: 3,
+        },
+        cost: { microUsd: 2 ** 52 + index, status: 'exact', source: text },
+        attemptDetails: [{ target: text, status: null, afterMs: 1, durationMs: 2 }],
+      }),
+    )
+    await database.insertInto('calls').values(sent.map(toRow)).execute()
+    const { calls } = await findCallPage(database, DEFAULT_ACCOUNT, {
+      filter: {},
+      page: { limit: 9 },
+    })
+    expect(calls).toEqual(sent)
   })
 
   test('pages lead to every call once, however few rows a page may read', async () => {

@@ -7,9 +7,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
 import type { CallOutcome, CallRecord } from '../../core/call.ts'
 import type { AccountId, CallId } from '../../core/ids.ts'
-import { isSqlite } from '../database/sql-differences.ts'
+import { isSqlite, rowsAsJson } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import { toRecord } from './call-rows.generated.ts'
+import { CALL_COLUMN_TYPES, type CallValues, toRecord, toTableRow } from './call-rows.generated.ts'
 
 /** Calls looked at for one page: some fifty milliseconds of SQLite, a step at a time. */
 const MAX_ROWS = 100_000
@@ -24,6 +24,8 @@ const MAX_ENTRIES_OF_POSTGRES = 300_000
 const STEP_OF_SQLITE = 4_000
 /** A server's work holds up nobody here. The second step is twice as long, and so on. */
 const FIRST_STEP_OF_POSTGRES = 10_000
+
+const PAGE_AS_JSON = rowsAsJson<CallValues>('page', Object.keys(CALL_COLUMN_TYPES)).as('rows')
 
 export interface CallFilter {
   /** Milliseconds since the Unix epoch; this one included. */
@@ -82,22 +84,26 @@ export async function findCallPage(
   { filter, page, ...bounds }: Search,
 ): Promise<CallPageResult> {
   const { leading, others, isOfIndex } = splitConditions(filter)
+  const isOfFile = isSqlite(database)
   const ofAccount: Condition[] = [(eb) => eb('account_id', '=', accountId), ...leading]
   const find = async ({ before, limit }: CallPage, floorMs: number | undefined) => {
     const within = withinTimes({ fromMs: floorMs ?? filter.fromMs, toMs: filter.toMs, before })
-    const rows = await database
+    const query = database
       .selectFrom('calls')
       .selectAll()
       .where((eb) => eb.and([...ofAccount, ...within, ...others].map((each) => each(eb))))
       .orderBy('started_at', 'desc')
       .orderBy('id', 'desc')
       .limit(limit)
-      .execute()
-    return rows.map(toRecord)
+    if (isOfFile) return (await query.execute()).map(toRecord)
+    const { rows } = await database
+      .selectFrom(query.as('page'))
+      .select(PAGE_AS_JSON)
+      .executeTakeFirstOrThrow()
+    return rows?.map((values) => toRecord(toTableRow(values))) ?? []
   }
   if (others.length === 0) return { calls: await find(page, undefined) }
 
-  const isOfFile = isSqlite(database)
   const maxEntries = isOfFile ? MAX_ENTRIES : MAX_ENTRIES_OF_POSTGRES
   let left = bounds.maxCandidates ?? (isOfIndex ? maxEntries : MAX_ROWS)
   let step = bounds.step ?? (isOfFile ? STEP_OF_SQLITE : FIRST_STEP_OF_POSTGRES)

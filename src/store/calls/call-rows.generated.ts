@@ -127,6 +127,68 @@ export function toRowValues(record: CallRecord): (string | number | null)[] {
   ]
 }
 
+/** What `toTableRow` reads. */
+export type CallValues = readonly [
+  id: CallId,
+  account_id: AccountId,
+  key_id: KeyId,
+  gate_id: GateId,
+  sent_gate_id: string | null,
+  dialect: string,
+  stream: number,
+  target: string | null,
+  attempts: number,
+  outcome: 'succeeded' | 'failed' | 'cancelled',
+  status: number,
+  error_kind: ErrorKind | null,
+  started_at: number,
+  first_byte_ms: number | null,
+  duration_ms: number,
+  input_tokens: number | null,
+  output_tokens: number | null,
+  cached_input_tokens: number | null,
+  cache_write_tokens: number | null,
+  reasoning_tokens: number | null,
+  credential: 'own' | 'platform' | null,
+  cost_micro_usd: number | null,
+  cost_status: 'exact' | 'estimated' | 'unknown',
+  price_source: string | null,
+  refusals: number | null,
+  attempt_details: string | null,
+]
+
+/** Of values in the order of `CALL_COLUMN_TYPES`. */
+export function toTableRow(values: CallValues): CallTable {
+  return {
+    id: values[0],
+    account_id: values[1],
+    key_id: values[2],
+    gate_id: values[3],
+    sent_gate_id: values[4],
+    dialect: values[5],
+    stream: values[6],
+    target: values[7],
+    attempts: values[8],
+    outcome: values[9],
+    status: values[10],
+    error_kind: values[11],
+    started_at: values[12],
+    first_byte_ms: values[13],
+    duration_ms: values[14],
+    input_tokens: values[15],
+    output_tokens: values[16],
+    cached_input_tokens: values[17],
+    cache_write_tokens: values[18],
+    reasoning_tokens: values[19],
+    credential: values[20],
+    cost_micro_usd: values[21],
+    cost_status: values[22],
+    price_source: values[23],
+    refusals: values[24],
+    attempt_details: values[25],
+  }
+}
+
 export function toRecord(row: Selectable<CallTable>): CallRecord {
   const cost = toCost(row)
   return {

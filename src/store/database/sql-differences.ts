@@ -28,6 +28,20 @@ export function sumOf<Tables>(database: Kysely<Tables>, column: string): RawBuil
   return isSqlite(database) ? sql`TOTAL(${sql.ref(column)})` : sql`SUM(${sql.ref(column)})`
 }
 
+/**
+ * Rows of a server as one JSON text, which is read at once: its driver makes a text of each value,
+ * numbers too, and these are most of the garbage of a long list. They stay in the order of a sorted
+ * subquery (https://www.postgresql.org/docs/current/functions-aggregate.html). Null: there are none.
+ * @param columns of `table`, their values in this order
+ */
+export function rowsAsJson<Values>(
+  table: string,
+  columns: readonly string[],
+): RawBuilder<readonly Values[] | null> {
+  const values = columns.map((column) => `"${table}"."${column}"`).join(', ')
+  return sql.raw(`json_agg(json_build_array(${values}))`)
+}
+
 /** Of a statement: a row of this key is there already, and nothing was changed. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && DUPLICATE.test(String(error.code))

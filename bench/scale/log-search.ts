@@ -15,7 +15,7 @@ const DAYS = 30
 const LIMIT = 50
 const REPETITIONS = 11
 /** What the export reads at a time. */
-const EXPORT_LIMIT = 100
+const EXPORT_LIMIT = 200
 const WARM_CALLS = 50_000
 
 const PAGES = {

@@ -19,10 +19,10 @@ import { EXPORT_COLUMNS, toLogBody } from './log-body.generated.ts'
 import { toFilter } from './log-body.ts'
 
 /**
- * Read and written in a millisecond, after which calls get their turn. The collector may be at work
- * in the same turn.
+ * Read in a millisecond and written in another, after each of which calls get their turn. The
+ * collector may be at work in the same turn.
  */
-const ROWS_PER_PAGE = 100
+const ROWS_PER_PAGE = 200
 
 const exportRoute = createRoute({
   method: 'get',
@@ -101,8 +101,9 @@ async function* readPages(
       limit: ROWS_PER_PAGE,
       ...(before === undefined ? {} : { before }),
     })
-    if (page.calls.length > 0) yield page.calls.map(toLogBody)
     // An embedded store answers without leaving the event loop.
+    await turns.next()
+    if (page.calls.length > 0) yield page.calls.map(toLogBody)
     await turns.next()
     const last = page.calls.at(-1)
     before = page.goOnBefore ?? (page.calls.length < ROWS_PER_PAGE ? undefined : last)

@@ -13,7 +13,7 @@ import { Secret } from '../src/core/secret.ts'
 import { boundByAddress } from '../src/doors/bound-by-address.ts'
 import { listen } from '../src/doors/listen.ts'
 import { createLog } from '../src/telemetry/log.ts'
-import { chatBody } from './measure-throughput.ts'
+import { chatBody } from './bodies.ts'
 import { ANSWER } from './upstream.ts'
 // Records are shipped by the batch, after their calls.
 import './without-shipping.ts'

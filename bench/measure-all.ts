@@ -14,7 +14,7 @@ import { gatehouse, translating, withoutShipping } from './contenders/gatehouse.
 import { nginx } from './contenders/nginx.ts'
 import { findFault } from './find-fault.ts'
 import { measureThroughput } from './measure-throughput.ts'
-import type { Note, Plan } from './plan.ts'
+import type { Load, Note, Plan } from './plan.ts'
 import { type Look, lookAround, measurePace, tellPace, tellQuietness } from './quietness.ts'
 import type { Results } from './report.ts'
 import { Samples } from './samples.ts'
@@ -36,7 +36,7 @@ const BEFORE_TLS: readonly Contender[] = [nginx, bare, bareSockets, gatehouse]
 const TURNS = 2
 /** Before those, where bodies have another size than those before: code of other branches is young. */
 const WARM_UP_TURNS = 2
-const WARM_UP_BYTES = 1024
+const WARM_UP: Load = { bodyBytes: 1024, connections: 64 }
 const WHEN_YOUNG: readonly Contender[] = [bareSockets, gatehouse]
 
 export interface Bench {
@@ -129,7 +129,7 @@ async function measureWhole(
     upstream: { url: upstream.url, folder, streams: false },
     async begin({ running, note }) {
       note('memory: idle, MB', megabytes(running))
-      const warmUp = { bodyBytes: WARM_UP_BYTES, connections: 64, seconds: WARM_UP_SECONDS, folder }
+      const warmUp = { ...WARM_UP, seconds: WARM_UP_SECONDS, folder }
       await measureThroughput(running, warmUp)
     },
     steps: [
@@ -140,8 +140,9 @@ async function measureWhole(
           const note = isNoted ? one.note : () => {}
           await measureLoad(load, { seconds, folder, upstream }, one.running, note)
         }
-        const before = plan.loads[place - 1]?.bodyBytes ?? WARM_UP_BYTES
-        const warmUps = load.bodyBytes === before ? 0 : WARM_UP_TURNS
+        const before = plan.loads[place - 1] ?? WARM_UP
+        const isSame = load.bodyBytes === before.bodyBytes && load.isAgent === before.isAgent
+        const warmUps = isSame ? 0 : WARM_UP_TURNS
         return Array.from({ length: warmUps + TURNS }, (_, index) => turn(index >= warmUps))
       }),
       ...plan.paces

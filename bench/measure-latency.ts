@@ -3,8 +3,9 @@
  * generator got round to sending it: a stall counts for every call that waited behind it
  * (coordinated omission).
  */
+
+import { chatBody } from './bodies.ts'
 import type { RunningContender } from './contender.ts'
-import { chatBody } from './measure-throughput.ts'
 
 export interface Latency {
   readonly p50Ms: number

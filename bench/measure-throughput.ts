@@ -1,6 +1,7 @@
 /** Whole answers as fast as they go: wrk on the generator's core. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { agentBody, chatBody } from './bodies.ts'
 import type { RunningContender } from './contender.ts'
 import { LOAD_CORE } from './pinned-process.ts'
 
@@ -24,6 +25,8 @@ export async function measureThroughput(
   contender: RunningContender,
   load: {
     readonly bodyBytes: number
+    /** A body as an agent sends it. */
+    readonly isAgent?: boolean
     readonly connections: number
     readonly seconds: number
     readonly folder: string
@@ -37,7 +40,8 @@ export async function measureThroughput(
   },
 ): Promise<Throughput> {
   const path = join(load.folder, 'body.json')
-  writeFileSync(path, chatBody(contender.model, load.bodyBytes))
+  const toBody = load.isAgent === true ? agentBody : chatBody
+  writeFileSync(path, toBody(contender.model, load.bodyBytes))
   const headers = { 'content-type': 'application/json', ...contender.headers }
   const cpuBefore = contender.process?.cpuMicros() ?? 0
   const child = Bun.spawn(
@@ -91,12 +95,4 @@ export function readWrk(output: string): Omit<Throughput, 'cpuMicrosPerCall'> {
     timedOut: numberIn(/bench: timed out (\d+)/),
     broken: numberIn(/bench: .*broken (\d+)/),
   }
-}
-
-/** A chat request of about that many bytes: one long message, as an agent's context is. */
-export function chatBody(model: string, bytes: number): string {
-  const text = 'The quick brown fox jumps over the lazy dog. '
-    .repeat(Math.ceil(bytes / 45))
-    .slice(0, Math.max(1, bytes - 60))
-  return JSON.stringify({ model, messages: [{ role: 'user', content: text }] })
 }

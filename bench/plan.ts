@@ -29,6 +29,8 @@ export interface Plan {
 
 export interface Load {
   readonly bodyBytes: number
+  /** Many short texts, as an agent sends them; otherwise one long one. */
+  readonly isAgent?: boolean
   readonly connections: number
 }
 
@@ -49,6 +51,8 @@ export const WHOLE: Plan = {
     ...at(20 * KB, 64),
     ...at(200 * KB, 64),
     ...at(1024 * KB, 64),
+    { bodyBytes: 50 * KB, isAgent: true, connections: 64 },
+    { bodyBytes: 200 * KB, isAgent: true, connections: 64 },
   ],
   seconds: 1,
   rounds: 2,

@@ -33,8 +33,9 @@ export async function measureLoad(
   await rest(contender)
   const cpuMicros = (contender.process?.cpuMicros() ?? 0) - cpuBefore
   const opened = (await upstream.connectionsAccepted()) - acceptedBefore
-  const { connections, bodyBytes } = load
-  const label = `${size(bodyBytes)}, ${connections.toLocaleString('en-US')} connection${connections === 1 ? '' : 's'}`
+  const { connections, bodyBytes, isAgent } = load
+  const kind = isAgent === true ? ' of an agent' : ''
+  const label = `${size(bodyBytes)}${kind}, ${connections.toLocaleString('en-US')} connection${connections === 1 ? '' : 's'}`
   const fault = findFault(measured, connections)
   if (fault !== undefined) {
     console.log(`  ${label}: ${fault}: no figure`)

@@ -2,15 +2,17 @@
  * Answers that an upstream worked on and nobody has seen, because the gateway's own side ended the
  * call: what is counted of them, whichever way an account would have had them for nothing.
  */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
 import {
+  CUT,
   head,
   json,
   pause,
   piece,
   type Script,
   SILENCE,
+  stream,
   UNREACHABLE,
 } from '../support/scripted-upstream.ts'
 import {
@@ -308,4 +310,40 @@ describe('a stream with an event larger than the gateway takes is paid for, for 
       spent: { tokens: 20 },
     },
   ])
+})
+
+describe('an upstream that breaks behind a client', () => {
+  const text = 'y'.repeat(40)
+  const large = 'x'.repeat(64 * 1024)
+  const events = [
+    `data: {"choices":[{"delta":{"content":"${text}"}}]}\n\n`,
+    `: ${large}\n\n`,
+    `: ${large}\n\n`,
+  ]
+
+  test.each([
+    ['that took nothing for long is paid for what it wrote, and not blamed', 6_000, 10, 0],
+    ['that kept up is paid for nothing, and blamed', 10, 0, 1],
+  ])('%s', async (_, msForEachPiece, outputTokens, failures) => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      upstream: [stream(events, { ending: [CUT] })],
+      timeouts: { totalMs: 600_000 },
+    })
+    const noteFailed = spyOn(gateway.breakers, 'noteFailed')
+    const seen = await gateway.ask(
+      { path: CHAT, body: chatBody({ stream: true }) },
+      { msForEachPiece },
+    )
+    expect(seen).toMatchObject({ status: 200, ending: 'cut' })
+    expect(gateway.ledger.records).toMatchObject([
+      {
+        outcome: 'failed',
+        errorKind: 'upstream_error',
+        usage: outputTokens === 0 ? null : { outputTokens },
+      },
+    ])
+    expect(noteFailed).toHaveBeenCalledTimes(failures)
+    await gateway.assertNothingIsLeft()
+  })
 })

@@ -135,6 +135,7 @@ export async function relayEvents(
     exchange.cancelWithin(READ_ON_MS)
   })
   const keepAlive = new KeepAlive(ports, client)
+  const heldUp = new HeldUp(ports.clock)
   const noteText = () => {
     if (tap.unreportedBytes > 0)
       call.firstText = { at: ports.clock.elapsed(), bytes: tap.unreportedBytes }
@@ -174,7 +175,7 @@ export async function relayEvents(
   try {
     await passEnd(answer.first)
     while (await keepAlive.during(exchange.readPartsWhile(pass))) {
-      await (slow ?? passEnd(output))
+      await (slow === undefined ? passEnd(output) : heldUp.during(slow))
       slow = undefined
     }
     if (!isEnded) await passEnd(tap.end())
@@ -186,7 +187,7 @@ export async function relayEvents(
   } catch (thrown) {
     if (isTold) return
     const encode = (error: GatewayError) => tap.encodeFailure(error)
-    await endBroken(ports, relayed, { thrown, client, encode })
+    await endBroken(ports, relayed, { thrown, client, heldUp, encode })
   } finally {
     keepAlive.close()
     await giveUp(ports, relayed)
@@ -203,6 +204,7 @@ async function relayLarge(
   const { exchange } = answer
   letGoOfBody(call)
   client.whenLeft(() => exchange.close())
+  const heldUp = new HeldUp(ports.clock)
   let held = answer.first
   let slow: Promise<void> | undefined
   const pass = (piece: Uint8Array): boolean => {
@@ -212,11 +214,11 @@ async function relayLarge(
     return slow === undefined
   }
   try {
-    while (await exchange.readWhile(pass)) await slow
+    while (await exchange.readWhile(pass)) if (slow !== undefined) await heldUp.during(slow)
     await settle(ports, call, largeResult(relayed))
     await client.write(held)
   } catch (thrown) {
-    await endBroken(ports, relayed, { thrown, client, encode: () => NOTHING })
+    await endBroken(ports, relayed, { thrown, client, heldUp, encode: () => NOTHING })
   } finally {
     await giveUp(ports, relayed)
   }
@@ -229,7 +231,7 @@ async function relayLarge(
 async function endBroken(
   ports: RelayPorts,
   relayed: Relayed,
-  { thrown, client, encode }: BrokenAnswer,
+  { thrown, client, heldUp, encode }: BrokenAnswer,
 ): Promise<void> {
   const { call, target } = relayed
   const { clock, breakers } = ports
@@ -238,12 +240,39 @@ async function endBroken(
     return
   }
   const error = toFailure(thrown, target.name)
-  if (isTargetsFault(error)) breakers.noteFailed(target.healthKey, 0, error)
-  const isOurs = isOurEnd(thrown)
+  if (isTargetsFault(error) && !heldUp.isLong) breakers.noteFailed(target.healthKey, 0, error)
+  const isOurs = isOurEnd(thrown) || heldUp.isLong
   await settleQuietly(ports, call, failedResult(ports, relayed, { kind: error.kind, isOurs }))
   await client.write(encode(error))
   const flushMs = isPromisedEnd(thrown) ? FLUSH_BEFORE_PROMISED_CUT_MS : FLUSH_BEFORE_CUT_MS
   await cutBody(clock, flushMs)
+}
+
+/** Far longer than any network needs; an upstream that waits so long may give up its answer. */
+const LONG_HELD_UP_MS = 10_000
+
+/**
+ * How long an upstream could send nothing, since the client took nothing. One that breaks
+ * afterwards may have done so for that: it is no fault of the target, and what was written is paid
+ * for, or a client had nearly all of an answer for nothing.
+ */
+class HeldUp {
+  readonly #clock: Pick<Timekeeper, 'elapsed'>
+  #ms = 0
+
+  constructor(clock: Pick<Timekeeper, 'elapsed'>) {
+    this.#clock = clock
+  }
+
+  get isLong(): boolean {
+    return this.#ms >= LONG_HELD_UP_MS
+  }
+
+  async during(taking: Promise<void>): Promise<void> {
+    const since = this.#clock.elapsed()
+    await taking
+    this.#ms += this.#clock.elapsed() - since
+  }
 }
 
 /** Ends a body without its closing chunk, when what it said last has had its time to leave. */
@@ -259,6 +288,7 @@ export async function cutBody(
 interface BrokenAnswer {
   readonly thrown: unknown
   readonly client: AnswerSink
+  readonly heldUp: HeldUp
   readonly encode: (error: GatewayError) => Uint8Array
 }
 

@@ -74,7 +74,8 @@ function narrow(plan: Plan): Plan {
   return {
     ...within(plan, 10),
     loads: plan.loads.filter(
-      ({ bodyBytes, connections }) => bodyBytes <= 204_800 && connections <= 64,
+      ({ bodyBytes, isAgent, connections }) =>
+        bodyBytes <= 204_800 && isAgent !== true && connections <= 64,
     ),
     seconds: 4,
     singleStreams: Math.min(50, plan.singleStreams),

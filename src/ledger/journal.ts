@@ -299,8 +299,8 @@ export class Journal implements Ledger {
 
 /**
  * While the store keeps up, records wait in memory until they are one batch of the shipper's, some
- * four thousand: of what waits longer the collector makes old objects, and then looks through all
- * of them. Smaller batches cost more, for calls of many accounts share fewer pages.
+ * four thousand. Smaller batches cost more, for calls of many accounts share fewer pages; larger
+ * ones take memory.
  */
 const SMALL_SEGMENT_BYTES = 1024 * 1024
 /** With more files waiting it does not keep up, and few large files are better than many. */

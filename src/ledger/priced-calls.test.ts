@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { CallList } from '../core/call-batch.ts'
 import type { Cost } from '../core/cost.ts'
 import { createCallRecord, recordsIn } from './call-record.fixture.ts'
-import { PricedCalls } from './price-records.ts'
+import { PricedCalls } from './priced-calls.ts'
 
 const cost: Cost = { microUsd: 7, status: 'exact', source: 'test@1' }
 

@@ -97,7 +97,7 @@ export class DefaultsEditor {
       this.edits.push({ type: 'insert', member, text: inserted })
       return
     }
-    const [first] = arrayElements(this.#body, member)
+    const [first] = arrayElements(this.#body, member, 1)
     const element = JSON.stringify(toElement(first === undefined ? undefined : this.#peek(first)))
     this.edits.push({ type: 'insert', member, text: first === undefined ? element : `${element},` })
   }

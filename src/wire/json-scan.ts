@@ -33,7 +33,7 @@ const SPACE = 0x20
 export const COLON = 0x3a
 const BACKSLASH = 0x5c
 
-/** What wasm/json-walk.ts exports, which says of each what it is. */
+/** The exports of wasm/json-walk.ts, where each is described. */
 interface JsonWalk {
   readonly memory: WebAssembly.Memory
   readonly WANTED: WebAssembly.Global<'i32'>
@@ -83,7 +83,7 @@ export const PLACES = new Uint32Array(WALK.memory.buffer, WALK.PLACES.value, 4 *
 
 /** Names of members that a walk looks for at every depth: plain ones, without any escape. */
 export class WantedNames {
-  /** As the walk reads them: a byte of length and the name, one after another, and a 0. */
+  /** Each name behind a byte of its length, and a 0 behind the last: the walk's own form. */
   readonly table: Uint8Array
 
   constructor(names: readonly string[]) {
@@ -131,13 +131,14 @@ export interface JsonSpan {
 
 /**
  * The places of an array's elements, without the space around them.
- * @param bytes of an array inside an object
+ * @param bytes of an array inside an object, in which it begins at `offset`
+ * @param most where these are enough: little is read behind them
  * @throws JsonSyntaxError
  */
-export function walkArray(bytes: Uint8Array): readonly JsonSpan[] {
+export function walkArray(bytes: Uint8Array, offset: number, most: number): readonly JsonSpan[] {
   const spans: JsonSpan[] = []
   begin(AN_ARRAY)
-  walkWindows(bytes, spans)
+  walkWindows(bytes, { spans, offset, most })
   return spans
 }
 
@@ -148,26 +149,37 @@ export function countWrittenMembers(bytes: Uint8Array): number {
   return WALK.membersFound()
 }
 
-/** @param spans gets the places that were found */
-function walkWindows(bytes: Uint8Array, spans?: JsonSpan[]): void {
+interface Found {
+  readonly spans: JsonSpan[]
+  readonly offset: number
+  readonly most: number
+}
+
+/** @param found gets the places that were found */
+function walkWindows(bytes: Uint8Array, found?: Found): void {
   for (let from = 0; ; from += WALK.consumed()) {
     const end = Math.min(from + WINDOW_BYTES, bytes.length)
     const isWhole = from === 0 && end === bytes.length
     MEMORY.set(isWhole ? bytes : bytes.subarray(from, end), WINDOW)
     const result = WALK.walk(end - from, end === bytes.length)
     if (result === FAILED) throw toSyntaxError(bytes)
-    if (spans !== undefined && (result === DONE || result === FULL)) takeSpans(spans)
-    if (result === DONE) return
+    const isOver = result === DONE || (found !== undefined && hasEnough(found))
+    if (found !== undefined && (isOver || result === FULL)) takeSpans(found)
+    if (isOver) return
   }
 }
 
-function takeSpans(spans: JsonSpan[]): void {
-  const count = 4 * WALK.placesFound()
-  for (let at = 0; at < count; at += 4)
-    spans.push({ start: PLACES[at + 2] ?? 0, end: PLACES[at + 3] ?? 0 })
+function hasEnough({ spans, most }: Found): boolean {
+  return spans.length + WALK.placesFound() >= most
 }
 
-/** What is wanted where something else stands, or nothing. */
+function takeSpans({ spans, offset }: Found): void {
+  const count = 4 * WALK.placesFound()
+  for (let at = 0; at < count; at += 4)
+    spans.push({ start: offset + (PLACES[at + 2] ?? 0), end: offset + (PLACES[at + 3] ?? 0) })
+}
+
+/** The names of what was wanted where something else stands, by the walk's numbers. */
 const WANTS = [
   'an object',
   'a key in double quotes',
@@ -178,7 +190,7 @@ const WANTS = [
   'a digit',
   'true, false or null',
 ]
-/** Those that follow. */
+/** The other problems, whose numbers follow. */
 const PROBLEMS = [
   `nesting deeper than ${MAX_DEPTH} levels`,
   `more than ${MAX_MEMBERS} members in the object`,

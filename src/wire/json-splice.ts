@@ -169,15 +169,16 @@ export function scanJsonObject(bytes: Uint8Array, wanted?: WantedNames): JsonObj
 /**
  * The places of the elements of an array member, without the space around them. One that is an
  * object can be read with `scanJsonObject(object.bytes.subarray(start, end))`.
+ * @param most where these are enough: there may be more of them, and little is read behind them
  * @throws TypeError when the member is not an array
  */
-export function arrayElements(object: JsonObject, member: JsonMember): readonly JsonSpan[] {
+export function arrayElements(
+  object: JsonObject,
+  member: JsonMember,
+  most = Number.POSITIVE_INFINITY,
+): readonly JsonSpan[] {
   if (object.type(member) !== 'array') throw new TypeError('the member is not an array')
-  const { valueStart } = member
-  return walkArray(object.raw(member)).map(({ start, end }) => ({
-    start: valueStart + start,
-    end: valueStart + end,
-  }))
+  return walkArray(object.raw(member), member.valueStart, most)
 }
 
 /**

@@ -16,7 +16,7 @@ function scan(text: string): JsonObject {
   return scanJsonObject(encoder.encode(text), NAMES)
 }
 
-/** What can be seen of a scan, its places counted from behind `padding` bytes. */
+/** The result of a scan, its places counted from behind `padding` bytes. */
 function seen(text: string, padding = 0) {
   try {
     const object = scan(text)
@@ -112,6 +112,15 @@ test('all elements of a list are found, however many, and nesting is limited in 
     if (member === undefined) throw new Error('no member')
     const found = arrayElements(object, member).map(({ start, end }) => text.slice(start, end))
     expect(found).toEqual(elements)
+    for (const most of [1, 3, 1_500]) {
+      const first = arrayElements(object, member, most)
+      expect(first.length).toBeGreaterThanOrEqual(Math.min(most, count))
+      // A window of the text holds some four thousand of these.
+      if (count === 50_000) expect(first.length).toBeLessThan(10_000)
+      expect(first.map(({ start, end }) => text.slice(start, end))).toEqual(
+        elements.slice(0, first.length),
+      )
+    }
   }
 })
 

@@ -83,8 +83,8 @@ export class SpareBuffers {
 }
 
 /**
- * As bytes: records that wait as objects grow old before their turn comes, and the collector looks
- * through all of them.
+ * Keeps bytes: records that wait as objects grow old before their turn comes, and the collector
+ * looks through all of them.
  */
 export class KeptLines implements CallBatch {
   readonly #spare: SpareBuffers

@@ -51,7 +51,7 @@ bench: dashboard ## measure beside nginx, LiteLLM and Portkey in one run; writes
 bench-quick: dashboard ## the same in five minutes, compared with the stored figures
 	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/main.ts --quick
 
-bench-scale: node_modules/.installed ## what must not grow with what is stored, at two sizes on both stores: ONLY="clean-up old-calls" STORE=sqlite QUICK=1
+bench-scale: dashboard ## what must not grow with what is stored, at two sizes on both stores: ONLY="clean-up old-calls" STORE=sqlite QUICK=1
 	@scripts/require-programs.sh postgresql && exec $(BUN) bench/scale.ts $(ONLY:%=--only %) $(if $(STORE),--store $(STORE)) $(if $(QUICK),--quick)
 
 bench-pages: dashboard ## how long each page of the dashboard takes on an account with a million calls: CALLS=100000 STORE=postgres ONLY=Logs

@@ -67,6 +67,7 @@ async function runBeside(): Promise<boolean> {
 async function runScenario(name: string): Promise<boolean> {
   const scenario = await loadScenario(name)
   const sizes = values.quick ? scenario.quickSizes : scenario.sizes
+  scenario.prepare?.()
   let hasFailed = false
   for (const store of storesOf(scenario)) {
     try {

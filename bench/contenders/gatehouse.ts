@@ -3,18 +3,16 @@
  * journal and shipped.
  */
 import { Database } from 'bun:sqlite'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type Contender, type RunningContender, type StartOptions, trusting } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
 import { PORTS } from '../ports.ts'
+import { buildProgram, PROGRAM } from '../program.ts'
 
 export const KEY = `sk-svc-${'b'.repeat(64)}`
 
 const MOST_QUESTIONS = 1_000
 const QUESTION_EVERY_MS = 10
-
-/** The program that an image holds and that is installed: it starts in a third of the time of its sources. */
-const PROGRAM = resolve('dist/gatehouse')
 
 export const gatehouse: Contender = gatehouseWith({})
 
@@ -78,16 +76,6 @@ export function gatehouseWith(options: GatehouseOptions): Contender {
     },
     start: (upstream) => start(upstream, options),
   }
-}
-
-let isBuilt = false
-
-/** Once in a run, whatever lies there from another one. */
-function buildProgram(): void {
-  if (isBuilt) return
-  const { exitCode, stderr } = Bun.spawnSync([process.execPath, 'scripts/build-binary.ts'])
-  if (exitCode !== 0) throw new Error(`the program could not be built: ${stderr.toString()}`)
-  isBuilt = true
 }
 
 async function start(

@@ -22,6 +22,8 @@ export interface Scenario {
   readonly stores: readonly DatabaseName[]
   /** By the figure's name; figures without one are only told. */
   readonly bars: Readonly<Record<string, Bar>>
+  /** Once, before the first size. */
+  prepare?(): void
   run(size: number, store: DatabaseName): Promise<Figures>
 }
 

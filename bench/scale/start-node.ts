@@ -23,7 +23,9 @@ const CONFIGURATION = `plans:
 
 export interface NodeOptions {
   readonly key: string
-  /** Loaded before the program, from the repository's folder. */
+  /** What is started; without it, the sources. */
+  readonly program?: string
+  /** Loaded before the sources, from the repository's folder. */
   readonly preload?: string
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -70,7 +72,7 @@ export async function seedGate(store: Store, accountId = DEFAULT_ACCOUNT): Promi
  */
 export async function withNode<Result>(
   { dataFolder, environment }: Omit<Place, 'location'>,
-  { key, preload, environment: own }: NodeOptions,
+  { key, program, preload, environment: own }: NodeOptions,
   work: (node: Gatehouse, startedAt: number) => Promise<Result>,
 ): Promise<Result> {
   writeFileSync(join(dataFolder, 'gatehouse.yaml'), CONFIGURATION)
@@ -83,6 +85,7 @@ export async function withNode<Result>(
     node = await startGatehouse({
       dataFolder,
       key,
+      ...(program === undefined ? {} : { program }),
       ...(preload === undefined ? {} : { command: commandWith(preload) }),
       environment: {
         GATEHOUSE_LOG_LEVEL: 'info',

@@ -8,8 +8,8 @@ import type { CallPosition } from '../../src/store/calls/call-pages.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { measureHold } from './longest-hold.ts'
 import { BOTH, type Figures, ofTurns, type Scenario, TURN_BAR } from './scenario.ts'
-import { DAY_MS, NOW_MS, seedCalls } from './seed-calls.ts'
-import { withStore } from './with-store.ts'
+import { DAY_MS, NOW_MS, seedCallsApart } from './seed-calls.ts'
+import { type DatabaseName, useStore, withPlace } from './with-store.ts'
 
 const DAYS = 30
 const LIMIT = 50
@@ -41,18 +41,22 @@ export const scenario: Scenario = {
     ...TURN_BAR,
   },
   async run(size, name) {
-    return await withStore(name, async (store) => {
-      await seedCalls(store, { calls: size, days: DAYS })
-      // Its server does it a minute later by itself, in the midst of a measurement or after it.
-      if (name === 'Postgres') await sql`ANALYZE calls`.execute(store.database)
-      const figures: Record<string, number> = {}
-      for (const [page, { filter, ...place }] of Object.entries(PAGES))
-        figures[page] = await median(() =>
-          store.calls.findPage(DEFAULT_ACCOUNT, filter, { limit: LIMIT, ...place }),
-        )
-      return { ...figures, ...(await exportAll(store)) }
+    return await withPlace(name, async (place) => {
+      await seedCallsApart(place, { calls: size, days: DAYS })
+      return await useStore(place.location, (store) => measure(store, name))
     })
   },
+}
+
+async function measure(store: Store, name: DatabaseName): Promise<Figures> {
+  // Its server does it a minute later by itself, in the midst of a measurement or after it.
+  if (name === 'Postgres') await sql`ANALYZE calls`.execute(store.database)
+  const figures: Record<string, number> = {}
+  for (const [page, { filter, ...place }] of Object.entries(PAGES))
+    figures[page] = await median(() =>
+      store.calls.findPage(DEFAULT_ACCOUNT, filter, { limit: LIMIT, ...place }),
+    )
+  return { ...figures, ...(await exportAll(store)) }
 }
 
 async function median(work: () => Promise<unknown>): Promise<number> {

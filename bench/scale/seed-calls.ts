@@ -11,6 +11,7 @@ import {
 } from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { createProgress } from './progress.ts'
+import { locate, type Place, useStore } from './with-store.ts'
 
 export const DAY_MS = 86_400_000
 export const NOW_MS = Date.parse('2026-11-21T09:30:00Z')
@@ -58,14 +59,17 @@ export function gateOf(index: number): GateId {
   return `gate-${index % GATES}` as GateId
 }
 
+export interface CallSeed {
+  readonly calls: number
+  readonly days: number
+  /** Default 1. */
+  readonly accounts?: number
+}
+
 /** Evenly over the days before `NOW_MS`, in the order of time. */
 export async function seedCalls(
   store: Store,
-  {
-    calls,
-    days,
-    accounts = 1,
-  }: { readonly calls: number; readonly days: number; readonly accounts?: number },
+  { calls, days, accounts = 1 }: CallSeed,
 ): Promise<void> {
   const tell = createProgress('calls', calls)
   for (let written = 0; written < calls; written += BATCH) {
@@ -81,4 +85,29 @@ export async function seedCalls(
     )
     tell(written)
   }
+}
+
+/**
+ * The same in a process of its own: whoever has inserted a million calls has a heap of a size that
+ * no reader of them has, and each collection of it takes longer.
+ */
+export async function seedCallsApart(
+  { dataFolder, environment }: Pick<Place, 'dataFolder' | 'environment'>,
+  seed: CallSeed,
+): Promise<void> {
+  const child = Bun.spawn([process.execPath, import.meta.path, dataFolder, JSON.stringify(seed)], {
+    env: { ...process.env, ...environment },
+    stdout: 'inherit',
+    stderr: 'inherit',
+  })
+  const code = await child.exited
+  if (code !== 0) throw new Error(`The calls could not be seeded: exit code ${code}.`)
+}
+
+if (import.meta.main) {
+  const [dataFolder = '', seed = ''] = process.argv.slice(2)
+  await useStore(locate(dataFolder, process.env.DATABASE_URL), (store) =>
+    seedCalls(store, JSON.parse(seed) as CallSeed),
+  )
+  process.exit()
 }

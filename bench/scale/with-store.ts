@@ -37,22 +37,27 @@ export async function withPlace<Result>(
   const dataFolder = mkdtempSync(join(tmpdir(), 'gatehouse-scale-'))
   try {
     if (name === 'SQLite') {
-      const location = { path: join(dataFolder, 'gatehouse.db') }
-      return await work({ location, dataFolder, environment: {} })
+      return await work({ location: locate(dataFolder), dataFolder, environment: {} })
     }
     const server = await startPostgres({ isDurable })
     try {
       await server.run(`CREATE DATABASE ${DATABASE}`)
       const url = server.urlOf(DATABASE)
-      const limits = { poolSize: 4, connectTimeoutMs: 5_000, statementTimeoutMs: 30_000 }
-      const location = { postgres: { url: new Secret(url), ...limits } }
-      return await work({ location, dataFolder, environment: { DATABASE_URL: url } })
+      const environment = { DATABASE_URL: url }
+      return await work({ location: locate(dataFolder, url), dataFolder, environment })
     } finally {
       await server.remove()
     }
   } finally {
     rmSync(dataFolder, { recursive: true, force: true })
   }
+}
+
+/** Where a node's store is that has this folder and, with Postgres, this address. */
+export function locate(dataFolder: string, postgresUrl?: string): StoreLocation {
+  if (postgresUrl === undefined) return { path: join(dataFolder, 'gatehouse.db') }
+  const limits = { poolSize: 4, connectTimeoutMs: 5_000, statementTimeoutMs: 30_000 }
+  return { postgres: { url: new Secret(postgresUrl), ...limits } }
 }
 
 export async function withStore<Result>(

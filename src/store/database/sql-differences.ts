@@ -29,17 +29,15 @@ export function sumOf<Tables>(database: Kysely<Tables>, column: string): RawBuil
 }
 
 /**
- * Rows of a server as one JSON text, which is read at once: its driver makes a text of each value,
- * numbers too, and these are most of the garbage of a long list. They stay in the order of a sorted
- * subquery (https://www.postgresql.org/docs/current/functions-aggregate.html). Null: there are none.
+ * Rows of a server as one JSON text, which is read at once and in a turn of its reader's own: its
+ * driver makes a text of each value, numbers too, and these are most of the garbage of a long list.
+ * They stay in the order of a sorted subquery
+ * (https://www.postgresql.org/docs/current/functions-aggregate.html). Null: there are none.
  * @param columns of `table`, their values in this order
  */
-export function rowsAsJson<Values>(
-  table: string,
-  columns: readonly string[],
-): RawBuilder<readonly Values[] | null> {
+export function rowsAsJson(table: string, columns: readonly string[]): RawBuilder<string | null> {
   const values = columns.map((column) => `"${table}"."${column}"`).join(', ')
-  return sql.raw(`json_agg(json_build_array(${values}))`)
+  return sql.raw(`json_agg(json_build_array(${values}))::text`)
 }
 
 /** Of a statement: a row of this key is there already, and nothing was changed. */

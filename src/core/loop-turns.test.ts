@@ -57,16 +57,6 @@ test('work rests for a second after the last call began, and no longer', async (
   expect(await work(new LoopTurns(), 1, 1_000)).toBe(0)
 })
 
-test('rests come as seldom as configured', async () => {
-  callsUnderWay.begin(nowMs)
-  const turns = new LoopTurns(2)
-  expect(await work(turns, 3, 0.5)).toBe(0)
-  expect(await work(turns, 1, 0.5)).toBe(1)
-  expect(await work(turns, 8, 0.5)).toBe(2)
-  expect(sleep).toHaveBeenCalledWith(1)
-  callsUnderWay.end()
-})
-
 test('time in which other work ran does not count', async () => {
   callsUnderWay.begin(nowMs)
   const turns = new LoopTurns()

@@ -6,25 +6,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { callsUnderWay } from './calls-under-way.ts'
 
+/** After so much work it rests, while calls are served. */
 const WORK_MS = 0.5
 /** The shortest that a timer knows. */
 const REST_MS = 1
 
 export class LoopTurns {
-  readonly #workMs: number
   #sinceRestMs = 0
   #beganAt = performance.now()
-
-  /** @param workMs after so much work it rests for a millisecond, while calls are served */
-  constructor(workMs = WORK_MS) {
-    this.#workMs = workMs
-  }
 
   /** Awaited between two steps. */
   async next(): Promise<void> {
     const now = performance.now()
     this.#sinceRestMs += now - this.#beganAt
-    if (this.#sinceRestMs >= this.#workMs && callsUnderWay.areServed(now)) {
+    if (this.#sinceRestMs >= WORK_MS && callsUnderWay.areServed(now)) {
       await Bun.sleep(REST_MS)
       this.#sinceRestMs = 0
     } else await nextTurn()

@@ -26,8 +26,12 @@ import { type Damage, SegmentReader } from './segment-reader.ts'
 const UNHURRIED_BYTES = 1024 * 1024
 const UNHURRIED_PAUSE_MS = 1
 
-/** A node that catches up while it serves calls rests as long as it works. */
-const CATCHING_UP_WORK_MS = 1
+/**
+ * A batch is objects until it is committed. Beside calls it is smaller: whole batches grew old as
+ * the collector sees it, and twice as often calls waited for a collection of everything.
+ */
+const BATCH_RECORDS = 4_096
+const BATCH_RECORDS_BESIDE_CALLS = 2_048
 
 const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 
@@ -35,8 +39,8 @@ export interface ShipperOptions {
   /** Default 1,000. */
   readonly intervalMs?: number
   /**
-   * Records in one insert when many are waiting. Default 4,096: where a server commits, they share
-   * a commit.
+   * Records in one insert when many are waiting, at most. Default 4,096: where a server commits,
+   * they share a commit.
    */
   readonly batchRecords?: number
   /** Longest pause after failures. Default 30,000. */
@@ -80,7 +84,7 @@ export class Shipper {
     this.#journal = journal
     this.#insertMany = insertMany
     this.#intervalMs = options.intervalMs ?? 1000
-    this.#batchRecords = options.batchRecords ?? 4096
+    this.#batchRecords = options.batchRecords ?? BATCH_RECORDS
     this.#maxBackoffMs = options.maxBackoffMs ?? 30_000
     this.#syncStore = options.syncStore ?? (() => Promise.resolve())
     this.#report = options.report ?? (() => {})
@@ -211,7 +215,7 @@ export class Shipper {
   async #shipSegment(segment: ClosedSegment): Promise<Damage> {
     const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES
     const kept = this.#journal.closed.recordsOf(segment)
-    const turns = new LoopTurns(CATCHING_UP_WORK_MS)
+    const turns = new LoopTurns()
     const isShipped =
       kept !== undefined && (await this.#shipKept(kept, isHurried ? nextTurn : pause))
     const damage = isShipped
@@ -224,8 +228,8 @@ export class Shipper {
   /** @returns false where a line cannot be read: what reads the file counts it, and goes on. */
   async #shipKept(records: CallBatch, between: Between): Promise<boolean> {
     try {
-      for (let start = 0; start < records.length; start += this.#batchRecords) {
-        const count = Math.min(this.#batchRecords, records.length - start)
+      for (let start = 0, count = 0; start < records.length; start += count) {
+        count = Math.min(this.#batchSize(), records.length - start)
         const places = Array.from({ length: count }, (_, index) => start + index)
         await this.#insert(new BatchPart(records, places), between)
       }
@@ -247,12 +251,12 @@ export class Shipper {
       for await (const records of reader.records(between)) {
         for (const record of records) {
           batch.push(record)
-          if (batch.length < this.#batchRecords) continue
+          if (batch.length < this.#batchSize()) continue
           await inserting
           inserting = this.#insert(new CallList(batch), between)
           // Heard of with the next one, or at the end.
           inserting.catch(() => {})
-          if (callsUnderWay.areServed(performance.now())) await inserting
+          if (isBesideCalls()) await inserting
           batch = []
         }
       }
@@ -263,11 +267,21 @@ export class Shipper {
     return reader.damage
   }
 
+  #batchSize(): number {
+    return isBesideCalls()
+      ? Math.min(this.#batchRecords, BATCH_RECORDS_BESIDE_CALLS)
+      : this.#batchRecords
+  }
+
   async #insert(batch: CallBatch, between: Between): Promise<void> {
     await this.#insertMany(batch, between).catch(failStore)
     // An embedded store inserts without ever leaving the event loop; calls get their turn here.
     await nextTurn()
   }
+}
+
+function isBesideCalls(): boolean {
+  return callsUnderWay.areServed(performance.now())
 }
 
 const pause: Between = () => Bun.sleep(UNHURRIED_PAUSE_MS)

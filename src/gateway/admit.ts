@@ -144,7 +144,8 @@ async function admitLater(call: Call, ticket: Promise<Ticket>): Promise<Admitted
 /** Its caller and its request are known by now. */
 function toAdmitted(call: Call, ticket: Ticket): AdmittedCall {
   call.ticket = ticket
-  for (const name in ticket.headers) call.headers[name] = ticket.headers[name] ?? ''
+  const { headers } = ticket
+  for (const name in headers) call.headers[name] = headers[name] ?? ''
   return call as AdmittedCall
 }
 

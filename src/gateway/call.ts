@@ -106,6 +106,12 @@ export function isAdmitted(call: Call): call is AdmittedCall {
   return call.ticket !== undefined
 }
 
+/** It is admitted, or turned away. Safe to call again. */
+export function leavePlace(call: Pick<Call, 'place'>): void {
+  call.place?.leave()
+  call.place = undefined
+}
+
 export interface CallPorts {
   readonly clock: Pick<Timekeeper, 'now' | 'elapsed'>
   readonly bodyRoom: BodyRoom

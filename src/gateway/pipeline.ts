@@ -13,7 +13,7 @@ import { admit, restrictTargets } from './admit.ts'
 import type { AskPorts } from './attempt/ask-target.ts'
 import { attemptTargets } from './attempt/attempt-targets.ts'
 import { authenticate, whenFresh } from './authenticate.ts'
-import { beginCall, type CallPorts, freeBody, isAdmitted } from './call.ts'
+import { beginCall, type CallPorts, freeBody, isAdmitted, leavePlace } from './call.ts'
 import { type PlanPorts, planTargets } from './plan/plan-targets.ts'
 import type { Caller, Freshness, KeyStore, Limits, Refusals } from './ports.ts'
 import { refuse, settleRefused } from './refuse.ts'
@@ -49,7 +49,8 @@ export type Pipeline = (
 ) => Promise<Answer>
 
 export function createPipeline(ports: PipelinePorts): Pipeline {
-  return async function serveCall(request, dialect, known) {
+  // Without a name of its own: each call would hold a scope for that.
+  return async (request, dialect, known) => {
     const call = beginCall(ports, request, dialect, known?.id)
     try {
       const notFresh = whenFresh(ports)
@@ -64,7 +65,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       call.accepted = accepted
       const notReady = ports.limits.whenReady(caller, accepted.gateId)
       if (notReady !== undefined) await notReady
-      call.place.leave()
+      leavePlace(call)
       const admitting = admit(ports, call, { caller, accepted })
       const admitted = admitting instanceof Promise ? await admitting : admitting
       // Also of a call that none of the gate's targets can take.
@@ -80,7 +81,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       }
       return await relayAnswer(ports, admitted, await attempting)
     } catch (thrown) {
-      call.place?.leave()
+      leavePlace(call)
       const error = await settleRefused(ports, call, thrown)
       freeBody(call)
       if (error.kind === 'internal_error') ports.reportFailure(error, call.id)

@@ -102,7 +102,7 @@ export interface Spent {
 
 /** A place taken under the limits; given back exactly once. */
 export interface Ticket {
-  /** `x-ratelimit-*` for the answer. */
+  /** `x-ratelimit-*` for the answer, as they are now: made anew for whoever asks. */
   readonly headers: Readonly<Record<string, string>>
   /**
    * Sets tokens and money of the account's quota aside. A promise only where other nodes have to be

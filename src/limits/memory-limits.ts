@@ -190,38 +190,51 @@ interface Admitted {
 }
 
 class MemoryTicket implements Ticket {
-  readonly headers: Readonly<Record<string, string>>
   readonly #usage: UsageLimits
+  readonly #key: RateState
+  readonly #account: RateState | undefined
+  readonly #tokens: number
+  readonly #caller: Caller
+  /** Undefined once its part of the quota was set aside. */
+  #ahead: CallAhead | undefined
   readonly #budgets: ReturnType<UsageLimits['reserveBudgets']>
-  #admitted: Admitted | undefined
   #quota: Reservation | undefined
+  #isSettled = false
 
-  constructor(usage: UsageLimits, admitted: Admitted) {
+  constructor(usage: UsageLimits, { key, account, tokens, caller, call }: Admitted) {
     this.#usage = usage
-    this.#admitted = admitted
-    this.headers = toHeaders(admitted)
-    this.#budgets = usage.reserveBudgets(admitted.caller, admitted.call)
+    this.#key = key
+    this.#account = account
+    this.#tokens = tokens
+    this.#caller = caller
+    this.#ahead = call
+    this.#budgets = usage.reserveBudgets(caller, call)
+  }
+
+  get headers(): Record<string, string> {
+    return toHeaders({ key: this.#key, account: this.#account })
   }
 
   reserveQuota(): GatewayError | undefined {
-    if (this.#admitted === undefined || this.#quota !== undefined) return undefined
-    const reserved = this.#usage.reserveQuota(this.#admitted.caller, this.#admitted.call)
+    if (this.#isSettled || this.#ahead === undefined) return undefined
+    const reserved = this.#usage.reserveQuota(this.#caller, this.#ahead)
     if (reserved instanceof GatewayError) return reserved
     this.#quota = reserved
+    this.#ahead = undefined
     return undefined
   }
 
   settle(spent: Spent): void {
-    if (this.#admitted === undefined) return
-    const { key, account, tokens: taken } = this.#admitted
-    this.#admitted = undefined
+    if (this.#isSettled) return
+    this.#isSettled = true
+    const key = this.#key
     key.running -= 1
-    if (account !== undefined) account.running -= 1
+    if (this.#account !== undefined) this.#account.running -= 1
     // An answer that nobody counted keeps what was taken for it: a client that leaves early would
     // call for free otherwise.
-    if (spent.tokens !== null && spent.tokens !== taken) {
+    if (spent.tokens !== null && spent.tokens !== this.#tokens) {
       key.tokens.refill(key.tokens.perMinute, spent.endedAtMs)
-      key.tokens.charge(spent.tokens - taken)
+      key.tokens.charge(spent.tokens - this.#tokens)
     }
     const { microUsd } = spent.cost
     const tokens = spent.tokens ?? 0

@@ -307,13 +307,16 @@ interface Admitted {
 }
 
 class SharedTicket implements Ticket {
-  readonly headers: Readonly<Record<string, string>>
   #admitted: Admitted | undefined
   #quota: Reservation | undefined
 
   constructor(admitted: Admitted) {
     this.#admitted = admitted
-    this.headers = toHeaders({ key: bucketsOf(admitted.key), account: bucketsOf(admitted.account) })
+  }
+
+  get headers(): Record<string, string> {
+    const { key, account } = this.#admitted ?? {}
+    return toHeaders({ key: bucketsOf(key), account: bucketsOf(account) })
   }
 
   reserveQuota(): GatewayError | undefined | Promise<GatewayError | undefined> {

@@ -90,7 +90,8 @@ function startClient({
       group: 'tests',
       headers: {},
       body: new EditedBytes({ bytes: Buffer.from('{}') }),
-      timeouts: { connectMs: 30_000, firstByteMs: 30_000, idleMs: 30_000, totalMs: 30_000 },
+      timeouts: { connectMs: 30_000, firstByteMs: 30_000, idleMs: 30_000 },
+      totalMs: 30_000,
       signal: new AbortController().signal,
       ...request,
     })

@@ -8,7 +8,7 @@ import type { LeaveSignal } from '../http/messages.ts'
 import type { AnswerHead } from './answer-parser.ts'
 import type { CommonHeaders } from './headers.ts'
 
-/** Milliseconds each; `totalMs` counts from the start of this exchange. */
+/** Milliseconds each; `totalMs` counts from the start of an exchange. */
 export interface ExchangeTimeouts {
   readonly connectMs: number
   readonly firstByteMs: number
@@ -30,7 +30,10 @@ export interface ExchangeRequest {
   /** Its own. Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: EditedBytes
-  readonly timeouts: ExchangeTimeouts
+  /** Others may have the same. */
+  readonly timeouts: Omit<ExchangeTimeouts, 'totalMs'>
+  /** The time for the whole exchange, in milliseconds. */
+  readonly totalMs: number
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: LeaveSignal
   /**

@@ -59,6 +59,7 @@ function open(url: string, timeouts: Partial<ExchangeTimeouts> = {}) {
     headers: {},
     body: new EditedBytes({ bytes: new Uint8Array([1]) }),
     timeouts: { ...PATIENT, ...timeouts },
+    totalMs: timeouts.totalMs ?? PATIENT.totalMs,
     signal: client.signal,
   })
   return { exchange, deadlines, client }

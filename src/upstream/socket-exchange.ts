@@ -8,13 +8,7 @@ import type { AnswerHead } from './answer-parser.ts'
 import type { Asker, Connection, Question, Route } from './connection.ts'
 import type { ConnectionPool, ConnectionPools, Routes } from './connection-pools.ts'
 import type { Deadline, Deadlines, DueCause } from './deadlines.ts'
-import type {
-  Exchange,
-  ExchangeRequest,
-  ExchangeTimeouts,
-  TakePart,
-  TakePiece,
-} from './exchange.ts'
+import type { Exchange, ExchangeRequest, TakePart, TakePiece } from './exchange.ts'
 import { CommonHeaders } from './headers.ts'
 import { UpstreamFailure, type UpstreamFailureType } from './upstream-failure.ts'
 
@@ -54,18 +48,20 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   signal: LeaveSignal | undefined
   #outlivesByMs = 0
   readonly #ports: ExchangePorts
-  readonly #timeouts: ExchangeTimeouts
+  readonly #timeouts: ExchangeRequest['timeouts']
   /** Until it is sent: an answer may go on for minutes, and its request be megabytes. */
   #request: ExchangeRequest | undefined
-  readonly #startedAt: number
-  #head: PromiseWithResolvers<AnswerHead> | undefined
+  #resolveHead: ((head: AnswerHead) => void) | undefined
+  #rejectHead: ((cause: UpstreamFailure) => void) | undefined
   #phase: Phase = 'connecting'
   #connection: Connection | undefined
   /** Ends the wait for a connection. */
   #connecting: AbortController | undefined
   #pieces: Uint8Array[] = NO_PIECES
   #unreadBytes = 0
-  /** When the answer has to be whole, on the deadlines' scale. */
+  /** When its whole time is over, on the deadlines' scale. */
+  readonly #overAt: number
+  /** When the answer has to be whole: then, or sooner. */
   #endBy: number
   isSent = false
   #isWhole = false
@@ -82,9 +78,10 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     this.#ports = ports
     this.#request = request
     this.#timeouts = request.timeouts
-    this.#startedAt = deadlines.now()
-    this.#endBy = this.#startedAt + request.timeouts.totalMs
-    this.dueAt = Math.min(this.#startedAt + request.timeouts.connectMs, this.#endBy)
+    const now = deadlines.now()
+    this.#overAt = now + request.totalMs
+    this.#endBy = this.#overAt
+    this.dueAt = Math.min(now + request.timeouts.connectMs, this.#endBy)
     this.owner = request.owner
     this.signal = request.signal
     deadlines.add(this)
@@ -96,13 +93,14 @@ export class SocketExchange implements Exchange, Asker, Deadline {
 
   send(): Promise<AnswerHead> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
-    const head = Promise.withResolvers<AnswerHead>()
-    this.#head = head
+    const { promise, resolve, reject } = Promise.withResolvers<AnswerHead>()
+    this.#resolveHead = resolve
+    this.#rejectHead = reject
     const request = this.#request
     this.#request = undefined
     if (this.signal?.aborted === true) this.#fail('cancelled')
     else if (request !== undefined) this.#ask(request)
-    return head.promise
+    return promise
   }
 
   async read(): Promise<Uint8Array | undefined> {
@@ -161,7 +159,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
 
   onHead(head: AnswerHead): void {
     this.#wait(this.#timeouts.firstByteMs)
-    this.#head?.resolve(head)
+    this.#resolveHead?.(head)
   }
 
   onPart(bytes: Buffer, from: number, to: number): void {
@@ -307,7 +305,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     if (cause !== 'due') this.#fail(cause)
     else if (this.#isLeft) this.#fail('cancelled')
     else {
-      const isOver = this.#ports.deadlines.now() >= this.#startedAt + this.#timeouts.totalMs
+      const isOver = this.#ports.deadlines.now() >= this.#overAt
       this.#fail(isOver ? 'total_timeout' : SILENCES[this.#phase])
     }
   }
@@ -322,7 +320,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
     if (!LEAVES_ITS_PIECES.has(type)) this.#pieces = NO_PIECES
     this.#connecting?.abort()
     this.#connection?.drop()
-    this.#head?.reject(failure)
+    this.#rejectHead?.(failure)
     this.#reader?.over.reject(failure)
     this.#collector?.reject(failure)
   }

@@ -27,7 +27,8 @@ async function ask({ url, addresses }: TlsQuestion): Promise<string> {
     group: 'tests',
     headers: {},
     body: new EditedBytes({ bytes: Buffer.from('planted') }),
-    timeouts: { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 20_000 },
+    timeouts: { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000 },
+    totalMs: 20_000,
     signal: new AbortController().signal,
   })
   try {

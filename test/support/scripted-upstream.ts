@@ -182,7 +182,7 @@ class ScriptedExchange implements Exchange {
   }
 
   async send(): Promise<{ readonly status: number; readonly headers: Headers }> {
-    const { url, addresses, common, headers, body, timeouts, signal } = this.#request
+    const { url, addresses, common, headers, body, timeouts, totalMs, signal } = this.#request
     if (signal.aborted) {
       // Nobody is asked for a client that has left before.
       this.close()
@@ -193,7 +193,7 @@ class ScriptedExchange implements Exchange {
       addresses,
       headers: common?.join(headers) ?? headers,
       body: Buffer.from(body.toBytes()).toString('utf8'),
-      timeouts,
+      timeouts: { ...timeouts, totalMs },
       atMs: this.#around.clock.passedMs,
       taken: 0,
       state: 'open',
@@ -294,12 +294,12 @@ class ScriptedExchange implements Exchange {
   }
 
   #expectWithin(ms: number): void {
-    const { totalMs } = this.#request.timeouts
+    const { totalMs } = this.#request
     this.#deadline.dueAt = Math.min(this.#around.deadlines.now() + ms, this.#startedAt + totalMs)
   }
 
   #onDue(cause: DueCause): void {
-    const isOver = this.#around.deadlines.now() >= this.#startedAt + this.#request.timeouts.totalMs
+    const isOver = this.#around.deadlines.now() >= this.#startedAt + this.#request.totalMs
     const hasBegun = (this.#sent?.taken ?? 0) > 0
     const silence = hasBegun ? 'idle_timeout' : 'first_byte_timeout'
     const failure = this.#isLeft ? 'cancelled' : isOver ? 'total_timeout' : silence

@@ -32,9 +32,9 @@ import { translateEmbeddings } from '../translate/translate-embeddings.ts'
 import { translateFim } from '../translate/translate-fim.ts'
 import {
   type AnswerExpectation,
+  type AnswerForm,
   type BegunAnswer,
   beginAnswer,
-  type OutgoingRequest,
 } from './begin-answer.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import { isOurEnd, outOfHandles, toFailure } from './failures.ts'
@@ -106,11 +106,12 @@ export async function askTarget(
     const opening = openExchange(ports, input, { target, signal, attempt })
     const opened = opening instanceof Promise ? await opening : opening
     exchange = opened.exchange
+    const { expected } = opened
     attempt.isSent = !signal.aborted
-    const beginning = beginAnswer(exchange, await exchange.send(), opened.expected)
+    const beginning = beginAnswer(exchange, await exchange.send(), expected)
     const answer = beginning instanceof Promise ? await beginning : beginning
     breakers.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
-    return { target, answer, ignored: opened.expected.outgoing.ignored }
+    return { target, answer, ignored: expected.form.ignored }
   } catch (raised) {
     exchange?.close()
     const thrown = isOurShortage(ports, raised) ? outOfHandles(raised) : raised
@@ -193,6 +194,12 @@ function toOwnHeaders(
   return own
 }
 
+interface OutgoingRequest {
+  readonly body: EditedBytes
+  /** Of its answer. */
+  readonly form: AnswerForm
+}
+
 interface PreparedRequest {
   readonly outgoing: OutgoingRequest
   readonly headers: Record<string, string>
@@ -234,7 +241,6 @@ function open(
   },
 ): OpenedExchange {
   const { outgoing, common, headers, secrets, addresses } = prepared
-  const { connectMs, firstByteMs, idleMs } = ports.timeouts
   const exchange = ports.upstream.open({
     url: target.url,
     addresses,
@@ -242,18 +248,21 @@ function open(
     common,
     headers,
     body: outgoing.body,
-    timeouts: {
-      connectMs,
-      firstByteMs,
-      idleMs,
-      totalMs: Math.max(1, timeUntil(ports.clock, endsAt)),
-    },
+    timeouts: ports.timeouts,
+    totalMs: Math.max(1, timeUntil(ports.clock, endsAt)),
     signal,
     owner: call.caller.owner,
   })
   return {
     exchange,
-    expected: { target, dialect: call.dialect, request: plan.request, outgoing, attempt, secrets },
+    expected: {
+      target,
+      dialect: call.dialect,
+      request: plan.request,
+      form: outgoing.form,
+      attempt,
+      secrets,
+    },
   }
 }
 
@@ -299,20 +308,18 @@ function toOutgoing(ports: AskPorts, input: Attempting, target: Target): Outgoin
   const { dialect } = call
   const accepted = plan.request
   const translated = target.isTranslated ? toTranslated(ports, input, target) : undefined
-  if (translated !== undefined)
-    return {
-      type: 'translated',
-      ...translated,
-      body: new EditedBytes({ bytes: translated.body }),
-      ignored: join(accepted.ignored, translated.ignored),
-    }
+  if (translated !== undefined) {
+    const { body: bytes, ...form } = translated
+    const ignored = join(accepted.ignored, form.ignored)
+    return { body: new EditedBytes({ bytes }), form: { type: 'translated', ...form, ignored } }
+  }
   const { relayed } = target
   if (relayed === undefined)
     throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
   const { body, hidesUsage, ignored: unknown, leftOut } = relayed.rewrite(accepted, target)
   if (leftOut !== undefined && call.isStrict) refuseIgnored(target, leftOut)
   const ignored = join(join(accepted.ignored, unknown), leftOut)
-  return { type: 'relayed', body, ignored, dialect: relayed, hidesUsage }
+  return { body, form: { type: 'relayed', ignored, dialect: relayed, hidesUsage } }
 }
 
 function toTranslated(

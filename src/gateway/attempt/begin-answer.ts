@@ -2,7 +2,6 @@
  * Sends one request and reads just enough of the answer to know that it is one. Must not forward
  * anything.
  */
-import type { EditedBytes } from '../../core/edited-bytes.ts'
 import { callersTypeOf, GatewayError } from '../../core/errors.ts'
 import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -75,7 +74,7 @@ export interface AnswerExpectation {
   readonly target: Target
   readonly dialect: Dialect
   readonly request: AcceptedRequest
-  readonly outgoing: OutgoingRequest
+  readonly form: AnswerForm
   /** Told the answer's status. */
   readonly attempt: AttemptRecord
   /**
@@ -85,20 +84,22 @@ export interface AnswerExpectation {
   readonly secrets: readonly string[] | undefined
 }
 
-/** The request that is sent; it decides whether the answer comes back as it is or is translated. */
-export type OutgoingRequest = { readonly body: EditedBytes } & (
+/**
+ * Whether the answer to a request comes back as it is or is translated. The request's body is no
+ * part of it: the answer is waited for without it.
+ */
+export type AnswerForm =
   | ({
       readonly type: 'relayed'
       readonly dialect: RelayedDialect
       readonly hidesUsage: boolean
     } & Pick<TranslatedRequest, 'ignored'>)
   | ({ readonly type: 'translated' } & Omit<TranslatedRequest, 'body'>)
-)
 
-function createTap(outgoing: OutgoingRequest): StreamTap {
-  return outgoing.type === 'relayed'
-    ? outgoing.dialect.createTap({ hidesUsage: outgoing.hidesUsage })
-    : outgoing.createTap()
+function createTap(form: AnswerForm): StreamTap {
+  return form.type === 'relayed'
+    ? form.dialect.createTap({ hidesUsage: form.hidesUsage })
+    : form.createTap()
 }
 
 /**
@@ -152,7 +153,7 @@ async function beginEvents(
   expected: AnswerExpectation,
   { status, headers }: AnswerHead,
 ): Promise<BegunAnswer> {
-  const tap = createTap(expected.outgoing)
+  const tap = createTap(expected.form)
   let comments = ''
   for (;;) {
     const chunk = await exchange.read()
@@ -227,14 +228,14 @@ function toBegun(
   expected: AnswerExpectation,
   { head: { status, headers }, body }: { readonly head: AnswerHead; readonly body: Uint8Array },
 ): BegunAnswer {
-  const { target, outgoing } = expected
-  if (outgoing.type === 'translated') {
+  const { target, form } = expected
+  if (form.type === 'translated') {
     if (body.byteLength > mostBytesOf(expected)) {
       // The limit is ours: whoever asks for more than it would have it for nothing.
       expected.attempt.isGivenUp = true
       throw unusableAnswer(target.name, 'sent an answer too large to translate')
     }
-    const { json, usage } = outgoing.convert(parseAnswer(body, target))
+    const { json, usage } = form.convert(parseAnswer(body, target))
     const unreportedBytes = unreportedIn(json, usage, expected)
     const sent = Buffer.from(JSON.stringify(json))
     return { type: 'whole', status, headers, body: sent, usage, unreportedBytes }
@@ -242,11 +243,11 @@ function toBegun(
   if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) {
     const counted = new MemberReader(USAGE_MEMBERS)
     counted.push(body)
-    const { dialect } = outgoing
+    const { dialect } = form
     return { type: 'large', status, headers, exchange, first: body, counted, dialect }
   }
   const answer = parseAnswer(body, target)
-  const { dialect } = outgoing
+  const { dialect } = form
   if (!dialect.isAnswer(answer)) throw noAnswer(body, expected)
   const toolUses = dialect.readToolUses?.(answer)
   const usage = dialect.readUsage(answer)

@@ -74,8 +74,8 @@ export async function exchangeForProbe(
       connectMs: Math.min(leftMs, MAX_CONNECT_MS),
       firstByteMs: leftMs,
       idleMs: leftMs,
-      totalMs: leftMs,
     },
+    totalMs: leftMs,
     signal,
   })
   try {

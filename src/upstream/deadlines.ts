@@ -30,7 +30,7 @@ export interface Deadline {
   /** Its neighbours while it is pending. For `Deadlines` alone, as is what follows. */
   before?: Deadline | undefined
   after?: Deadline | undefined
-  endListening?: (() => void) | undefined
+  onLeft?: (() => void) | undefined
 }
 
 /**
@@ -82,16 +82,16 @@ export class Deadlines {
   }
 
   remove(deadline: Deadline): void {
-    const { before, after, endListening } = deadline
+    const { before, after, onLeft } = deadline
     if (before === undefined || after === undefined) return
     before.after = after
     after.before = before
     deadline.before = undefined
     deadline.after = undefined
     this.#size -= 1
-    if (endListening !== undefined) {
-      deadline.endListening = undefined
-      endListening()
+    if (onLeft !== undefined) {
+      deadline.onLeft = undefined
+      deadline.signal?.removeEventListener('abort', onLeft)
     }
     if (this.#size > 0) return
     // The sweeps end at once: an empty one would wake the process once more for every single call.
@@ -118,13 +118,12 @@ export class Deadlines {
   }
 
   #listen(deadline: Deadline, signal: LeaveSignal): void {
-    const onAbort = () => this.#end(deadline, 'cancelled')
     if (signal.aborted) {
-      onAbort()
+      this.#end(deadline, 'cancelled')
       return
     }
-    signal.addEventListener('abort', onAbort, { once: true })
-    deadline.endListening = () => signal.removeEventListener('abort', onAbort)
+    deadline.onLeft = () => this.#end(deadline, 'cancelled')
+    signal.addEventListener('abort', deadline.onLeft, { once: true })
   }
 
   /** A list of its own, because falling due may begin another wait, or end one. */
@@ -141,8 +140,7 @@ export class Deadlines {
 
   #sweep(): void {
     const now = this.now()
-    const isDeaf = ({ signal, endListening }: Deadline) =>
-      signal !== undefined && endListening === undefined
+    const isDeaf = ({ signal, onLeft }: Deadline) => signal !== undefined && onLeft === undefined
     for (const deadline of this.#find((pending) => pending.dueAt <= now || isDeaf(pending))) {
       if (deadline.before === undefined) continue
       if (deadline.dueAt <= now) this.#end(deadline, 'due')

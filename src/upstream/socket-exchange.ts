@@ -42,7 +42,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   dueAt: number
   before: Deadline | undefined = undefined
   after: Deadline | undefined = undefined
-  endListening: (() => void) | undefined = undefined
+  onLeft: (() => void) | undefined = undefined
   readonly owner: string | undefined
   /** Undefined once it was outlived. */
   signal: LeaveSignal | undefined

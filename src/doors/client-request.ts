@@ -5,7 +5,7 @@
 
 import { bodyMemory, LARGE_BODY_BYTES } from '../http/body-memory.ts'
 import type { FieldLines } from '../http/fields.ts'
-import { type HttpRequest, Leaving } from '../http/messages.ts'
+import { type HttpRequest, type LeaveSignal, Leaving } from '../http/messages.ts'
 import type { RequestHead } from './request-parser.ts'
 
 /** The connection that a request came over. */
@@ -22,9 +22,9 @@ const MAX_UNREAD_BYTES = 256 * 1024
 
 type Body = 'unread' | 'collected' | 'streamed' | 'dropped'
 
-export class ClientRequest implements HttpRequest {
+/** Its own signal too: of each request there is one object. */
+export class ClientRequest extends Leaving implements HttpRequest {
   readonly head: RequestHead
-  readonly signal = new Leaving()
   readonly #source: RequestSource
   #use: Body = 'unread'
   #pieces: Uint8Array[] = NO_PIECES
@@ -42,8 +42,13 @@ export class ClientRequest implements HttpRequest {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
 
   constructor(head: RequestHead, source: RequestSource) {
+    super()
     this.head = head
     this.#source = source
+  }
+
+  get signal(): LeaveSignal {
+    return this
   }
 
   get method(): string {
@@ -100,8 +105,8 @@ export class ClientRequest implements HttpRequest {
     const { method, url, headers } = this.head
     const leaving = new AbortController()
     const leave = () => leaving.abort(this.#lost)
-    if (this.signal.aborted) leave()
-    else this.signal.addEventListener('abort', leave)
+    if (this.aborted) leave()
+    else this.addEventListener('abort', leave)
     const own = new Headers()
     headers.forEach((value, name) => {
       own.append(name, value)
@@ -160,7 +165,7 @@ export class ClientRequest implements HttpRequest {
   /** Its client has left. */
   onLeft(cause: Error): void {
     this.onLost(cause)
-    this.signal.abort()
+    this.abort()
   }
 
   /** No more of its body comes. */

@@ -77,7 +77,7 @@ export interface Call {
   /**
    * Targets that could not go on with the conversation, because another one sealed its reasoning.
    */
-  readonly skipped: string[]
+  skipped: readonly string[]
 }
 
 /** The facts about the body that the ledger may need. */
@@ -157,7 +157,7 @@ export function beginCall(
     firstText: undefined,
     leftAt: null,
     ignored: NOTHING,
-    skipped: [],
+    skipped: NOTHING,
   }
 }
 

@@ -108,10 +108,14 @@ export function readGate(body: JsonObject): GateChoice {
     )
   }
   const modelName = model === undefined ? undefined : readString(body, model)
-  if (gate === undefined) return { gateId: modelName ?? '', ignored: [] }
+  if (gate === undefined) return { gateId: modelName ?? '', ignored: NOTHING_IGNORED }
   const gateId = readString(body, gate)
-  return { gateId, ignored: modelName === undefined || modelName === gateId ? [] : ['model'] }
+  const isAlone = modelName === undefined || modelName === gateId
+  return { gateId, ignored: isAlone ? NOTHING_IGNORED : ['model'] }
 }
+
+/** One for all calls. */
+export const NOTHING_IGNORED: readonly never[] = []
 
 /** A string member's value. @throws GatewayError `invalid_request` when it is empty. */
 export function readString(body: JsonObject, member: JsonMember): string {

@@ -51,7 +51,7 @@ export async function attemptTargets(
         // The caller's own mistake is one at every target.
         if (!movesOn(thrown)) throw thrown
         const isSkipped = isForeignReasoning(thrown)
-        if (isSkipped) call.skipped.push(target.name)
+        if (isSkipped) call.skipped = [...call.skipped, target.name]
         // A target that cannot go on with the conversation is passed over, and says nothing of the
         // one that could not answer.
         if (!isSkipped || failure === undefined) failure = thrown

@@ -9,6 +9,7 @@ import { spokenAt } from '../gate-defaults.ts'
 import type { JsonMember, JsonObject } from '../json-splice.ts'
 import {
   checkFieldTypes,
+  NOTHING_IGNORED,
   presentMember,
   readFlag,
   readString,
@@ -55,7 +56,12 @@ function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, FIELD_TYPES)
   const gate = oneOf(body, 'gate_id', 'gateId')
   oneOf(body, 'messages', 'data')
-  return { body, gateId: readString(body, gate), stream: readFlag(body, 'stream'), ignored: [] }
+  return {
+    body,
+    gateId: readString(body, gate),
+    stream: readFlag(body, 'stream'),
+    ignored: NOTHING_IGNORED,
+  }
 }
 
 function unknownMember(key: string) {

@@ -16,6 +16,7 @@ import {
 } from '../json-splice.ts'
 import {
   checkFieldTypes,
+  NOTHING_IGNORED,
   presentMember,
   readFlag,
   readString,
@@ -96,7 +97,7 @@ function accept(body: JsonObject): AcceptedRequest {
     )
   }
   refuseItemReferences(body, requireField(body, 'input'))
-  return { body, gateId, stream: readFlag(body, 'stream'), ignored: [] }
+  return { body, gateId, stream: readFlag(body, 'stream'), ignored: NOTHING_IGNORED }
 }
 
 /**

@@ -14,11 +14,15 @@ const ESCAPES: usize = 256
 const HEX_DIGITS: usize = 512
 /** Names to look for: a byte of length and the name, one after another, and a 0. */
 export const WANTED: usize = 768
+/** Beginnings of texts to look for, in the same form. */
+export const BEGINNINGS: usize = 1024
+/** 1 for each byte that one of them begins with. */
+export const FIRST_BYTES: usize = 1280
 /** Of each place: key's start and end, value's start and end, in bytes from the text's start. */
-export const PLACES: usize = 1280
+export const PLACES: usize = 1536
 export const MOST_PLACES: i32 = 1000
 const BYTES_PER_PLACE: i32 = 16
-export const WINDOW: usize = 17408
+export const WINDOW: usize = 17664
 export const WINDOW_BYTES: i32 = 65536
 /** Sixteen bytes are read at once, also behind the window's end. */
 const BEHIND: usize = 16
@@ -93,6 +97,7 @@ let stringStart: u32 = 0
 let hasEscape: bool = false
 let memberCount: i32 = 0
 let hasWanted: bool = false
+let hasBeginning: bool = false
 let numberPart: i32 = 0
 
 store<u8>(ESCAPES + 0x22, 2)
@@ -110,7 +115,9 @@ for (let letter: usize = 0; letter < 6; letter += 1) {
   store<u8>(HEX_DIGITS + 0x61 + letter, 1)
 }
 
-/** Begins a walk. @param wanted whether names are to be looked for: those in `WANTED` */
+/**
+ * Begins a walk. @param wanted whether what is in `WANTED` and `BEGINNINGS` is to be looked for
+ */
 export function begin(what: i32, wanted: bool): void {
   shape = what
   state = AT_BEGIN
@@ -122,6 +129,7 @@ export function begin(what: i32, wanted: bool): void {
   problem = NO_PROBLEM
   memberCount = 0
   hasWanted = !wanted
+  hasBeginning = !wanted
 }
 
 export function consumed(): i32 {
@@ -141,6 +149,11 @@ export function membersFound(): i32 {
 /** Whether a name was one of those wanted, or was written with an escape. */
 export function wantedFound(): bool {
   return hasWanted
+}
+
+/** Whether a text that is a value began, as it is written, with one of those. */
+export function beginningFound(): bool {
+  return hasBeginning
 }
 
 export function problemFound(): i32 {
@@ -207,6 +220,7 @@ export function walk(length: i32, isLast: bool): i32 {
         if (depth === placesDepth) store<u32>(placeEntry(), placeOf(at), 8)
         const first = load<u8>(at)
         if (first === 0x22) {
+          if (!hasBeginning) hasBeginning = beginsAsWanted(at + 1, stop)
           stringStart = placeOf(at)
           const end = skipString(at + 1, stop, isLast)
           if (end === 0) return problem === NO_PROBLEM ? pause(IN_STRING, takenUpAt) : FAILED
@@ -437,6 +451,18 @@ function isWanted(name: usize, length: usize): bool {
     if (wantedLength === 0) return false
     if (wantedLength === length && isSame(at + 1, name, length)) return true
     at += wantedLength + 1
+  }
+}
+
+/** Most texts are told by their first byte. Of one that the window cuts there may be more. */
+function beginsAsWanted(text: usize, stop: usize): bool {
+  if (load<u8>(FIRST_BYTES + <usize>load<u8>(text)) === 0) return false
+  let at = BEGINNINGS
+  while (true) {
+    const length = <usize>load<u8>(at)
+    if (length === 0) return false
+    if (isSame(at + 1, text, min(length, stop - text))) return true
+    at += length + 1
   }
 }
 

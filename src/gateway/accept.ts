@@ -12,7 +12,7 @@ import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
 import { keyIsGone } from './attempt/failures.ts'
 import type { BodyShare, Call } from './call.ts'
-import { ID_NAMES } from './shared-credential.ts'
+import { WANTED } from './shared-credential.ts'
 
 export interface BodyLimits {
   readonly maxBodyBytes: number
@@ -48,7 +48,7 @@ function scanBody(bytes: Uint8Array): JsonObject {
       'invalid_json',
     )
   try {
-    const body = scanJsonObject(bytes, ID_NAMES)
+    const body = scanJsonObject(bytes, WANTED)
     if (body.memberCount > MOST_MEMBERS)
       throw new JsonSyntaxError(
         `more than ${MOST_MEMBERS} members in all its objects`,

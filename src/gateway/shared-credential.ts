@@ -6,7 +6,7 @@
 import { GatewayError } from '../core/errors.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
-import { countWrittenMembers, WantedNames } from '../wire/json-scan.ts'
+import { countWrittenMembers, Wanted } from '../wire/json-scan.ts'
 import type { Target } from './plan/compile-target.ts'
 
 // Some vendors take more from a body than the gate has chosen: other models, at another price than
@@ -56,6 +56,19 @@ export const TOOLS = 'tools'
 
 /** Of OpenAI: items of it may bring tools, as `additional_tools` and `tool_search_output` do. */
 export const INPUT = 'input'
+
+/** Beginnings of the types of tools that vendors run and charge for; a version may follow. */
+export const HOSTED_TOOLS: readonly string[] = [
+  'web_search',
+  'file_search',
+  'code_interpreter',
+  'code_execution',
+  'image_generation',
+  'document_library',
+  'x_search',
+  // Of a shell.
+  'container_',
+]
 
 /**
  * The types of those of a request's tools that begin with one of these; a function of the caller's
@@ -118,7 +131,9 @@ function readTypes(
   const raw = body.raw(member)
   const mayBe =
     mayEscapeName(raw) ||
-    ((name === TOOLS || hasNeedle.call(raw, TOOLS_NAME)) && hasOneOf(raw, types))
+    (mayBeginSo(body, types) &&
+      (name === TOOLS || hasNeedle.call(raw, TOOLS_NAME)) &&
+      hasOneOf(raw, types))
   if (!mayBe) return NO_TYPES
   const list = body.value(member) as readonly unknown[]
   const read = listTypes(name === TOOLS ? list : toolsOfItems(list), types)
@@ -151,6 +166,11 @@ function skipSpaceBack(raw: Uint8Array, at: number): number {
   let before = at
   while (SPACES.includes(raw[before] ?? 0)) before -= 1
   return before
+}
+
+/** Only those of tools that are charged for are looked for in every body. */
+function mayBeginSo({ mayBeginAsWanted }: AcceptedRequest['body'], types: readonly string[]) {
+  return mayBeginAsWanted || types !== HOSTED_TOOLS
 }
 
 function hasOneOf(raw: Uint8Array, types: readonly string[]): boolean {
@@ -188,7 +208,7 @@ const IDS_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
   ['custom', 'skill_id'],
 ])
 /** A body is scanned for these when it is read. In a text, quotes are escaped: no name is in one. */
-export const ID_NAMES = new WantedNames([...ID_MEMBERS, ...new Set(IDS_BY_TYPE.values())])
+export const WANTED = new Wanted([...ID_MEMBERS, ...new Set(IDS_BY_TYPE.values())], HOSTED_TOOLS)
 /** The words of a model and of its vendor, in an object of this type below the top of a body. */
 const FREE_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
   ['tool_use', 'input'],

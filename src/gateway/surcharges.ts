@@ -6,7 +6,7 @@ import { type AskedTool, NO_USES, type ToolKind, type ToolUses } from '../core/t
 import { type Dialect, isRelayed } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/json-splice.ts'
 import { kindOfTool } from '../wire/tool-uses.ts'
-import { findTools, INPUT, TOOLS } from './shared-credential.ts'
+import { findTools, HOSTED_TOOLS, INPUT, TOOLS } from './shared-credential.ts'
 
 /** Members that can choose another price than the list's, and their values that do not. */
 const PRICING_MEMBERS: readonly (readonly [name: string, usual: ReadonlySet<unknown>])[] = [
@@ -15,18 +15,6 @@ const PRICING_MEMBERS: readonly (readonly [name: string, usual: ReadonlySet<unkn
   ['speed', new Set<unknown>(['standard'])],
   // https://platform.claude.com/docs/en/build-with-claude/data-residency
   ['inference_geo', new Set<unknown>(['global'])],
-]
-/** Beginnings of the types of tools that vendors run and charge for; a version may follow. */
-const HOSTED_TOOLS = [
-  'web_search',
-  'file_search',
-  'code_interpreter',
-  'code_execution',
-  'image_generation',
-  'document_library',
-  'x_search',
-  // Of a shell.
-  'container_',
 ]
 /** Tiers below the list's price, which counts enough. */
 const CHEAPER = new Set<unknown>(['flex', 'batch'])

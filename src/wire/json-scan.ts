@@ -37,6 +37,8 @@ const BACKSLASH = 0x5c
 interface JsonWalk {
   readonly memory: WebAssembly.Memory
   readonly WANTED: WebAssembly.Global<'i32'>
+  readonly BEGINNINGS: WebAssembly.Global<'i32'>
+  readonly FIRST_BYTES: WebAssembly.Global<'i32'>
   readonly PLACES: WebAssembly.Global<'i32'>
   readonly MOST_PLACES: WebAssembly.Global<'i32'>
   readonly WINDOW: WebAssembly.Global<'i32'>
@@ -48,6 +50,7 @@ interface JsonWalk {
   placesFound(): number
   membersFound(): number
   wantedFound(): number
+  beginningFound(): number
   problemFound(): number
   problemAt(): number
 }
@@ -81,24 +84,39 @@ const MAX_MEMBERS = WALK.MOST_PLACES.value
  */
 export const PLACES = new Uint32Array(WALK.memory.buffer, WALK.PLACES.value, 4 * MAX_MEMBERS)
 
-/** Names of members that a walk looks for at every depth: plain ones, without any escape. */
-export class WantedNames {
-  /** Each name behind a byte of its length, and a 0 behind the last: the walk's own form. */
-  readonly table: Uint8Array
+/** What a walk looks for at every depth: plain words, without any escape. */
+export class Wanted {
+  /** What the walk's memory holds of it, from `WANTED` on. */
+  readonly tables: Uint8Array
 
-  constructor(names: readonly string[]) {
-    this.table = Buffer.from(names.flatMap((name) => [name.length, ...Buffer.from(name)]).concat(0))
-    if (WALK.WANTED.value + this.table.length > WALK.PLACES.value)
+  /** @param names of members @param beginnings of texts that are values */
+  constructor(names: readonly string[], beginnings: readonly string[] = []) {
+    const from = WALK.WANTED.value
+    const [beginningsAt, firstBytesAt] = [
+      WALK.BEGINNINGS.value - from,
+      WALK.FIRST_BYTES.value - from,
+    ]
+    this.tables = new Uint8Array(WALK.PLACES.value - from)
+    const [table, more] = [toTable(names), toTable(beginnings)]
+    if (table.length > beginningsAt || beginningsAt + more.length > firstBytesAt)
       throw new RangeError('so many names are not looked for')
+    this.tables.set(table)
+    this.tables.set(more, beginningsAt)
+    for (const text of beginnings) this.tables[firstBytesAt + text.charCodeAt(0)] = 1
   }
 }
 
-/** Those that the walk has in its memory. */
-let wantedNow: WantedNames | undefined
+/** Each word behind a byte of its length, and a 0 behind the last: the walk's own form. */
+function toTable(words: readonly string[]): Uint8Array {
+  return Buffer.from(words.flatMap((word) => [word.length, ...Buffer.from(word)]).concat(0))
+}
 
-function begin(shape: number, wanted?: WantedNames): void {
+/** That the walk has in its memory. */
+let wantedNow: Wanted | undefined
+
+function begin(shape: number, wanted?: Wanted): void {
   if (wanted !== undefined && wanted !== wantedNow) {
-    MEMORY.set(wanted.table, WALK.WANTED.value)
+    MEMORY.set(wanted.tables, WALK.WANTED.value)
     wantedNow = wanted
   }
   WALK.begin(shape, wanted !== undefined)
@@ -110,16 +128,18 @@ interface WalkedObject {
   /** Those of all objects in it, and its own. */
   readonly memberCount: number
   readonly mayHaveWanted: boolean
+  readonly mayBeginAsWanted: boolean
 }
 
 /** @throws JsonSyntaxError */
-export function walkObject(bytes: Uint8Array, wanted?: WantedNames): WalkedObject {
+export function walkObject(bytes: Uint8Array, wanted?: Wanted): WalkedObject {
   begin(AN_OBJECT, wanted)
   walkWindows(bytes)
   return {
     places: WALK.placesFound(),
     memberCount: WALK.membersFound(),
     mayHaveWanted: WALK.wantedFound() === 1,
+    mayBeginAsWanted: WALK.beginningFound() === 1,
   }
 }
 

@@ -17,7 +17,7 @@ import {
   PLACES,
   QUOTE,
   skipSpace,
-  type WantedNames,
+  type Wanted,
   walkArray,
   walkObject,
 } from './json-scan.ts'
@@ -66,6 +66,11 @@ export class JsonObject {
    * for none, and where a name is written with escapes.
    */
   readonly mayHaveWanted: boolean
+  /**
+   * False: none of its texts that are values begins, as it is written, with one of those that the
+   * scan looked for. True also where it looked for none.
+   */
+  readonly mayBeginAsWanted: boolean
   readonly #byKey: ReadonlyMap<string, JsonMember>
 
   constructor(
@@ -73,13 +78,14 @@ export class JsonObject {
     bodyStart: number,
     members: readonly JsonMember[],
     byKey: ReadonlyMap<string, JsonMember>,
-    seen: Pick<JsonObject, 'memberCount' | 'mayHaveWanted'>,
+    seen: Pick<JsonObject, 'memberCount' | 'mayHaveWanted' | 'mayBeginAsWanted'>,
   ) {
     this.#bytes = bytes
     this.bodyStart = bodyStart
     this.members = members
     this.memberCount = seen.memberCount
     this.mayHaveWanted = seen.mayHaveWanted
+    this.mayBeginAsWanted = seen.mayBeginAsWanted
     this.#byKey = byKey
   }
 
@@ -146,10 +152,10 @@ export class JsonObject {
  * Checks the whole text and finds the top-level members. Accepts what JSON.parse accepts, provided
  * that it is an object in valid UTF-8 without two equal top-level keys (RFC 8259 §4 leaves their
  * meaning open), within MAX_DEPTH and with at most MAX_MEMBERS of those keys.
- * @param wanted names to look for at every depth, for `mayHaveWanted`
+ * @param wanted to be looked for at every depth, for `mayHaveWanted` and `mayBeginAsWanted`
  * @throws JsonSyntaxError
  */
-export function scanJsonObject(bytes: Uint8Array, wanted?: WantedNames): JsonObject {
+export function scanJsonObject(bytes: Uint8Array, wanted?: Wanted): JsonObject {
   if (!isUtf8(bytes)) throw new JsonSyntaxError('invalid UTF-8', firstInvalidUtf8(bytes))
   const walked = walkObject(bytes, wanted)
   const members: JsonMember[] = []

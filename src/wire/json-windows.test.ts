@@ -5,12 +5,12 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { objectText } from '../../test/support/json-texts.ts'
-import { WantedNames } from './json-scan.ts'
+import { Wanted } from './json-scan.ts'
 import { arrayElements, type JsonObject, JsonSyntaxError, scanJsonObject } from './json-splice.ts'
 
 const WINDOW_BYTES = 64 * 1024
 const encoder = new TextEncoder()
-const NAMES = new WantedNames(['id', 'file_id'])
+const NAMES = new Wanted(['id', 'file_id'])
 
 function scan(text: string): JsonObject {
   return scanJsonObject(encoder.encode(text), NAMES)
@@ -77,6 +77,16 @@ test('a text in which one string, name or number fills whole windows is read', (
     expect(scan(`{"${long}":1}`).mayHaveWanted).toBe(false)
     expect(scan(`{"\\u0061${long}":1}`).mayHaveWanted).toBe(true)
     expect(scan(`{"${long}\\u0061":1}`).mayHaveWanted).toBe(true)
+  }
+})
+
+test('a beginning of a text is found at every place over the end of a window', () => {
+  const wanted = new Wanted([], ['web_search'])
+  const scanned = (text: string) => scanJsonObject(encoder.encode(text), wanted).mayBeginAsWanted
+  for (let cut = 0; cut < 20; cut += 1) {
+    const begin = '{"a":'.padEnd(WINDOW_BYTES - cut)
+    expect(scanned(`${begin}"web_search_preview","b":1}`)).toBe(true)
+    expect(scanned(`${begin}["x","y"],"web_search":1}`)).toBe(false)
   }
 })
 

@@ -1,16 +1,17 @@
 /**
- * What a scan says of the members below the top: how many there are, and whether one may have a
- * wanted name.
+ * What a scan says of the members below the top: how many there are, whether one may have a wanted
+ * name, and whether a text may begin as wanted.
  */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { space, stringText, valueText } from '../../test/support/json-texts.ts'
-import { WantedNames } from './json-scan.ts'
+import { Wanted } from './json-scan.ts'
 import { scanJsonObject } from './json-splice.ts'
 
 const encoder = new TextEncoder()
 const NAMES = ['id', 'ids', 'file_id', 'file_ids', 'container']
-const WANTED = new WantedNames(NAMES)
+const BEGINNINGS = ['file_i', 'con', 'xfile_id']
+const WANTED = new Wanted(NAMES, BEGINNINGS)
 
 /** Wanted names, their beginnings and endings, and spellings with an escape. */
 const nameText = fc.oneof(
@@ -24,6 +25,8 @@ interface Part {
   readonly json: string
   /** Of its members, as they are written. */
   readonly names: readonly string[]
+  /** Those that are values, as they are written. */
+  readonly texts: readonly string[]
 }
 
 const part = fc.letrec<{ part: Part; list: Part; object: Part; leaf: Part }>((tie) => ({
@@ -35,17 +38,22 @@ const part = fc.letrec<{ part: Part; list: Part; object: Part; leaf: Part }>((ti
       nameText.map((text) => JSON.stringify(`{${text}:1}`)),
       fc.constantFrom('1', 'true', 'null', '"\\n"', '"\\\\"', '":"', '"\\":"'),
     )
-    .map((json) => ({ json, names: [] })),
+    .map((json) => ({ json, names: [], texts: json.startsWith('"') ? [json] : [] })),
   list: fc.array(tie('part'), { maxLength: 4 }).map((parts) => ({
     json: `[${parts.map(({ json }) => json).join(',')}]`,
     names: parts.flatMap(({ names }) => names),
+    texts: parts.flatMap(({ texts }) => texts),
   })),
   object: fc.array(fc.tuple(space, nameText, space, tie('part')), { maxLength: 4 }).map(toObject),
 }))
 
 function toObject(members: readonly [string, string, string, Part][]): Part {
   const json = members.map(([a, name, b, { json }]) => `${a}${name}${b}:${json}`).join(',')
-  return { json: `{${json}}`, names: members.flatMap(([, name, , { names }]) => [name, ...names]) }
+  return {
+    json: `{${json}}`,
+    names: members.flatMap(([, name, , { names }]) => [name, ...names]),
+    texts: members.flatMap(([, , , { texts }]) => texts),
+  }
 }
 
 test('members are counted at every depth, those of one name too, and not inside a text', () => {
@@ -68,10 +76,21 @@ test('a wanted name is found at every depth, an escaped one is suspected, and no
   )
 })
 
-test('a scan that looks for no names leaves every name possible', () => {
+test('a beginning is found of a text that is a value, at every depth, and of nothing else', () => {
+  const isWanted = (text: string) => BEGINNINGS.some((wanted) => text.startsWith(`"${wanted}`))
+  fc.assert(
+    fc.property(part.part, nameText, ({ json, texts }, top) => {
+      const { mayBeginAsWanted } = scanJsonObject(encoder.encode(`{${top}:${json}}`), WANTED)
+      expect(mayBeginAsWanted).toBe(texts.some(isWanted))
+    }),
+  )
+})
+
+test('a scan that looks for nothing leaves every name and every text possible', () => {
   fc.assert(
     fc.property(valueText, (json) => {
-      expect(scanJsonObject(encoder.encode(`{"a":${json}}`)).mayHaveWanted).toBeTrue()
+      const { mayHaveWanted, mayBeginAsWanted } = scanJsonObject(encoder.encode(`{"a":${json}}`))
+      expect([mayHaveWanted, mayBeginAsWanted]).toEqual([true, true])
     }),
   )
 })

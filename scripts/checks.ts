@@ -34,14 +34,17 @@ export const STYLE_CHECK = program(
 )
 
 /**
- * One thread: each of several works out the types of the libraries again. It collects garbage
- * seldom. Both together halve the processor time, which what runs beside it needs.
+ * One thread: each of several works out the types of the libraries again. It collects no garbage:
+ * 1.37 GB in place of 1.35. Both together halve the processor time, which what runs beside it needs.
  */
 const typeCheck = (name: string, ...rest: string[]): Check => ({
   name,
   command: program('tsc', '--noEmit', '--singleThreaded', ...rest),
-  environment: { GOGC: '800' },
+  environment: { GOGC: 'off' },
 })
+
+/** By this runtime in place of Node.js: half the processor time, and the same findings. */
+const unusedCode = [process.execPath, '--bun', ...program('knip', '--no-progress')]
 
 const checks: readonly Check[] = [
   { name: 'lock file', command: script('check-lock.ts') },
@@ -51,7 +54,7 @@ const checks: readonly Check[] = [
   { name: 'layers', command: script('check-layers.ts') },
   { name: 'layers of the dashboard', command: script('check-dashboard-layers.ts') },
   { name: 'provider names', command: script('check-provider-names.ts') },
-  { name: 'unused code', command: program('knip', '--no-progress') },
+  { name: 'unused code', command: unusedCode },
   { name: 'generated text', command: script('docs.ts', '--check') },
 ]
 

@@ -1,5 +1,5 @@
 # An image of Gatehouse: one program on a slim Debian, for any user id, on a read-only root file system.
-# docs/operations/deploy.md says how to run it; test/e2e/image.test.ts runs these steps without a container engine.
+# docs/operations/deploy.md says how to run it; `make test` runs these steps without a container engine (scripts/build-image-program.ts).
 
 FROM node:22-bookworm-slim AS build
 WORKDIR /build

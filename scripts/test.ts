@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildProgram } from './build-program.ts'
+import { buildImageProgram } from './build-image-program.ts'
 import { runChecks } from './checks.ts'
 import { describeFailures } from './failed-tests.ts'
 import { runUntilStopped } from './run-command.ts'
@@ -127,9 +127,9 @@ interface RunOptions {
 
 let program: Promise<string> | undefined
 
-/** Made once for all parts. @returns its path */
+/** Made once for all parts, by the steps of the Dockerfile, which are tested so. @returns its path */
 function makeProgram(): Promise<string> {
-  program ??= buildProgram(TEST_PROGRAM).then(({ path }) => path)
+  program ??= buildImageProgram(TEST_PROGRAM).then(() => TEST_PROGRAM)
   return program
 }
 

@@ -1,28 +1,16 @@
 /**
- * The Dockerfile without a container engine: its steps in an empty folder, with nothing but what it
- * copies, and the program that comes of them as a container runs it: as a user that nobody knows,
- * with the data folder as the only one that can be written.
+ * The Dockerfile without a container engine: what it copies, and the program that comes of its steps
+ * as a container runs it: as a user that nobody knows, with the data folder as the only one that can
+ * be written.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { buildImageProgram } from '../../scripts/build-image-program.ts'
+import { readCopy, readDockerfile, readEnvironment } from '../../scripts/dockerfile.ts'
 import { canConfine, confine, STRANGER } from '../support/confined.ts'
 import { waitForLogRow } from '../support/control-plane.ts'
-import {
-  type Instruction,
-  readCopy,
-  readDockerfile,
-  readEnvironment,
-} from '../support/dockerfile.ts'
+import { BUILT_PROGRAM } from '../support/program.ts'
 import { testIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -30,10 +18,8 @@ import { createTemporaryFolder, type TemporaryFolder } from '../support/temporar
 setDefaultTimeout(600_000)
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
-const INSTALL = 'scripts/install.sh'
 
 const instructions = readDockerfile(readFileSync(join(REPOSITORY, 'Dockerfile'), 'utf8'))
-const buildSteps = instructions.filter(({ stage }) => stage === 0)
 const imageSteps = instructions.filter(({ stage }) => stage === 1)
 const environment = readEnvironment(imageSteps)
 
@@ -71,10 +57,9 @@ describe('the program built by its steps', () => {
   beforeAll(async () => {
     folder = await createTemporaryFolder()
     chmodSync(folder.path, 0o755)
-    const house = join(folder.path, 'build')
-    mkdirSync(house)
-    for (const step of buildSteps) runBuildStep(step, house)
-    program = join(house, 'dist/gatehouse')
+    // What `make test` starts everywhere is made by these steps.
+    program = BUILT_PROGRAM ?? join(folder.path, 'gatehouse')
+    if (BUILT_PROGRAM === undefined) await buildImageProgram(program)
   })
   afterAll(() => folder.remove())
 
@@ -130,29 +115,6 @@ describe('the program built by its steps', () => {
     },
   )
 })
-
-/** `npm ci` aside, which needs the network: the packages are those of this repository. */
-function runBuildStep({ name, value }: Instruction, house: string): void {
-  if (name === 'COPY') {
-    const { sources, target } = readCopy(value)
-    for (const source of sources) {
-      const to = target.endsWith('/') ? join(house, target, source) : join(house, target)
-      cpSync(join(REPOSITORY, source), to, {
-        recursive: true,
-        filter: (path) => !/\.test\.tsx?$/.test(path),
-      })
-    }
-    return
-  }
-  if (name !== 'RUN') return
-  if (value === INSTALL) {
-    expect(existsSync(join(house, INSTALL))).toBeTrue()
-    symlinkSync(join(REPOSITORY, 'node_modules'), join(house, 'node_modules'))
-    return
-  }
-  const ran = Bun.spawnSync(['sh', '-c', value], { cwd: house })
-  if (ran.exitCode !== 0) throw new Error(`${value}\n${ran.stdout}${ran.stderr}`)
-}
 
 async function call(gatehouse: Gatehouse): Promise<number> {
   const response = await fetch(`${gatehouse.url}/v1/chat/completions`, {

@@ -1,7 +1,7 @@
 /**
  * The program as tests start it: the sources, or the one program that `make test` has made of them
- * (scripts/build-program.ts), which starts in a third of the time. It must not import anything from
- * src/.
+ * (scripts/build-image-program.ts), which starts in a third of the time. It must not import
+ * anything from src/.
  */
 import { resolve } from 'node:path'
 

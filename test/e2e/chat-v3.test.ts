@@ -280,6 +280,20 @@ test('variables are filled into the instructions, which come first; a missing on
   expect(upstream.requests).toHaveLength(0)
 })
 
+test.each([0, -1, 1.5])(
+  'an output cap of %d is refused by the name that the caller wrote, and no target is asked',
+  async (max_output_tokens) => {
+    const response = await post({ gate_id: 'talker', messages, max_output_tokens })
+    expect(response.status).toBe(400)
+    expect(readFlatError(await response.text())).toMatchObject({
+      error: 'invalid_request',
+      message: "'max_output_tokens' must be a whole number of at least 1.",
+      details: { field: 'max_output_tokens' },
+    })
+    expect(upstream.requests).toHaveLength(0)
+  },
+)
+
 test('gateId and data.messages are accepted as other spellings', async () => {
   upstream.answer(jsonAnswer(200, completion({ content: 'Hello' })))
   const answer = (await (await post({ gateId: 'talker', data: { messages } })).json()) as Answer

@@ -73,7 +73,7 @@ export const gatehouseChatRequest = z
       .optional(),
     temperature: z.number().optional(),
     top_p: z.number().optional(),
-    max_output_tokens: z.int().optional(),
+    max_output_tokens: z.int().min(1).optional(),
     stop: z.union([text, z.array(text)]).optional(),
     reasoning: z.strictObject({ effort: text.optional() }).optional(),
     stream: z.boolean().optional(),

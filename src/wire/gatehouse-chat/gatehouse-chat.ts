@@ -56,6 +56,7 @@ function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, FIELD_TYPES)
   const gate = oneOf(body, 'gate_id', 'gateId')
   oneOf(body, 'messages', 'data')
+  checkOutputCap(body)
   return {
     body,
     gateId: readString(body, gate),
@@ -67,6 +68,16 @@ function accept(body: JsonObject): AcceptedRequest {
 function unknownMember(key: string) {
   const known = Object.keys(FIELD_TYPES).join(', ')
   return invalidRequest(`'${key}' is not known here: ${known} are.`, key, 'unknown_parameter')
+}
+
+/** A target would refuse it by its own name of this member, which the caller did not write. */
+function checkOutputCap(body: JsonObject): void {
+  const name = 'max_output_tokens'
+  const member = presentMember(body, name)
+  if (member === undefined) return
+  const cap = Number(body.value(member))
+  if (Number.isInteger(cap) && cap >= 1) return
+  throw invalidRequest(`'${name}' must be a whole number of at least 1.`, name, 'invalid_value')
 }
 
 /** A member that has two spellings: one of them must be there, and not both. */

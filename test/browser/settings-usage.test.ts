@@ -32,7 +32,10 @@ let page: Page
 beforeAll(async () => {
   folder = await createTemporaryFolder()
   const file = join(folder.path, 'gatehouse.yaml')
-  await Bun.write(file, 'plans: {definitions: {unlimited: {accountRequestsPerMinute: 7654}}}')
+  await Bun.write(
+    file,
+    'plans: {definitions: {unlimited: {accountRequestsPerMinute: 7654, monthlySpendUsd: 999999.99}}}',
+  )
   gatehouse = await startGatehouse({
     sandbox: true,
     environment: { GATEHOUSE_TRUSTED_HOSTS: receiver.host, GATEHOUSE_CONFIG: file },
@@ -69,6 +72,7 @@ test('the plan and its usage are shown', async () => {
   await page.getByText(/^Plan: /).waitFor()
   const tokens = page.getByRole('region', { name: 'Tokens' })
   await tokens.getByText(/^[1-9]\d*$/).waitFor()
+  await page.getByText('of $999,999.99 used').waitFor()
   await page.getByText('10,000').waitFor()
   await page.getByRole('heading', { name: 'All keys together' }).waitFor()
   await page.getByText('7,654').waitFor()

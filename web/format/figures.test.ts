@@ -5,6 +5,8 @@ import {
   formatDuration,
   formatShare,
   formatUsd,
+  formatUsdExactly,
+  formatUsdInCents,
   NOT_KNOWN,
 } from './figures.ts'
 
@@ -22,6 +24,26 @@ describe('figures for readers', () => {
     [12_345.6, '$12,346'],
   ])('%d dollars is %s: a call with a cost never seems to be free', (usd, text) => {
     expect(formatUsd(usd)).toBe(text)
+  })
+
+  test.each([
+    [0, '$0'],
+    [0.000123, '$0.000123'],
+    [5, '$5.00'],
+    [0.123456, '$0.123456'],
+    [999_999.99, '$999,999.99'],
+    [1_000_000, '$1,000,000.00'],
+    [9_999_999_999.99, '$9,999,999,999.99'],
+  ])('a limit of %d dollars is %s: as it was set', (usd, text) => {
+    expect(formatUsdExactly(usd)).toBe(text)
+  })
+
+  test.each([
+    [0.00123, '$0.0012'],
+    [0.125, '$0.125'],
+    [999_999.99, '$999,999.99'],
+  ])('%d dollars of a limit are %s: large amounts keep their cents', (usd, text) => {
+    expect(formatUsdInCents(usd)).toBe(text)
   })
 
   test.each([

@@ -31,13 +31,28 @@ export function formatWhole(value: number | null | undefined): string {
 
 /** US dollars: small amounts keep two significant digits, so that a call never seems to be free. */
 export function formatUsd(value: number | null | undefined): string {
+  return typeof value === 'number' && Math.abs(value) >= 10_000
+    ? `$${whole.format(value)}`
+    : formatUsdInCents(value)
+}
+
+const cents = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+
+/** The same with the cents of large amounts too: beside a limit they say what is left. */
+export function formatUsdInCents(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOT_KNOWN
   if (value === 0) return '$0'
   const size = Math.abs(value)
-  if (size < 0.01)
-    return `$${new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 2 }).format(value)}`
-  const digits = size < 1 ? 3 : size < 10_000 ? 2 : 0
-  return `$${new Intl.NumberFormat(LOCALE, { minimumFractionDigits: size < 10_000 ? 2 : 0, maximumFractionDigits: digits }).format(value)}`
+  if (size >= 1) return `$${cents.format(value)}`
+  const digits = size < 0.01 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 3 }
+  return `$${new Intl.NumberFormat(LOCALE, { minimumFractionDigits: size < 0.01 ? 0 : 2, ...digits }).format(value)}`
+}
+
+const micros = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 6 })
+
+/** US dollars that somebody set: every digit, as limits have at most six decimals. */
+export function formatUsdExactly(value: number): string {
+  return value === 0 ? '$0' : `$${micros.format(value)}`
 }
 
 /** `840 ms`, `2.41 s`, `3 min 20 s`. */

@@ -1,7 +1,12 @@
 /** The use of the plan this month, and when it begins anew. */
 import { useQuery } from '@tanstack/react-query'
 import { operationQuery } from '../../api/operation-query.ts'
-import { formatCount, formatShare, formatUsd } from '../../format/figures.ts'
+import {
+  formatCount,
+  formatShare,
+  formatUsdExactly,
+  formatUsdInCents,
+} from '../../format/figures.ts'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { Moment } from '../../ui/moment.tsx'
@@ -41,7 +46,8 @@ export function QuotaCard({ everyMs }: { readonly everyMs: number | false }) {
               label="Spend"
               used={quota.spend.used}
               limit={quota.spend.limit}
-              format={formatUsd}
+              format={formatUsdInCents}
+              formatLimit={formatUsdExactly}
             />
             {quota.spend.unpricedCalls > 0 && (
               <p className="text-xs text-ink-faint sm:col-span-2">
@@ -64,11 +70,13 @@ function QuotaBar({
   used,
   limit,
   format,
+  formatLimit = format,
 }: {
   readonly label: string
   readonly used: number
   readonly limit: number | null
   readonly format: (value: number) => string
+  readonly formatLimit?: (value: number) => string
 }) {
   const share = limit === null || limit === 0 ? undefined : Math.min(used / limit, 1)
   return (
@@ -76,7 +84,7 @@ function QuotaBar({
       <div className="flex items-baseline justify-between gap-3 text-[13px]">
         <span className="font-medium text-ink">{label}</span>
         <span className="tabular-nums text-ink-soft">
-          {format(used)} {limit === null ? 'used, no limit' : `of ${format(limit)}`}
+          {format(used)} {limit === null ? 'used, no limit' : `of ${formatLimit(limit)}`}
           {share !== undefined && <span className="ml-2 text-ink-faint">{formatShare(share)}</span>}
         </span>
       </div>
@@ -88,7 +96,7 @@ function QuotaBar({
           aria-valuemin={0}
           aria-valuemax={limit ?? 0}
           aria-valuenow={Math.min(used, limit ?? 0)}
-          aria-valuetext={`${format(used)} of ${format(limit ?? 0)}`}
+          aria-valuetext={`${format(used)} of ${formatLimit(limit ?? 0)}`}
           className="mt-2 h-1.5 overflow-hidden rounded-full bg-sunken"
         >
           <div

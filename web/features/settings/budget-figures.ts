@@ -2,7 +2,7 @@
  * A budget's limit and its use, in figures and words; and the text of its form. Knows no page.
  */
 import type { RowOf } from '../../api/ask.ts'
-import { formatCount, formatUsd } from '../../format/figures.ts'
+import { formatCount, formatUsdExactly, formatUsdInCents } from '../../format/figures.ts'
 
 export type Budget = RowOf<'GET /v1/budgets'>
 
@@ -18,17 +18,26 @@ export interface BudgetUse {
   readonly reserved: number
   readonly limit: number
   readonly format: (amount: number) => string
+  readonly formatLimit: (amount: number) => string
 }
 
 export function toUse({ limitTokens, limitUsd, used, reserved }: Budget): BudgetUse {
-  return limitTokens === null
-    ? { used: used.usd, reserved: reserved.usd, limit: limitUsd ?? 0, format: formatUsd }
-    : {
-        used: used.tokens,
-        reserved: reserved.tokens,
-        limit: limitTokens,
-        format: (tokens) => `${formatCount(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`,
-      }
+  if (limitTokens === null)
+    return {
+      used: used.usd,
+      reserved: reserved.usd,
+      limit: limitUsd ?? 0,
+      format: formatUsdInCents,
+      formatLimit: formatUsdExactly,
+    }
+  const format = (tokens: number) => `${formatCount(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`
+  return {
+    used: used.tokens,
+    reserved: reserved.tokens,
+    limit: limitTokens,
+    format,
+    formatLimit: format,
+  }
 }
 
 type Parsed<Value> = { readonly value: Value } | { readonly problem: string }

@@ -142,14 +142,14 @@ function BudgetTable({
 }
 
 function UsedOf({ budget }: { readonly budget: Budget }) {
-  const { used, reserved, limit, format } = toUse(budget)
+  const { used, reserved, limit, format, formatLimit } = toUse(budget)
   const { unpricedCalls } = budget.used
   return (
     <div className="flex flex-col gap-1.5">
       <p className="flex flex-wrap justify-between gap-x-3 text-[13px] whitespace-nowrap tabular-nums">
         <span className="text-ink">{format(used)}</span>
         <span className="text-ink-faint">
-          of {format(limit)} {PERIOD_WORDS[budget.period]}
+          of {formatLimit(limit)} {PERIOD_WORDS[budget.period]}
         </span>
       </p>
       <Meter label={`Used of ${budget.name}`} used={used} reserved={reserved} limit={limit} />

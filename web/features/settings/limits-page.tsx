@@ -5,7 +5,12 @@
 import { useQuery } from '@tanstack/react-query'
 import type { AnswerOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
-import { formatShare, formatUsd, formatWhole } from '../../format/figures.ts'
+import {
+  formatShare,
+  formatUsdExactly,
+  formatUsdInCents,
+  formatWhole,
+} from '../../format/figures.ts'
 import { formatDate } from '../../format/times.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
@@ -60,7 +65,7 @@ function Quota({ quota: { tokens, spend } }: { readonly quota: Account['quota'] 
   return (
     <div className="grid gap-x-10 gap-y-6 px-5 py-5 sm:grid-cols-2">
       <Window title="Tokens" window={tokens} format={formatWhole} />
-      <Window title="Spend" window={spend} format={formatUsd}>
+      <Window title="Spend" window={spend} format={formatUsdInCents} formatLimit={formatUsdExactly}>
         {spend.unpricedCalls > 0 && (
           <p className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
             {spend.unpricedCalls === 1
@@ -78,11 +83,13 @@ function Window({
   title,
   window: { used, reserved, limit, resetsAt },
   format,
+  formatLimit = format,
   children,
 }: {
   readonly title: string
   readonly window: Account['quota']['tokens']
   readonly format: (amount: number) => string
+  readonly formatLimit?: (amount: number) => string
   readonly children?: React.ReactNode
 }) {
   const zone = useTimeZone()
@@ -92,7 +99,7 @@ function Window({
       <p className="flex flex-wrap items-baseline gap-x-2 tabular-nums">
         <span className="text-2xl font-semibold tracking-tight text-ink">{format(used)}</span>
         <span className="text-sm text-ink-faint">
-          {limit === null ? 'used, no limit' : `of ${format(limit)} used`}
+          {limit === null ? 'used, no limit' : `of ${formatLimit(limit)} used`}
           {limit !== null && limit > 0 && `, ${formatShare(used / limit)}`}
         </span>
       </p>

@@ -134,6 +134,9 @@ export async function composeNode(
       await reportDifferences(log, feed, settings.shared).catch((error: unknown) =>
         log.warn({ err: error }, 'settings: those of other nodes could not be read'),
       )
+      await reportClock(log, feed).catch((error: unknown) =>
+        log.warn({ err: error }, 'clock: that of the database could not be read'),
+      )
       const confirmation = new ChangeConfirmation({
         feed,
         fallback,
@@ -178,6 +181,24 @@ async function reportDifferences(
         'settings: another node on this database has another value, and all have to have the same',
       )
     }
+}
+
+/** As `gatehouse doctor` has it. */
+const MOST_SKEW_MS = 60_000
+
+/** Nodes of which each has another day let a daily budget through once each. */
+async function reportClock(log: Log, feed: Pick<ChangeFeed, 'clock'>): Promise<void> {
+  const beforeMs = Date.now()
+  const databaseMs = await feed.clock()
+  const afterMs = Date.now()
+  const isLate = afterMs < databaseMs - MOST_SKEW_MS
+  if (!isLate && beforeMs <= databaseMs + MOST_SKEW_MS) return
+  const seconds = Math.round(Math.abs(isLate ? databaseMs - afterMs : beforeMs - databaseMs) / 1000)
+  log.warn(
+    { seconds, isBehind: isLate },
+    `clock: this machine's is ${seconds} s ${isLate ? 'behind' : 'ahead of'} the database's. Set ` +
+      'both by NTP: nodes whose day differs limit what counts by the day or the month each alone',
+  )
 }
 
 function reportChange(log: Log, state: FreshnessState, error: unknown): void {

@@ -76,6 +76,32 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('nodes on one Postgre
     expect(await second.stop()).toBe(0)
   })
 
+  test('a node whose clock is not the database’s says so when it starts', async () => {
+    const database = new URL(url).pathname.slice(1)
+    const clocksOf = async () => {
+      const node = await start(FIRST)
+      expect(await node.stop()).toBe(0)
+      return node.output().match(/clock: this machine's is [^.]*/g)
+    }
+    expect(await clocksOf()).toBeNull()
+    for (const [shift, side] of [
+      ['+ 1 hour', 'behind'],
+      ['- 1 hour', 'ahead of'],
+    ]) {
+      await scene.server.run(
+        `CREATE SCHEMA IF NOT EXISTS skewed;
+         CREATE OR REPLACE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS
+           $$ SELECT pg_catalog.clock_timestamp() + interval '${shift}' $$;
+         ALTER DATABASE ${database} SET search_path = skewed, pg_catalog, public`,
+        database,
+      )
+      expect(await clocksOf()).toEqual([
+        expect.stringMatching(new RegExp(`^clock: this machine's is 3[56]\\d\\d s ${side} the`)),
+      ])
+    }
+    await scene.server.run(`ALTER DATABASE ${database} RESET search_path`, database)
+  })
+
   test('doctor compares its environment with every node that is there, and shows no secret', async () => {
     const folder = await createTemporaryFolder()
     try {

@@ -200,6 +200,13 @@ export class ChangeFeed {
     return settingsOfRows(rows)
   }
 
+  /** What the database's machine has for now: milliseconds since the Unix epoch. */
+  async clock(): Promise<number> {
+    const [row] = await this.#session.query<{ at: number }>(`SELECT ${CLOCK_MS} AS at`)
+    if (row === undefined) throw new Error('the database does not tell the time')
+    return Number(row.at)
+  }
+
   /** Nobody waits for this node any more: it must not serve after this. */
   async leave(): Promise<void> {
     const { incarnation } = this.#node

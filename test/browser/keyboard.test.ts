@@ -11,7 +11,7 @@ import {
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
-import { controlPlaneCall, createKey } from '../support/control-plane.ts'
+import { controlPlaneCall, createGate, createKey } from '../support/control-plane.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
@@ -163,6 +163,24 @@ test('a moment of the log can be typed: after four digits of the year comes the 
   await from.focus()
   await page.keyboard.type('112520261015AM', { delay: 50 })
   expect(await from.inputValue()).toBe('2026-11-25T10:15')
+})
+
+test('a target that begins with another is typed to its end, and chosen with the focus kept', async () => {
+  await createGate(gatehouse, 'reasoning', ['sandbox/echo', 'sandbox/echo-reasoning'])
+  // With its gates as they are by now.
+  await page.goto('/dashboard/logs')
+  const field = page.getByRole('combobox', { name: 'Target' })
+  await page.locator('datalist option').nth(1).waitFor({ state: 'attached' })
+  await field.focus()
+  await page.keyboard.type('sandbox/echo-reasoning', { delay: 20 })
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**target=sandbox%2Fecho-reasoning')
+  await isFocused(field)
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.press('Delete')
+  await page.keyboard.press('Enter')
+  await page.waitForURL((url) => !url.search.includes('target'))
+  await isFocused(field)
 })
 
 test('an empty log leads on to how a call is sent', async () => {

@@ -1,6 +1,6 @@
 /** The controls of the filters: lists of the browser's own, and a field with suggestions. */
 import { ChevronDown } from 'lucide-react'
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { classNames } from '../../ui/class-names.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
 
@@ -76,13 +76,23 @@ export function TargetField({
 }) {
   const listId = useId()
   const [text, setText] = useState(value)
+  const chosen = useRef(value)
+  // One that was chosen here is in the field already, perhaps with what was typed since.
+  useEffect(() => {
+    if (value !== chosen.current) setText(value)
+    chosen.current = value
+  }, [value])
+  const choose = (target: string) => {
+    chosen.current = target
+    onChoose(target)
+  }
   return (
     <form
       className="contents"
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        onChoose(text.trim())
+        choose(text.trim())
       }}
     >
       <input
@@ -92,12 +102,13 @@ export function TargetField({
         value={text}
         spellCheck={false}
         autoComplete="off"
-        onChange={(event) => {
-          setText(event.target.value)
-          // One that is picked from the list is whole at once.
-          if (targets.includes(event.target.value)) onChoose(event.target.value)
+        onChange={({ target, nativeEvent }) => {
+          setText(target.value)
+          // One that is picked from the list is whole at once; one that is typed may be the
+          // beginning of another.
+          if (!isTyped(nativeEvent) && targets.includes(target.value)) choose(target.value)
         }}
-        onBlur={() => text.trim() !== value && onChoose(text.trim())}
+        onBlur={() => text.trim() !== value && choose(text.trim())}
         className={classNames(
           CONTROL_CLASS,
           COMPACT,
@@ -111,5 +122,11 @@ export function TargetField({
         ))}
       </datalist>
     </form>
+  )
+}
+
+function isTyped(event: Event): boolean {
+  return (
+    'inputType' in event && /^(?:insertText|insertComposition|delete)/.test(`${event.inputType}`)
   )
 }

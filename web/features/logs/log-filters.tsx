@@ -97,7 +97,6 @@ export function LogFilters({ search, onChange }: LogFiltersProps) {
         />
       </Choice>
       <TargetField
-        key={search.target ?? ''}
         value={search.target ?? ''}
         targets={targets}
         onChoose={(value) => set('target', value)}

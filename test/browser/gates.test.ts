@@ -214,7 +214,9 @@ test('the second and third model of a list are chosen by pointer and keys, and t
 
   await open()
   await page.mouse.move(0, 0)
+  // With nothing typed, none is chosen at first.
   for (const [key, index] of [
+    ['ArrowDown', 0],
     ['ArrowDown', 1],
     ['ArrowDown', 2],
     ['ArrowUp', 1],

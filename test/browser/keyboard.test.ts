@@ -85,6 +85,40 @@ test('a removed target hands the focus on to what stands next', async () => {
   await page.getByRole('list', { name: 'Targets' }).locator(':focus').waitFor()
 })
 
+test('Enter in the field for a target adds none that was not chosen', async () => {
+  await follow(page, '/gates/new')
+  const picker = page.getByRole('combobox', { name: 'Add a target' })
+  const remove = page.getByRole('button', { name: /^Remove target/ })
+  const before = await remove.count()
+  await picker.focus()
+  await page.getByRole('option').first().waitFor()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('listbox').waitFor({ state: 'detached' })
+  await isFocused(picker)
+  expect(await remove.count()).toBe(before + 1)
+})
+
+test('a target that was typed and not added keeps the gate from being saved without it', async () => {
+  await createGate(gatehouse, 'typed', 'sandbox/echo')
+  await follow(page, '/gates/typed')
+  const picker = page.getByRole('combobox', { name: 'Add a target' })
+  await picker.fill('sandbox/slow')
+  await page.keyboard.press('Tab')
+  await page.getByLabel('Display name').fill('Typed')
+  await page.keyboard.press('Enter')
+  await page.getByText('Is no target yet: choose it with Enter, or empty the field.').waitFor()
+  await isFocused(picker)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByText('Is no target yet').waitFor({ state: 'detached' })
+  await button('Save').press('Enter')
+  await page.getByText('Saved; the next call uses it.').waitFor()
+  const saved = await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/typed')
+  expect(saved.status).toBe(204)
+})
+
 test('a deleted row hands the focus on to the next, and the last to the page', async () => {
   for (const name of ['One', 'Two']) {
     const budget = { name, gateId: 'demo', limitTokens: 1_000, period: 'day' }

@@ -37,6 +37,8 @@ export interface GateDraft {
   readonly displayName: string
   readonly description: string
   readonly targets: readonly TargetDraft[]
+  /** In the field that adds one: none of them yet. */
+  readonly typedTarget: string
   readonly strategy: Strategy
   readonly hedgeAfterMs: string
   readonly instructions: string
@@ -54,6 +56,7 @@ export const EMPTY_DRAFT: GateDraft = {
   displayName: '',
   description: '',
   targets: [],
+  typedTarget: '',
   strategy: 'fallback',
   hedgeAfterMs: '',
   instructions: '',
@@ -84,6 +87,7 @@ export function toDraft(gate: Gate): GateDraft {
       model,
       weight: toText(weight),
     })),
+    typedTarget: '',
     strategy: gate.strategy,
     hedgeAfterMs: toText(gate.hedgeAfterMs),
     instructions: defaults.instructions ?? '',
@@ -142,13 +146,20 @@ export function toChanges(gate: Gate, draft: GateDraft): Partial<GateSettings> {
   return Object.fromEntries(changed)
 }
 
+/** Saved without it, a gate would seem to have it. */
+const NOT_ADDED: Problem = {
+  field: 'typedTarget',
+  message: 'Is no target yet: choose it with Enter, or empty the field.',
+}
+
 /**
  * By the schema that the gateway itself checks with, in its words and with its names of the fields.
  */
 export function findProblems(draft: GateDraft): readonly Problem[] {
   const body = toNewGate(draft)
   const checked = createGateBody.safeParse(body)
-  return checked.success ? [] : describeProblems(checked.error.issues, body)
+  const found = checked.success ? [] : describeProblems(checked.error.issues, body)
+  return draft.typedTarget.trim() === '' ? found : [NOT_ADDED, ...found]
 }
 
 /** The fault of a field itself, or of a member of it. */

@@ -39,7 +39,9 @@ export function GateFields({ form, isNew }: { readonly form: GateForm; readonly 
           )}
           <TargetPicker
             catalog={catalog}
-            problem={problemOfAll(form)}
+            text={draft.typedTarget}
+            onType={(text) => set('typedTarget', text)}
+            problem={problem('typedTarget') ?? problemOfAll(form)}
             onAdd={(model) => set('targets', [...draft.targets, toNewTarget(model)])}
           />
         </div>

@@ -11,6 +11,7 @@ import { type ModelOption, searchModels, toTypedTarget } from './model-search.ts
 import type { TargetCatalog } from './use-catalog.ts'
 
 const SHOWN = 40
+const NONE = -1
 
 interface Choice {
   readonly target: string
@@ -20,20 +21,26 @@ interface Choice {
 
 export function TargetPicker({
   catalog,
+  text,
+  onType,
   problem,
   onAdd,
 }: {
   readonly catalog: TargetCatalog
+  readonly text: string
+  readonly onType: (text: string) => void
   readonly problem: string | undefined
   readonly onAdd: (target: string) => void
 }) {
-  const [text, setText] = useState('')
   const [isOpen, setOpen] = useState(false)
-  const [active, setActive] = useState(0)
+  const [active, setActive] = useState(NONE)
   const listId = useId()
   const activeItem = useRef<HTMLDivElement>(null)
   const choices = isOpen ? toChoices(catalog.options, text) : []
-  const chosen = choices[Math.min(active, choices.length - 1)]
+  // What was typed chooses its first match; with nothing typed, nothing is chosen yet.
+  const first = text.trim() === '' ? NONE : 0
+  const current = Math.min(Math.max(active, first), choices.length - 1)
+  const chosen = choices[current]
   // biome-ignore lint/correctness/useExhaustiveDependencies: another choice is to be seen
   useEffect(() => {
     // In braces: browsers have come to answer with a promise, and React would call that as a
@@ -41,24 +48,26 @@ export function TargetPicker({
     activeItem.current?.scrollIntoView({ block: 'nearest' })
   }, [active])
 
+  const close = () => {
+    setActive(NONE)
+    setOpen(false)
+  }
   const add = (choice: Choice | undefined) => {
     if (choice === undefined) return
     onAdd(choice.target)
-    setText('')
-    setActive(0)
-    setOpen(false)
+    onType('')
+    close()
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault()
       if (!isOpen) setOpen(true)
-      else if (choices.length > 0)
-        setActive((active + (event.key === 'ArrowDown' ? 1 : choices.length - 1)) % choices.length)
+      else if (choices.length > 0) setActive(step(current, event.key, choices.length))
     } else if (event.key === 'Enter') {
       // It must not send the form that it stands in.
       event.preventDefault()
       if (isOpen) add(chosen)
-    } else if (event.key === 'Escape') setOpen(false)
+    } else if (event.key === 'Escape') close()
   }
   return (
     <Field
@@ -78,19 +87,17 @@ export function TargetPicker({
             aria-expanded={isOpen}
             aria-controls={listId}
             aria-autocomplete="list"
-            aria-activedescendant={
-              chosen === undefined ? undefined : `${listId}-${choices.indexOf(chosen)}`
-            }
+            aria-activedescendant={chosen === undefined ? undefined : `${listId}-${current}`}
             autoComplete="off"
             spellCheck={false}
             placeholder="Search or type provider/model"
             value={text}
             onFocus={() => setOpen(true)}
             onClick={() => setOpen(true)}
-            onBlur={() => setOpen(false)}
+            onBlur={close}
             onChange={(event) => {
-              setText(event.target.value)
-              setActive(0)
+              onType(event.target.value)
+              setActive(NONE)
               setOpen(true)
             }}
             onKeyDown={onKeyDown}
@@ -141,6 +148,12 @@ export function TargetPicker({
       )}
     </Field>
   )
+}
+
+/** Round the ends of the list. */
+function step(from: number, key: 'ArrowDown' | 'ArrowUp', count: number): number {
+  if (key === 'ArrowDown') return (from + 1) % count
+  return from <= 0 ? count - 1 : from - 1
 }
 
 function toChoices(options: readonly ModelOption[], text: string): readonly Choice[] {

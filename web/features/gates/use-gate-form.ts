@@ -47,7 +47,8 @@ export function useGateForm(initial: GateDraft): GateForm {
     draft,
     set: (field, value) => {
       setDraft((before) => ({ ...before, [field]: value }))
-      setTouched((before) => new Set([...before, toApiField(field)]))
+      // A search is no fault while it is typed.
+      if (field !== 'typedTarget') setTouched((before) => new Set([...before, toApiField(field)]))
       setRefusal(undefined)
       setRefused((before) =>
         before.filter((problem) => !isWithin(problem.field, toApiField(field))),

@@ -104,9 +104,10 @@ export function TargetField({
         autoComplete="off"
         onChange={({ target, nativeEvent }) => {
           setText(target.value)
-          // One that is picked from the list is whole at once; one that is typed may be the
-          // beginning of another.
-          if (!isTyped(nativeEvent) && targets.includes(target.value)) choose(target.value)
+          const isKnown = targets.includes(target.value)
+          // One that is picked from the list is whole; one that is typed may begin another.
+          if (isKnown && !(isTyped(nativeEvent) && hasLonger(targets, target.value)))
+            choose(target.value)
         }}
         onBlur={() => text.trim() !== value && choose(text.trim())}
         className={classNames(
@@ -123,6 +124,10 @@ export function TargetField({
       </datalist>
     </form>
   )
+}
+
+function hasLonger(targets: readonly string[], beginning: string): boolean {
+  return targets.some((target) => target !== beginning && target.startsWith(beginning))
 }
 
 function isTyped(event: Event): boolean {

@@ -105,6 +105,12 @@ export function TargetPicker({
           />
           {isOpen && (
             <div className="absolute inset-x-0 top-full z-30 mt-1 rounded-xl border border-line bg-surface shadow-high">
+              {problem !== undefined && text !== '' && (
+                // The same stands beneath the field, where the list covers it.
+                <p aria-hidden className="px-4 pt-2.5 text-[13px] text-danger">
+                  {problem}
+                </p>
+              )}
               <div
                 id={listId}
                 role="listbox"

@@ -76,7 +76,8 @@ function checkOutputCap(body: JsonObject): void {
   const member = presentMember(body, name)
   if (member === undefined) return
   const cap = Number(body.value(member))
-  if (Number.isInteger(cap) && cap >= 1) return
+  // What no number can hold is refused as that, with every other such member.
+  if (!Number.isFinite(cap) || (Number.isInteger(cap) && cap >= 1)) return
   throw invalidRequest(`'${name}' must be a whole number of at least 1.`, name, 'invalid_value')
 }
 

@@ -95,8 +95,10 @@ export async function seedCallsApart(
   { dataFolder, environment }: Pick<Place, 'dataFolder' | 'environment'>,
   seed: CallSeed,
 ): Promise<void> {
-  const child = Bun.spawn([process.execPath, import.meta.path, dataFolder, JSON.stringify(seed)], {
-    env: { ...process.env, ...environment },
+  // Told in words: with the environment a database of whoever measures could come along.
+  const { DATABASE_URL: url } = environment
+  const words = [dataFolder, JSON.stringify(seed), ...(url === undefined ? [] : [url])]
+  const child = Bun.spawn([process.execPath, import.meta.path, ...words], {
     stdout: 'inherit',
     stderr: 'inherit',
   })
@@ -105,9 +107,7 @@ export async function seedCallsApart(
 }
 
 if (import.meta.main) {
-  const [dataFolder = '', seed = ''] = process.argv.slice(2)
-  await useStore(locate(dataFolder, process.env.DATABASE_URL), (store) =>
-    seedCalls(store, JSON.parse(seed) as CallSeed),
-  )
+  const [dataFolder = '', seed = '', url] = process.argv.slice(2)
+  await useStore(locate(dataFolder, url), (store) => seedCalls(store, JSON.parse(seed) as CallSeed))
   process.exit()
 }

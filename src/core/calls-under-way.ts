@@ -26,7 +26,7 @@ class CallsUnderWay {
   }
 
   /** @param atMs as for `begin` */
-  areServed(atMs: number): boolean {
+  areServed(atMs = performance.now()): boolean {
     return this.#count > 0 || atMs - this.#begunAt < SERVING_MS
   }
 }

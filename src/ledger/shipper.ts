@@ -26,12 +26,12 @@ import { type Damage, SegmentReader } from './segment-reader.ts'
 const UNHURRIED_BYTES = 1024 * 1024
 const UNHURRIED_PAUSE_MS = 1
 
-/**
- * A batch is objects until it is committed. Beside calls it is smaller: whole batches grew old as
- * the collector sees it, and twice as often calls waited for a collection of everything.
- */
 const BATCH_RECORDS = 4_096
-const BATCH_RECORDS_BESIDE_CALLS = 2_048
+/**
+ * Of a file: its records are objects until they are committed. Batches of the whole size grew old,
+ * and calls waited twice as often for a collection of everything.
+ */
+const FILE_RECORDS_BESIDE_CALLS = 2_048
 
 const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 
@@ -228,8 +228,8 @@ export class Shipper {
   /** @returns false where a line cannot be read: what reads the file counts it, and goes on. */
   async #shipKept(records: CallBatch, between: Between): Promise<boolean> {
     try {
-      for (let start = 0, count = 0; start < records.length; start += count) {
-        count = Math.min(this.#batchSize(), records.length - start)
+      for (let start = 0; start < records.length; start += this.#batchRecords) {
+        const count = Math.min(this.#batchRecords, records.length - start)
         const places = Array.from({ length: count }, (_, index) => start + index)
         await this.#insert(new BatchPart(records, places), between)
       }
@@ -249,14 +249,15 @@ export class Shipper {
     let inserting: Promise<void> = Promise.resolve()
     try {
       for await (const records of reader.records(between)) {
+        const most = this.#mostOfFile()
         for (const record of records) {
           batch.push(record)
-          if (batch.length < this.#batchSize()) continue
+          if (batch.length < most) continue
           await inserting
           inserting = this.#insert(new CallList(batch), between)
           // Heard of with the next one, or at the end.
           inserting.catch(() => {})
-          if (isBesideCalls()) await inserting
+          if (callsUnderWay.areServed()) await inserting
           batch = []
         }
       }
@@ -267,9 +268,9 @@ export class Shipper {
     return reader.damage
   }
 
-  #batchSize(): number {
-    return isBesideCalls()
-      ? Math.min(this.#batchRecords, BATCH_RECORDS_BESIDE_CALLS)
+  #mostOfFile(): number {
+    return callsUnderWay.areServed()
+      ? Math.min(this.#batchRecords, FILE_RECORDS_BESIDE_CALLS)
       : this.#batchRecords
   }
 
@@ -278,10 +279,6 @@ export class Shipper {
     // An embedded store inserts without ever leaving the event loop; calls get their turn here.
     await nextTurn()
   }
-}
-
-function isBesideCalls(): boolean {
-  return callsUnderWay.areServed(performance.now())
 }
 
 const pause: Between = () => Bun.sleep(UNHURRIED_PAUSE_MS)

@@ -75,7 +75,7 @@ export class BulkInsert<Item> {
   ): Promise<void> {
     let running: Promise<unknown> = Promise.resolve()
     for (let start = 0, end = 0; start < items.length; start = end) {
-      const { rows, part } = callsUnderWay.areServed(performance.now()) ? BESIDE_CALLS : ALONE
+      const { rows, part } = callsUnderWay.areServed() ? BESIDE_CALLS : ALONE
       end = Math.min(start + rows, items.length)
       const arrays = new ArrayTexts()
       for (let begin = start; begin < end; begin += part) {
@@ -88,7 +88,7 @@ export class BulkInsert<Item> {
       // Heard of below, and until then nobody's.
       running.catch(() => {})
       // It works on the cores that calls need: beside them either it or this process works.
-      if (callsUnderWay.areServed(performance.now())) await running
+      if (callsUnderWay.areServed()) await running
       // To send it took a step by itself.
       await between([])
     }

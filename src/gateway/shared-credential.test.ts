@@ -9,7 +9,7 @@ import { findTools, HOSTED_TOOLS, WANTED } from './shared-credential.ts'
 
 const encoder = new TextEncoder()
 
-/** As they are written: types, such as hold one or are spelled in another way, and other words. */
+/** Types as they are written, texts that hold one or spell it in another way, and other words. */
 const text = fc
   .constantFrom(
     ...['web_search', 'web_search_preview', 'container_auto', 'x_search', 'function', 'shell'],

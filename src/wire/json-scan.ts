@@ -84,9 +84,9 @@ const MAX_MEMBERS = WALK.MOST_PLACES.value
  */
 export const PLACES = new Uint32Array(WALK.memory.buffer, WALK.PLACES.value, 4 * MAX_MEMBERS)
 
-/** What a walk looks for at every depth: plain words, without any escape. */
+/** Plain words, without any escape, that a walk looks for at every depth. */
 export class Wanted {
-  /** What the walk's memory holds of it, from `WANTED` on. */
+  /** The bytes of the walk's memory from `WANTED` on. */
   readonly tables: Uint8Array
 
   /** @param names of members @param beginnings of texts that are values */

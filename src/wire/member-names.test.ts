@@ -1,6 +1,6 @@
 /**
- * What a scan says of the members below the top: how many there are, whether one may have a wanted
- * name, and whether a text may begin as wanted.
+ * A scan tells of the members below the top how many there are, whether one may have a wanted name,
+ * and whether a text may begin as wanted.
  */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -200,7 +200,7 @@ export class ChangeFeed {
     return settingsOfRows(rows)
   }
 
-  /** What the database's machine has for now: milliseconds since the Unix epoch. */
+  /** The clock of the database's machine: milliseconds since the Unix epoch. */
   async clock(): Promise<number> {
     const [row] = await this.#session.query<{ at: number }>(`SELECT ${CLOCK_MS} AS at`)
     if (row === undefined) throw new Error('the database does not tell the time')

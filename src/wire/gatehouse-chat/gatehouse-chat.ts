@@ -76,7 +76,7 @@ function checkOutputCap(body: JsonObject): void {
   const member = presentMember(body, name)
   if (member === undefined) return
   const cap = Number(body.value(member))
-  // What no number can hold is refused as that, with every other such member.
+  // A later check refuses what no number can hold, here as in any other member.
   if (!Number.isFinite(cap) || (Number.isInteger(cap) && cap >= 1)) return
   throw invalidRequest(`'${name}' must be a whole number of at least 1.`, name, 'invalid_value')
 }

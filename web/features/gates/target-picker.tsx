@@ -37,7 +37,7 @@ export function TargetPicker({
   const listId = useId()
   const activeItem = useRef<HTMLDivElement>(null)
   const choices = isOpen ? toChoices(catalog.options, text) : []
-  // What was typed chooses its first match; with nothing typed, nothing is chosen yet.
+  // A typed text chooses its first match, an empty field nothing.
   const first = text.trim() === '' ? NONE : 0
   const current = Math.min(Math.max(active, first), choices.length - 1)
   const chosen = choices[current]

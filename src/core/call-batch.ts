@@ -3,12 +3,13 @@
  * they are and whose, and makes one into an object when it is asked for. Must not know any form.
  */
 import type { CallRecord } from './call.ts'
-import type { AccountId } from './ids.ts'
+import type { AccountId, CallId } from './ids.ts'
 
 export interface CallBatch {
   readonly length: number
   /** @param index from 0 up, less than `length`, here and below */
   accountOf(index: number): AccountId
+  idOf(index: number): CallId
   /** May cost a microsecond each time. */
   read(index: number): CallRecord
 }
@@ -27,6 +28,10 @@ export class CallList implements CallBatch {
 
   accountOf(index: number): AccountId {
     return this.read(index).accountId
+  }
+
+  idOf(index: number): CallId {
+    return this.read(index).id
   }
 
   read(index: number): CallRecord {
@@ -52,6 +57,10 @@ export class BatchPart implements CallBatch {
 
   accountOf(index: number): AccountId {
     return this.#batch.accountOf(this.#placeOf(index))
+  }
+
+  idOf(index: number): CallId {
+    return this.#batch.idOf(this.#placeOf(index))
   }
 
   read(index: number): CallRecord {

@@ -9,7 +9,7 @@ import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { anyCallRecord } from './any-call-record.fixture.ts'
 import { createCallRecord, recordsIn } from './call-record.fixture.ts'
 import { KeptLines, LineBatch, SpareBuffers } from './journal-lines.ts'
-import { toLineContent, toWholeRecord } from './record-line.ts'
+import { encodeRecordLine, toLineContent, toWholeRecord } from './record-line.ts'
 
 const textOf = (batch: LineBatch) => Buffer.from(batch.bytes).toString()
 const lineOf = (content: string) =>
@@ -80,6 +80,20 @@ test('segments that use the same memory one after another each read back what th
       }
     }),
     { numRuns: 30 },
+  )
+})
+
+test('lines of a file say what their calls are, and whose, whatever their texts hold', () => {
+  fc.assert(
+    fc.property(fc.array(anyCallRecord, { maxLength: 20 }), (records) => {
+      const whole = records.map(toWholeRecord)
+      const lines = new KeptLines(new SpareBuffers())
+      for (const record of whole)
+        lines.appendLine(Buffer.from(encodeRecordLine(record).slice(0, -1)))
+      expect(recordsIn(lines)).toEqual(whole)
+      const heads = whole.map((_, index) => [lines.idOf(index), lines.accountOf(index)])
+      expect(heads).toEqual(whole.map(({ id, accountId }) => [id, accountId]))
+    }),
   )
 })
 

@@ -4,14 +4,21 @@
  */
 import type { CallRecord } from '../core/call.ts'
 import type { CallBatch } from '../core/call-batch.ts'
-import type { AccountId } from '../core/ids.ts'
-import { LINE_FRAME_BYTES, readOwnLine, writeLine } from './record-line.ts'
+import type { AccountId, CallId } from '../core/ids.ts'
+import {
+  accountOfOwnLine,
+  idOfOwnLine,
+  LINE_FRAME_BYTES,
+  readOwnLine,
+  writeLine,
+} from './record-line.ts'
 
 const INITIAL_BYTES = 64 * 1024
 /** A buffer that one crowded turn made bigger than this is let go after it. */
 const KEPT_BYTES = 1024 * 1024
 /** The most bytes that UTF-8 needs for one UTF-16 unit. */
 const BYTES_PER_UNIT = 3
+const NEWLINE = 10
 
 /** The lines of one event-loop turn, in one buffer that is used again. */
 export class LineBatch {
@@ -92,6 +99,7 @@ export class KeptLines implements CallBatch {
   #buffer: Buffer | undefined
   /** Of each line, behind its newline. */
   readonly #ends: number[] = []
+  /** Of the lines of turns: those of a file say it themselves. */
   readonly #accounts: AccountId[] = []
 
   constructor(spare: SpareBuffers) {
@@ -113,23 +121,42 @@ export class KeptLines implements CallBatch {
     for (const accountId of lines.accounts) this.#accounts.push(accountId)
   }
 
+  /** @param line of a file, without its newline, which has its checksum */
+  appendLine(line: Uint8Array): void {
+    const begin = this.#ends.at(-1) ?? 0
+    const end = begin + line.length + 1
+    const buffer = this.#withRoom(begin, line.length + 1)
+    buffer.set(line, begin)
+    buffer[end - 1] = NEWLINE
+    this.#ends.push(end)
+  }
+
+  /** @throws UnreadableLine, as below */
   accountOf(index: number): AccountId {
-    const accountId = this.#accounts[index]
-    if (accountId === undefined) throw new RangeError(`There is no line ${index}.`)
-    return accountId
+    const known = this.#accounts[index]
+    if (known !== undefined) return known
+    return accountOfOwnLine(this.#held(), this.#ends[index - 1] ?? 0, this.#endOf(index))
+  }
+
+  idOf(index: number): CallId {
+    return idOfOwnLine(this.#held(), this.#ends[index - 1] ?? 0, this.#endOf(index))
   }
 
   /** @throws UnreadableLine */
   read(index: number): CallRecord {
-    const end = this.#ends[index]
-    if (end === undefined) throw new RangeError(`There is no line ${index}.`)
-    return readOwnLine(this.#held(), this.#ends[index - 1] ?? 0, end)
+    return readOwnLine(this.#held(), this.#ends[index - 1] ?? 0, this.#endOf(index))
   }
 
   /** They are needed no longer. Their memory is used again, so that nothing can be read from now. */
   letGo(): void {
     this.#spare.giveBack(this.#held())
     this.#buffer = undefined
+  }
+
+  #endOf(index: number): number {
+    const end = this.#ends[index]
+    if (end === undefined) throw new RangeError(`There is no line ${index}.`)
+    return end
   }
 
   #held(): Buffer {

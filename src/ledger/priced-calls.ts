@@ -4,7 +4,7 @@
  */
 import type { CallRecord } from '../core/call.ts'
 import type { CallBatch } from '../core/call-batch.ts'
-import type { AccountId } from '../core/ids.ts'
+import type { AccountId, CallId } from '../core/ids.ts'
 import type { PriceBook } from './price-book.ts'
 
 /**
@@ -35,6 +35,10 @@ export class PricedCalls implements CallBatch {
 
   accountOf(index: number): AccountId {
     return this.#calls.accountOf(index)
+  }
+
+  idOf(index: number): CallId {
+    return this.#calls.idOf(index)
   }
 
   read(index: number): CallRecord {

@@ -8,6 +8,7 @@
  * (core/call-columns.ts).
  */
 import type { CallRecord } from '../core/call.ts'
+import type { AccountId, CallId } from '../core/ids.ts'
 import { isCount } from '../core/usage.ts'
 import {
   isWhole,
@@ -32,6 +33,8 @@ const CHECKSUM_CHARS = 8
 const HEXADECIMAL = new TextEncoder().encode('0123456789abcdef')
 const SPACE = 32
 const NEWLINE = 10
+const QUOTE = 34
+const BACKSLASH = 92
 /** What a line has beside its content. */
 export const LINE_FRAME_BYTES = CHECKSUM_CHARS + 2
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -75,10 +78,17 @@ export function encodeRecordLine(call: CallRecord): string {
  * whole, and of a format that only a later version of the gateway can read.
  */
 export function decodeRecordLine(line: Uint8Array): CallRecord | 'newer' | undefined {
-  const json = line.subarray(CHECKSUM_CHARS + 1)
+  if (!hasItsChecksum(line)) return undefined
   try {
-    if (readChecksum(line) !== Bun.hash.crc32(json)) return undefined
-    const members: unknown = JSON.parse(decoder.decode(json))
+    return parseContent(decoder.decode(line.subarray(CHECKSUM_CHARS + 1)))
+  } catch {
+    return undefined
+  }
+}
+
+function parseContent(content: string): CallRecord | 'newer' | undefined {
+  try {
+    const members: unknown = JSON.parse(content)
     if (!Array.isArray(members)) return undefined
     return isCount(members[0]) && members[0] > LINE_VERSION ? 'newer' : toCallRecord(members)
   } catch {
@@ -86,19 +96,40 @@ export function decodeRecordLine(line: Uint8Array): CallRecord | 'newer' | undef
   }
 }
 
+/** Of a line without its newline: nothing of it was changed since it was written. */
+export function hasItsChecksum(line: Uint8Array): boolean {
+  return readChecksum(line) === Bun.hash.crc32(line.subarray(CHECKSUM_CHARS + 1))
+}
+
 /**
- * Reads a line that has not left this process's memory, and so needs no look at its checksum.
+ * Reads a line of which it is known that it is as it was written: it has not left this process's
+ * memory since, or since its checksum was looked at.
  * @param end behind its newline
+ * @throws UnreadableLine
  */
 export function readOwnLine(lines: Buffer, begin: number, end: number): CallRecord {
-  const content = lines.toString('utf8', begin + CHECKSUM_CHARS + 1, end - 1)
-  const members: unknown = JSON.parse(content)
-  const record = Array.isArray(members) ? toCallRecord(members) : undefined
-  if (record === undefined) throw new UnreadableLine()
+  const record = parseContent(lines.toString('utf8', begin + CHECKSUM_CHARS + 1, end - 1))
+  if (record === undefined || record === 'newer') throw new UnreadableLine()
   return record
 }
 
-/** Of a line that this process wrote, which its own reader does not take. */
+/** The id of such a line's call, which is its first text in each version. */
+export function idOfOwnLine(lines: Buffer, begin: number, end: number): CallId {
+  const from = lines.indexOf(QUOTE, begin) + 1
+  const id = lines.toString('utf8', from, lines.indexOf(QUOTE, from))
+  return id.includes('\\') ? readOwnLine(lines, begin, end).id : (id as CallId)
+}
+
+/** The account of such a line's call, which is its second text in each version. */
+export function accountOfOwnLine(lines: Buffer, begin: number, end: number): AccountId {
+  const idEnd = lines.indexOf(QUOTE, lines.indexOf(QUOTE, begin) + 1)
+  const from = lines.indexOf(QUOTE, idEnd + 1) + 1
+  const account = lines.toString('utf8', from, lines.indexOf(QUOTE, from))
+  const isPlain = lines[idEnd - 1] !== BACKSLASH && !account.includes('\\')
+  return isPlain ? (account as AccountId) : readOwnLine(lines, begin, end).accountId
+}
+
+/** Of a line that is as it was written, which the reader of this version does not take. */
 export class UnreadableLine extends Error {}
 
 /**

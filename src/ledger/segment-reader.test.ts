@@ -4,11 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CallRecord } from '../core/call.ts'
-import { createCallRecord } from './call-record.fixture.ts'
+import { createCallRecord, recordsIn } from './call-record.fixture.ts'
 import { encodeRecordLine } from './record-line.ts'
 import { SegmentReader } from './segment-reader.ts'
 
 const PART_BYTES = 16 * 1024
+const NO_DAMAGE = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 
 let folder = ''
 beforeEach(() => {
@@ -35,5 +36,11 @@ test.each([
   const read: CallRecord[] = []
   for await (const part of reader.records()) read.push(...part)
   expect(read).toEqual(records)
-  expect(reader.damage).toEqual({ damagedLines: 0, tornEnd: false, newerLines: 0 })
+  expect(reader.damage).toEqual(NO_DAMAGE)
+
+  const batches: CallRecord[][] = []
+  const options = { most: 2, isEachRead: false, between: () => Promise.resolve() }
+  for await (const batch of reader.batches(options)) batches.push(recordsIn(batch))
+  expect(batches).toEqual([records.slice(0, 2), records.slice(2)])
+  expect(reader.damage).toEqual(NO_DAMAGE)
 })

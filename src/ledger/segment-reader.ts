@@ -5,7 +5,8 @@
 import { open } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallRecord } from '../core/call.ts'
-import { decodeRecordLine } from './record-line.ts'
+import { KeptLines, SpareBuffers } from './journal-lines.ts'
+import { decodeRecordLine, hasItsChecksum } from './record-line.ts'
 
 const CHUNK_BYTES = 128 * 1024
 /**
@@ -32,11 +33,21 @@ export interface Damage {
   readonly newerLines: number
 }
 
+export interface BatchOptions {
+  /** Lines of a batch. */
+  readonly most: number
+  readonly isEachRead: boolean
+  /** Awaited between two parts. */
+  readonly between: () => Promise<unknown>
+}
+
 export class SegmentReader {
   readonly #path: string
   #damagedLines = 0
   #tornEnd = false
   #newerLines = 0
+  /** What comes now is not ended by a newline. */
+  #isAtEnd = false
 
   constructor(path: string) {
     this.#path = path
@@ -59,9 +70,47 @@ export class SegmentReader {
   async *records(
     between: () => Promise<unknown> = nextTurn,
   ): AsyncGenerator<readonly CallRecord[]> {
+    for await (const lines of this.#parts(between)) {
+      const records: CallRecord[] = []
+      for (const line of lines) {
+        const record = this.#decode(line)
+        if (record !== undefined) records.push(record)
+      }
+      yield records
+    }
+  }
+
+  /**
+   * The same as bytes, batch by batch, each the caller's to let go. A line that has its checksum
+   * and is no call all the same is found when it is read, unless each of them is looked at.
+   * @throws the file system's error
+   */
+  async *batches({ most, isEachRead, between }: BatchOptions): AsyncGenerator<KeptLines> {
+    const spare = new SpareBuffers()
+    let batch = new KeptLines(spare)
+    for await (const lines of this.#parts(between)) {
+      for (const line of lines) {
+        if (isEachRead) {
+          if (this.#decode(line) === undefined) continue
+        } else if (!hasItsChecksum(line)) {
+          this.#noteDamage()
+          continue
+        }
+        batch.appendLine(line)
+        if (batch.length < most) continue
+        yield batch
+        batch = new KeptLines(spare)
+      }
+    }
+    if (batch.length > 0) yield batch
+  }
+
+  /** Lines without their newlines, none of them empty, in memory that the next part uses again. */
+  async *#parts(between: () => Promise<unknown>): AsyncGenerator<readonly Uint8Array[]> {
     this.#damagedLines = 0
     this.#tornEnd = false
     this.#newerLines = 0
+    this.#isAtEnd = false
     const file = await open(this.#path, 'r')
     try {
       const chunk = new Uint8Array(CHUNK_BYTES)
@@ -76,15 +125,17 @@ export class SegmentReader {
         for (let begin = 0; begin < bytesRead; begin += PART_BYTES) {
           if (begin > 0) await between()
           const part = chunk.subarray(begin, Math.min(begin + PART_BYTES, bytesRead))
-          const records: CallRecord[] = []
-          rest = this.#takeLines(rest, part, records)
-          yield records
+          const lines: Uint8Array[] = []
+          rest = this.#takeLines(rest, part, lines)
+          yield lines
         }
       }
       // It began with a line's end: a power cut has taken what the operating system had not written
       // yet.
-      if (isEmpty) this.#damagedLines += 1
-      if (rest !== undefined && rest.length > 0) yield this.#takeEnd(rest)
+      if (isEmpty) this.#noteDamage()
+      // The write may have been cut exactly before the newline: such a record is whole.
+      this.#isAtEnd = true
+      if (rest !== undefined && rest.length > 0) yield [rest]
     } finally {
       await file.close()
     }
@@ -94,39 +145,38 @@ export class SegmentReader {
   #takeLines(
     rest: Uint8Array | undefined,
     part: Uint8Array,
-    records: CallRecord[],
+    lines: Uint8Array[],
   ): Uint8Array | undefined {
     let left = rest
     let start = 0
     for (;;) {
       const end = part.indexOf(NEWLINE, start)
       if (end < 0) break
-      if (left !== undefined) this.#take(join(left, part.subarray(start, end)), records)
+      if (left !== undefined) {
+        const line = join(left, part.subarray(start, end))
+        if (line.length > 0) lines.push(line)
+      }
       left = NOTHING
       start = end + 1
     }
     if (left === undefined) return undefined
     left = join(left, part.slice(start))
     if (left.length <= MAX_LINE_BYTES) return left
-    this.#damagedLines += 1
+    this.#noteDamage()
     return undefined
   }
 
-  #take(line: Uint8Array, records: CallRecord[]): void {
-    if (line.length === 0) return
+  #decode(line: Uint8Array): CallRecord | undefined {
     const record = decodeRecordLine(line)
-    if (record === undefined) this.#damagedLines += 1
+    if (record === undefined) this.#noteDamage()
     else if (record === 'newer') this.#newerLines += 1
-    else records.push(record)
+    else return record
+    return undefined
   }
 
-  /** The write may have been cut exactly before the newline: such a record is whole. */
-  #takeEnd(line: Uint8Array): readonly CallRecord[] {
-    const records: CallRecord[] = []
-    const damagedBefore = this.#damagedLines
-    this.#take(line, records)
-    this.#tornEnd = this.#damagedLines > damagedBefore
-    return records
+  #noteDamage(): void {
+    this.#damagedLines += 1
+    this.#tornEnd = this.#isAtEnd
   }
 }
 

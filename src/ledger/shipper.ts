@@ -6,8 +6,7 @@
 
 import { statSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { CallRecord } from '../core/call.ts'
-import { BatchPart, type CallBatch, CallList } from '../core/call-batch.ts'
+import { BatchPart, type CallBatch } from '../core/call-batch.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import { LoopTurns } from '../core/loop-turns.ts'
 import { backoffMs } from '../core/retry-delay.ts'
@@ -27,11 +26,6 @@ const UNHURRIED_BYTES = 1024 * 1024
 const UNHURRIED_PAUSE_MS = 1
 
 const BATCH_RECORDS = 4_096
-/**
- * Of a file: its records are objects until they are committed. Batches of the whole size grew old,
- * and calls waited twice as often for a collection of everything.
- */
-const FILE_RECORDS_BESIDE_CALLS = 2_048
 
 const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 
@@ -57,6 +51,12 @@ export interface ShipperOptions {
 
 /** Calls go on while it is awaited. */
 export type Between = () => Promise<unknown>
+
+interface ReadOptions {
+  readonly between: Between
+  /** A line that is no call is passed over, and counted. */
+  readonly isEachRead: boolean
+}
 
 /** @param between awaited between its steps */
 export type InsertMany = (records: CallBatch, between: Between) => Promise<void>
@@ -235,43 +235,40 @@ export class Shipper {
       }
       return true
     } catch (error) {
-      if (error instanceof StoreFailure && error.cause instanceof UnreadableLine) return false
+      if (isUnreadable(error)) return false
       throw error
     }
   }
 
-  /** @param between of what reads the file and of what inserts meanwhile: they rest together */
   async #shipFile({ path }: ClosedSegment, between: Between): Promise<Damage> {
+    try {
+      return await this.#shipLines(path, { between, isEachRead: false })
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      // Each line is looked at before it is inserted: nothing but damage is worth that.
+      return await this.#shipLines(path, { between, isEachRead: true })
+    }
+  }
+
+  /** @param between of what reads the file and of what inserts meanwhile: they rest together */
+  async #shipLines(path: string, { between, isEachRead }: ReadOptions): Promise<Damage> {
     const reader = new SegmentReader(path)
-    let batch: CallRecord[] = []
     // The next batch is read meanwhile, for a server of Postgres works by itself, unless calls are
     // served that need the core; one is inserted at a time.
     let inserting: Promise<void> = Promise.resolve()
     try {
-      for await (const records of reader.records(between)) {
-        const most = this.#mostOfFile()
-        for (const record of records) {
-          batch.push(record)
-          if (batch.length < most) continue
-          await inserting
-          inserting = this.#insert(new CallList(batch), between)
-          // Heard of with the next one, or at the end.
-          inserting.catch(() => {})
-          if (callsUnderWay.areServed()) await inserting
-          batch = []
-        }
+      const most = this.#batchRecords
+      for await (const lines of reader.batches({ most, isEachRead, between })) {
+        await inserting
+        inserting = this.#insert(lines, between).then(() => lines.letGo())
+        // Heard of with the next one, or at the end.
+        inserting.catch(() => {})
+        if (callsUnderWay.areServed()) await inserting
       }
     } finally {
       await inserting
     }
-    if (batch.length > 0) await this.#insert(new CallList(batch), between)
     return reader.damage
-  }
-
-  #mostOfFile(): number {
-    return callsUnderWay.areServed()
-      ? Math.min(this.#batchRecords, FILE_RECORDS_BESIDE_CALLS)
-      : this.#batchRecords
   }
 
   async #insert(batch: CallBatch, between: Between): Promise<void> {
@@ -288,6 +285,11 @@ class StoreFailure extends Error {
   constructor(cause: unknown) {
     super('The store refused a batch.', { cause })
   }
+}
+
+/** Told by the store, which reads lines as it inserts them. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof StoreFailure && error.cause instanceof UnreadableLine
 }
 
 function failStore(cause: unknown): never {

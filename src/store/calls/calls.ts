@@ -19,7 +19,7 @@ import { type CallFilter, type CallPage, type CallPageResult, findCallPage } fro
 import { CALL_COLUMN_TYPES, toRecord, toRow, toRowValues } from './call-rows.generated.ts'
 import { CommitSize } from './commit-size.ts'
 import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
-import { sortByAccount } from './sort-by-account.ts'
+import { sortByAccount, sortById } from './sort-by-account.ts'
 
 /** Rows of which it is asked which are new. */
 const ROWS_PER_STATEMENT = 64
@@ -68,8 +68,9 @@ export class CallTableStore {
       ? await sortByAccount(batch, between)
       : Array.from({ length: batch.length }, (_, index) => index)
     for (let start = 0; start < places.length; ) {
-      const part = new BatchPart(batch, places.slice(start, start + this.#commitRows()))
-      const some = isSqlite(this.#database) ? part : await readInOrder(part, between)
+      const ofCommit = places.slice(start, start + this.#commitRows())
+      if (!isSqlite(this.#database)) await sortById(batch, ofCommit, between)
+      const some = new BatchPart(batch, ofCommit)
       // Nearly always all of them are new. To ask which ones costs SQLite as much as an index, and to
       // leave out those that are not costs Postgres a quarter of the whole.
       if (!(await this.#insertNew(some, between))) await this.#insertMissing(some, between)
@@ -196,25 +197,6 @@ export class CallTableStore {
     await this.#relieve(step.deleted)
     return step
   }
-}
-
-/** Read before others get their turn: half a millisecond of the event loop. */
-const READ_PER_TURN = 512
-
-/**
- * Two nodes that store the same calls in one order wait for each other; in two orders neither would
- * ever go on.
- */
-async function readInOrder(
-  part: BatchPart,
-  between: () => Promise<unknown>,
-): Promise<readonly CallRecord[]> {
-  const records: CallRecord[] = []
-  for (let start = 0; start < part.length; start += READ_PER_TURN) {
-    records.push(...part.slice(start, start + READ_PER_TURN))
-    await between()
-  }
-  return records.sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 function toInsert(database: Kysely<Schema>, records: readonly CallRecord[]) {

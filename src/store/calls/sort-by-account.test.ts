@@ -46,6 +46,7 @@ describe.each(databases)('on $name', (kind) => {
     await store.calls.insertMany({
       length: list.length,
       accountOf: (index) => list.accountOf(index),
+      idOf: (index) => list.idOf(index),
       read(index) {
         read.push(index)
         return list.read(index)
@@ -94,5 +95,21 @@ describe.each(databases)('on $name', (kind) => {
     )
     const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0)
     expect(summed).toBe(Number(calls) * tokens)
+  })
+})
+
+describe.each(databases.filter(({ name }) => name === 'Postgres'))('nodes on one $name', (kind) => {
+  test('that store the same calls at once, in two orders, both end, and each call is there once', async () => {
+    const database = await kind.create()
+    const [one, other] = [await openStore(database.location), await openStore(database.location)]
+    try {
+      const records = recordsOf(3_000, 7)
+      const both = [one.calls.insertMany(records), other.calls.insertMany(records.toReversed())]
+      await Promise.all(both)
+      expect(await database.run('SELECT count(*) AS calls FROM calls')).toEqual([{ calls: 3_000 }])
+    } finally {
+      await Promise.all([one.close(), other.close()])
+      await database.remove()
+    }
   })
 })

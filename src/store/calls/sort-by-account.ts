@@ -3,7 +3,7 @@
  * begins with the account. Must not know a table.
  */
 import type { CallBatch } from '../../core/call-batch.ts'
-import type { AccountId } from '../../core/ids.ts'
+import type { AccountId, CallId } from '../../core/ids.ts'
 import { sortInTurns } from '../usage/usage-batches.ts'
 
 /** Looked at before others get their turn: a tenth of a millisecond. */
@@ -32,4 +32,25 @@ export async function sortByAccount(
   for (const accountId of await sortInTurns([...ofAccounts.keys()], between))
     for (const index of ofAccounts.get(accountId) ?? []) sorted.push(index)
   return sorted
+}
+
+/**
+ * Two nodes that store the same calls in one order wait for each other; in two orders neither would
+ * ever go on.
+ * @param places of one commit, indexes of the batch: sorted in place
+ */
+export async function sortById(
+  batch: CallBatch,
+  places: number[],
+  between: () => Promise<unknown>,
+): Promise<void> {
+  const ids = new Map<number, CallId>()
+  for (const place of places) {
+    ids.set(place, batch.idOf(place))
+    if (ids.size % CALLS_PER_TURN === 0) await between()
+  }
+  await between()
+  const idOf = (place: number) => ids.get(place) ?? ''
+  // Nearly sorted, for ids begin with the time.
+  places.sort((one, other) => (idOf(one) < idOf(other) ? -1 : 1))
 }

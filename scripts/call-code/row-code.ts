@@ -18,7 +18,6 @@ export const ROWS_PATH = 'src/store/calls/call-rows.generated.ts'
 /** A column of the table. */
 interface TableColumn {
   readonly name: string
-  readonly sql: 'text' | 'bigint'
   /** Its type in a row. */
   readonly type: string
   /** What is written of `record`. */
@@ -39,9 +38,9 @@ export function rowCode(columns: CallColumns): string {
     block(table.map(({ name, type }) => `${name}: ${type}`)),
     '}\n\n',
     '/** In the order of the values of `toRowValues`. */\n',
-    'export const CALL_COLUMN_TYPES = {\n',
-    block(table.map(({ name, sql }) => `${name}: '${sql}',`)),
-    "} as const satisfies Readonly<Record<keyof CallTable, 'text' | 'bigint'>>\n\n",
+    'export const CALL_COLUMNS = [\n',
+    block(table.map(({ name }) => `'${name}',`)),
+    '] as const satisfies readonly (keyof CallTable)[]\n\n',
     'export function toRow(record: CallRecord): CallTable {\n  return {\n',
     block(
       table.map(({ name, written }) => `${name}: ${written},`),
@@ -59,7 +58,7 @@ export function rowCode(columns: CallColumns): string {
     'export type CallValues = readonly [\n',
     block(table.map(({ name, type }) => `${name}: ${type},`)),
     ']\n\n',
-    '/** Of values in the order of `CALL_COLUMN_TYPES`. */\n',
+    '/** Of values in the order of `CALL_COLUMNS`. */\n',
     'export function toTableRow(values: CallValues): CallTable {\n  return {\n',
     block(
       table.map(({ name }, index) => `${name}: values[${index}],`),
@@ -83,14 +82,13 @@ function toTableColumns(column: NamedColumn): readonly TableColumn[] {
   const name = column.column
   if (column.type === 'attempts') {
     const written = `${value} === undefined ? null : encodeAttempts(${value})`
-    return [{ name, sql: 'text', type: 'string | null', written }]
+    return [{ name, type: 'string | null', written }]
   }
   if (column.type === 'choice')
-    return [{ name, sql: 'text', type: toUnion(column.values) + orNull, written: orNulled(column) }]
+    return [{ name, type: toUnion(column.values) + orNull, written: orNulled(column) }]
   const { held, brand } = PLAIN_TYPES[column.type]
   const inRow = held === 'string' ? (brand ?? 'string') : 'number'
-  const sql = held === 'string' ? 'text' : 'bigint'
-  return [{ name, sql, type: inRow + orNull, written: orNulled(column) }]
+  return [{ name, type: inRow + orNull, written: orNulled(column) }]
 }
 
 function toPartColumn(value: string, part: ReturnType<typeof partsOf>[number]): TableColumn {
@@ -99,10 +97,10 @@ function toPartColumn(value: string, part: ReturnType<typeof partsOf>[number]): 
   if (part.type !== 'choice') {
     const isText = part.type === 'text'
     const type = isText ? 'string | null' : 'number | null'
-    return { name, sql: isText ? 'text' : 'bigint', type, written: `${read} ?? null` }
+    return { name, type, written: `${read} ?? null` }
   }
   const absent = toLiteral(part.values?.at(-1))
-  return { name, sql: 'text', type: toUnion(part.values), written: `${read} ?? ${absent}` }
+  return { name, type: toUnion(part.values), written: `${read} ?? ${absent}` }
 }
 
 /** Truth values are 0 and 1, times are whole. */

@@ -35,34 +35,34 @@ export interface CallTable {
 }
 
 /** In the order of the values of `toRowValues`. */
-export const CALL_COLUMN_TYPES = {
-  id: 'text',
-  account_id: 'text',
-  key_id: 'text',
-  gate_id: 'text',
-  sent_gate_id: 'text',
-  dialect: 'text',
-  stream: 'bigint',
-  target: 'text',
-  attempts: 'bigint',
-  outcome: 'text',
-  status: 'bigint',
-  error_kind: 'text',
-  started_at: 'bigint',
-  first_byte_ms: 'bigint',
-  duration_ms: 'bigint',
-  input_tokens: 'bigint',
-  output_tokens: 'bigint',
-  cached_input_tokens: 'bigint',
-  cache_write_tokens: 'bigint',
-  reasoning_tokens: 'bigint',
-  credential: 'text',
-  cost_micro_usd: 'bigint',
-  cost_status: 'text',
-  price_source: 'text',
-  refusals: 'bigint',
-  attempt_details: 'text',
-} as const satisfies Readonly<Record<keyof CallTable, 'text' | 'bigint'>>
+export const CALL_COLUMNS = [
+  'id',
+  'account_id',
+  'key_id',
+  'gate_id',
+  'sent_gate_id',
+  'dialect',
+  'stream',
+  'target',
+  'attempts',
+  'outcome',
+  'status',
+  'error_kind',
+  'started_at',
+  'first_byte_ms',
+  'duration_ms',
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'reasoning_tokens',
+  'credential',
+  'cost_micro_usd',
+  'cost_status',
+  'price_source',
+  'refusals',
+  'attempt_details',
+] as const satisfies readonly (keyof CallTable)[]
 
 export function toRow(record: CallRecord): CallTable {
   return {
@@ -157,7 +157,7 @@ export type CallValues = readonly [
   attempt_details: string | null,
 ]
 
-/** Of values in the order of `CALL_COLUMN_TYPES`. */
+/** Of values in the order of `CALL_COLUMNS`. */
 export function toTableRow(values: CallValues): CallTable {
   return {
     id: values[0],

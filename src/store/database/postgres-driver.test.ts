@@ -9,7 +9,9 @@ import { pollUntil } from '../../../test/support/poll-until.ts'
 import { testIf } from '../../../test/support/skip-unless.ts'
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts'
 import { Secret } from '../../core/secret.ts'
+import { DatabaseUnreachableError } from './database-unreachable-error.ts'
 import { openDatabase } from './open-database.ts'
+import { isDuplicate } from './sql-differences.ts'
 
 setDefaultTimeout(60_000)
 
@@ -51,6 +53,60 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     }
   })
 })
+
+describe.each(databases.filter(({ name }) => name === 'Postgres'))(
+  'rows copied, on $name',
+  (kind) => {
+    test('fail with what made them fail, leave nothing, and hold up nobody after them', async () => {
+      const { location, run, remove } = await kind.create()
+      const database = await openDatabase(location)
+      try {
+        let pid = 0
+        const copy = async (rows: () => AsyncGenerator<string>) =>
+          await database.transaction().execute(async (transaction) => {
+            const { rows: found } = await sql<{
+              pid: number
+            }>`select pg_backend_pid() as pid`.execute(transaction)
+            pid = found[0]?.pid ?? 0
+            const text = sql`COPY usage_notes (account_id, id, sums) FROM STDIN`.compile(
+              transaction,
+            )
+            await transaction.executeQuery({ ...text, parameters: [rows()] })
+          })
+        const noteOf = (id: string) => `acct_1\t${id}\tsums\n`
+        await copy(async function* () {
+          yield noteOf('one')
+          yield noteOf('two')
+        })
+        await expect(
+          copy(async function* () {
+            yield noteOf('three')
+            throw new RangeError('no more rows')
+          }),
+        ).rejects.toThrow(RangeError)
+        const twice = copy(async function* () {
+          yield noteOf('three')
+          yield noteOf('one')
+        })
+        expect(isDuplicate(await twice.catch((error: unknown) => error))).toBeTrue()
+        const cut = copy(async function* () {
+          yield noteOf('three')
+          await run(`select pg_terminate_backend(${pid})`)
+          for (let index = 0; index < 1_000; index += 1) {
+            yield noteOf(`more_${index}`)
+            await Bun.sleep(1)
+          }
+        })
+        await expect(cut).rejects.toBeInstanceOf(DatabaseUnreachableError)
+        const ids = await database.selectFrom('usage_notes').select('id').orderBy('id').execute()
+        expect(ids).toEqual([{ id: 'one' }, { id: 'two' }])
+      } finally {
+        await database.destroy()
+        await remove()
+      }
+    })
+  },
+)
 
 testIf(databases.length > 1, 'needs Postgres')(
   'a connection that is reset while a statement runs fails the statement, and the next one works',

@@ -2,6 +2,7 @@
  * Lets Kysely's Postgres dialect behave as SQLite does: the same values come back, text is compared
  * alike. Knows no table.
  */
+import { pipeline } from 'node:stream/promises'
 import {
   type DatabaseConnection,
   type DataTypeNode,
@@ -17,6 +18,7 @@ import {
   type QueryCompiler,
 } from 'kysely'
 import pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
 import { ConnectionGate } from './connection-gate.ts'
 import { DatabaseUnreachableError } from './database-unreachable-error.ts'
 import {
@@ -183,7 +185,9 @@ class Connection implements PostgresPoolClient {
 
   async #run(text: string, parameters: readonly unknown[]): Promise<pg.QueryResult> {
     if (this.#isLost) throw new Error('The connection to Postgres was given up.')
+    const [rows] = parameters
     try {
+      if (isRowTexts(rows)) return await this.#copy(text, rows)
       return await this.#client.query(text, [...parameters])
     } catch (error) {
       const isEnded = isLast(error)
@@ -193,11 +197,22 @@ class Connection implements PostgresPoolClient {
     }
   }
 
+  async #copy(text: string, rows: AsyncIterable<string>): Promise<pg.QueryResult> {
+    const copy = this.#client.query(copyFrom(text))
+    await pipeline(rows, copy)
+    return { command: 'COPY', rowCount: copy.rowCount, rows: [], oid: 0, fields: [] }
+  }
+
   release(): void {
     // A question may still be answered, to the next asker; or the server's end of it is on
     // its way.
     this.#client.release(this.#isLost)
   }
+}
+
+/** What stands in the place of parameters where a statement copies rows from this process. */
+function isRowTexts(parameter: unknown): parameter is AsyncIterable<string> {
+  return typeof parameter === 'object' && parameter !== null && Symbol.asyncIterator in parameter
 }
 
 /** The same as in Kysely. */

@@ -39,7 +39,7 @@ export class UsageBacklog {
   readonly #due = new Set<AccountId>()
   readonly #insert = new BulkInsert<AccountRows>({
     table: 'usage_notes',
-    columns: { account_id: 'text', id: 'text', sums: 'text' },
+    columns: ['account_id', 'id', 'sums'],
     toValues: ([accountId, rows]) => [accountId, crypto.randomUUID(), encodeRows(rows)],
   })
 

@@ -12,15 +12,20 @@ const WORK_MS = 0.5
 const REST_MS = 1
 
 export class LoopTurns {
+  readonly #restMs: number
   #sinceRestMs = 0
   #beganAt = performance.now()
+
+  constructor(restMs = REST_MS) {
+    this.#restMs = restMs
+  }
 
   /** Awaited between two steps. */
   async next(): Promise<void> {
     const now = performance.now()
     this.#sinceRestMs += now - this.#beganAt
     if (this.#sinceRestMs >= WORK_MS && callsUnderWay.areServed(now)) {
-      await Bun.sleep(REST_MS)
+      await Bun.sleep(this.#restMs)
       this.#sinceRestMs = 0
     } else await nextTurn()
     this.begin()

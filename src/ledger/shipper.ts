@@ -27,6 +27,12 @@ const UNHURRIED_PAUSE_MS = 1
 
 const BATCH_RECORDS = 4_096
 
+/**
+ * Beside calls, of a file whose records nobody waits for: what it leaves for the collector, which
+ * calls do wait for, is spread over more time.
+ */
+const REST_MS = 2
+
 const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 
 export interface ShipperOptions {
@@ -215,7 +221,7 @@ export class Shipper {
   async #shipSegment(segment: ClosedSegment): Promise<Damage> {
     const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES
     const kept = this.#journal.closed.recordsOf(segment)
-    const turns = new LoopTurns()
+    const turns = new LoopTurns(REST_MS)
     const isShipped =
       kept !== undefined && (await this.#shipKept(kept, isHurried ? nextTurn : pause))
     const damage = isShipped

@@ -53,3 +53,10 @@ test('no link in a document leads nowhere', () => {
   )
   expect(broken).toEqual([])
 })
+
+test('each decision record is in the list of them', () => {
+  const records = [...new Bun.Glob('[0-9]*.md').scanSync({ cwd: join(HOUSE, 'docs/decisions') })]
+  expect(records.length).toBeGreaterThan(30)
+  const list = readFileSync(join(HOUSE, 'docs/decisions/README.md'), 'utf8')
+  expect(records.filter((record) => !list.includes(`(${record})`))).toEqual([])
+})

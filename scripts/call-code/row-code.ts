@@ -38,7 +38,7 @@ export function rowCode(columns: CallColumns): string {
     block(table.map(({ name, type }) => `${name}: ${type}`)),
     '}\n\n',
     '/** In the order of the values of `toRowValues`. */\n',
-    'export const CALL_COLUMNS = [\n',
+    'export const CALL_COLUMN_NAMES = [\n',
     block(table.map(({ name }) => `'${name}',`)),
     '] as const satisfies readonly (keyof CallTable)[]\n\n',
     'export function toRow(record: CallRecord): CallTable {\n  return {\n',
@@ -58,7 +58,7 @@ export function rowCode(columns: CallColumns): string {
     'export type CallValues = readonly [\n',
     block(table.map(({ name, type }) => `${name}: ${type},`)),
     ']\n\n',
-    '/** Of values in the order of `CALL_COLUMNS`. */\n',
+    '/** Of values in the order of `CALL_COLUMN_NAMES`. */\n',
     'export function toTableRow(values: CallValues): CallTable {\n  return {\n',
     block(
       table.map(({ name }, index) => `${name}: values[${index}],`),

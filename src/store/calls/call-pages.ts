@@ -9,7 +9,7 @@ import type { CallOutcome, CallRecord } from '../../core/call.ts'
 import type { AccountId, CallId } from '../../core/ids.ts'
 import { isSqlite, rowsAsJson } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
-import { CALL_COLUMNS, type CallValues, toRecord, toTableRow } from './call-rows.generated.ts'
+import { CALL_COLUMN_NAMES, type CallValues, toRecord, toTableRow } from './call-rows.generated.ts'
 
 /** Calls looked at for one page: some fifty milliseconds of SQLite, a step at a time. */
 const MAX_ROWS = 100_000
@@ -25,7 +25,7 @@ const STEP_OF_SQLITE = 4_000
 /** A server's work holds up nobody here. The second step is twice as long, and so on. */
 const FIRST_STEP_OF_POSTGRES = 10_000
 
-const PAGE_AS_JSON = rowsAsJson('page', CALL_COLUMNS).as('rows')
+const PAGE_AS_JSON = rowsAsJson('page', CALL_COLUMN_NAMES).as('rows')
 
 export interface CallFilter {
   /** Milliseconds since the Unix epoch; this one included. */

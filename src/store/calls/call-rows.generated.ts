@@ -35,7 +35,7 @@ export interface CallTable {
 }
 
 /** In the order of the values of `toRowValues`. */
-export const CALL_COLUMNS = [
+export const CALL_COLUMN_NAMES = [
   'id',
   'account_id',
   'key_id',
@@ -157,7 +157,7 @@ export type CallValues = readonly [
   attempt_details: string | null,
 ]
 
-/** Of values in the order of `CALL_COLUMNS`. */
+/** Of values in the order of `CALL_COLUMN_NAMES`. */
 export function toTableRow(values: CallValues): CallTable {
   return {
     id: values[0],

@@ -16,7 +16,7 @@ import { addRefused, RefusedSums } from '../usage/refused-calls.ts'
 import { CallSums, sumCorrections } from '../usage/sum-calls.ts'
 import type { UsageBacklog } from '../usage/usage-backlog.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
-import { CALL_COLUMNS, toRecord, toRow, toRowValues } from './call-rows.generated.ts'
+import { CALL_COLUMN_NAMES, toRecord, toRow, toRowValues } from './call-rows.generated.ts'
 import { CommitSize } from './commit-size.ts'
 import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
 import { sortByAccount, sortById } from './sort-by-account.ts'
@@ -32,7 +32,7 @@ export class CallTableStore {
   readonly #backlog: UsageBacklog
   readonly #insert = new BulkInsert<CallRecord>({
     table: 'calls',
-    columns: CALL_COLUMNS,
+    columns: CALL_COLUMN_NAMES,
     toValues: toRowValues,
   })
   readonly #commitSize = new CommitSize()

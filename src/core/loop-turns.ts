@@ -16,6 +16,7 @@ export class LoopTurns {
   #sinceRestMs = 0
   #beganAt = performance.now()
 
+  /** @param restMs 0: others have their turn, and no more than that */
   constructor(restMs = REST_MS) {
     this.#restMs = restMs
   }
@@ -24,7 +25,8 @@ export class LoopTurns {
   async next(): Promise<void> {
     const now = performance.now()
     this.#sinceRestMs += now - this.#beganAt
-    if (this.#sinceRestMs >= WORK_MS && callsUnderWay.areServed(now)) {
+    const isRestDue = this.#sinceRestMs >= WORK_MS && this.#restMs > 0
+    if (isRestDue && callsUnderWay.areServed(now)) {
       await Bun.sleep(this.#restMs)
       this.#sinceRestMs = 0
     } else await nextTurn()

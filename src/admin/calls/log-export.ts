@@ -5,10 +5,12 @@
 import { createRoute } from '@hono/zod-openapi'
 import { toCsv } from '../../contract/csv.ts'
 import { exportQuery, type LogBody } from '../../contract/logs.ts'
+import { systemClock } from '../../core/clock.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import { StreamedAnswer, sendEach } from '../../gateway/relay/streamed-answer.ts'
 import type { CallFilter, CallPosition } from '../../store/calls/call-pages.ts'
+import { authenticateCaller } from '../authenticate-caller.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -23,6 +25,8 @@ import { toFilter } from './log-body.ts'
  * collector may be at work in the same turn.
  */
 const ROWS_PER_PAGE = 200
+/** A slow reader is at it for hours, and gets nothing more once its key or session is gone. */
+const ASK_AGAIN_WHO_MS = 1_000
 
 const exportRoute = createRoute({
   method: 'get',
@@ -31,7 +35,7 @@ const exportRoute = createRoute({
   summary: 'Download calls, newest first, as CSV or as JSON lines',
   description:
     'The filters are those of the list. It is sent as it is read: where reading fails ' +
-    'half-way, the connection breaks instead of ending.',
+    'half-way, or the key or session is gone by then, the connection breaks instead of ending.',
   tags: ['Logs'],
   request: { query: exportQuery },
   responses: {
@@ -61,11 +65,16 @@ const FORMATS = {
   },
 } as const
 
-export function bindLogExport(app: ControlPlaneApp, { calls }: ControlPlaneDependencies): void {
+export function bindLogExport(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
   app.openapi(exportRoute, (c) => {
     const { format, ...query } = c.req.valid('query')
     const { contentType, head, line } = FORMATS[format]
-    const pages = readPages(calls, callerOf(c.env).accountId, toFilter(query))
+    const { request } = c.env
+    const pages = readPages(dependencies.calls, {
+      accountId: callerOf(c.env).accountId,
+      filter: toFilter(query),
+      askAgainWho: () => authenticateCaller(dependencies, request),
+    })
     const file = encodePages(pages, { head: head(), line })
     const headers = {
       'content-type': contentType,
@@ -89,14 +98,25 @@ interface LogFile {
   readonly line: (log: LogBody) => string
 }
 
+interface Wanted {
+  readonly accountId: AccountId
+  readonly filter: CallFilter
+  /** @throws GatewayError (rejects) when nobody may read any more */
+  readonly askAgainWho: () => Promise<unknown>
+}
+
 async function* readPages(
   calls: ControlPlaneDependencies['calls'],
-  accountId: AccountId,
-  filter: CallFilter,
+  { accountId, filter, askAgainWho }: Wanted,
 ): AsyncGenerator<readonly LogBody[], undefined> {
   const turns = new LoopTurns()
   let before: CallPosition | undefined
+  let askedAtMs = systemClock.elapsed()
   for (;;) {
+    if (systemClock.elapsed() - askedAtMs >= ASK_AGAIN_WHO_MS) {
+      await askAgainWho()
+      askedAtMs = systemClock.elapsed()
+    }
     const page = await calls.findPage(accountId, filter, {
       limit: ROWS_PER_PAGE,
       ...(before === undefined ? {} : { before }),

@@ -4,6 +4,12 @@
  */
 import { refuse } from './refusals.ts'
 
+/**
+ * Any that a row has, and none, which comes before all others of its moment. The database is not
+ * asked for more: Postgres refuses a NUL in text.
+ */
+const ID = /^[\w.-]{0,100}$/
+
 /** A row's place in the order newest first. */
 export interface Position {
   /** Milliseconds since the Unix epoch. */
@@ -56,7 +62,8 @@ function parsePosition(cursor: string): Position | undefined {
     const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (!Array.isArray(parsed) || parsed.length !== 2) return undefined
     const [at, id]: readonly unknown[] = parsed
-    return Number.isSafeInteger(at) && typeof id === 'string' ? { at: Number(at), id } : undefined
+    if (typeof id !== 'string' || !ID.test(id)) return undefined
+    return Number.isSafeInteger(at) ? { at: Number(at), id } : undefined
   } catch {
     return undefined
   }

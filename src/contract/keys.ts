@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { listOf } from './lists.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { label } from './text.ts'
+import { LATEST_MS } from './usage-query.ts'
 
 const name = label({ min: 1, max: 120 }).meta({
   description: 'A label that tells keys apart.',
@@ -46,7 +47,10 @@ const createdKeyBody = z
   })
   .meta({ id: 'CreatedApiKey' })
 
-const expiresAt = z.iso.datetime({ offset: true }).nullable()
+const expiresAt = z.iso
+  .datetime({ offset: true })
+  .refine((text) => Date.parse(text) <= LATEST_MS, { error: 'must be before the year 10000' })
+  .nullable()
 
 export const createKeyBody = z
   .strictObject({

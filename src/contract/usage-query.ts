@@ -3,6 +3,9 @@ import { z } from 'zod'
 
 const TIME_PROBLEM = 'must be a time such as 2026-11-01T00:00:00Z, or a day such as 2026-11-01'
 
+/** The last moment whose year has four digits in UTC: later ones are written otherwise. */
+export const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
+
 /**
  * ISO 8601, with a zone; a day alone begins at midnight UTC. Becomes milliseconds since the Unix
  * epoch.
@@ -14,7 +17,7 @@ export const timeParameter = z
     abort: true,
   })
   .transform((text) => Date.parse(text))
-  .refine((time) => Number.isFinite(time) && time >= 0, { error: TIME_PROBLEM })
+  .refine((time) => time >= 0 && time <= LATEST_MS, { error: TIME_PROBLEM })
 
 /** A text that names are compared with: any that a name could be. */
 export const nameParameter = z

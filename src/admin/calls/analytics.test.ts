@@ -74,6 +74,20 @@ describe('analytics', () => {
       'interval',
     ],
     ['refused calls', 'GET /v1/analytics/refused', undefined, 200, '"data":[]'],
+    [
+      'the last hour of four digits',
+      'GET /v1/analytics?from=9999-12-31&to=9999-12-31T23:59:59Z',
+      undefined,
+      200,
+      '"to":"9999-12-31T23:00:00.000Z"',
+    ],
+    [
+      'a year of five digits in UTC',
+      'GET /v1/analytics?to=9999-12-31T23:59:59-01:00',
+      undefined,
+      400,
+      'to: must be a time',
+    ],
     ['the last 30 days', 'GET /v1/analytics', undefined, 200, '"data":[]'],
   ])
 

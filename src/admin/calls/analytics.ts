@@ -13,6 +13,7 @@ import {
   type UsageSumBody,
 } from '../../contract/analytics.ts'
 import { ERROR_KINDS } from '../../contract/error-kinds.ts'
+import { LATEST_MS } from '../../contract/usage-query.ts'
 import type { UsageSum } from '../../store/usage/step-sums.ts'
 import { DAY_MS, HOUR_MS } from '../../store/usage/usage-hours.ts'
 import { LATENCY_EDGES_MS } from '../../store/usage/usage-latencies.ts'
@@ -34,6 +35,7 @@ const DEFAULT_RANGE_MS = 30 * DAY_MS
  */
 const LONGEST_BY_HOUR_MS = 7 * DAY_MS + HOUR_MS
 const LONGEST_MS = 3_660 * DAY_MS
+const LATEST_HOUR_MS = Math.floor(LATEST_MS / HOUR_MS) * HOUR_MS
 
 const OLD_HOURS =
   'Where the operator limits how long sums by the hour are kept, an older range is of whole ' +
@@ -137,7 +139,7 @@ export function bindAnalytics(app: ControlPlaneApp, { usage }: ControlPlaneDepen
 /** @throws GatewayError invalid_request for what is no range, or too long a one */
 function toRange(asked: z.infer<typeof latencyQuery>): Omit<UsageQuery, 'groupBy'> {
   const { from, to, interval, gate, key, target } = asked
-  const toMs = Math.ceil((to ?? Date.now()) / HOUR_MS) * HOUR_MS
+  const toMs = Math.min(Math.ceil((to ?? Date.now()) / HOUR_MS) * HOUR_MS, LATEST_HOUR_MS)
   const fromMs = Math.floor((from ?? Math.max(0, toMs - DEFAULT_RANGE_MS)) / HOUR_MS) * HOUR_MS
   checkRange({ fromMs, toMs, isByHour: interval === 'hour' })
   return {

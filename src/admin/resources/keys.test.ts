@@ -136,6 +136,13 @@ describe('keys', () => {
       'expiresAt: ',
     ],
     [
+      'created with an end in a year of five digits',
+      'POST /v1/keys',
+      { name: 'x', expiresAt: '9999-12-31T23:59:59-01:00' },
+      400,
+      'expiresAt: must be before the year 10000',
+    ],
+    [
       'created with an end that is a number',
       'POST /v1/keys',
       { name: 'x', expiresAt: 1e15 },

@@ -32,6 +32,8 @@ export interface ControlPlane {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const CREATED = 201
+/** A body that took so long may come from somebody who may not send it any more. */
+const LATE_BODY_MS = 50
 /** Paths whose requests may come without a body. */
 const BODILESS_PATH = /^\/v1\/(?:(?:gates|webhooks)\/[^/]+\/test|owned-models\/[^/]+\/probe)$/
 /**
@@ -111,17 +113,12 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     if (!isServed) throw methodNotAllowed(methods)
     // Signing in by another site's request would make the visitor work in a stranger's account.
     if (isPublic) assertSameOrigin(request, dependencies.identity.publicOrigin)
-    const caller = isPublic ? undefined : await authenticate(request, clientAddress)
+    let caller = isPublic ? undefined : await authenticate(request, clientAddress)
     if (caller !== undefined) requestRates?.take(caller)
-    const bindings: ControlPlaneBindings = {
-      requestId,
-      request,
-      clientAddress,
-      ...(caller === undefined ? {} : { caller }),
-    }
-    noteActor(request, bindings.caller)
+    noteActor(request, caller)
     if (path.startsWith(SIGN_IN_PATH) && METHODS_WITH_BODY.has(request.method))
       dependencies.identity.beginRequest(clientAddress)
+    const beganAtMs = performance.now()
     // A call's body is the data plane's to read, within the data plane's limits.
     const checked =
       path === PLAYGROUND_PATH
@@ -130,6 +127,15 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
             mayBeAbsent: BODILESS_PATH.test(path),
             time: dependencies.bodyTime,
           })
+    // Else whoever keeps a request open makes a key of their own after theirs was deleted.
+    if (caller !== undefined && performance.now() - beganAtMs >= LATE_BODY_MS)
+      caller = await authenticate(request, clientAddress)
+    const bindings: ControlPlaneBindings = {
+      requestId,
+      request,
+      clientAddress,
+      ...(caller === undefined ? {} : { caller }),
+    }
     const origin = changeOriginOf(bindings, dependencies.keys)
     const { result: response, hasChanged } = await watchChanges(async () =>
       withOrigin(origin, () => app.fetch(checked, bindings)),

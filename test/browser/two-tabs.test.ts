@@ -81,6 +81,23 @@ describe('a gate that another tab has saved meanwhile', () => {
     })
   })
 
+  test('is shown as it is now, and a target that is being typed stays', async () => {
+    await createGate(gatehouse, 'searched', ['sandbox/echo'])
+    const page = await visit.context.newPage()
+    await page.goto('/dashboard/gates/searched')
+    const picker = page.getByRole('combobox', { name: 'Add a target' })
+    await picker.fill('sandbox/sl')
+    await ask('PATCH', '/v1/gates/searched', { description: 'Theirs' })
+    // What the page knows is old by now, and it looks again when it is seen again.
+    await page.clock.setFixedTime(Date.now() + 3_600_000)
+    await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))')
+    await untilItHolds(async () =>
+      expect(await page.getByLabel('Description').inputValue()).toBe('Theirs'),
+    )
+    expect(await picker.inputValue()).toBe('sandbox/sl')
+    await page.close()
+  })
+
   test('is overwritten on purpose, in what was typed alone', async () => {
     await createGate(gatehouse, 'over', ['sandbox/echo'])
     await follow(here, '/gates/over')

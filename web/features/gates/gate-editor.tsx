@@ -32,6 +32,8 @@ export function GateEditor({
   const form = useGateForm(toDraft(base))
   const changes = toChanges(base, form.draft)
   const isDirty = Object.keys(changes).length > 0
+  const { typedTarget } = form.draft
+  const isTyping = typedTarget.trim() !== ''
 
   const own = useOwnEdits<GateDraft>((mine) => form.reset({ ...form.draft, ...mine }))
   const begin = (fresh: Gate) => {
@@ -76,6 +78,7 @@ export function GateEditor({
   useEffect(() => {
     if (!wasChangedElsewhere || isDirty) return
     begin(gate)
+    if (isTyping) form.set('typedTarget', typedTarget)
   }, [wasChangedElsewhere])
 
   const submit = () => {
@@ -139,7 +142,7 @@ export function GateEditor({
           )}
         </div>
       )}
-      <LeaveGuard isDirty={isDirty || own.bringBack !== undefined} />
+      <LeaveGuard isDirty={isDirty || isTyping || own.bringBack !== undefined} />
     </Form>
   )
 }

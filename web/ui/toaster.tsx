@@ -2,7 +2,17 @@
 import { createRoot, type Root } from 'react-dom/client'
 import { toast as sonner, Toaster } from 'sonner'
 import { Sentence } from './sentence.tsx'
-import type { ToastOptions } from './toast.ts'
+
+interface ToastAction {
+  readonly label: string
+  readonly run: () => void
+}
+
+export interface ToastOptions {
+  readonly description?: string
+  readonly action?: ToastAction
+  readonly durationMs?: number
+}
 
 let root: Root | undefined
 

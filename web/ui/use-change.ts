@@ -8,7 +8,8 @@ import { ApiError } from '../api/api-error.ts'
 import type { OperationName } from '../api/ask.ts'
 import { refresh } from '../api/operation-query.ts'
 import { describeError } from './states.tsx'
-import { type ToastOptions, toast } from './toast.ts'
+import { toast } from './toast.ts'
+import type { ToastOptions } from './toaster.tsx'
 
 type Said = string | readonly [message: string, options: ToastOptions]
 

@@ -1,7 +1,7 @@
 /**
  * Checks that web/ keeps to the table in dashboard-layers.ts:
- * `bun scripts/check-dashboard-layers.ts`. A check of its own because dependency-cruiser's parser
- * takes no TSX.
+ * `bun scripts/check-dashboard-layers.ts`. A check of its own because features stand alone, which
+ * layers.mjs has no word for.
  */
 import { join } from 'node:path'
 import { dashboardLayerFaults } from './dashboard-layers.ts'

@@ -33,6 +33,13 @@ const FORMS = {
   'type-re-export': "export type { Path } from '../gateway/path.ts'\n",
   'for-its-effect': "import '../gateway/path.ts'\n",
   dynamic: "export const later = () => import('../gateway/path.ts')\n",
+  'dynamic-in-a-template': 'export const later = () => import(`../gateway/path.ts`)\n',
+  'type-of-a-module': "export type P = typeof import('../gateway/path.ts')\n",
+  'named-in-a-type': "export type P = import('../gateway/path.ts').Path\n",
+  required: "export const later = () => require('../gateway/path.ts')\n",
+  'required-by-name': "import path = require('../gateway/path.ts')\npath\n",
+  'of-nothing': "export {} from '../gateway/path.ts'\n",
+  'without-its-ending': "import { path } from '../gateway/path'\npath\n",
 }
 const FORM_FILES = Object.entries(FORMS).map(
   ([form, text]) => [`src/wire/${form}.ts`, text] as const,
@@ -42,6 +49,7 @@ const REFUSED = {
   ...Object.fromEntries(FORM_FILES),
   'src/wire/sampled.ts': "import { sample } from '../core/noun.test.ts'\nsample\n",
   'src/core/faked.ts': "import { fake } from '../../test/support/fake.ts'\nfake\n",
+  'src/wire/missing.ts': "import type { M } from '../gateway/missing.ts'\nexport type N = M\n",
   'src/joins.ts': 'export const joins = 1\n',
   'src/gateway/one.ts':
     "import { two } from './two.ts'\nimport { joins } from '../joins.ts'\nexport const one = () => [two, joins]\n",
@@ -53,14 +61,14 @@ const REFUSED = {
 /** One line each, with its reason on the next. */
 let faults: readonly string[]
 
-beforeAll(async () => {
+beforeAll(() => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-layers-test-'))
   try {
     for (const [path, text] of Object.entries({ ...ALLOWED, ...REFUSED })) {
       mkdirSync(dirname(join(folder, path)), { recursive: true })
       writeFileSync(join(folder, path), text)
     }
-    faults = (await checkLayers(folder, table, options)).faults
+    faults = checkLayers(folder, table, options).faults
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -90,6 +98,10 @@ describe('the layer check', () => {
     expect(faults.join('\n')).toContain('no-circular: ')
   })
 
+  test('names where an import leads to that nothing is at', () => {
+    expect(faults.join('\n')).toContain('layer-wire: src/wire/missing.ts -> src/gateway/missing.ts')
+  })
+
   test('refuses a folder that the table does not list and a file in no folder', () => {
     expect(faults.join('\n')).toContain('src/extra/ is not in layers.mjs')
     expect(faults.join('\n')).toContain('src/stray.ts is in no folder')
@@ -100,6 +112,7 @@ describe('the layer check', () => {
     expect(headlines.toSorted()).toEqual(
       [
         ...FORM_FILES.map(([path]) => `layer-wire: ${path} -> src/gateway/path.ts`),
+        'layer-wire: src/wire/missing.ts -> src/gateway/missing.ts',
         'layer-gateway: src/gateway/one.ts -> src/joins.ts',
         'no-circular: src/gateway/one.ts -> src/gateway/two.ts -> src/gateway/one.ts',
         'roots-are-not-imported: src/gateway/one.ts -> src/joins.ts',
@@ -111,11 +124,22 @@ describe('the layer check', () => {
     )
   })
 
+  test('says which file it could not parse', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-layers-test-'))
+    try {
+      mkdirSync(join(folder, 'src/core'), { recursive: true })
+      writeFileSync(join(folder, 'src/core/torn.ts'), "import { noun from './noun.ts'\n")
+      expect(() => checkLayers(folder, table, options)).toThrow('src/core/torn.ts cannot be parsed')
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
   test('fails when it has read nearly nothing', () => {
-    const cruised = { modules: [{ source: 'src/core/noun.ts' }], summary: { violations: [] } }
-    expect(toReport(cruised, table, { ...options, fewestModules: 10 }).faults.join('\n')).toContain(
+    const graph = new Map([['src/core/noun.ts', []]])
+    expect(toReport(graph, table, { ...options, fewestModules: 10 }).faults.join('\n')).toContain(
       'only 1 modules of src/ were read',
     )
-    expect(toReport(cruised, table, options).faults).toEqual([])
+    expect(toReport(graph, table, options).faults).toEqual([])
   })
 })

@@ -1,22 +1,26 @@
 /**
- * Checks that src/ keeps to layers.mjs: `bun scripts/check-layers.ts`. dependency-cruiser runs as a
- * process of its own because its parser for TypeScript works in Node.js only.
+ * Checks that src/ keeps to layers.mjs, and that no file of the house is in a circle of imports:
+ * `bun scripts/check-layers.ts`.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { IConfiguration, ICruiseOptions, ICruiseResult, IViolation } from 'dependency-cruiser'
+import { readFileSync, realpathSync } from 'node:fs'
+import { dirname, join, posix, relative } from 'node:path'
 import { layers, roots } from '../layers.mjs'
-import { type LayerTable, layerRules, layerTableFaults } from './layer-rules.ts'
+import {
+  type ImportGraph,
+  type LayerTable,
+  layerRules,
+  layerTableFaults,
+  layerViolations,
+} from './layer-rules.ts'
+import { readImports } from './read-imports.ts'
 
 const HOUSE = join(import.meta.dir, '..')
-/**
- * Fewer modules than this means that the parser or the folder is wrong, not that the code is clean.
- */
+const CODE = new Bun.Glob('{src,scripts,test,bench,web}/**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}')
+/** Fewer modules than this means that the folder is wrong, not that the code is clean. */
 const FEWEST_MODULES = 10
 
 export interface LayerReport {
-  readonly modulesCruised: number
+  readonly modulesRead: number
   /** One readable line each; empty when all is well. */
   readonly faults: readonly string[]
 }
@@ -27,88 +31,51 @@ export interface LayerOptions {
   readonly fewestModules?: number
 }
 
-/** What dependency-cruiser read and found, as far as it matters here. */
-export interface Cruised {
-  readonly modules: readonly { readonly source: string }[]
-  readonly summary: {
-    readonly violations: readonly Pick<IViolation, 'from' | 'to' | 'rule' | 'cycle'>[]
-  }
+/** @throws Error when a file cannot be parsed. */
+export function checkLayers(folder: string, table: LayerTable, options: LayerOptions): LayerReport {
+  return toReport(readGraph(folder), table, options)
 }
 
-/** @throws Error when dependency-cruiser itself fails. */
-export async function checkLayers(
-  folder: string,
+export function toReport(
+  graph: ImportGraph,
   table: LayerTable,
   options: LayerOptions,
-): Promise<LayerReport> {
-  const rules = layerRules(table, options.roots)
-  return toReport(
-    await runCruiser(folder, { forbidden: rules, options: cruiserOptions }),
-    table,
-    options,
-  )
-}
-
-export function toReport(cruised: Cruised, table: LayerTable, options: LayerOptions): LayerReport {
-  const rules = layerRules(table, options.roots)
-  const own = cruised.modules
-    .map((module) => module.source)
-    .filter((path) => path.startsWith('src/'))
-
+): LayerReport {
+  const own = [...graph.keys()].filter((path) => path.startsWith('src/'))
   const faults = layerTableFaults(table, options.roots, own)
-  for (const violation of cruised.summary.violations) {
-    const cycle = violation.cycle?.map((step) => step.name).join(' -> ')
-    const why =
-      rules.find((rule) => rule.name === violation.rule.name)?.comment ?? 'no reason is written'
-    faults.push(
-      `${violation.rule.name}: ${violation.from} -> ${cycle ?? violation.to}\n    because ${why}`,
-    )
-  }
+  for (const { name, way, comment } of layerViolations(graph, layerRules(table, options.roots)))
+    faults.push(`${name}: ${way.join(' -> ')}\n    because ${comment}`)
   const fewest = options.fewestModules ?? FEWEST_MODULES
-  if (own.length < fewest) {
-    faults.push(
-      `only ${own.length} modules of src/ were read (at least ${fewest} expected): is the parser (@swc/core) there?`,
-    )
+  if (own.length < fewest)
+    faults.push(`only ${own.length} modules of src/ were read (at least ${fewest} expected)`)
+  return { modulesRead: own.length, faults }
+}
+
+/** Paths are from `folder`. */
+function readGraph(folder: string): ImportGraph {
+  const house = realpathSync(folder)
+  const graph = new Map<string, readonly string[]>()
+  for (const file of [...CODE.scanSync({ cwd: house })].sort()) {
+    const targets = readImports(file, readFileSync(join(house, file), 'utf8'))
+      .map((specifier) => resolveImport(house, file, specifier))
+      .filter((target) => target !== undefined)
+    graph.set(file, [...new Set(targets)])
   }
-  return { modulesCruised: own.length, faults }
+  return graph
 }
 
-const cruiserOptions: ICruiseOptions = {
-  // TypeScript 7 has no API that dependency-cruiser can read: with it alone, nothing is cruised and
-  // all seems well.
-  parser: 'swc',
-  tsPreCompilationDeps: true,
-  doNotFollow: { path: 'node_modules' },
-  exclude: { path: '^(node_modules|test/fixtures|docs|data)/' },
-  enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'] },
-}
-
-async function runCruiser(folder: string, configuration: IConfiguration): Promise<ICruiseResult> {
-  const temporary = mkdtempSync(join(tmpdir(), 'gatehouse-layers-'))
+/** @returns undefined for a package; for a file that is not there, where it would be */
+function resolveImport(house: string, file: string, specifier: string): string | undefined {
   try {
-    const configurationPath = join(temporary, 'rules.json')
-    writeFileSync(configurationPath, JSON.stringify(configuration))
-    const folders = [
-      ...new Bun.Glob('{src,scripts,test}').scanSync({ cwd: folder, onlyFiles: false }),
-    ]
-    const program = join(HOUSE, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs')
-    const cruiser = Bun.spawn(
-      ['node', program, '--config', configurationPath, '--output-type', 'json', ...folders.sort()],
-      { cwd: folder, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
-    )
-    const [answer, complaint] = await Promise.all([cruiser.stdout.text(), cruiser.stderr.text()])
-    await cruiser.exited
-    if (!answer.startsWith('{'))
-      throw new Error(`dependency-cruiser gave no report:\n${complaint}${answer}`)
-    return JSON.parse(answer) as ICruiseResult
-  } finally {
-    rmSync(temporary, { recursive: true, force: true })
+    return relative(house, Bun.resolveSync(specifier, dirname(join(house, file))))
+  } catch {
+    return specifier.startsWith('.') ? posix.join(dirname(file), specifier) : undefined
   }
 }
 
 if (import.meta.main) {
-  const { modulesCruised, faults } = await checkLayers(HOUSE, layers, { roots })
+  const { modulesRead, faults } = checkLayers(HOUSE, layers, { roots })
   for (const fault of faults) console.error(fault)
-  console.log(`layers: ${modulesCruised} modules read, ${faults.length} faults`)
+  console.log(`layers: ${modulesRead} modules read, ${faults.length} faults`)
   if (faults.length > 0) process.exitCode = 1
 }

@@ -1,7 +1,7 @@
 /**
- * Turns the layer table into dependency-cruiser rules. Knows nothing of how they are run or shown.
+ * Turns the layer table into rules on imports and applies them. Knows nothing of how imports are
+ * read or shown.
  */
-import type { IForbiddenRuleType } from 'dependency-cruiser'
 
 export interface Layer {
   /** Folders under src/ that this one may import besides itself. */
@@ -12,22 +12,42 @@ export interface Layer {
 
 export type LayerTable = Readonly<Record<string, Layer>>
 
+/** A path is meant that matches the one and not the other, where they are there. */
+interface Paths {
+  readonly path?: RegExp
+  readonly pathNot?: RegExp
+}
+
+/** No import may go from here to there. */
+export interface LayerRule {
+  readonly name: string
+  /** Why. */
+  readonly comment: string
+  readonly from: Paths
+  readonly to: Paths
+}
+
+/** Every file that was read, and which files it imports. */
+export type ImportGraph = ReadonlyMap<string, readonly string[]>
+
 const TEST_CODE = '(\\.(test|fixture)\\.ts$|^test/)'
 
 /**
  * One rule a folder, and those that hold everywhere. `roots` are file names directly under src/.
  */
-export function layerRules(layers: LayerTable, roots: readonly string[]): IForbiddenRuleType[] {
-  const folderRules = Object.entries(layers).map(([folder, layer]): IForbiddenRuleType => {
+export function layerRules(layers: LayerTable, roots: readonly string[]): LayerRule[] {
+  const testCode = new RegExp(TEST_CODE)
+  const folderRules = Object.entries(layers).map(([folder, layer]): LayerRule => {
     const allowed = layer.may.length === 0 ? 'nothing' : layer.may.join(', ')
     return {
       name: `layer-${folder}`,
-      severity: 'error',
       comment: `src/${folder} (${layer.does}) may import ${allowed} and itself: layers.mjs`,
-      from: { path: `^src/${escapePattern(folder)}/`, pathNot: TEST_CODE },
+      from: { path: new RegExp(`^src/${escapePattern(folder)}/`), pathNot: testCode },
       to: {
-        path: '^(src|scripts|bench|web)/',
-        pathNot: `^src/(${[folder, ...layer.may].map(escapePattern).join('|')})/|${TEST_CODE}`,
+        path: /^(src|scripts|bench|web)\//,
+        pathNot: new RegExp(
+          `^src/(${[folder, ...layer.may].map(escapePattern).join('|')})/|${TEST_CODE}`,
+        ),
       },
     }
   })
@@ -36,27 +56,76 @@ export function layerRules(layers: LayerTable, roots: readonly string[]): IForbi
     ...folderRules,
     {
       name: 'roots-are-not-imported',
-      severity: 'error',
       comment: 'the composition root joins everything, so nothing may depend on it: layers.mjs',
-      from: { pathNot: `${rootFiles}|${TEST_CODE}` },
-      to: { path: rootFiles },
+      from: { pathNot: new RegExp(`${rootFiles}|${TEST_CODE}`) },
+      to: { path: new RegExp(rootFiles) },
     },
     {
       name: 'tests-are-not-imported',
-      severity: 'error',
       comment: 'code that ships, and the scripts around it, must not depend on test code',
-      from: { path: '^(src|scripts)/', pathNot: TEST_CODE },
-      to: { path: TEST_CODE },
-    },
-    {
-      name: 'no-circular',
-      severity: 'error',
-      comment:
-        'files that import each other can only be understood together; move what both need into a third',
-      from: {},
-      to: { circular: true },
+      from: { path: /^(src|scripts)\//, pathNot: testCode },
+      to: { path: testCode },
     },
   ]
+}
+
+/** One for each import that a rule forbids, and for each circle of imports. */
+export interface Violation {
+  readonly name: string
+  /** From the file that imports to what it imports; the whole way of a circle. */
+  readonly way: readonly string[]
+  readonly comment: string
+}
+
+export function layerViolations(graph: ImportGraph, rules: readonly LayerRule[]): Violation[] {
+  const violations: Violation[] = []
+  for (const [file, targets] of graph) {
+    const applying = rules.filter(({ from }) => isMeant(file, from))
+    for (const target of targets)
+      for (const { name, comment, to } of applying)
+        if (isMeant(target, to)) violations.push({ name, way: [file, target], comment })
+  }
+  const comment =
+    'files that import each other can only be understood together; move what both need into a third'
+  for (const way of findCircles(graph)) violations.push({ name: 'no-circular', way, comment })
+  return violations
+}
+
+function isMeant(file: string, { path, pathNot }: Paths): boolean {
+  return (path?.test(file) ?? true) && !pathNot?.test(file)
+}
+
+/** Of each import that can be followed back to its file, the shortest way; each circle once. */
+function findCircles(graph: ImportGraph): string[][] {
+  const left = new Map(graph)
+  let before: number
+  // Files of which no import leads on are in no circle: nearly always all of them.
+  do {
+    before = left.size
+    for (const [file, targets] of left)
+      if (!targets.some((target) => left.has(target))) left.delete(file)
+  } while (left.size < before)
+
+  const circles = new Map<string, string[]>()
+  for (const [file, targets] of left) {
+    for (const target of targets) {
+      const back = shortestWay(left, target, file)
+      if (back === undefined) continue
+      const members = back.toSorted().join('\n')
+      if (!circles.has(members)) circles.set(members, [file, ...back])
+    }
+  }
+  return [...circles.values()]
+}
+
+function shortestWay(graph: ImportGraph, from: string, to: string): string[] | undefined {
+  const ways = new Map([[from, [from]]])
+  // A map is walked over in the order of its entries, also those that are added meanwhile.
+  for (const [file, way] of ways) {
+    if (file === to) return way
+    for (const next of graph.get(file) ?? []) if (!ways.has(next)) ways.set(next, [...way, next])
+  }
+  return undefined
 }
 
 /**

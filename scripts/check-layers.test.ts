@@ -39,7 +39,6 @@ const FORMS = {
   required: "export const later = () => require('../gateway/path.ts')\n",
   'required-by-name': "import path = require('../gateway/path.ts')\npath\n",
   'of-nothing': "export {} from '../gateway/path.ts'\n",
-  'without-its-ending': "import { path } from '../gateway/path'\npath\n",
 }
 const FORM_FILES = Object.entries(FORMS).map(
   ([form, text]) => [`src/wire/${form}.ts`, text] as const,
@@ -50,6 +49,7 @@ const REFUSED = {
   'src/wire/sampled.ts': "import { sample } from '../core/noun.test.ts'\nsample\n",
   'src/core/faked.ts': "import { fake } from '../../test/support/fake.ts'\nfake\n",
   'src/wire/missing.ts': "import type { M } from '../gateway/missing.ts'\nexport type N = M\n",
+  'src/wire/shortened.ts': "import { noun } from '../core/noun'\nnoun\n",
   'src/joins.ts': 'export const joins = 1\n',
   'src/gateway/one.ts':
     "import { two } from './two.ts'\nimport { joins } from '../joins.ts'\nexport const one = () => [two, joins]\n",
@@ -98,8 +98,12 @@ describe('the layer check', () => {
     expect(faults.join('\n')).toContain('no-circular: ')
   })
 
-  test('names where an import leads to that nothing is at', () => {
+  test('refuses an import of what is no file, and holds it to the rules all the same', () => {
     expect(faults.join('\n')).toContain('layer-wire: src/wire/missing.ts -> src/gateway/missing.ts')
+    expect(faults.join('\n')).toContain(
+      'no-such-file: src/wire/missing.ts -> src/gateway/missing.ts',
+    )
+    expect(faults.join('\n')).toContain('no-such-file: src/wire/shortened.ts -> src/core/noun')
   })
 
   test('refuses a folder that the table does not list and a file in no folder', () => {
@@ -115,6 +119,8 @@ describe('the layer check', () => {
         'layer-wire: src/wire/missing.ts -> src/gateway/missing.ts',
         'layer-gateway: src/gateway/one.ts -> src/joins.ts',
         'no-circular: src/gateway/one.ts -> src/gateway/two.ts -> src/gateway/one.ts',
+        'no-such-file: src/wire/missing.ts -> src/gateway/missing.ts',
+        'no-such-file: src/wire/shortened.ts -> src/core/noun',
         'roots-are-not-imported: src/gateway/one.ts -> src/joins.ts',
         'src/extra/ is not in layers.mjs: say what it does and may import',
         'src/stray.ts is in no folder; only main.ts and joins.ts stand directly in src/',

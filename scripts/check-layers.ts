@@ -2,8 +2,8 @@
  * Checks that src/ keeps to layers.mjs, and that no file of the house is in a circle of imports:
  * `bun scripts/check-layers.ts`.
  */
-import { readFileSync, realpathSync } from 'node:fs'
-import { dirname, join, posix, relative } from 'node:path'
+import { readFileSync, statSync } from 'node:fs'
+import { join, posix } from 'node:path'
 import { layers, roots } from '../layers.mjs'
 import {
   type ImportGraph,
@@ -15,7 +15,7 @@ import {
 import { readImports } from './read-imports.ts'
 
 const HOUSE = join(import.meta.dir, '..')
-const CODE = new Bun.Glob('{src,scripts,test,bench,web}/**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}')
+const CODE = new Bun.Glob('{src,scripts,test,bench,web,wasm}/**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}')
 /** Fewer modules than this means that the folder is wrong, not that the code is clean. */
 const FEWEST_MODULES = 10
 
@@ -33,7 +33,9 @@ export interface LayerOptions {
 
 /** @throws Error when a file cannot be parsed. */
 export function checkLayers(folder: string, table: LayerTable, options: LayerOptions): LayerReport {
-  return toReport(readGraph(folder), table, options)
+  const graph = readGraph(folder)
+  const { modulesRead, faults } = toReport(graph, table, options)
+  return { modulesRead, faults: [...faults, ...missingFiles(folder, graph)] }
 }
 
 export function toReport(
@@ -53,24 +55,31 @@ export function toReport(
 
 /** Paths are from `folder`. */
 function readGraph(folder: string): ImportGraph {
-  const house = realpathSync(folder)
   const graph = new Map<string, readonly string[]>()
-  for (const file of [...CODE.scanSync({ cwd: house })].sort()) {
-    const targets = readImports(file, readFileSync(join(house, file), 'utf8'))
-      .map((specifier) => resolveImport(house, file, specifier))
-      .filter((target) => target !== undefined)
+  for (const file of [...CODE.scanSync({ cwd: folder })].sort()) {
+    const targets = readImports(file, readFileSync(join(folder, file), 'utf8'))
+      .filter((imported) => imported.startsWith('.'))
+      .map((imported) => posix.join(posix.dirname(file), imported))
     graph.set(file, [...new Set(targets)])
   }
   return graph
 }
 
-/** @returns undefined for a package; for a file that is not there, where it would be */
-function resolveImport(house: string, file: string, specifier: string): string | undefined {
-  try {
-    return relative(house, Bun.resolveSync(specifier, dirname(join(house, file))))
-  } catch {
-    return specifier.startsWith('.') ? posix.join(dirname(file), specifier) : undefined
-  }
+/** An import names its file with its ending: nothing else is looked for, here or in a browser. */
+function missingFiles(folder: string, graph: ImportGraph): string[] {
+  const isThere = (path: string) => graph.has(path) || isFile(join(folder, path))
+  return [...graph].flatMap(([file, targets]) =>
+    targets
+      .filter((target) => !isThere(target))
+      .map(
+        (target) =>
+          `no-such-file: ${file} -> ${target}\n    because an import names its file with its ending`,
+      ),
+  )
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
 }
 
 if (import.meta.main) {

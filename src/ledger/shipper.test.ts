@@ -536,6 +536,31 @@ test('a segment that is deleted or unreadable does not delay the others', async 
   journal.close()
 })
 
+test.each(databases)(
+  'a file of which a line is no call is stored on $name, but for that line',
+  async (kind) => {
+    const database = await kind.create()
+    const store = await openStore(database.location)
+    const events: LedgerEvent[] = []
+    const report = (event: LedgerEvent) => void events.push(event)
+    const journal = new Journal(folder, { keptRecords: 0, report })
+    const records = createRecords(3_000)
+    const odd = createCallRecord({ dialect: 5 as unknown as string })
+    await recordAll(journal, records.toSpliced(2_000, 0, odd))
+    await new Shipper(journal, (batch) => store.calls.insertMany(batch)).ship()
+    const ids = records.map(({ id }) => id)
+    expect((await store.usageSums.findShipped([...ids, odd.id])).size).toBe(3_000)
+    expect(events).toMatchObject([{ type: 'segment-damaged', lines: 1, tornEnd: false }])
+    const sums = await store.usageSums.since({ fromMs: 0, accountId: DEFAULT_ACCOUNT })
+    const { usage } = createCallRecord()
+    const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0)
+    expect(sums.reduce((sum, row) => sum + row.tokens, 0)).toBe(3_000 * tokens)
+    journal.close()
+    await store.close()
+    await database.remove()
+  },
+)
+
 describe.each([
   ['in memory', {}],
   ['of a file', { keptRecords: 0 }],

@@ -196,6 +196,9 @@ const UNAVAILABLE: Readonly<Record<StoreFailure, string>> = {
   full: "The database's disk is full, so nothing can be changed. Try again when there is room.",
   'read-only': 'The database takes no changes at the moment. Try again soon.',
   busy: 'The database is busy. Try again soon.',
+  denied:
+    'The database does not permit this to the gateway: its operator has to grant it, as the log ' +
+    'says.',
   gone:
     "The database's file is gone, so nothing can be changed. Its operator has to put it back or " +
     'restart the server.',

@@ -119,4 +119,35 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
       await remove()
     }
   })
+
+  test('a role that lost its grants refuses changes as unavailable with the reason, and they work once granted', async () => {
+    const { location, run, remove } = await kind.create({ own: true })
+    if ('path' in location) throw new Error('no Postgres')
+    try {
+      await start({ DATABASE_URL: location.postgres.url.reveal() })
+      const [{ name } = { name: '' }] = await run<{ name: string }>(
+        'SELECT current_database() AS name',
+      )
+      const change = (setting: string) =>
+        run(
+          `SET ROLE NONE; ALTER DATABASE ${name} ${setting}; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
+        )
+      await change("SET role = 'pg_read_all_data'")
+      const refused = await pollUntil('a refused change', async () => {
+        const answer = await ask('POST', '/v1/keys', { name: 'late' })
+        return String(answer.json.message).includes('reached') ? undefined : answer
+      })
+      expect(refused).toMatchObject(REFUSED)
+      expect(refused.json.message).toContain('its operator has to grant it')
+      await change('RESET role')
+      await pollUntil('a change', async () => {
+        const { status } = await ask('POST', '/v1/keys', { name: 'late' })
+        return status === 201 ? true : undefined
+      })
+    } finally {
+      await gatehouse?.close()
+      gatehouse = undefined
+      await remove()
+    }
+  })
 })

@@ -7,9 +7,9 @@ import { StoreFileGoneError } from './store-file-gone-error.ts'
 
 /**
  * `away`: it cannot be asked. `read-only`: it takes no change, as a Postgres that another has taken
- * over from. `gone`: its file is not there.
+ * over from. `gone`: its file is not there. `denied`: its role lacks a right.
  */
-export type StoreFailure = 'away' | 'full' | 'read-only' | 'busy' | 'disk' | 'gone'
+export type StoreFailure = 'away' | 'full' | 'read-only' | 'busy' | 'disk' | 'gone' | 'denied'
 
 /**
  * By the beginning of the code: https://sqlite.org/rescode.html,
@@ -25,6 +25,7 @@ const FAILURES: readonly (readonly [codes: readonly string[], failure: StoreFail
   ],
   [['SQLITE_IOERR', 'SQLITE_CANTOPEN', '58030', '58P01'], 'disk'],
   [['08', '57P0'], 'away'],
+  [['42501'], 'denied'],
 ]
 
 /**

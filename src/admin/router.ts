@@ -137,8 +137,13 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
       ...(caller === undefined ? {} : { caller }),
     }
     const origin = changeOriginOf(bindings, dependencies.keys)
+    const keyId = caller?.actor.type === 'key' ? caller.keyId : undefined
     const { result: response, hasChanged } = await watchChanges(async () =>
-      withOrigin(origin, () => app.fetch(checked, bindings)),
+      withOrigin(
+        origin,
+        () => app.fetch(checked, bindings),
+        keyId === undefined ? undefined : () => dependencies.keys.nameOf(keyId) !== undefined,
+      ),
     )
     if (hasChanged) await confirm(response, requestId)
     return response

@@ -3,8 +3,12 @@ import type { Kysely, Transaction } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { takeTurn } from '../database/sql-differences.ts'
 import type { Schema } from '../schema.ts'
+import { assertMayStillAct } from './change-origin.ts'
 
-/** Nobody else changes the account's own things, as `work` reads them, before it has ended. */
+/**
+ * Nobody else changes the account's own things, as `work` reads them, before it has ended.
+ * @throws GatewayError `unauthorized` where whoever asked has lost the right meanwhile
+ */
 export async function changeAccount<Result>(
   database: Kysely<Schema>,
   accountId: AccountId,
@@ -12,6 +16,7 @@ export async function changeAccount<Result>(
 ): Promise<Result> {
   return await database.transaction().execute(async (transaction) => {
     await takeTurnAtAccount(transaction, accountId)
+    assertMayStillAct()
     return await work(transaction)
   })
 }

@@ -4,12 +4,11 @@
  */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.ts'
-import { GatewayError } from '../../core/errors.ts'
 import type { AccountId, InvitationId, KeyId, UserId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { insertWithinCap } from '../database/insert-within-cap.ts'
 import type { Schema } from '../schema.ts'
-import { findMember, type ListPage } from './members.ts'
+import { assertAuthorStays, type ListPage } from './members.ts'
 import type { InvitationTable } from './user-schema.ts'
 
 export interface Invitation {
@@ -52,7 +51,7 @@ export class InvitationTableStore {
     const { accountId } = invitation
     const capped = { thing: 'invitations', accountId, caps: this.#caps } as const
     await insertWithinCap(this.#database, capped, async (transaction) => {
-      await assertInviterStays(transaction, invitation)
+      await assertAuthorStays(transaction, accountId, invitation.invitedBy)
       await forgetClosed(transaction, accountId, {
         now: invitation.createdAt,
         kept: this.#caps.invitations,
@@ -169,16 +168,6 @@ export class InvitationTableStore {
 }
 
 /** A removal withdraws what the member had left open, and must not miss what is on its way. */
-async function assertInviterStays(
-  transaction: Transaction<Schema>,
-  { invitedBy, accountId }: Invitation,
-): Promise<void> {
-  if (!invitedBy.startsWith('user_')) return
-  const member = await findMember(transaction, invitedBy as UserId)
-  if (member?.accountId !== accountId)
-    throw new GatewayError('unauthorized', 'Whoever invites is no member of this account any more.')
-}
-
 async function forgetClosed(
   transaction: Transaction<Schema>,
   accountId: AccountId,

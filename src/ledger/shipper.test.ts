@@ -713,8 +713,8 @@ describe('a backlog of over a megabyte from an earlier process', () => {
     }
     journal.close()
     // After each of the first four more waits than before, then less each time.
-    expect(restsOfSegments.slice(0, 6)).toEqual([[2], [1], [], [], [], []])
+    expect(restsOfSegments.slice(0, 6)).toEqual([[4], [2], [1], [], [], []])
     // Half of what waited then is in the store.
-    expect(restsOfSegments[18]).toEqual([2])
+    expect(restsOfSegments[18]).toEqual([4])
   })
 })

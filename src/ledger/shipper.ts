@@ -31,7 +31,7 @@ const BATCH_RECORDS = 4_096
  * Beside calls, for each half millisecond of work on files, whose records nobody waits for: what it
  * leaves for the collector, which calls do wait for, is spread over more time.
  */
-const MOST_REST_MS = 2
+const MOST_REST_MS = 4
 
 const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 
@@ -239,13 +239,13 @@ export class Shipper {
   }
 
   /**
-   * A node that takes calls faster than it ships them rests less with each segment, to not at all,
-   * until half of what waited is in the store.
+   * A node that takes calls faster than it ships them rests half as long with each segment, to not
+   * at all, until half of what waited is in the store.
    */
   #chooseRest(): number {
     const { bytes } = this.#journal.closed
     if (bytes >= this.#waitingBytes) {
-      this.#restMs = Math.max(0, this.#restMs - 1)
+      this.#restMs = Math.floor(this.#restMs / 2)
       this.#mostBytes = bytes
     } else if (bytes < this.#mostBytes / 2) this.#restMs = MOST_REST_MS
     this.#waitingBytes = bytes

@@ -167,7 +167,6 @@ export class InvitationTableStore {
   }
 }
 
-/** A removal withdraws what the member had left open, and must not miss what is on its way. */
 async function forgetClosed(
   transaction: Transaction<Schema>,
   accountId: AccountId,

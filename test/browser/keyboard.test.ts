@@ -122,21 +122,6 @@ test('a target that was typed and not added keeps the gate from being saved with
   expect(saved.status).toBe(204)
 })
 
-test('a target that was typed and not added is asked for before the gate is left', async () => {
-  await createGate(gatehouse, 'half-typed', 'sandbox/echo')
-  await follow(page, '/gates/half-typed')
-  const picker = page.getByRole('combobox', { name: 'Add a target' })
-  await picker.fill('sandbox/sl')
-  await picker.press('Escape')
-  await page.getByRole('link', { name: 'API Keys' }).press('Enter')
-  await page.getByRole('alertdialog', { name: 'Leave without saving?' }).waitFor()
-  await button('Cancel').press('Enter')
-  await picker.fill('')
-  await page.getByRole('link', { name: 'API Keys' }).press('Enter')
-  await page.getByRole('heading', { name: 'API Keys' }).waitFor()
-  await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/half-typed')
-})
-
 test('a deleted row hands the focus on to the next, and the last to the page', async () => {
   for (const name of ['One', 'Two']) {
     const budget = { name, gateId: 'demo', limitTokens: 1_000, period: 'day' }
@@ -155,6 +140,21 @@ test('a deleted row hands the focus on to the next, and the last to the page', a
   await isFocused(button('Edit One'))
   await remove('One')
   await page.locator('#content:focus, #content :focus').waitFor()
+})
+
+test('a target that was typed and not added is asked for before the gate is left', async () => {
+  await createGate(gatehouse, 'half-typed', 'sandbox/echo')
+  await follow(page, '/gates/half-typed')
+  const picker = page.getByRole('combobox', { name: 'Add a target' })
+  await picker.fill('sandbox/sl')
+  await picker.press('Escape')
+  await page.getByRole('link', { name: 'API Keys' }).press('Enter')
+  await page.getByRole('alertdialog', { name: 'Leave without saving?' }).waitFor()
+  await button('Cancel').press('Enter')
+  await picker.fill('')
+  await page.getByRole('link', { name: 'API Keys' }).press('Enter')
+  await page.getByRole('heading', { name: 'API Keys' }).waitFor()
+  await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/half-typed')
 })
 
 test('“Show more” takes the focus to the first row that it brings', async () => {

@@ -69,8 +69,8 @@ export class CallTableStore {
       : Array.from({ length: batch.length }, (_, index) => index)
     for (let start = 0; start < places.length; ) {
       const ofCommit = places.slice(start, start + this.#commitRows())
-      if (!isSqlite(this.#database)) await sortById(batch, ofCommit, between)
-      const some = new BatchPart(batch, ofCommit)
+      const sorted = isSqlite(this.#database) ? ofCommit : await sortById(batch, ofCommit, between)
+      const some = new BatchPart(batch, sorted)
       // Nearly always all of them are new. To ask which ones costs SQLite as much as an index, and to
       // leave out those that are not costs Postgres a quarter of the whole.
       if (!(await this.#insertNew(some, between))) await this.#insertMissing(some, between)

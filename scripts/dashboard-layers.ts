@@ -3,6 +3,7 @@
  * file.
  */
 import { posix } from 'node:path'
+import { readImports } from './read-imports.ts'
 
 /** Besides itself, packages, and of src/ the contract alone. */
 const MAY: Readonly<Record<string, readonly string[]>> = {
@@ -12,12 +13,6 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   features: ['api', 'format', 'ui'],
   app: ['api', 'format', 'ui', 'features'],
 }
-
-/**
- * Imports, types too, and the files that are fetched later. Code in this house names them in single
- * quotes.
- */
-const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g
 
 /**
  * @param path from the repository's folder: `web/features/gates/gates-page.tsx`
@@ -30,7 +25,8 @@ export function dashboardLayerFaults(path: string, source: string): string[] {
   if (path.split('/').length === 2) return []
   if (allowed === undefined)
     return [`${path}: web/${folder}/ is not in the table of scripts/dashboard-layers.ts`]
-  return [...source.matchAll(IMPORT)].flatMap(([, specifier = '']) => {
+  const own = readImports(path, source).filter((specifier) => specifier.startsWith('.'))
+  return own.flatMap((specifier) => {
     const target = posix.join(posix.dirname(path), specifier)
     if (target.startsWith('src/contract/')) return []
     if (path.endsWith('.test.ts') && target === 'test/support/skip-unless.ts') return []

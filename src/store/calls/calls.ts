@@ -17,9 +17,9 @@ import { CallSums, sumCorrections } from '../usage/sum-calls.ts'
 import type { UsageBacklog } from '../usage/usage-backlog.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
 import { CALL_COLUMN_NAMES, toRecord, toRow, toRowValues } from './call-rows.generated.ts'
+import { sortByAccount, sortById } from './commit-order.ts'
 import { CommitSize } from './commit-size.ts'
 import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
-import { sortByAccount, sortById } from './sort-by-account.ts'
 
 /** Rows of which it is asked which are new. */
 const ROWS_PER_STATEMENT = 64

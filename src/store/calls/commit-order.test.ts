@@ -5,7 +5,7 @@ import { CallList } from '../../core/call-batch.ts'
 import type { AccountId, CallId } from '../../core/ids.ts'
 import { createCallRecord } from '../../ledger/call-record.fixture.ts'
 import { openStore, type Store } from '../open-store.ts'
-import { sortByAccount } from './sort-by-account.ts'
+import { sortByAccount } from './commit-order.ts'
 
 function recordsOf(count: number, accounts: number) {
   return Array.from({ length: count }, (_, index) =>

@@ -1,7 +1,4 @@
-/**
- * The order in which a batch's calls go into a file: neighbours share pages of the index, which
- * begins with the account. Must not know a table.
- */
+/** The order in which a batch's calls are committed. Must not know a table. */
 import type { CallBatch } from '../../core/call-batch.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { sortInTurns } from '../usage/usage-batches.ts'
@@ -12,7 +9,8 @@ const CALLS_PER_TURN = 2_048
 const IDS_PER_TURN = 512
 
 /**
- * Account after account, each one's calls as they came. The batch's first call stays the first: a
+ * For a file: account after account, each one's calls as they came, because neighbours share pages of
+ * the index, which begins with the account. The batch's first call stays the first: a
  * segment of the journal of which that is not stored was not begun.
  * @param between awaited between two steps
  * @returns indexes of the batch
@@ -37,8 +35,8 @@ export async function sortByAccount(
 }
 
 /**
- * Two nodes that store the same calls in one order wait for each other; in two orders neither would
- * ever go on.
+ * For a server: two nodes that store the same calls in one order wait for each other; in two orders
+ * neither would ever go on.
  * @param places of one commit, indexes of the batch
  * @returns the same, in the order of their calls' ids
  */

@@ -78,9 +78,10 @@ export function encodeRecordLine(call: CallRecord): string {
  * whole, and of a format that only a later version of the gateway can read.
  */
 export function decodeRecordLine(line: Uint8Array): CallRecord | 'newer' | undefined {
-  if (!hasItsChecksum(line)) return undefined
+  const json = line.subarray(CHECKSUM_CHARS + 1)
+  if (!hasItsChecksum(line, json)) return undefined
   try {
-    return parseContent(decoder.decode(line.subarray(CHECKSUM_CHARS + 1)))
+    return parseContent(decoder.decode(json))
   } catch {
     return undefined
   }
@@ -97,8 +98,11 @@ function parseContent(content: string): CallRecord | 'newer' | undefined {
 }
 
 /** Of a line without its newline: nothing of it was changed since it was written. */
-export function hasItsChecksum(line: Uint8Array): boolean {
-  return readChecksum(line) === Bun.hash.crc32(line.subarray(CHECKSUM_CHARS + 1))
+export function hasItsChecksum(
+  line: Uint8Array,
+  json = line.subarray(CHECKSUM_CHARS + 1),
+): boolean {
+  return readChecksum(line) === Bun.hash.crc32(json)
 }
 
 /**

@@ -46,7 +46,7 @@ export class SegmentReader {
   #damagedLines = 0
   #tornEnd = false
   #newerLines = 0
-  /** What comes now is not ended by a newline. */
+  /** The file ends with what comes now, and no newline does. */
   #isAtEnd = false
 
   constructor(path: string) {

@@ -686,7 +686,7 @@ describe('a backlog of over a megabyte from an earlier process', () => {
 
   test('is shipped with shorter rests once more waits each time, until half of it is in the store', async () => {
     const earlier = new Journal(folder, { keptRecords: 0, segmentBytes: 200_000 })
-    // What is written in one turn is in one segment.
+    // A turn's records go into one segment.
     for (let turn = 0; turn < 20; turn += 1) await recordAll(earlier, createRecords(1_500))
     earlier.close()
     const journal = new Journal(folder)

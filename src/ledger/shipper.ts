@@ -86,9 +86,9 @@ export class Shipper {
   #failures = 0
   #isStarted = false
   #restMs = MOST_REST_MS
-  /** When the turn of the segment before came. */
+  /** So much waited when the file before was begun. */
   #waitingBytes = Number.POSITIVE_INFINITY
-  /** Since rests became shorter. */
+  /** So much waited when rests became shorter. */
   #mostBytes = 0
 
   constructor(journal: Journal, insertMany: InsertMany, options: ShipperOptions = {}) {
@@ -228,28 +228,28 @@ export class Shipper {
   async #shipSegment(segment: ClosedSegment): Promise<Damage> {
     const isHurried = this.#journal.closed.bytes > UNHURRIED_BYTES
     const kept = this.#journal.closed.recordsOf(segment)
-    const turns = new LoopTurns(this.#chooseRest())
     const isShipped =
       kept !== undefined && (await this.#shipKept(kept, isHurried ? nextTurn : pause))
     const damage = isShipped
       ? NO_DAMAGE
-      : await this.#shipFile(segment, isHurried ? () => turns.next() : pause)
+      : await this.#shipFile(segment, isHurried ? this.#restingTurns() : pause)
     await this.#syncStore().catch(failStore)
     return damage
   }
 
   /**
    * A node that takes calls faster than it ships them rests half as long with each segment, to not
-   * at all, until half of what waited is in the store.
+   * at all, until half of what waited is in the store. Only files are rested after.
    */
-  #chooseRest(): number {
+  #restingTurns(): Between {
     const { bytes } = this.#journal.closed
     if (bytes >= this.#waitingBytes) {
       this.#restMs = Math.floor(this.#restMs / 2)
       this.#mostBytes = bytes
     } else if (bytes < this.#mostBytes / 2) this.#restMs = MOST_REST_MS
     this.#waitingBytes = bytes
-    return this.#restMs
+    const turns = new LoopTurns(this.#restMs)
+    return () => turns.next()
   }
 
   /** @returns false where a line cannot be read: what reads the file counts it, and goes on. */

@@ -14,7 +14,22 @@ import { isDuplicate } from './sql-differences.ts'
 /** No text of ours holds a NUL, which Postgres takes in none. */
 const text = fc
   .string({
-    unit: fc.constantFrom('"', '\\', '{', '}', ',', 'NULL', ' ', '\n', '\t', "'", 'é', '🦊', 'a'),
+    unit: fc.constantFrom(
+      '"',
+      '\\',
+      '{',
+      '}',
+      ',',
+      'NULL',
+      ' ',
+      '\n',
+      '\r',
+      '\t',
+      "'",
+      'é',
+      '🦊',
+      'a',
+    ),
   })
   .map((value) => value.slice(0, 40))
 

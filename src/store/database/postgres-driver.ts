@@ -210,7 +210,7 @@ class Connection implements PostgresPoolClient {
   }
 }
 
-/** What stands in the place of parameters where a statement copies rows from this process. */
+/** A statement that copies rows from this process has their source in place of parameters. */
 function isRowTexts(parameter: unknown): parameter is AsyncIterable<string> {
   return typeof parameter === 'object' && parameter !== null && Symbol.asyncIterator in parameter
 }

@@ -184,8 +184,8 @@ export async function findMember(
 }
 
 /**
- * Whoever gives access to an account has to belong to it still: a removal withdraws what the member
- * had left open, and must not miss what is on its way.
+ * Only members give access to an account: a removal withdraws what the member had left open, and
+ * must not miss what is on its way.
  * @param authorId of a user; that of anything else is not looked for
  * @throws GatewayError `unauthorized`
  */

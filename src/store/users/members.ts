@@ -184,8 +184,8 @@ export async function findMember(
 }
 
 /**
- * Only members give access to an account: a removal withdraws what the member had left open, and
- * must not miss what is on its way.
+ * A member who gives access to an account must be one still: a removal withdraws what the member
+ * had left open, and must not miss what is on its way.
  * @param authorId of a user; that of anything else is not looked for
  * @throws GatewayError `unauthorized`
  */

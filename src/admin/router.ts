@@ -8,9 +8,10 @@ import type { ChangeActor, ChangeOrigin } from '../core/audit.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import type { CallId, KeyId } from '../core/ids.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
-import { withOrigin } from '../store/changes/change-origin.ts'
+import { type AssertMayStillAct, withOrigin } from '../store/changes/change-origin.ts'
 import { watchChanges } from '../store/changes/changes-made.ts'
 import { type StoreFailure, storeFailureOf } from '../store/database/store-failure.ts'
+import { assertSessionStays } from '../store/users/users.ts'
 import { type Actor, authenticateCaller, type ControlPlaneCaller } from './authenticate-caller.ts'
 import {
   type ControlPlaneApp,
@@ -137,12 +138,11 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
       ...(caller === undefined ? {} : { caller }),
     }
     const origin = changeOriginOf(bindings, dependencies.keys)
-    const keyId = caller?.actor.type === 'key' ? caller.keyId : undefined
     const { result: response, hasChanged } = await watchChanges(async () =>
       withOrigin(
         origin,
         () => app.fetch(checked, bindings),
-        keyId === undefined ? undefined : () => dependencies.keys.nameOf(keyId) !== undefined,
+        caller && rightOf(caller.actor, dependencies.keys),
       ),
     )
     if (hasChanged) await confirm(response, requestId)
@@ -260,6 +260,15 @@ function changeOriginOf(
     actor: caller === undefined ? null : toChangeActor(caller.actor, keys),
     requestId,
     clientAddress: clientAddress ?? null,
+  }
+}
+
+/** What has to hold still when a change's turn comes. */
+function rightOf(actor: Actor, keys: ControlPlaneDependencies['keys']): AssertMayStillAct {
+  return async (transaction) => {
+    if (actor.type === 'user') await assertSessionStays(transaction, actor.sessionId)
+    else if (keys.nameOf(actor.keyId) === undefined)
+      throw new GatewayError('unauthorized', 'The API key was deleted before this was done.')
   }
 }
 

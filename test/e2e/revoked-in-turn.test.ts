@@ -1,6 +1,7 @@
 /**
- * A change that waits for its turn at the account while the key that asked for it is deleted, or the
- * member removed: over real HTTP, on Postgres, whose lock of the account is held from outside.
+ * A change that waits for its turn at the account while the key that asked for it is deleted, the
+ * member removed, or their password changed: over real HTTP, on Postgres, whose lock of the account
+ * is held from outside.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { Browser } from '../support/browser.ts'
@@ -64,13 +65,26 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
     expect(await (await controlPlaneCall(server, 'GET', path)).text()).not.toContain('left')
   })
 
-  test('a removed member leaves no key behind that waited for its turn', async () => {
-    const password = 'correct horse battery staple'
-    const owner = new Browser(server.url)
+  const password = 'correct horse battery staple'
+  const hook = {
+    url: 'https://1.1.1.1/left-behind',
+    secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+    events: ['budget.threshold'],
+  }
+  let owner: Browser
+  beforeAll(async () => {
+    owner = new Browser(server.url)
     const signUp = { email: 'owner@example.test', name: 'Owner', password }
     const headers = { authorization: `Bearer ${server.key}` }
     await owner.json('/v1/auth/sign-up', 201, { method: 'POST', body: signUp, headers })
-    const email = 'leaving@example.test'
+  })
+
+  test.each([
+    ['key', '/v1/keys', { name: 'left behind' }],
+    ['invitation', '/v1/invitations', { email: 'left-behind@example.test' }],
+    ['webhook', '/v1/webhooks', hook],
+  ])('a removed member leaves no %s behind that waited for its turn', async (thing, path, body) => {
+    const email = `leaving-with-${thing}@example.test`
     const { token } = await owner.json('/v1/invitations', 201, { method: 'POST', body: { email } })
     const leaving = new Browser(server.url)
     const joining = { email, name: 'Leaving', password, invitation: token }
@@ -80,11 +94,26 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
     const letGo = await holdAccount()
     const removal = owner.send(`/v1/members/${user.id}`, { method: 'DELETE' })
     await waiting(1)
-    const change = leaving.send('/v1/keys', { method: 'POST', body: { name: 'left behind' } })
+    const change = leaving.send(path, { method: 'POST', body })
     await waiting(2)
     await letGo()
     expect((await removal).status).toBe(204)
     expect((await change).status).toBe(401)
+    expect(await (await controlPlaneCall(server, 'GET', path)).text()).not.toContain('left')
+  })
+
+  test('a stolen session leaves no key behind once the password is another', async () => {
+    const thief = new Browser(server.url)
+    for (const [name, value] of owner.cookies) thief.cookies.set(name, value)
+    const letGo = await holdAccount()
+    const change = thief.send('/v1/keys', { method: 'POST', body: { name: 'left behind' } })
+    await waiting(1)
+    const newPassword = 'incorrect horse battery staple'
+    const body = { currentPassword: password, newPassword }
+    await owner.json('/v1/auth/password', 204, { method: 'POST', body })
+    await letGo()
+    expect((await change).status).toBe(401)
     expect(await (await controlPlaneCall(server, 'GET', '/v1/keys')).text()).not.toContain('left')
+    await owner.json('/v1/keys', 201, { method: 'POST', body: { name: 'of the owner' } })
   })
 })

@@ -16,7 +16,7 @@ export async function changeAccount<Result>(
 ): Promise<Result> {
   return await database.transaction().execute(async (transaction) => {
     await takeTurnAtAccount(transaction, accountId)
-    assertMayStillAct()
+    await assertMayStillAct(transaction)
     return await work(transaction)
   })
 }

@@ -4,8 +4,9 @@
  * HTTP.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Transaction } from 'kysely'
 import type { ChangeOrigin } from '../../core/audit.ts'
-import { GatewayError } from '../../core/errors.ts'
+import type { Schema } from '../schema.ts'
 
 /** A process on the gateway's own machine that no request has asked. */
 export const operatorOrigin: ChangeOrigin = {
@@ -14,10 +15,16 @@ export const operatorOrigin: ChangeOrigin = {
   clientAddress: null,
 }
 
+/**
+ * Asked within the transaction of each change, once nobody else can change the account.
+ * @throws GatewayError `unauthorized` where the key was deleted or the session ended meanwhile
+ */
+export type AssertMayStillAct = (transaction: Transaction<Schema>) => Promise<void>
+
 interface Work {
   readonly origin: ChangeOrigin
   /** Absent: nobody can take the right away meanwhile. */
-  readonly mayStillAct: (() => boolean) | undefined
+  readonly assertMayStillAct: AssertMayStillAct | undefined
 }
 
 const works = new AsyncLocalStorage<Work>()
@@ -26,16 +33,15 @@ const works = new AsyncLocalStorage<Work>()
  * All that `work` changes, however deep inside, comes from `origin`. Within work of the operator's
  * the operator stays the actor: the command line asks its own gateway with a key that it has made
  * for the moment.
- * @param mayStillAct see `assertMayStillAct`
  */
 export function withOrigin<Result>(
   origin: ChangeOrigin,
   work: () => Result,
-  mayStillAct?: () => boolean,
+  assertMayStillAct?: AssertMayStillAct,
 ): Result {
   const outer = works.getStore()?.origin
   const whole = outer === undefined ? origin : { ...origin, actor: outer.actor }
-  return works.run({ origin: whole, mayStillAct }, work)
+  return works.run({ origin: whole, assertMayStillAct }, work)
 }
 
 /** The operator's, where there is no request. */
@@ -44,11 +50,10 @@ export function currentOrigin(): ChangeOrigin {
 }
 
 /**
- * For a change that has had to wait for others: its author's key may have been deleted by one of
- * them, and must not leave another behind.
+ * For a change that has had to wait for others: one of them may have deleted its author's key, or
+ * removed its author, who must not leave access behind.
  * @throws GatewayError `unauthorized`
  */
-export function assertMayStillAct(): void {
-  if (works.getStore()?.mayStillAct?.() === false)
-    throw new GatewayError('unauthorized', 'The API key was deleted before this was done.')
+export async function assertMayStillAct(transaction: Transaction<Schema>): Promise<void> {
+  await works.getStore()?.assertMayStillAct?.(transaction)
 }

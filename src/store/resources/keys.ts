@@ -8,7 +8,6 @@ import { changeAccount } from '../changes/change-account.ts'
 import { findSome, type NamedThing } from '../database/find-some.ts'
 import { insertWithinCap } from '../database/insert-within-cap.ts'
 import type { ApiKeyTable, Schema } from '../schema.ts'
-import { assertAuthorStays } from '../users/members.ts'
 import { saveLastUses, type UsedThings } from './save-last-used.ts'
 import { createTextSharing } from './share-texts.ts'
 
@@ -79,8 +78,7 @@ export class KeyTableStore {
    * just now
    * @returns false when a key with this hash (or id) exists already, whichever account it belongs
    * to.
-   * @throws DeletedKeyError; GatewayError `conflict` when the account has too many, `unauthorized`
-   * when the member who made it was removed meanwhile
+   * @throws DeletedKeyError; GatewayError `conflict` when the account has too many
    */
   async insert(
     key: ApiKey,
@@ -88,10 +86,9 @@ export class KeyTableStore {
     spellings: readonly string[] = [],
   ): Promise<boolean> {
     const capped = { thing: 'keys', accountId: key.accountId, caps: this.#caps } as const
-    return await insertWithinCap(this.#database, capped, async (transaction) => {
-      await assertAuthorStays(transaction, key.accountId, key.createdBy)
-      return await insert(transaction, key, action, spellings)
-    })
+    return await insertWithinCap(this.#database, capped, (transaction) =>
+      insert(transaction, key, action, spellings),
+    )
   }
 
   /**

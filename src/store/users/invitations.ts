@@ -8,7 +8,7 @@ import type { AccountId, InvitationId, KeyId, UserId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { insertWithinCap } from '../database/insert-within-cap.ts'
 import type { Schema } from '../schema.ts'
-import { assertAuthorStays, type ListPage } from './members.ts'
+import type { ListPage } from './members.ts'
 import type { InvitationTable } from './user-schema.ts'
 
 export interface Invitation {
@@ -44,14 +44,12 @@ export class InvitationTableStore {
 
   /**
    * Of those that nobody can accept any more, as many as may be open are kept, the newest.
-   * @throws GatewayError `conflict` when the account has too many that are open, `unauthorized` when
-   * the inviting member was removed meanwhile
+   * @throws GatewayError `conflict` when the account has too many that are open
    */
   async insert(invitation: Invitation, tokenSha256: string): Promise<void> {
     const { accountId } = invitation
     const capped = { thing: 'invitations', accountId, caps: this.#caps } as const
     await insertWithinCap(this.#database, capped, async (transaction) => {
-      await assertAuthorStays(transaction, accountId, invitation.invitedBy)
       await forgetClosed(transaction, accountId, {
         now: invitation.createdAt,
         kept: this.#caps.invitations,

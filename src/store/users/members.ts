@@ -1,6 +1,5 @@
 /** The members of an account, in the database. Knows neither passwords nor cookies. */
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { GatewayError } from '../../core/errors.ts'
 import type { AccountId, UserId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { changeAccount } from '../changes/change-account.ts'
@@ -181,23 +180,6 @@ export async function findMember(
 ): Promise<Member | undefined> {
   const row = await selectMembers(database).where('members.user_id', '=', userId).executeTakeFirst()
   return row === undefined ? undefined : toMember(row)
-}
-
-/**
- * A member who gives access to an account must be one still: a removal withdraws what the member
- * had left open, and must not miss what is on its way.
- * @param authorId of a user; that of anything else is not looked for
- * @throws GatewayError `unauthorized`
- */
-export async function assertAuthorStays(
-  transaction: Kysely<Schema>,
-  accountId: AccountId,
-  authorId: string | null,
-): Promise<void> {
-  if (authorId?.startsWith('user_') !== true) return
-  const member = await findMember(transaction, authorId as UserId)
-  if (member?.accountId !== accountId)
-    throw new GatewayError('unauthorized', 'Its author is no member of this account any more.')
 }
 
 function selectMembers(database: Kysely<Schema>) {

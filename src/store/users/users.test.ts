@@ -8,11 +8,13 @@ import {
   type SessionId,
   type UserId,
 } from '../../core/ids.ts'
+import { operatorOrigin, withOrigin } from '../changes/change-origin.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { migrateToLatest, migrations } from '../migrations/migrations.ts'
 import { openStore, type Store } from '../open-store.ts'
 import type { Schema } from '../schema.ts'
 import type { Joining } from './join-account.ts'
+import { assertSessionStays } from './users.ts'
 
 let store: Store
 const now = 1_800_000_000_000
@@ -144,13 +146,27 @@ describe.each(databases)('on $name', (kind) => {
     await create('owner', first)
     await invite('user_guest@example.test', 'one')
     await create('user_guest', by('one'))
+    const session = 'ses_guest' as SessionId
+    const time = new Date(now).toISOString()
+    await store.database
+      .insertInto('user_sessions')
+      .values({
+        ...{ id: session, user_id: 'user_guest' as UserId, token: 'hash' },
+        ...{ ip_address: null, user_agent: null },
+        ...{ created_at: time, updated_at: time, expires_at: time },
+      })
+      .execute()
     const invites = (token: string) =>
-      invite('friend@example.test', token, DEFAULT_ACCOUNT, 'user_guest')
+      withOrigin(
+        operatorOrigin,
+        () => invite('friend@example.test', token, DEFAULT_ACCOUNT, 'user_guest'),
+        (transaction) => assertSessionStays(transaction, session),
+      )
     await invites('two')
     const removed = store.members.remove(DEFAULT_ACCOUNT, 'user_guest' as UserId)
     await invites('three').catch(() => {})
     expect(await removed).toBe(true)
-    expect(invites('four')).rejects.toMatchObject({ kind: 'unauthorized' })
+    await expect(invites('four')).rejects.toMatchObject({ kind: 'unauthorized' })
     for (const token of ['two', 'three', 'four'])
       expect(await create('friend', by(token))).toBe('not-invited')
   })

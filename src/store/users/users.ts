@@ -4,6 +4,7 @@
  */
 import type { Kysely, Transaction } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { SessionId, UserId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import type { Schema } from '../schema.ts'
@@ -226,6 +227,24 @@ export class UserTableStore {
       throw error
     }
   }
+}
+
+/**
+ * A session ends with its user's membership, when the user signs out, and when they change their
+ * password, which may be because somebody else has it.
+ * @throws GatewayError `unauthorized`
+ */
+export async function assertSessionStays(
+  transaction: Kysely<Schema>,
+  sessionId: SessionId,
+): Promise<void> {
+  const row = await transaction
+    .selectFrom('user_sessions')
+    .select('id')
+    .where('id', '=', sessionId)
+    .executeTakeFirst()
+  if (row === undefined)
+    throw new GatewayError('unauthorized', 'The session ended before this was done: sign in again.')
 }
 
 /** Nothing that is shown has changed. One who belongs to no account has no log to be written to. */

@@ -224,7 +224,12 @@ export const invitationResource = {
       refusals: [403],
     },
     show: 'Show an invitation',
-    delete: { summary: 'Withdraw an invitation', answers: 'It is withdrawn.' },
+    delete: {
+      summary: 'Withdraw an invitation',
+      description: 'Not one that was accepted: remove the member instead.',
+      answers: 'It is withdrawn.',
+      refusals: [409],
+    },
   },
   list: listOf(invitationBody, 'InvitationList'),
   body: invitationBody,

@@ -296,6 +296,18 @@ describe('invitations', () => {
     )
   })
 
+  test('are not withdrawn once somebody has accepted: the member stays, and is named', async () => {
+    const email = 'quick@example.test'
+    const created = await controlPlaneCall(server, 'POST', '/v1/invitations', { email })
+    const { id, token } = (await created.json()) as { id: string; token: string }
+    expect((await signUp(openBrowser(), email, { invitation: token })).status).toBe(201)
+    const refused = await controlPlaneCall(server, 'DELETE', `/v1/invitations/${id}`)
+    expect(refused.status).toBe(409)
+    expect(await refused.text()).toContain(`The invitation of ${email} was accepted`)
+    const shown = await controlPlaneCall(server, 'GET', `/v1/invitations/${id}`)
+    expect(await shown.json()).toMatchObject({ status: 'accepted' })
+  })
+
   test('used from many places at once create one user', async () => {
     const invitation = await invite('race@example.test')
     const responses = await Promise.all(

@@ -4,6 +4,7 @@
  */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../../core/account-caps.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { AccountId, InvitationId, KeyId, UserId } from '../../core/ids.ts'
 import { recordChange } from '../changes/audit-log.ts'
 import { insertWithinCap } from '../database/insert-within-cap.ts'
@@ -142,16 +143,23 @@ export class InvitationTableStore {
     return rows.map(toInvitation)
   }
 
-  /** @returns false when there is none */
+  /**
+   * @returns false when there is none
+   * @throws GatewayError `conflict` where somebody has accepted it: whoever withdraws it has to know
+   */
   async delete(accountId: AccountId, id: string): Promise<boolean> {
     return await this.#database.transaction().execute(async (transaction) => {
       const row = await transaction
         .deleteFrom('invitations')
         .where('account_id', '=', accountId)
         .where('id', '=', id as InvitationId)
+        .where('accepted_at', 'is', null)
         .returningAll()
         .executeTakeFirst()
-      if (row === undefined) return false
+      if (row === undefined) {
+        await assertNotAccepted(transaction, accountId, id as InvitationId)
+        return false
+      }
       const before = toPublicInvitation(toInvitation(row), Date.now())
       await recordChange(transaction, {
         accountId,
@@ -163,6 +171,25 @@ export class InvitationTableStore {
       return true
     })
   }
+}
+
+async function assertNotAccepted(
+  transaction: Transaction<Schema>,
+  accountId: AccountId,
+  id: InvitationId,
+): Promise<void> {
+  const row = await transaction
+    .selectFrom('invitations')
+    .select('email')
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .where('accepted_at', 'is not', null)
+    .executeTakeFirst()
+  if (row === undefined) return
+  throw new GatewayError(
+    'conflict',
+    `The invitation of ${row.email} was accepted already: remove the member to end their access.`,
+  )
 }
 
 async function forgetClosed(

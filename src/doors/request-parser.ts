@@ -110,8 +110,10 @@ export class RequestParser implements MessageReceiver {
   }
 }
 
-/** Clients' heads have under 4 KB. Others, such as proxies, allow about as much. */
-const LIMITS = { maxHeadBytes: 16 * 1024, names: [], firstLine: '' }
+/**
+ * Clients' heads have under 4 KB; proxies allow about as much. Empty lines: RFC 9112 §2.2.
+ */
+const LIMITS = { maxHeadBytes: 16 * 1024, names: [], firstLine: '', skipsEmptyLines: true }
 
 interface StartLine {
   readonly text: string

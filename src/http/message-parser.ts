@@ -56,6 +56,8 @@ export interface MessageLimits {
   readonly names: NameMemory
   /** The newest of their first lines: nearly all are the same. */
   firstLine: string
+  /** Empty lines before a head are passed over: some clients send one behind a body. */
+  readonly skipsEmptyLines: boolean
 }
 
 /** For one message after the other, `expectNext` between them. */
@@ -148,6 +150,7 @@ export class MessageParser {
   }
 
   #readHead(bytes: Buffer): void {
+    if (this.#limits.skipsEmptyLines) this.#skipEmptyLines(bytes)
     const all = this.#partUntil(bytes, BLANK_LINE, this.#limits.maxHeadBytes)
     if (all === undefined) return
     const from = this.#partFrom
@@ -224,6 +227,16 @@ export class MessageParser {
     }
     this.#at = from
     return false
+  }
+
+  #skipEmptyLines(bytes: Buffer): void {
+    // The first half of one has come before.
+    if (this.#heldLength === 1 && this.#held[0] === CR && bytes[this.#at] === LF) {
+      this.#heldLength = 0
+      this.#at += 1
+    }
+    let isSkipped = true
+    while (isSkipped) isSkipped = this.#skipCrlf(bytes)
   }
 
   #skipCrlf(bytes: Buffer): boolean {

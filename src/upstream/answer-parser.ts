@@ -126,7 +126,7 @@ export class AnswerParser implements MessageReceiver {
 }
 
 /** Vendors' heads have under 4 KB. */
-const LIMITS = { maxHeadBytes: 64 * 1024, names: [], firstLine: '' }
+const LIMITS = { maxHeadBytes: 64 * 1024, names: [], firstLine: '', skipsEmptyLines: false }
 
 function goesOn(): MalformedMessage {
   return new MalformedMessage('It goes on after its end.')

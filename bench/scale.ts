@@ -5,9 +5,10 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { measureCalmly, tellWeather } from './scale/measure-calmly.ts'
 import type { Figures, Scenario } from './scale/scenario.ts'
 import { loadScenario, SCENARIO_NAMES } from './scale/scenarios.ts'
-import { describeMeasured } from './scale/table.ts'
+import { describeMeasured, meetsBars } from './scale/table.ts'
 import type { DatabaseName } from './scale/with-store.ts'
 
 /** In place of sizes it compares a node that works with the same node at rest. */
@@ -20,7 +21,8 @@ const HELP = `bun bench/scale.ts [--only NAME]… [--store sqlite|postgres] [--q
   --store KIND  one store; by default both, where the scenario has both
   --quick       small sizes, for a look: the ratios say little
 
-Brings its own Postgres. Exits with 1 when a scenario could not be run, never because one is slow.`
+A scenario that misses a bar while the machine is not calm is measured again, twice at most, once it
+is. Brings its own Postgres. Exits with 1 when a scenario could not be run, never because one is slow.`
 
 const { values } = parseArgs({
   options: {
@@ -35,6 +37,11 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
+/** Of the work itself: results are on the other channel. */
+function tell(text: string): void {
+  process.stderr.write(`  … ${text}\n`)
+}
+
 function storesOf({ stores }: Scenario): readonly DatabaseName[] {
   return stores.filter(
     (store) => values.store === undefined || store.toLowerCase() === values.store,
@@ -43,7 +50,7 @@ function storesOf({ stores }: Scenario): readonly DatabaseName[] {
 
 /** @throws where it ended with a failure; what it said is on standard error already */
 async function runOne(name: string, size: number, store: DatabaseName): Promise<Figures> {
-  process.stderr.write(`  … ${name}, ${store}, ${size.toLocaleString('en-US')}\n`)
+  tell(`${name}, ${store}, ${size.toLocaleString('en-US')}`)
   const command = [
     process.execPath,
     join(import.meta.dir, 'scale', 'run-one.ts'),
@@ -71,9 +78,15 @@ async function runScenario(name: string): Promise<boolean> {
   let hasFailed = false
   for (const store of storesOf(scenario)) {
     try {
-      const small = await runOne(name, sizes[0], store)
-      const large = await runOne(name, sizes[1], store)
-      for (const line of describeMeasured({ scenario, store, sizes, small, large })) say(line)
+      const { result, weather } = await measureCalmly(
+        async () => ({
+          small: await runOne(name, sizes[0], store),
+          large: await runOne(name, sizes[1], store),
+        }),
+        { isMet: (figures) => meetsBars({ scenario, ...figures }), say: tell },
+      )
+      for (const line of describeMeasured({ scenario, store, sizes, ...result })) say(line)
+      say(`  the machine: ${tellWeather(weather)}`)
     } catch (error) {
       hasFailed = true
       say(
@@ -96,7 +109,7 @@ async function main(): Promise<void> {
   for (const name of values.only ?? [...SCENARIO_NAMES, BESIDE]) {
     const startedAt = performance.now()
     areAllRun = (await (name === BESIDE ? runBeside() : runScenario(name))) && areAllRun
-    process.stderr.write(`  … ${name} took ${secondsSince(startedAt)} s\n`)
+    tell(`${name} took ${secondsSince(startedAt)} s`)
   }
   if (!areAllRun) process.exitCode = 1
 }

@@ -10,6 +10,7 @@ import type { Store } from '../../src/store/open-store.ts'
 import type { Gatehouse } from '../../test/support/start-gatehouse.ts'
 import { unshippedBytes, writeJournal } from './after-outage.ts'
 import { BEGIN_MS, seedDays } from './analytics.ts'
+import { measureCalmly, tellWeather } from './measure-calmly.ts'
 import { judge, paceCalls, percentile } from './paced-calls.ts'
 import { createProgress } from './progress.ts'
 import { BOTH } from './scenario.ts'
@@ -169,17 +170,19 @@ function assertQuiet(p99Ms: number): void {
     throw new Error(`busy machine: the quiet node's own p99 was ${p99Ms.toFixed(1)} ms`)
 }
 
-function describe(
-  title: string,
-  { quietMs, besideMs, longestMs, calls, failed, seconds }: Seen,
-): string {
+function describe(title: string, seen: Seen): string {
+  const { quietMs, besideMs, longestMs, calls, failed, seconds } = seen
   return [
     `${title}: p99 ${besideMs.toFixed(2)} ms beside it, ${quietMs.toFixed(2)} ms quiet`,
     `${(besideMs / quietMs).toFixed(2)} ×`,
     `longest ${longestMs.toFixed(1)} ms`,
     `${calls} calls in ${seconds.toFixed(1)} s, ${failed} failed`,
-    failed === 0 ? judge(quietMs, besideMs) : 'NOT MET',
+    judgeSeen(seen),
   ].join('  ·  ')
+}
+
+function judgeSeen({ quietMs, besideMs, failed }: Seen): ReturnType<typeof judge> {
+  return failed === 0 ? judge(quietMs, besideMs) : 'NOT MET'
 }
 
 async function measureOne(name: string, store: DatabaseName, isQuick: boolean): Promise<string> {
@@ -189,8 +192,14 @@ async function measureOne(name: string, store: DatabaseName, isQuick: boolean): 
   const size = isQuick ? work.quickSize : work.size
   const title = `${size.toLocaleString('en-US')} ${work.title}, ${store}`
   process.stderr.write(`  … ${title}\n`)
-  const seen = await withPlace(store, (place) => measure(work, place, size), { isDurable: false })
-  return describe(title, seen)
+  const { result, weather } = await measureCalmly(
+    () => withPlace(store, (place) => measure(work, place, size), { isDurable: false }),
+    {
+      isMet: (seen) => judgeSeen(seen) === 'met',
+      say: (text) => process.stderr.write(`  … ${text}\n`),
+    },
+  )
+  return `${describe(title, result)}  ·  ${tellWeather(weather)}`
 }
 
 const { values } = parseArgs({

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Bar, Figures } from './scenario.ts'
-import { describeMeasured } from './table.ts'
+import { describeMeasured, meetsBars } from './table.ts'
 
 const describeOne = (bars: Readonly<Record<string, Bar>>, small: Figures, large: Figures) =>
   describeMeasured({
@@ -41,4 +41,14 @@ test('a bar on a missing figure is a mistake of the scenario', () => {
   expect(() => describeOne({ other: { type: 'most', most: 1 } }, { took: 1 }, { took: 1 })).toThrow(
     'other',
   )
+})
+
+test('bars are met where each of them is', () => {
+  const bars = { turn: { type: 'most', most: 5 }, took: { type: 'ratio', most: 2 } } as const
+  const meets = (small: Figures, large: Figures) =>
+    meetsBars({ scenario: { title: 'rows', bars }, small, large })
+  expect(meets({ turn: 5, took: 1, other: 1 }, { turn: 5, took: 2, other: 9 })).toBe(true)
+  expect(meets({ turn: 5, took: 1 }, { turn: 5, took: 3 })).toBe(false)
+  expect(meets({ turn: 6, took: 1 }, { turn: 5, took: 1 })).toBe(false)
+  expect(meets({ turn: 5 }, { turn: 5 })).toBe(false)
 })

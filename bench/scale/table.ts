@@ -31,17 +31,25 @@ export function describeMeasured({
   ]
 }
 
+/** Whether all bars are met. */
+export function meetsBars({ scenario, small, large }: Omit<Measured, 'store' | 'sizes'>): boolean {
+  return Object.entries(scenario.bars).every(([name, bar]) =>
+    isMet(bar, judgedOf(small[name], large[name])),
+  )
+}
+
 type Pair = readonly [small: number | undefined, large: number | undefined]
 
 function describeFigure(name: string, [small, large]: Pair, bar: Bar | undefined): string {
-  const ratio = small === undefined || large === undefined ? undefined : ratioOf(small, large)
+  const judged = judgedOf(small, large)
+  const { ratio } = judged
   const columns = [
     `  ${name.padEnd(34)}`,
     show(small).padStart(10),
     show(large).padStart(10),
     `${ratio === undefined ? '–' : ratio.toFixed(2)} ×`.padStart(10),
     describeBar(bar).padStart(14),
-    bar === undefined ? '' : isMet(bar, { small, large, ratio }) ? 'met' : 'NOT MET',
+    bar === undefined ? '' : isMet(bar, judged) ? 'met' : 'NOT MET',
   ]
   return columns.join('  ').trimEnd()
 }
@@ -61,6 +69,11 @@ interface Judged {
   readonly small: number | undefined
   readonly large: number | undefined
   readonly ratio: number | undefined
+}
+
+function judgedOf(small: number | undefined, large: number | undefined): Judged {
+  const ratio = small === undefined || large === undefined ? undefined : ratioOf(small, large)
+  return { small, large, ratio }
 }
 
 /** A figure that is missing meets nothing. */

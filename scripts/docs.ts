@@ -8,7 +8,6 @@ import { CALL_COLUMNS } from '../src/core/call-columns.ts'
 import { ERROR_POLICY } from '../src/core/errors.ts'
 import { RESOURCE_ENTRIES } from '../src/core/resource-table.ts'
 import { callCode } from './call-code/call-code.ts'
-import { conformanceTexts } from './conformance/conformance-texts.ts'
 import { isJsonWalk, JSON_WALK, jsonWalk } from './json-walk.ts'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
 import { METRICS_PAGE, metricsPage } from './metrics-page.ts'
@@ -27,10 +26,15 @@ const AUDIT_WORDS = 'src/contract/audit-words.generated.json'
 
 const checkOnly = process.argv.includes('--check')
 const table = layerTableText(layers, roots)
-const conformance = conformanceTexts()
 const callCodes = callCode(CALL_COLUMNS)
 let faults = 0
 
+const walk = await read(JSON_WALK)
+if (!isJsonWalk(walk))
+  await renew(JSON_WALK, walk, checkOnly ? '' : jsonWalk(), 'it is not made of wasm/json-walk.ts')
+// Loaded now, for its probes read JSON by what may have been renewed.
+const { conformanceTexts } = await import('./conformance/conformance-texts.ts')
+const conformance = conformanceTexts()
 for (const fault of callCodes.faults) complain(`src/core/call-columns.ts: ${fault}`)
 for (const [path, text] of callCodes.files) {
   if (callCodes.faults.length === 0)
@@ -78,9 +82,6 @@ await renew(
   await newTables(),
   'it is not what the steps of src/store/migrations/migrations.ts come to',
 )
-const walk = await read(JSON_WALK)
-if (!isJsonWalk(walk))
-  await renew(JSON_WALK, walk, checkOnly ? '' : jsonWalk(), 'it is not made of wasm/json-walk.ts')
 // Loaded now, for it answers with the fields that may have been renewed above.
 const { readDocument } = await import('./openapi/read-document.ts')
 await renew(

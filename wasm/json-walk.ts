@@ -98,6 +98,8 @@ let hasEscape: bool = false
 let memberCount: i32 = 0
 let hasWanted: bool = false
 let hasBeginning: bool = false
+let hasWide: bool = false
+let hasTilde: bool = false
 let numberPart: i32 = 0
 
 store<u8>(ESCAPES + 0x22, 2)
@@ -130,6 +132,8 @@ export function begin(what: i32, wanted: bool): void {
   memberCount = 0
   hasWanted = !wanted
   hasBeginning = !wanted
+  hasWide = false
+  hasTilde = false
 }
 
 export function consumed(): i32 {
@@ -156,6 +160,16 @@ export function beginningFound(): bool {
   return hasBeginning
 }
 
+/** Whether the text of an object has a byte that is not ASCII's. */
+export function wideFound(): bool {
+  return hasWide
+}
+
+/** Whether it has a tilde, which is rare. */
+export function tildeFound(): bool {
+  return hasTilde
+}
+
 export function problemFound(): i32 {
   return problem
 }
@@ -175,6 +189,7 @@ export function walk(length: i32, isLast: bool): i32 {
   // What is there of an earlier window must not look like this one's: 0 ends whatever is read.
   store<u64>(stop, 0)
   store<u64>(stop, 0, 8)
+  if (shape === AN_OBJECT) look(stop)
   // The last window ended FULL.
   if (shape === AN_ARRAY && places === MOST_PLACES) places = 0
   let at = WINDOW
@@ -320,6 +335,33 @@ export function walk(length: i32, isLast: bool): i32 {
       }
     }
   }
+}
+
+/** At all bytes of the window, whatever they are: a look at each of its texts would cost more. */
+function look(stop: usize): void {
+  if (ASC_FEATURE_SIMD) {
+    let all = i8x16.splat(0)
+    let tildes = i8x16.splat(0)
+    for (let at = WINDOW; at < stop; at += BEHIND) {
+      const bytes = v128.load(at)
+      all = v128.or(all, bytes)
+      tildes = v128.or(tildes, i8x16.eq(bytes, i8x16.splat(0x7e)))
+    }
+    if (i8x16.bitmask(all) !== 0) hasWide = true
+    if (v128.any_true(tildes)) hasTilde = true
+    return
+  }
+  let all: u64 = 0
+  let tildes: u64 = 0
+  for (let at = WINDOW; at < stop; at += 8) {
+    const word = load<u64>(at)
+    const tilde = word ^ 0x7e7e7e7e7e7e7e7e
+    all |= word
+    // A borrow can only raise false bits above a true one: there is one where any is.
+    tildes |= (tilde - 0x0101010101010101) & ~tilde
+  }
+  if ((all & 0x8080808080808080) !== 0) hasWide = true
+  if ((tildes & 0x8080808080808080) !== 0) hasTilde = true
 }
 
 function pause(now: i32, at: usize): i32 {

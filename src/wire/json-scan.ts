@@ -51,6 +51,8 @@ interface JsonWalk {
   membersFound(): number
   wantedFound(): number
   beginningFound(): number
+  wideFound(): number
+  tildeFound(): number
   problemFound(): number
   problemAt(): number
 }
@@ -122,13 +124,16 @@ function begin(shape: number, wanted?: Wanted): void {
   WALK.begin(shape, wanted !== undefined)
 }
 
-interface WalkedObject {
+export interface WalkedObject {
   /** How many there are in `PLACES`, until the next walk. */
   readonly places: number
   /** Those of all objects in it, and its own. */
   readonly memberCount: number
   readonly mayHaveWanted: boolean
   readonly mayBeginAsWanted: boolean
+  /** No byte of it is beyond ASCII. */
+  readonly isAscii: boolean
+  readonly hasTilde: boolean
 }
 
 /** @throws JsonSyntaxError */
@@ -140,6 +145,8 @@ export function walkObject(bytes: Uint8Array, wanted?: Wanted): WalkedObject {
     memberCount: WALK.membersFound(),
     mayHaveWanted: WALK.wantedFound() === 1,
     mayBeginAsWanted: WALK.beginningFound() === 1,
+    isAscii: WALK.wideFound() === 0,
+    hasTilde: WALK.tildeFound() === 1,
   }
 }
 

@@ -17,6 +17,7 @@ import {
   PLACES,
   QUOTE,
   skipSpace,
+  type WalkedObject,
   type Wanted,
   walkArray,
   walkObject,
@@ -71,6 +72,8 @@ export class JsonObject {
    * scan looked for. True also where it looked for none.
    */
   readonly mayBeginAsWanted: boolean
+  /** The byte `~` is in it, wherever that is; few texts have one. */
+  readonly hasTilde: boolean
   readonly #byKey: ReadonlyMap<string, JsonMember>
 
   constructor(
@@ -78,7 +81,7 @@ export class JsonObject {
     bodyStart: number,
     members: readonly JsonMember[],
     byKey: ReadonlyMap<string, JsonMember>,
-    seen: Pick<JsonObject, 'memberCount' | 'mayHaveWanted' | 'mayBeginAsWanted'>,
+    seen: Pick<JsonObject, 'memberCount' | 'mayHaveWanted' | 'mayBeginAsWanted' | 'hasTilde'>,
   ) {
     this.#bytes = bytes
     this.bodyStart = bodyStart
@@ -86,6 +89,7 @@ export class JsonObject {
     this.memberCount = seen.memberCount
     this.mayHaveWanted = seen.mayHaveWanted
     this.mayBeginAsWanted = seen.mayBeginAsWanted
+    this.hasTilde = seen.hasTilde
     this.#byKey = byKey
   }
 
@@ -156,8 +160,7 @@ export class JsonObject {
  * @throws JsonSyntaxError
  */
 export function scanJsonObject(bytes: Uint8Array, wanted?: Wanted): JsonObject {
-  if (!isUtf8(bytes)) throw new JsonSyntaxError('invalid UTF-8', firstInvalidUtf8(bytes))
-  const walked = walkObject(bytes, wanted)
+  const walked = walkUtf8(bytes, wanted)
   const members: JsonMember[] = []
   const byKey = new Map<string, JsonMember>()
   for (let index = 0; index < walked.places; index += 1) {
@@ -170,6 +173,22 @@ export function scanJsonObject(bytes: Uint8Array, wanted?: Wanted): JsonObject {
     members.push(member)
   }
   return new JsonObject(bytes, skipSpace(bytes, 0) + 1, members, byKey, walked)
+}
+
+/** @throws JsonSyntaxError of bytes that are no UTF-8 first, whatever else is wrong with them */
+function walkUtf8(bytes: Uint8Array, wanted: Wanted | undefined): WalkedObject {
+  let walked: WalkedObject | undefined
+  let problem: unknown
+  try {
+    walked = walkObject(bytes, wanted)
+  } catch (thrown) {
+    problem = thrown
+  }
+  // Text of ASCII alone is UTF-8.
+  if (walked?.isAscii !== true && !isUtf8(bytes))
+    throw new JsonSyntaxError('invalid UTF-8', firstInvalidUtf8(bytes))
+  if (walked === undefined) throw problem
+  return walked
 }
 
 /**

@@ -90,6 +90,29 @@ test('a beginning of a text is found at every place over the end of a window', (
   }
 })
 
+test('a tilde is seen at every place, and no other byte is taken for one', () => {
+  const text = '{"a":"'
+  const places = [...Array(40).keys(), ...Array.from({ length: 40 }, (_, at) => WINDOW_BYTES - at)]
+  for (const place of places) {
+    const begin = text.padEnd(text.length + place, 'x')
+    expect(scan(`${begin}~","b":1}`).hasTilde).toBe(true)
+    expect(scan(`${begin}","~":1}`).hasTilde).toBe(true)
+    expect(scan(`${begin}}\u007f\u00fe\u017e\u2020^|","b":1}`).hasTilde).toBe(false)
+  }
+})
+
+test('bytes that are no UTF-8 are seen at every place, before anything else that is wrong', () => {
+  for (let place = 0; place < 40; place += 1)
+    for (const offset of [6 + place, WINDOW_BYTES - 20 + place])
+      for (const end of ['","b":1}', '","b":', '"}}']) {
+        const bytes = encoder.encode(`${'{"a":"'.padEnd(offset, 'x')}?${end}`)
+        bytes[offset] = 0xff
+        expect(() => scanJsonObject(bytes)).toThrow(`invalid UTF-8 at byte ${offset}`)
+        bytes[offset] = 0xc3
+        expect(() => scanJsonObject(bytes)).toThrow(`invalid UTF-8 at byte ${offset}`)
+      }
+})
+
 test('an escape is read at every place over the end of a window', () => {
   for (let cut = 0; cut < 20; cut += 1) {
     const begin = '{"a":"'.padEnd(WINDOW_BYTES - cut, 'x')

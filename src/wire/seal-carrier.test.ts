@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Seal } from './chat-request.ts'
+import { scanJsonObject } from './json-splice.ts'
 import {
   hasCarriers,
   isReadable,
@@ -102,7 +103,7 @@ test('a seal is read by its own origin, or by the source that the caller had it 
 })
 
 test('the gateway’s carriers are found in a body, wherever they stand', () => {
-  const holds = (text: string) => hasCarriers(new Uint8Array(Buffer.from(text)))
+  const holds = (text: string) => hasCarriers(scanJsonObject(Buffer.from(text)))
   const seal: Seal = { type: 'signature', value: 'v' }
   expect(holds(`{"id":"${writeToolId('c', { seal }, 'o')}"}`)).toBe(true)
   expect(holds(`{"signature":"${writeSeal(seal, 'o')}"}`)).toBe(true)

@@ -7,6 +7,7 @@
  */
 import type { ReasoningPart, Seal } from './chat-request.ts'
 import { parseJson } from './json-scan.ts'
+import type { JsonObject } from './json-splice.ts'
 
 /** Begins every carrier of ours; nothing that a provider makes begins or contains it. */
 export const MARK = 'gh1~'
@@ -44,9 +45,9 @@ export function isReadable(seal: Seal, dialect: string, origin: string): boolean
 }
 
 /** True if a request holds carriers of ours, which mean nothing to an upstream. */
-export function hasCarriers(body: Uint8Array): boolean {
+export function hasCarriers({ bytes, hasTilde }: Pick<JsonObject, 'bytes' | 'hasTilde'>): boolean {
   // Called on the array itself: a view of it would cost more than the search.
-  return Buffer.prototype.includes.call(body, MARK_BYTES)
+  return hasTilde && Buffer.prototype.includes.call(bytes, MARK_BYTES)
 }
 
 /**

@@ -144,7 +144,7 @@ function findTargets(
 ) {
   const { serverCodec } = dialect
   const relays =
-    serverCodec === undefined || dialect.opensSeals === true || !hasCarriers(request.body.bytes)
+    serverCodec === undefined || dialect.opensSeals === true || !hasCarriers(request.body)
   const targets: Target[] = []
   const speaking: ReachableProvider[] = []
   let unopened: GatewayError | undefined

@@ -127,6 +127,33 @@ test('an escape is read at every place over the end of a window', () => {
   }
 })
 
+test('escapes close to one another are read as JSON.parse reads them', () => {
+  const backslashes = ['\\', '\\', '\\', '\\\\', '\\n', '\\"', '\\u00e9']
+  const unit = fc.constantFrom(...backslashes, ...'""nnru/bxé', '\n')
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 60 }), fc.nat(40), (escapes, padding) => {
+      const json = `{"a":"${'x'.repeat(padding)}${escapes}"}`
+      const scanned = () => {
+        const object = scan(json)
+        return Object.fromEntries(object.members.map((one) => [one.key, object.value(one)]))
+      }
+      const expected = parsed(json)
+      if (expected === undefined) expect(scanned).toThrow(JsonSyntaxError)
+      else expect(scanned()).toEqual(expected)
+    }),
+    { numRuns: 4_000 },
+  )
+})
+
+/** Undefined: it is no JSON. */
+function parsed(json: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
 test('an unterminated string is told from its beginning, windows ago', () => {
   expect(seen(`{"a":1,"b":"${'x'.repeat(3 * WINDOW_BYTES)}`)).toEqual({
     problem: 'unterminated string',

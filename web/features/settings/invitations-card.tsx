@@ -109,6 +109,8 @@ function RevokeDialog({
   const revoke = useChange({
     send: () => ask('DELETE /v1/invitations/{id}', { path: { id: invitation.id } }),
     makesStale: ['GET /v1/invitations'],
+    // Somebody may have come in by it a moment before.
+    failureMakesStale: ['GET /v1/members'],
     done: `Invitation of ${invitation.email} revoked`,
     onDone: onClose,
   })

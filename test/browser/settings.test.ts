@@ -118,8 +118,17 @@ test('an invited user signs up by the link, which is shown once, and appears', a
   await guest.page.getByLabel('Password').fill(GUEST.password)
   await guest.page.getByRole('button', { name: 'Sign up and join' }).click()
   await guest.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+})
 
-  await page.reload()
+test('an invitation that was accepted a moment before is not revoked, and its member appears', async () => {
+  const { page } = visit
+  const revoke = `Revoke the invitation of ${GUEST.email}`
+  await page.getByRole('button', { name: revoke }).click()
+  const dialog = page.getByRole('alertdialog')
+  await dialog.getByRole('button', { name: 'Revoke the invitation' }).click()
+  await dialog.getByText(`The invitation of ${GUEST.email} was accepted already`).waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await page.keyboard.press('Escape')
   await page
     .getByRole('region', { name: 'Members' })
     .getByRole('cell', { name: GUEST.name, exact: true })

@@ -322,6 +322,12 @@ export class Connection implements AnswerReceiver {
     this.#lose(new Error('The upstream closed the connection.'))
   }
 
+  /** A reset is the end of no answer: more of it may have been on its way (RFC 9112 §8). */
+  #onClose(error: Error | undefined): void {
+    if (error === undefined) this.#onEndOfInput()
+    else this.#lose(error)
+  }
+
   #lose(cause: Error): void {
     if (this.#phase === 'over') return
     const asker = this.#asker
@@ -391,7 +397,7 @@ export class Connection implements AnswerReceiver {
       if (socket.data.#isCurrent(socket)) socket.data.#onDrain()
     },
     end: (socket) => socket.data.#onEndOfInput(),
-    close: (socket) => socket.data.#onEndOfInput(),
+    close: (socket, error) => socket.data.#onClose(error),
     error: (socket, error) => socket.data.#lose(error),
     // The promise of `Bun.connect` tells the same.
     connectError: () => undefined,

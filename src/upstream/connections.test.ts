@@ -422,6 +422,18 @@ describe('an answer', () => {
     expect(await exchange.read().catch(({ type }) => type)).toBe('connection_lost')
   })
 
+  test('that only the end of its connection ends is not whole after a reset', async () => {
+    const head = 'HTTP/1.1 200 OK\r\n\r\n'
+    const ended = await startUpstream((socket) => void socket.end(`${head}abc`))
+    expect(await startClient().ask(ended)).toBe('abc')
+    const reset = await startUpstream((socket) => void socket.write(`${head}abc`))
+    const exchange = startClient().open(reset)
+    await exchange.send()
+    expect(Buffer.from((await exchange.read()) ?? []).toString()).toBe('abc')
+    for (const socket of reset.open) socket.resetAndDestroy()
+    expect(await exchange.read().catch(({ type }) => type)).toBe('connection_lost')
+  })
+
   test('with invalid HTTP/1.1 framing is a failure, and its connection is dropped', async () => {
     for (const answer of [
       `${OK}${OK}`,

@@ -353,14 +353,15 @@ export function readFraming(
   const coding = fields.get('transfer-encoding')
   const length = fields.get('content-length')
   if (coding !== null) {
-    if (length !== null) throw new MalformedMessage('It has two lengths.')
+    if (length !== null) throw new MalformedMessage(TWO_LENGTHS)
     if (isOld || coding.toLowerCase() !== 'chunked')
       throw new MalformedMessage('Its transfer coding is not the one that everybody knows.')
     return 'chunked'
   }
   if (length === null) return undefined
   // Two fields of the same name come out with a comma between them.
-  if (!LENGTH.test(length)) throw new MalformedMessage('Its length is no number.')
+  if (!LENGTH.test(length))
+    throw new MalformedMessage(length.includes(',') ? TWO_LENGTHS : 'Its length is no number.')
   return Number(length)
 }
 
@@ -428,6 +429,7 @@ function digitAt(bytes: Buffer, at: number): number {
   return DIGITS[bytes[at] ?? CR] ?? NO_DIGIT
 }
 
+const TWO_LENGTHS = 'It has two lengths.'
 const LENGTH = /^\d{1,15}$/
 const CHUNK_SIZE = /^[0-9a-fA-F]{1,12}/
 const EXTENSION =

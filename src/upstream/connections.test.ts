@@ -434,6 +434,21 @@ describe('an answer', () => {
     expect(await exchange.read().catch(({ type }) => type)).toBe('connection_lost')
   })
 
+  test.each([
+    ['goes on after its end', `${OK}\r\n`, 'It goes on after its end.'],
+    [
+      'has its length twice',
+      OK.replace('\r\n', '\r\ncontent-length: 2\r\n'),
+      'It has two lengths.',
+    ],
+    ['is of a server of TLS', '\x15\x03\x01\r\n\r\n', 'no status line of HTTP/1.1.'],
+  ])('that %s fails with words that say so', async (_name, answer, reason) => {
+    const upstream = await startUpstream((socket) => void socket.write(answer))
+    const exchange = startClient().open(upstream)
+    const read = exchange.send().then(() => exchange.readAll())
+    expect(await read.catch(({ message }) => message)).toEndWith(reason)
+  })
+
   test('with invalid HTTP/1.1 framing is a failure, and its connection is dropped', async () => {
     for (const answer of [
       `${OK}${OK}`,

@@ -313,7 +313,7 @@ export class SocketExchange implements Exchange, Asker, Deadline {
   /** The first failure counts, and none after a whole answer. */
   #fail(type: UpstreamFailureType, cause?: unknown): void {
     if (this.#phase === 'over') return
-    const failure = new UpstreamFailure(type, FAILURE_MESSAGES[type], { cause })
+    const failure = new UpstreamFailure(type, messageOf(type, cause), { cause })
     this.#failure = failure
     this.#finish()
     // The pieces from before an upstream broke off may still be read.
@@ -339,6 +339,12 @@ const LEAVES_ITS_PIECES: ReadonlySet<UpstreamFailureType> = new Set([
   'connection_lost',
   'malformed_answer',
 ])
+
+/** Whoever runs the upstream has to find what is wrong with its answers. */
+function messageOf(type: UpstreamFailureType, cause: unknown): string {
+  const what = FAILURE_MESSAGES[type]
+  return cause instanceof MalformedMessage ? `${what} ${cause.message}` : what
+}
 
 const FAILURE_MESSAGES: Record<UpstreamFailureType, string> = {
   connect_failed: 'The connection to the upstream could not be made.',

@@ -674,6 +674,28 @@ describe('requests one behind the other', () => {
       ].map(([, status]) => status),
     ).toEqual(['200', '200', '505'])
   })
+
+  test.each([
+    ['1', 'PROXY TCP4 192.0.2.1 192.0.2.2 56324 443\r\n'],
+    ['1, of an unknown client', 'PROXY UNKNOWN\r\n'],
+    ['2', `\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c${'\0'.repeat(12)}`],
+  ])(
+    'that a proxy begins with the PROXY protocol are refused by its name: version %s',
+    async (_name, line) => {
+      const { url } = open(async () => new Response('fine'))
+      for (const pieces of [[line + GET], [line, GET]]) {
+        const connection = await connectRaw(url)
+        for (const piece of pieces) connection.send(piece)
+        await pollUntil('the end', () => connection.closed)
+        expect(connection.answer()).toMatchObject({ status: 400, complete: true })
+        expect(connection.answer().text).toContain('the PROXY protocol, which nothing here reads')
+      }
+      const connection = await connectRaw(url)
+      connection.send('no request\r\n\r\n')
+      await pollUntil('the end', () => connection.closed)
+      expect(connection.answer().text).not.toContain('PROXY')
+    },
+  )
 })
 
 describe('an answer is sent as its request can take it:', () => {

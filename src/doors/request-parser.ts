@@ -79,7 +79,11 @@ export class RequestParser implements MessageReceiver {
    * @throws MalformedMessage
    */
   push(bytes: Buffer): void {
-    this.#messages.push(bytes)
+    try {
+      this.#messages.push(bytes)
+    } catch (thrown) {
+      throw begunByProxy(bytes) ? new MalformedMessage(BEGUN_BY_PROXY) : thrown
+    }
   }
 
   /** For `MessageParser` alone, as is what follows. */
@@ -114,6 +118,23 @@ export class RequestParser implements MessageReceiver {
  * Clients' heads have under 4 KB; proxies allow about as much. Empty lines: RFC 9112 §2.2.
  */
 const LIMITS = { maxHeadBytes: 16 * 1024, names: [], firstLine: '', skipsEmptyLines: true }
+
+/**
+ * Whether what cannot be read is the PROXY protocol, in one of its two versions. The rest of a head
+ * may come long after its first line, which is forgotten here: it tells of this head alone.
+ */
+function begunByProxy(bytes: Buffer): boolean {
+  const { firstLine } = LIMITS
+  LIMITS.firstLine = ''
+  return (
+    PROXY_LINE.test(firstLine) || bytes.subarray(0, PROXY_SIGNATURE.length).equals(PROXY_SIGNATURE)
+  )
+}
+
+const BEGUN_BY_PROXY =
+  'It begins with the PROXY protocol, which nothing here reads: turn it off in the proxy.'
+const PROXY_LINE = /^PROXY (?:TCP[46]|UNKNOWN)/
+const PROXY_SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n')
 
 interface StartLine {
   readonly text: string

@@ -13,6 +13,7 @@ import {
 } from '../support/chromium.ts'
 import { controlPlaneCall, createGate, createKey } from '../support/control-plane.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
 
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
@@ -37,6 +38,8 @@ afterAll(async () => {
 })
 
 const isFocused = (control: Locator) => control.and(page.locator(':focus')).waitFor()
+const holds = (field: Locator, text: string) =>
+  untilItHolds(async () => expect(await field.inputValue()).toBe(text))
 const button = (name: string) => page.getByRole('button', { name, exact: true })
 
 test('a range of days that is left or chosen gives the focus back to its button', async () => {
@@ -215,6 +218,26 @@ test('a moment of the log can be typed: after four digits of the year comes the 
   await from.focus()
   await page.keyboard.type('112520261015AM', { delay: 50 })
   expect(await from.inputValue()).toBe('2026-11-25T10:15')
+})
+
+test('a moment of the log leaves its field with its filter, and comes back on the way back', async () => {
+  await follow(page, '/logs?from=2026-02-01T10:00:00.000Z&to=2026-02-02T10:00:00.000Z')
+  const [from, to] = [
+    page.getByLabel('From', { exact: true }),
+    page.getByLabel('to', { exact: true }),
+  ]
+  await to.fill('2026-01-01T00:00')
+  await page.getByRole('alert').waitFor()
+  await button('Remove the filter from 1 Feb, 11:00:00').click()
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+  await holds(from, '')
+  await holds(to, '2026-02-02T11:00')
+  await button('Clear all').click()
+  await holds(to, '')
+  await page.goBack()
+  await holds(to, '2026-02-02T11:00')
+  await page.goBack()
+  await holds(from, '2026-02-01T11:00')
 })
 
 test('a target that begins with another is typed to its end, and chosen with the focus kept', async () => {

@@ -17,6 +17,7 @@ import {
   readLogSearch,
   without,
 } from './log-filter.ts'
+import { useTypedField } from './use-typed-field.ts'
 
 const STATUSES = [
   '2xx',
@@ -139,20 +140,32 @@ function capitalise(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
+interface TypedRange {
+  readonly range: { readonly from?: string; readonly to?: string }
+  /** What the list showed when it was typed. */
+  readonly before: { readonly from: string | undefined; readonly to: string | undefined }
+}
+
 /**
  * A range whose end comes before its beginning shows a message, and filters nothing until it is
  * mended: both fields keep what was typed.
  */
 function CheckedTimeRange({ from, to, onChange }: TimeRangeProps) {
-  const [reversed, setReversed] = useState<{ readonly from?: string; readonly to?: string }>()
-  const choose = (range: { readonly from?: string; readonly to?: string }) => {
+  const [typed, setTyped] = useState<TypedRange>()
+  // Removed or chosen elsewhere meanwhile, it is no longer the range before.
+  const reversed = typed?.before.from === from && typed?.before.to === to ? typed : undefined
+  const choose = (range: TypedRange['range']) => {
     const isReversed = range.from !== undefined && range.to !== undefined && range.from >= range.to
-    setReversed(isReversed ? range : undefined)
+    setTyped(isReversed ? { range, before: { from, to } } : undefined)
     if (!isReversed) onChange(range)
   }
   return (
     <>
-      <TimeRange from={reversed?.from ?? from} to={reversed?.to ?? to} onChange={choose} />
+      <TimeRange
+        from={reversed?.range.from ?? from}
+        to={reversed?.range.to ?? to}
+        onChange={choose}
+      />
       {reversed !== undefined && (
         <p role="alert" className="col-span-full text-[13px] text-danger">
           The beginning has to be before the end. The list shows the range from before.
@@ -203,18 +216,24 @@ function Moment({
 }) {
   const id = useId()
   const zone = useTimeZone()
+  const text = at === undefined ? '' : toFieldTime(Date.parse(at), zone)
+  const { field, send } = useTypedField(text)
   return (
     <span className="flex items-center gap-2">
       <label htmlFor={id}>{label}</label>
       <input
+        ref={field}
         id={id}
         type="datetime-local"
         // A year of four digits takes no more keys: the next one is for the hour.
         max="9999-12-31T23:59"
-        defaultValue={at === undefined ? '' : toFieldTime(Date.parse(at), zone)}
+        defaultValue={text}
         onChange={(event) => {
           const timeMs = parseFieldTime(event.target.value, zone)
-          onChange(Number.isNaN(timeMs) ? undefined : new Date(timeMs).toISOString())
+          // A year that is not whole yet, such as 0002, is none.
+          const isWhole = timeMs >= 0
+          send(isWhole ? toFieldTime(timeMs, zone) : '')
+          onChange(isWhole ? new Date(timeMs).toISOString() : undefined)
         }}
         className={classNames(CONTROL_CLASS, 'h-8 w-auto px-2 text-[13px]')}
       />

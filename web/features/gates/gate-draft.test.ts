@@ -69,6 +69,29 @@ test('problems have the names and the wording of the interface', () => {
   expect(problemAt(findProblems(EMPTY_DRAFT), 'targets')).toBe('must name at least one target')
 })
 
+test('whole numbers may have commas between their thousands, and decimals one for their point', () => {
+  const settings = toNewGate({
+    ...draft,
+    temperature: '0,7',
+    maxOutputTokens: '1,000',
+    timeoutMs: '30,000',
+    hedgeAfterMs: '1 500',
+    targets: [{ ...toNewTarget('sandbox/echo'), weight: '1,000' }],
+  })
+  expect(settings).toMatchObject({
+    defaults: { temperature: 0.7, maxOutputTokens: 1_000 },
+    timeoutMs: 30_000,
+    hedgeAfterMs: 1_500,
+    targets: [{ model: 'sandbox/echo', weight: 1_000 }],
+  })
+  expect(toShares([{ ...toNewTarget('a/b'), weight: '3,000' }, toNewTarget('a/b')])[0]).toBeCloseTo(
+    3_000 / 3_001,
+  )
+  expect(problemAt(findProblems({ ...draft, timeoutMs: '1,5' }), 'timeoutMs')).toBe(
+    'must be a whole number',
+  )
+})
+
 test('empty fields are left to the gateway', () => {
   const body = toNewGate({ ...EMPTY_DRAFT, targets: [toNewTarget(' sandbox/echo ')] })
   expect(body).toEqual({

@@ -5,6 +5,7 @@
 import { createGateBody } from '../../../src/contract/gates.ts'
 import { describeProblems, type Problem } from '../../../src/contract/problems.ts'
 import type { AnswerOf, QuestionOf } from '../../api/ask.ts'
+import { joinGroups } from '../../format/join-groups.ts'
 
 export type Gate = AnswerOf<'GET /v1/gates/{id}'>
 export type NewGate = NonNullable<QuestionOf<'POST /v1/gates'>[0]>['body']
@@ -111,7 +112,7 @@ export function toSettings(
     description: draft.description,
     targets: draft.targets.map(({ model, weight }) => ({
       model: model.trim(),
-      ...(weight.trim() === '' ? {} : { weight: toNumber(weight) }),
+      ...(weight.trim() === '' ? {} : { weight: toWhole(weight) }),
     })),
     strategy: draft.strategy,
     hedgeAfterMs: toNullable(draft.hedgeAfterMs),
@@ -121,12 +122,12 @@ export function toSettings(
       ...(draft.topP.trim() === '' ? {} : { topP: toNumber(draft.topP) }),
       ...(draft.maxOutputTokens.trim() === ''
         ? {}
-        : { maxOutputTokens: toNumber(draft.maxOutputTokens) }),
+        : { maxOutputTokens: toWhole(draft.maxOutputTokens) }),
       ...(draft.reasoningEffort === '' ? {} : { reasoningEffort: draft.reasoningEffort }),
     },
     overrides: draft.overrides,
     timeoutMs: toNullable(draft.timeoutMs),
-    maxRetries: draft.maxRetries.trim() === '' ? 0 : toNumber(draft.maxRetries),
+    maxRetries: draft.maxRetries.trim() === '' ? 0 : toWhole(draft.maxRetries),
   }
 }
 
@@ -176,7 +177,7 @@ export function isWithin(field: string, parent: string): boolean {
  */
 export function toShares(targets: readonly TargetDraft[]): readonly number[] {
   const weights = targets.map(({ weight }) => {
-    const value = weight.trim() === '' ? 1 : Number(weight)
+    const value = weight.trim() === '' ? 1 : toWhole(weight)
     return Number.isFinite(value) && value > 0 ? value : 0
   })
   const sum = weights.reduce((total, weight) => total + weight, 0)
@@ -188,7 +189,12 @@ function toText(value: number | null | undefined): string {
 }
 
 function toNullable(text: string): number | null {
-  return text.trim() === '' ? null : toNumber(text)
+  return text.trim() === '' ? null : toWhole(text)
+}
+
+/** A comma stands between thousands there: a limit of 1,000 tokens is not one token. */
+function toWhole(text: string): number {
+  return toNumber(joinGroups(text.trim()))
 }
 
 /** NaN for what is no number: the schema then says what it wants instead. */

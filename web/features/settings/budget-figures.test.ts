@@ -8,6 +8,17 @@ test('tokens are read as people write them', () => {
     expect(parseTokens(text)).toHaveProperty('problem')
 })
 
+test('a comma is no decimal point: an amount is never taken for a hundred times as much', () => {
+  for (const text of ['12,50', '0,5', '1,5', '1,2345', '12,34,567', '1.250,50', '1,', ',500'])
+    expect([text, parseUsd(text), parseTokens(text)]).toEqual([
+      text,
+      { problem: expect.stringContaining('point') },
+      { problem: expect.any(String) },
+    ])
+  for (const text of ['1,250.50', '$ 1 250.50', '1’250.50', '1250.50$', ' 1250.5 '])
+    expect(parseUsd(text)).toEqual({ value: 1250.5 })
+})
+
 test('dollars keep six decimals and no more', () => {
   expect(parseUsd('$1,250.50')).toEqual({ value: 1250.5 })
   expect(parseUsd('0.000001')).toEqual({ value: 0.000001 })

@@ -3,6 +3,7 @@
  */
 import type { RowOf } from '../../api/ask.ts'
 import { formatCount, formatUsdExactly, formatUsdInCents } from '../../format/figures.ts'
+import { joinGroups } from '../../format/join-groups.ts'
 
 export type Budget = RowOf<'GET /v1/budgets'>
 
@@ -44,7 +45,7 @@ type Parsed<Value> = { readonly value: Value } | { readonly problem: string }
 
 /** Whole tokens, as people write them: `1,000,000`, `1 000 000`, `1_000_000`. */
 export function parseTokens(text: string): Parsed<number> {
-  const digits = text.replaceAll(/[\s,_’']/g, '')
+  const digits = joinGroups(text.trim())
   const value = Number(digits)
   if (!/^\d{1,13}$/.test(digits) || value < 1)
     return { problem: 'must be a whole number of at least 1' }
@@ -53,10 +54,10 @@ export function parseTokens(text: string): Parsed<number> {
 
 /** Dollars, with at most six decimals. */
 export function parseUsd(text: string): Parsed<number> {
-  const digits = text.replaceAll(/[\s,_’'$]/g, '')
+  const digits = joinGroups(text.replaceAll('$', '').trim())
   const value = Number(digits)
   if (!/^\d{1,10}(?:\.\d{1,6})?$/.test(digits) || value <= 0)
-    return { problem: 'must be above 0, with at most six decimals' }
+    return { problem: 'must be above 0, with at most six decimals after a point' }
   return { value }
 }
 

@@ -59,11 +59,13 @@ export function formatUsdExactly(value: number): string {
 export function formatDuration(milliseconds: number | null | undefined): string {
   if (milliseconds === null || milliseconds === undefined) return NOT_KNOWN
   if (milliseconds < 1) return '<1 ms'
-  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`
+  // Rounded before it is divided: there are no 60 seconds beside a minute.
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`
   const seconds = milliseconds / 1_000
-  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(1)} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`
+  if (seconds < 59.95) return `${seconds < 9.995 ? seconds.toFixed(2) : seconds.toFixed(1)} s`
+  const wholeSeconds = Math.round(seconds)
+  const minutes = Math.floor(wholeSeconds / 60)
+  if (minutes < 60) return `${minutes} min ${wholeSeconds % 60} s`
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 

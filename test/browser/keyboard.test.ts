@@ -18,7 +18,7 @@ import { untilItHolds } from '../support/until-it-holds.ts'
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
 /** The pages show so many rows of a list at once. */
-const AT_ONCE = 200
+const AT_ONCE = 100
 
 let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>

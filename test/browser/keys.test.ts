@@ -385,13 +385,31 @@ test('each of hundreds of keys is found, and few are drawn at once', async () =>
     await Promise.all(Array.from({ length: 20 }, (_, at) => createKey(gatehouse, `n${made + at}`)))
   await page.goto('/dashboard/keys')
   const rows = page.getByRole('table').getByRole('row')
-  await page.getByText(/^Shown are 200 of 6\d\d; the search looks at all/).waitFor()
-  expect(await rows.count()).toBe(201)
+  await page.getByText(/^Shown are 100 of 6\d\d; the search looks at all/).waitFor()
+  expect(await rows.count()).toBe(101)
   await page.getByRole('button', { name: 'Show more' }).press('Enter')
-  await page.getByText(/^Shown are 400 of/).waitFor()
-  expect(await rows.count()).toBe(401)
+  await page.getByText(/^Shown are 200 of/).waitFor()
+  expect(await rows.count()).toBe(201)
   await page.getByRole('searchbox', { name: 'Find a key' }).fill('made before')
   await page.getByRole('cell', { name: 'made before' }).first().waitFor()
+})
+
+test('a key pressed in a search is shown before the rows that it leaves', async () => {
+  const { page } = visit
+  const search = page.getByRole('searchbox', { name: 'Find a key' })
+  await search.fill('')
+  await page.getByText(/^Shown are/).waitFor()
+  // All that the page does at once is done by the end of the promise.
+  const [shown, rows] = (await page.evaluate(`(async () => {
+    const field = document.querySelector('[aria-label="Find a key"]')
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, 'no such key')
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+    await Promise.resolve()
+    return [field.value, document.querySelectorAll('tbody tr').length]
+  })()`)) as readonly [string, number]
+  expect(shown).toBe('no such key')
+  expect(rows).toBeGreaterThan(0)
+  await page.getByText('No key matches').waitFor()
 })
 
 test('these pages log no error and request nothing from another host', () => {

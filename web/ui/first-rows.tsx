@@ -6,7 +6,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { formatWhole } from '../format/figures.ts'
 import { Button } from './button.tsx'
 
-const AT_ONCE = 200
+const AT_ONCE = 100
 
 export function FirstRows<Row>({
   rows,

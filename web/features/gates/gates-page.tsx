@@ -1,7 +1,7 @@
 /** The account's gates: what each asks, how its targets do, and what went through it. */
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Route } from 'lucide-react'
-import { useState } from 'react'
+import { memo, useDeferredValue, useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -19,6 +19,8 @@ import { useSeenSince } from './use-target-health.ts'
 export function GatesPage() {
   const gates = useQuery(wholeListQuery('GET /v1/gates'))
   const [search, setSearch] = useState('')
+  // The field shows a key at once, and hundreds of rows after it.
+  const shownSearch = useDeferredValue(search)
   const seenSince = useSeenSince()
   const createButton = (
     <LinkButton to="/gates/new" look="primary">
@@ -53,7 +55,7 @@ export function GatesPage() {
                   onChange={setSearch}
                 />
               </div>
-              <FoundGates gates={rows} search={search} />
+              <FoundGates gates={rows} search={shownSearch} />
             </>
           )}
         </QueryBoundary>
@@ -71,7 +73,7 @@ export function GatesPage() {
   )
 }
 
-function FoundGates({
+const FoundGates = memo(function FoundGates({
   gates,
   search,
 }: {
@@ -96,4 +98,4 @@ function FoundGates({
       No gate matches “{search.trim()}”.
     </p>
   )
-}
+})

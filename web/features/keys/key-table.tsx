@@ -1,7 +1,7 @@
 /** The rows of the keys, and a search when there are many. */
 
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { memo, useDeferredValue, useMemo, useState } from 'react'
 import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { formatWhole, NOT_KNOWN } from '../../format/figures.ts'
@@ -33,13 +33,12 @@ export function KeyTable({
   readonly onChoose: (key: ApiKey, step: KeyStep) => void
 }) {
   const [search, setSearch] = useState('')
-  const recentUseOf = useRecentUse()
-  const creatorOf = useCreatorNames(keys)
-  const exhausted = useExhausted('key')
-  const now = Date.now()
-  const found = keys.filter((key) =>
-    `${key.name} ${key.maskedPrefix}`.toLowerCase().includes(search.trim().toLowerCase()),
-  )
+  // The field shows a key at once, and hundreds of rows after it.
+  const shownSearch = useDeferredValue(search)
+  const found = useMemo(() => {
+    const wanted = shownSearch.trim().toLowerCase()
+    return keys.filter((key) => `${key.name} ${key.maskedPrefix}`.toLowerCase().includes(wanted))
+  }, [keys, shownSearch])
   return (
     <>
       {keys.length >= MANY_KEYS && (
@@ -57,72 +56,91 @@ export function KeyTable({
           Names and the beginnings of keys are searched.
         </EmptyState>
       ) : (
-        <FirstRows rows={found}>
-          {(shown) => (
-            <Table
-              label="API keys"
-              head={
-                <>
-                  <Th>Name</Th>
-                  <Th isWideOnly>Key</Th>
-                  <Th isNumber>Calls, last 24 h</Th>
-                  <Th isWideOnly>Last used</Th>
-                  <Th isWideOnly>Expires</Th>
-                  <Th isWideOnly>Created</Th>
-                  <Th isHidden>Actions</Th>
-                </>
-              }
-            >
-              {shown.map((key) => (
-                <tr key={key.id}>
-                  <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
-                    <bdi>{key.name}</bdi> <ExhaustedBadge id={key.id} exhausted={exhausted} />
-                    <div className="mt-0.5 flex flex-col items-start gap-1 text-[13px] font-normal text-ink-soft sm:hidden">
-                      <MaskedKey apiKey={key} now={now} />
-                      <span>
-                        Last used: <Moment at={key.lastUsedAt} />
-                      </span>
-                      {key.expiresAt !== null && (
-                        <Expiry at={key.expiresAt} now={now} verb="Expires " />
-                      )}
-                    </div>
-                  </td>
-                  <td className="max-sm:hidden">
-                    <MaskedKey apiKey={key} now={now} />
-                  </td>
-                  <td className="text-right whitespace-nowrap tabular-nums">
-                    <Calls apiKey={key} use={recentUseOf(key.id)} />
-                  </td>
-                  <td className="text-ink-soft max-sm:hidden">
-                    <Moment at={key.lastUsedAt} />
-                  </td>
-                  <td className="text-ink-soft max-sm:hidden">
-                    {key.expiresAt === null ? (
-                      <span className="text-ink-faint">never</span>
-                    ) : (
-                      <Expiry at={key.expiresAt} now={now} />
-                    )}
-                  </td>
-                  <td className="text-ink-soft max-sm:hidden">
-                    <Moment at={key.createdAt} />
-                    <Creator name={creatorOf(key)} />
-                  </td>
-                  <td className="text-right">
-                    <KeyMenu
-                      name={key.name}
-                      hasExpired={hasExpired(key, now)}
-                      onChoose={(step) => onChoose(key, step)}
-                    />
-                  </td>
-                </tr>
-              ))}
-            </Table>
-          )}
-        </FirstRows>
+        <KeyRows keys={keys} found={found} onChoose={onChoose} />
       )}
     </>
   )
 }
+
+const KeyRows = memo(function KeyRows({
+  keys,
+  found,
+  onChoose,
+}: {
+  /** All of them: keys make keys. */
+  readonly keys: readonly ApiKey[]
+  readonly found: readonly ApiKey[]
+  readonly onChoose: (key: ApiKey, step: KeyStep) => void
+}) {
+  const recentUseOf = useRecentUse()
+  const creatorOf = useCreatorNames(keys)
+  const exhausted = useExhausted('key')
+  const now = Date.now()
+  return (
+    <FirstRows rows={found}>
+      {(shown) => (
+        <Table
+          label="API keys"
+          head={
+            <>
+              <Th>Name</Th>
+              <Th isWideOnly>Key</Th>
+              <Th isNumber>Calls, last 24 h</Th>
+              <Th isWideOnly>Last used</Th>
+              <Th isWideOnly>Expires</Th>
+              <Th isWideOnly>Created</Th>
+              <Th isHidden>Actions</Th>
+            </>
+          }
+        >
+          {shown.map((key) => (
+            <tr key={key.id}>
+              <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
+                <bdi>{key.name}</bdi> <ExhaustedBadge id={key.id} exhausted={exhausted} />
+                <div className="mt-0.5 flex flex-col items-start gap-1 text-[13px] font-normal text-ink-soft sm:hidden">
+                  <MaskedKey apiKey={key} now={now} />
+                  <span>
+                    Last used: <Moment at={key.lastUsedAt} />
+                  </span>
+                  {key.expiresAt !== null && (
+                    <Expiry at={key.expiresAt} now={now} verb="Expires " />
+                  )}
+                </div>
+              </td>
+              <td className="max-sm:hidden">
+                <MaskedKey apiKey={key} now={now} />
+              </td>
+              <td className="text-right whitespace-nowrap tabular-nums">
+                <Calls apiKey={key} use={recentUseOf(key.id)} />
+              </td>
+              <td className="text-ink-soft max-sm:hidden">
+                <Moment at={key.lastUsedAt} />
+              </td>
+              <td className="text-ink-soft max-sm:hidden">
+                {key.expiresAt === null ? (
+                  <span className="text-ink-faint">never</span>
+                ) : (
+                  <Expiry at={key.expiresAt} now={now} />
+                )}
+              </td>
+              <td className="text-ink-soft max-sm:hidden">
+                <Moment at={key.createdAt} />
+                <Creator name={creatorOf(key)} />
+              </td>
+              <td className="text-right">
+                <KeyMenu
+                  name={key.name}
+                  hasExpired={hasExpired(key, now)}
+                  onChoose={(step) => onChoose(key, step)}
+                />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </FirstRows>
+  )
+})
 
 function Calls({ apiKey, use }: { readonly apiKey: ApiKey; readonly use: RecentUse | undefined }) {
   if (use === undefined) return <span className="text-ink-faint">{NOT_KNOWN}</span>

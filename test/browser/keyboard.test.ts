@@ -173,6 +173,23 @@ test('“Show more” takes the focus to the first row that it brings', async ()
     .waitFor()
 })
 
+test('“Show more” takes the focus to the first gate that it brings on a phone, too', async () => {
+  for (let made = 0; made <= AT_ONCE; made += 1)
+    await createGate(gatehouse, `one-of-many-${made}`, 'sandbox/echo')
+  const phone = await browser.visit(gatehouse.url, { viewport: { width: 390, height: 844 } })
+  await phone.context.addCookies(await visit.context.cookies())
+  await phone.page.goto('/dashboard/gates')
+  await phone.page.getByRole('button', { name: 'Show more' }).press('Enter')
+  await phone.page
+    .locator('[aria-label=Gates] > li')
+    .nth(AT_ONCE)
+    .getByRole('link')
+    .and(phone.page.locator(':focus'))
+    .waitFor()
+  expect(phone.complaints).toEqual([])
+  await phone.close()
+})
+
 test('a target moved to the end keeps the focus on the button that moved it', async () => {
   // Away first: a draft from before would be there still.
   await follow(page, '/settings/limits')

@@ -20,10 +20,10 @@ export function FirstRows<Row>({
   // A reader at the keyboard goes on at the first new row, not behind the last.
   useEffect(() => {
     if (count === AT_ONCE) return
-    list.current
-      ?.querySelectorAll('tbody > tr')
-      [count - AT_ONCE]?.querySelector<HTMLElement>('a[href], button')
-      ?.focus()
+    const drawn = Array.from(list.current?.querySelectorAll('tbody > tr, ul > li') ?? [])
+    // A phone may have a list in the place of a table.
+    const visible = drawn.filter((row) => row.getClientRects().length > 0)
+    visible[count - AT_ONCE]?.querySelector<HTMLElement>('a[href], button')?.focus()
   }, [count])
   return (
     <>

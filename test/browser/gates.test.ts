@@ -135,7 +135,7 @@ test('a gate with a fallback is built, answers from the second target, and healt
   await page.getByRole('textbox', { name: 'Id' }).fill('support')
   await page.getByText('must be 1 to 64 letters').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Create the gate' }).click()
-  await page.getByText('must name at least one target').waitFor()
+  await page.getByText('must name at least one target').first().waitFor()
 
   await addTarget(page, 'sandbox/500')
   await addTarget(page, 'sandbox/echo')

@@ -74,6 +74,15 @@ test('a removed filter hands the focus on to the next', async () => {
   expect(await page.evaluate('document.activeElement.closest("#content") !== null')).toBe(true)
 })
 
+test('a gate without a target says so above the list that opens for one', async () => {
+  await follow(page, '/gates/new')
+  await button('Create the gate').press('Enter')
+  await isFocused(page.getByRole('combobox', { name: 'Add a target' }))
+  const told = page.getByText('must name at least one target')
+  await page.getByRole('listbox', { name: 'Models' }).waitFor()
+  expect(await told.first().click({ trial: true, timeout: 5_000 })).toBeUndefined()
+})
+
 test('a removed target hands the focus on to what stands next', async () => {
   await follow(page, '/gates/new')
   const picker = page.getByRole('combobox', { name: 'Add a target' })

@@ -105,7 +105,7 @@ export function TargetPicker({
           />
           {isOpen && (
             <div className="absolute inset-x-0 top-full z-30 mt-1 rounded-xl border border-line bg-surface shadow-high">
-              {problem !== undefined && text !== '' && (
+              {problem !== undefined && (
                 // The same stands beneath the field, where the list covers it.
                 <p aria-hidden className="px-4 pt-2.5 text-[13px] text-danger">
                   {problem}

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { formatRemaining } from './times.ts'
+import { formatRemaining, inEnglish } from './times.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00Z')
 
@@ -15,4 +15,22 @@ test.each([
   [604_799, 'in 7 days'],
 ])('%i seconds leave %s', (seconds, words) => {
   expect(formatRemaining(NOW + seconds * 1_000, NOW)).toBe(words)
+})
+
+test.each([
+  ['de-DE', '27 Nov 2026, 14:03:07'],
+  ['de', '27 Nov 2026, 14:03:07'],
+  ['en-GB', '27 Nov 2026, 14:03:07'],
+  ['en-US', 'Nov 27, 2026, 2:03:07 PM'],
+  ['ar-EG', 'Nov 27, 2026, 2:03:07 PM'],
+  ['fa-IR', 'Nov 27, 2026, 2:03:07 PM'],
+  ['th-TH-u-nu-thai', 'Nov 27, 2026, 2:03:07 PM'],
+  ['zh-Hant-TW', 'Nov 27, 2026, 2:03:07 PM'],
+])('to a reader with %s the words of a moment are English: %s', (locale, text) => {
+  const format = new Intl.DateTimeFormat(inEnglish(locale), {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+    timeZone: 'UTC',
+  })
+  expect(format.format(Date.parse('2026-11-27T14:03:07Z')).replaceAll('\u202f', ' ')).toBe(text)
 })

@@ -2,12 +2,24 @@
 import type { StepLength } from './time-range.ts'
 import type { TimeZone } from './time-zone.ts'
 
+/**
+ * The pages are in English, and a moment stands within their sentences: its words, digits and
+ * calendar are English too, in the order and by the clock of the reader's region.
+ */
+export function inEnglish(locale: string): string {
+  const { region } = new Intl.Locale(locale).maximize()
+  const parts = { calendar: 'gregory', ...(region === undefined ? {} : { region }) }
+  return new Intl.Locale('en', parts).toString()
+}
+
+const LOCALE = inEnglish(new Intl.DateTimeFormat().resolvedOptions().locale)
+
 /** One for each zone, made when it is first asked for: a page needs few of them. */
 function inZones(options: Intl.DateTimeFormatOptions): (timeMs: number, zone: TimeZone) => string {
   const made: Partial<Record<TimeZone, Intl.DateTimeFormat>> = {}
   return (timeMs, zone) => {
     made[zone] ??= new Intl.DateTimeFormat(
-      undefined,
+      LOCALE,
       zone === 'utc' ? { ...options, timeZone: 'UTC' } : options,
     )
     return made[zone].format(timeMs)
@@ -25,7 +37,7 @@ const dayTime = inZones({
   minute: '2-digit',
   second: '2-digit',
 })
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' })
 
 const UNITS = [
   ['year', 31_536_000],
@@ -65,7 +77,7 @@ export function formatRelative(moment: Moment, now: number = Date.now()): string
   return 'just now'
 }
 
-const remaining = new Intl.RelativeTimeFormat(undefined, { numeric: 'always' })
+const remaining = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'always' })
 const MINUTE_S = 60
 const HOUR_S = 3_600
 const DAY_S = 86_400

@@ -1,6 +1,6 @@
 /** The account's figures in one row; the one that is chosen is drawn below. */
 import { type KeyboardEvent, useRef } from 'react'
-import { formatChange, formatCount } from '../../format/figures.ts'
+import { formatChange, formatCount, formatWhole } from '../../format/figures.ts'
 import { type Measure, readErrors, type UsageFigures } from '../../format/usage-measures.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { moveAmongTabs } from '../../ui/move-among-tabs.ts'
@@ -110,7 +110,7 @@ function Tile({
   )
 }
 
-const CALLS_OF = (now: UsageFigures) => readErrors(now).asked.toLocaleString()
+const CALLS_OF = (now: UsageFigures) => formatWhole(readErrors(now).asked)
 
 /** Nothing was called: what adds up is zero, everything else is not known. */
 function empty(measure: Measure): number | null {

@@ -87,9 +87,10 @@ test('whole numbers may have commas between their thousands, and decimals one fo
   expect(toShares([{ ...toNewTarget('a/b'), weight: '3,000' }, toNewTarget('a/b')])[0]).toBeCloseTo(
     3_000 / 3_001,
   )
-  expect(problemAt(findProblems({ ...draft, timeoutMs: '1,5' }), 'timeoutMs')).toBe(
-    'must be a whole number',
-  )
+  for (const timeoutMs of ['1,5', '30.000', '30.'])
+    expect(problemAt(findProblems({ ...draft, timeoutMs }), 'timeoutMs')).toBe(
+      'must be a whole number',
+    )
 })
 
 test('empty fields are left to the gateway', () => {

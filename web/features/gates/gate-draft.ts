@@ -192,10 +192,16 @@ function toNullable(text: string): number | null {
   return text.trim() === '' ? null : toWhole(text)
 }
 
-/** A comma stands between thousands there: a limit of 1,000 tokens is not one token. */
+/**
+ * A comma stands between thousands there: a limit of 1,000 tokens is not one token. Some write a
+ * point in its place, and others mean decimals by it: such a text is no whole number.
+ */
 function toWhole(text: string): number {
-  return toNumber(joinGroups(text.trim()))
+  return text.includes('.') ? NOT_WHOLE : toNumber(joinGroups(text.trim()))
 }
+
+/** Any such number: the schema then says that it wants a whole one. */
+const NOT_WHOLE = 0.5
 
 /** NaN for what is no number: the schema then says what it wants instead. */
 function toNumber(text: string): number {

@@ -117,6 +117,12 @@ const WHOLE: readonly (readonly [string, string, ...Expected[]])[] = [
   ['an old version without a host', 'GET /healthz HTTP/1.0\r\n\r\n', { url: '/healthz' }],
   ['a query', head('GET /a/b?c=%20&d=/../e'), { url: 'http://x/a/b?c=%20&d=/../e' }],
   ['dot segments', head('GET /a/./../b/%2e%2e/c'), { url: 'http://x/c' }],
+  ['the server itself as its target', head('OPTIONS *'), { url: 'http://x/' }],
+  [
+    'the server itself as its target, of an old version',
+    'OPTIONS * HTTP/1.0\r\n\r\n',
+    { url: '/' },
+  ],
   ['a whole address', head('GET HTTP://X/a?b'), { url: 'http://x/a?b' }],
   ['a whole address without a path', head('GET http://x?b'), { url: 'http://x/?b' }],
   [
@@ -166,7 +172,7 @@ const REFUSED: readonly (readonly [string, string, number?])[] = [
   ['a method in small letters', head('get /'), 501],
   ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nhost: x:443\r\n\r\n', 501],
   ['a target that is no path', head('GET a')],
-  ['an asterisk', head('OPTIONS *')],
+  ['an asterisk, which is no path', head('GET *')],
   ['a whole address of another protocol', head('GET ftp://x/')],
   ['a whole address of another host', head('GET http://y/')],
   ['a whole address with a user', head('GET http://a@x/')],
@@ -412,6 +418,7 @@ const BLANKS_OF_THEIRS =
   /(?:content-length|transfer-encoding):[^\r\n]*\t|connection:[^\r\n]*[\t\u00a0]/i
 
 function pathOf(address: string): string {
+  if (address === '*') return '/'
   const { pathname, search, hash } = new URL(
     address.startsWith('/') ? `http://x${address}` : address,
   )

@@ -183,12 +183,17 @@ function readUrl(start: StartLine, host: string | null): string {
 }
 
 /** @throws RefusedRequest */
-function makeUrl({ target, isOld }: StartLine, host: string | null): string {
+function makeUrl({ method, target, isOld }: StartLine, host: string | null): string {
   if (host === null && !isOld) throw new RefusedRequest(400, "It has no header 'host'.")
-  const path = target.startsWith('/') ? target : pathOfAbsolute(target, host)
+  const path = target.startsWith('/') ? target : pathOfOther(method, target, host)
   const origin = host === null ? undefined : originOf(host)
   if (origin === undefined) return path
   return PLAIN_PATH.test(path) ? origin + path : normalize(origin, path)
+}
+
+/** Health checks of proxies ask the server itself whether it is there (RFC 9112 §3.2.4). */
+function pathOfOther(method: string, target: string, host: string | null): string {
+  return method === 'OPTIONS' && target === '*' ? '/' : pathOfAbsolute(target, host)
 }
 
 /** Proxies are asked so; where the two hosts differ, each on the way may take another. */

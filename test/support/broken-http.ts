@@ -22,7 +22,7 @@ export const BROKEN_HTTP: readonly (readonly [string, string])[] = [
   ['a very long method', `${'A'.repeat(5000)} / HTTP/1.1\r\nhost: x\r\n\r\n`],
   ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n'],
   ['TRACE', 'TRACE /v1/responses HTTP/1.1\r\nhost: x\r\n\r\n'],
-  ['an asterisk for a path', 'OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n'],
+  ['an asterisk for a path', 'GET * HTTP/1.1\r\nhost: x\r\n\r\n'],
   ['no host', 'POST /v1/responses HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}'],
   [
     'a host with spaces',

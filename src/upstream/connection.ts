@@ -271,9 +271,12 @@ export class Connection implements AnswerReceiver {
   #secureTunnel(socket: UpstreamSocket): void {
     if (this.#phase !== 'tunnel') return
     this.#parser = undefined
+    const { serverName = '' } = this.#options.route
     const [, secured] = socket.upgradeTLS<Connection>({
       data: this,
-      tls: toTls(this.#options.route.serverName ?? ''),
+      // In a tunnel a bare address is said too: the runtime would look for the proxy's in the
+      // certificate, and take a call meant for the upstream to whoever has that one.
+      tls: { ...toTls(serverName), serverName },
       socket: HANDLERS,
     })
     this.#use(secured)

@@ -9,6 +9,7 @@ import { createServer } from 'node:tls'
 import type { TlsQuestion } from '../../test/support/ask-over-tls.ts'
 import { createTemporaryFolder } from '../../test/support/temporary-folder.ts'
 import {
+  ADDRESS_CERTIFICATE,
   EXPIRED_CERTIFICATE,
   LOCALHOST_CERTIFICATE,
   OTHER_CERTIFICATE,
@@ -73,7 +74,7 @@ const tunnel = () =>
     }),
   )
 
-/** Trusts the authorities of `localhost` and of `other.test`, and the expired one. */
+/** Trusts the authority of each certificate for tests, and the expired one. */
 async function ask(
   questions: readonly TlsQuestion[],
   environment: Record<string, string> = {},
@@ -82,7 +83,9 @@ async function ask(
   const authorities = join(folder.path, 'authorities.pem')
   await Bun.write(
     authorities,
-    LOCALHOST_CERTIFICATE.cert + OTHER_CERTIFICATE.cert + EXPIRED_CERTIFICATE.cert,
+    [LOCALHOST_CERTIFICATE, OTHER_CERTIFICATE, ADDRESS_CERTIFICATE, EXPIRED_CERTIFICATE]
+      .map(({ cert }) => cert)
+      .join(''),
   )
   const program = join(import.meta.dirname, '../../test/support/ask-over-tls.ts')
   const child = Bun.spawn([process.execPath, program, JSON.stringify(questions)], {
@@ -147,6 +150,26 @@ test('through a proxy, TLS is between the gateway and the upstream alone', async
     expect(each).toStartWith('connect_failed: Hostname/IP does not match')
   expect(tunnels).toHaveLength(4)
   expect(tunnels[0]).toBe(`127.0.0.1:${proxied.url.split(':')[2]?.slice(0, -1)}`)
+})
+
+test('through a proxy, an upstream without a name has its address in its certificate', async () => {
+  const served = await serve(ADDRESS_CERTIFICATE)
+  const addresses = ['127.0.0.1']
+  const before = heard.length
+  const said = await ask(
+    [
+      { url: `https://192.0.2.1:${served}/`, addresses },
+      { url: `https://[2001:db8::1]:${served}/`, addresses },
+      { url: `https://192.0.2.2:${served}/`, addresses },
+      // The name in its certificate is the proxy's.
+      { url: `https://192.0.2.1:${local}/`, addresses },
+    ],
+    { HTTPS_PROXY: `http://localhost:${await tunnel()}` },
+  )
+  expect(said.slice(0, 4)).toEqual(['hi', 'hi', 'hi', 'hi'])
+  for (const each of said.slice(4))
+    expect(each).toStartWith('connect_failed: Hostname/IP does not match')
+  expect(heard).toHaveLength(before + 4)
 })
 
 test('a proxy that is itself under TLS is refused with a message that names it', async () => {

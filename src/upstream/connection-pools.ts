@@ -40,6 +40,8 @@ const MAX_AGE_MS = 10 * 60_000
 /** How much sooner than the upstream its connection is let go, at most. */
 const MARGIN_MS = 1_000
 const SWEEP_MS = 1_000
+/** So soon an upstream closes that does so after each answer. */
+const FLEETING_MS = 100
 
 /** Connections, for metrics: since the start, and now. */
 interface ConnectionCounts {
@@ -129,6 +131,7 @@ interface Times {
   idleUntil: number
   /** It has outlived an answer: its upstream is none that closes after each without saying so. */
   isLasting: boolean
+  firstAnswerAt: number
 }
 
 type Waiter = PromiseWithResolvers<Connection>
@@ -145,6 +148,8 @@ export class ConnectionPool implements ConnectionKeeper {
   #promising = 0
   /** Connections that may be closing. */
   #settling = 0
+  /** The newest that ended did so soon after its first answer, and none has lasted since. */
+  #isFleeting = false
   #isClosed = false
 
   constructor(options: PoolOptions) {
@@ -203,24 +208,34 @@ export class ConnectionPool implements ConnectionKeeper {
     }
     times.idleUntil = now + this.#keptMs(keepAliveMs)
     if (times.isLasting) this.#lend(connection)
-    else this.#settle(connection, times)
+    else this.#settle(connection, times, now)
   }
 
   /**
    * An upstream that closes after its answer without having said so is heard of when the event loop
    * has come round, and a question that was sent until then would be lost. So the first answer of a
-   * connection is waited out.
+   * connection is waited out, and for longer where another one has ended so: tinyproxy takes a
+   * millisecond to close. Calls do not wait for that.
    */
-  #settle(connection: Connection, times: Times): void {
+  #settle(connection: Connection, times: Times, now: number): void {
     times.isLasting = true
+    times.firstAnswerAt = now
+    if (this.#isFleeting) {
+      this.#options.clock.after(FLEETING_MS, () =>
+        afterRound(() => {
+          if (connection.isOver) return
+          this.#isFleeting = false
+          this.#lend(connection)
+        }),
+      )
+      return
+    }
     this.#settling += 1
-    setImmediate(() =>
-      setImmediate(() => {
-        this.#settling -= 1
-        if (!connection.isOver) this.#lend(connection)
-        this.#connectMore()
-      }),
-    )
+    afterRound(() => {
+      this.#settling -= 1
+      if (!connection.isOver) this.#lend(connection)
+      this.#connectMore()
+    })
   }
 
   #keptMs(keepAliveMs: number | undefined): number {
@@ -243,11 +258,17 @@ export class ConnectionPool implements ConnectionKeeper {
   }
 
   onOver(connection: Connection): void {
-    if (this.#times.delete(connection)) this.#options.counts.open -= 1
+    const { clock, counts } = this.#options
+    const times = this.#times.get(connection)
+    if (times !== undefined) {
+      this.#times.delete(connection)
+      counts.open -= 1
+      if (clock.elapsed() - times.firstAnswerAt < FLEETING_MS) this.#isFleeting = true
+    }
     const at = this.#idle.lastIndexOf(connection)
     if (at === -1) return
     this.#idle.splice(at, 1)
-    this.#options.counts.idle -= 1
+    counts.idle -= 1
   }
 
   /** @param now on the clock's `elapsed` scale */
@@ -300,6 +321,7 @@ export class ConnectionPool implements ConnectionKeeper {
           openedAt: now,
           idleUntil: now + this.#keptMs(undefined),
           isLasting: false,
+          firstAnswerAt: Number.NEGATIVE_INFINITY,
         })
         // The call that it was opened for may have ended: then it serves the next one.
         if (!this.#serve(connection)) this.#lend(connection)
@@ -341,6 +363,11 @@ export class ConnectionPool implements ConnectionKeeper {
     first.resolve(connection)
     return true
   }
+}
+
+/** When the event loop has come round: whatever has come over a socket is known by then. */
+function afterRound(run: () => void): void {
+  setImmediate(() => setImmediate(run))
 }
 
 /** An upstream closes its end at the very time that it says: a call must not meet it there. */

@@ -210,6 +210,30 @@ describe('a connection', () => {
     expect(upstream.connections).toBe(2)
   })
 
+  test('that its upstream closes a while after each answer without saying so costs one call at most', async () => {
+    const answered = new Set<Socket>()
+    let isFleeting = true
+    const upstream = await startUpstream((socket) => {
+      if (isFleeting && answered.has(socket)) socket.destroy()
+      else socket.write(OK)
+      answered.add(socket)
+    })
+    const clock = new ScriptedClock()
+    const client = startClient({ clock })
+    const idle = () => client.pools.countsOf('tests').idle
+    const said = [await client.ask(upstream)]
+    await pollUntil('its connection', () => idle() === 1)
+    for (let call = 0; call < 4; call += 1) said.push(await client.ask(upstream))
+    expect(said).toEqual(['hi', 'connection_lost', 'hi', 'hi', 'hi'])
+    // Those that last are used again, and the next one at once.
+    isFleeting = false
+    await clock.advance(100)
+    await pollUntil('the connections', () => idle() === 3)
+    const before = upstream.connections
+    for (let call = 0; call < 5; call += 1) expect(await client.ask(upstream)).toBe('hi')
+    expect(upstream.connections).toBe(before)
+  })
+
   test('that its upstream closes after each answer without saying so costs no call', async () => {
     const upstream = await startUpstream((socket) => void socket.end(OK))
     const client = startClient()

@@ -257,13 +257,14 @@ export class ConnectionPool implements ConnectionKeeper {
     counts.idle += 1
   }
 
-  onOver(connection: Connection): void {
+  onOver(connection: Connection, isLost: boolean): void {
     const { clock, counts } = this.#options
     const times = this.#times.get(connection)
     if (times !== undefined) {
       this.#times.delete(connection)
       counts.open -= 1
-      if (clock.elapsed() - times.firstAnswerAt < FLEETING_MS) this.#isFleeting = true
+      // One that was given up here says nothing of its upstream.
+      if (isLost && clock.elapsed() - times.firstAnswerAt < FLEETING_MS) this.#isFleeting = true
     }
     const at = this.#idle.lastIndexOf(connection)
     if (at === -1) return

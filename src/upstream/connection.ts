@@ -54,8 +54,11 @@ export interface ConnectionKeeper {
    * its upstream said so.
    */
   onFree(connection: Connection, keepAliveMs: number | undefined): void
-  /** It is no more. Called once, whatever it was doing. */
-  onOver(connection: Connection): void
+  /**
+   * It is no more. Called once, whatever it was doing.
+   * @param isLost its upstream ended it, or made it useless
+   */
+  onOver(connection: Connection, isLost: boolean): void
 }
 
 /**
@@ -340,12 +343,12 @@ export class Connection implements AnswerReceiver {
     asker?.onLost(cause)
   }
 
-  #end(cause = new Error('The connection was given up.')): void {
+  #end(cause?: Error): void {
     this.#phase = 'over'
     this.#output?.close()
     this.#giveBack()
-    this.#ready.reject(cause)
-    this.#options.keeper.onOver(this)
+    this.#ready.reject(cause ?? new Error('The connection was given up.'))
+    this.#options.keeper.onOver(this, cause !== undefined)
   }
 
   #use(socket: UpstreamSocket): void {

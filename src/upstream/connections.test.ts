@@ -234,6 +234,28 @@ describe('a connection', () => {
     expect(upstream.connections).toBe(before)
   })
 
+  test('whose caller left soon after its first answer keeps no other one back', async () => {
+    let asked = 0
+    const upstream = await startUpstream((socket) => {
+      asked += 1
+      if (asked !== 2) socket.write(OK)
+    })
+    const client = startClient({ clock: new ScriptedClock() })
+    const isIdle = () => client.pools.countsOf('tests').idle === 1
+    expect(await client.ask(upstream)).toBe('hi')
+    await pollUntil('its connection', isIdle)
+    const left = client.open(upstream)
+    const sending = left.send().catch(({ type }) => type)
+    await pollUntil('the question', () => asked === 2)
+    left.close()
+    expect(await sending).toBe('cancelled')
+    for (let call = 0; call < 3; call += 1) {
+      expect(await client.ask(upstream)).toBe('hi')
+      await pollUntil('its connection', isIdle)
+    }
+    expect(upstream.connections).toBe(2)
+  })
+
   test('that its upstream closes after each answer without saying so costs no call', async () => {
     const upstream = await startUpstream((socket) => void socket.end(OK))
     const client = startClient()

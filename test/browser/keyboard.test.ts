@@ -154,6 +154,34 @@ test('a deleted row hands the focus on to the next, and the last to the page', a
   await page.locator('#content:focus, #content :focus').waitFor()
 })
 
+test('a budget and a tag are found among many, by every typed word', async () => {
+  for (let made = 0; made < 8; made += 1) {
+    const budget = { name: `Team ${made}`, gateId: 'demo', limitTokens: 1_000, period: 'day' }
+    await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', budget)
+    const tag = { name: `tag-${made}`, description: `Customer ${made}` }
+    await controlPlaneCall(gatehouse, 'POST', '/v1/tags', tag)
+  }
+  for (const [path, thing, typed, name] of [
+    ['/settings/tags', 'tag', 'tag customer 5', 'tag-5'],
+    ['/settings/budgets', 'budget', 'DEMO team 6', 'Team 6'],
+  ] as const) {
+    // Anew: they were made past the page.
+    await page.goto(`/dashboard${path}`)
+    const rows = page.locator('tbody tr')
+    await page.getByText(`8 ${thing}s`, { exact: true }).waitFor()
+    const search = page.getByRole('searchbox', { name: `Find a ${thing}` })
+    await search.pressSequentially(typed)
+    await page.getByText(`1 of 8 ${thing}s`, { exact: true }).waitFor()
+    expect(await rows.count()).toBe(1)
+    await rows.getByText(name).waitFor()
+    await search.pressSequentially(' x')
+    await page.getByRole('heading', { name: `No ${thing} matches` }).waitFor()
+    await page.keyboard.press('Escape')
+    await rows.nth(7).waitFor()
+    await isFocused(search)
+  }
+})
+
 test('a target that was typed and not added is asked for before the gate is left', async () => {
   await createGate(gatehouse, 'half-typed', 'sandbox/echo')
   await follow(page, '/gates/half-typed')

@@ -1,19 +1,16 @@
-/** The rows of the keys, and a search when there are many. */
+/** The rows of the keys. */
 
 import { useQuery } from '@tanstack/react-query'
-import { memo, useDeferredValue, useMemo, useState } from 'react'
 import type { RowOf } from '../../api/ask.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { formatWhole, NOT_KNOWN } from '../../format/figures.ts'
 import { nameZone, type TimeZone } from '../../format/time-zone.ts'
 import { formatDate, formatDateTime, formatRemaining } from '../../format/times.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { FirstRows } from '../../ui/first-rows.tsx'
 import { ExhaustedBadge, useExhausted } from '../../ui/limit-notices.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { SearchField } from '../../ui/search-field.tsx'
-import { EmptyState } from '../../ui/states.tsx'
+import { SearchedRows } from '../../ui/searched-rows.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
 import { hasExpired, previousOf, stateOfExpiry } from './expiry.ts'
@@ -22,9 +19,6 @@ import { type RecentUse, useRecentUse } from './recent-use.ts'
 
 export type ApiKey = RowOf<'GET /v1/keys'>
 
-/** Fewer are seen at a glance. */
-const MANY_KEYS = 8
-
 export function KeyTable({
   keys,
   onChoose,
@@ -32,52 +26,17 @@ export function KeyTable({
   readonly keys: readonly ApiKey[]
   readonly onChoose: (key: ApiKey, step: KeyStep) => void
 }) {
-  const [search, setSearch] = useState('')
-  // The field shows a key at once, and hundreds of rows after it.
-  const shownSearch = useDeferredValue(search)
-  const found = useMemo(() => {
-    const wanted = shownSearch.trim().toLowerCase()
-    return keys.filter((key) => `${key.name} ${key.maskedPrefix}`.toLowerCase().includes(wanted))
-  }, [keys, shownSearch])
-  return (
-    <>
-      {keys.length >= MANY_KEYS && (
-        <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line px-5 py-3">
-          <p role="status" className="text-[13px] text-ink-soft">
-            {found.length === keys.length
-              ? `${formatWhole(keys.length)} keys`
-              : `${formatWhole(found.length)} of ${formatWhole(keys.length)} keys`}
-          </p>
-          <SearchField label="Find a key" value={search} onChange={setSearch} />
-        </div>
-      )}
-      {found.length === 0 ? (
-        <EmptyState title="No key matches">
-          Names and the beginnings of keys are searched.
-        </EmptyState>
-      ) : (
-        <KeyRows keys={keys} found={found} onChoose={onChoose} />
-      )}
-    </>
-  )
-}
-
-const KeyRows = memo(function KeyRows({
-  keys,
-  found,
-  onChoose,
-}: {
-  /** All of them: keys make keys. */
-  readonly keys: readonly ApiKey[]
-  readonly found: readonly ApiKey[]
-  readonly onChoose: (key: ApiKey, step: KeyStep) => void
-}) {
   const recentUseOf = useRecentUse()
   const creatorOf = useCreatorNames(keys)
   const exhausted = useExhausted('key')
   const now = Date.now()
   return (
-    <FirstRows rows={found}>
+    <SearchedRows
+      rows={keys}
+      thing="key"
+      textOf={(key) => `${key.name} ${key.maskedPrefix}`}
+      searched="Names and the beginnings of keys are searched."
+    >
       {(shown) => (
         <Table
           label="API keys"
@@ -138,9 +97,9 @@ const KeyRows = memo(function KeyRows({
           ))}
         </Table>
       )}
-    </FirstRows>
+    </SearchedRows>
   )
-})
+}
 
 function Calls({ apiKey, use }: { readonly apiKey: ApiKey; readonly use: RecentUse | undefined }) {
   if (use === undefined) return <span className="text-ink-faint">{NOT_KNOWN}</span>

@@ -13,6 +13,7 @@ import { GateLinks } from '../../ui/gate-links.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { SearchedRows } from '../../ui/searched-rows.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import type { OwnedModel } from './draft.ts'
@@ -59,59 +60,70 @@ function ModelTable({
   readonly gates: readonly RowOf<'GET /v1/gates'>[] | undefined
 }) {
   return (
-    <Table
-      label="Owned models"
-      isStackedOnPhones
-      head={
-        <>
-          <Th>Model</Th>
-          <Th>State</Th>
-          <Th>Format and address</Th>
-          <Th isNumber>Input / output, per 1M</Th>
-          <Th>Used by</Th>
-          <Th>Credential set</Th>
-        </>
-      }
+    <SearchedRows
+      rows={models}
+      thing="model"
+      textOf={({ displayName, slug, baseUrl }) => `${displayName} owned/${slug} ${baseUrl}`}
+      searched="Names, slugs and addresses are searched."
     >
-      {models.map((model) => (
-        <tr key={model.slug}>
-          <td className="max-w-72 min-w-40 wrap-anywhere">
-            <Link
-              to="/owned-models/$slug"
-              params={{ slug: model.slug }}
-              className="rounded-sm font-medium text-ink hover:underline"
-            >
-              {model.displayName}
-            </Link>
-            <code className="block font-mono text-[13px] text-ink-faint">owned/{model.slug}</code>
-          </td>
-          <td>
-            <ProbeBadge probe={model.probe} />
-          </td>
-          <td>
-            <span className="text-ink">{formatDialect(model.dialect)}</span>
-            <code
-              title={model.baseUrl}
-              className="line-clamp-2 max-w-64 min-w-36 font-mono text-[13px] wrap-anywhere text-ink-faint"
-            >
-              {model.baseUrl}
-            </code>
-          </td>
-          <td
-            data-label="Input / output, per 1M"
-            className="text-right whitespace-nowrap text-ink tabular-nums max-sm:text-left"
-          >
-            {formatUsd(model.pricingInput / 100)} / {formatUsd(model.pricingOutput / 100)}
-          </td>
-          <td data-label="Used by" className="min-w-36 text-ink-soft">
-            <Users gates={gates} slug={model.slug} />
-          </td>
-          <td data-label="Credential set" className="text-ink-soft">
-            <Moment at={model.credentialSetAt} never="none" />
-          </td>
-        </tr>
-      ))}
-    </Table>
+      {(shown) => (
+        <Table
+          label="Owned models"
+          isStackedOnPhones
+          head={
+            <>
+              <Th>Model</Th>
+              <Th>State</Th>
+              <Th>Format and address</Th>
+              <Th isNumber>Input / output, per 1M</Th>
+              <Th>Used by</Th>
+              <Th>Credential set</Th>
+            </>
+          }
+        >
+          {shown.map((model) => (
+            <tr key={model.slug}>
+              <td className="max-w-72 min-w-40 wrap-anywhere">
+                <Link
+                  to="/owned-models/$slug"
+                  params={{ slug: model.slug }}
+                  className="rounded-sm font-medium text-ink hover:underline"
+                >
+                  {model.displayName}
+                </Link>
+                <code className="block font-mono text-[13px] text-ink-faint">
+                  owned/{model.slug}
+                </code>
+              </td>
+              <td>
+                <ProbeBadge probe={model.probe} />
+              </td>
+              <td>
+                <span className="text-ink">{formatDialect(model.dialect)}</span>
+                <code
+                  title={model.baseUrl}
+                  className="line-clamp-2 max-w-64 min-w-36 font-mono text-[13px] wrap-anywhere text-ink-faint"
+                >
+                  {model.baseUrl}
+                </code>
+              </td>
+              <td
+                data-label="Input / output, per 1M"
+                className="text-right whitespace-nowrap text-ink tabular-nums max-sm:text-left"
+              >
+                {formatUsd(model.pricingInput / 100)} / {formatUsd(model.pricingOutput / 100)}
+              </td>
+              <td data-label="Used by" className="min-w-36 text-ink-soft">
+                <Users gates={gates} slug={model.slug} />
+              </td>
+              <td data-label="Credential set" className="text-ink-soft">
+                <Moment at={model.credentialSetAt} never="none" />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </SearchedRows>
   )
 }
 

@@ -10,6 +10,7 @@ import { Card, CardHeader } from '../../ui/card.tsx'
 import { ConfirmChange } from '../../ui/dialog.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { SearchedRows } from '../../ui/searched-rows.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import { useChange } from '../../ui/use-change.ts'
@@ -76,68 +77,77 @@ function BudgetTable({
       ? { type: 'Key', name: keys?.find(({ id }) => id === keyId)?.name ?? keyId ?? '' }
       : { type: 'Gate', name: gateId }
   return (
-    <Table
-      label="Budgets"
-      isStackedOnPhones
-      head={
-        <>
-          <Th>Name</Th>
-          <Th isWideOnly>For</Th>
-          <Th>Used</Th>
-          <Th isWideOnly>Starts again</Th>
-          <Th isHidden>Actions</Th>
-        </>
-      }
+    <SearchedRows
+      rows={budgets}
+      thing="budget"
+      textOf={(budget) => `${budget.name} ${scopeOf(budget).name}`}
+      searched="Names are searched, and the keys and gates that are limited."
     >
-      {budgets.map((budget) => {
-        const scope = scopeOf(budget)
-        return (
-          <tr key={budget.id}>
-            <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
-              <bdi className="mr-2">{budget.name}</bdi>
-              {budget.isExhausted && <Badge tone="danger">Exhausted</Badge>}
-              <span className="block text-xs font-normal text-ink-faint sm:hidden">
-                {scope.type} {scope.name}
-              </span>
-            </td>
-            <td className="max-w-72 min-w-24 wrap-anywhere text-ink-soft max-sm:hidden">
-              <span className="block text-xs text-ink-faint">{scope.type}</span>
-              {scope.name}
-            </td>
-            <td className="min-w-56 max-sm:min-w-36">
-              <UsedOf budget={budget} />
-              {budget.resetsAt !== null && (
-                <p className="mt-1 text-xs text-ink-faint sm:hidden">
-                  starts again <Moment at={budget.resetsAt} />
-                </p>
-              )}
-            </td>
-            <td className="text-ink-soft max-sm:hidden">
-              <Moment at={budget.resetsAt} />
-            </td>
-            <td>
-              <div className="flex justify-end gap-2 max-sm:flex-col">
-                <Button
-                  size="small"
-                  aria-label={`Edit ${budget.name}`}
-                  onClick={() => onEdit(budget)}
-                >
-                  Edit
-                </Button>
-                <Button
-                  look="danger"
-                  size="small"
-                  aria-label={`Delete ${budget.name}`}
-                  onClick={() => onDelete(budget)}
-                >
-                  Delete
-                </Button>
-              </div>
-            </td>
-          </tr>
-        )
-      })}
-    </Table>
+      {(shown) => (
+        <Table
+          label="Budgets"
+          isStackedOnPhones
+          head={
+            <>
+              <Th>Name</Th>
+              <Th isWideOnly>For</Th>
+              <Th>Used</Th>
+              <Th isWideOnly>Starts again</Th>
+              <Th isHidden>Actions</Th>
+            </>
+          }
+        >
+          {shown.map((budget) => {
+            const scope = scopeOf(budget)
+            return (
+              <tr key={budget.id}>
+                <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
+                  <bdi className="mr-2">{budget.name}</bdi>
+                  {budget.isExhausted && <Badge tone="danger">Exhausted</Badge>}
+                  <span className="block text-xs font-normal text-ink-faint sm:hidden">
+                    {scope.type} {scope.name}
+                  </span>
+                </td>
+                <td className="max-w-72 min-w-24 wrap-anywhere text-ink-soft max-sm:hidden">
+                  <span className="block text-xs text-ink-faint">{scope.type}</span>
+                  {scope.name}
+                </td>
+                <td className="min-w-56 max-sm:min-w-36">
+                  <UsedOf budget={budget} />
+                  {budget.resetsAt !== null && (
+                    <p className="mt-1 text-xs text-ink-faint sm:hidden">
+                      starts again <Moment at={budget.resetsAt} />
+                    </p>
+                  )}
+                </td>
+                <td className="text-ink-soft max-sm:hidden">
+                  <Moment at={budget.resetsAt} />
+                </td>
+                <td>
+                  <div className="flex justify-end gap-2 max-sm:flex-col">
+                    <Button
+                      size="small"
+                      aria-label={`Edit ${budget.name}`}
+                      onClick={() => onEdit(budget)}
+                    >
+                      Edit
+                    </Button>
+                    <Button
+                      look="danger"
+                      size="small"
+                      aria-label={`Delete ${budget.name}`}
+                      onClick={() => onDelete(budget)}
+                    >
+                      Delete
+                    </Button>
+                  </div>
+                </td>
+              </tr>
+            )
+          })}
+        </Table>
+      )}
+    </SearchedRows>
   )
 }
 

@@ -9,6 +9,7 @@ import { Card, CardHeader } from '../../ui/card.tsx'
 import { ConfirmChange } from '../../ui/dialog.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { SearchedRows } from '../../ui/searched-rows.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import { useChange } from '../../ui/use-change.ts'
 
@@ -42,53 +43,63 @@ export function InvitationsCard({
               <p className="px-5 py-6 text-sm text-ink-faint">Nobody is invited at the moment.</p>
             )
           return (
-            <Table
-              label="Open invitations"
-              isStackedOnPhones
-              head={
-                <>
-                  <Th>Email</Th>
-                  <Th>Invited by</Th>
-                  <Th>Created</Th>
-                  <Th>Ends</Th>
-                  <Th isHidden>Revoke</Th>
-                </>
-              }
+            <SearchedRows
+              rows={open}
+              thing="invitation"
+              label="Find an invitation"
+              textOf={({ email }) => email}
+              searched="Email addresses are searched."
             >
-              {open.map((invitation) => (
-                <tr key={invitation.id}>
-                  <td className="max-w-72 min-w-40 font-medium wrap-anywhere text-ink">
-                    {invitation.email}
-                  </td>
-                  <td
-                    data-label="Invited by"
-                    className="max-w-64 min-w-28 wrap-anywhere text-ink-soft"
-                  >
-                    {nameOf(invitation.invitedBy)}
-                  </td>
-                  <td data-label="Created" className="text-ink-soft">
-                    <Moment at={invitation.createdAt} />
-                  </td>
-                  <td data-label="Ends" className="text-ink-soft">
-                    {invitation.status === 'expired' ? (
-                      <Badge tone="warn">Expired</Badge>
-                    ) : (
-                      <Moment at={invitation.expiresAt} />
-                    )}
-                  </td>
-                  <td className="text-right">
-                    <Button
-                      look="danger"
-                      size="small"
-                      aria-label={`Revoke the invitation of ${invitation.email}`}
-                      onClick={() => setDoomed(invitation)}
-                    >
-                      Revoke
-                    </Button>
-                  </td>
-                </tr>
-              ))}
-            </Table>
+              {(shown) => (
+                <Table
+                  label="Open invitations"
+                  isStackedOnPhones
+                  head={
+                    <>
+                      <Th>Email</Th>
+                      <Th>Invited by</Th>
+                      <Th>Created</Th>
+                      <Th>Ends</Th>
+                      <Th isHidden>Revoke</Th>
+                    </>
+                  }
+                >
+                  {shown.map((invitation) => (
+                    <tr key={invitation.id}>
+                      <td className="max-w-72 min-w-40 font-medium wrap-anywhere text-ink">
+                        {invitation.email}
+                      </td>
+                      <td
+                        data-label="Invited by"
+                        className="max-w-64 min-w-28 wrap-anywhere text-ink-soft"
+                      >
+                        {nameOf(invitation.invitedBy)}
+                      </td>
+                      <td data-label="Created" className="text-ink-soft">
+                        <Moment at={invitation.createdAt} />
+                      </td>
+                      <td data-label="Ends" className="text-ink-soft">
+                        {invitation.status === 'expired' ? (
+                          <Badge tone="warn">Expired</Badge>
+                        ) : (
+                          <Moment at={invitation.expiresAt} />
+                        )}
+                      </td>
+                      <td className="text-right">
+                        <Button
+                          look="danger"
+                          size="small"
+                          aria-label={`Revoke the invitation of ${invitation.email}`}
+                          onClick={() => setDoomed(invitation)}
+                        >
+                          Revoke
+                        </Button>
+                      </td>
+                    </tr>
+                  ))}
+                </Table>
+              )}
+            </SearchedRows>
           )
         }}
       </QueryBoundary>

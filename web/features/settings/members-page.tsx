@@ -10,6 +10,7 @@ import { Card, CardHeader } from '../../ui/card.tsx'
 import { ConfirmChange } from '../../ui/dialog.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { SearchedRows } from '../../ui/searched-rows.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { InvitationsCard } from './invitations-card.tsx'
@@ -72,69 +73,80 @@ function MemberTable({
   const isOwner = session?.role === 'owner'
   const ownId = session?.user?.id
   return (
-    <Table
-      label="Members"
-      isStackedOnPhones
-      head={
-        <>
-          <Th>Name</Th>
-          <Th>Email</Th>
-          <Th>Role</Th>
-          <Th>Joined</Th>
-          <Th isHidden>Actions</Th>
-        </>
-      }
+    <SearchedRows
+      rows={members}
+      thing="member"
+      textOf={({ name, email }) => `${name} ${email}`}
+      searched="Names and email addresses are searched."
     >
-      {members.map((member) => (
-        <tr key={member.id}>
-          <td className="max-w-64 min-w-28 font-medium wrap-anywhere text-ink">
-            <bdi>{member.name}</bdi>
-            {member.id === ownId && <span className="ml-1.5 font-normal text-ink-faint">you</span>}
-          </td>
-          <td className="max-w-72 min-w-40 wrap-anywhere text-ink-soft">{member.email}</td>
-          <td>
-            <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>
-              {member.role === 'owner' ? 'Owner' : 'Member'}
-            </Badge>
-          </td>
-          <td data-label="Joined" className="text-ink-soft">
-            <Moment at={member.createdAt} />
-          </td>
-          <td>
-            <div className="flex min-h-7 justify-end gap-2">
-              {isOwner && member.id !== ownId && (
-                <>
-                  <Button
-                    size="small"
-                    aria-label={`Hand on the account to ${member.name}`}
-                    onClick={() => onStep({ type: 'hand-on', member })}
-                  >
-                    Hand on
-                  </Button>
-                  <Button
-                    look="danger"
-                    size="small"
-                    aria-label={`Remove ${member.name}`}
-                    onClick={() => onStep({ type: 'remove', member })}
-                  >
-                    Remove
-                  </Button>
-                </>
-              )}
-              {!isOwner && member.id === ownId && (
-                <Button
-                  look="danger"
-                  size="small"
-                  onClick={() => onStep({ type: 'leave', member })}
-                >
-                  Leave
-                </Button>
-              )}
-            </div>
-          </td>
-        </tr>
-      ))}
-    </Table>
+      {(shown) => (
+        <Table
+          label="Members"
+          isStackedOnPhones
+          head={
+            <>
+              <Th>Name</Th>
+              <Th>Email</Th>
+              <Th>Role</Th>
+              <Th>Joined</Th>
+              <Th isHidden>Actions</Th>
+            </>
+          }
+        >
+          {shown.map((member) => (
+            <tr key={member.id}>
+              <td className="max-w-64 min-w-28 font-medium wrap-anywhere text-ink">
+                <bdi>{member.name}</bdi>
+                {member.id === ownId && (
+                  <span className="ml-1.5 font-normal text-ink-faint">you</span>
+                )}
+              </td>
+              <td className="max-w-72 min-w-40 wrap-anywhere text-ink-soft">{member.email}</td>
+              <td>
+                <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>
+                  {member.role === 'owner' ? 'Owner' : 'Member'}
+                </Badge>
+              </td>
+              <td data-label="Joined" className="text-ink-soft">
+                <Moment at={member.createdAt} />
+              </td>
+              <td>
+                <div className="flex min-h-7 justify-end gap-2">
+                  {isOwner && member.id !== ownId && (
+                    <>
+                      <Button
+                        size="small"
+                        aria-label={`Hand on the account to ${member.name}`}
+                        onClick={() => onStep({ type: 'hand-on', member })}
+                      >
+                        Hand on
+                      </Button>
+                      <Button
+                        look="danger"
+                        size="small"
+                        aria-label={`Remove ${member.name}`}
+                        onClick={() => onStep({ type: 'remove', member })}
+                      >
+                        Remove
+                      </Button>
+                    </>
+                  )}
+                  {!isOwner && member.id === ownId && (
+                    <Button
+                      look="danger"
+                      size="small"
+                      onClick={() => onStep({ type: 'leave', member })}
+                    >
+                      Leave
+                    </Button>
+                  )}
+                </div>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </SearchedRows>
   )
 }
 

@@ -11,6 +11,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { SearchedRows } from '../../ui/searched-rows.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import { useChange } from '../../ui/use-change.ts'
@@ -60,38 +61,47 @@ function TagTable({
   readonly onDelete: (tag: Tag) => void
 }) {
   return (
-    <Table
-      label="Tags"
-      isStackedOnPhones
-      head={
-        <>
-          <Th>Name</Th>
-          <Th>Description</Th>
-          <Th isWideOnly>Created</Th>
-          <Th isHidden>Actions</Th>
-        </>
-      }
+    <SearchedRows
+      rows={rows}
+      thing="tag"
+      textOf={({ name, description }) => `${name} ${description}`}
+      searched="Names and descriptions are searched."
     >
-      {rows.map((tag) => (
-        <tr key={tag.id}>
-          <td className="font-mono text-[13px] font-medium break-all text-ink">{tag.name}</td>
-          <td className="break-words text-ink-soft">{tag.description}</td>
-          <td className="whitespace-nowrap text-ink-soft max-sm:hidden">
-            <Moment at={tag.createdAt} />
-          </td>
-          <td className="text-right">
-            <Button
-              look="danger"
-              size="small"
-              aria-label={`Delete ${tag.name}`}
-              onClick={() => onDelete(tag)}
-            >
-              Delete
-            </Button>
-          </td>
-        </tr>
-      ))}
-    </Table>
+      {(shown) => (
+        <Table
+          label="Tags"
+          isStackedOnPhones
+          head={
+            <>
+              <Th>Name</Th>
+              <Th>Description</Th>
+              <Th isWideOnly>Created</Th>
+              <Th isHidden>Actions</Th>
+            </>
+          }
+        >
+          {shown.map((tag) => (
+            <tr key={tag.id}>
+              <td className="font-mono text-[13px] font-medium break-all text-ink">{tag.name}</td>
+              <td className="break-words text-ink-soft">{tag.description}</td>
+              <td className="whitespace-nowrap text-ink-soft max-sm:hidden">
+                <Moment at={tag.createdAt} />
+              </td>
+              <td className="text-right">
+                <Button
+                  look="danger"
+                  size="small"
+                  aria-label={`Delete ${tag.name}`}
+                  onClick={() => onDelete(tag)}
+                >
+                  Delete
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </SearchedRows>
   )
 }
 

@@ -1,0 +1,61 @@
+/**
+ * The rows of a list, and a search where they are more than are seen at a glance. Knows no row.
+ */
+import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
+import { formatWhole } from '../format/figures.ts'
+import { FirstRows } from './first-rows.tsx'
+import { SearchField } from './search-field.tsx'
+import { EmptyState } from './states.tsx'
+
+const MANY = 8
+
+export function SearchedRows<Row>({
+  rows,
+  thing,
+  label = `Find a ${thing}`,
+  textOf,
+  searched,
+  children,
+}: {
+  readonly rows: readonly Row[]
+  /** One of the rows, in a word. */
+  readonly thing: string
+  /** Of the field. */
+  readonly label?: string
+  /** The text of a row in which every typed word has to occur. */
+  readonly textOf: (row: Row) => string
+  /** Says where it was looked, when nothing was found. */
+  readonly searched: string
+  readonly children: (shown: readonly Row[]) => ReactNode
+}) {
+  const [search, setSearch] = useState('')
+  // The field shows a key at once, and hundreds of rows after it.
+  const shownSearch = useDeferredValue(search)
+  const found = useMemo(() => {
+    const words = shownSearch.toLowerCase().split(/\s+/)
+    return rows.filter((row) => {
+      const text = textOf(row).toLowerCase()
+      return words.every((word) => text.includes(word))
+    })
+  }, [rows, textOf, shownSearch])
+  const list = useMemo(() => <FirstRows rows={found}>{children}</FirstRows>, [found, children])
+  return (
+    <>
+      {(rows.length >= MANY || search !== '') && (
+        <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line px-5 py-3">
+          <p role="status" className="text-[13px] text-ink-soft">
+            {found.length === rows.length
+              ? `${formatWhole(rows.length)} ${thing}s`
+              : `${formatWhole(found.length)} of ${formatWhole(rows.length)} ${thing}s`}
+          </p>
+          <SearchField label={label} value={search} onChange={setSearch} />
+        </div>
+      )}
+      {found.length === 0 ? (
+        <EmptyState title={`No ${thing} matches`}>{searched}</EmptyState>
+      ) : (
+        list
+      )}
+    </>
+  )
+}

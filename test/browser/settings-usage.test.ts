@@ -83,6 +83,11 @@ test('a webhook is added, shows its secret once, is tested, switched off, change
   await openSection('Webhooks')
   await page.getByRole('button', { name: 'Create a webhook' }).click()
   const dialog = page.getByRole('dialog')
+  const sizes = await dialog
+    .getByRole('checkbox')
+    .evaluateAll((boxes) => boxes.map((box) => box.getBoundingClientRect().width))
+  // Long words beside a box take no room from it.
+  expect(new Set(sizes)).toEqual(new Set([16]))
   await dialog.getByLabel('Address').fill('http://10.0.0.1/hook')
   await dialog.getByRole('button', { name: 'Create', exact: true }).click()
   await dialog.getByLabel('Address').and(page.locator('[aria-invalid=true]')).waitFor()

@@ -146,7 +146,7 @@ function EventChoice({
         <label key={event} className="flex items-start gap-2.5 text-sm">
           <input
             type="checkbox"
-            className="mt-0.5 size-4 accent-accent"
+            className="mt-0.5 size-4 shrink-0 accent-accent"
             checked={events.includes(event)}
             onChange={({ target }) =>
               onChange(

@@ -41,7 +41,8 @@ export async function connectRaw(
   options: ConnectOptions = {},
 ): Promise<RawConnection> {
   const { hostname, port } = new URL(url)
-  const parts: Buffer[] = []
+  const kept = new GrowingBytes()
+  let answer: RawAnswer | undefined
   let bytes = 0
   let closed = false
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
@@ -55,8 +56,10 @@ export async function connectRaw(
   socket.on('data', (data) => {
     const buffer = data as Buffer
     bytes += buffer.length
-    if (options.readBytesPerSecond === undefined) parts.push(buffer)
-    else {
+    if (options.readBytesPerSecond === undefined) {
+      kept.add(buffer)
+      answer = undefined
+    } else {
       socket.pause()
       setTimeout(() => socket.resume(), (buffer.length / options.readBytesPerSecond) * 1000)
     }
@@ -67,14 +70,36 @@ export async function connectRaw(
   })
   return {
     socket,
-    received: () => Buffer.concat(parts),
+    received: () => kept.all,
     receivedBytes: () => bytes,
-    answer: () => readAnswer(Buffer.concat(parts)),
+    // Whoever waits for its end asks every few milliseconds.
+    answer: () => (answer ??= readAnswer(kept.all)),
     get closed() {
       return closed
     },
     send: (data) => void socket.write(data),
     destroy: () => void socket.destroy(),
+  }
+}
+
+/** What it has shown stays as it was: bytes are only put behind. */
+class GrowingBytes {
+  #space = Buffer.allocUnsafe(4096)
+  #length = 0
+
+  get all(): Buffer {
+    return this.#space.subarray(0, this.#length)
+  }
+
+  add(bytes: Buffer): void {
+    const length = this.#length + bytes.length
+    if (length > this.#space.length) {
+      const larger = Buffer.allocUnsafe(2 * length)
+      this.#space.copy(larger, 0, 0, this.#length)
+      this.#space = larger
+    }
+    bytes.copy(this.#space, this.#length)
+    this.#length = length
   }
 }
 
@@ -113,8 +138,10 @@ export function finishedAnswer(connection: RawConnection): Promise<RawAnswer> {
   return pollUntil(
     'the end of the answer',
     () => {
+      // In this order: what came with the end is in the answer.
+      const isClosed = connection.closed
       const answer = connection.answer()
-      return answer.complete || connection.closed ? connection.answer() : undefined
+      return answer.complete || isClosed ? answer : undefined
     },
     { intervalMs: 5, timeoutMs: 45_000 },
   )
@@ -144,7 +171,10 @@ function readAnswer(bytes: Buffer): RawAnswer {
     head,
     headers,
     body: body.bytes,
-    text: body.bytes.toString(),
+    // Nobody reads it of a part of an answer.
+    get text() {
+      return body.bytes.toString()
+    },
     complete: body.complete,
   }
 }

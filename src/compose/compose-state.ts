@@ -30,6 +30,7 @@ import { installationParts, watchInstallation } from './compose-installation.ts'
 import type { ComposedLimits } from './compose-limits.ts'
 import { type ComposedNode, composeNode, type JoinedNode } from './compose-nodes.ts'
 import { composeWebhooks, type Webhooks } from './compose-webhooks.ts'
+import { createReportResting } from './report-resting.ts'
 
 interface StateOptions {
   readonly settings: Settings
@@ -117,9 +118,11 @@ export async function openState({
     })
     const webhooks: Webhooks = await composeWebhooks({ store, vault, log, addresses })
     told.webhooks = webhooks
-    const breakers = new CircuitBreakers(clock, (key, restsUntilMs) => {
+    const reportResting = createReportResting(log, clock)
+    const breakers = new CircuitBreakers(clock, (key, restsUntilMs, failure) => {
       const { accountId, target } = readHealthKey(key)
       webhooks.degraded.note(accountId, target, restsUntilMs)
+      reportResting(target, restsUntilMs, failure)
     })
     const providerKeys = await ProviderKeyRegistry.load({
       keys: store.providerKeys,

@@ -350,6 +350,10 @@ describe('webhooks', () => {
       ['budget.exhausted', 1],
       ['provider.degraded', 'openai/failing'],
     ])
+    // The operator is told, too.
+    expect(scene.gatehouse.output()).toMatch(
+      /"target":"openai\/failing","until":"[^"]+","status":502/,
+    )
     expect(
       told.every(({ isSigned, event, eventName }) => isSigned && event.type === eventName),
     ).toBeTrue()

@@ -40,6 +40,14 @@ export interface SeenFailure {
   readonly atMs: number
 }
 
+/** A failure as its caller got it, with its cause, which callers do not hear. */
+export interface ToldFailure extends Pick<SeenFailure, 'kind' | 'status'> {
+  readonly cause?: unknown
+}
+
+/** Must return at once. @param restsUntilMs since the Unix epoch */
+export type OnOpened = (key: string, restsUntilMs: number, failure?: ToldFailure) => void
+
 /** A target's behaviour since this node started. */
 export interface SeenTarget {
   readonly condition: Condition
@@ -64,17 +72,11 @@ export class CircuitBreakers {
   /** Nothing is known of what was before: milliseconds since the Unix epoch. */
   readonly sinceMs: number
   readonly #clock: Pick<Timekeeper, 'now' | 'elapsed'>
-  readonly #onOpened: (key: string, restsUntilMs: number) => void
+  readonly #onOpened: OnOpened
   readonly #states = new Map<string, TargetState>()
 
-  /**
-   * @param onOpened told when a target has failed so often that it is left alone; must return at
-   * once
-   */
-  constructor(
-    clock: Pick<Timekeeper, 'now' | 'elapsed'>,
-    onOpened: (key: string, restsUntilMs: number) => void = () => {},
-  ) {
+  /** @param onOpened told when a target has failed so often that it is left alone */
+  constructor(clock: Pick<Timekeeper, 'now' | 'elapsed'>, onOpened: OnOpened = () => {}) {
     this.sinceMs = clock.now()
     this.#clock = clock
     this.#onOpened = onOpened
@@ -132,7 +134,7 @@ export class CircuitBreakers {
    * @param restMs how long it asked to be left alone
    * @param told the error that its caller got, for those who look at the target's health
    */
-  noteFailed(key: string, restMs = 0, told?: Pick<SeenFailure, 'kind' | 'status'>): void {
+  noteFailed(key: string, restMs = 0, told?: ToldFailure): void {
     const state = this.#stateOf(key)
     state.failuresInARow += 1
     if (told !== undefined)
@@ -144,7 +146,7 @@ export class CircuitBreakers {
     const longest = Math.max(rest, Math.min(restMs, LONGEST_REST_MS))
     if (longest === 0) return
     state.restsUntil = Math.max(state.restsUntil ?? 0, this.#clock.elapsed() + longest)
-    if (rest > 0) this.#onOpened(key, this.#toTime(state.restsUntil))
+    if (rest > 0) this.#onOpened(key, this.#toTime(state.restsUntil), told)
   }
 
   /** The call ended without saying anything of the target: its client left, or lost a race. */

@@ -1,0 +1,48 @@
+/**
+ * Tells the operator why a provider's targets are left alone. Callers hear that it could not be
+ * reached, and not why: what stands between is nobody's business but the operator's. Must not log
+ * an upstream's own words, which may quote a prompt.
+ */
+import type { Clock } from '../core/clock.ts'
+import { ownedSlugOf } from '../core/owned-model.ts'
+import type { ToldFailure } from '../gateway/attempt/circuit-breakers.ts'
+import type { Log } from '../telemetry/log.ts'
+import { UpstreamFailure } from '../upstream/upstream-failure.ts'
+
+/** When a provider is away, so are its targets of all accounts: a line for each would be no help. */
+const EVERY_MS = 60_000
+
+/** @param target `provider/model` */
+export type ReportResting = (target: string, restsUntilMs: number, failure?: ToldFailure) => void
+
+/** Says so of each provider once a minute at most, and of models that an account owns never. */
+export function createReportResting(log: Pick<Log, 'warn'>, clock: Clock): ReportResting {
+  const saidAtMs = new Map<string, number>()
+  return (target, restsUntilMs, failure) => {
+    if (ownedSlugOf(target) !== undefined) return
+    const provider = target.slice(0, target.indexOf('/'))
+    const now = clock.now()
+    if (Math.abs(now - (saidAtMs.get(provider) ?? Number.NEGATIVE_INFINITY)) < EVERY_MS) return
+    saidAtMs.set(provider, now)
+    log.warn(
+      {
+        target,
+        until: new Date(restsUntilMs).toISOString(),
+        status: failure?.status,
+        reason: reasonOf(failure?.cause),
+      },
+      'a target has failed again and again: for a while it is asked only where there is no other',
+    )
+  }
+}
+
+/** Undefined: it answered, and its status says what there is to say. */
+function reasonOf(cause: unknown): string | undefined {
+  if (!(cause instanceof UpstreamFailure)) return undefined
+  const { message, cause: below } = cause
+  if (!(below instanceof Error) || message.endsWith(below.message)) return message
+  const code = 'code' in below && typeof below.code === 'string' ? below.code : ''
+  // Some of the runtime's messages have it, and others have nothing else to say.
+  const more = below.message.includes(code) ? '' : ` (${code})`
+  return `${message} ${below.message}${more}`
+}

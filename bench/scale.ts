@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import { measureCalmly, tellWeather } from './scale/measure-calmly.ts'
 import type { Figures, Scenario } from './scale/scenario.ts'
 import { loadScenario, SCENARIO_NAMES } from './scale/scenarios.ts'
-import { describeMeasured, meetsBars } from './scale/table.ts'
+import { describeMeasured, type Measured, meetsBars } from './scale/table.ts'
 import type { DatabaseName } from './scale/with-store.ts'
 
 /** In place of sizes it compares a node that works with the same node at rest. */
@@ -77,15 +77,17 @@ async function runScenario(name: string): Promise<boolean> {
   scenario.prepare?.()
   let hasFailed = false
   for (const store of storesOf(scenario)) {
+    const describe = (figures: Pick<Measured, 'small' | 'large'>) =>
+      describeMeasured({ scenario, store, sizes, ...figures }).join('\n')
     try {
       const { result, weather } = await measureCalmly(
         async () => ({
           small: await runOne(name, sizes[0], store),
           large: await runOne(name, sizes[1], store),
         }),
-        { isMet: (figures) => meetsBars({ scenario, ...figures }), say: tell },
+        { isMet: (figures) => meetsBars({ scenario, ...figures }), say: tell, describe },
       )
-      for (const line of describeMeasured({ scenario, store, sizes, ...result })) say(line)
+      say(describe(result))
       say(`  the machine: ${tellWeather(weather)}`)
     } catch (error) {
       hasFailed = true

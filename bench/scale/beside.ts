@@ -197,6 +197,7 @@ async function measureOne(name: string, store: DatabaseName, isQuick: boolean): 
     {
       isMet: (seen) => judgeSeen(seen) === 'met',
       say: (text) => process.stderr.write(`  … ${text}\n`),
+      describe: (seen) => describe(title, seen),
     },
   )
   return `${describe(title, result)}  ·  ${tellWeather(weather)}`

@@ -16,7 +16,7 @@ test('what it was like is told with the figures', () => {
 
 test('what meets its bars is measured once, and a failure is heard of', async () => {
   let measured = 0
-  const judge = { isMet: () => true, say: () => {} }
+  const judge = { isMet: () => true, say: () => {}, describe: String }
   const { result, weather } = await measureCalmly(async () => (measured += 1), judge)
   expect({ result, measured }).toEqual({ result: 1, measured: 1 })
   expect(weather.paces.every((pace) => pace > 0)).toBe(true)

@@ -27,8 +27,9 @@ export interface Measured<Result> {
 
 interface Judge<Result> {
   readonly isMet: (result: Result) => boolean
-  /** Told why it is measured once more. */
+  /** Told why it is measured once more, and of what was measured in vain. */
   readonly say: (text: string) => void
+  readonly describe: (result: Result) => string
 }
 
 const MOST_STOLEN = 0.01
@@ -45,7 +46,7 @@ let fastestMs = Number.POSITIVE_INFINITY
  */
 export async function measureCalmly<Result>(
   measure: () => Promise<Result>,
-  { isMet, say }: Judge<Result>,
+  { isMet, say, describe }: Judge<Result>,
 ): Promise<Measured<Result>> {
   for (let tries = 1; ; tries += 1) {
     const before = { pace: look(), times: readTimes(readFileSync('/proc/stat', 'utf8')) }
@@ -58,6 +59,7 @@ export async function measureCalmly<Result>(
       if (outcome.status === 'rejected') throw outcome.reason
       return { result: outcome.value, weather }
     }
+    if (outcome.status === 'fulfilled') say(describe(outcome.value))
     say(`no bar is judged by this, for ${tellWeather(weather)}: it is measured once more`)
     await untilCalm()
   }

@@ -3,6 +3,7 @@
  */
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
 import { formatWhole } from '../format/figures.ts'
+import { findByWords } from '../format/find-by-words.ts'
 import { FirstRows } from './first-rows.tsx'
 import { SearchField } from './search-field.tsx'
 import { EmptyState } from './states.tsx'
@@ -31,13 +32,7 @@ export function SearchedRows<Row>({
   const [search, setSearch] = useState('')
   // The field shows a key at once, and hundreds of rows after it.
   const shownSearch = useDeferredValue(search)
-  const found = useMemo(() => {
-    const words = shownSearch.toLowerCase().split(/\s+/)
-    return rows.filter((row) => {
-      const text = textOf(row).toLowerCase()
-      return words.every((word) => text.includes(word))
-    })
-  }, [rows, textOf, shownSearch])
+  const found = useMemo(() => findByWords(rows, shownSearch, textOf), [rows, textOf, shownSearch])
   const list = useMemo(() => <FirstRows rows={found}>{children}</FirstRows>, [found, children])
   return (
     <>

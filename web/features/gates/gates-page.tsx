@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Plus, Route } from 'lucide-react'
 import { memo, useDeferredValue, useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
+import { findByWords } from '../../format/find-by-words.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { FirstRows } from '../../ui/first-rows.tsx'
@@ -80,17 +81,9 @@ const FoundGates = memo(function FoundGates({
   readonly gates: readonly Gate[]
   readonly search: string
 }) {
-  const words = search.toLowerCase().split(/\s+/)
-  const found = gates.filter((gate) => {
-    const text = [
-      gate.id,
-      gate.displayName,
-      gate.description,
-      ...gate.targets.map(({ model }) => model),
-    ]
-    const place = text.join(' ').toLowerCase()
-    return words.every((word) => place.includes(word))
-  })
+  const found = findByWords(gates, search, ({ id, displayName, description, targets }) =>
+    [id, displayName, description, ...targets.map(({ model }) => model)].join(' '),
+  )
   if (found.length > 0)
     return <FirstRows rows={found}>{(shown) => <GateTable gates={shown} />}</FirstRows>
   return (

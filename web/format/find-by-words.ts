@@ -1,0 +1,12 @@
+/** Finds rows by what a reader types, every word of it in any order and case. Knows no page. */
+export function findByWords<Row>(
+  rows: readonly Row[],
+  search: string,
+  textOf: (row: Row) => string,
+): Row[] {
+  const words = search.toLowerCase().split(/\s+/)
+  return rows.filter((row) => {
+    const text = textOf(row).toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}

@@ -263,7 +263,7 @@ function changeOriginOf(
   }
 }
 
-/** What has to hold still when a change's turn comes. */
+/** A change whose turn has come is made only where its author's key, or session, is there still. */
 function rightOf(actor: Actor, keys: ControlPlaneDependencies['keys']): AssertMayStillAct {
   return async (transaction) => {
     if (actor.type === 'user') await assertSessionStays(transaction, actor.sessionId)

@@ -340,7 +340,7 @@ const LEAVES_ITS_PIECES: ReadonlySet<UpstreamFailureType> = new Set([
   'malformed_answer',
 ])
 
-/** Whoever runs the upstream has to find what is wrong with its answers. */
+/** What is wrong with an answer is said too: its upstream's operator has to find that. */
 function messageOf(type: UpstreamFailureType, cause: unknown): string {
   const what = FAILURE_MESSAGES[type]
   return cause instanceof MalformedMessage ? `${what} ${cause.message}` : what

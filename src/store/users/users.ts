@@ -231,7 +231,7 @@ export class UserTableStore {
 
 /**
  * A session ends with its user's membership, when the user signs out, and when they change their
- * password, which may be because somebody else has it.
+ * password: somebody else may have had either.
  * @throws GatewayError `unauthorized`
  */
 export async function assertSessionStays(

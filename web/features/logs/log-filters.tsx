@@ -142,7 +142,7 @@ function capitalise(text: string): string {
 
 interface TypedRange {
   readonly range: { readonly from?: string; readonly to?: string }
-  /** What the list showed when it was typed. */
+  /** The list showed this range when it was typed. */
   readonly before: { readonly from: string | undefined; readonly to: string | undefined }
 }
 

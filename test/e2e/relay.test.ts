@@ -35,8 +35,13 @@ import { startGatehouse } from '../support/start-gatehouse.ts'
 setDefaultTimeout(180_000)
 
 const MEGABYTE = 1024 * 1024
-/** The bounds that the product promises. */
-const MEMORY_BOUND = 150 * MEGABYTE
+/**
+ * How much a node may grow above its start, however long an answer is: its heap may double before
+ * it is collected (docs/decisions/0048), memory that was given back is kept for a second, and the
+ * code of five dialects is compiled meanwhile. On a slow machine that comes to 70 MB, with 25 as
+ * with 300 MB of an answer. What a node takes in all is measured by the bench.
+ */
+const MEMORY_GROWTH = 96 * MEGABYTE
 /**
  * A machine that is busy with another test keeps to none: measured in the long form alone, which
  * has it to itself. A stream that has begun is read on for a quarter of a second.
@@ -46,8 +51,10 @@ const ABORT_STREAM_BOUND_MS = IS_LONG ? 350 : Number.POSITIVE_INFINITY
 const MEMORY_SAMPLES = IS_LONG ? 25 : 8
 
 let scene: RawScene
+let memoryBound: number
 beforeAll(async () => {
   scene = await openRawScene({ gates: DIALECT_GATES })
+  memoryBound = (await residentBytes(scene.gatehouse.pid)) + MEMORY_GROWTH
 })
 afterAll(() => scene.close())
 beforeEach(() => scene.upstream.reset())
@@ -103,7 +110,7 @@ describe('back-pressure', () => {
     const accepted = upstreamSide.acceptedBytes()
     connection.destroy()
     await within(30_000, 'end of the upstream connection', upstreamSide.whenClosed)
-    expect(highest).toBeLessThan(MEMORY_BOUND)
+    expect(highest).toBeLessThan(memoryBound)
     // What the kernel's socket buffers and the gateway hold between them; nowhere near the whole
     // answer.
     expect(accepted).toBeLessThan(64 * MEGABYTE)
@@ -122,23 +129,23 @@ describe('back-pressure', () => {
     },
   )
 
-  test('a slow client gets 25 MB of a stream whole, and memory does not grow', async () => {
+  test('a slow client gets 100 MB of a stream whole, and memory does not grow', async () => {
     const [, row] = DIALECTS
     if (row === undefined) throw new Error('no dialects')
     const piece = chunk(event.repeat(60))
-    const pieces = Math.ceil((25 * MEGABYTE) / piece.length)
+    const pieces = Math.ceil((100 * MEGABYTE) / piece.length)
     scene.upstream.answer(async (exchange) => {
       await beginStream(exchange)
       for (let sent = 0; sent < pieces && !exchange.closed; sent++) await exchange.write(piece)
       await exchange.write(chunk('data: [DONE]\n\n'))
       await exchange.write(LAST_CHUNK)
     })
-    const connection = await connectAndSend(row, true, 15 * MEGABYTE)
+    const connection = await connectAndSend(row, true, 40 * MEGABYTE)
     const highest = await highestUntil(
       () => connection.receivedBytes() >= pieces * event.length * 60,
     )
     connection.destroy()
-    expect(highest).toBeLessThan(MEMORY_BOUND)
+    expect(highest).toBeLessThan(memoryBound)
   })
 
   test.each([
@@ -158,7 +165,7 @@ describe('back-pressure', () => {
         await pollUntil('its first event', () => connection.answer().text.includes('data: '))
       await pollUntil(
         'the memory of their requests',
-        async () => (await residentBytes(scene.gatehouse.pid)) < MEMORY_BOUND,
+        async () => (await residentBytes(scene.gatehouse.pid)) < memoryBound,
         { timeoutMs: 60_000 },
       )
       for (const connection of connections) connection.destroy()

@@ -2,7 +2,7 @@
  * How much processor time a process or this thread used, as exactly as the kernel knows it. Knows
  * nothing of what it is.
  */
-import { dlopen, ptr, read } from 'bun:ffi'
+import { dlopen } from 'bun:ffi'
 
 const { symbols } = dlopen('libc.so.6', {
   clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' },
@@ -21,23 +21,23 @@ const SCHEDULED = 2
 export function cpuMicrosOf(pid: number): number {
   const time = new BigInt64Array(2)
   // The number of another process's clock, as clock_getcpuclockid(3) makes it.
-  const failed = symbols.clock_gettime((~pid << 3) | SCHEDULED, ptr(time))
+  const failed = symbols.clock_gettime((~pid << 3) | SCHEDULED, time)
   const [seconds = 0n, nanoseconds = 0n] = time
   return failed === 0 ? Number(seconds) * 1e6 + Number(nanoseconds) / 1000 : 0
 }
 
 /** Of the thread that asks (`CLOCK_THREAD_CPUTIME_ID`). */
 const THIS_THREAD = 3
-const threadTime = new BigInt64Array(2)
-const threadTimeAddress = ptr(threadTime)
+/** Seconds and nanoseconds of eight bytes each, of which the lower halves are enough. */
+const threadTime = new Int32Array(4)
 
 /**
  * @returns microseconds, to a part of one: `process.threadCpuUsage` knows them in steps of four
  * milliseconds.
  */
 export function threadCpuMicros(): number {
-  symbols.clock_gettime(THIS_THREAD, threadTimeAddress)
-  // The lower halves are enough, and the whole would be objects: millions of them where each turn
-  // of the event loop is measured, and the collector's pauses in those turns.
-  return read.i32(threadTimeAddress, 0) * 1e6 + read.i32(threadTimeAddress, 8) / 1000
+  // The array and not its address, which keeps nothing: the collector gave its memory to others,
+  // and the time was written into what they had received.
+  symbols.clock_gettime(THIS_THREAD, threadTime)
+  return (threadTime[0] ?? 0) * 1e6 + (threadTime[2] ?? 0) / 1000
 }

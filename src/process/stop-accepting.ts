@@ -4,7 +4,7 @@
  * it the request that is just arriving on one (docs/decisions/0022). Knows sockets of Linux, and no
  * HTTP.
  */
-import { dlopen, ptr } from 'bun:ffi'
+import { dlopen } from 'bun:ffi'
 import { closeSync, openSync, readdirSync } from 'node:fs'
 import { waitUntilCalm } from './wait-until-calm.ts'
 
@@ -71,6 +71,7 @@ function openLibrary() {
   })
 }
 
+/** It is given arrays and never their addresses, for an address keeps no memory from the collector. */
 type Libc = ReturnType<typeof openLibrary>['symbols']
 
 /** Of this process; with IPv4 and IPv6 there may be two. */
@@ -83,29 +84,27 @@ function findListening(libc: Libc, port: number): number[] {
 function isListening(libc: Libc, fd: number): boolean {
   const value = new Int32Array(1)
   const length = new Uint32Array([value.byteLength])
-  return (
-    libc.getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, ptr(value), ptr(length)) === 0 && value[0] === 1
-  )
+  return libc.getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, value, length) === 0 && value[0] === 1
 }
 
 function portOf(libc: Libc, fd: number): number | undefined {
   const address = new Uint8Array(128)
   const length = new Uint32Array([address.byteLength])
-  if (libc.getsockname(fd, ptr(address), ptr(length)) !== 0) return undefined
+  if (libc.getsockname(fd, address, length) !== 0) return undefined
   // In both families of addresses it follows the family, in the order of the network.
   return new DataView(address.buffer).getUint16(2)
 }
 
 function bindToNoInterface(libc: Libc, fd: number): boolean {
   const index = new Int32Array([NO_INTERFACE])
-  return libc.setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, ptr(index), index.byteLength) === 0
+  return libc.setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, index, index.byteLength) === 0
 }
 
 /** A socket that does not say counts as none. */
 function waitingToBeAccepted(libc: Libc, fd: number): number {
   const info = new Uint8Array(TCP_INFO_BYTES)
   const length = new Uint32Array([info.byteLength])
-  if (libc.getsockopt(fd, IPPROTO_TCP, TCP_INFO, ptr(info), ptr(length)) !== 0) return 0
+  if (libc.getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, length) !== 0) return 0
   return new DataView(info.buffer).getUint32(UNACKED_OFFSET, true)
 }
 

@@ -22,7 +22,7 @@ export const timeParameter = z
 /** A text that names are compared with: any that a name could be. */
 export const nameParameter = z
   .string({ error: 'must be given once' })
-  .regex(/^[\x20-\x7e]{1,300}$/, { error: 'must be 1 to 300 printable characters' })
+  .regex(/^[\x20-\x7e]{1,300}$/, { error: 'must be 1 to 300 printable ASCII characters' })
 
 const STATUS_PROBLEM = 'must be an HTTP status from 100 to 599'
 

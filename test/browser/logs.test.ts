@@ -129,6 +129,24 @@ test('filters go into the address, narrow the list, name faults, and are removed
   await page.waitForURL('**/dashboard/logs')
 })
 
+test('a target that cannot be one is named as such in its field, which keeps it to be mended', async () => {
+  const { page } = visit
+  await openLogs(page)
+  const target = page.getByLabel('Target', { exact: true })
+  await target.fill('sandbox/schnöde')
+  await target.press('Enter')
+  const problem = page.getByRole('alert').filter({ hasText: 'all of them ASCII' })
+  await problem.waitFor()
+  expect(await target.inputValue()).toBe('sandbox/schnöde')
+  expect(new URL(page.url()).search).toBe('')
+  expect(await findAccessibilityFaults(page)).toEqual([])
+
+  await target.fill('sandbox/schnoede')
+  await target.press('Tab')
+  await page.getByText('No call passes these filters').waitFor()
+  await problem.waitFor({ state: 'detached' })
+})
+
 test('a hundred thousand calls are read by scrolling and by keys, with few rows in the page', async () => {
   const { page } = visit
   await openLogs(page)

@@ -3,6 +3,7 @@ import { ChevronDown } from 'lucide-react'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { classNames } from '../../ui/class-names.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
+import { canBeName } from './log-filter.ts'
 
 const SET = 'border-accent! font-medium'
 const COMPACT = 'h-8 pr-6 pl-2 text-[13px]'
@@ -64,7 +65,10 @@ export function Options({
   ))
 }
 
-/** Free text with suggestions: targets of gates that were changed since are in no list. */
+/**
+ * Free text with suggestions: targets of gates that were changed since are in no list. What cannot
+ * be one stays in the field with a message, and filters nothing.
+ */
 export function TargetField({
   value,
   targets,
@@ -76,13 +80,21 @@ export function TargetField({
 }) {
   const listId = useId()
   const [text, setText] = useState(value)
+  const [hasProblem, setHasProblem] = useState(false)
+  const problemId = useId()
   const chosen = useRef(value)
   // One that was chosen here is in the field already, perhaps with what was typed since.
   useEffect(() => {
-    if (value !== chosen.current) setText(value)
+    if (value !== chosen.current) {
+      setText(value)
+      setHasProblem(false)
+    }
     chosen.current = value
   }, [value])
   const choose = (target: string) => {
+    const isPossible = target === '' || canBeName(target)
+    setHasProblem(!isPossible)
+    if (!isPossible) return
     chosen.current = target
     onChoose(target)
   }
@@ -109,7 +121,9 @@ export function TargetField({
           if (isKnown && !(isTyped(nativeEvent) && hasLonger(targets, target.value)))
             choose(target.value)
         }}
-        onBlur={() => text.trim() !== value && choose(text.trim())}
+        onBlur={() => (hasProblem || text.trim() !== value) && choose(text.trim())}
+        aria-invalid={hasProblem}
+        aria-describedby={hasProblem ? problemId : undefined}
         className={classNames(
           CONTROL_CLASS,
           COMPACT,
@@ -122,6 +136,12 @@ export function TargetField({
           <option key={target} value={target} />
         ))}
       </datalist>
+      {hasProblem && (
+        <p id={problemId} role="alert" className="col-span-full text-[13px] text-danger">
+          Targets have at most 300 characters, all of them ASCII. The list shows what it showed
+          before.
+        </p>
+      )}
     </form>
   )
 }

@@ -54,6 +54,11 @@ const STATUS = /^[1-5](?:xx|[0-9]{2})$/
 const NAME = /^[\x20-\x7e]{1,300}$/
 const ERROR_KIND = /^[a-z_]{1,50}$/
 
+/** True of what could be a name; nothing else is asked for, for it would be refused. */
+export function canBeName(text: string): boolean {
+  return NAME.test(text)
+}
+
 /** Takes what it understands of an address, which anybody may have written, and leaves the rest. */
 export function readLogSearch(search: Readonly<Record<string, unknown>>): LogSearch {
   const text = (name: FilterName, pattern: RegExp): string | undefined => {

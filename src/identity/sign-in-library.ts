@@ -4,6 +4,7 @@
  * sign-up (ours is one transaction with the account), its limiter (whose memory is not bounded),
  * and its check of origins (ours is stricter and comes first).
  */
+import type { BetterAuthPlugin } from '@better-auth/core'
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { getOAuthState } from 'better-auth/api'
 import { hashPassword, verifyPassword } from 'better-auth/crypto'
@@ -14,6 +15,7 @@ import { createDigits, createSessionId, createUserId } from '../core/ids.ts'
 import { isHttps } from '../core/is-https.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Schema } from '../store/schema.ts'
+import { bindLogins } from './bind-logins.ts'
 import { hashSessionTokens } from './hash-session-tokens.ts'
 import {
   AUTH_PATH,
@@ -67,6 +69,7 @@ type LibraryOptions = Parameters<ReturnType<typeof kyselyAdapter>>[0]
 export function createSignInLibrary(options: SignInLibraryOptions) {
   const { database, publicOrigin, oidc, limit } = options
   const isSecure = isHttps(publicOrigin)
+  let issuer: string | undefined
   const invitationOfSignIn = async () => (oidc === undefined ? undefined : await readInvitation())
   return betterAuth({
     appName: 'Gatehouse',
@@ -76,8 +79,11 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
     basePath: AUTH_PATH,
     secrets: [{ version: 1, value: options.secret.reveal() }],
     database: (libraryOptions: LibraryOptions) =>
-      hashSessionTokens(
-        kyselyAdapter(database, { type: 'sqlite', transaction: false })(libraryOptions),
+      bindLogins(
+        hashSessionTokens(
+          kyselyAdapter(database, { type: 'sqlite', transaction: false })(libraryOptions),
+        ),
+        () => issuer,
       ),
     telemetry: { enabled: false },
     // The browser goes here when nobody knows where the sign-in began.
@@ -145,6 +151,7 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
         createdAt: 'created_at',
         updatedAt: 'updated_at',
       },
+      additionalFields: { issuer: { type: 'string', input: false } },
       // Nobody has proven the address of a user with a password: an identity provider's word must
       // not open that user.
       accountLinking: { enabled: false },
@@ -176,7 +183,8 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
         },
       },
     },
-    plugins: oidc === undefined ? [] : [openIdConnect(oidc)],
+    plugins:
+      oidc === undefined ? [] : [openIdConnect(oidc), tellIssuer((found) => (issuer = found))],
   })
 }
 
@@ -201,6 +209,21 @@ function openIdConnect({ issuer, clientId, clientSecret }: OidcProvider) {
       },
     ],
   })
+}
+
+/**
+ * Its addresses may not have been found: the plugin before goes on without them, and asks again for
+ * each request.
+ */
+function tellIssuer(tell: (issuer: string) => void) {
+  return {
+    id: 'issuer',
+    init({ socialProviders }) {
+      const issuer = socialProviders.find(({ id }) => id === OIDC_PROVIDER)?.issuer
+      if (issuer === undefined) throw new Error('It did not tell its addresses and its issuer.')
+      tell(issuer)
+    },
+  } satisfies BetterAuthPlugin
 }
 
 function createId(model: string): string {

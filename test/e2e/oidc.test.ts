@@ -167,6 +167,73 @@ test('an unverified address opens nothing', async () => {
   expect((await browser.send('/v1/session')).status).toBe(401)
 })
 
+test('an address of which the provider says "false", as a text, is no proven one', async () => {
+  const token = await invite('fay@example.test')
+  provider.user = {
+    sub: 'sub-fay',
+    email: 'fay@example.test',
+    email_verified: 'false',
+    name: 'Fay',
+  }
+  const browser = openBrowser()
+  expect(await joinBy(browser, token)).toContain('error=not_invited')
+  expect((await browser.send('/v1/session')).status).toBe(401)
+
+  provider.user = { ...provider.user, email_verified: 'true' }
+  expect(await joinBy(browser, token)).toBe('/home')
+})
+
+test('a profile is taken from where the provider keeps it, and only if it is of the user of the token', async () => {
+  const token = await invite('gus@example.test')
+  const gus = { sub: 'sub-gus', email: 'gus@example.test', email_verified: true, name: 'Gus' }
+  provider.user = { ...gus, sub: 'sub-eve' }
+  provider.profile = gus
+  try {
+    const browser = openBrowser()
+    expect(await joinBy(browser, token)).toContain('error=')
+    expect((await browser.send('/v1/session')).status).toBe(401)
+
+    provider.user = gus
+    expect(await joinBy(browser, token)).toBe('/home')
+    expect(await browser.json('/v1/session', 200)).toMatchObject({
+      user: { email: 'gus@example.test' },
+    })
+  } finally {
+    provider.profile = undefined
+  }
+})
+
+test('a subject of another issuer is another user, whatever its address', async () => {
+  const isOpen = { GATEHOUSE_SIGN_UP: 'open' }
+  const first = await startGatehouse({ environment: { ...settingsFor(provider), ...isOpen } })
+  const second = startIdentityProvider()
+  try {
+    const hal = { sub: 'sub-hal', email: 'hal@example.test', email_verified: true, name: 'Hal' }
+    provider.user = hal
+    expect(await signIn(new Browser(first.url, { origin: PUBLIC }))).toBe('/home')
+    await first.stop()
+    const { dataFolder, key } = first
+    const environment = { ...settingsFor(second), ...isOpen }
+    const moved = await startGatehouse({ dataFolder, key, environment })
+    try {
+      const browser = new Browser(moved.url, { origin: PUBLIC })
+      second.user = hal
+      expect(await signIn(browser)).toContain('error=account_not_linked')
+      expect((await browser.send('/v1/session')).status).toBe(401)
+      second.user = { ...hal, email: 'ida@example.test', name: 'Ida' }
+      expect(await signIn(browser)).toBe('/home')
+      expect(await browser.json('/v1/session', 200)).toMatchObject({
+        user: { email: 'ida@example.test' },
+      })
+    } finally {
+      await moved.remove()
+    }
+  } finally {
+    await first.remove()
+    await second.stop()
+  }
+})
+
 test('a provider’s claim does not open a user with a password', async () => {
   const created = await controlPlaneCall(server, 'POST', '/v1/invitations', {
     email: 'cleo@example.test',

@@ -8,8 +8,10 @@ export interface IdentityProvider {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Who signs in next. */
-  user: { sub: string; email: string; email_verified: boolean; name: string }
+  /** Who signs in next. Some providers write `email_verified` as a text. */
+  user: { sub: string; email: string; email_verified: boolean | string; name: string }
+  /** What is told at the user's profile alone, as many providers do; the token says `sub` only. */
+  profile: IdentityProvider['user'] | undefined
   stop(): Promise<void>
 }
 
@@ -18,8 +20,9 @@ export function startIdentityProvider(options: { readonly port?: number } = {}):
   const clientSecret = randomBytes(16).toString('hex')
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const codes = new Map<string, { nonce: string; challenge: string; redirect: string }>()
-  const provider = {
+  const provider: Pick<IdentityProvider, 'user' | 'profile'> = {
     user: { sub: 'sub-1', email: 'somebody@example.test', email_verified: true, name: 'Somebody' },
+    profile: undefined,
   }
   const server = Bun.serve({ hostname: '127.0.0.1', port: options.port ?? 0, fetch: handle })
   const issuer = `http://127.0.0.1:${server.port}`
@@ -32,6 +35,7 @@ export function startIdentityProvider(options: { readonly port?: number } = {}):
           issuer,
           authorization_endpoint: `${issuer}/authorize`,
           token_endpoint: `${issuer}/token`,
+          userinfo_endpoint: `${issuer}/userinfo`,
           jwks_uri: `${issuer}/jwks`,
           id_token_signing_alg_values_supported: ['RS256'],
           response_types_supported: ['code'],
@@ -48,6 +52,8 @@ export function startIdentityProvider(options: { readonly port?: number } = {}):
           new URLSearchParams(await request.text()),
           request.headers.get('authorization'),
         )
+      case '/userinfo':
+        return Response.json(provider.profile ?? provider.user)
       default:
         return new Response(null, { status: 404 })
     }
@@ -84,7 +90,7 @@ export function startIdentityProvider(options: { readonly port?: number } = {}):
       iat: now,
       exp: now + 300,
       nonce: issued.nonce,
-      ...provider.user,
+      ...(provider.profile === undefined ? provider.user : { sub: provider.user.sub }),
     }
     return Response.json({
       access_token: 'at-canary-0123456789',

@@ -206,6 +206,7 @@ function openIdConnect({ issuer, clientId, clientSecret }: OidcProvider) {
         pkce: true,
         requireIdTokenVerification: true,
         disableProviderLogout: true,
+        mapProfileToUser: toUser,
       },
     ],
   })
@@ -224,6 +225,38 @@ function tellIssuer(tell: (issuer: string) => void) {
       tell(issuer)
     },
   } satisfies BetterAuthPlugin
+}
+
+/** As one that is invited or signs up by themselves has it (contract/users.ts). */
+const ADDRESS = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/
+const MOST_ADDRESS_CHARACTERS = 254
+const MOST_NAME_CHARACTERS = 120
+const UNFIT_IN_NAMES = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu
+
+/**
+ * A provider's claims may be anything, and the library takes them as they are, a claim of the name
+ * `emailVerified` too. Some providers have text where the standard has a truth value
+ * (https://developer.apple.com/documentation/signinwithapple/authenticating-users-with-sign-in-with-apple).
+ */
+function toUser(claims: Readonly<Record<string, unknown>>) {
+  const { email, email_verified: verified, name } = claims
+  const address = typeof email === 'string' ? email : null
+  // Other letters become one of ASCII where they are made small, and so another person's address.
+  const isAddress =
+    address !== null && address.length <= MOST_ADDRESS_CHARACTERS && ADDRESS.test(address)
+  return {
+    email: address,
+    emailVerified: isAddress && (verified === true || verified === 'true'),
+    name: toName(name) || (isAddress ? toName(address) : ''),
+    // Shown nowhere, and of any size.
+    image: '',
+  }
+}
+
+function toName(text: unknown): string {
+  if (typeof text !== 'string') return ''
+  const plain = text.slice(0, 2 * MOST_NAME_CHARACTERS).replaceAll(UNFIT_IN_NAMES, ' ')
+  return plain.trim().slice(0, MOST_NAME_CHARACTERS).toWellFormed()
 }
 
 function createId(model: string): string {

@@ -1,5 +1,5 @@
 /** Signing in with an identity provider, over real HTTP to a provider of the test's own. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall } from '../support/control-plane.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
@@ -167,20 +167,75 @@ test('an unverified address opens nothing', async () => {
   expect((await browser.send('/v1/session')).status).toBe(401)
 })
 
-test('an address of which the provider says "false", as a text, is no proven one', async () => {
-  const token = await invite('fay@example.test')
-  provider.user = {
-    sub: 'sub-fay',
-    email: 'fay@example.test',
-    email_verified: 'false',
-    name: 'Fay',
-  }
-  const browser = openBrowser()
-  expect(await joinBy(browser, token)).toContain('error=not_invited')
-  expect((await browser.send('/v1/session')).status).toBe(401)
+describe('with sign-up open', () => {
+  let open: Gatehouse
+  beforeAll(async () => {
+    const environment = { ...settingsFor(provider), GATEHOUSE_SIGN_UP: 'open' }
+    open = await startGatehouse({ environment })
+  })
+  afterAll(() => open.remove())
 
-  provider.user = { ...provider.user, email_verified: 'true' }
-  expect(await joinBy(browser, token)).toBe('/home')
+  /** @returns the browser that is signed in now, or is not */
+  async function enter(claims: object): Promise<Browser> {
+    provider.user = { sub: crypto.randomUUID(), ...claims }
+    const browser = new Browser(open.url, { origin: PUBLIC })
+    await signIn(browser)
+    return browser
+  }
+
+  const statusOf = async (browser: Browser) => (await browser.send('/v1/session')).status
+
+  test.each([
+    ['says no as text', { email_verified: 'false' }],
+    ['says no beside a member of another name', { email_verified: false, emailVerified: true }],
+    ['says nothing', {}],
+    ['says what is neither', { email_verified: { yes: true } }],
+  ])('a provider that %s vouches for no address, and holds it for nobody', async (_, said) => {
+    const email = `${crypto.randomUUID()}@example.test`
+    expect(await statusOf(await enter({ email, name: 'N', ...said }))).toBe(401)
+    const body = { email, name: 'Owner', password }
+    await new Browser(open.url, { origin: PUBLIC }).json('/v1/auth/sign-up', 201, {
+      method: 'POST',
+      body,
+    })
+  })
+
+  test('a provider that says yes as text vouches for the address', async () => {
+    const browser = await enter({ email: 'yes@example.test', name: 'Y', email_verified: 'true' })
+    expect(await browser.json('/v1/session', 200)).toMatchObject({
+      user: { email: 'yes@example.test' },
+    })
+  })
+
+  test.each([
+    ['another alphabet’s letters', '\u212aate@example.test'],
+    ['a space behind it', 'kate@example.test '],
+    ['a second line', 'kate@example.test\nroot'],
+    ['a character that is not seen', 'kate\u200b@example.test'],
+    ['no host', 'kate'],
+    ['more than an address has', `${'k'.repeat(300)}@example.test`],
+    ['other than text', ['kate@example.test']],
+  ])('an address with %s is no user’s', async (_, email) => {
+    expect(await statusOf(await enter({ email, name: 'K', email_verified: true }))).toBe(401)
+  })
+
+  test.each([
+    [
+      'loses what a terminal obeys, ends a line or turns it',
+      '\u001b[31mA\nB\u202eC\0',
+      '[31mA B C',
+    ],
+    ['is cut where it is longer than names are', 'n'.repeat(100_000), 'n'.repeat(120)],
+    ['is the address where there is none', undefined, undefined],
+    ['is the address where it is empty', ' \t', undefined],
+    ['is the address where it is no text', { first: 'N' }, undefined],
+  ])('a name %s', async (_, name, shown) => {
+    const email = `${crypto.randomUUID()}@example.test`
+    const browser = await enter({ email, name, email_verified: true })
+    expect(await browser.json('/v1/session', 200)).toMatchObject({
+      user: { email, name: shown ?? email },
+    })
+  })
 })
 
 test('a profile is taken from where the provider keeps it, and only if it is of the user of the token', async () => {

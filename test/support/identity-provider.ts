@@ -8,10 +8,10 @@ export interface IdentityProvider {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Who signs in next. Some providers write `email_verified` as a text. */
-  user: { sub: string; email: string; email_verified: boolean | string; name: string }
+  /** Who signs in next: claims of an id token, which may be anything. */
+  user: Readonly<Record<string, unknown>>
   /** What is told at the user's profile alone, as many providers do; the token says `sub` only. */
-  profile: IdentityProvider['user'] | undefined
+  profile: Readonly<Record<string, unknown>> | undefined
   stop(): Promise<void>
 }
 

@@ -26,14 +26,21 @@ export function text(length: TextLength) {
 
 /**
  * Overrides, embeddings and isolates of direction turn what stands beside them around
- * (https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing); the rest ends a line, or is
- * a control character too. Right-to-left letters and their marks need none of these.
+ * (https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing); the rest ends a line or
+ * moves to another column, or is a control character too. Right-to-left letters and their marks
+ * need none of these.
  */
-const DISGUISING_CHARACTERS = /[\u0080-\u009f\u2028-\u202e\u2066-\u2069]/
+const DISGUISING_CHARACTERS = /[\t\n\r\u0080-\u009f\u2028-\u202e\u2066-\u2069]/
+/** Any that a reader sees: a name without one cannot be told from another, or from none. */
+const SEEN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u
 
 /** A name, which is shown in a line with others. */
 export function label(length: TextLength) {
-  return text(length).refine((value) => !DISGUISING_CHARACTERS.test(value), {
-    error: 'must not hold characters that change the direction of text or end a line',
-  })
+  return text(length)
+    .refine((value) => !DISGUISING_CHARACTERS.test(value), {
+      error: 'must not hold characters that change the direction of text or end a line',
+    })
+    .refine((value) => value === '' || SEEN.test(value), {
+      error: 'must hold a character that can be seen',
+    })
 }

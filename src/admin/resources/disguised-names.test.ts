@@ -21,11 +21,24 @@ describe.each([
     ['turns the line around', 'invoice\u202egnp'],
     ['isolates a part', 'a\u2066b\u2069'],
     ['ends the line', 'a\u2028b'],
+    ['goes on in another line', 'a\nb'],
+    ['writes over its own line', 'a\rb'],
+    ['goes on in another column', 'a\tb'],
     ['holds a control character of Latin-1', 'a\u009bb'],
   ])('that %s is refused, and the field is named', async (_how, name) => {
     const refused = await create(name)
     expect(refused.status).toBe(400)
     expect(await refused.text()).toContain(`${member}: must not hold characters that change`)
+  })
+
+  test.each([
+    ['spaces', ' \u00a0\u3000'],
+    ['joiners and spaces of no width', '\u200b\u200d\u2060\ufeff'],
+    ['fillers', '\u3164\u115f\u00ad'],
+  ])('of nothing but %s is refused', async (_what, name) => {
+    const refused = await create(name)
+    expect(refused.status).toBe(400)
+    expect(await refused.text()).toContain(`${member}: must hold a character that can be seen`)
   })
 
   test('of right-to-left letters, with their marks and joined signs, is taken', async () => {

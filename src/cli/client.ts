@@ -266,7 +266,7 @@ async function toCliError(response: Response): Promise<CliError> {
   const code = nested?.code ?? error
   return new CliError(
     FAILURES[response.status] ?? 'failed',
-    message,
+    message.replaceAll(/\s+/g, ' '),
     typeof code === 'string' ? code : undefined,
   )
 }

@@ -16,7 +16,10 @@ export function printNote(text: string): void {
   terminal().error.write(`${toPrintable(text)}\n`)
 }
 
-/** The members of one thing below each other, or the thing as JSON. */
+/**
+ * The members of one thing below each other, or the thing as JSON. No further line of a value looks
+ * like a member.
+ */
 export function printThing(
   thing: object,
   isJson: boolean,
@@ -27,7 +30,9 @@ export function printThing(
     printJson(thing)
     return
   }
-  for (const [name, value] of fields) printLine(`${name.padEnd(width)}${value}`)
+  const indent = `\n${' '.repeat(width)}`
+  for (const [name, value] of fields)
+    printLine(`${name.padEnd(width)}${value}`.replaceAll('\n', indent))
 }
 
 export function printJson(value: unknown): void {

@@ -51,11 +51,35 @@ async function run(context: CliContext, argv: readonly string[]): Promise<number
     await program.parseAsync(withoutHelpOnNothing(program, argv), { from: 'user' })
     return terminal.exitCode
   } catch (error) {
-    if (!(error instanceof CommanderError)) return reportError(error, isJson)
+    if (!(error instanceof CommanderError)) return reportError(toTold(error, context, argv), isJson)
     if (error.exitCode === 0) return 0
     // For people, commander has printed its own message already.
     return isJson ? reportError(toUsageError(error), true) : EXIT_CODES.usage
   }
+}
+
+/** They ask no server, or say themselves how one answers. */
+const LOCAL_COMMANDS: ReadonlySet<string | undefined> = new Set([
+  'serve',
+  'sandbox',
+  'master-key',
+  'store',
+  'doctor',
+])
+
+/**
+ * Commands read the members that a gateway of this version has, and stumble where another server
+ * answers, or one of another version.
+ */
+function toTold(thrown: unknown, { environment }: CliContext, words: readonly string[]): unknown {
+  const isStumble = thrown instanceof TypeError || thrown instanceof RangeError
+  const isLocal = LOCAL_COMMANDS.has(words.find((word) => !word.startsWith('-')))
+  if (!isStumble || isLocal || !environment.GATEHOUSE_URL) return thrown
+  return new CliError(
+    'failed',
+    `The address in GATEHOUSE_URL gave an answer that this version cannot read (${thrown.message}). ` +
+      `Is it the gateway's own address, and does a gateway of this version answer there?`,
+  )
 }
 
 /** A shell's exit code for a program whose reader has gone (128 + SIGPIPE). */

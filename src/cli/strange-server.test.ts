@@ -43,6 +43,46 @@ test('rows that are no objects are no answer of a gateway', async () => {
   expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('GATEHOUSE_URL') })
 })
 
+describe('members other than a gateway of this version has', () => {
+  test.each(['keys list', 'gates show g', 'logs', 'usage', 'budgets show b', 'call g hi', 'audit'])(
+    'are told by %s as such',
+    async (words) => {
+      const strange = { id: 1, data: [{ id: 1, usage: 1 }], nextCursor: null }
+      const ran = await run(
+        words.split(' '),
+        serve(() => Response.json(strange)),
+      )
+      expect(ran.exitCode).toBe(1)
+      expect(ran.stderr).toContain('GATEHOUSE_URL gave an answer that this version cannot read')
+    },
+  )
+})
+
+describe('a line that a server puts into a value', () => {
+  const FORGED = 'harmless\nowner  somebody'
+
+  test('begins where values begin, and so looks like no member', async () => {
+    const times = { createdAt: null, updatedAt: null }
+    const gate = { id: 'g', displayName: FORGED, description: FORGED, targets: [], ...times }
+    const ran = await run(
+      ['gates', 'show', 'g'],
+      serve(() => Response.json({ ...gate, defaults: {} })),
+    )
+    expect(ran.exitCode).toBe(0)
+    expect(ran.stdout).toContain('owner  somebody')
+    expect(ran.stdout).not.toMatch(/^owner/m)
+  })
+
+  test('begins no line of a failure', async () => {
+    const error = { error: 'invalid_request', message: FORGED }
+    const ran = await run(
+      ['keys', 'list'],
+      serve(() => Response.json(error, { status: 400 })),
+    )
+    expect(ran.stderr).toBe('gatehouse: harmless owner somebody\n')
+  })
+})
+
 test('a server without TLS is named so, not called absent', async () => {
   const url = serve(() => new Response()).replace('http:', 'https:')
   const ran = await run(['keys', 'list'], url)

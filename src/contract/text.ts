@@ -31,6 +31,7 @@ export function text(length: TextLength) {
  * need none of these.
  */
 const DISGUISING_CHARACTERS = /[\t\n\r\u0080-\u009f\u2028-\u202e\u2066-\u2069]/
+const DISGUISED_PARTS = new RegExp(`\\s*${DISGUISING_CHARACTERS.source}\\s*`, 'g')
 /** Any that a reader sees: a name without one cannot be told from another, or from none. */
 const SEEN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u
 
@@ -43,4 +44,10 @@ export function label(length: TextLength) {
     .refine((value) => value === '' || SEEN.test(value), {
       error: 'must hold a character that can be seen',
     })
+}
+
+/** As much of a name as would be taken, of one from before that was asked; empty: nothing. */
+export function toLabel(name: string): string {
+  const plain = name.replaceAll(DISGUISED_PARTS, ' ').trim()
+  return SEEN.test(plain) ? plain : ''
 }

@@ -1,6 +1,7 @@
 /** Reads an account from the server, in the configuration file's words. Changes nothing. */
 import { z } from 'zod'
 import type { AnswerOf } from '../../contract/api-call.ts'
+import { toLabel } from '../../contract/text.ts'
 import { CliError } from '../cli-error.ts'
 import type { Client, JsonObject } from '../client.ts'
 import { KINDS, type Kind, toComplete } from './kinds.ts'
@@ -66,10 +67,16 @@ function membersOf(
   return Object.keys(components.schemas[creationSchema]?.properties ?? {})
 }
 
+/** Servers keep names from before the contract asked so much of them. */
+function asTaken(value: unknown, schema: z.ZodType): unknown {
+  if (typeof value !== 'string' || schema.safeParse(value).success) return value
+  return toLabel(value) || undefined
+}
+
 /** One as the file would have it. */
 export function toEntry(kind: Kind, row: JsonObject): JsonObject {
   const given = Object.entries(kind.members).flatMap(([member, schema]) => {
-    const value = row[member]
+    const value = asTaken(row[member], schema)
     const isAbsent = value === undefined || (value === null && !schema.safeParse(null).success)
     return isAbsent ? [] : [[member, value]]
   })

@@ -8,7 +8,18 @@ test('cells with commas, quotes or line ends are quoted; null is empty; numbers 
 })
 
 test('a name that a spreadsheet would run as a formula becomes text', () => {
-  const names = ['=HYPERLINK("x")', '+1', '-1', '@sum', '\tx', '\rx', '＝1+1', '＋1', '－1', '＠sum']
+  const names = [
+    '=HYPERLINK("x")',
+    '+1',
+    '-1',
+    '@sum',
+    '\tx',
+    '\rx',
+    '＝1+1',
+    '＋1',
+    '－1',
+    '＠sum',
+  ]
   for (const name of names) {
     const cell = toCsv([[name]]).replace(/^"/, '')
     expect(cell.startsWith("'")).toBe(true)

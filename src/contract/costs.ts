@@ -16,6 +16,7 @@ export const COST_PART_KINDS = [
   'input',
   'cachedInput',
   'cacheWrite',
+  'cacheWriteHour',
   'output',
   'reasoning',
   'request',
@@ -35,7 +36,8 @@ const cost = z
       .meta({
         description:
           'The source of the price, with its version. Behind it, uses of tools that the vendor runs: ' +
-          '`+webSearch:3@10000` is three at 10,000 millionths of a dollar each.',
+          '`+webSearch:3@10000` is three at 10,000 millionths of a dollar each. ' +
+          '`+cacheWriteHour` counts tokens in the same way.',
       }),
   })
   .meta({ id: 'Cost' })
@@ -47,7 +49,8 @@ const costPart = z
     kind: z.enum(COST_PART_KINDS).meta({
       description:
         'The units that were counted. Cached input, cache writes and reasoning are parts of their own ' +
-        'only where they have a price of their own. `webSearch` and what follows it are uses of tools ' +
+        'only where they have a price of their own; `cacheWriteHour` is what an hour in the cache ' +
+        'costs more. `webSearch` and what follows it are uses of tools ' +
         'that the vendor runs itself, at its fee.',
     }),
     count: z.int().min(0).meta({ description: 'Tokens; of `request`, requests; of tools, uses.' }),

@@ -14,8 +14,8 @@ export interface Cost {
   readonly status: CostStatus
   /**
    * The source of the price, so that it can be computed again: a price table's name and version, or
-   * `owned-model`; behind it `+webSearch:3@10000` for each kind of a tool's uses, their number and
-   * what one costs in micro-dollars.
+   * `owned-model`; behind it `+webSearch:3@10000` for each kind of a tool's uses, and of tokens
+   * that rows do not tell apart: their number and what one costs in micro-dollars.
    */
   readonly source: string | null
 }
@@ -27,6 +27,8 @@ export type CostPartKind =
   | 'input'
   | 'cachedInput'
   | 'cacheWrite'
+  /** What an hour costs more than minutes do. */
+  | 'cacheWriteHour'
   | 'output'
   | 'reasoning'
   | 'request'
@@ -40,5 +42,5 @@ export interface CostPart {
   readonly microUsdEach: number
 }
 
-/** Uses of a kind of tool, as they stand behind a cost's source. */
-export const USES_IN_SOURCE = /\+([a-zA-Z]+):(\d+)@(\d+)/g
+/** Uses of a kind of tool and the like, as they stand behind a cost's source. */
+export const USES_IN_SOURCE = /\+([a-zA-Z]+):(\d+)@(\d+(?:\.\d+)?)/g

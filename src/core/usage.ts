@@ -14,6 +14,11 @@ export interface Usage {
   readonly reasoningTokens: number
   /** Part of `inputTokens` that was put into the provider's cache; absent: it did not say. */
   readonly cacheWriteTokens?: number
+  /**
+   * Part of those that stays there for an hour, at a higher price; absent: it did not say, or none.
+   * Of a finished call its cost tells alone.
+   */
+  readonly cacheWriteHourTokens?: number
 }
 
 /** A whole number from 0 up that no arithmetic blurs. */

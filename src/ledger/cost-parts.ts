@@ -6,7 +6,7 @@ import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CallOutcome } from '../core/call.ts'
 import { type Cost, type CostPart, UNKNOWN_COST, USES_IN_SOURCE } from '../core/cost.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
-import { TOOL_KINDS, type ToolFees, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
+import { TOOL_KINDS, type ToolFees, type ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 
 /**
@@ -32,6 +32,24 @@ export function partsOfUses(fees: ToolFees, uses: ToolUses): readonly CostPart[]
   return parts
 }
 
+/** More digits than any price has; binary fractions are in no source of a cost. */
+const PRECISION = 1e6
+
+/**
+ * What tokens cost that stay in a cache for an hour, beyond what `partsOfListed` counts for them: a
+ * part of its own, since rows know only how many were written.
+ */
+export function partsOfHours(prices: ModelPrice, usage: Usage): readonly CostPart[] {
+  const tokens = Math.min(usage.cacheWriteHourTokens ?? 0, writtenTokens(usage))
+  const hour = rateOf(prices.cache_write_1h_mtok, usage.inputTokens)
+  if (tokens === 0 || hour === undefined) return []
+  const counted = prices.cache_write_mtok ?? prices.input_mtok
+  const more = hour - (rateOf(counted, usage.inputTokens) ?? 0)
+  const parts: CostPart[] = []
+  if (more > 0) add(parts, 'cacheWriteHour', tokens, Math.round(more * PRECISION) / PRECISION)
+  return parts
+}
+
 // A cost's source lists the uses, since rows have no other place for them: the cost can be
 // explained and computed again.
 
@@ -48,7 +66,7 @@ export function splitUses(cost: Cost): { readonly cost: Cost; readonly uses: rea
   const { microUsd, status, source } = cost
   if (source === null || microUsd === null) return { cost, uses: [] }
   const uses = [...source.matchAll(USES_IN_SOURCE)].map(([, kind, count, each]) => ({
-    kind: kind as ToolKind,
+    kind: kind as CostPart['kind'],
     count: Number(count),
     microUsdEach: Number(each),
   }))

@@ -735,3 +735,50 @@ describe('uses of tools that the vendor runs', () => {
     )
   })
 })
+
+describe('what stays in a cache for an hour costs more than what stays for minutes', () => {
+  const target = 'anthropic/claude-opus-4-5'
+  const minutes = usage({ cachedInputTokens: 100, cacheWriteTokens: 200 })
+  const some = { ...minutes, cacheWriteHourTokens: 120 }
+  const call: PricedCall = { accountId: DEFAULT_ACCOUNT, target, usage: some, startedAt: MIDDAY }
+  const cost = costOf(target, { usage: some })
+
+  test('and that is in its cost', () => {
+    const before = costOf(target, { usage: minutes })
+    expect(cost).toEqual({
+      microUsd: (before.microUsd ?? 0) + 120 * 3.75,
+      status: 'estimated',
+      source: `${before.source}+cacheWriteHour:120@3.75`,
+    })
+  })
+
+  test('and its row, which does not tell it apart, gives the same cost, and its parts', () => {
+    const row = { ...call, usage: minutes }
+    expect(book.recompute(row, cost)).toEqual(cost)
+    expect(book.partsOf(row, cost)).toContainEqual({
+      kind: 'cacheWriteHour',
+      count: 120,
+      microUsdEach: 3.75,
+    })
+    expect(sumParts(book.partsOf(row, cost) ?? [])).toBe(cost.microUsd ?? Number.NaN)
+  })
+
+  test('beside uses of tools, too', () => {
+    const searched: PricedCall = { ...call, tools: ['webSearch'], toolUses: { webSearch: 2 } }
+    const both = book.costOf(searched)
+    const row = { ...searched, usage: minutes }
+    expect(both.source).toContain('+cacheWriteHour:120@3.75')
+    expect(book.recompute(row, both)).toEqual(both)
+  })
+
+  test('but never for more tokens than were written', () => {
+    const usage = { ...minutes, cacheWriteHourTokens: 1_000_000 }
+    expect(costOf(target, { usage }).source).toEndWith('+cacheWriteHour:200@3.75')
+  })
+
+  test('and nothing is added where no price for an hour is known', () => {
+    const hours = { ...some, cacheWriteTokens: 200 }
+    expect(costOf('openai/gpt-5', { usage: hours }).source).not.toContain('+')
+    expect(costOf('owned/mine', { usage: hours })).toEqual(costOf('owned/mine', { usage: minutes }))
+  })
+})

@@ -25,6 +25,7 @@ import {
   isNothing,
   isWhole,
   parseDeclaredSource,
+  partsOfHours,
   partsOfListed,
   partsOfOwned,
   partsOfUses,
@@ -471,7 +472,8 @@ function costOfListed({ prices, isOwn }: ListedPrice, { usage, outcome, source }
     (prices.cache_write_1h_mtok === undefined || writtenTokens(usage) === 0) &&
     !hasOtherPrices(prices)
   const status = isOwn && isReportWhole && isWhole(outcome) ? 'exact' : 'estimated'
-  return { microUsd: sumParts(parts), status, source }
+  const cost: Cost = { microUsd: sumParts(parts), status, source }
+  return withUses(cost, partsOfHours(prices, usage))
 }
 
 function hasOtherPrices(prices: ListedPrice['prices']): boolean {

@@ -181,6 +181,21 @@ test('a stream that ends in [DONE] without a line end is whole', () => {
   expect(relayed.text).toStartWith('data: {"choices":[]}\n\ndata: [DONE]')
 })
 
+test('tokens that the start of a stream of Messages writes for an hour are counted at its end', () => {
+  const counts = { input_tokens: 9, cache_creation_input_tokens: 7 }
+  const cache_creation = { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 }
+  const usage = { ...counts, cache_creation, output_tokens: 1 }
+  const events = [
+    { type: 'message_start', message: { usage } },
+    { type: 'message_delta', delta: {}, usage: { ...counts, output_tokens: 5 } },
+    { type: 'message_stop' },
+  ]
+  const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  const tap = anthropicMessages.createTap({ hidesUsage: false })
+  relay(tap, Buffer.from(text.join('')), [])
+  expect(tap.usage).toMatchObject({ outputTokens: 5, cacheWriteTokens: 7, cacheWriteHourTokens: 4 })
+})
+
 test.each([
   ['last', '{"id":"a","choices":[],"usage":null}', '{"id":"a","choices":[]}'],
   [

@@ -154,3 +154,38 @@ test('tokens written to a cache are those that the provider reports, and unknown
   expect(readUsage('anthropic-messages', report(null))).toEqual(read)
   expect(readUsage('bedrock-converse', { cacheWriteInputTokens: -1 })).toBeNull()
 })
+
+describe('tokens written to a cache for an hour, which costs more, are told apart', () => {
+  const reported = { input_tokens: 9, cache_creation_input_tokens: 7 }
+  const read = { ...NOTHING, inputTokens: 16, cacheWriteTokens: 7 }
+
+  test.each([
+    [{ ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 }, { cacheWriteHourTokens: 4 }],
+    [{ ephemeral_5m_input_tokens: 7, ephemeral_1h_input_tokens: 0 }, {}],
+    [{ ephemeral_1h_input_tokens: -4 }, {}],
+    [[4], {}],
+    [null, {}],
+  ])('by Anthropic: %j', (cache_creation, more) => {
+    expect(readUsage('anthropic-messages', { ...reported, cache_creation })).toEqual({
+      ...read,
+      ...more,
+    })
+  })
+
+  test.each([
+    [
+      [
+        { ttl: '1h', inputTokens: 3 },
+        { ttl: '5m', inputTokens: 3 },
+        { ttl: '1h', inputTokens: 1 },
+      ],
+      { cacheWriteHourTokens: 4 },
+    ],
+    [[{ ttl: '5m', inputTokens: 7 }], {}],
+    [[null, 1, { ttl: '1h', inputTokens: 0.5 }], {}],
+    [{ ttl: '1h', inputTokens: 4 }, {}],
+  ])('by Bedrock: %j', (cacheDetails, more) => {
+    const told = { inputTokens: 9, cacheWriteInputTokens: 7, cacheDetails }
+    expect(readUsage('bedrock-converse', told)).toEqual({ ...read, ...more })
+  })
+})

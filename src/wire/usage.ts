@@ -37,6 +37,8 @@ export const USAGE_READERS = {
     cachedInputTokens: part(reported.cache_read_input_tokens),
     reasoningTokens: part(detail(reported.output_tokens_details, 'thinking_tokens')),
     ...cacheWrites(reported.cache_creation_input_tokens),
+    // https://platform.claude.com/docs/en/build-with-claude/prompt-caching#1-hour-cache-duration
+    ...hourWrites(part(detail(reported.cache_creation, 'ephemeral_1h_input_tokens'))),
   }),
   /**
    * `candidatesTokenCount` leaves out the thoughts; counts of a stream are cumulative (wire.md
@@ -71,6 +73,7 @@ export const USAGE_READERS = {
     cachedInputTokens: part(reported.cacheReadInputTokens),
     reasoningTokens: 0,
     ...cacheWrites(reported.cacheWriteInputTokens),
+    ...hourWrites(hourDetails(reported.cacheDetails)),
   }),
 } as const satisfies Record<string, UsageReader>
 
@@ -87,6 +90,20 @@ export function readUsage(dialect: keyof typeof USAGE_READERS, reported: unknown
 /** Absent is not zero: what was written to a cache has a price of its own. */
 function cacheWrites(reported: unknown): Pick<Usage, 'cacheWriteTokens'> {
   return typeof reported === 'number' ? { cacheWriteTokens: part(reported) } : {}
+}
+
+function hourWrites(tokens: number): Pick<Usage, 'cacheWriteHourTokens'> {
+  return tokens === 0 ? NO_HOURS : { cacheWriteHourTokens: tokens }
+}
+
+const NO_HOURS: Pick<Usage, 'cacheWriteHourTokens'> = {}
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html */
+function hourDetails(details: unknown): number {
+  if (!Array.isArray(details)) return 0
+  return details
+    .filter((each) => detail(each, 'ttl') === '1h')
+    .reduce<number>((sum, each) => sum + part(detail(each, 'inputTokens')), 0)
 }
 
 function detail(details: unknown, name: string): unknown {

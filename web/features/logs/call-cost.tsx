@@ -13,6 +13,7 @@ const PART_NAMES: Readonly<Record<Part['kind'], string>> = {
   input: 'Input',
   cachedInput: 'Cached input',
   cacheWrite: 'Written to cache',
+  cacheWriteHour: 'For an hour there',
   output: 'Output',
   reasoning: 'Reasoning',
   request: 'The request',
@@ -27,6 +28,7 @@ const TOKENS: ReadonlySet<Part['kind']> = new Set<Part['kind']>([
   'input',
   'cachedInput',
   'cacheWrite',
+  'cacheWriteHour',
   'output',
   'reasoning',
 ])

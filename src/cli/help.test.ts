@@ -65,3 +65,11 @@ test('an argument that is called help is an argument', async () => {
   expect(ran).toMatchObject({ exitCode: 0, stderr: '' })
   expect(ran.stdout).toContain('show one gate')
 })
+
+test('help names a command by all of its words, as --help behind them does', async () => {
+  for (const words of [['keys', 'create'], ['gates', 'show'], ['config', 'push'], ['doctor']]) {
+    const behind = await run([...words, '--help'])
+    for (const asked of [['help', ...words], ['--json', 'help', ...words]])
+      expect(await run(asked)).toEqual(behind)
+  }
+})

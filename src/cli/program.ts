@@ -48,7 +48,7 @@ async function run(context: CliContext, argv: readonly string[]): Promise<number
   for (const bind of await loadCommands(argv)) bind(program, context)
   inheritSettings(program, program)
   try {
-    await program.parseAsync(withoutHelpOnNothing(program, argv), { from: 'user' })
+    await program.parseAsync(withHelpBehind(program, argv), { from: 'user' })
     return terminal.exitCode
   } catch (error) {
     if (!(error instanceof CommanderError)) return reportError(toTold(error, context, argv), isJson)
@@ -86,10 +86,11 @@ function toTold(thrown: unknown, { environment }: CliContext, words: readonly st
 const READER_GONE = 141
 
 /**
- * The words without what asks for help, where a command among them does not exist: commander would
+ * Words for help as commander understands them: `help` in front becomes `--help` behind, since it
+ * heeds but one word there. Where a command among them does not exist they are without it: it would
  * show the help of all commands and not say so.
  */
-function withoutHelpOnNothing(program: Command, words: readonly string[]): string[] {
+function withHelpBehind(program: Command, words: readonly string[]): string[] {
   let within = program
   for (const word of words) {
     if (word === 'help' || word.startsWith('-')) continue
@@ -98,7 +99,9 @@ function withoutHelpOnNothing(program: Command, words: readonly string[]): strin
     if (named === undefined) return words.filter((each) => !HELP_WORDS.includes(each))
     within = named
   }
-  return [...words]
+  const first = words.findIndex((word) => word !== '--json')
+  if (words[first] !== 'help' || within === program) return [...words]
+  return [...words.toSpliced(first, 1), '--help']
 }
 
 const HELP_WORDS: readonly string[] = ['help', '--help', '-h']

@@ -69,7 +69,10 @@ test('an argument that is called help is an argument', async () => {
 test('help names a command by all of its words, as --help behind them does', async () => {
   for (const words of [['keys', 'create'], ['gates', 'show'], ['config', 'push'], ['doctor']]) {
     const behind = await run([...words, '--help'])
-    for (const asked of [['help', ...words], ['--json', 'help', ...words]])
+    for (const asked of [
+      ['help', ...words],
+      ['--json', 'help', ...words],
+    ])
       expect(await run(asked)).toEqual(behind)
   }
 })

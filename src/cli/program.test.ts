@@ -79,6 +79,23 @@ function house(at: Terminal): CliContext {
   }
 }
 
+test.each([
+  [['keys', 'delete', '', '--yes'], 'id'],
+  [['gates', 'show', ''], 'id'],
+  [['tags', 'update', '', '--name', 'x'], 'id'],
+  [['call', '', 'Hello'], 'gate'],
+])(
+  'an empty argument, as of a variable that is not set, is wrong usage: %j',
+  async (words, name) => {
+    const { context, written } = sit()
+    expect(await runProgram(context, words)).toBe(2)
+    expect(written).toEqual({
+      output: '',
+      error: `gatehouse: <${name}> is empty: is a variable of the shell not set?\n`,
+    })
+  },
+)
+
 describe('a person at a terminal', () => {
   const words = ['gates', 'delete', 'demo']
 

@@ -120,11 +120,24 @@ function toUsageError(error: CommanderError): CliError {
   )
 }
 
-/** `--json` may stand before or after the command, and every command ends through the same door. */
+/** @throws CliError where an argument is empty: no name and no id is, and `''` leads elsewhere */
+function refuseEmpty(command: Command): void {
+  const empty = command.registeredArguments.find((_, index) => command.args[index] === '')
+  if (empty !== undefined)
+    throw new CliError('usage', `<${empty.name()}> is empty: is a variable of the shell not set?`)
+}
+
+/**
+ * `--json` may stand before or after the command, and every command begins and ends through the
+ * same door.
+ */
 function inheritSettings(command: Command, program: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(program)
-    if (child.commands.length === 0) child.option('--json', 'print JSON, errors too')
+    if (child.commands.length === 0) {
+      child.option('--json', 'print JSON, errors too')
+      child.hook('preAction', (_this, command) => refuseEmpty(command))
+    }
     inheritSettings(child, program)
   }
 }

@@ -1,5 +1,5 @@
 /** `gatehouse keys`: create, list, import, rename, rotate and delete API keys. */
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -17,14 +17,18 @@ export function bindKeys(program: Command, context: CliContext): void {
     .command('create')
     .argument('<name>', 'what the key is for')
     .description('create a key; it is printed once, alone on standard output')
-    .option('--expires-at <time>', 'from then on it is refused, such as 2027-01-31T00:00:00Z')
+    .option(
+      '--expires-at <time>',
+      'from then on it is refused, such as 2027-01-31T00:00:00Z',
+      parseEnd,
+    )
     .addHelpText(
       'after',
       example('gatehouse keys create "ci pipeline"', 'KEY=$(gatehouse keys create ci)'),
     )
     .action(async (name: string, { expiresAt }: { expiresAt?: string }, command: Command) => {
       const created = await withClient(context, (client) =>
-        client.call('POST /v1/keys', 'key', { body: { name, ...(expiresAt && { expiresAt }) } }),
+        client.call('POST /v1/keys', 'key', { body: { name, expiresAt } }),
       )
       if (asJson(command)) return printJson(created)
       printLine(created.key)
@@ -67,7 +71,11 @@ export function bindKeys(program: Command, context: CliContext): void {
     .argument('<id>', A_KEY)
     .description('rename a key, or set when it expires')
     .option('--name <name>', 'what it is called')
-    .option('--expires-at <time>', 'from then on it is refused; never: it does not expire')
+    .option(
+      '--expires-at <time>',
+      'from then on it is refused; never: it does not expire',
+      parseEnd,
+    )
     .addHelpText('after', example('gatehouse keys update 6121edd01a1f --name staging'))
     .action(
       async (given: string, flags: { name?: string; expiresAt?: string }, command: Command) => {
@@ -133,6 +141,12 @@ export function bindKeys(program: Command, context: CliContext): void {
       if (asJson(command)) return printJson({ id, deleted: true })
       printLine(`Deleted ${id}.`)
     })
+}
+
+/** Where no end is given, a key has none: an empty one must not read as that. */
+function parseEnd(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It is empty: is a variable not set?')
+  return text
 }
 
 const LONGEST_SECONDS = 90 * 86_400

@@ -96,6 +96,15 @@ test.each([
   },
 )
 
+test.each(['create', 'update'])(
+  'an empty end is refused by keys %s: it means none',
+  async (verb) => {
+    const { context, written } = sit()
+    expect(await runProgram(context, ['keys', verb, 'ci', '--expires-at', ''])).toBe(2)
+    expect(written).toEqual({ output: '', error: expect.stringContaining('It is empty') })
+  },
+)
+
 describe('a person at a terminal', () => {
   const words = ['gates', 'delete', 'demo']
 

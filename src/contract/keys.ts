@@ -48,7 +48,11 @@ const createdKeyBody = z
   .meta({ id: 'CreatedApiKey' })
 
 const expiresAt = z.iso
-  .datetime({ offset: true })
+  .datetime({
+    offset: true,
+    abort: true,
+    error: 'must be a time with its zone, such as 2099-12-31T00:00:00Z',
+  })
   .refine((text) => Date.parse(text) <= LATEST_MS, { error: 'must be before the year 10000' })
   .nullable()
 

@@ -133,7 +133,7 @@ describe('keys', () => {
       'POST /v1/keys',
       { name: 'x', expiresAt: 'soon' },
       400,
-      'expiresAt: ',
+      '"expiresAt: must be a time with its zone, such as 2099-12-31T00:00:00Z"',
     ],
     [
       'created with an end in a year of five digits',

@@ -2,7 +2,7 @@
 import { Secret } from '../core/secret.ts'
 import { type Environment, SettingsError } from './environment.ts'
 import { SETTINGS, type SettingName, type SettingValue } from './setting-table.ts'
-import type { ListType, Setting, TextForm } from './setting-type.ts'
+import type { IntegerType, ListType, Setting, TextForm } from './setting-type.ts'
 
 /** Names of entries that have a default. */
 export type DefaultedName = {
@@ -78,12 +78,16 @@ export function parseSetting(
   }
 }
 
-function parseInteger(name: string, range: { min: number; max: number }, given: string): number {
+function parseInteger(
+  name: string,
+  { min, max, unit }: Omit<IntegerType, 'type'>,
+  given: string,
+): number {
   const value = Number(given)
-  if (!/^\d+$/.test(given) || value < range.min || value > range.max)
-    throw new SettingsError(
-      `${name} must be a whole number from ${range.min} to ${range.max}, but is '${given}'.`,
-    )
+  if (!/^\d+$/.test(given) || value < min || value > max) {
+    const what = unit === undefined ? 'a whole number' : `a whole number of ${unit}`
+    throw new SettingsError(`${name} must be ${what} from ${min} to ${max}, but is '${given}'.`)
+  }
   return value
 }
 

@@ -38,6 +38,15 @@ describe('refused, naming the variable', () => {
   })
 })
 
+test.each([
+  ['GATEHOUSE_TOTAL_TIMEOUT_MS', '30s', 'a whole number of milliseconds from 1 to 86400000'],
+  ['GATEHOUSE_MAX_BODY_BYTES', '64MB', 'a whole number of bytes from 1 to'],
+  ['GATEHOUSE_RETENTION_DAYS', '4w', 'a whole number of days from 1 to 36500'],
+  ['GATEHOUSE_PORT', 'http', 'a whole number from 0 to 65535'],
+])('%s=%s is refused with the unit in which it is given', (name, value, range) => {
+  expect(() => readSettings({ [name]: value })).toThrow(`${name} must be ${range}`)
+})
+
 test('hours are kept for ever, or for as long as calls and longer', () => {
   const kept = (days: string, ofCalls = '') =>
     readSettings({ GATEHOUSE_HOURLY_SUMS_DAYS: days, GATEHOUSE_RETENTION_DAYS: ofCalls })

@@ -125,7 +125,9 @@ function toDashboard(): Response {
 }
 
 const NOTHING_HERE = 'There is nothing at this address.'
-const NOT_FOUND = `${NOTHING_HERE} Nothing is stored here, so there is nothing to retrieve either.`
+const NOT_FOUND =
+  `${NOTHING_HERE} This endpoint is not offered, and nothing is stored that could be retrieved: ` +
+  '/docs lists what there is.'
 const CHECK_BASE = 'check the base address that the client was given.'
 
 function state(status: number, body: object): Response {

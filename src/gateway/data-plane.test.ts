@@ -39,6 +39,11 @@ test.each([
   ['/alt/chat/completions', '/alt/v1/chat/completions'],
   ['/v1/responses/', '/v1/responses'],
   ['/any/openai/v1/embeddings', '/v1/embeddings'],
+  // The address of an endpoint was given where its base address belongs.
+  ['/v1/chat/completions/chat/completions', '/v1/chat/completions'],
+  ['/v1/responses/chat/completions', '/v1/chat/completions'],
+  ['/v1/messages/v1/messages', '/v1/messages'],
+  ['/alt/v1/fim/completions/v1/fim/completions', '/alt/v1/fim/completions'],
 ])('%s is meant for %s', (path, endpoint) => {
   expect(findMisplaced(path)?.path).toBe(endpoint)
 })

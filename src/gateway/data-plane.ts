@@ -53,8 +53,13 @@ export function findMisplaced(
   return meant.find((endpoint) => endpoint.path.startsWith(family)) ?? meant[0]
 }
 
-/** Names that accounts choose stand behind a version: a gate may be called `messages`. */
+/**
+ * Names that accounts choose stand behind a version: a gate may be called `messages`. The address
+ * of an endpoint is no base, and is often taken for one.
+ */
 function isBase(path: string): boolean {
+  const given = path.replace(/\/v\d$/, '')
+  if (ENDPOINTS.some((endpoint) => given.endsWith(endpoint.path))) return true
   const segments = path.split('/')
   const start = segments.findIndex((segment) => VERSION.test(segment))
   return start < 0 || segments.slice(start).every((one) => one === '' || VERSION.test(one))

@@ -161,7 +161,7 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
     expect(error).toMatchObject({
       code: 'not_found',
       type: 'invalid_request_error',
-      message: expect.stringContaining('There is nothing at this address.'),
+      message: expect.stringContaining('This endpoint is not offered'),
     })
   })
 
@@ -169,6 +169,7 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
     ['', '/v1/chat/completions'],
     ['/openai/v1', '/v1/chat/completions'],
     ['/v1/v1', '/v1/chat/completions'],
+    ['/v1/chat/completions', '/v1/chat/completions'],
   ])('a base address that ends in %p is named with the right one', async (base, endpoint) => {
     const client = new Sdk({ apiKey: 'any', baseURL: `${gatehouse.url}${base}`, maxRetries: 0 })
     const error = await caught(client.chat.completions.create({ model: 'plain', messages: [] }))

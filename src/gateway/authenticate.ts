@@ -41,9 +41,10 @@ export function authenticate(
   keyHeader?: string,
 ): Caller {
   const key = readKey(headers, keyHeader)
-  const caller = isNewKey(key) || isLegacyKey(key) ? ports.keys.find(hashApiKey(key)) : undefined
+  const hasOurForm = isNewKey(key) || isLegacyKey(key)
+  const caller = hasOurForm ? ports.keys.find(hashApiKey(key)) : undefined
   ports.freshness?.assertKnown(caller?.accountId)
-  if (caller === undefined) throw unauthorized('Invalid API key.')
+  if (caller === undefined) throw unauthorized(hasOurForm ? INVALID : FOREIGN)
   ports.keys.touch(caller.keyId, ports.clock.now())
   return caller
 }
@@ -61,6 +62,11 @@ function readKey(headers: HeaderFields, keyHeader: string | undefined): string {
   }
   return key
 }
+
+const INVALID = 'Invalid API key.'
+const FOREIGN =
+  `${INVALID} It has not the form of this gateway's keys: a provider's own key is not taken ` +
+  'here.'
 
 function unauthorized(message: string): GatewayError {
   return new GatewayError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })

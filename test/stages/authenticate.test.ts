@@ -13,6 +13,8 @@ import { CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support
 const MISSING = 'Missing API key: send it in the header `Authorization: Bearer <API_KEY>`.'
 const MALFORMED = 'Malformed Authorization header: it must read `Bearer <API_KEY>`.'
 const INVALID = 'Invalid API key.'
+const FOREIGN =
+  "Invalid API key. It has not the form of this gateway's keys: a provider's own key is not taken here."
 
 describe('refused with 401 before anything else is looked at', () => {
   const refusals: readonly (readonly [string, Record<string, string | null>, string])[] = [
@@ -22,7 +24,7 @@ describe('refused with 401 before anything else is looked at', () => {
     ['another scheme', { authorization: `Basic ${CALLER_KEY}` }, MALFORMED],
     ['two credentials', { authorization: `Bearer ${CALLER_KEY}, Bearer x` }, MALFORMED],
     ['an unknown key', { authorization: `Bearer sk-svc-${'0'.repeat(64)}` }, INVALID],
-    ['a key in no form that we make', { authorization: 'Bearer sk-proj-abc' }, INVALID],
+    ['a key in no form that we make', { authorization: 'Bearer sk-proj-abc' }, FOREIGN],
     [
       'a legacy key that was not imported',
       { authorization: 'Bearer svc_0123456789abcdef' },
@@ -33,7 +35,7 @@ describe('refused with 401 before anything else is looked at', () => {
       { authorization: null, 'x-api-key': CALLER_KEY },
       MISSING,
     ],
-    ['the hash of a key', { authorization: `Bearer ${'a'.repeat(64)}` }, INVALID],
+    ['the hash of a key', { authorization: `Bearer ${'a'.repeat(64)}` }, FOREIGN],
   ]
   runRows(
     refusals.map(([name, headers, message]) => ({

@@ -3,12 +3,19 @@
  * only error codes.
  */
 
+interface ExplainedError {
+  readonly code?: unknown
+  readonly syscall?: unknown
+  /** By what another port or host is given, where it is not by the options of the command. */
+  readonly settings?: { readonly port: string; readonly host: string } | undefined
+}
+
 /**
  * The sentence about an error that reached the command line; its own message where that is enough.
  */
 export function explainError(error: Error): string {
-  const { code, syscall } = error as { code?: unknown; syscall?: unknown }
-  if (syscall === 'listen') return explainListen(code, error)
+  const { code, syscall, settings } = error as ExplainedError
+  if (syscall === 'listen') return explainListen(code, error, settings)
   if (typeof code !== 'string') return error.message
   if (code === 'SQLITE_FULL')
     return `There is no room on the disk of the data folder (${error.message}). Free some.`
@@ -32,10 +39,14 @@ const FOLDER_CODES: ReadonlySet<string> = new Set([
 ])
 
 /** The message names host and port. */
-function explainListen(code: unknown, { message }: Error): string {
+function explainListen(
+  code: unknown,
+  { message }: Error,
+  { port, host } = { port: '--port', host: '--host' },
+): string {
   if (code === 'EADDRINUSE')
-    return `${message}: another process has it. Give another with --port (0 takes any free one).`
+    return `${message}: another process has it. Give another with ${port} (0 takes any free one).`
   if (code === 'EACCES')
-    return `${message}: ports below 1024 are for root. Give another with --port.`
-  return `${message}: the host is not this machine's. Give another with --host.`
+    return `${message}: ports below 1024 are for root. Give another with ${port}.`
+  return `${message}: the host is not this machine's. Give another with ${host}.`
 }

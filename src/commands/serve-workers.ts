@@ -10,7 +10,6 @@ import type { Settings } from '../config/settings.ts'
 import { objectionToWorkers } from '../config/worker-settings.ts'
 import { Secret } from '../core/secret.ts'
 import { type Listener, listen } from '../doors/listen.ts'
-import { toRequest } from '../http/messages.ts'
 import { obeySignals } from '../process/hear-signals.ts'
 import { ownCommand } from '../process/prepare-process.ts'
 import { sandbox as sandboxProvider } from '../providers/sandbox.ts'
@@ -27,6 +26,7 @@ import { adoptionReport } from '../workers/adoption-report.ts'
 import { claimWorkerFolders } from '../workers/claim-folders.ts'
 import { WorkerGroup } from '../workers/worker-group.ts'
 import { startWorkerProcess } from '../workers/worker-process.ts'
+import { listenForMetrics } from './listen-for-metrics.ts'
 import { createReload } from './reload-configuration.ts'
 import { welcome } from './welcome.ts'
 
@@ -90,7 +90,8 @@ export async function serveWorkers({
     })
     const { url, firstKey } = await group.open()
     parts.group = group
-    parts.metrics = listenForMetrics(group, settings, log)
+    const answer = createMetricsEndpoint(settings.telemetry.metrics?.token, () => group.collect())
+    parts.metrics = listenForMetrics(answer, settings, log)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url })
     const reload = createReload({ log, settings, read: readSettings, gatehouse: undefined })
     // The log names a file that cannot be read once, and no worker is bothered.
@@ -139,19 +140,6 @@ function workerArguments(
     ...['--worker', String(index)],
     ...(isFirst ? ['--first-worker'] : []),
   ]
-}
-
-function listenForMetrics(
-  group: WorkerGroup,
-  { telemetry }: Settings,
-  log: Log,
-): Listener | undefined {
-  const { host, port, token } = telemetry.metrics ?? {}
-  if (host === undefined || port === undefined) return undefined
-  const metrics = createMetricsEndpoint(token, () => group.collect())
-  const listener = listen({ host, port }, (request) => metrics(toRequest(request)))
-  log.info({ url: `${listener.url}/metrics` }, 'metrics')
-  return listener
 }
 
 /** The first signal ends all workers with care, the second at once. */

@@ -13,7 +13,6 @@ import { boundByAddress, type Handle } from '../doors/bound-by-address.ts'
 import type { ConnectionLimits } from '../doors/client-connection.ts'
 import { watchHandles } from '../doors/handle-room.ts'
 import { type Listener, listen } from '../doors/listen.ts'
-import { toRequest } from '../http/messages.ts'
 import { obeySignals } from '../process/hear-signals.ts'
 import { yieldCompilers } from '../process/yield-compilers.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from '../providers/sandbox.ts'
@@ -23,6 +22,7 @@ import { describeStore, locateStore } from '../store/database/open-database.ts'
 import { writeServerInfo } from '../store/installation/data-folder.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import type { WorkerChannel } from '../workers/worker-channel.ts'
+import { listenForMetrics } from './listen-for-metrics.ts'
 import { createReload } from './reload-configuration.ts'
 import { welcome } from './welcome.ts'
 
@@ -79,7 +79,7 @@ export async function serve({
       connections: connectionLimits(settings),
       room: watchHandles({ clock: systemClock, onChange: tellHandles(log) }),
     })
-    if (channel === undefined) metrics = listenForMetrics(gatehouse, settings, log)
+    if (channel === undefined) metrics = listenForMetrics(gatehouse.metrics, settings, log)
     const isFirst = channel === undefined || channel.isFirst
     const firstKey = isFirst ? await ensureFirstKey(gatehouse, settings, log) : undefined
     if (withSandbox && isFirst) await ensureDemoGate(gatehouse)
@@ -148,19 +148,6 @@ function tellHandles(log: Log) {
     isCrowded
       ? log.warn(figures, 'nearly all handles are open: no connection is kept between requests')
       : log.info(figures, 'there are handles again: connections are kept between requests')
-}
-
-function listenForMetrics(
-  gatehouse: Gatehouse,
-  { telemetry }: Settings,
-  log: Log,
-): Listener | undefined {
-  const { metrics } = gatehouse
-  const { host, port } = telemetry.metrics ?? {}
-  if (metrics === undefined || host === undefined || port === undefined) return undefined
-  const listener = listen({ host, port }, (request) => metrics(toRequest(request)))
-  log.info({ url: `${listener.url}/metrics` }, 'metrics')
-  return listener
 }
 
 /** @returns the new key, to be shown once; undefined when there was one */

@@ -63,9 +63,20 @@ export interface Address {
   readonly port: number
   /** Other workers listen there as well. */
   readonly isShared?: boolean
+  /** By what the operator gives another port or host; absent: the options of the command. */
+  readonly settings?: ListenSettings
 }
 
-/** @throws Error with `syscall: 'listen'` and the system's `code` where it cannot listen there */
+/** For who explains that a server cannot listen. */
+export interface ListenSettings {
+  readonly port: string
+  readonly host: string
+}
+
+/**
+ * @throws Error with `syscall: 'listen'`, the system's `code` and the address's `settings` where it
+ * cannot listen there
+ */
 export function listen(
   address: Address,
   handle: Handle,
@@ -164,7 +175,7 @@ export function listen(
 }
 
 function startListening(
-  { host, port, isShared }: Address,
+  { host, port, isShared, settings }: Address,
   socket: SocketHandler<ClientConnection>,
 ) {
   try {
@@ -174,7 +185,11 @@ function startListening(
   } catch (thrown) {
     const message = `It cannot listen on port ${port} of ${host}`
     const { code = 'EADDRNOTAVAIL' } = thrown as { readonly code?: string }
-    throw Object.assign(new Error(message, { cause: thrown }), { code, syscall: 'listen' })
+    throw Object.assign(new Error(message, { cause: thrown }), {
+      code,
+      syscall: 'listen',
+      settings,
+    })
   }
 }
 

@@ -34,15 +34,30 @@ interface Settings {
 
 const MAX_BODY_BYTES = 512 * 1024 * 1024
 
-/** @throws when the port is taken. */
+/** @throws Error with `syscall: 'listen'` and the system's `code` where it cannot listen there */
 export function startSandbox(options: SandboxOptions = {}): Sandbox {
   const settings: Settings = {
     chunkDelayMs: options.chunkDelayMs ?? 0,
     requireKey: options.requireKey ?? true,
   }
-  const server = Bun.serve({
-    hostname: options.hostname ?? '127.0.0.1',
-    port: options.port ?? 0,
+  const server = listen(options, settings)
+  return { url: server.url.origin, stop: () => server.stop(true) }
+}
+
+function listen({ hostname = '127.0.0.1', port = 0 }: SandboxOptions, settings: Settings) {
+  try {
+    return serve(hostname, port, settings)
+  } catch (cause) {
+    const { code } = cause as { readonly code?: string }
+    const message = `The sandbox cannot listen on port ${port} of ${hostname}`
+    throw Object.assign(new Error(message, { cause }), { code, syscall: 'listen' })
+  }
+}
+
+function serve(hostname: string, port: number, settings: Settings) {
+  return Bun.serve({
+    hostname,
+    port,
     // A hanging answer is the point of some faults: only the client or stop() ends it.
     idleTimeout: 0,
     maxRequestBodySize: MAX_BODY_BYTES,
@@ -59,7 +74,6 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
         { status: 500 },
       ),
   })
-  return { url: server.url.origin, stop: () => server.stop(true) }
 }
 
 async function handle(request: Request, settings: Settings): Promise<Response> {

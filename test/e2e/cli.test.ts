@@ -411,9 +411,19 @@ describe('starting', () => {
       expect(ran).toMatchObject({
         exitCode: 1,
         stdout: '',
-        stderr: expect.stringContaining(`port ${port}`),
+        stderr: expect.stringMatching(
+          new RegExp(`cannot listen on port ${port} of .*: another process has it.* --port `),
+        ),
       })
     }
+    const forMetrics = { ...environment, GATEHOUSE_METRICS_PORT: port }
+    expect(await runCli(['serve', '--port', '0'], { environment: forMetrics })).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining(
+        'another process has it. Give another with GATEHOUSE_METRICS_PORT',
+      ),
+    })
     await running.remove()
     const keys = await run(['keys', 'list', '--json'], { environment })
     expect(JSON.parse(keys.stdout)).toEqual([])

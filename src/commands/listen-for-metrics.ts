@@ -1,0 +1,25 @@
+/**
+ * The server of the metrics on a port of their own. Must not know whose they are: one process's, or
+ * all workers' of a supervisor.
+ */
+import type { Settings } from '../config/settings.ts'
+import { type Listener, listen } from '../doors/listen.ts'
+import { toRequest } from '../http/messages.ts'
+import type { Log } from '../telemetry/log.ts'
+
+const SETTINGS = { port: 'GATEHOUSE_METRICS_PORT', host: 'GATEHOUSE_METRICS_HOST' }
+
+/** @returns undefined where there are none, or no port is given to them @throws Error as `listen` */
+export function listenForMetrics(
+  answer: ((request: Request) => Promise<Response>) | undefined,
+  { telemetry }: Pick<Settings, 'telemetry'>,
+  log: Pick<Log, 'info'>,
+): Listener | undefined {
+  const { host, port } = telemetry.metrics ?? {}
+  if (answer === undefined || host === undefined || port === undefined) return undefined
+  const listener = listen({ host, port, settings: SETTINGS }, (request) =>
+    answer(toRequest(request)),
+  )
+  log.info({ url: `${listener.url}/metrics` }, 'metrics')
+  return listener
+}

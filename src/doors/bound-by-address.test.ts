@@ -92,3 +92,14 @@ test('no request is counted without the setting', async () => {
   for (let round = 0; round < 100; round += 1) void ask('192.0.2.1')
   expect(waiting).toHaveLength(100)
 })
+
+test.each([
+  ['192.0.2.7:50001', '192.0.2.7:50002'],
+  ['192.0.2.7:50001', '192.0.2.7'],
+  ['[2001:db8:1:2::1]:50001', '[2001:db8:1:2::9]:50002'],
+  ['[2001:db8::1]', '2001:db8:0:0:5::1'],
+])('a proxy that tells ports makes no client of each connection: %s, %s', async (one, other) => {
+  const { ask } = open(1, 'x-forwarded-for')
+  void ask('10.0.0.1', { 'x-forwarded-for': one })
+  expect((await ask('10.0.0.1', { 'x-forwarded-for': other })).status).toBe(429)
+})

@@ -16,5 +16,15 @@ export function clientAddressOf(
   addressOf: AddressOf | undefined,
 ): string | undefined {
   const told = header === undefined ? null : request.headers.get(header)
-  return told?.split(',').at(-1)?.trim() || addressOf?.(request)
+  return withoutPort(told?.split(',').at(-1)?.trim() ?? '') || addressOf?.(request)
+}
+
+/**
+ * Some proxies append it
+ * (https://learn.microsoft.com/azure/application-gateway/how-application-gateway-works):
+ * whoever opens another connection would be another client.
+ */
+function withoutPort(address: string): string {
+  const [, inBrackets, before] = /^(?:\[([^\]]*)\](?::\d*)?|([^:]*):\d*)$/.exec(address) ?? []
+  return inBrackets ?? before ?? address
 }

@@ -16,8 +16,16 @@ export const timeParameter = z
     error: TIME_PROBLEM,
     abort: true,
   })
+  .refine(isDayOfItsMonth, { error: TIME_PROBLEM, abort: true })
   .transform((text) => Date.parse(text))
   .refine((time) => time >= 0 && time <= LATEST_MS, { error: TIME_PROBLEM })
+
+/** The 30th of February would be taken for the 2nd of March. */
+function isDayOfItsMonth(text: string): boolean {
+  const day = text.slice(0, 10)
+  const startsAtMs = Date.parse(day)
+  return !Number.isNaN(startsAtMs) && new Date(startsAtMs).toISOString().startsWith(day)
+}
 
 /** A text that names are compared with: any that a name could be. */
 export const nameParameter = z

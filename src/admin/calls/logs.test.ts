@@ -92,6 +92,15 @@ describe('logs', () => {
       'durationToMs: must be more than durationFromMs',
     ],
     ['an invalid day', 'GET /v1/logs?to=2026-13-41', undefined, 400, 'to: must be a time'],
+    ['a day of no month', 'GET /v1/logs?to=2026-02-30', undefined, 400, 'to: must be a time'],
+    [
+      'a moment of such a day',
+      'GET /v1/logs?from=2026-11-31T00:00:00Z',
+      undefined,
+      400,
+      'from: must be a time',
+    ],
+    ['the day of a leap year', 'GET /v1/logs?from=2024-02-29', undefined, 200, 'data'],
     [
       'a reversed range',
       'GET /v1/logs?from=2026-02-01&to=2026-01-01',

@@ -189,3 +189,48 @@ describe('tokens written to a cache for an hour, which costs more, are told apar
     expect(readUsage('bedrock-converse', told)).toEqual({ ...read, ...more })
   })
 })
+
+describe('a compaction, which the vendor bills beside the answer, counts', () => {
+  const message = { type: 'message', input_tokens: 9, output_tokens: 5 }
+  const compaction = {
+    type: 'compaction',
+    input_tokens: 100,
+    cache_read_input_tokens: 20,
+    cache_creation_input_tokens: 30,
+    cache_creation: { ephemeral_1h_input_tokens: 30 },
+    output_tokens: 40,
+  }
+  const read = (counts: object, iterations: unknown) =>
+    readUsage('anthropic-messages', { ...counts, iterations })
+  const counts = { input_tokens: 9, output_tokens: 5 }
+  const alone = { ...NOTHING, inputTokens: 9, outputTokens: 5 }
+
+  test('once each, with its part of the cache', () => {
+    expect(read(counts, [compaction, message])).toEqual({
+      ...NOTHING,
+      inputTokens: 159,
+      outputTokens: 45,
+      cachedInputTokens: 20,
+      cacheWriteTokens: 30,
+      cacheWriteHourTokens: 30,
+    })
+    expect(read(counts, [compaction, compaction, message])).toMatchObject({ outputTokens: 85 })
+  })
+
+  test('where nothing was written after it, too', () => {
+    expect(read({ input_tokens: 0, output_tokens: 0 }, [compaction])).toMatchObject({
+      inputTokens: 150,
+      outputTokens: 40,
+    })
+  })
+
+  test.each([
+    ['none', null],
+    ['no list', { ...compaction }],
+    ['turns of the answer itself', [message, message]],
+    ['no counts', [{ type: 'compaction', input_tokens: -1 }, null, 'compaction']],
+    ['another model’s advice', [{ ...compaction, type: 'advisor_message' }]],
+  ])('and nothing does where there is %s', (_, iterations) => {
+    expect(read(counts, iterations)).toEqual(alone)
+  })
+})

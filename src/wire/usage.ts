@@ -27,19 +27,11 @@ export const USAGE_READERS = {
       part(detail(reported.prompt_tokens_details, 'cached_tokens')) || part(reported.cached_tokens),
     reasoningTokens: part(detail(reported.completion_tokens_details, 'reasoning_tokens')),
   }),
-  /** `input_tokens` leaves out what was read from and written to the cache (wire.md §3.2). */
-  'anthropic-messages': (reported) => ({
-    inputTokens:
-      count(reported.input_tokens) +
-      count(reported.cache_read_input_tokens) +
-      count(reported.cache_creation_input_tokens),
-    outputTokens: count(reported.output_tokens),
-    cachedInputTokens: part(reported.cache_read_input_tokens),
-    reasoningTokens: part(detail(reported.output_tokens_details, 'thinking_tokens')),
-    ...cacheWrites(reported.cache_creation_input_tokens),
-    // https://platform.claude.com/docs/en/build-with-claude/prompt-caching#1-hour-cache-duration
-    ...hourWrites(part(detail(reported.cache_creation, 'ephemeral_1h_input_tokens'))),
-  }),
+  'anthropic-messages': (reported) => {
+    const usage = ofMessages(reported)
+    const { iterations } = reported
+    return iterations === undefined ? usage : compactionsOf(iterations).reduce(addUsage, usage)
+  },
   /**
    * `candidatesTokenCount` leaves out the thoughts; counts of a stream are cumulative (wire.md
    * §3.3).
@@ -76,6 +68,52 @@ export const USAGE_READERS = {
     ...hourWrites(hourDetails(reported.cacheDetails)),
   }),
 } as const satisfies Record<string, UsageReader>
+
+/** `input_tokens` leaves out what was read from and written to the cache (wire.md §3.2). */
+function ofMessages(reported: Record<string, unknown>): Usage {
+  return {
+    inputTokens:
+      count(reported.input_tokens) +
+      count(reported.cache_read_input_tokens) +
+      count(reported.cache_creation_input_tokens),
+    outputTokens: count(reported.output_tokens),
+    cachedInputTokens: part(reported.cache_read_input_tokens),
+    reasoningTokens: part(detail(reported.output_tokens_details, 'thinking_tokens')),
+    ...cacheWrites(reported.cache_creation_input_tokens),
+    // https://platform.claude.com/docs/en/build-with-claude/prompt-caching#1-hour-cache-duration
+    ...hourWrites(part(detail(reported.cache_creation, 'ephemeral_1h_input_tokens'))),
+  }
+}
+
+/**
+ * The vendor bills them, and its counts leave them out; the other iterations are within those
+ * (https://platform.claude.com/docs/en/build-with-claude/compaction#understanding-usage).
+ */
+function compactionsOf(iterations: unknown): readonly Usage[] {
+  if (!Array.isArray(iterations)) return []
+  return iterations
+    .filter(isObject)
+    .filter(({ type }) => type === 'compaction')
+    .map((each) => toTrueUsage(ofMessages(each)))
+    .filter((usage) => usage !== null)
+}
+
+function addUsage(usage: Usage, more: Usage): Usage {
+  const written = addKnown(usage.cacheWriteTokens, more.cacheWriteTokens)
+  const forHours = addKnown(usage.cacheWriteHourTokens, more.cacheWriteHourTokens)
+  return {
+    inputTokens: usage.inputTokens + more.inputTokens,
+    outputTokens: usage.outputTokens + more.outputTokens,
+    cachedInputTokens: usage.cachedInputTokens + more.cachedInputTokens,
+    reasoningTokens: usage.reasoningTokens + more.reasoningTokens,
+    ...(written === undefined ? {} : { cacheWriteTokens: written }),
+    ...(forHours === undefined ? {} : { cacheWriteHourTokens: forHours }),
+  }
+}
+
+function addKnown(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined ? other : one + (other ?? 0)
+}
 
 /**
  * @returns null unless the provider sent an object whose sums are counts: a missing report is not a

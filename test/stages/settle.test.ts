@@ -175,6 +175,33 @@ describe('usage', () => {
   ])
 })
 
+describe('a conversation that the vendor sums up before it answers', () => {
+  const compaction = { type: 'compaction', input_tokens: 1_000, output_tokens: 200 }
+  const compacted = (usage: object) =>
+    json(200, {
+      ...{ id: 'm', type: 'message', role: 'assistant', model: 'claude-opus-4-6' },
+      content: [{ type: 'compaction', content: 'all of it' }],
+      stop_reason: 'compaction',
+      usage: { ...usage, iterations: [compaction] },
+    })
+  const total = { inputTokens: 1_000, outputTokens: 200, cachedInputTokens: 0, reasoningTokens: 0 }
+
+  test.each([
+    ['the same dialect', '/v1/messages', { model: GATE, max_tokens: 9 }],
+    ['another one', CHAT, { gate_id: GATE }],
+  ])('is counted for a caller in %s', async (_, path, members) => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: ['anthropic/claude-opus-4-6'] },
+      upstream: [compacted({ input_tokens: 0, output_tokens: 0 })],
+    })
+    const body = { ...members, messages: [{ role: 'user', content: 'Hello' }] }
+    await gateway.ask({ path, body })
+    expect(gateway.ledger.records[0]).toMatchObject({ usage: total })
+    expect(gateway.limits.tickets[0]?.spent[0]).toMatchObject({ tokens: 1_200 })
+    await gateway.assertNothingIsLeft()
+  })
+})
+
 describe('times', () => {
   test.each([3_600_000, -3_600_000, 365 * 86_400_000])(
     'keep their lengths and their beginning, even if the clock is set by %d ms in between',

@@ -66,6 +66,8 @@ export const HOSTED_TOOLS: readonly string[] = [
   'image_generation',
   'document_library',
   'x_search',
+  // Another model's words, at that model's price.
+  'advisor',
   // Of a shell.
   'container_',
 ]

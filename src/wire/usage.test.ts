@@ -217,6 +217,14 @@ describe('a compaction, which the vendor bills beside the answer, counts', () =>
     expect(read(counts, [compaction, compaction, message])).toMatchObject({ outputTokens: 85 })
   })
 
+  test('as the advice of another model does', () => {
+    const advice = { ...compaction, type: 'advisor_message', model: 'claude-opus-4-6' }
+    expect(read(counts, [message, advice, message])).toMatchObject({
+      inputTokens: 159,
+      outputTokens: 45,
+    })
+  })
+
   test('where nothing was written after it, too', () => {
     expect(read({ input_tokens: 0, output_tokens: 0 }, [compaction])).toMatchObject({
       inputTokens: 150,
@@ -229,7 +237,7 @@ describe('a compaction, which the vendor bills beside the answer, counts', () =>
     ['no list', { ...compaction }],
     ['turns of the answer itself', [message, message]],
     ['no counts', [{ type: 'compaction', input_tokens: -1 }, null, 'compaction']],
-    ['another model’s advice', [{ ...compaction, type: 'advisor_message' }]],
+    ['the turn of a model that stood in', [{ ...compaction, type: 'fallback_message' }]],
   ])('and nothing does where there is %s', (_, iterations) => {
     expect(read(counts, iterations)).toEqual(alone)
   })

@@ -30,7 +30,7 @@ export const USAGE_READERS = {
   'anthropic-messages': (reported) => {
     const usage = ofMessages(reported)
     const { iterations } = reported
-    return iterations === undefined ? usage : compactionsOf(iterations).reduce(addUsage, usage)
+    return iterations === undefined ? usage : besidesOf(iterations).reduce(addUsage, usage)
   },
   /**
    * `candidatesTokenCount` leaves out the thoughts; counts of a stream are cumulative (wire.md
@@ -87,13 +87,17 @@ function ofMessages(reported: Record<string, unknown>): Usage {
 
 /**
  * The vendor bills them, and its counts leave them out; the other iterations are within those
- * (https://platform.claude.com/docs/en/build-with-claude/compaction#understanding-usage).
+ * (https://platform.claude.com/docs/en/build-with-claude/compaction#understanding-usage and
+ * …/agents-and-tools/tool-use/advisor-tool). Advice is another model's, at its own price: whoever
+ * asked for that tool has an estimate.
  */
-function compactionsOf(iterations: unknown): readonly Usage[] {
+const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
+
+function besidesOf(iterations: unknown): readonly Usage[] {
   if (!Array.isArray(iterations)) return []
   return iterations
     .filter(isObject)
-    .filter(({ type }) => type === 'compaction')
+    .filter(({ type }) => BESIDE.has(type))
     .map((each) => toTrueUsage(ofMessages(each)))
     .filter((usage) => usage !== null)
 }

@@ -305,6 +305,10 @@ describe('a limit in money', () => {
       },
     }),
     refused(messages({ tools: [{ type: 'code_execution_20250825', name: 'c' }] }), 'tools', CLAUDE),
+    {
+      ...refused(messages({ tools: [{ type: 'advisor_20260301', name: 'a' }] }), 'tools', CLAUDE),
+      gateway: { ...limited([CLAUDE]), credentials: { anthropic: 'account' } },
+    },
     brought({ type: 'additional_tools', role: 'developer', tools: [DRAWING] }),
     brought({ type: 'tool_search_output', tools: [WEB, DRAWING], execution: 'client' }),
     {

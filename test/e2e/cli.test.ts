@@ -297,7 +297,7 @@ describe('on the local data folder', () => {
   })
 
   test('a list fits into 80 columns, and a listed id is enough to delete', async () => {
-    const name = 'a long name\n'.repeat(9).trim()
+    const name = 'a long name '.repeat(9).trim()
     const created = JSON.parse(
       (await run(['keys', 'create', name, '--json'], { environment })).stdout,
     )

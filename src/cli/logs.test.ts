@@ -24,3 +24,12 @@ test('logs --follow goes by the clock of the gateway, however far ahead its own 
   for (const from of froms.slice(1))
     expect(Date.parse(from ?? '')).toBeGreaterThan(gatewayNowMs - 3_600_000)
 })
+
+test('a reason that no call fails for is refused, with those that there are', async () => {
+  const words = ['logs', '--error-kind', 'rate_limit_exceeded']
+  expect(await runCliInProcess(words, { environment: {} })).toMatchObject({
+    exitCode: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/'rate_limit_exceeded' is invalid.* rate_limited,/),
+  })
+})

@@ -5,6 +5,7 @@
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import type { FiltersOf } from '../contract/api-call.ts'
+import { ERROR_KINDS } from '../contract/error-kinds.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -49,7 +50,9 @@ export function bindLogs(program: Command, context: CliContext): void {
     .addOption(
       new Option('--outcome <how>', 'that ended so').choices(['succeeded', 'failed', 'cancelled']),
     )
-    .option('--error-kind <kind>', 'that failed for this reason, such as upstream_timeout')
+    .addOption(
+      new Option('--error-kind <kind>', 'that failed for this reason').choices(ERROR_KINDS),
+    )
     .option('--stream', 'streams only')
     .option('--no-stream', 'whole answers only')
     .addHelpText(

@@ -205,7 +205,11 @@ function openRemote(address: string, apiKey: string | undefined): Client {
     )
   }
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new CliError('unauthorized', 'GATEHOUSE_API_KEY holds characters that are in no key.')
+    throw new CliError(
+      'unauthorized',
+      'GATEHOUSE_API_KEY holds characters that are in no key: is there a space, the end of a line ' +
+        "or 'Bearer' in it?",
+    )
   }
   const send: SendRequest = (request) =>
     fetch(request, { redirect: 'manual' }).catch((cause: unknown) => {

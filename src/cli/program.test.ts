@@ -105,6 +105,18 @@ test.each(['create', 'update'])(
   },
 )
 
+test.each(['sk-svc-planted\n', ' sk-svc-planted', 'Bearer sk-svc-planted'])(
+  'a key with more around it is refused with what that may be: %j',
+  async (GATEHOUSE_API_KEY) => {
+    const environment = { GATEHOUSE_URL: 'http://127.0.0.1:1', GATEHOUSE_API_KEY }
+    const { context, written } = sit({}, { environment })
+    expect(await runProgram(context, ['keys', 'list'])).toBe(3)
+    expect(written.output).toBe('')
+    expect(written.error).toContain("is there a space, the end of a line or 'Bearer' in it?")
+    expect(written.error).not.toContain('planted')
+  },
+)
+
 describe('a person at a terminal', () => {
   const words = ['gates', 'delete', 'demo']
 

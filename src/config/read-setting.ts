@@ -111,7 +111,7 @@ function parseList(name: string, { of, accepts }: ListType, given: string): read
 
 /** A text may hold a password, so it is not repeated. */
 function checkForm(name: string, form: TextForm | undefined, given: string): string {
-  if (form !== undefined && !form.accepts(given))
-    throw new SettingsError(`${name} must be ${form.is}.`)
-  return given
+  if (form === undefined || form.accepts(given)) return given
+  const around = form.accepts(given.trim()) ? ': a space or the end of a line is around it' : ''
+  throw new SettingsError(`${name} must be ${form.is}${around}.`)
 }

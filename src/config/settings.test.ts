@@ -47,6 +47,18 @@ test.each([
   expect(() => readSettings({ [name]: value })).toThrow(`${name} must be ${range}`)
 })
 
+test.each([
+  ['GATEHOUSE_BOOTSTRAP_KEY', `sk-svc-${'0123456789abcdef'.repeat(4)}`],
+  ['GATEHOUSE_METRICS_TOKEN', 'planted-token'],
+])('%s is refused for what a file of secrets puts around it, and not repeated', (name, value) => {
+  for (const given of [`${value}\n`, ` ${value}`]) {
+    const read = () => readSettings({ [name]: given })
+    expect(read).toThrow(/^(?!.*planted|.*0123).*: a space or the end of a line is around it\.$/)
+  }
+  expect(() => readSettings({ [name]: '' })).not.toThrow()
+  expect(() => readSettings({ [name]: `${value} x` })).not.toThrow('is around it')
+})
+
 test('hours are kept for ever, or for as long as calls and longer', () => {
   const kept = (days: string, ofCalls = '') =>
     readSettings({ GATEHOUSE_HOURLY_SUMS_DAYS: days, GATEHOUSE_RETENTION_DAYS: ofCalls })

@@ -917,12 +917,17 @@ describe('a connection beyond what there are handles for', () => {
 
 describe('bytes that are no request', () => {
   test.each([
-    ['no HTTP', 'hello\r\n\r\n', 400],
-    ['a head that is too long', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}`, 431],
-    ['another version', 'GET / HTTP/2.0\r\nhost: x\r\n\r\n', 505],
-    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400],
-    ['a method that nothing has', head('BREW /'), 501],
-  ])('are refused in words, and nobody is asked: %s', async (_name, text, status) => {
+    ['no HTTP', 'hello\r\n\r\n', 400, 'Its first line'],
+    [
+      'a head that is too long',
+      `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}`,
+      431,
+      'Its head has more than 16384 bytes.',
+    ],
+    ['another version', 'GET / HTTP/2.0\r\nhost: x\r\n\r\n', 505, 'Its version'],
+    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400, "It has no header 'host'."],
+    ['a method that nothing has', head('BREW /'), 501, 'this method'],
+  ])('are refused in words, and nobody is asked: %s', async (_name, text, status, words) => {
     let isAsked = false
     const { url } = open(async () => {
       isAsked = true
@@ -933,7 +938,10 @@ describe('bytes that are no request', () => {
     await pollUntil('the end', () => connection.closed)
     const answer = connection.answer()
     expect(answer).toMatchObject({ status, headers: { connection: 'close' }, complete: true })
-    expect(JSON.parse(answer.text)).toMatchObject({ error: 'invalid_request' })
+    expect(JSON.parse(answer.text)).toMatchObject({
+      error: 'invalid_request',
+      message: expect.stringContaining(words),
+    })
     expect(isAsked).toBeFalse()
   })
 

@@ -291,6 +291,14 @@ export class MessageParser {
     this.#receiver.onEnd(bytes.length - this.#at)
   }
 
+  #tooLong(): TooLongMessage {
+    return new TooLongMessage(
+      this.#state === 'head'
+        ? `Its head has more than ${this.#limits.maxHeadBytes} bytes.`
+        : 'A line in or after its body is too long.',
+    )
+  }
+
   /**
    * Finds what comes before `end`, which is read too; undefined while it has not come.
    * @returns the bytes in which it lies, from `#partFrom` to `#partTo`: a view costs more than all
@@ -306,7 +314,7 @@ export class MessageParser {
     // The end may have begun in the bytes before.
     const to = all.indexOf(end, isHeld ? Math.max(0, before - end.length + 1) : from)
     const length = (to === -1 ? all.length - end.length + 1 : to) - from
-    if (length > limit) throw new TooLongMessage('A part of it that has to be short is too long.')
+    if (length > limit) throw this.#tooLong()
     if (to === -1) {
       // Its author ends lines so, and the end that is waited for never comes.
       if (isBare(all, all.indexOf(LF, isHeld ? before : from), from))

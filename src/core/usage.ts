@@ -15,7 +15,8 @@ export interface Usage {
   /** Part of `inputTokens` that was put into the provider's cache; absent: it did not say. */
   readonly cacheWriteTokens?: number
   /**
-   * Part of those that stays there for an hour, at a higher price; absent: it did not say, or none.
+   * Part of those that stays there for an hour or longer, at a higher price; absent: it did not say,
+   * or none.
    * Of a finished call its cost tells alone.
    */
   readonly cacheWriteHourTokens?: number

@@ -103,6 +103,13 @@ describe('a listed model', () => {
       'estimated',
     ],
     [
+      'that charges for what is written to its cache',
+      'openai/gpt-6-sol',
+      { usage: usage({ cachedInputTokens: 100, cacheWriteTokens: 200 }) },
+      Math.round(700 * 2 + 100 * 0.2 + 200 * 2.5 + 100 * 10),
+      'exact',
+    ],
+    [
       'below the long context',
       'gemini/gemini-3-pro-preview',
       { usage: usage({ inputTokens: 200_000 }) },
@@ -774,6 +781,19 @@ describe('what stays in a cache for an hour costs more than what stays for minut
   test('but never for more tokens than were written', () => {
     const usage = { ...minutes, cacheWriteHourTokens: 1_000_000 }
     expect(costOf(target, { usage }).source).toEndWith('+cacheWriteHour:200@3.75')
+  })
+
+  test('and where no price for hours is known, the cost is an estimate', () => {
+    const written = { cachedInputTokens: 100, cacheWriteTokens: 200 }
+    const cost = costOf('openai/gpt-6-sol', {
+      usage: usage({ ...written, cacheWriteHourTokens: 1 }),
+    })
+    expect(cost).toEqual({
+      ...costOf('openai/gpt-6-sol', { usage: usage(written) }),
+      status: 'estimated',
+    })
+    const row = { ...call, target: 'openai/gpt-6-sol', usage: usage(written) }
+    expect(book.recompute(row, cost)).toEqual(cost)
   })
 
   test('and nothing is added where no price for an hour is known', () => {

@@ -470,6 +470,7 @@ function costOfListed({ prices, isOwn }: ListedPrice, { usage, outcome, source }
     // minutes.
     (prices.cache_write_mtok === undefined || usage.cacheWriteTokens !== undefined) &&
     (prices.cache_write_1h_mtok === undefined || writtenTokens(usage) === 0) &&
+    usage.cacheWriteHourTokens === undefined &&
     !hasOtherPrices(prices)
   const status = isOwn && isReportWhole && isWhole(outcome) ? 'exact' : 'estimated'
   const cost: Cost = { microUsd: sumParts(parts), status, source }

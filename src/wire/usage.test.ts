@@ -242,3 +242,31 @@ describe('a compaction, which the vendor bills beside the answer, counts', () =>
     expect(read(counts, iterations)).toEqual(alone)
   })
 })
+
+describe('tokens that are written to a cache at a price of their own are told apart', () => {
+  const details = { cached_tokens: 20, cache_write_tokens: 70 }
+  const read = { ...NOTHING, inputTokens: 100, outputTokens: 5, cachedInputTokens: 20 }
+  const ofResponses = (input_tokens_details: object) =>
+    readUsage('openai-responses', { input_tokens: 100, output_tokens: 5, input_tokens_details })
+  const ofChat = (prompt_tokens_details: object) =>
+    readUsage('openai-chat', { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details })
+
+  test.each([
+    ['Responses', ofResponses],
+    ['Chat Completions', ofChat],
+  ])('in %s, within the input', (_, readDetails) => {
+    expect(readDetails(details)).toEqual({ ...read, cacheWriteTokens: 70 })
+    expect(readDetails({ ...details, cache_write_tokens: 0 })).toEqual({
+      ...read,
+      cacheWriteTokens: 0,
+    })
+    expect(readDetails({ cached_tokens: 20 })).toEqual(read)
+    expect(readDetails({ ...details, cache_write_tokens: null })).toEqual(read)
+    const cache_write_tokens_details = { ttl_30m_tokens: 60, ttl_12h_tokens: 10 }
+    expect(readDetails({ ...details, cache_write_tokens_details })).toEqual({
+      ...read,
+      cacheWriteTokens: 70,
+      cacheWriteHourTokens: 10,
+    })
+  })
+})

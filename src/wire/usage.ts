@@ -8,13 +8,16 @@ type UsageReader = (reported: Record<string, unknown>) => Usage
 
 export const USAGE_READERS = {
   /**
-   * `input_tokens` includes cached ones, `output_tokens` includes reasoning ones (wire.md §2.2).
+   * `input_tokens` includes cached ones and those written to a cache, `output_tokens` includes
+   * reasoning ones (wire.md §2.2; https://github.com/openai/openai-node, `ResponseUsage`).
    */
   'openai-responses': (reported) => ({
     inputTokens: count(reported.input_tokens),
     outputTokens: count(reported.output_tokens),
     cachedInputTokens: part(detail(reported.input_tokens_details, 'cached_tokens')),
     reasoningTokens: part(detail(reported.output_tokens_details, 'reasoning_tokens')),
+    ...cacheWrites(detail(reported.input_tokens_details, 'cache_write_tokens')),
+    ...hourWrites(halfDayDetails(reported.input_tokens_details)),
   }),
   /**
    * Chat and the dialects shaped like it: the same inclusion under other names (wire.md §3.1). Some
@@ -26,6 +29,8 @@ export const USAGE_READERS = {
     cachedInputTokens:
       part(detail(reported.prompt_tokens_details, 'cached_tokens')) || part(reported.cached_tokens),
     reasoningTokens: part(detail(reported.completion_tokens_details, 'reasoning_tokens')),
+    ...cacheWrites(detail(reported.prompt_tokens_details, 'cache_write_tokens')),
+    ...hourWrites(halfDayDetails(reported.prompt_tokens_details)),
   }),
   'anthropic-messages': (reported) => {
     const usage = ofMessages(reported)
@@ -139,6 +144,11 @@ function hourWrites(tokens: number): Pick<Usage, 'cacheWriteHourTokens'> {
 }
 
 const NO_HOURS: Pick<Usage, 'cacheWriteHourTokens'> = {}
+
+/** https://github.com/openai/openai-node, `CacheWriteTokensDetails`. */
+function halfDayDetails(details: unknown): number {
+  return part(detail(detail(details, 'cache_write_tokens_details'), 'ttl_12h_tokens'))
+}
 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html */
 function hourDetails(details: unknown): number {

@@ -270,3 +270,30 @@ describe('tokens that are written to a cache at a price of their own are told ap
     })
   })
 })
+
+describe('reasoning that a vendor counts beside the completion is output, too', () => {
+  const read = (total_tokens: unknown, reasoning_tokens: unknown = 94) =>
+    readUsage('openai-chat', {
+      prompt_tokens: 32,
+      completion_tokens: 100,
+      total_tokens,
+      completion_tokens_details: { reasoning_tokens },
+    })
+
+  test('where the total tells so', () => {
+    expect(read(226)).toMatchObject({ inputTokens: 32, outputTokens: 194, reasoningTokens: 94 })
+  })
+
+  test.each([
+    ['within the completion', 132],
+    ['in no total', undefined],
+    ['in a total of something else', 227],
+    ['in a total that is no number', '226'],
+  ])('and is not counted twice where it is %s', (_, total) => {
+    expect(read(total)).toMatchObject({ outputTokens: 100, reasoningTokens: 94 })
+  })
+
+  test('and none changes nothing', () => {
+    expect(read(132, 0)).toMatchObject({ outputTokens: 100, reasoningTokens: 0 })
+  })
+})

@@ -23,15 +23,19 @@ export const USAGE_READERS = {
    * Chat and the dialects shaped like it: the same inclusion under other names (wire.md §3.1). Some
    * report the cached ones beside the details (https://platform.moonshot.ai/docs/api/chat).
    */
-  'openai-chat': (reported) => ({
-    inputTokens: count(reported.prompt_tokens),
-    outputTokens: count(reported.completion_tokens),
-    cachedInputTokens:
-      part(detail(reported.prompt_tokens_details, 'cached_tokens')) || part(reported.cached_tokens),
-    reasoningTokens: part(detail(reported.completion_tokens_details, 'reasoning_tokens')),
-    ...cacheWrites(detail(reported.prompt_tokens_details, 'cache_write_tokens')),
-    ...hourWrites(halfDayDetails(reported.prompt_tokens_details)),
-  }),
+  'openai-chat': (reported) => {
+    const reasoningTokens = part(detail(reported.completion_tokens_details, 'reasoning_tokens'))
+    return {
+      inputTokens: count(reported.prompt_tokens),
+      outputTokens: count(reported.completion_tokens) + besideOutput(reported, reasoningTokens),
+      cachedInputTokens:
+        part(detail(reported.prompt_tokens_details, 'cached_tokens')) ||
+        part(reported.cached_tokens),
+      reasoningTokens,
+      ...cacheWrites(detail(reported.prompt_tokens_details, 'cache_write_tokens')),
+      ...hourWrites(halfDayDetails(reported.prompt_tokens_details)),
+    }
+  },
   'anthropic-messages': (reported) => {
     const usage = ofMessages(reported)
     const { iterations } = reported
@@ -73,6 +77,18 @@ export const USAGE_READERS = {
     ...hourWrites(hourDetails(reported.cacheDetails)),
   }),
 } as const satisfies Record<string, UsageReader>
+
+/**
+ * Some count reasoning beside what they call completion, and bill it alike: their total tells
+ * (https://docs.x.ai/docs/key-information/consumption-and-rate-limits).
+ */
+function besideOutput(reported: Record<string, unknown>, reasoningTokens: number): number {
+  const { prompt_tokens, completion_tokens, total_tokens } = reported
+  if (reasoningTokens === 0) return 0
+  const isBeside =
+    total_tokens === count(prompt_tokens) + count(completion_tokens) + reasoningTokens
+  return isBeside ? reasoningTokens : 0
+}
 
 /** `input_tokens` leaves out what was read from and written to the cache (wire.md §3.2). */
 function ofMessages(reported: Record<string, unknown>): Usage {

@@ -175,6 +175,32 @@ describe('usage', () => {
   ])
 })
 
+describe('thinking that the vendor counts beside its answer', () => {
+  // https://docs.x.ai/docs/guides/reasoning
+  const usage = {
+    ...{ prompt_tokens: 32, completion_tokens: 9, total_tokens: 135 },
+    completion_tokens_details: { reasoning_tokens: 94 },
+  }
+  const chunk = { id: 'c', choices: [{ index: 0, delta: { content: '101' } }] }
+  const events = [chunk, { ...chunk, choices: [], usage }].map(
+    (event) => `data: ${JSON.stringify(event)}\n\n`,
+  )
+
+  test.each([
+    ['as a whole', false, answer(usage)],
+    ['as a stream', true, stream([...events, 'data: [DONE]\n\n'])],
+  ])('is paid for %s', async (_, isStream, upstream) => {
+    const gates = { [GATE]: ['xai/grok-4'] }
+    const gateway = new InProcessGateway({ gates, upstream: [upstream] })
+    await gateway.ask({ path: CHAT, body: chatBody(isStream ? { stream: true } : {}) })
+    expect(gateway.limits.tickets[0]?.spent[0]).toMatchObject({
+      tokens: 135,
+      cost: { microUsd: 32 + 10 * 103, status: 'exact' },
+    })
+    await gateway.assertNothingIsLeft()
+  })
+})
+
 describe('a conversation that the vendor sums up before it answers', () => {
   const compaction = { type: 'compaction', input_tokens: 1_000, output_tokens: 200 }
   const compacted = (usage: object) =>

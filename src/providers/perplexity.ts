@@ -6,4 +6,8 @@ export const perplexity = openaiCompatible({
   name: 'Perplexity',
   docs: 'https://docs.perplexity.ai/api-reference/chat-completions-post',
   baseUrl: 'https://api.perplexity.ai',
+  // https://docs.perplexity.ai/getting-started/pricing: research reports its reasoning, its citations
+  // and its searches beside the tokens of its answer, and is paid mostly for those; the others are
+  // paid by the request, too, which the table does not list.
+  pricedInPart: /deep-research|-search$|-online$/,
 })

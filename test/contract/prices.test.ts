@@ -55,6 +55,9 @@ test.each([
   'openrouter/google/gemini-2.5-flash-image',
   'openrouter/openai/gpt-audio',
   'openrouter/openai/o4-mini-deep-research',
+  'perplexity/sonar-deep-research',
+  'perplexity/sonar-pro-search',
+  'perplexity/llama-3.1-sonar-small-128k-online',
 ])('%s charges for more than the table lists: it has no price for a limit in money', (target) => {
   expect(book.isPriced(DEFAULT_ACCOUNT, target, { at: AT })).toBe(false)
   const { status } = book.costOf({

@@ -207,6 +207,7 @@ function openIdConnect({ issuer, clientId, clientSecret }: OidcProvider) {
         requireIdTokenVerification: true,
         disableProviderLogout: true,
         mapProfileToUser: toUser,
+        accountSubject: ({ tokens, profile }) => subjectOf(tokens.idToken, profile.sub),
       },
     ],
   })
@@ -251,6 +252,20 @@ function toUser(claims: Readonly<Record<string, unknown>>) {
     // Shown nowhere, and of any size.
     image: '',
   }
+}
+
+/**
+ * What is told beside the id token counts where it is of the same person, and a sign-in without
+ * that token not at all: it alone is signed, and bound to this sign-in (OpenID Connect Core §5.3.2).
+ * @param idToken verified by now
+ * @throws where it is not so, which ends the sign-in
+ */
+function subjectOf(idToken: string | undefined, told: unknown): string {
+  const payload = Buffer.from(idToken?.split('.')[1] ?? '', 'base64url').toString() || '{}'
+  const { sub } = JSON.parse(payload) as { readonly sub?: unknown }
+  if ((typeof sub !== 'string' && typeof sub !== 'number') || sub !== told)
+    throw new Error('The identity provider tells of another person than its id token does.')
+  return String(sub)
 }
 
 function toName(text: unknown): string {

@@ -10,8 +10,8 @@ export interface IdentityProvider {
   readonly clientSecret: string
   /** Who signs in next: claims of an id token, which may be anything. */
   user: Readonly<Record<string, unknown>>
-  /** What is told at the user's profile alone, as many providers do; the token says `sub` only. */
-  profile: Readonly<Record<string, unknown>> | undefined
+  /** Of the id token that is issued next; undefined: none is. */
+  idTokenClaims: ((user: object) => object) | undefined
   stop(): Promise<void>
 }
 
@@ -20,9 +20,9 @@ export function startIdentityProvider(options: { readonly port?: number } = {}):
   const clientSecret = randomBytes(16).toString('hex')
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const codes = new Map<string, { nonce: string; challenge: string; redirect: string }>()
-  const provider: Pick<IdentityProvider, 'user' | 'profile'> = {
+  const provider: Pick<IdentityProvider, 'user' | 'idTokenClaims'> = {
+    idTokenClaims: (user) => user,
     user: { sub: 'sub-1', email: 'somebody@example.test', email_verified: true, name: 'Somebody' },
-    profile: undefined,
   }
   const server = Bun.serve({ hostname: '127.0.0.1', port: options.port ?? 0, fetch: handle })
   const issuer = `http://127.0.0.1:${server.port}`
@@ -35,8 +35,8 @@ export function startIdentityProvider(options: { readonly port?: number } = {}):
           issuer,
           authorization_endpoint: `${issuer}/authorize`,
           token_endpoint: `${issuer}/token`,
-          userinfo_endpoint: `${issuer}/userinfo`,
           jwks_uri: `${issuer}/jwks`,
+          userinfo_endpoint: `${issuer}/userinfo`,
           id_token_signing_alg_values_supported: ['RS256'],
           response_types_supported: ['code'],
           subject_types_supported: ['public'],
@@ -45,6 +45,8 @@ export function startIdentityProvider(options: { readonly port?: number } = {}):
         return Response.json({
           keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }],
         })
+      case '/userinfo':
+        return Response.json(provider.user)
       case '/authorize':
         return authorize(url.searchParams)
       case '/token':
@@ -52,8 +54,6 @@ export function startIdentityProvider(options: { readonly port?: number } = {}):
           new URLSearchParams(await request.text()),
           request.headers.get('authorization'),
         )
-      case '/userinfo':
-        return Response.json(provider.profile ?? provider.user)
       default:
         return new Response(null, { status: 404 })
     }
@@ -90,14 +90,14 @@ export function startIdentityProvider(options: { readonly port?: number } = {}):
       iat: now,
       exp: now + 300,
       nonce: issued.nonce,
-      ...(provider.profile === undefined ? provider.user : { sub: provider.user.sub }),
+      ...provider.idTokenClaims?.(provider.user),
     }
     return Response.json({
       access_token: 'at-canary-0123456789',
       refresh_token: 'rt-canary-0123456789',
       token_type: 'Bearer',
       expires_in: 300,
-      id_token: toJwt(claims),
+      ...(provider.idTokenClaims && { id_token: toJwt(claims) }),
     })
   }
 

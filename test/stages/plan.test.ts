@@ -180,7 +180,9 @@ describe('refused without an attempt', () => {
       },
       ...refused(502, {
         code: 'provider_auth_failed',
-        message: expect.stringContaining('No credential is configured for OpenAI or Groq'),
+        message:
+          'No credential is configured for OpenAI or Groq: the operator has to set OPENAI_API_KEY ' +
+          'or GROQ_API_KEY, or the account a key of its own (PUT /v1/provider-keys/openai).',
       }),
       settled: {
         ...unasked,

@@ -3,21 +3,30 @@ import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
 import { catalog } from '../../providers/catalog.ts'
-import { addressVariablesOf, type Provider } from '../../providers/define.ts'
+import { addressVariablesOf, keyVariableOf, type Provider } from '../../providers/define.ts'
 import type { AcceptedRequest, Dialect } from '../../wire/dialect.ts'
 
-export function noCredential(providers: readonly Pick<Provider, 'id' | 'name'>[]): GatewayError {
+/** @param providers at least one */
+export function noCredential(
+  providers: readonly Pick<Provider, 'id' | 'name' | 'keyVariable'>[],
+): GatewayError {
   const owned = providers.find(({ id }) => ownedSlugOf(id) !== undefined)
   if (owned !== undefined)
     return new GatewayError(
       'provider_auth_failed',
       `The stored credential of ${owned.id} cannot be opened: set a new one, or start the gateway with the master key that it was stored under.`,
     )
-  const names = [...new Set(providers.map((provider) => provider.name))].join(' or ')
+  const names = listed(providers.map(({ name }) => name))
+  const variables = listed(providers.map(keyVariableOf))
   return new GatewayError(
     'provider_auth_failed',
-    `No credential is configured for ${names}: the operator has to set its key, or the account its own (PUT /v1/provider-keys).`,
+    `No credential is configured for ${names}: the operator has to set ${variables}, or the account ` +
+      `a key of its own (PUT /v1/provider-keys/${providers[0]?.id}).`,
   )
+}
+
+function listed(words: readonly string[]): string {
+  return [...new Set(words)].join(' or ')
 }
 
 /** @param providerIds of a gate none of whose providers has an address */

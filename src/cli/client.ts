@@ -15,7 +15,11 @@ import {
   type RowOf,
   toApiRequest,
 } from '../contract/api-call.ts'
-import { withoutVersion } from '../core/without-trailing-slashes.ts'
+import {
+  describeUnusableKey,
+  GATEWAY_ADDRESS_FORM,
+  parseGatewayAddress,
+} from '../core/gateway-access.ts'
 import { CliError, type CliFailure } from './cli-error.ts'
 import type { CliContext, SendRequest } from './context.ts'
 import { readBounded } from './read-bounded.ts'
@@ -185,17 +189,11 @@ export async function withClient<T>(
 }
 
 function openRemote(address: string, apiKey: string | undefined): Client {
-  const url = URL.parse(address)
-  // The address is not repeated: it may hold a password.
-  if (
-    url === null ||
-    !/^https?:$/.test(url.protocol) ||
-    `${url.username}${url.search}${url.hash}` !== ''
-  ) {
+  const gateway = parseGatewayAddress(address)
+  if (gateway === undefined) {
     throw new CliError(
       'usage',
-      'GATEHOUSE_URL must be an http or https address without credentials, query or fragment, ' +
-        'such as http://127.0.0.1:4000.',
+      `GATEHOUSE_URL must be ${GATEWAY_ADDRESS_FORM}, such as http://127.0.0.1:4000.`,
     )
   }
   if (!apiKey) {
@@ -204,20 +202,14 @@ function openRemote(address: string, apiKey: string | undefined): Client {
       'GATEHOUSE_API_KEY is not set: it must hold a key of the gateway at GATEHOUSE_URL.',
     )
   }
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new CliError(
-      'unauthorized',
-      'GATEHOUSE_API_KEY holds characters that are in no key: is there a space, the end of a line ' +
-        "or 'Bearer' in it?",
-    )
-  }
+  const objection = describeUnusableKey(apiKey)
+  if (objection !== undefined) throw new CliError('unauthorized', `GATEHOUSE_API_KEY ${objection}`)
   const send: SendRequest = (request) =>
     fetch(request, { redirect: 'manual' }).catch((cause: unknown) => {
       if (request.signal.aborted) throw cause
-      throw new CliError('failed', toUnreachable(url.origin, describe(cause)))
+      throw new CliError('failed', toUnreachable(gateway.url.origin, describe(cause)))
     })
-  // SDKs are given the address with `/v1`; here it is the same gateway.
-  return new Client(send, { baseUrl: withoutVersion(url.href), apiKey })
+  return new Client(send, { baseUrl: gateway.base, apiKey })
 }
 
 /** OpenSSL's names of what is wrong with a certificate. */

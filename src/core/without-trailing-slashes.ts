@@ -7,9 +7,3 @@ export function withoutTrailingSlashes(address: string): string {
   while (end > 0 && address[end - 1] === '/') end--
   return address.slice(0, end)
 }
-
-/** An address as SDKs take it, with `/v1` at its end, is as good as one without. */
-export function withoutVersion(address: string): string {
-  const base = withoutTrailingSlashes(address)
-  return base.endsWith('/v1') ? withoutTrailingSlashes(base.slice(0, -'/v1'.length)) : base
-}

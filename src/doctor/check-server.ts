@@ -2,8 +2,13 @@
  * A server, seen from outside: whether it answers, is the one that was meant, is ready, and takes
  * the key.
  */
+
+import {
+  describeUnusableKey,
+  GATEWAY_ADDRESS_FORM,
+  parseGatewayAddress,
+} from '../core/gateway-access.ts'
 import type { Secret } from '../core/secret.ts'
-import { withoutVersion } from '../core/without-trailing-slashes.ts'
 import { checkConnections } from './check-connections.ts'
 import type { ExaminedGate } from './check-gates.ts'
 import { checkUnpricedBudgets } from './check-unpriced.ts'
@@ -42,19 +47,15 @@ export interface ExaminedServer {
 }
 
 export async function checkServer(address: ServerAddress): Promise<ExaminedServer> {
-  const url = URL.parse(address.url)
-  if (
-    url === null ||
-    !/^https?:$/.test(url.protocol) ||
-    `${url.username}${url.search}${url.hash}` !== ''
-  )
+  const gateway = parseGatewayAddress(address.url)
+  if (gateway === undefined)
     return only(
       fail(
-        'GATEHOUSE_URL is no http or https address without credentials, query or fragment',
+        `GATEHOUSE_URL is not ${GATEWAY_ADDRESS_FORM}`,
         'Set it to one such as http://127.0.0.1:4000',
       ),
     )
-  const base = withoutVersion(url.href)
+  const { url, base } = gateway
   const health = await ask(`${base}/healthz`)
   if (health instanceof Error) return only(explainSilence(base, codeOf(health)))
   const { version } = health.body ?? {}
@@ -79,8 +80,9 @@ export async function checkServer(address: ServerAddress): Promise<ExaminedServe
     findings.push(ofKey.warn(message, 'Set it to one of its keys'))
     return { findings }
   }
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-    findings.push(refusedKey('GATEHOUSE_API_KEY holds characters that are in no key'))
+  const objection = describeUnusableKey(apiKey)
+  if (objection !== undefined) {
+    findings.push(ofKey.fail(`GATEHOUSE_API_KEY ${objection}`, 'Set it to the key alone'))
     return { findings }
   }
   return await readAccount(base, apiKey, findings)
@@ -95,7 +97,10 @@ async function readAccount(
   if (typeof gates === 'number') {
     findings.push(
       gates === 401
-        ? refusedKey('the server does not know the key in GATEHOUSE_API_KEY')
+        ? ofKey.fail(
+            'the server does not know the key in GATEHOUSE_API_KEY',
+            'Create another in its dashboard, under API keys',
+          )
         : fail(
             `the server could not list its gates (${gates || 'no answer'})`,
             "See the server's log",
@@ -293,10 +298,6 @@ function checkReadiness(answer: Answer | Error): Finding {
       "See the server's log: the database or the disk does not take them",
     )
   return ok('it is ready')
-}
-
-function refusedKey(message: string): Finding {
-  return ofKey.fail(message, 'Create one with: gatehouse keys create NAME')
 }
 
 function only(finding: Finding): ExaminedServer {

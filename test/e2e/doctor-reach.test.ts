@@ -141,13 +141,18 @@ describe('a server', () => {
     expect(found(found2, 'provider', 'warn')).toContain('the running server has no key for groq')
   })
 
-  test('with an unknown key fails', async () => {
-    for (const key of [createBootstrapKey(), 'plänted']) {
+  test.each([
+    [createBootstrapKey(), 'in its dashboard, under API keys'],
+    ['plänted', 'Set it to the key alone'],
+    ['Bearer planted', "'Bearer' in it"],
+  ])(
+    'with an unknown key fails, and its cure can be carried out without one',
+    async (key, cure) => {
       const examined = await examine({ ...remote(), GATEHOUSE_API_KEY: key })
-      expect(found(examined, 'key', 'fail')).toContain('gatehouse keys create')
+      expect(found(examined, 'key', 'fail')).toContain(cure)
       expect(examined.said).not.toContain(key)
-    }
-  })
+    },
+  )
 
   test('that does not answer, or is another program, fails', async () => {
     const nobody = await examine({ ...remote(), GATEHOUSE_URL: 'http://127.0.0.1:1' })

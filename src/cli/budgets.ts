@@ -7,6 +7,7 @@ import type { CliContext } from './context.ts'
 import { formatTime, printThing } from './output.ts'
 import { asJson, example, isEmptyChange, parseWhole } from './program-parts.ts'
 import { addDelete, addList, addShow, idOf } from './resource-verbs.ts'
+import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 type Budget = Schemas['Budget']
 
@@ -26,7 +27,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
 
   withLimitOptions(budgets.command('create'))
     .description('limit what a key or a gate may use; when it is used up, calls are refused')
-    .option('--key <id>', 'the key, by its whole id (required, or --gate)')
+    .option('--key <id>', `the key: ${A_KEY} (required, or --gate)`)
     .option('--gate <id>', 'the gate (required, or --key)')
     .addOption(
       new Option('--period <period>', 'in UTC; total: from now on (required)').choices([
@@ -54,9 +55,14 @@ export function bindBudgets(program: Command, context: CliContext): void {
           'usage',
           'A budget needs a period: give --period day, week, month or total.',
         )
-      const budget = await withClient(context, (client) =>
+      const budget = await withClient(context, async (client) =>
         client.call('POST /v1/budgets', 'id', {
-          body: { ...toBody(flags), keyId: key, gateId: gate, period },
+          body: {
+            ...toBody(flags),
+            keyId: await wholeKeyId(client, key),
+            gateId: gate,
+            period,
+          },
         }),
       )
       show(budget, asJson(command))

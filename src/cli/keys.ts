@@ -1,14 +1,13 @@
 /** `gatehouse keys`: create, list, import, rename, rotate and delete API keys. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { CliError } from './cli-error.ts'
-import { type Client, withClient } from './client.ts'
+import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion, readSecret } from './input.ts'
 import { formatTime, printJson, printLine, printNote } from './output.ts'
 import { asJson, example, parseWhole } from './program-parts.ts'
 import { addList } from './resource-verbs.ts'
-
-const A_KEY = 'the id, or the end of it as keys list shows it'
+import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 export function bindKeys(program: Command, context: CliContext): void {
   const keys = program.command('keys').description('API keys of the account')
@@ -90,7 +89,7 @@ export function bindKeys(program: Command, context: CliContext): void {
         }
         const updated = await withClient(context, async (client) =>
           client.call('PATCH /v1/keys/{id}', 'id', {
-            path: { id: await wholeId(client, given) },
+            path: { id: await wholeKeyId(client, given) },
             body,
           }),
         )
@@ -116,7 +115,7 @@ export function bindKeys(program: Command, context: CliContext): void {
       const body = { oldEndsInSeconds: oldEndsIn }
       const rotated = await withClient(context, async (client) =>
         client.call('POST /v1/keys/{id}/rotate', 'key', {
-          path: { id: await wholeId(client, given) },
+          path: { id: await wholeKeyId(client, given) },
           body,
         }),
       )
@@ -135,7 +134,7 @@ export function bindKeys(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse keys delete key_01a1fbc63aa470d6877cf556d6121edd'))
     .action(async (given: string, flags: { yes?: boolean }, command: Command) => {
       // A prompt is not held while the data folder is: others may need it.
-      const id = await withClient(context, (client) => wholeId(client, given))
+      const id = await withClient(context, (client) => wholeKeyId(client, given))
       await confirmDeletion(`the key ${id}`, flags.yes === true)
       await withClient(context, (client) => client.remove('DELETE /v1/keys/{id}', { path: { id } }))
       if (asJson(command)) return printJson({ id, deleted: true })
@@ -152,33 +151,11 @@ function parseEnd(text: string): string {
 const LONGEST_SECONDS = 90 * 86_400
 
 const SHORT_ID_LENGTH = 12
-const SHORT_ID = /^[0-9a-f]{6,31}$/
-const MOST_KEYS = 100_000
 
 /**
  * The end of an id, which is the random part of it: whole ids leave no place for names in a line of
- * 80 characters.
+ * 80 characters. `whole-key-id.ts` leads back.
  */
 function shortIdOf(id: string): string {
   return id.slice(-SHORT_ID_LENGTH)
-}
-
-/** @throws CliError as `findId` */
-async function wholeId(client: Client, given: string): Promise<string> {
-  return SHORT_ID.test(given) ? await findId(client, given) : given
-}
-
-/** @throws CliError when no key's id, or more than one, ends like this */
-async function findId(client: Client, given: string): Promise<string> {
-  const { rows } = await client.listAll('GET /v1/keys', MOST_KEYS)
-  const [id, ...others] = rows.map(({ id }) => id).filter((candidate) => candidate.endsWith(given))
-  if (id === undefined)
-    throw new CliError('notFound', `There is no key with an id that ends in ${given}.`)
-  if (others.length > 0) {
-    throw new CliError(
-      'conflict',
-      `${others.length + 1} keys have ids that end in ${given}: give more of it.`,
-    )
-  }
-  return id
 }

@@ -33,3 +33,28 @@ test('a reason that no call fails for is refused, with those that there are', as
     stderr: expect.stringMatching(/'rate_limit_exceeded' is invalid.* rate_limited,/),
   })
 })
+
+test.each([
+  [['logs', '--key'], '/v1/logs?'],
+  [['usage', '--key'], '/v1/analytics?'],
+  [['budgets', 'create', '--usd', '5', '--period', 'day', '--key'], '/v1/budgets '],
+])('a key is known by the short id that keys list shows: %j', async (words, path) => {
+  const id = 'key_01a1fbc63aa470d6877cf556d6121edd'
+  const asked: string[] = []
+  const server = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      if (pathname === '/v1/keys') return Response.json({ data: [{ id }], nextCursor: null })
+      asked.push(`${pathname}${search} ${await request.text()}`)
+      return new Response(null, { status: 500 })
+    },
+  })
+  const environment = { GATEHOUSE_URL: server.url.href, GATEHOUSE_API_KEY: 'key' }
+  for (const given of ['6121edd', id]) await runCliInProcess([...words, given], { environment })
+  const unknown = await runCliInProcess([...words, '0123456'], { environment })
+  await server.stop(true)
+  expect(asked).toEqual([1, 2].map(() => expect.stringContaining(path)))
+  expect(asked.map((question) => question.includes(id))).toEqual([true, true])
+  expect(unknown).toMatchObject({ exitCode: 4, stdout: '' })
+})

@@ -12,6 +12,7 @@ import type { CliContext } from './context.ts'
 import { type Columns, formatTime, printLine, toJsonText } from './output.ts'
 import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
 import { terminal } from './terminal.ts'
+import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 type Filters = FiltersOf<'GET /v1/logs'>
 
@@ -34,7 +35,7 @@ export function bindLogs(program: Command, context: CliContext): void {
     .option('--from <time>', 'that began then or later (2026-11-01 or 2026-11-01T09:00:00Z)')
     .option('--to <time>', 'that began before')
     .option('--gate <id>', 'through this gate')
-    .option('--key <id>', 'with this key')
+    .option('--key <id>', `with this key: ${A_KEY}`)
     .option('--target <provider/model>', 'answered by this target, or tried there last')
     .option('--status <code>', 'with this HTTP status', (text) =>
       parseWhole(text, { min: 100, max: 599 }),
@@ -66,8 +67,8 @@ export function bindLogs(program: Command, context: CliContext): void {
           '--follow needs a running gateway: set GATEHOUSE_URL and GATEHOUSE_API_KEY.',
         )
       }
-      const filters = toFilters(flags)
       await withClient(context, async (client) => {
+        const filters = toFilters({ ...flags, key: await wholeKeyId(client, flags.key) })
         if (flags.follow === true)
           return await follow(client, { filters, flags, isJson: asJson(command) })
         const listing = await client.listAll('GET /v1/logs', flags.limit, filters)

@@ -9,6 +9,7 @@ import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { type Columns, formatTable, printJson, printLine, printNote } from './output.ts'
 import { asJson, example, parseWhole } from './program-parts.ts'
+import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 interface UsageFlags {
   readonly by: (typeof INTERVALS)[number] | (typeof GROUPS)[number]
@@ -16,7 +17,7 @@ interface UsageFlags {
   readonly from?: string
   readonly to?: string
   readonly gate?: string
-  readonly key?: string
+  readonly key?: string | undefined
   readonly target?: string
 }
 
@@ -37,13 +38,14 @@ export function bindUsage(program: Command, context: CliContext): void {
     .option('--from <time>', 'from then on (2026-11-01 or 2026-11-01T09:00:00Z) instead of --days')
     .option('--to <time>', 'until then')
     .option('--gate <id>', 'of this gate only')
-    .option('--key <id>', 'of this key only')
+    .option('--key <id>', `of this key only: ${A_KEY}`)
     .option('--target <provider/model>', 'of this target only')
     .addHelpText('after', example('gatehouse usage', 'gatehouse usage --by target --days 7'))
     .action(async (flags: UsageFlags, command: Command) => {
-      const analytics = await withClient(context, (client) =>
-        client.call('GET /v1/analytics', 'data', { query: toQuery(flags) }),
-      )
+      const analytics = await withClient(context, async (client) => {
+        const key = await wholeKeyId(client, flags.key)
+        return await client.call('GET /v1/analytics', 'data', { query: toQuery({ ...flags, key }) })
+      })
       if (asJson(command)) return printJson(analytics)
       const sums = analytics.data
       printLine(formatTable(analytics.groupBy === null ? BY_TIME : BY_GROUP, sums))

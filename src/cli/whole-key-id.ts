@@ -1,0 +1,32 @@
+/** From the short id of a key, as `keys list` shows it, to the whole one. Knows no command. */
+import { CliError } from './cli-error.ts'
+import type { Client } from './client.ts'
+
+/** For the help of what takes either. */
+export const A_KEY = 'the id, or the end of it as keys list shows it'
+
+const SHORT_ID = /^[0-9a-f]{6,31}$/
+const MOST_KEYS = 100_000
+
+/**
+ * @param given undefined stays so
+ * @returns the id of the one key whose id ends like this; what is no short id as it is
+ * @throws CliError when no key's id, or more than one, ends like this
+ */
+export async function wholeKeyId<Given extends string | undefined>(
+  client: Client,
+  given: Given,
+): Promise<Given | string> {
+  if (given === undefined || !SHORT_ID.test(given)) return given
+  const { rows } = await client.listAll('GET /v1/keys', MOST_KEYS)
+  const [id, ...others] = rows.map(({ id }) => id).filter((candidate) => candidate.endsWith(given))
+  if (id === undefined)
+    throw new CliError('notFound', `There is no key with an id that ends in ${given}.`)
+  if (others.length > 0) {
+    throw new CliError(
+      'conflict',
+      `${others.length + 1} keys have ids that end in ${given}: give more of it.`,
+    )
+  }
+  return id
+}

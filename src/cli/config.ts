@@ -25,7 +25,10 @@ export function bindConfig(program: Command, context: CliContext): void {
     })
 
   withFile(config.command('diff'))
-    .description('show what push would change; exit code 0 when nothing, 1 when something')
+    .description(
+      'show how file and server differ, with what push would delete only by --prune; exit code 0 ' +
+        'when they do not, 1 when they do',
+    )
     .addHelpText('after', example('gatehouse config diff', 'gatehouse config diff --json'))
     .action(async (flags: FileFlags, command: Command) => {
       const { diff } = await import('./account-configuration/commands.ts')

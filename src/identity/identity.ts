@@ -10,6 +10,7 @@ import { type AccountId, createUserId, type SessionId, type UserId } from '../co
 import type { Secret } from '../core/secret.ts'
 import type { Joining } from '../store/users/join-account.ts'
 import type { Member } from '../store/users/members.ts'
+import { PasswordHashes } from './password-hashes.ts'
 import { PasswordWork } from './password-work.ts'
 import { SignInAttempts } from './sign-in-attempts.ts'
 import {
@@ -66,7 +67,7 @@ const LATEST_END_MS = (SESSION_SECONDS + 24 * 3600) * 1000
 
 export class Identity {
   readonly #options: IdentityOptions
-  readonly #work = new PasswordWork()
+  readonly #hashes = new PasswordHashes(new PasswordWork())
   readonly #attempts: SignInAttempts
   readonly #libraries: SignInLibraries
   #sweptAt = 0
@@ -74,7 +75,7 @@ export class Identity {
   constructor(options: IdentityOptions) {
     this.#options = options
     this.#attempts = new SignInAttempts({ tries: options.signInTries })
-    this.#libraries = new SignInLibraries(options, this.#work)
+    this.#libraries = new SignInLibraries(options, this.#hashes)
   }
 
   get signUpPolicy(): SignUpPolicy {
@@ -128,13 +129,15 @@ export class Identity {
     const { users } = this.#options
     const early = await users.refusalToJoin(email, joining, systemClock.now())
     if (early !== undefined) throw refusalOfJoining(early)
-    const { hashPassword } = await import('better-auth/crypto')
-    const passwordHash = await this.#work.run(() => hashPassword(given.password))
+    const passwordHash = await this.#hashes.hash(given.password)
     const newUser = { id: createUserId(), name: given.name, email, passwordHash }
     const refusal = await users.create(newUser, joining, systemClock.now())
     if (refusal !== undefined) throw refusalOfJoining(refusal)
     await this.#attempts.prove(email, visitor.address)
-    return await this.#openSession({ email, password: given.password }, visitor)
+    const { password } = given
+    return await this.#hashes.whileFresh(passwordHash, password, () =>
+      this.#openSession({ email, password }, visitor),
+    )
   }
 
   /** @throws GatewayError `unauthorized` whatever was wrong, `rate_limited` */

@@ -12,7 +12,7 @@ import type { Joining } from '../store/users/join-account.ts'
 import type { MemberTableStore } from '../store/users/members.ts'
 import type { SignInTriesStore } from '../store/users/sign-in-tries.ts'
 import type { UserTableStore } from '../store/users/users.ts'
-import type { PasswordWork } from './password-work.ts'
+import type { PasswordHashes } from './password-hashes.ts'
 import type { OidcProvider, SignInLibrary } from './sign-in-library.ts'
 import { accountFull, notInvited } from './sign-in-refusals.ts'
 
@@ -34,13 +34,13 @@ export interface IdentityOptions {
 
 export class SignInLibraries {
   readonly #options: IdentityOptions
-  readonly #work: PasswordWork
+  readonly #hashes: PasswordHashes
   #library: Promise<SignInLibrary> | undefined
   #oidcLibrary: Promise<SignInLibrary> | undefined
 
-  constructor(options: IdentityOptions, work: PasswordWork) {
+  constructor(options: IdentityOptions, hashes: PasswordHashes) {
     this.#options = options
-    this.#work = work
+    this.#hashes = hashes
   }
 
   load(): Promise<SignInLibrary> {
@@ -79,7 +79,7 @@ export class SignInLibraries {
       publicOrigin,
       oidc,
       report,
-      limit: (work) => this.#work.run(work),
+      passwords: this.#hashes,
       beforeUser: async (user, invitation) => {
         const joining = this.#planJoining(user.email.toLowerCase(), invitation)
         if (!user.emailVerified || joining === undefined) throw await notInvited()

@@ -1,13 +1,12 @@
 /**
- * better-auth over our tables: the only file that imports it (its types apart), and the one to load
- * late, because it takes a tenth of a second and tens of megabytes. It leaves out on purpose: its
- * sign-up (ours is one transaction with the account), its limiter (whose memory is not bounded),
- * and its check of origins (ours is stricter and comes first).
+ * better-auth over our tables: the only file that imports it (its types and its hashing apart), and
+ * the one to load late, because it takes a tenth of a second and tens of megabytes. It leaves out on
+ * purpose: its sign-up (ours is one transaction with the account), its limiter (whose memory is not
+ * bounded), and its check of origins (ours is stricter and comes first).
  */
 import type { BetterAuthPlugin } from '@better-auth/core'
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import { getOAuthState } from 'better-auth/api'
-import { hashPassword, verifyPassword } from 'better-auth/crypto'
 import { betterAuth } from 'better-auth/minimal'
 import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import type { Kysely } from 'kysely'
@@ -17,6 +16,7 @@ import type { Secret } from '../core/secret.ts'
 import type { Schema } from '../store/schema.ts'
 import { bindLogins } from './bind-logins.ts'
 import { hashSessionTokens } from './hash-session-tokens.ts'
+import type { PasswordHashes } from './password-hashes.ts'
 import {
   AUTH_PATH,
   CLIENT_ADDRESS_HEADER,
@@ -39,8 +39,7 @@ export interface SignInLibraryOptions {
   readonly secret: Secret
   readonly publicOrigin: string | undefined
   readonly oidc: OidcProvider | undefined
-  /** Bounds what goes on at once. */
-  readonly limit: <T>(work: () => Promise<T>) => Promise<T>
+  readonly passwords: PasswordHashes
   /**
    * Runs before an identity provider's answer creates a user.
    * @param invitation the hash of the token that the sign-in began with; undefined: without one
@@ -67,7 +66,7 @@ type LibraryOptions = Parameters<ReturnType<typeof kyselyAdapter>>[0]
  * asked for first.
  */
 export function createSignInLibrary(options: SignInLibraryOptions) {
-  const { database, publicOrigin, oidc, limit } = options
+  const { database, publicOrigin, oidc, passwords } = options
   const isSecure = isHttps(publicOrigin)
   let issuer: string | undefined
   const invitationOfSignIn = async () => (oidc === undefined ? undefined : await readInvitation())
@@ -114,8 +113,8 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
       minPasswordLength: PASSWORD_LENGTH.min,
       maxPasswordLength: PASSWORD_LENGTH.max,
       password: {
-        hash: (password) => limit(() => hashPassword(password)),
-        verify: (given) => limit(() => verifyPassword(given)),
+        hash: (password) => passwords.hash(password),
+        verify: (given) => passwords.verify(given),
       },
     },
     // Sessions end when they end: reading never writes, and a stolen cookie does not live on by

@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { spanOf } from '../../core/period.ts'
+import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema, UsageTable } from '../schema.ts'
 import { readBacklog } from './usage-backlog.ts'
 import { isAfterPlace, PLACE_COLUMNS, type Place } from './usage-hours.ts'
@@ -29,8 +30,9 @@ export interface UsageRange {
   readonly untilMs: number
 }
 
-/** A millisecond of the event loop. */
-const ROWS_PER_PAGE = 400
+/** A millisecond of the event loop. What a server sends is text, and parsed in one turn. */
+const ROWS_OF_SQLITE = 400
+const ROWS_OF_POSTGRES = 200
 
 /** Notes that wait to be added to the hours. @param ofBatches as `readBacklog` has it */
 export async function readNotes(
@@ -74,13 +76,14 @@ export async function* readPagesOf(
   range: UsageRange,
   signal?: AbortSignal,
 ): AsyncGenerator<readonly UsageRow[]> {
+  const most = isSqlite(database) ? ROWS_OF_SQLITE : ROWS_OF_POSTGRES
   let after: UsageRow | undefined
   do {
     signal?.throwIfAborted()
-    const rows = await readPage(database, table, range, after)
+    const rows = await readPage(database, table, range, { after, most })
     yield rows
     await nextTurn()
-    after = rows.length < ROWS_PER_PAGE ? undefined : rows.at(-1)
+    after = rows.length < most ? undefined : rows.at(-1)
   } while (after !== undefined)
 }
 
@@ -104,7 +107,7 @@ async function readPage(
   database: Kysely<Schema>,
   table: Span['table'],
   { accountId, fromMs, untilMs }: UsageRange,
-  after: UsageRow | undefined,
+  { after, most }: { readonly after: UsageRow | undefined; readonly most: number },
 ): Promise<readonly UsageRow[]> {
   const begin = after === undefined ? sql`starts_at >= ${fromMs}` : isAfterPlace(after)
   // For each row by itself: of one target what is not reported is either free, or its cost unknown.
@@ -114,7 +117,7 @@ async function readPage(
     FROM ${sql.table(table)}
     WHERE account_id = ${accountId} AND ${begin} AND starts_at < ${untilMs}
     ORDER BY ${PLACE_COLUMNS}
-    LIMIT ${ROWS_PER_PAGE}
+    LIMIT ${most}
   `.execute(database)
   return rows
 }

@@ -31,7 +31,6 @@ export function text(length: TextLength) {
  * need none of these.
  */
 const DISGUISING_CHARACTERS = /[\t\n\r\u0080-\u009f\u2028-\u202e\u2066-\u2069]/
-const DISGUISED_PARTS = new RegExp(`\\s*${DISGUISING_CHARACTERS.source}\\s*`, 'g')
 /** Any that a reader sees: a name without one cannot be told from another, or from none. */
 const SEEN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u
 
@@ -48,6 +47,7 @@ export function label(length: TextLength) {
 
 /** As much of a name as would be taken, of one from before that was asked; empty: nothing. */
 export function toLabel(name: string): string {
-  const plain = name.replaceAll(DISGUISED_PARTS, ' ').trim()
+  const parts = name.split(DISGUISING_CHARACTERS).map((part) => part.trim())
+  const plain = parts.filter((part) => part !== '').join(' ')
   return SEEN.test(plain) ? plain : ''
 }

@@ -129,6 +129,28 @@ test('filters go into the address, narrow the list, name faults, and are removed
   await page.waitForURL('**/dashboard/logs')
 })
 
+test('a moment stands within its column, by a clock of twelve hours too', async () => {
+  const chromium = visit.context.browser()
+  const american = await chromium?.newContext({
+    locale: 'en-US',
+    storageState: await visit.context.storageState(),
+    viewport: { width: 1_280, height: 900 },
+  })
+  if (american === undefined) throw new Error('no browser')
+  try {
+    const page = await american.newPage()
+    await page.goto(`${gatehouse.url}/dashboard/logs`)
+    const cell = rowsOf(page).first().locator('td').first()
+    expect(await cell.textContent()).toMatch(/\d{2}\s[AP]M$/)
+    const widths =
+      "['scrollWidth', 'clientWidth'].map((width) => document.querySelector('tbody td')[width])"
+    const [text, column] = (await page.evaluate(widths)) as [number, number]
+    expect(text).toBeLessThanOrEqual(column)
+  } finally {
+    await american.close()
+  }
+})
+
 test('a target that cannot be one is named as such in its field, which keeps it to be mended', async () => {
   const { page } = visit
   await openLogs(page)

@@ -137,7 +137,7 @@ export function TargetField({
         ))}
       </datalist>
       {hasProblem && (
-        <p id={problemId} role="alert" className="col-span-full text-[13px] text-danger">
+        <p id={problemId} role="alert" className="order-last col-span-full text-[13px] text-danger">
           Targets have at most 300 characters, all of them ASCII. The list shows what it showed
           before.
         </p>

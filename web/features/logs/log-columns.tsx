@@ -23,7 +23,7 @@ export interface LogLayout {
 }
 
 /** Narrower than this, the wide layout's columns would be cut. */
-const WIDE_FROM_PX = 900
+const WIDE_FROM_PX = 930
 
 export function chooseLayout(widthPx: number): LogLayout {
   return widthPx >= WIDE_FROM_PX ? WIDE : NARROW
@@ -31,7 +31,7 @@ export function chooseLayout(widthPx: number): LogLayout {
 
 const WIDE: LogLayout = {
   rowHeightPx: 38,
-  template: '6.75rem 9.5rem minmax(5rem,1fr) minmax(6rem,1.5fr) 3.5rem 5.5rem 4rem 4.25rem 4.5rem',
+  template: '8.5rem 9.5rem minmax(5rem,1fr) minmax(6rem,1.5fr) 3.5rem 5.5rem 4rem 4.25rem 4.5rem',
   columns: [
     {
       name: 'Time',

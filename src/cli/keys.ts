@@ -142,7 +142,7 @@ export function bindKeys(program: Command, context: CliContext): void {
     })
 }
 
-/** Where no end is given, a key has none: an empty one must not read as that. */
+/** A key without an end never ends, and an empty end must not be read as none. */
 function parseEnd(text: string): string {
   if (text === '') throw new InvalidArgumentError('It is empty: is a variable not set?')
   return text

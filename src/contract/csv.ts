@@ -7,8 +7,8 @@ export type CsvCell = string | number | boolean | null | undefined
 
 /**
  * Text that spreadsheets take for a formula, some of them in its wide form too, or step over to
- * find one (https://owasp.org/www-community/attacks/CSV_Injection). It gets an apostrophe in front, which
- * they do not show.
+ * find one (https://owasp.org/www-community/attacks/CSV_Injection). It gets an apostrophe in front,
+ * which they do not show.
  */
 const FORMULA = /^[\s]*[=+\-@|%\t\r\n＝＋－＠]/
 const NEEDS_QUOTES = /[",\r\n;\t']/

@@ -45,7 +45,7 @@ export function label(length: TextLength) {
     })
 }
 
-/** As much of a name as would be taken, of one from before that was asked; empty: nothing. */
+/** @returns what a name from before these rules keeps under them; empty: nothing */
 export function toLabel(name: string): string {
   const parts = name.split(DISGUISING_CHARACTERS).map((part) => part.trim())
   const plain = parts.filter((part) => part !== '').join(' ')

@@ -27,7 +27,7 @@ export type CostPartKind =
   | 'input'
   | 'cachedInput'
   | 'cacheWrite'
-  /** What an hour costs more than minutes do. */
+  /** The difference between the price of an hour and that of minutes. */
   | 'cacheWriteHour'
   | 'output'
   | 'reasoning'

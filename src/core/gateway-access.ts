@@ -10,13 +10,13 @@ export interface GatewayAddress {
   readonly base: string
 }
 
-/** What such an address is; follows "must be". */
+/** The form of such an address, in words that follow "must be". */
 export const GATEWAY_ADDRESS_FORM =
   'an http or https address without credentials, query or fragment'
 
 /**
  * SDKs are given the address with `/v1`; here it is the same gateway.
- * @returns undefined where it has not the form; it may hold a password then
+ * @returns undefined where it does not have the form; it may hold a password then
  */
 export function parseGatewayAddress(given: string): GatewayAddress | undefined {
   const url = URL.parse(given)

@@ -15,9 +15,8 @@ export interface Usage {
   /** Part of `inputTokens` that was put into the provider's cache; absent: it did not say. */
   readonly cacheWriteTokens?: number
   /**
-   * Part of those that stays there for an hour or longer, at a higher price; absent: it did not say,
-   * or none.
-   * Of a finished call its cost tells alone.
+   * Part of those that stays there for an hour or longer, at a higher price; absent: none, or it
+   * did not say. Of a finished call, its cost alone tells.
    */
   readonly cacheWriteHourTokens?: number
 }

@@ -1,8 +1,8 @@
 /**
  * better-auth over our tables: the only file that imports it (its types and its hashing apart), and
- * the one to load late, because it takes a tenth of a second and tens of megabytes. It leaves out on
- * purpose: its sign-up (ours is one transaction with the account), its limiter (whose memory is not
- * bounded), and its check of origins (ours is stricter and comes first).
+ * the one to load late, because it takes a tenth of a second and tens of megabytes. It leaves out
+ * on purpose: its sign-up (ours is one transaction with the account), its limiter (whose memory is
+ * not bounded), and its check of origins (ours is stricter and comes first).
  */
 import type { BetterAuthPlugin } from '@better-auth/core'
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
@@ -213,7 +213,7 @@ function openIdConnect({ issuer, clientId, clientSecret }: OidcProvider) {
 }
 
 /**
- * Its addresses may not have been found: the plugin before goes on without them, and asks again for
+ * The plugin before goes on without a provider whose addresses it did not find, and asks again for
  * each request.
  */
 function tellIssuer(tell: (issuer: string) => void) {
@@ -227,7 +227,7 @@ function tellIssuer(tell: (issuer: string) => void) {
   } satisfies BetterAuthPlugin
 }
 
-/** As one that is invited or signs up by themselves has it (contract/users.ts). */
+/** The addresses of users who are invited, or sign up by themselves, have this form too. */
 const ADDRESS = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/
 const MOST_ADDRESS_CHARACTERS = 254
 const MOST_NAME_CHARACTERS = 120
@@ -254,8 +254,9 @@ function toUser(claims: Readonly<Record<string, unknown>>) {
 }
 
 /**
- * What is told beside the id token counts where it is of the same person, and a sign-in without
- * that token not at all: it alone is signed, and bound to this sign-in (OpenID Connect Core §5.3.2).
+ * A profile beside the ID token counts where it is of the same person, and a sign-in without that
+ * token not at all: the token alone is signed and bound to this sign-in (OpenID Connect Core
+ * §5.3.2).
  * @param idToken verified by now
  * @throws where it is not so, which ends the sign-in
  */

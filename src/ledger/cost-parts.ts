@@ -36,8 +36,8 @@ export function partsOfUses(fees: ToolFees, uses: ToolUses): readonly CostPart[]
 const PRECISION = 1e6
 
 /**
- * What tokens cost that stay in a cache for an hour, beyond what `partsOfListed` counts for them: a
- * part of its own, since rows know only how many were written.
+ * Tokens that stay in a cache for an hour cost more than `partsOfListed` counts for them. The
+ * difference is a part of its own, since rows know only how many were written.
  */
 export function partsOfHours(prices: ModelPrice, usage: Usage): readonly CostPart[] {
   const tokens = Math.min(usage.cacheWriteHourTokens ?? 0, writtenTokens(usage))

@@ -1,4 +1,4 @@
-/** What a server holds becomes what the file may say. */
+/** The entries of a file are made of what a server holds. */
 import { expect, test } from 'bun:test'
 import { KINDS } from './kinds.ts'
 import { toEntry } from './read-server.ts'

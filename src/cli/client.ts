@@ -22,6 +22,7 @@ import {
 } from '../core/gateway-access.ts'
 import { CliError, type CliFailure } from './cli-error.ts'
 import type { CliContext, SendRequest } from './context.ts'
+import { noteMadeFolder } from './output.ts'
 import { readBounded } from './read-bounded.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -181,6 +182,7 @@ export async function withClient<T>(
     )
   }
   const local = await context.openLocal()
+  noteMadeFolder(local)
   try {
     return await use(new Client(local.send, { baseUrl: 'http://localhost', apiKey: local.apiKey }))
   } finally {

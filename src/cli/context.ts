@@ -7,8 +7,14 @@ import type { Terminal } from './terminal.ts'
 /** The gateway's own HTTP interface, wherever it runs. */
 export type SendRequest = (request: Request) => Promise<Response>
 
+/** What works on the local data folder in this very process. */
+export interface OnLocalFolder {
+  /** The folder, where there was none before. */
+  readonly madeFolder?: string | undefined
+}
+
 /** A gateway in this very process, on the local data folder. */
-export interface LocalGateway {
+export interface LocalGateway extends OnLocalFolder {
   readonly send: SendRequest
   /** Opens the interface for as long as the process lives. */
   readonly apiKey: string
@@ -16,7 +22,7 @@ export interface LocalGateway {
 }
 
 /** The users of the local data folder, whether a server runs on it or not. */
-export interface LocalUsers {
+export interface LocalUsers extends OnLocalFolder {
   list(): Promise<readonly LocalUser[]>
   /** Into the first account. The token and the link are shown once. */
   invite(email: string): Promise<LocalInvitation>

@@ -1,4 +1,5 @@
 /** Prints tables for people and JSON for programs. Knows no command and no secret. */
+import type { OnLocalFolder } from './context.ts'
 import { terminal } from './terminal.ts'
 
 /** Without what a terminal would obey: much of what is told comes from a server. */
@@ -14,6 +15,15 @@ export function printPainted(text: string): void {
 /** For what is said beside the result, so that the result alone can be piped. */
 export function printNote(text: string): void {
   terminal().error.write(`${toPrintable(text)}\n`)
+}
+
+/** An empty list is no answer to whoever is in another folder than they think. */
+export function noteMadeFolder({ madeFolder }: OnLocalFolder): void {
+  if (madeFolder === undefined) return
+  printNote(
+    `The data folder ${madeFolder} was not there: it was made, and is empty. Another one is named ` +
+      'by GATEHOUSE_DATA_DIR.',
+  )
 }
 
 /**

@@ -7,7 +7,7 @@ import { CliError } from './cli-error.ts'
 import { type Listing, withClient } from './client.ts'
 import type { CliContext, LocalUser, LocalUsers } from './context.ts'
 import { readSecret } from './input.ts'
-import { formatTime, printJson, printLine, printNote } from './output.ts'
+import { formatTime, noteMadeFolder, printJson, printLine, printNote } from './output.ts'
 import { asJson, example, parseLimit, printListing } from './program-parts.ts'
 
 export function bindUsers(program: Command, context: CliContext): void {
@@ -104,6 +104,7 @@ async function withLocalUsers<T>(
   use: (local: LocalUsers) => Promise<T>,
 ): Promise<T> {
   const local = await context.openLocalUsers()
+  noteMadeFolder(local)
   try {
     return await use(local)
   } finally {

@@ -2,6 +2,7 @@
  * A gateway inside the command line's own process: the same paths as a server's, without a
  * listener.
  */
+import { existsSync } from 'node:fs'
 import type { LocalGateway } from '../cli/context.ts'
 import { composeGatehouse } from '../compose/compose.ts'
 import type { Environment } from '../config/environment.ts'
@@ -28,6 +29,7 @@ export async function openLocalGateway(environment: Environment): Promise<LocalG
   const sandbox = given === undefined ? startSandbox() : undefined
   const knownAddresses = sandboxAddresses(given ?? sandbox?.url)
   const log = createLog(settings.logLevel)
+  const isNew = !existsSync(settings.dataFolder)
   const gatehouse = await whenFolderIsFree(() =>
     composeGatehouse({ settings, log, knownAddresses, plans: settings.plans }),
   ).catch(async (error: unknown) => {
@@ -37,6 +39,7 @@ export async function openLocalGateway(environment: Environment): Promise<LocalG
   const key = generateApiKey()
   gatehouse.keys.addEphemeral(key, { accountId: DEFAULT_ACCOUNT, name: 'command line' })
   return {
+    madeFolder: isNew ? settings.dataFolder : undefined,
     send: (request) => withOrigin(operatorOrigin, () => gatehouse.handle(request)),
     apiKey: key.reveal(),
     async close() {

@@ -3,6 +3,7 @@
  * server runs on it or not: the operator owns the machine, and whoever forgot a password cannot
  * sign in to ask.
  */
+import { existsSync } from 'node:fs'
 import type { LocalUsers } from '../cli/context.ts'
 import { installationParts } from '../compose/compose-installation.ts'
 import type { Environment } from '../config/environment.ts'
@@ -26,6 +27,7 @@ import { openStore } from '../store/open-store.ts'
 export async function openLocalUsers(environment: Environment): Promise<LocalUsers> {
   const settings = readSettings(environment)
   const { dataFolder } = settings
+  const isNew = !existsSync(dataFolder)
   const lock = lockUnlessServed(dataFolder)
   // The holder of the lock may bring the schema up to date, since nobody else uses it; beside a
   // server the schema stays.
@@ -44,6 +46,7 @@ export async function openLocalUsers(environment: Environment): Promise<LocalUse
   })
   const url = settings.users.publicOrigin ?? readServerInfo(dataFolder)?.url
   return {
+    madeFolder: isNew ? dataFolder : undefined,
     async list() {
       const members = await store.members.listAll()
       return members.map(({ userId, email, name, role, accountId, createdAt }) => ({

@@ -429,6 +429,24 @@ describe('starting', () => {
     expect(JSON.parse(keys.stdout)).toEqual([])
   })
 
+  test('a data folder that was not there is named beside the answer, and only when it is made', async () => {
+    const missing = { GATEHOUSE_DATA_DIR: `${folder.path}/mistyped` }
+    const listed = await runCli(['keys', 'list', '--json'], { environment: missing })
+    expect(listed).toMatchObject({
+      exitCode: 0,
+      stdout: '[]\n',
+      stderr: expect.stringContaining(`${folder.path}/mistyped was not there: it was made`),
+    })
+    expect(await run(['keys', 'list', '--json'], { environment: missing })).toMatchObject({
+      stderr: '',
+    })
+    const users = { GATEHOUSE_DATA_DIR: `${folder.path}/mistyped-too` }
+    expect(await runCli(['users', 'list'], { environment: users })).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('mistyped-too was not there: it was made'),
+    })
+  })
+
   test('commands that meet on one folder wait for each other', async () => {
     const environment = { GATEHOUSE_DATA_DIR: folder.path }
     const made = await Promise.all(

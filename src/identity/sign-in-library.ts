@@ -206,7 +206,7 @@ function openIdConnect({ issuer, clientId, clientSecret }: OidcProvider) {
         requireIdTokenVerification: true,
         disableProviderLogout: true,
         mapProfileToUser: toUser,
-        accountSubject: ({ tokens, profile }) => subjectOf(tokens.idToken, profile.sub),
+        accountSubject: ({ tokens, profile }) => subjectOf(tokens.idToken, clientId, profile.sub),
       },
     ],
   })
@@ -256,15 +256,19 @@ function toUser(claims: Readonly<Record<string, unknown>>) {
 /**
  * A profile beside the ID token counts where it is of the same person, and a sign-in without that
  * token not at all: the token alone is signed and bound to this sign-in (OpenID Connect Core
- * §5.3.2).
- * @param idToken verified by now
+ * §5.3.2). One that was issued to another client is no word to this one, though both may read it
+ * (§3.1.3.7, 4 and 5).
+ * @param idToken verified by now: its issuer, its end, and that `clientId` is among its readers
  * @throws where it is not so, which ends the sign-in
  */
-function subjectOf(idToken: string | undefined, told: unknown): string {
+function subjectOf(idToken: string | undefined, clientId: string, told: unknown): string {
   const payload = Buffer.from(idToken?.split('.')[1] ?? '', 'base64url').toString() || '{}'
-  const { sub } = JSON.parse(payload) as { readonly sub?: unknown }
+  const { sub, aud, azp } = JSON.parse(payload) as Readonly<Record<string, unknown>>
   if ((typeof sub !== 'string' && typeof sub !== 'number') || sub !== told)
     throw new Error('The identity provider tells of another person than its id token does.')
+  const hasOthers = Array.isArray(aud) && aud.length > 1
+  if (azp === undefined ? hasOthers : azp !== clientId)
+    throw new Error('The identity provider issued its id token to another client.')
   return String(sub)
 }
 

@@ -219,9 +219,23 @@ describe('with sign-up open', () => {
       expect(await browser.json('/v1/session', 200)).toMatchObject({ user: { name: 'B' } })
     })
 
+    test('is believed where the token names other readers beside this gateway', async () => {
+      const { clientId } = provider
+      provider.idTokenClaims = (user) => ({ ...user, aud: ['another', clientId], azp: clientId })
+      const browser = await enter({ ...person, email: 'rob@example.test' })
+      expect(await browser.json('/v1/session', 200)).toMatchObject({ user: { name: 'B' } })
+    })
+
+    const own = (user: object) => ({ ...user, aud: provider.clientId })
     test.each([
       ['tells of another', () => ({ sub: 'somebody-else' })],
       ['issues no such token', undefined],
+      ['issued the token to another', (user: object) => ({ ...own(user), azp: 'another' })],
+      [
+        'issued the token to nobody of several',
+        (user: object) => ({ ...user, aud: [provider.clientId, 'another'] }),
+      ],
+      ['issues a token without end', (user: object) => ({ ...own(user), exp: undefined })],
     ])('is not believed where it %s', async (_, idTokenClaims) => {
       provider.idTokenClaims = idTokenClaims
       const email = `${crypto.randomUUID()}@example.test`

@@ -232,6 +232,7 @@ const ADDRESS = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/
 const MOST_ADDRESS_CHARACTERS = 254
 const MOST_NAME_CHARACTERS = 120
 const UNFIT_IN_NAMES = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu
+const SEEN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u
 
 /**
  * A provider's claims may be anything, and the library takes them as they are, a claim of the name
@@ -272,10 +273,12 @@ function subjectOf(idToken: string | undefined, clientId: string, told: unknown)
   return String(sub)
 }
 
+/** @returns a line that can be told from another by whoever sees it; empty: nothing is left */
 function toName(text: unknown): string {
   if (typeof text !== 'string') return ''
   const plain = text.slice(0, 2 * MOST_NAME_CHARACTERS).replaceAll(UNFIT_IN_NAMES, ' ')
-  return plain.trim().slice(0, MOST_NAME_CHARACTERS).toWellFormed()
+  const name = plain.trim().slice(0, MOST_NAME_CHARACTERS).toWellFormed()
+  return SEEN.test(name) ? name : ''
 }
 
 function createId(model: string): string {

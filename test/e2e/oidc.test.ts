@@ -262,6 +262,7 @@ describe('with sign-up open', () => {
       '[31mA B C',
     ],
     ['is cut where it is longer than names are', 'n'.repeat(100_000), 'n'.repeat(120)],
+    ['is the address where nothing of it can be seen', '\u200b\u2060 \u00ad\u{e0041}', undefined],
     ['is the address where there is none', undefined, undefined],
     ['is the address where it is empty', ' \t', undefined],
     ['is the address where it is no text', { first: 'N' }, undefined],

@@ -15,12 +15,19 @@ export interface LeveledLog extends Log {
   level: string
 }
 
+/** So much waits in memory for a disk that has no room; beyond, lines are lost. */
+const MAX_BUFFERED_BYTES = 1024 * 1024
+
 /** @param base in every line */
 export function createLog(level: string, base: object | null = null): LeveledLog {
   // Standard output is for what the user asked to see; synchronous, so that the last line before an
   // exit is not lost.
+  const destination = pino.destination({ dest: 2, sync: true, maxLength: MAX_BUFFERED_BYTES })
+  // A file on a full disk, a reader that has gone: no reason to end. What waits goes out with the
+  // first line that can be written again.
+  destination.on('error', () => {})
   return pino(
     { level, base: base === null ? null : { ...base }, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: true }),
+    destination,
   )
 }

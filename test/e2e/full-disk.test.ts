@@ -3,7 +3,7 @@
  * restart.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { controlPlaneCall, waitForLogRow } from '../support/control-plane.ts'
@@ -86,6 +86,38 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
       outcome: 'succeeded',
     })
     expect((await readiness()).status).toBe(200)
+  })
+
+  test('with the log on it ends no process, and what waited is in the log once there is room', async () => {
+    const work = await createTemporaryFolder()
+    const logged = ['sh', '-c', 'exec "$@" 2>> "$0/log"', work.path, ...PROGRAM]
+    const node = await startGatehouse({ command: onOwnDisk(work.path, '64k', logged) })
+    const own = join(`/proc/${node.pid}/root`, work.path)
+    const log = () => readFileSync(join(own, 'log'), 'utf8')
+    try {
+      const ballast = join(own, 'ballast')
+      await pollUntil('a log', () => log().includes('"msg":"ready"'))
+      fill(ballast)
+      // The file's last page has room of its own.
+      fill(join(own, 'log'))
+      const before = log().length
+      const told = () => log().slice(before)
+      const isServing = async () => (await fetch(`${node.url}/healthz`)).ok
+      node.signal('SIGHUP')
+      for (let looks = 0; looks < 20; looks += 1) {
+        expect(await isServing()).toBe(true)
+        await Bun.sleep(50)
+      }
+      expect(told()).toBe('')
+
+      rmSync(ballast)
+      node.signal('SIGHUP')
+      await pollUntil('both reloads in the log', () => told().split('was read again').length > 2)
+      expect(await isServing()).toBe(true)
+    } finally {
+      await node.remove()
+      await work.remove()
+    }
   })
 
   test('makes a start fail with a request for room, and not for a backup', async () => {

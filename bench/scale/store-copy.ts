@@ -23,7 +23,7 @@ export const scenario: Scenario = {
         await seedKeys(from, size)
         const tell = createProgress('copied rows of a table', size)
         const held = await withStore(name, (to) =>
-          measureHold(() => copyStore(from, to, ({ rows }) => tell(rows))),
+          measureHold(() => copyStore(from, to, { onProgress: ({ rows }) => tell(rows) })),
         )
         return { 'took a key, µs': (held.ms * 1_000) / size, 'took, s': held.ms / 1_000 }
       },

@@ -40,9 +40,13 @@ export async function copyLocalStore(
       try {
         assertNothingNewer(to, target)
         const copied = { from: describeStore(source), to: describeStore(target) }
-        const tables = await copyStore(from, to, onProgress)
-        // A start that forgets DATABASE_URL would serve what is old from now on.
-        await from.installation.noteMove(copied.to)
+        const tables = await copyStore(from, to, {
+          onProgress: onProgress ?? (() => {}),
+          // A start that forgets DATABASE_URL would serve what is old from now on. Noted after the
+          // commit, it could be missing: the next copy would find the database filled. Should the
+          // commit fail after it, the copy can be made again.
+          beforeCommit: () => from.installation.noteMove(copied.to),
+        })
         return { ...copied, tables }
       } finally {
         await to.close()

@@ -116,7 +116,9 @@ describe.each(databases)('to $name', (kind) => {
       await from.database.insertInto('webhooks').values(rows).execute()
       await withTestStore(kind, async (to) => {
         const told: string[] = []
-        await copyStore(from, to, ({ table, rows }) => told.push(`${table} ${rows}`))
+        await copyStore(from, to, {
+          onProgress: ({ table, rows }) => told.push(`${table} ${rows}`),
+        })
         expect(told.filter((each) => each.startsWith('webhooks'))).toEqual([
           'webhooks 500',
           'webhooks 1000',

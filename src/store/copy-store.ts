@@ -56,17 +56,22 @@ export const TABLES: readonly (keyof Schema)[] = [
 /** Far below the parameters that a database takes at once: 65,535 and 24 columns at most. */
 const ROWS_PER_STATEMENT = 500
 
+export interface CopyOptions {
+  /** Called with how many rows of a table are copied so far, several times for a large one. */
+  readonly onProgress?: (progress: CopiedTable) => void
+  /** Where it fails, nothing is copied. What follows it is the commit alone. */
+  readonly beforeCommit?: () => Promise<void>
+}
+
 /**
  * All of it is copied or nothing. The tables of both have to be up to date, and nobody may write to
  * `from` meanwhile.
- * @param onProgress called with how many rows of a table are copied so far, several times for a
- *   large one
  * @throws StoreNotEmptyError when `to` holds more than the account that every database begins with
  */
 export async function copyStore(
   from: Pick<Store, 'database' | 'installation'>,
   to: Pick<Store, 'database'>,
-  onProgress: (progress: CopiedTable) => void = () => {},
+  { onProgress = () => {}, beforeCommit }: CopyOptions = {},
 ): Promise<readonly CopiedTable[]> {
   return await to.database.transaction().execute(async (transaction) => {
     await takeTurn(transaction, 'copy')
@@ -81,6 +86,7 @@ export async function copyStore(
     await copyBatches(from.database, transaction)
     await copyInstallation(from, transaction)
     await analyzeTables(transaction)
+    await beforeCommit?.()
     return copied
   })
 }

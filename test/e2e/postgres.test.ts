@@ -2,8 +2,10 @@
  * The real server on a real Postgres: all that a client and an operator can notice of where the
  * store is.
  */
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { Browser } from '../support/browser.ts'
 import {
   controlPlaneCall,
@@ -228,6 +230,31 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
         expect(rotated.stdout).toContain('1 credential encrypted anew')
       } finally {
         await moved?.remove()
+        await old.remove()
+      }
+    })
+
+    test('that cannot be marked as an old copy is not copied, until it can', async () => {
+      const url = await scene.createDatabase()
+      const old = await startGatehouse()
+      try {
+        await old.kill()
+        const file = new Database(join(old.dataFolder, 'gatehouse.db'))
+        // As a disk does that has room for no more than it holds.
+        const failing = "BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
+        file.run(`CREATE TRIGGER failing BEFORE UPDATE OF moved_to ON installation ${failing}`)
+        const environment = { DATABASE_URL: url, GATEHOUSE_DATA_DIR: old.dataFolder }
+        const failed = await runCliInProcess(['store', 'copy'], { environment })
+        expect(failed.stderr).toContain('database or disk is full')
+        file.run('DROP TRIGGER failing')
+        file.close()
+
+        const copied = await runCliInProcess(['store', 'copy'], { environment })
+        expect(copied.stderr).toBe('')
+        expect(copied.stdout).toMatch(/^api_keys +1$/m)
+        const { dataFolder, key } = old
+        await expect(startGatehouse({ dataFolder, key })).rejects.toThrow('found an old copy')
+      } finally {
         await old.remove()
       }
     })

@@ -21,8 +21,8 @@ import { joinInstallation } from '../store/installation/join-installation.ts'
 import { openStore } from '../store/open-store.ts'
 
 /**
- * @throws SettingsError, NewerDatabaseError, MigrationFailedError, and an Error while a server of
- * another version has the folder
+ * @throws SettingsError, NewerDatabaseError, MigrationFailedError, DataFolderInUseError while
+ * something other than a server has the folder, and an Error while a server of another version has it
  */
 export async function openLocalUsers(environment: Environment): Promise<LocalUsers> {
   const settings = readSettings(environment)
@@ -94,7 +94,8 @@ function lockUnlessServed(dataFolder: string) {
   try {
     return lockDataFolder(dataFolder)
   } catch (error) {
-    if (error instanceof DataFolderInUseError) return undefined
+    // A copy of the store would leave behind what is written now; a server says that it is one.
+    if (error instanceof DataFolderInUseError && error.holder !== undefined) return undefined
     throw error
   }
 }

@@ -234,6 +234,40 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
       }
     })
 
+    test('takes no user by the command line while it is copied, who would be left behind', async () => {
+      const url = await scene.createDatabase()
+      const old = await startGatehouse()
+      const released = Promise.withResolvers<void>()
+      try {
+        await old.kill()
+        const environment = { DATABASE_URL: url, GATEHOUSE_DATA_DIR: old.dataFolder }
+        const name = new URL(url).pathname.slice(1)
+        // The last table: by then those of users are copied.
+        const lock = scene.server.hold(
+          'BEGIN; LOCK TABLE audit_log IN SHARE MODE',
+          name,
+          released.promise,
+        )
+        await lock.held
+        const copying = runCli(['store', 'copy'], { environment })
+        await pollUntil('a copy that has come to its last table', async () => {
+          const waiting = 'SELECT 1 FROM pg_locks WHERE NOT granted'
+          return (await scene.server.run(waiting, name)).length > 0
+        })
+        const invited = await runCliInProcess(['users', 'invite', 'late@example.test'], {
+          environment: { GATEHOUSE_DATA_DIR: old.dataFolder },
+        })
+        expect(invited.stderr).toContain('is in use by another Gatehouse process')
+        expect(invited.exitCode).not.toBe(0)
+        released.resolve()
+        await lock.ended
+        expect((await copying).stdout).toMatch(/^invitations +0$/m)
+      } finally {
+        released.resolve()
+        await old.remove()
+      }
+    })
+
     test('that cannot be marked as an old copy is not copied, until it can', async () => {
       const url = await scene.createDatabase()
       const old = await startGatehouse()

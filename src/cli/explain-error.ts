@@ -19,6 +19,12 @@ export function explainError(error: Error): string {
   if (typeof code !== 'string') return error.message
   if (code === 'SQLITE_FULL')
     return `There is no room on the disk of the data folder (${error.message}). Free some.`
+  // Also of a file that cannot grow, as the first that SQLite makes on a full disk.
+  if (code.startsWith('SQLITE_IOERR'))
+    return (
+      `The disk of the data folder fails, or has no room (${error.message}). Free some; should there ` +
+      "be enough, see the system's log."
+    )
   if (code.startsWith('SQLITE_'))
     return (
       `The database in the data folder cannot be used (${error.message}). Restore a backup, or ` +

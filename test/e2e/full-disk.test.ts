@@ -136,6 +136,21 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
     await work.remove()
   })
 
+  test('makes a start on what is there already fail with a request for room too', async () => {
+    const work = await createTemporaryFolder()
+    const shell = `"$@" users list 2>&1; head -c 8m /dev/zero > "$0/ballast"
+      "$@" serve --port 0 2>&1; echo code $?`
+    const command = onOwnDisk(work.path, '4m', ['sh', '-c', shell, work.path, ...PROGRAM])
+    const { PATH = '', HOME = '' } = process.env
+    const env = { PATH, HOME, GATEHOUSE_DATA_DIR: work.path }
+    const child = Bun.spawn(command, { env, stdout: 'pipe', stderr: 'ignore' })
+    const told = await new Response(child.stdout).text()
+    expect(told).toContain('no room')
+    expect(told).not.toContain('backup')
+    expect(told).toEndWith('code 1\n')
+    await work.remove()
+  })
+
   test('a pulled configuration without room leaves the old file, and no part of the new one', async () => {
     const work = await createTemporaryFolder()
     const before = 'version: 1\n'

@@ -279,13 +279,56 @@ describe('the order', () => {
         },
       },
       upstream: [[pause(600), CUT], [SILENCE]],
-      seen: { status: 504, json: { error: { message: `No time was left to ask ${THIRD}.` } } },
+      seen: {
+        status: 504,
+        headers: { 'x-gatehouse-skipped': null },
+        json: { error: { message: expect.stringContaining(`(${SECOND})`) } },
+      },
       sent: [
         { timeouts: { totalMs: 1_000 } as never },
         { timeouts: { totalMs: 400 } as never, state: 'total_timeout' },
       ],
-      settled: { outcome: 'failed', errorKind: 'upstream_timeout', attempts: 3, durationMs: 1_000 },
+      settled: {
+        outcome: 'failed',
+        errorKind: 'upstream_timeout',
+        target: SECOND,
+        attempts: 2,
+        durationMs: 1_000,
+      },
       tookMs: 1_000,
+    }))
+})
+
+describe('a target that nobody is left to wait for is not asked, and has no part in the call', () => {
+  const timed = {
+    gates: { [GATE]: { targets: [{ model: FIRST }, { model: SECOND }], timeoutMs: 1_000 } },
+    credentials: { openai: 'account' },
+  } as const
+  const unharmed = (gateway: InProcessGateway) => expect(failuresOf(gateway, SECOND)).toBe(0)
+
+  test('as the gate’s time is over: it is not blamed, and the row is that of the one asked', () =>
+    runRow({
+      name: '',
+      gateway: timed,
+      upstream: [[SILENCE]],
+      seen: { status: 504, json: { error: { message: expect.stringContaining(`(${FIRST})`) } } },
+      sent: [{ state: 'total_timeout' }],
+      settled: { errorKind: 'upstream_timeout', target: FIRST, credential: 'own', attempts: 1 },
+      spent: { countsForQuota: false },
+      check: unharmed,
+    }))
+
+  test('as the client has left while a refusal was read', () =>
+    runRow({
+      name: '',
+      gateway: { ...timed, gates: two.gates },
+      upstream: [[head(500, { 'content-type': 'application/json' }), SILENCE]],
+      client: { leavesAfterMs: 300 },
+      seen: { status: 502, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { outcome: 'cancelled', target: FIRST, credential: 'own', attempts: 1 },
+      spent: { countsForQuota: false },
+      check: unharmed,
     }))
 })
 

@@ -32,6 +32,12 @@ export async function attemptTargets(
   const input: Attempting = { call, plan, endsAt, next: 0, caller: undefined }
   let failure: GatewayError | undefined
   for (let target = targets[0]; target !== undefined; target = targets[input.next]) {
+    // One that cannot be asked any more has no part in the call: it is not blamed for the time that
+    // others took, nor does its owner pay for the call.
+    if (failure !== undefined) {
+      if (call.request.signal.aborted) throw toEnded('cancelled', target)
+      if (ports.clock.elapsed() >= endsAt) break
+    }
     input.next += 1
     for (let retry = 0; retry <= gate.maxRetries; retry += 1) {
       if (failure !== undefined && retry > 0) {

@@ -25,7 +25,7 @@ import type { AttemptRecord } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { TranslatedRequest } from '../translate/translate.ts'
 import { unusableAnswer } from './failures.ts'
-import { MAX_ERROR_BYTES, scrub, toRefusal } from './refused-answer.ts'
+import { MAX_ERROR_BYTES, scrub, scrubText, toRefusal } from './refused-answer.ts'
 
 /**
  * Whole answers up to this size are read, checked and counted before they go out; larger ones are
@@ -67,6 +67,8 @@ export type BegunAnswer = AnswerHead &
         readonly exchange: Exchange
         readonly first: TapOutput
         readonly tap: StreamTap
+        /** See `AnswerExpectation`. */
+        readonly secrets: readonly string[] | undefined
       }
   )
 
@@ -164,7 +166,11 @@ async function beginEvents(
     if (now === '' && held === '') continue
     const shown = comments + now
     if (held === '' && areComments(now) && shown.length <= MAX_COMMENT_BYTES) comments = shown
-    else return { type: 'events', status, headers, exchange, first: { now: shown, held }, tap }
+    else {
+      const { secrets } = expected
+      const first = { now: shown, held }
+      return { type: 'events', status, headers, exchange, first, tap, secrets }
+    }
   }
 }
 
@@ -183,7 +189,9 @@ function areComments(frames: string): boolean {
 const COMMENT_OR_LINE_END = /^[:\r\n]/
 
 /** While a status can still tell it: a request that is too long is the caller's own mistake. */
-function reportedFailure(message: string, { target, dialect }: AnswerExpectation): GatewayError {
+function reportedFailure(reported: string, expected: AnswerExpectation): GatewayError {
+  const { target, dialect } = expected
+  const message = scrubText(reported, expected)
   if (!isContextFull(400, { message }))
     return unusableAnswer(target.name, `reported a failure: ${message}`)
   return new GatewayError('upstream_error', toContextMessage(message, dialect.envelope), {
@@ -235,7 +243,7 @@ function toBegun(
       expected.attempt.isGivenUp = true
       throw unusableAnswer(target.name, 'sent an answer too large to translate')
     }
-    const { json, usage } = form.convert(parseAnswer(body, target))
+    const { json, usage } = convert(form, parseAnswer(body, target), expected)
     const unreportedBytes = unreportedIn(json, usage, expected)
     const sent = Buffer.from(JSON.stringify(json))
     return { type: 'whole', status, headers, body: sent, usage, unreportedBytes }
@@ -252,7 +260,27 @@ function toBegun(
   const toolUses = dialect.readToolUses?.(answer)
   const usage = dialect.readUsage(answer)
   const unreportedBytes = unreportedIn(answer, usage, expected)
-  return { type: 'whole', status, headers, body, usage, unreportedBytes, toolUses }
+  const shown = hasError(answer) ? scrub(body, expected) : body
+  return { type: 'whole', status, headers, body: shown, usage, unreportedBytes, toolUses }
+}
+
+/** Some tell in a whole answer why it failed. */
+function hasError({ error }: JsonRecord): boolean {
+  return error !== undefined && error !== null
+}
+
+/** @throws GatewayError that may have the upstream's words in it, without its secrets */
+function convert(
+  form: Extract<AnswerForm, { type: 'translated' }>,
+  answer: JsonRecord,
+  expected: AnswerExpectation,
+): ReturnType<typeof form.convert> {
+  try {
+    return form.convert(answer)
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) thrown.message = scrubText(thrown.message, expected)
+    throw thrown
+  }
 }
 
 /** Some servers report no usage, and nobody may call them for nothing: it is estimated. */

@@ -31,11 +31,15 @@ const BUSY: ReadonlySet<number> = new Set([503, 529])
 /** Headers of a refusal that tell the client when to come back. */
 const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry']
 
-export interface RefusedQuestion {
+/** What no answer may show. */
+export interface SentSecrets {
   readonly target: Target
-  readonly dialect: Dialect
   /** The sent parts of the credential; undefined: the credential as it is. */
   readonly secrets: readonly string[] | undefined
+}
+
+export interface RefusedQuestion extends SentSecrets {
+  readonly dialect: Dialect
 }
 
 /**
@@ -152,16 +156,20 @@ async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array
 }
 
 /** Vendors have been seen repeating the key they refuse. */
-export function scrub(
-  body: Uint8Array,
-  { target, secrets = [target.credential?.reveal() ?? ''] }: RefusedQuestion,
-): Uint8Array {
+export function scrub(body: Uint8Array, sent: SentSecrets): Uint8Array {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  const shown = secrets.filter((secret) => secret !== '' && text.includes(secret))
-  if (shown.length === 0) return body
-  return Buffer.from(
-    shown.reduce((said, secret) => said.replaceAll(secret, '[secret]'), text.toString('utf8')),
-  )
+  const shown = secretsOf(sent).filter((secret) => secret !== '' && text.includes(secret))
+  return shown.length === 0 ? body : Buffer.from(scrubText(text.toString('utf8'), sent))
+}
+
+export function scrubText(text: string, sent: SentSecrets): string {
+  return secretsOf(sent)
+    .filter((secret) => secret !== '')
+    .reduce((said, secret) => said.replaceAll(secret, '[secret]'), text)
+}
+
+function secretsOf({ target, secrets }: SentSecrets): readonly string[] {
+  return secrets ?? [target.credential?.reveal() ?? '']
 }
 
 function pickHeaders(

@@ -14,6 +14,7 @@ import type { Attempted } from '../attempt/ask-target.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { isOurEnd, isPromisedEnd, toFailure, unusableAnswer } from '../attempt/failures.ts'
+import { scrubText } from '../attempt/refused-answer.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
 import type { AdmittedCall, Call } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
@@ -150,7 +151,7 @@ export async function relayEvents(
    * waited for.
    */
   const pass = (bytes: Uint8Array, from: number, to: number): boolean => {
-    output = tap.push(bytes, from, to)
+    output = shownOf(relayed, tap.push(bytes, from, to))
     if (call.firstText === undefined) noteText()
     if (output.held !== '') return false
     slow = client.writeText(output.now)
@@ -165,7 +166,7 @@ export async function relayEvents(
     // Nearly always the upstream's end has come with its last event.
     isEnded = exchange.isReadOut
     if (isEnded) {
-      const rest = tap.end()
+      const rest = shownOf(relayed, tap.end())
       await client.writeText(held + rest.now + rest.held, true)
       return
     }
@@ -173,12 +174,12 @@ export async function relayEvents(
     exchange.expectEndWithin(GRACE_AFTER_END_MS)
   }
   try {
-    await passEnd(answer.first)
+    await passEnd(shownOf(relayed, answer.first))
     while (await keepAlive.during(exchange.readPartsWhile(pass))) {
       await (slow === undefined ? passEnd(output) : heldUp.during(slow))
       slow = undefined
     }
-    if (!isEnded) await passEnd(tap.end())
+    if (!isEnded) await passEnd(shownOf(relayed, tap.end()))
     if (!isTold) {
       if (!tap.isWholeAtEnd())
         throw unusableAnswer(target.name, 'ended its stream before it was complete')
@@ -192,6 +193,16 @@ export async function relayEvents(
     keepAlive.close()
     await giveUp(ports, relayed)
   }
+}
+
+/** An upstream that reports a failure may repeat the key that it was sent. */
+function shownOf(
+  { target, answer: { tap, secrets } }: Relayed<Extract<BegunAnswer, { type: 'events' }>>,
+  output: TapOutput,
+): TapOutput {
+  if (tap.verdict !== 'failed') return output
+  const sent = { target, secrets }
+  return { now: scrubText(output.now, sent), held: scrubText(output.held, sent) }
 }
 
 /** An answer too large to hold: it flows through, and only its last piece waits for the ledger. */

@@ -14,12 +14,12 @@ import type { Attempted } from '../attempt/ask-target.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { isOurEnd, isPromisedEnd, toFailure, unusableAnswer } from '../attempt/failures.ts'
-import { scrubText } from '../attempt/refused-answer.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
 import type { AdmittedCall, Call } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { type CallResult, letGoOfBody, type SettlePorts, settle } from '../settle/settle.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
+import { shownOf } from './shown-output.ts'
 import { endOf, failedResult, largeResult, leftResult, type Relayed } from './stream-result.ts'
 import { type AnswerSink, DirectSource, HeadedStream } from './streamed-answer.ts'
 
@@ -193,16 +193,6 @@ export async function relayEvents(
     keepAlive.close()
     await giveUp(ports, relayed)
   }
-}
-
-/** An upstream that reports a failure may repeat the key that it was sent. */
-function shownOf(
-  { target, answer: { tap, secrets } }: Relayed<Extract<BegunAnswer, { type: 'events' }>>,
-  output: TapOutput,
-): TapOutput {
-  if (tap.verdict !== 'failed') return output
-  const sent = { target, secrets }
-  return { now: scrubText(output.now, sent), held: scrubText(output.held, sent) }
 }
 
 /** An answer too large to hold: it flows through, and only its last piece waits for the ledger. */

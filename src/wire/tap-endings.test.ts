@@ -93,7 +93,8 @@ describe('a chat stream', () => {
     [{ error: { message: { detail: 1 } } }, '{"detail":1}', 'failed'],
     [{ error: { code: 7 } }, '{"code":7}', 'failed'],
     [{ error: null, choices: [] }, null, 'open'],
-    [{ error: 'no' }, null, 'open'],
+    [{ error: 'no' }, 'no', 'failed'],
+    [{ error: '', choices: [] }, null, 'open'],
     ['{"error": ', null, 'open'],
   ])('that begins with %j reports %j and is %s', (first, reported, verdict) => {
     const tap = tapOf(openaiChat)

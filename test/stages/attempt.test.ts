@@ -703,6 +703,14 @@ describe('an unusable answer:', () => {
       settled: { outcome: 'failed', errorKind: 'upstream_error', firstByteMs: null },
     },
     {
+      name: 'a failure in the first event that is a mere text, as some servers tell it',
+      request: { body: chatBody({ stream: true }) },
+      upstream: [stream(['data: {"error":"out of memory"}\n\n', 'data: [DONE]\n\n'])],
+      seen: { status: 502, contains: ['reported a failure: out of memory'] },
+      sent: [{ state: 'closed' }],
+      settled: { outcome: 'failed', errorKind: 'upstream_error', usage: null },
+    },
+    {
       name: 'a failure’s message with its one full stop kept',
       request: { body: chatBody({ stream: true }) },
       upstream: [stream(['data: {"error":{"message":"Overloaded."}}\n\n'])],

@@ -92,12 +92,19 @@ export class ChatTap extends SseRelay implements StreamTap {
   #seeError(frame: SseText): void {
     const chunk = readChunk(frame)
     const error = chunk?.object === 'error' ? chunk : chunk?.error
-    if (typeof error !== 'object' || error === null) return
+    const message = messageOf(error)
+    if (message === undefined) return
     this.verdict = 'failed'
-    if (this.#sawChunk) return
-    const message = (error as { message?: unknown }).message
-    this.reportedError = typeof message === 'string' ? message : JSON.stringify(message ?? error)
+    if (!this.#sawChunk) this.reportedError = message
   }
+}
+
+/** @returns undefined for what is no error; some servers say it in a mere text */
+function messageOf(error: unknown): string | undefined {
+  if (typeof error === 'string') return error === '' ? undefined : error
+  if (typeof error !== 'object' || error === null) return undefined
+  const { message } = error as { message?: unknown }
+  return typeof message === 'string' ? message : JSON.stringify(message ?? error)
 }
 
 function hasFinishReason(frame: SseText): boolean {

@@ -52,7 +52,8 @@ export class UpstreamChatDecoder implements StreamDecoder {
       this.#hasFailed = garbled.length > 0
       return garbled
     }
-    if (isRecord(chunk.error) || typeof chunk.error === 'string') return this.#fail(chunk.error)
+    const { error } = chunk
+    if (isRecord(error) || (typeof error === 'string' && error !== '')) return this.#fail(error)
     if (chunk.object === 'error') return this.#fail(chunk)
     this.#usage = readUsage('openai-chat', chunk.usage) ?? this.#usage
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isRecord) : []

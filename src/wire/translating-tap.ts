@@ -60,7 +60,8 @@ export class TranslatingTap implements StreamTap {
       if (this.verdict !== 'open') break
       if (event.type === 'usage') {
         this.#told = event.usage
-        this.unreportedBytes = 0
+        // The report that was seen before says nothing of the text since then.
+        if (event.usage !== this.#soFar) this.unreportedBytes = 0
       } else this.unreportedBytes += textBytesOf(event)
       text += event.type === 'error' ? this.#fail(event.message) : this.#encoder.push(event)
     }

@@ -77,6 +77,86 @@ describe('usage that the gateway alone asked for', () => {
     }))
 })
 
+describe('usage reported before the text that it should count', () => {
+  const ONLY_INPUT = '"usage":{"prompt_tokens":11,"completion_tokens":0}'
+  const early = (choices: object[]) =>
+    `data: {"id":"c","choices":${JSON.stringify(choices)},${ONLY_INPUT}}\n\n`
+  const say = (content: string) =>
+    `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content } }] })}\n\n`
+  const FORTY_BYTES = 'four score and seven years ago, our fath'
+  const ENDING = [
+    'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
+    'data: [DONE]\n\n',
+  ]
+  const usage = { inputTokens: 11, outputTokens: 10, cachedInputTokens: 0, reasoningTokens: 0 }
+  const estimated = { microUsd: 111, status: 'estimated', source: 'scripted' } as const
+  const messages = [
+    ...MESSAGES_STREAM.slice(0, 1),
+    'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n',
+    `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${FORTY_BYTES}"}}\n\n`,
+    'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n',
+    'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\n',
+    'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+  ]
+  const anthropic = { gates: { [GATE]: ['anthropic/claude-opus-5'] } }
+
+  runRows([
+    {
+      name: 'has that text added, as an estimate',
+      request: streaming,
+      upstream: [stream([early([]), say(FORTY_BYTES), ...ENDING])],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { ...succeeded, usage, cost: estimated },
+      spent: { tokens: 21 },
+    },
+    {
+      name: 'for a caller of another dialect too',
+      request: {
+        path: '/v3/chat',
+        body: { gate_id: GATE, messages: [{ role: 'user', content: 'hi' }], stream: true },
+      },
+      upstream: [stream([early([]), say(FORTY_BYTES), ...ENDING])],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { ...succeeded, usage, cost: estimated },
+      spent: { tokens: 21 },
+    },
+    ...[
+      { name: 'of Messages', path: '/v1/messages' },
+      { name: 'of Messages, translated', path: CHAT },
+    ].map(({ name, path }) => ({
+      name,
+      gateway: anthropic,
+      request: { path, body: chatBody({ stream: true, max_tokens: 100 }) },
+      upstream: [stream(messages)],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: {
+        ...succeeded,
+        usage: expect.objectContaining({ outputTokens: 11 }) as never,
+        cost: expect.objectContaining({ status: 'estimated' }) as never,
+      },
+      spent: { tokens: 22 },
+    })),
+    {
+      name: 'is exact where every chunk reports what there is by then',
+      request: streaming,
+      upstream: [
+        stream([
+          early([]),
+          `data: {"id":"c","choices":[{"index":0,"delta":{"content":"${FORTY_BYTES}"}}],"usage":{"prompt_tokens":11,"completion_tokens":10}}\n\n`,
+          ...ENDING,
+        ]),
+      ],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { ...succeeded, usage, cost: { ...estimated, status: 'exact' } },
+      spent: { tokens: 21 },
+    },
+  ])
+})
+
 describe('headers', () => {
   const hop = {
     'x-should-retry': 'kept',

@@ -33,8 +33,9 @@ export function endOf(
   if (verdict === 'failed')
     return { outcome: 'failed', status, errorKind: 'upstream_error', usage, toolUses }
   const outcome = isLeft ? 'cancelled' : 'succeeded'
-  // Some servers report no usage of streams, which is in no sum unless it is estimated.
-  return usage === null
+  // Some servers report no usage of streams, or of their beginning alone: the rest is in no sum
+  // unless it is estimated.
+  return usage === null || tap.unreportedBytes > 0
     ? { outcome, status, usage, unreportedBytes: unreportedOf(ports, relayed), toolUses }
     : { outcome, status, usage, toolUses }
 }

@@ -195,7 +195,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   }
 
   #usage(): readonly ChatEvent[] {
-    const usage: Usage | null = readUsage('anthropic-messages', this.#reported)
+    const usage = this.usageSoFar
     return usage === null ? [] : [{ type: 'usage', usage }]
   }
 }

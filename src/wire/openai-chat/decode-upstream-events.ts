@@ -27,6 +27,10 @@ export class UpstreamChatDecoder implements StreamDecoder {
     this.#seals = seals
   }
 
+  get usageSoFar(): Usage | null {
+    return this.#usage
+  }
+
   push(chunk: Uint8Array): readonly ChatEvent[] {
     return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
   }

@@ -58,6 +58,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
     if (isTerminal) {
       const { response } = readEvent(frame)
       this.usage = readUsage('openai-responses', response?.usage)
+      if (this.usage !== null) this.unreportedBytes = 0
       if (response !== undefined) this.#finalUses = readResponseUses(response, this.toolUses)
       this.verdict =
         event === 'response.failed' || this.verdict === 'failed' ? 'failed' : 'complete'

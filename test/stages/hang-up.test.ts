@@ -186,6 +186,29 @@ describe('in the middle of a stream', () => {
   )
 
   runRows([
+    ...[
+      { name: 'and that stays open', ending: [SILENCE] },
+      { name: 'and that ends', ending: [pause(10)] },
+      { name: 'and that is cut', ending: [pause(10), CUT] },
+    ].map(({ name, ending }) => ({
+      name: `a stream that its upstream has failed is not billed from a guess, as clients leave at its error: one ${name}`,
+      request: streamed(),
+      upstream: [
+        stream([...CHAT_STREAM_WITH_USAGE.slice(0, 2), 'data: {"error":{"message":"boom"}}\n\n'], {
+          ending,
+        }),
+      ],
+      client: { leavesAfterEvents: 3 },
+      seen: { status: 200, ending: 'left' as const },
+      sent: [{}],
+      settled: {
+        outcome: 'failed' as const,
+        status: 200,
+        errorKind: 'upstream_error' as const,
+        usage: null,
+        cost: { microUsd: null, status: 'unknown' as const, source: null },
+      },
+    })),
     {
       name: 'usage reported by then is kept and paid',
       request: streamed(),

@@ -316,6 +316,15 @@ describe('a failure in the upstream’s own stream', () => {
       settled: { outcome: 'failed', status: 200, errorKind: 'upstream_error' },
     },
     {
+      name: 'and stays open until the gate’s time is over: it is not billed from a guess',
+      gateway: { gates: { [GATE]: { targets: [{ model: TARGET }], timeoutMs: 900 } } },
+      request: streaming,
+      upstream: [events(FIRST, SECOND, ERROR, SILENCE)],
+      seen: { status: 200, ending: 'cut', text: FIRST + SECOND + ERROR },
+      sent: [{ state: 'total_timeout' }],
+      settled: { outcome: 'failed', status: 200, usage: null },
+    },
+    {
       name: 'in its last event of Responses',
       gateway: { gates: { [GATE]: ['openai/gpt-5'] } },
       request: { path: '/v1/responses', body: { model: GATE, input: 'x', stream: true } },

@@ -29,9 +29,8 @@ export function endOf(
   { isLeft }: AnswerSink,
 ): CallResult {
   const { tap, status } = relayed.answer
-  const { usage, verdict, toolUses } = tap
-  if (verdict === 'failed')
-    return { outcome: 'failed', status, errorKind: 'upstream_error', usage, toolUses }
+  if (hasReportedFailure(relayed.answer)) return reportedResult(relayed)
+  const { usage, toolUses } = tap
   const outcome = isLeft ? 'cancelled' : 'succeeded'
   // Some servers report no usage of streams, or of their beginning alone: the rest is in no sum
   // unless it is estimated.
@@ -49,9 +48,21 @@ export function largeResult(relayed: Relayed<Extract<BegunAnswer, { type: 'large
   return usage === null ? { ...told, unreportedBytes: writtenIn(relayed) } : told
 }
 
+/** Clients leave at its report, and whether they do so before its end is chance. */
+function hasReportedFailure(answer: BegunStream): boolean {
+  return answer.type === 'events' && answer.tap.verdict === 'failed'
+}
+
+/** The upstream's own failure, which is never billed from a guess. */
+function reportedResult({ answer, call }: Relayed): CallResult {
+  const told = { usage: usageOf(answer), toolUses: toolUsesOf(answer, call) }
+  return { outcome: 'failed', status: answer.status, errorKind: 'upstream_error', ...told }
+}
+
 /** The client left: what the upstream has not reported is estimated. */
 export function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
   const { answer, call } = relayed
+  if (hasReportedFailure(answer)) return reportedResult(relayed)
   const unreportedBytes = unreportedOf(ports, relayed)
   const told = { usage: usageOf(answer), toolUses: toolUsesOf(answer, call), unreportedBytes }
   return { outcome: 'cancelled', status: answer.status, ...told }
@@ -69,7 +80,9 @@ export function failedResult(
   const { answer, call } = relayed
   const told = { usage: usageOf(answer), toolUses: toolUsesOf(answer, call) }
   const failed = { outcome: 'failed', status: answer.status, errorKind, ...told } as const
-  return isOurs ? { ...failed, unreportedBytes: unreportedOf(ports, relayed) } : failed
+  return isOurs && !hasReportedFailure(answer)
+    ? { ...failed, unreportedBytes: unreportedOf(ports, relayed) }
+    : failed
 }
 
 /** Usage as far as the upstream reported it. */

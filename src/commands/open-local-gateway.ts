@@ -14,6 +14,7 @@ import { startSandbox } from '../sandbox/start-sandbox.ts'
 import { operatorOrigin, withOrigin } from '../store/changes/change-origin.ts'
 import { DataFolderInUseError } from '../store/installation/data-folder.ts'
 import { createLog } from '../telemetry/log.ts'
+import { whenFolderIsFree } from './when-folder-is-free.ts'
 
 /**
  * @throws SettingsError, DataFolderInUseError with how to reach the server that has the folder, and
@@ -46,26 +47,6 @@ export async function openLocalGateway(environment: Environment): Promise<LocalG
       await gatehouse.close()
       await sandbox?.stop()
     },
-  }
-}
-
-const FOLDER_PATIENCE_MS = 5_000
-const FOLDER_POLL_MS = 50
-
-/**
- * Waits for other commands, which have the folder for a moment; a server, which says its address,
- * is not waited for.
- */
-async function whenFolderIsFree<T>(open: () => Promise<T>): Promise<T> {
-  const until = performance.now() + FOLDER_PATIENCE_MS
-  for (;;) {
-    try {
-      return await open()
-    } catch (error) {
-      const isPassing = error instanceof DataFolderInUseError && error.holder === undefined
-      if (!isPassing || performance.now() > until) throw error
-      await Bun.sleep(FOLDER_POLL_MS)
-    }
   }
 }
 

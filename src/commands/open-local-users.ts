@@ -19,16 +19,17 @@ import {
 } from '../store/installation/data-folder.ts'
 import { joinInstallation } from '../store/installation/join-installation.ts'
 import { openStore } from '../store/open-store.ts'
+import { whenFolderIsFree } from './when-folder-is-free.ts'
 
 /**
- * @throws SettingsError, NewerDatabaseError, MigrationFailedError, DataFolderInUseError while
- * something other than a server has the folder, and an Error while a server of another version has it
+ * @throws SettingsError, NewerDatabaseError, MigrationFailedError, DataFolderInUseError where
+ * something other than a server keeps the folder, and an Error while a server of another version has it
  */
 export async function openLocalUsers(environment: Environment): Promise<LocalUsers> {
   const settings = readSettings(environment)
   const { dataFolder } = settings
   const isNew = !existsSync(dataFolder)
-  const lock = lockUnlessServed(dataFolder)
+  const lock = await whenFolderIsFree(() => lockUnlessServed(dataFolder))
   // The holder of the lock may bring the schema up to date, since nobody else uses it; beside a
   // server the schema stays.
   const migrate = lock === undefined ? 'refuse' : 'run'

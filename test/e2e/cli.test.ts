@@ -449,10 +449,12 @@ describe('starting', () => {
 
   test('commands that meet on one folder wait for each other', async () => {
     const environment = { GATEHOUSE_DATA_DIR: folder.path }
-    const made = await Promise.all(
-      ['a', 'b'].map((name) => runCli(['keys', 'create', name], { environment })),
-    )
-    expect(made.map(({ exitCode }) => exitCode)).toEqual([0, 0])
+    const words = ['a', 'b'].flatMap((name) => [
+      ['keys', 'create', name],
+      ['users', 'list'],
+    ])
+    const ran = await Promise.all(words.map((each) => runCli(each, { environment })))
+    expect(ran.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0])
     const listed = await run(['keys', 'list'], { environment })
     expect(listed.stdout.trim().split('\n')).toHaveLength(3)
   })

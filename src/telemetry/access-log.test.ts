@@ -1,5 +1,5 @@
 /** What the access log owes to those who end the process: every line, in its order, and an end. */
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -70,4 +70,44 @@ test('a reader that does not read does not keep the process from ending', async 
   child.kill('SIGKILL')
   closeSync(reader)
   expect(ended).toBe(0)
+})
+
+describe.each([
+  ['has no room', '/dev/full'],
+  ['is not read', 'pipe'],
+])('a log that %s', (_, target) => {
+  test('does not keep a process from ending that does not wait for it', async () => {
+    const pipe = join(folder, 'pipe')
+    expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
+    const reader = openSync(pipe, 'r+')
+    const code = `
+      const { AccessLog } = await import(${JSON.stringify(resolve(import.meta.dir, 'access-log.ts'))})
+      const log = new AccessLog()
+      const note = () => log.noteControlRequest({ requestId: 'req' })
+      for (let index = 0; index < ${10 * LINES}; index += 1) note()
+      await Bun.sleep(1_000)
+      note()
+      process.exit(3)`
+    const child = Bun.spawn(boundToTest([process.execPath, '-e', code]), {
+      stdout: openSync(target === 'pipe' ? pipe : target, 'w'),
+    })
+    const ended = await Promise.race([child.exited, Bun.sleep(20_000)])
+    child.kill('SIGKILL')
+    closeSync(reader)
+    expect(ended).toBe(3)
+  })
+})
+
+test('the last lines of a process that does not wait for its log are written', async () => {
+  const file = join(folder, 'access.log')
+  const code = `
+    const { AccessLog } = await import(${JSON.stringify(resolve(import.meta.dir, 'access-log.ts'))})
+    const log = new AccessLog()
+    log.noteControlRequest({ requestId: 'first' })
+    await Bun.sleep(600)
+    log.noteControlRequest({ requestId: 'last' })
+    process.exit(3)`
+  const child = Bun.spawn(boundToTest([process.execPath, '-e', code]), { stdout: Bun.file(file) })
+  expect(await child.exited).toBe(3)
+  expect(readFileSync(file, 'utf8')).toMatch(/first.*\n.*last/)
 })

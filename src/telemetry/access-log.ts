@@ -4,6 +4,7 @@
  */
 import pino from 'pino'
 import type { CallRecord } from '../core/call.ts'
+import { systemClock } from '../core/clock.ts'
 import type { CallObserver, CallTrace, Refusal } from '../gateway/call-observer.ts'
 
 /** Lines are written together, and at the latest after so many milliseconds. */
@@ -16,6 +17,9 @@ const WRITE_BYTES = 8 * 1024
 const SHARED_WRITE_BYTES = 4096
 /** The process holds this much for a reader that does not read; beyond, lines are lost. */
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024
+
+/** With lines that wait for so long, nothing is written: they would be written by now. */
+const STUCK_MS = 2 * FLUSH_MS
 
 /** How long the end of the process waits for a reader that is behind. */
 const CLOSE_MS = 2_000
@@ -38,6 +42,8 @@ export interface ControlRequest {
 export class AccessLog implements CallObserver {
   readonly #destination: ReturnType<typeof pino.destination>
   readonly #log: pino.Logger
+  /** In milliseconds of `elapsed`, of the last write or the first line; undefined: none waits. */
+  #unwrittenSince: number | undefined
 
   /**
    * @param destination a file's path, or a file descriptor
@@ -54,7 +60,21 @@ export class AccessLog implements CallObserver {
       periodicFlush: FLUSH_MS,
     })
     // A reader that has gone is no reason to end: calls go on without their lines.
-    this.#destination.on('error', () => {})
+    this.#destination.on('error', () => {
+      this.#unwrittenSince = Number.NEGATIVE_INFINITY
+    })
+    this.#destination.on('write', () => {
+      this.#unwrittenSince = systemClock.elapsed()
+    })
+    this.#destination.on('drain', () => {
+      this.#unwrittenSince = undefined
+    })
+    // For a process that ends without `close`: the library would try until all is written, so that
+    // a disk without room, or a reader that does not read, keeps it from ending for good.
+    const flush = this.#destination.flushSync.bind(this.#destination)
+    this.#destination.flushSync = () => {
+      if (!this.#isStuck()) flush()
+    }
     this.#log = pino(
       { base: worker === undefined ? null : { worker }, timestamp: pino.stdTimeFunctions.isoTime },
       this.#destination,
@@ -64,7 +84,7 @@ export class AccessLog implements CallObserver {
   begin(): undefined {}
 
   finish(record: CallRecord, _attempts: unknown, trace: CallTrace | undefined): void {
-    this.#log.info(
+    this.#write(
       {
         requestId: record.id,
         gate: record.gateId,
@@ -86,7 +106,7 @@ export class AccessLog implements CallObserver {
   }
 
   refuse(refusal: Refusal, trace: CallTrace | undefined): void {
-    this.#log.info(
+    this.#write(
       {
         requestId: refusal.id,
         dialect: refusal.dialect,
@@ -103,7 +123,17 @@ export class AccessLog implements CallObserver {
   }
 
   noteControlRequest(request: ControlRequest): void {
-    this.#log.info(request, 'control request')
+    this.#write(request, 'control request')
+  }
+
+  #write(fields: object, message: string): void {
+    this.#unwrittenSince ??= systemClock.elapsed()
+    this.#log.info(fields, message)
+  }
+
+  #isStuck(): boolean {
+    const since = this.#unwrittenSince
+    return since !== undefined && systemClock.elapsed() - since > STUCK_MS
   }
 
   /**

@@ -3,14 +3,15 @@
  * restart.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { boundToTest } from '../support/bound-to-test.ts'
 import { controlPlaneCall, waitForLogRow } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { PROGRAM } from '../support/program.ts'
 import { describeIf } from '../support/skip-unless.ts'
-import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 setDefaultTimeout(180_000)
@@ -116,6 +117,36 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
       expect(await isServing()).toBe(true)
     } finally {
       await node.remove()
+      await work.remove()
+    }
+  })
+
+  test('with both outputs on it keeps no gateway from starting that has nothing to show', async () => {
+    const work = await createTemporaryFolder()
+    const { PATH = '', HOME = '' } = process.env
+    const child = Bun.spawn(
+      boundToTest(['sh', '-c', 'exec "$@" > /dev/full 2>&1', 'sh', ...PROGRAM, 'serve']),
+      {
+        env: {
+          PATH,
+          HOME,
+          GATEHOUSE_PORT: '0',
+          GATEHOUSE_DATA_DIR: work.path,
+          GATEHOUSE_BOOTSTRAP_KEY: createBootstrapKey(),
+        },
+      },
+    )
+    try {
+      const told = join(work.path, 'server.json')
+      await pollUntil('an address', () => child.exitCode !== null || existsSync(told))
+      const { url } = JSON.parse(readFileSync(told, 'utf8')) as { url: string }
+      for (let looks = 0; looks < 20; looks += 1) {
+        expect((await fetch(`${url}/healthz`)).ok).toBe(true)
+        await Bun.sleep(50)
+      }
+    } finally {
+      child.kill('SIGTERM')
+      expect(await child.exited).toBe(0)
       await work.remove()
     }
   })

@@ -121,6 +121,8 @@ export interface StreamTap {
   readonly toolUses?: ToolUses
   /** Bytes of text that were passed on since usage was last reported, or since the beginning. */
   readonly unreportedBytes: number
+  /** No event was seen but the one that ends the answer; absent: the dialect tells of none. */
+  readonly isEmpty?: boolean
   /** The upstream has closed cleanly: what of its bytes still has to go out. */
   end(): TapOutput
   /** After `end`: whether the answer may count as whole although its last event was not seen. */

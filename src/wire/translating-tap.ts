@@ -21,6 +21,7 @@ export class TranslatingTap implements StreamTap {
   #told: Usage | null = null
   #soFar: Usage | null = null
   unreportedBytes = 0
+  isEmpty = true
   reportedError: string | null = null
   #hasShown = false
 
@@ -58,6 +59,7 @@ export class TranslatingTap implements StreamTap {
     let text = ''
     for (const event of events) {
       if (this.verdict !== 'open') break
+      if (event.type !== 'finish') this.isEmpty = false
       if (event.type === 'usage') {
         this.#told = event.usage
         // The report that was seen before says nothing of the text since then.

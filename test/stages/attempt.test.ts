@@ -636,6 +636,11 @@ describe('an unusable answer:', () => {
       json(200, { choices: [], error: { message: 'Busy' } }),
       'with a 200: Busy',
     ],
+    [
+      'an error of mere text beside no choices',
+      json(200, { choices: [], error: 'Busy' }),
+      'with a 200: Busy',
+    ],
     ['another dialect’s answer', json(200, MESSAGES_JSON), 'sent JSON that is no answer'],
     ['a picture', json(200, 'x', { 'content-type': 'image/png' }), 'answered with image/png'],
     [
@@ -707,6 +712,25 @@ describe('an unusable answer:', () => {
       request: { body: chatBody({ stream: true }) },
       upstream: [stream(['data: {"error":"out of memory"}\n\n', 'data: [DONE]\n\n'])],
       seen: { status: 502, contains: ['reported a failure: out of memory'] },
+      sent: [{ state: 'closed' }],
+      settled: { outcome: 'failed', errorKind: 'upstream_error', usage: null },
+    },
+    {
+      name: 'a stream of nothing but its end',
+      request: { body: chatBody({ stream: true }) },
+      upstream: [stream([': hello\n\n', 'data: [DONE]\n\n'])],
+      seen: { status: 502, contains: ['ended its stream before the first event'] },
+      sent: [{ state: 'closed' }],
+      settled: { outcome: 'failed', errorKind: 'upstream_error', usage: null },
+    },
+    {
+      name: 'a stream of nothing but its end, for a caller of another dialect',
+      request: {
+        path: '/v3/chat',
+        body: { gate_id: GATE, stream: true, messages: [{ role: 'user', content: 'hi' }] },
+      },
+      upstream: [stream(['data: [DONE]\n\n'])],
+      seen: { status: 502, contains: ['ended its stream before the first event'] },
       sent: [{ state: 'closed' }],
       settled: { outcome: 'failed', errorKind: 'upstream_error', usage: null },
     },

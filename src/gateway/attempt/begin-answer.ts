@@ -159,10 +159,10 @@ async function beginEvents(
   let comments = ''
   for (;;) {
     const chunk = await exchange.read()
-    if (chunk === undefined)
-      throw unusableAnswer(expected.target.name, 'ended its stream before the first event')
+    if (chunk === undefined) throw emptyStream(expected)
     const { now, held } = tap.push(chunk)
     if (tap.reportedError !== null) throw reportedFailure(tap.reportedError, expected)
+    if (tap.verdict === 'complete' && tap.isEmpty === true) throw emptyStream(expected)
     if (now === '' && held === '') continue
     const shown = comments + now
     if (held === '' && areComments(now) && shown.length <= MAX_COMMENT_BYTES) comments = shown
@@ -172,6 +172,10 @@ async function beginEvents(
       return { type: 'events', status, headers, exchange, first, tap, secrets }
     }
   }
+}
+
+function emptyStream({ target }: AnswerExpectation): GatewayError {
+  return unusableAnswer(target.name, 'ended its stream before the first event')
 }
 
 /**

@@ -37,6 +37,10 @@ export class ChatTap extends SseRelay implements StreamTap {
     this.#options = options
   }
 
+  get isEmpty(): boolean {
+    return !this.#sawChunk
+  }
+
   protected see(frame: SseText): SeenFrame {
     const { text } = frame
     if (isDone(frame)) {

@@ -112,7 +112,7 @@ function scanStreamOptions(bytes: Uint8Array): JsonObject {
  * routers put an error beside an empty list.
  */
 export function isChatAnswer({ choices, error }: Readonly<Record<string, unknown>>): boolean {
-  return (
-    Array.isArray(choices) && (choices.length > 0 || typeof error !== 'object' || error === null)
-  )
+  const isError =
+    (typeof error === 'object' && error !== null) || (typeof error === 'string' && error !== '')
+  return Array.isArray(choices) && (choices.length > 0 || !isError)
 }

@@ -227,6 +227,35 @@ describe('when both fail', () => {
       spent: { tokens: 0 },
     },
     {
+      name: 'the last to fail is told, and its owner alone pays for what it read',
+      gateway: {
+        ...hedged([FIRST, SECOND], { timeoutMs: 1_000 }),
+        credentials: { openai: 'account' },
+      },
+      upstream: [[SILENCE], answering(100, refusal(500))],
+      seen: { status: 504, json: { error: { message: expect.stringContaining(FIRST) } } },
+      sent: [{ state: 'total_timeout' }, { state: 'whole' }],
+      settled: {
+        outcome: 'failed',
+        errorKind: 'upstream_timeout',
+        target: FIRST,
+        credential: 'own',
+        attempts: 2,
+      },
+      spent: { tokens: 16, countsForQuota: false },
+    },
+    ...[
+      { name: 'first', upstream: [answering(250, refusal(400)), answering(100, [CUT])] },
+      { name: 'second', upstream: [answering(400, [CUT]), answering(100, refusal(400))] },
+    ].map(({ name, upstream }) => ({
+      name: `the caller’s own mistake is told, whichever finds it: the ${name}`,
+      gateway: hedged([FIRST, SECOND, THIRD]),
+      upstream,
+      seen: { status: 400, json: { error: { message: 'said 400' } } },
+      sent: [{}, {}],
+      settled: { outcome: 'failed' as const, status: 400, attempts: 2 },
+    })),
+    {
       name: 'the first is tried again, if the gate says so, and hedged by the remaining ones',
       gateway: hedged([FIRST, SECOND, THIRD], { maxRetries: 1 }),
       upstream: [answering(300, [CUT]), answering(200, [CUT]), [SILENCE], CHAT_ANSWER],
@@ -283,13 +312,14 @@ describe('a client that leaves', () => {
       tookMs: 700,
     },
     {
-      name: 'after the second has failed: the first is cancelled, and no further one is tried',
-      gateway: hedged([FIRST, SECOND, THIRD]),
+      name: 'after the second has failed: the first is cancelled and its owner pays, and no further one is tried',
+      gateway: { ...hedged([FIRST, SECOND, THIRD]), credentials: { openai: 'account' } },
       upstream: [[SILENCE], answering(100, refusal(500))],
       client: { leavesAfterMs: 700 },
       seen: left,
       sent: [{ state: 'cancelled' }, { state: 'whole' }],
-      settled: { ...settled, attempts: 2 },
+      settled: { ...settled, target: FIRST, credential: 'own', attempts: 2 },
+      spent: { tokens: 16, countsForQuota: false },
       tookMs: 700,
     },
     {

@@ -1,6 +1,7 @@
 /** Asks a second target when the first is late, and takes whichever begins to answer first. */
 
 import type { Stopwatch, Timekeeper } from '../../core/clock.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { Leaving } from '../../http/messages.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import { giveUpAttempt } from '../call.ts'
@@ -13,6 +14,7 @@ import {
   askTarget,
   noteTarget,
 } from './ask-target.ts'
+import { movesOn } from './retry.ts'
 
 export interface HedgedTargets {
   readonly first: Target
@@ -27,25 +29,35 @@ export interface HedgedTargets {
  * The loser's exchange is cancelled, and only the winner's answer is relayed; what the loser read
  * is counted (settle.ts).
  * @throws what `askTarget` throws: of the first when it failed in time, else of the last one to
- * fail
+ * fail, unless the other found a mistake of the caller's
  */
 export async function askHedged(
   ports: AskPorts,
   input: Attempting,
   { first, second, afterMs, onHedge }: HedgedTargets,
 ): Promise<Attempted> {
-  const early = ask(ports, input, first)
+  const failures: Failed[] = []
+  const early = ask(ports, input, first, failures)
   if (await settlesWithin(ports.clock, early.attempted, afterMs)) return await early.attempted
   onHedge()
-  const late = ask(ports, input, second)
+  const late = ask(ports, input, second, failures)
   try {
     const winner = await Promise.any([early.attempted, late.attempted])
     noteTarget(input.call, winner.target)
     cancel(ports.clock, winner.target === first ? late : early)
     return winner
-  } catch (thrown) {
-    throw lastFailure(thrown)
+  } catch (none) {
+    const told = toldOf(failures)
+    if (told === undefined) throw none
+    // The row is that of the target whose failure ends the call: its owner pays for what it read.
+    noteTarget(input.call, told.target)
+    throw told.thrown
   }
+}
+
+interface Failed {
+  readonly target: Target
+  readonly thrown: unknown
 }
 
 interface Asked {
@@ -54,12 +66,14 @@ interface Asked {
   readonly attempt: AttemptRecord | undefined
 }
 
-function ask(ports: AskPorts, input: Attempting, target: Target): Asked {
+/** @param failures gets its own when it fails: they come in the order of time */
+function ask(ports: AskPorts, input: Attempting, target: Target, failures: Failed[]): Asked {
   const leave = new Leaving()
   const { signal } = input.call.request
   if (signal.aborted) leave.abort()
   else signal.addEventListener('abort', () => leave.abort(), { once: true })
   const attempted = askTarget(ports, input, target, leave)
+  attempted.catch((thrown: unknown) => void failures.push({ target, thrown }))
   return { attempted, leave, attempt: input.call.attempts.at(-1) }
 }
 
@@ -79,10 +93,13 @@ function cancel(clock: Stopwatch, { attempted, leave, attempt }: Asked): void {
   )
 }
 
-function lastFailure(thrown: unknown): unknown {
-  if (!(thrown instanceof AggregateError)) return thrown
-  const cancelled = thrown.errors.find((error) => error instanceof UpstreamFailure)
-  return cancelled ?? thrown.errors.at(-1)
+/** The client's leaving, else the caller's own mistake, else the last failure. */
+function toldOf(failures: readonly Failed[]): Failed | undefined {
+  return (
+    failures.find(({ thrown }) => thrown instanceof UpstreamFailure) ??
+    failures.find(({ thrown }) => thrown instanceof GatewayError && !movesOn(thrown)) ??
+    failures.at(-1)
+  )
 }
 
 function settlesWithin(clock: Timekeeper, promise: Promise<unknown>, ms: number): Promise<boolean> {

@@ -358,6 +358,32 @@ describe('the row and the headers are the winner’s', () => {
       spent: { countsForQuota: true },
     }))
 
+  test('and not a loser at the account’s cost, where the platform’s winner used nothing', () =>
+    runRow({
+      name: '',
+      gateway: { ...gateway, credentials: { openai: 'account' } },
+      request: { body: chatBody({ stream: true }) },
+      upstream: [[SILENCE], stream(CHAT_STREAM.slice(0, 2), { ending: [CUT] })],
+      seen: { status: 200, ending: 'cut', headers: { 'x-gatehouse-target': SECOND } },
+      sent: [{ state: 'cancelled' }, { state: 'connection_lost' }],
+      settled: { outcome: 'failed', target: SECOND, credential: 'own' },
+      spent: { tokens: 20, countsForQuota: false },
+    }))
+
+  test('nor where the platform’s target refused the caller’s mistake', () =>
+    runRow({
+      name: '',
+      gateway: {
+        ...hedged([FIRST, SECOND], { timeoutMs: 1_000 }),
+        credentials: { openai: 'account' },
+      },
+      upstream: [[SILENCE], refusal(400)],
+      seen: { status: 400 },
+      sent: [{ state: 'total_timeout' }, {}],
+      settled: { outcome: 'failed', target: SECOND, credential: 'own' },
+      spent: { tokens: 16, countsForQuota: false },
+    }))
+
   test('also if the winner is a model of the account’s own', () =>
     runRow({
       name: '',

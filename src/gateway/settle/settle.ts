@@ -1,5 +1,5 @@
 /** Stage 7: exactly once, whatever happened: give the place back and write down what was used. */
-import type { CallOutcome, CallRecord } from '../../core/call.ts'
+import type { CallCredential, CallOutcome, CallRecord } from '../../core/call.ts'
 import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { Stopwatch } from '../../core/clock.ts'
 import { type Cost, UNKNOWN_COST } from '../../core/cost.ts'
@@ -91,8 +91,6 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   // Whoever leaves early says nothing of how much there is to come.
   if (call.teaches !== undefined && usage !== null && outcome === 'succeeded')
     ports.usualOutput?.note(call.teaches, usage.outputTokens)
-  // The platform pays for its own target also where that lost to one of the account's.
-  const isPlatforms = attempts.some(isLostOnPlatform)
   const record: CallRecord = {
     id: call.id,
     accountId,
@@ -109,7 +107,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     firstByteMs: call.firstByteAt === null ? null : Math.round(call.firstByteAt - begunAt),
     durationMs,
     usage,
-    credential: isPlatforms ? 'platform' : call.credential,
+    credential: payerOf(call, used),
     attemptDetails: toAttemptDetails(ports.clock, attempts, { outcome, begunAt }),
     cost: priceUsed(ports.prices, used, {
       accountId,
@@ -132,8 +130,21 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   return written
 }
 
-function isLostOnPlatform({ isGivenUp, isPlatforms }: AttemptRecord): boolean {
-  return isGivenUp && isPlatforms
+/**
+ * The platform pays for its own target also where that lost to one of the account's; the account
+ * alone pays where nothing was used but what its own targets read before they were given up.
+ */
+function payerOf(
+  { attempts, credential }: Pick<AdmittedCall, 'attempts' | 'credential'>,
+  used: readonly UsedPart[],
+): CallCredential | null {
+  let givenUp = 0
+  for (const { isGivenUp, isPlatforms } of attempts) {
+    if (!isGivenUp) continue
+    if (isPlatforms) return 'platform'
+    givenUp += 1
+  }
+  return givenUp > 0 && givenUp === used.length ? 'own' : credential
 }
 
 function toSpent(record: CallRecord, endedAtMs: number): Spent {

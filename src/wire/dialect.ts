@@ -200,6 +200,8 @@ export interface RelayedDialect extends Dialect {
   readToolUses?(answer: Readonly<Record<string, unknown>>): ToolUses | undefined
   /** True if a whole answer is one in this dialect, and no error or something else with a 200. */
   isAnswer(answer: Readonly<Record<string, unknown>>): boolean
+  /** True if a whole answer says of itself that it has failed; absent: none does. */
+  hasFailed?(answer: Readonly<Record<string, unknown>>): boolean
   /**
    * True if a 400 says that sealed reasoning in the request is another upstream's, so that only
    * that one can go on.

@@ -33,6 +33,8 @@ import {
   TARGET,
 } from '../support/stage-rows.ts'
 
+const FAILED_RESPONSE =
+  '{"id":"resp_1","object":"response","status":"failed","error":{"code":"server_error","message":"Broke"},"output":[]}'
 const KEEP_ALIVE = ': keep-alive\n\n'
 const [FIRST = '', SECOND = '', ...REST] = CHAT_STREAM_WITH_USAGE
 const streaming = { body: chatBody({ stream: true, stream_options: { include_usage: true } }) }
@@ -323,6 +325,15 @@ describe('a failure in the upstream’s own stream', () => {
       seen: { status: 200, ending: 'cut', text: FIRST + SECOND + ERROR },
       sent: [{ state: 'total_timeout' }],
       settled: { outcome: 'failed', status: 200, usage: null },
+    },
+    {
+      name: 'in a whole answer of Responses, which passes unchanged and is not billed from a guess',
+      gateway: { gates: { [GATE]: ['openai/gpt-5'] } },
+      request: { path: '/v1/responses', body: { model: GATE, input: 'x' } },
+      upstream: [json(200, FAILED_RESPONSE)],
+      seen: { status: 200, text: FAILED_RESPONSE },
+      sent: [{ state: 'whole' }],
+      settled: { outcome: 'failed', status: 200, errorKind: 'upstream_error', usage: null },
     },
     {
       name: 'in its last event of Responses',

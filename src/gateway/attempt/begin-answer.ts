@@ -49,7 +49,9 @@ export type BegunAnswer = AnswerHead &
         readonly type: 'whole'
         readonly body: Uint8Array
         readonly usage: Usage | null
-        /** Of text that the model wrote. Undefined: `usage` tells. */
+        /** The answer says of itself that it has failed. */
+        readonly hasFailed: boolean
+        /** Of text that the model wrote. Undefined: `usage` tells, or nothing may be guessed. */
         readonly unreportedBytes?: number | undefined
         /** Of the vendor's own tools. Undefined: the dialect tells of none. */
         readonly toolUses?: ToolUses | undefined
@@ -250,7 +252,7 @@ function toBegun(
     const { json, usage } = convert(form, parseAnswer(body, target), expected)
     const unreportedBytes = unreportedIn(json, usage, expected)
     const sent = Buffer.from(JSON.stringify(json))
-    return { type: 'whole', status, headers, body: sent, usage, unreportedBytes }
+    return { type: 'whole', status, headers, body: sent, usage, hasFailed: false, unreportedBytes }
   }
   if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) {
     const counted = new MemberReader(USAGE_MEMBERS)
@@ -263,9 +265,19 @@ function toBegun(
   if (!dialect.isAnswer(answer)) throw noAnswer(body, expected)
   const toolUses = dialect.readToolUses?.(answer)
   const usage = dialect.readUsage(answer)
-  const unreportedBytes = unreportedIn(answer, usage, expected)
+  const hasFailed = dialect.hasFailed?.(answer) === true
+  const unreportedBytes = hasFailed ? undefined : unreportedIn(answer, usage, expected)
   const shown = hasError(answer) ? scrub(body, expected) : body
-  return { type: 'whole', status, headers, body: shown, usage, unreportedBytes, toolUses }
+  return {
+    type: 'whole',
+    status,
+    headers,
+    body: shown,
+    usage,
+    hasFailed,
+    unreportedBytes,
+    toolUses,
+  }
 }
 
 /** Some tell in a whole answer why it failed. */

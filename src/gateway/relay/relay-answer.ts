@@ -20,7 +20,8 @@ import type { Target } from '../plan/compile-target.ts'
 import { type CallResult, letGoOfBody, type SettlePorts, settle } from '../settle/settle.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
 import { shownOf } from './shown-output.ts'
-import { endOf, failedResult, largeResult, leftResult, type Relayed } from './stream-result.ts'
+import type { Relayed } from './stream-result.ts'
+import { endOf, failedResult, largeResult, leftResult, wholeResult } from './stream-result.ts'
 import { type AnswerSink, DirectSource, HeadedStream } from './streamed-answer.ts'
 
 /**
@@ -75,11 +76,11 @@ interface RelayedHeaders {
 async function relayWhole(
   ports: RelayPorts,
   call: AdmittedCall,
-  { status, body, usage, unreportedBytes, toolUses }: Extract<BegunAnswer, { type: 'whole' }>,
+  answer: Extract<BegunAnswer, { type: 'whole' }>,
   headers: RelayedHeaders,
 ): Promise<WholeAnswer> {
-  const result = { outcome: 'succeeded', status, usage, unreportedBytes, toolUses } as const
-  await settle(ports, call, result)
+  const { status, body } = answer
+  await settle(ports, call, wholeResult(answer))
   const { lines, more } = toLines(headers, call)
   return new WholeAnswer(status, lines, body, more)
 }

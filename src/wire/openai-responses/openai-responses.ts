@@ -39,6 +39,7 @@ export const openaiResponses: RelayedDialect = {
   }),
   rewrite,
   isAnswer: ({ output }) => Array.isArray(output),
+  hasFailed: ({ status }) => status === 'failed',
   readUsage: (answer) => readUsage('openai-responses', answer.usage),
   readToolUses: (answer) => readResponseUses(answer),
   refusesReasoning: ({ code, message }) =>

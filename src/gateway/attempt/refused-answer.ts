@@ -158,18 +158,18 @@ async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array
 /** Vendors have been seen repeating the key they refuse. */
 export function scrub(body: Uint8Array, sent: SentSecrets): Uint8Array {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  const shown = secretsOf(sent).filter((secret) => secret !== '' && text.includes(secret))
-  return shown.length === 0 ? body : Buffer.from(scrubText(text.toString('utf8'), sent))
+  const shown = secretsOf(sent).filter((secret) => text.includes(secret))
+  if (shown.length === 0) return body
+  return Buffer.from(scrubText(text.toString('utf8'), sent))
 }
 
 export function scrubText(text: string, sent: SentSecrets): string {
-  return secretsOf(sent)
-    .filter((secret) => secret !== '')
-    .reduce((said, secret) => said.replaceAll(secret, '[secret]'), text)
+  return secretsOf(sent).reduce((said, secret) => said.replaceAll(secret, '[secret]'), text)
 }
 
 function secretsOf({ target, secrets }: SentSecrets): readonly string[] {
-  return secrets ?? [target.credential?.reveal() ?? '']
+  const all = secrets ?? [target.credential?.reveal() ?? '']
+  return all.filter((secret) => secret !== '')
 }
 
 function pickHeaders(

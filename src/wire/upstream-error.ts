@@ -26,6 +26,11 @@ export interface UpstreamErrorAnswer {
   readonly isWrapped: boolean
 }
 
+/** True of what stands as `error` where something has failed; some servers say it in a mere text. */
+export function isReportedError(error: unknown): error is object | string {
+  return typeof error === 'string' ? error !== '' : typeof error === 'object' && error !== null
+}
+
 /**
  * Shapes seen: `{error: {message}}`, `{message}`, `{message: {detail: […]}}`, `{detail}`,
  * `{error: "…"}` (wire.md §1.1).

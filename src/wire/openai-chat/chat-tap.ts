@@ -12,6 +12,7 @@ import { type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
 import { fromLatin1, toLatin1 } from '../latin1.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
+import { isReportedError } from '../upstream-error.ts'
 import { readUsage } from '../usage.ts'
 
 const NOTHING = new Uint8Array(0)
@@ -96,17 +97,14 @@ export class ChatTap extends SseRelay implements StreamTap {
   #seeError(frame: SseText): void {
     const chunk = readChunk(frame)
     const error = chunk?.object === 'error' ? chunk : chunk?.error
-    const message = messageOf(error)
-    if (message === undefined) return
+    if (!isReportedError(error)) return
     this.verdict = 'failed'
-    if (!this.#sawChunk) this.reportedError = message
+    if (!this.#sawChunk) this.reportedError = messageOf(error)
   }
 }
 
-/** @returns undefined for what is no error; some servers say it in a mere text */
-function messageOf(error: unknown): string | undefined {
-  if (typeof error === 'string') return error === '' ? undefined : error
-  if (typeof error !== 'object' || error === null) return undefined
+function messageOf(error: object | string): string {
+  if (typeof error === 'string') return error
   const { message } = error as { message?: unknown }
   return typeof message === 'string' ? message : JSON.stringify(message ?? error)
 }

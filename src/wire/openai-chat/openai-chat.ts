@@ -20,6 +20,7 @@ import {
   refuseFieldInOtherLetters,
   requireField,
 } from '../request-fields.ts'
+import { isReportedError } from '../upstream-error.ts'
 import { readUsage } from '../usage.ts'
 import { editChatDefaults } from './chat-defaults.ts'
 import { ChatTap } from './chat-tap.ts'
@@ -112,7 +113,5 @@ function scanStreamOptions(bytes: Uint8Array): JsonObject {
  * routers put an error beside an empty list.
  */
 export function isChatAnswer({ choices, error }: Readonly<Record<string, unknown>>): boolean {
-  const isError =
-    (typeof error === 'object' && error !== null) || (typeof error === 'string' && error !== '')
-  return Array.isArray(choices) && (choices.length > 0 || !isError)
+  return Array.isArray(choices) && (choices.length > 0 || !isReportedError(error))
 }

@@ -41,33 +41,41 @@ test('every line is written, in its order, when close resolves', async () => {
   )
 })
 
+/** A pipe whose reader is there and does not read. */
+function openUnreadPipe(): { readonly reader: number; readonly path: string } {
+  const path = join(folder, 'pipe')
+  expect(Bun.spawnSync(['mkfifo', path]).exitCode).toBe(0)
+  return { reader: openSync(path, 'r+'), path }
+}
+
 test('a reader that has gone does not delay the end', async () => {
-  const pipe = join(folder, 'pipe')
-  expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
-  const reader = openSync(pipe, 'r+')
-  const writer = openSync(pipe, 'w')
+  const { reader, path } = openUnreadPipe()
+  const writer = openSync(path, 'w')
   closeSync(reader)
   const log = new AccessLog(writer)
   noteMany(log)
   await log.close()
 })
 
-test('a reader that does not read does not keep the process from ending', async () => {
-  const pipe = join(folder, 'pipe')
-  expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
-  const reader = openSync(pipe, 'r+')
-  const code = `
+/** @param code is given a `log`, and ends the process @returns its exit code */
+async function runWithLog(code: string, output: number): Promise<unknown> {
+  const program = `
     const { AccessLog } = await import(${JSON.stringify(resolve(import.meta.dir, 'access-log.ts'))})
     const log = new AccessLog()
-    for (let index = 0; index < ${10 * LINES}; index += 1) log.noteControlRequest({ requestId: 'req' })
-    await log.close()
-    process.exit(0)`
-  const child = Bun.spawn(boundToTest([process.execPath, '-e', code]), {
-    stdout: openSync(pipe, 'w'),
-  })
-  // Ten times what a pipe holds, and ten times as long as the log waits for its reader.
+    ${code}`
+  const child = Bun.spawn(boundToTest([process.execPath, '-e', program]), { stdout: output })
+  // Ten times as long as the log waits for its reader.
   const ended = await Promise.race([child.exited, Bun.sleep(20_000)])
   child.kill('SIGKILL')
+  return ended
+}
+
+/** Ten times what a pipe holds. */
+const MANY = `for (let index = 0; index < ${10 * LINES}; index += 1) log.noteControlRequest({ requestId: 'req' })`
+
+test('a reader that does not read does not keep the process from ending', async () => {
+  const { reader, path } = openUnreadPipe()
+  const ended = await runWithLog(`${MANY}; await log.close(); process.exit(0)`, openSync(path, 'w'))
   closeSync(reader)
   expect(ended).toBe(0)
 })
@@ -77,22 +85,14 @@ describe.each([
   ['is not read', 'pipe'],
 ])('a log that %s', (_, target) => {
   test('does not keep a process from ending that does not wait for it', async () => {
-    const pipe = join(folder, 'pipe')
-    expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
-    const reader = openSync(pipe, 'r+')
-    const code = `
-      const { AccessLog } = await import(${JSON.stringify(resolve(import.meta.dir, 'access-log.ts'))})
-      const log = new AccessLog()
-      const note = () => log.noteControlRequest({ requestId: 'req' })
-      for (let index = 0; index < ${10 * LINES}; index += 1) note()
+    const { reader, path } = openUnreadPipe()
+    const ended = await runWithLog(
+      `${MANY}
       await Bun.sleep(1_000)
-      note()
-      process.exit(3)`
-    const child = Bun.spawn(boundToTest([process.execPath, '-e', code]), {
-      stdout: openSync(target === 'pipe' ? pipe : target, 'w'),
-    })
-    const ended = await Promise.race([child.exited, Bun.sleep(20_000)])
-    child.kill('SIGKILL')
+      log.noteControlRequest({ requestId: 'req' })
+      process.exit(3)`,
+      openSync(target === 'pipe' ? path : target, 'w'),
+    )
     closeSync(reader)
     expect(ended).toBe(3)
   })
@@ -100,14 +100,13 @@ describe.each([
 
 test('the last lines of a process that does not wait for its log are written', async () => {
   const file = join(folder, 'access.log')
-  const code = `
-    const { AccessLog } = await import(${JSON.stringify(resolve(import.meta.dir, 'access-log.ts'))})
-    const log = new AccessLog()
-    log.noteControlRequest({ requestId: 'first' })
+  const ended = await runWithLog(
+    `log.noteControlRequest({ requestId: 'first' })
     await Bun.sleep(600)
     log.noteControlRequest({ requestId: 'last' })
-    process.exit(3)`
-  const child = Bun.spawn(boundToTest([process.execPath, '-e', code]), { stdout: Bun.file(file) })
-  expect(await child.exited).toBe(3)
+    process.exit(3)`,
+    openSync(file, 'w'),
+  )
+  expect(ended).toBe(3)
   expect(readFileSync(file, 'utf8')).toMatch(/first.*\n.*last/)
 })

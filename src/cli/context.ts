@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts'
 /** The gateway's own HTTP interface, wherever it runs. */
 export type SendRequest = (request: Request) => Promise<Response>
 
-/** What works on the local data folder in this very process. */
+/** Works on the local data folder, in this very process. */
 export interface OnLocalFolder {
   /** The folder, where there was none before. */
   readonly madeFolder?: string | undefined

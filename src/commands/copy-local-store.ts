@@ -41,7 +41,7 @@ export async function copyLocalStore(
         assertNothingNewer(to, target)
         const copied = { from: describeStore(source), to: describeStore(target) }
         const tables = await copyStore(from, to, {
-          onProgress: onProgress ?? (() => {}),
+          onProgress,
           // A start that forgets DATABASE_URL would serve what is old from now on. Noted after the
           // commit, it could be missing: the next copy would find the database filled. Should the
           // commit fail after it, the copy can be made again.

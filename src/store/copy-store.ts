@@ -58,8 +58,8 @@ const ROWS_PER_STATEMENT = 500
 
 export interface CopyOptions {
   /** Called with how many rows of a table are copied so far, several times for a large one. */
-  readonly onProgress?: (progress: CopiedTable) => void
-  /** Where it fails, nothing is copied. What follows it is the commit alone. */
+  readonly onProgress?: ((progress: CopiedTable) => void) | undefined
+  /** Nothing is copied where it fails, and nothing but the commit follows it. */
   readonly beforeCommit?: () => Promise<void>
 }
 

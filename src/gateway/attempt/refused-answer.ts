@@ -31,7 +31,7 @@ const BUSY: ReadonlySet<number> = new Set([503, 529])
 /** Headers of a refusal that tell the client when to come back. */
 const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry']
 
-/** What no answer may show. */
+/** No answer may show these. */
 export interface SentSecrets {
   readonly target: Target
   /** The sent parts of the credential; undefined: the credential as it is. */

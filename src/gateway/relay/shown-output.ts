@@ -1,6 +1,6 @@
 /**
- * What of a stream's output its client may see: without the key that was sent, once the upstream
- * has reported a failure. It must not know dialects, nor how pieces are sent.
+ * Takes the key that was sent out of a stream's output, once the upstream has reported a failure.
+ * It must not know dialects, nor how pieces are sent.
  */
 import type { TapOutput } from '../../wire/dialect.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'

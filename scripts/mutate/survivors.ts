@@ -142,7 +142,7 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'an owned model is no provider of the operator, so it is only planned anew, each time',
   },
   {
-    path: 'src/gateway/attempt/refused-answer.ts',
+    path: 'src/gateway/attempt/sent-secrets.ts',
     lineText: 'if (shown.length === 0) return body',
     operator: 'if body removed',
     reason: 'only a body that is valid UTF-8 is passed on, and that comes out as it went in',

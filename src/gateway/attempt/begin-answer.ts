@@ -25,7 +25,8 @@ import type { AttemptRecord } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { TranslatedRequest } from '../translate/translate.ts'
 import { unusableAnswer } from './failures.ts'
-import { MAX_ERROR_BYTES, scrub, scrubText, toRefusal } from './refused-answer.ts'
+import { MAX_ERROR_BYTES, toRefusal } from './refused-answer.ts'
+import { scrub, scrubText } from './sent-secrets.ts'
 
 /**
  * Whole answers up to this size are read, checked and counted before they go out; larger ones are

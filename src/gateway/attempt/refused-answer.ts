@@ -21,6 +21,7 @@ import {
 } from '../../wire/upstream-error.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { FOREIGN_REASONING } from './retry.ts'
+import { type SentSecrets, scrub } from './sent-secrets.ts'
 
 /** More of an error answer than this is no use to anyone. */
 export const MAX_ERROR_BYTES = 64 * 1024
@@ -30,13 +31,6 @@ const BUSY: ReadonlySet<number> = new Set([503, 529])
 
 /** Headers of a refusal that tell the client when to come back. */
 const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry']
-
-/** No answer may show these. */
-export interface SentSecrets {
-  readonly target: Target
-  /** The sent parts of the credential; undefined: the credential as it is. */
-  readonly secrets: readonly string[] | undefined
-}
 
 export interface RefusedQuestion extends SentSecrets {
   readonly dialect: Dialect
@@ -153,23 +147,6 @@ async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array
     exchange.close()
   }
   return Buffer.concat(chunks).subarray(0, limit)
-}
-
-/** Vendors have been seen repeating the key they refuse. */
-export function scrub(body: Uint8Array, sent: SentSecrets): Uint8Array {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  const shown = secretsOf(sent).filter((secret) => text.includes(secret))
-  if (shown.length === 0) return body
-  return Buffer.from(scrubText(text.toString('utf8'), sent))
-}
-
-export function scrubText(text: string, sent: SentSecrets): string {
-  return secretsOf(sent).reduce((said, secret) => said.replaceAll(secret, '[secret]'), text)
-}
-
-function secretsOf({ target, secrets }: SentSecrets): readonly string[] {
-  const all = secrets ?? [target.credential?.reveal() ?? '']
-  return all.filter((secret) => secret !== '')
 }
 
 function pickHeaders(

@@ -15,13 +15,12 @@ import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
 import { isOurEnd, isPromisedEnd, toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
+import { shownOf } from '../attempt/sent-secrets.ts'
 import type { AdmittedCall, Call } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { type CallResult, letGoOfBody, type SettlePorts, settle } from '../settle/settle.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
-import { shownOf } from './shown-output.ts'
-import type { Relayed } from './stream-result.ts'
-import { endOf, failedResult, largeResult, leftResult, wholeResult } from './stream-result.ts'
+import { endOf, failedResult, largeResult, leftResult, type Relayed } from './stream-result.ts'
 import { type AnswerSink, DirectSource, HeadedStream } from './streamed-answer.ts'
 
 /**
@@ -79,8 +78,12 @@ async function relayWhole(
   answer: Extract<BegunAnswer, { type: 'whole' }>,
   headers: RelayedHeaders,
 ): Promise<WholeAnswer> {
-  const { status, body } = answer
-  await settle(ports, call, wholeResult(answer))
+  const { status, body, usage, hasFailed, unreportedBytes, toolUses } = answer
+  const told = { status, usage, toolUses }
+  const result: CallResult = hasFailed
+    ? { outcome: 'failed', errorKind: 'upstream_error', ...told }
+    : { outcome: 'succeeded', unreportedBytes, ...told }
+  await settle(ports, call, result)
   const { lines, more } = toLines(headers, call)
   return new WholeAnswer(status, lines, body, more)
 }

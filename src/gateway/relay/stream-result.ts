@@ -1,7 +1,7 @@
 /**
- * The result of a call whose answer goes out, whole or in pieces: the usage that the upstream
- * reported, and an estimate of the rest where its account could stream for nothing otherwise. Must
- * not know how pieces are sent.
+ * The result of a call whose answer went out in pieces: the usage that the upstream reported, and
+ * an estimate of the rest where its account could stream for nothing otherwise. Must not know how
+ * pieces are sent.
  */
 import type { ErrorKind } from '../../core/errors.ts'
 import type { ToolUses } from '../../core/tool-uses.ts'
@@ -20,19 +20,6 @@ export interface Relayed<Answer extends BegunStream = BegunStream> {
   readonly call: AdmittedCall
   readonly target: Target
   readonly answer: Answer
-}
-
-/** It is read, and nobody has seen any of it. */
-export function wholeResult({
-  status,
-  usage,
-  hasFailed,
-  unreportedBytes,
-  toolUses,
-}: Extract<BegunAnswer, { type: 'whole' }>): CallResult {
-  return hasFailed
-    ? { outcome: 'failed', status, errorKind: 'upstream_error', usage, toolUses }
-    : { outcome: 'succeeded', status, usage, unreportedBytes, toolUses }
 }
 
 /** The upstream's stream is complete. */

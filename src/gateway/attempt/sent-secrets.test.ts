@@ -1,9 +1,9 @@
 /** An upstream's refusal is stripped of our secrets before anybody reads it. */
 import { describe, expect, test } from 'bun:test'
-import { type RefusedQuestion, scrub } from './refused-answer.ts'
+import { type SentSecrets, scrub } from './sent-secrets.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
-const sent = (secrets: readonly string[]) => ({ secrets }) as RefusedQuestion
+const sent = (secrets: readonly string[]) => ({ secrets }) as SentSecrets
 const scrubbed = (text: string, secrets: readonly string[]) =>
   new TextDecoder().decode(scrub(bytesOf(text), sent(secrets)))
 

@@ -28,7 +28,7 @@ import { WorkerGroup } from '../workers/worker-group.ts'
 import { startWorkerProcess } from '../workers/worker-process.ts'
 import { listenForMetrics } from './listen-for-metrics.ts'
 import { createReload } from './reload-configuration.ts'
-import { welcome } from './welcome.ts'
+import { folderToAdd, welcome } from './welcome.ts'
 
 export interface ServeWorkersOptions {
   readonly settings: Settings
@@ -103,7 +103,11 @@ export async function serveWorkers({
     const { dataFolder, workers } = settings
     log.info({ url, version: packageJson.version, dataFolder, store, workers }, 'ready')
     process.stdout.write(
-      welcome(url, { firstKey: firstKey === null ? undefined : new Secret(firstKey), withSandbox }),
+      welcome(url, {
+        firstKey: firstKey === null ? undefined : new Secret(firstKey),
+        withSandbox,
+        commandFolder: folderToAdd(),
+      }),
     )
   } catch (error) {
     await close(parts)

@@ -24,7 +24,7 @@ import { createLog, type Log } from '../telemetry/log.ts'
 import type { WorkerChannel } from '../workers/worker-channel.ts'
 import { listenForMetrics } from './listen-for-metrics.ts'
 import { createReload } from './reload-configuration.ts'
-import { welcome } from './welcome.ts'
+import { folderToAdd, welcome } from './welcome.ts'
 
 /** They come in the first seconds. */
 const COMPILERS_EVERY_MS = 10_000
@@ -101,7 +101,9 @@ export async function serve({
       'ready',
     )
     if (channel === undefined)
-      process.stdout.write(welcome(listener.url, { firstKey, withSandbox }))
+      process.stdout.write(
+        welcome(listener.url, { firstKey, withSandbox, commandFolder: folderToAdd() }),
+      )
     else channel.ready({ url: listener.url, firstKey: firstKey?.reveal() ?? null })
   } catch (error) {
     await listener?.stop()

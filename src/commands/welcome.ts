@@ -1,17 +1,24 @@
 /** The text that is printed when the gateway is ready. Must not look anything up itself. */
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Secret } from '../core/secret.ts'
+import { commandFolder } from '../core/shipped-files.ts'
 
-export function welcome(
-  url: string,
-  shown: { firstKey: Secret | undefined; withSandbox: boolean },
-): string {
+interface Shown {
+  readonly firstKey: Secret | undefined
+  readonly withSandbox: boolean
+  /** The folder of the `gatehouse` command, where a shell does not find the command by itself. */
+  readonly commandFolder: string | undefined
+}
+
+export function welcome(url: string, shown: Shown): string {
   const lines = [`Gatehouse ${packageJson.version} is listening on ${url}`]
   if (shown.firstKey !== undefined) {
     const key = shown.firstKey.reveal()
     lines.push('', 'Your first API key, shown only this once:', '', `  ${key}`)
     lines.push('', 'For the command line, in another terminal:', '')
     lines.push(`  export GATEHOUSE_URL=${url} GATEHOUSE_API_KEY=${key}`)
+    if (shown.commandFolder !== undefined)
+      lines.push(`  export PATH=${quoteForShell(shown.commandFolder)}:$PATH`)
   }
   if (shown.withSandbox) {
     const key = shown.firstKey?.reveal() ?? '$GATEHOUSE_API_KEY'
@@ -29,4 +36,14 @@ export function welcome(
   lines.push('', `The dashboard: ${url}/dashboard${start}`)
   lines.push(`The interface: ${url}/docs, machine-readable: ${url}/openapi.json`, '')
   return `${lines.join('\n')}\n`
+}
+
+/** The folder as a shell word; plain text stays as it is. */
+function quoteForShell(folder: string): string {
+  return /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`
+}
+
+/** @returns the folder of the `gatehouse` command, unless a shell with this `PATH` searches it */
+export function folderToAdd(path = process.env.PATH ?? ''): string | undefined {
+  return path.split(':').includes(commandFolder ?? '') ? undefined : commandFolder
 }

@@ -10,3 +10,6 @@ const HOUSE = Bun.isStandaloneExecutable ? '/$bunfs/root' : join(import.meta.dir
 export function shippedFile(path: string): string {
   return join(HOUSE, path)
 }
+
+/** The folder of the checkout's `gatehouse` command. Undefined in the program of `make binary`. */
+export const commandFolder = Bun.isStandaloneExecutable ? undefined : join(HOUSE, 'bin')

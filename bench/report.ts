@@ -82,6 +82,8 @@ export function toSummary({
     return `| ${[title, ...names.map(cell)].join(' | ')} |`
   })
   return [
+    headline(figures[rate] ?? {}),
+    '',
     `| ${date} | nginx | a bare Bun proxy | **Gatehouse** | LiteLLM | Portkey |`,
     '|---|---:|---:|---:|---:|---:|',
     ...rows,
@@ -93,6 +95,17 @@ export function toSummary({
           '',
         ]),
   ].join('\n')
+}
+
+/** The sentence above the table, from the table's first row. */
+function headline(row: Readonly<Record<string, number>>): string {
+  const toNginx = ratio(row, 'nginx')
+  const toLitellm = ratio(row, 'litellm')
+  const beside = [
+    ...(toNginx === undefined ? [] : [`${format(toNginx)} × nginx`]),
+    ...(toLitellm === undefined ? [] : [`${format(toLitellm)} × LiteLLM`]),
+  ]
+  return `**Fast.** ${[`${format(row.gatehouse)} small calls a second on one core`, ...beside].join(', ')}, with keys, limits and ledger on:`
 }
 
 /** Gatehouse's figure divided by a peer's, for each measure that has both. */

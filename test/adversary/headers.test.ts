@@ -151,6 +151,55 @@ describe('headers of an answer', () => {
       sent: [{}],
       settled: succeeded,
     })),
+    ...(['platform', 'account'] as const).map((owner) => ({
+      name: `of a refusal with the remaining limits of the ${owner} reach the account that they belong to`,
+      gateway: {
+        gates: { [GATE]: [CLAUDE] },
+        credentials: owner === 'account' ? { anthropic: owner } : {},
+      },
+      request: messages,
+      upstream: [
+        json(
+          429,
+          { type: 'error', error: { type: 'rate_limit_error', message: 'Used up.' } },
+          {
+            'retry-after': '7',
+            'anthropic-ratelimit-unified-status': 'rejected',
+            'anthropic-ratelimit-unified-5h-utilization': '1',
+            'anthropic-organization-id': 'org_1',
+            'set-cookie': 'a=b',
+          },
+        ),
+      ],
+      seen: {
+        status: 429,
+        headers: {
+          'retry-after': '7',
+          'anthropic-ratelimit-unified-status': owner === 'account' ? 'rejected' : null,
+          'anthropic-ratelimit-unified-5h-utilization': owner === 'account' ? '1' : null,
+          'anthropic-organization-id': null,
+          'set-cookie': null,
+          'content-type': 'application/json',
+        },
+      },
+      sent: [{}],
+      settled: { outcome: 'failed' as const, status: 429 },
+    })),
+    {
+      name: 'of a refusal stay with it when another target answers',
+      gateway: {
+        gates: { [GATE]: [CLAUDE, 'anthropic/claude-haiku-5'] },
+        credentials: { anthropic: 'account' as const },
+      },
+      request: messages,
+      upstream: [
+        json(429, {}, { 'anthropic-ratelimit-unified-status': 'rejected' }),
+        json(200, MESSAGES_JSON),
+      ],
+      seen: { status: 200, headers: { 'anthropic-ratelimit-unified-status': null } },
+      sent: [{}, {}],
+      settled: succeeded,
+    },
     {
       name: 'that the operator added pass',
       gateway: { addedHeaders: { request: [], answer: ['x-custom'] } },

@@ -71,7 +71,7 @@ export async function toRefusal(
     ...(target.isTranslated ? { type: callersTypeOf(callerStatus) } : {}),
     ...(isFull ? { code: CONTEXT_FULL } : {}),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
-    headers: pickHeaders(answer.headers, said),
+    headers: pickHeaders(answer.headers, said, target),
     // In another form than the caller's its words are passed on alone: customers' servers that
     // offer several dialects may have one form of error for all of them.
     ...(isInCallersForm(said, { target, dialect }) ? { upstreamBody: passed } : {}),
@@ -152,8 +152,12 @@ async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array
 function pickHeaders(
   headers: HeaderFields,
   { retryAfterS }: UpstreamErrorAnswer,
+  target: Target,
 ): Record<string, string> {
-  const picked: Record<string, string> = {}
+  // Such as what is left of the account's own limits there, which clients read on a 429 above all.
+  const picked: Record<string, string> = target.isTranslated
+    ? {}
+    : target.passed.answer.pick(headers)
   for (const name of RETRY_HEADERS) {
     const value = headers.get(name)
     if (value !== null) picked[name] = value

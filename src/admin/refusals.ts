@@ -3,7 +3,7 @@
  * resource.
  */
 import { describeProblems, type FieldNotes, type Problem } from '../contract/problems.ts'
-import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { GatewayError, retryHint, toGatewayError } from '../core/errors.ts'
 import { encodeError } from '../wire/envelope.ts'
 
 /**
@@ -61,6 +61,6 @@ export function toErrorResponse(thrown: unknown): Response {
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
   return new Response(text.replaceAll(KEY_LIKE, '$1…'), {
     status: error.status,
-    headers: { ...error.headers, 'content-type': 'application/json' },
+    headers: { ...retryHint(error), ...error.headers, 'content-type': 'application/json' },
   })
 }

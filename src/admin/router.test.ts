@@ -105,6 +105,17 @@ describe('every route', () => {
     },
   ])
 
+  test('tells clients not to repeat what the key or the session may not do', async () => {
+    const told = async (init: Parameters<typeof send>[0]) => {
+      const { status, headers } = await send(init)
+      return [status, headers.get('x-should-retry')]
+    }
+    expect(await told({ url: '/v1/gates', headers: anonymous })).toEqual([401, 'false'])
+    expect(await told({ url: '/v1/sessions' })).toEqual([403, 'false'])
+    expect(await told({ url: '/v1/nope' })).toEqual([404, null])
+    expect(await told({ url: '/v1/gates' })).toEqual([200, null])
+  })
+
   test('the table above names every route', async () => {
     const document = (await sendForJson({ url: '/openapi.json' })) as {
       paths: Record<string, Record<string, { tags: string[]; security?: object[] }>>

@@ -129,6 +129,25 @@ export class GatewayError extends Error {
   }
 }
 
+/** Codes of failures that persist until someone changes a setting, whatever their kind says. */
+const PERSISTENT_CODES: ReadonlySet<string> = new Set(['address_refused'])
+/** Statuses that some clients repeat (Claude Code: 401, 403) although the refusal persists. */
+const REPEATED_STATUSES: ReadonlySet<number> = new Set([401, 403, 429])
+
+/**
+ * Whether the same request is refused again although its client's own rule, which goes by the
+ * status, would repeat it. Clients heed `x-should-retry: false`.
+ */
+export function isRepeatedInVain({ kind, code, status }: GatewayError): boolean {
+  const isPersistent = !ERROR_POLICY[kind].retryable || PERSISTENT_CODES.has(code ?? '')
+  return isPersistent && (status >= 500 || REPEATED_STATUSES.has(status))
+}
+
+/** The header that stops clients from repeating such a request. */
+export function retryHint(error: GatewayError): Record<string, string> {
+  return isRepeatedInVain(error) ? { 'x-should-retry': 'false' } : {}
+}
+
 /** A 400 that names the field it is about. */
 export function invalidRequest(message: string, param?: string, code?: string): GatewayError {
   return new GatewayError('invalid_request', message, {

@@ -1,7 +1,7 @@
 /**
  * How every refusal and failure before the first byte leaves the gateway, in the caller's envelope.
  */
-import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { GatewayError, retryHint, toGatewayError } from '../core/errors.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import type { Envelope } from '../wire/dialect.ts'
 import { encodeError } from '../wire/envelope.ts'
@@ -44,11 +44,6 @@ export async function settleRefused(
   }
 }
 
-/** Told apart by SDKs that would otherwise retry by status alone. */
-function retryHint(error: GatewayError): Record<string, string> {
-  return error.kind === 'quota_exceeded' ? { 'x-should-retry': 'false' } : {}
-}
-
 export function refuse(
   error: GatewayError,
   envelope: Envelope,
@@ -57,8 +52,8 @@ export function refuse(
   return new Response(encodeError(envelope, error), {
     status: error.status,
     headers: {
-      ...headers,
       ...retryHint(error),
+      ...headers,
       ...error.headers,
       'content-type': 'application/json',
       'cache-control': 'no-store',

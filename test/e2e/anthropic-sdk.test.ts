@@ -63,6 +63,26 @@ async function failureOf(call: PromiseLike<unknown>): Promise<unknown> {
   throw new Error('the call succeeded')
 }
 
+test.each([
+  ['a key that is not known', `sk-svc-${'0'.repeat(64)}`, 401],
+  ['a credential that the provider refuses', undefined, 502],
+])('%s is asked for once', async (_case, key, status) => {
+  upstream.answer(jsonAnswer(401, { type: 'error', error: { message: 'No.' } }))
+  let requests = 0
+  const client = new Anthropic({
+    baseURL: gatehouse.url,
+    apiKey: key ?? gatehouse.key,
+    authToken: null,
+    fetch: (...request) => {
+      requests += 1
+      return fetch(...request)
+    },
+  })
+  const call = client.messages.create({ model: 'claude', max_tokens: 9, messages: [question] })
+  expect(await failureOf(call)).toMatchObject({ status })
+  expect(requests).toBe(1)
+})
+
 describe('relayed', () => {
   const MESSAGE = {
     id: 'msg_1',

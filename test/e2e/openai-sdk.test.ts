@@ -180,6 +180,25 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
     })
   })
 
+  test.each([
+    ['a key that is not known', 'plain', `sk-svc-${'0'.repeat(64)}`, 401],
+    ['a credential that the provider refuses', 'fault-401', undefined, 502],
+    ['a provider without a credential', 'code', undefined, 502],
+  ])('%s is asked for once', async (_case, gate, key, status) => {
+    let requests = 0
+    const client = new Sdk({
+      baseURL: `${gatehouse.url}/v1`,
+      apiKey: key ?? gatehouse.key,
+      fetch: (...request) => {
+        requests += 1
+        return fetch(...request)
+      },
+    })
+    const question = { model: gate, messages: [{ role: 'user' as const, content: 'Hi' }] }
+    expect(await caught(client.chat.completions.create(question))).toMatchObject({ status })
+    expect(requests).toBe(1)
+  })
+
   test('429 is a RateLimitError, a failed upstream an InternalServerError', async () => {
     const client = connect(gatehouse.key)
     const limited = await caught(client.responses.create({ model: 'fault-429', input: 'hi' }))

@@ -84,6 +84,7 @@ export function headersOf({ path, status, isCall, isVersioned }: AnswerPlace): r
   const names = ['x-request-id']
   if (path.startsWith('/v1/messages')) names.push('request-id')
   if (status === '401') names.push('www-authenticate')
+  if (status === '401' || status === '403') names.push('x-should-retry')
   if (['429', '503', '4XX', '502'].includes(status)) names.push(...RETRY)
   if (isVersioned && status.startsWith('2')) names.push('etag')
   if (!isCall) return names

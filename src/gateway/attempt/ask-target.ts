@@ -38,7 +38,7 @@ import {
 } from './begin-answer.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import { isOurEnd, outOfHandles, toFailure } from './failures.ts'
-import { askedDelayMs, isTargetsFault } from './retry.ts'
+import { askedDelayMs, isTargetsFault, mayPass } from './retry.ts'
 import { signRequest } from './sign-request.ts'
 
 export interface AskPorts {
@@ -70,6 +70,8 @@ export interface Attempting {
    * them.
    */
   caller: CallerRequest | undefined
+  /** Whether a target failed in a way that may pass: the same request may succeed later. */
+  mayPass: boolean
 }
 
 export interface Attempted {
@@ -126,6 +128,7 @@ export async function askTarget(
     }
     if (target.isGuarded && isUnreachable(thrown)) ports.addresses.avoid(target.url)
     const failure = toFailure(thrown, target.name)
+    if (mayPass(failure)) input.mayPass = true
     if (isTargetsFault(failure))
       breakers.noteFailed(target.healthKey, askedDelayMs(failure), failure)
     else breakers.noteAbandoned(target.healthKey)

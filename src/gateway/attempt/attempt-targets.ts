@@ -3,7 +3,7 @@
  * yet, so a failure here is still a real HTTP status; once this returns, the call is committed to
  * the target that answered.
  */
-import { GatewayError } from '../../core/errors.ts'
+import { GatewayError, isRepeatedInVain } from '../../core/errors.ts'
 import type { Deadline, Deadlines, DueCause } from '../../upstream/deadlines.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import type { AdmittedCall } from '../call.ts'
@@ -29,7 +29,7 @@ export async function attemptTargets(
 ): Promise<Attempted> {
   const { gate, targets } = plan
   const endsAt = ports.clock.elapsed() + (gate.timeoutMs ?? ports.timeouts.totalMs)
-  const input: Attempting = { call, plan, endsAt, next: 0, caller: undefined }
+  const input: Attempting = { call, plan, endsAt, next: 0, caller: undefined, mayPass: false }
   let failure: GatewayError | undefined
   for (let target = targets[0]; target !== undefined; target = targets[input.next]) {
     // One that cannot be asked any more has no part in the call: it is not blamed for the time that
@@ -65,7 +65,10 @@ export async function attemptTargets(
       }
     }
   }
-  throw failure ?? new GatewayError('internal_error', 'The gate has no target.')
+  if (failure === undefined) throw new GatewayError('internal_error', 'The gate has no target.')
+  // The last target's refusal persists, and an earlier target may answer the next time.
+  if (input.mayPass && isRepeatedInVain(failure)) call.headers['x-should-retry'] = 'true'
+  throw failure
 }
 
 function ask(ports: AskPorts, input: Attempting, target: Target): Promise<Attempted> {

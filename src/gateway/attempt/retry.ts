@@ -46,6 +46,11 @@ export function isWorthRetrying(failure: GatewayError): boolean {
   return failure.kind === 'upstream_error' && PASSING_STATUSES.has(failure.status)
 }
 
+/** Whether the same target may do better a little later. */
+export function mayPass(failure: GatewayError): boolean {
+  return isWorthRetrying(failure) || isOutOfHandles(failure)
+}
+
 /**
  * An owned model's address does not change in the moment of a retry; another target has another.
  */

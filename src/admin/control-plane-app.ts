@@ -45,7 +45,7 @@ export const OPENAPI_PATH = '/openapi.json'
 export interface ControlPlaneDependencies {
   readonly gates: Pick<
     GateRegistry,
-    'find' | 'list' | 'create' | 'update' | 'delete' | 'whileUnchanged'
+    'find' | 'get' | 'list' | 'create' | 'update' | 'delete' | 'whileUnchanged'
   >
   readonly ownedModels: Pick<
     OwnedModelRegistry,

@@ -71,7 +71,7 @@ function nothingKnown(data: readonly Conformance[], flags: ConformanceFlags): Cl
     )
   return new CliError(
     'notFound',
-    `There is no provider ${provider ?? ''} there: see gatehouse providers list.`,
+    `There is no provider '${provider ?? ''}'. List the providers with: gatehouse providers list.`,
   )
 }
 

@@ -3,16 +3,16 @@
  */
 import type { Environment } from '../config/environment.ts'
 import { SETTINGS, unknownVariables } from '../config/setting-table.ts'
+import { nearestName } from '../core/nearest-name.ts'
 import { type Finding, findingsOf } from './finding.ts'
 
 const ofVariables = findingsOf('variables')
 const ofRuntime = findingsOf('runtime')
 const FEW_FILES = 4_096
-const MOST_TYPOS = 3
 
 export function checkVariables(environment: Environment): Finding[] {
   const findings = unknownVariables(environment).map((name): Finding => {
-    const meant = nearest(name, Object.keys(SETTINGS))
+    const meant = nearestName(name, Object.keys(SETTINGS))
     return ofVariables.warn(
       `${name} is no setting, and nothing reads it`,
       meant === undefined
@@ -55,25 +55,4 @@ export function checkRuntime(runtime: {
       ),
     )
   return findings
-}
-
-function nearest(name: string, known: readonly string[]): string | undefined {
-  const [best] = known
-    .map((candidate) => ({ candidate, typos: distance(name, candidate) }))
-    .toSorted((a, b) => a.typos - b.typos)
-  return best !== undefined && best.typos <= MOST_TYPOS ? best.candidate : undefined
-}
-
-/** Levenshtein's. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1]
-    for (const [j, other] of [...b].entries()) {
-      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
 }

@@ -98,7 +98,7 @@ export class BudgetRegistry extends Registry<Budget> {
         ...withChanges(previous, changes),
         updatedAt,
       }))
-      if (saved === undefined) throw this.notFound()
+      if (saved === undefined) throw this.notFound(accountId, id)
       this.adopt(saved.changed)
       this.#usage.alertBudget(id, this.#clock.now())
       return saved.changed

@@ -6,7 +6,9 @@ import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate, GateDefaults, Overrides, Strategy } from '../core/gate.ts'
 import { type AccountId, createGateId, type GateId } from '../core/ids.ts'
+import { didYouMean } from '../core/nearest-name.ts'
 import type { GateStore } from '../gateway/ports.ts'
+import { toSentGateId } from '../gateway/settle/sent-gate-id.ts'
 import type { GateTableStore } from '../store/resources/gates.ts'
 import { type ChangesOf, Registry, withChanges } from './snapshot.ts'
 
@@ -98,7 +100,7 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
         ...withChanges(previous, changes),
         updatedAt,
       }))
-      if (saved === undefined) throw gateNotFound()
+      if (saved === undefined) throw this.notFound(accountId, id)
       this.adopt(saved.changed)
       return saved.changed
     })
@@ -109,12 +111,17 @@ export class GateRegistry extends Registry<Gate> implements GateStore {
     return this.inTurn(work)
   }
 
-  protected override notFound(): GatewayError {
-    return gateNotFound()
+  protected override notFound(accountId: AccountId, id: string): GatewayError {
+    const sent = toSentGateId(id)
+    const named = sent === id ? `'${id}' in this account` : 'with this id'
+    const hint = didYouMean(id, namesOf(this.heldBy(accountId)))
+    return new GatewayError(
+      'gate_not_found',
+      `There is no gate ${named}.${hint} List the gates with GET /v1/gates.`,
+    )
   }
 }
 
-/** The id is not repeated: what was asked for may be anything, a key pasted by mistake included. */
-export function gateNotFound(): GatewayError {
-  return new GatewayError('gate_not_found', 'There is no gate with this id.')
+function* namesOf(gates: Iterable<Gate>): Iterable<string> {
+  for (const { id } of gates) yield id
 }

@@ -59,7 +59,7 @@ export class PlainRegistry<Thing extends PlainThing> extends Registry<Thing> {
       const saved = await this.#store.change({ accountId, id }, (previous) =>
         withChanges(previous, changes as ChangesOf<Thing>),
       )
-      if (saved === undefined) throw this.notFound()
+      if (saved === undefined) throw this.notFound(accountId, id)
       this.adopt(saved.changed)
       return saved.changed
     })

@@ -117,7 +117,8 @@ export abstract class Registry<
     this.#word = word
   }
 
-  protected notFound(): GatewayError {
+  /** @param _id the unknown id, and `_accountId` whose it would be */
+  protected notFound(_accountId: AccountId, _id: string): GatewayError {
     return new GatewayError('not_found', `There is no ${this.#word} with this id.`)
   }
 
@@ -133,7 +134,7 @@ export abstract class Registry<
   /** @throws GatewayError as `notFound` makes it */
   get(accountId: AccountId, id: string): Stored {
     const stored = this.find(accountId, id)
-    if (stored === undefined) throw this.notFound()
+    if (stored === undefined) throw this.notFound(accountId, id)
     return stored
   }
 

@@ -96,7 +96,7 @@ export class WebhookRegistry extends Registry<Webhook> {
         sealedSecret,
         updatedAt,
       }))
-      if (saved === undefined) throw this.notFound()
+      if (saved === undefined) throw this.notFound(accountId, id)
       const { previous, changed } = saved
       const webhook = { ...changed, sealedSecret: sealedSecret ?? previous.sealedSecret }
       this.adopt(webhook)

@@ -805,7 +805,7 @@ test('at 1024 px the menu makes room, and no table hides a column or a button', 
 
 test.each([
   ['no page', '/nothing-here', 'There is no page here'],
-  ['no gate', '/gates/nobodys', 'There is no gate with this id.'],
+  ['no gate', '/gates/nobodys', "There is no gate 'nobodys' in this account."],
   ['no model', '/owned-models/nobodys', 'no owned model'],
   ['no call', `/logs/req_${'0'.repeat(32)}`, 'No such call in the log'],
   ['no call that passes the filters', '/logs?status=418', 'No call passes these filters'],

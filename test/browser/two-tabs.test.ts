@@ -138,7 +138,7 @@ describe('a gate that another tab has saved meanwhile', () => {
     await here.getByLabel('Display name').fill('Mine')
     await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/gone')
     await here.getByRole('button', { name: 'Save' }).click()
-    await here.getByRole('alert').getByText('There is no gate with this id.').waitFor()
+    await here.getByRole('alert').getByText("There is no gate 'gone' in this account.").waitFor()
     expect(await here.getByLabel('Display name').inputValue()).toBe('Mine')
     await here.getByRole('button', { name: 'Discard' }).click()
   })

@@ -152,9 +152,12 @@ describe('refused without an attempt', () => {
       },
     },
     {
-      name: 'a gate of another case: names are exact',
+      name: 'a gate of another case: names are exact, and the nearest one is suggested',
       request: { body: chatBody({ model: GATE.toUpperCase() }) },
-      ...refused(404, { code: 'model_not_found' }),
+      ...refused(404, {
+        code: 'model_not_found',
+        message: `There is no gate '${GATE.toUpperCase()}' in this account. Did you mean '${GATE}'? List the gates with GET /v1/models.`,
+      }),
       settled: { ...unasked, status: 404 },
     },
     {

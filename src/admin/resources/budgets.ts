@@ -9,6 +9,7 @@ import {
   toPublicBudget,
 } from '../../core/budget.ts'
 import type { AccountId } from '../../core/ids.ts'
+import { didYouMean } from '../../core/nearest-name.ts'
 import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
@@ -60,8 +61,11 @@ function toScope(
 ): BudgetScope {
   if (given.gateId !== undefined) {
     const gate = gates.find(accountId, given.gateId)
-    if (gate === undefined)
-      throw refuse([{ field: 'gateId', message: 'names no gate of this account' }])
+    if (gate === undefined) {
+      const ids = gates.list(accountId).map(({ id }) => id)
+      const message = `names no gate of this account.${didYouMean(given.gateId, ids)} List the gates with GET /v1/gates`
+      throw refuse([{ field: 'gateId', message }])
+    }
     return { type: 'gate', gateId: gate.id }
   }
   const key = keys.list(accountId).find((candidate) => candidate.id === given.keyId)

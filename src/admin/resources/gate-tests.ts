@@ -4,7 +4,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { gateTestBody, testGateBody } from '../../contract/gate-tests.ts'
 import { noQuery } from '../../contract/lists.ts'
-import { gateNotFound } from '../../snapshots/gate-registry.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -40,8 +39,7 @@ export function bindGateTests(
 ): void {
   app.openapi(testRoute, async (c) => {
     const caller = callerOf(c.env)
-    const gate = gates.find(caller.accountId, c.req.valid('param').id)
-    if (gate === undefined) throw gateNotFound()
+    const gate = gates.get(caller.accountId, c.req.valid('param').id)
     return c.json({ gateId: gate.id, results: [...(await testGate(caller, gate))] }, 200)
   })
 }

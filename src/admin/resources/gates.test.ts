@@ -126,7 +126,7 @@ describe('creating a gate', () => {
       create,
       { targets: [{ model: 'opnai/gpt-5' }] },
       400,
-      'targets[0].model: names a provider that is not known; known are mistral, openai, owned',
+      "names the provider 'opnai', which is not known. Did you mean 'openai'? Known are mistral, openai, owned",
     ],
     [
       'a provider named like a built-in property',
@@ -438,9 +438,16 @@ describe('changing, showing and deleting a gate', () => {
     ['__proto__ shown', 'GET /v1/gates/__proto__', undefined, 404],
     ['constructor shown', 'GET /v1/gates/constructor', undefined, 404],
     ['a broken escape shown', 'GET /v1/gates/%E0%A4%A', undefined, 404],
+    [
+      'a misspelt id shown',
+      'GET /v1/gates/dmeo',
+      undefined,
+      404,
+      "There is no gate 'dmeo' in this account. Did you mean 'demo'? List the gates with GET /v1/gates.",
+    ],
     ['an encoded slash shown', 'GET /v1/gates/a%2Fb', undefined, 404, 'gate_not_found'],
     ['a NUL shown', 'GET /v1/gates/%00', undefined, 404],
-    ['a key shown', `GET /v1/gates/${testKey}`, undefined, 404],
+    ['a key shown', `GET /v1/gates/${testKey}`, undefined, 404, 'There is no gate with this id.'],
     ['deleted', 'DELETE /v1/gates/demo', undefined, 204],
     {
       name: 'deleted by a stranger',

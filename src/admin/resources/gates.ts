@@ -4,12 +4,13 @@ import type { defaultsBody } from '../../contract/gate-defaults.ts'
 import { gateResource } from '../../contract/gates.ts'
 import { type GateDefaults, toPublicGate } from '../../core/gate.ts'
 import type { GateId } from '../../core/ids.ts'
+import { didYouMean } from '../../core/nearest-name.ts'
 import { OWNED_PREFIX } from '../../core/owned-model.ts'
-import { gateNotFound } from '../../snapshots/gate-registry.ts'
 import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
 import { assertKnownOwnedModels } from './owned-models.ts'
+import { NAME_LIKE } from './provider-keys.ts'
 
 export function bindGates(
   app: ControlPlaneApp,
@@ -20,11 +21,7 @@ export function bindGates(
   bindResource(app, gateResource, {
     word: 'gate',
     list: (accountId) => gates.list(accountId),
-    show(accountId, id) {
-      const gate = gates.find(accountId, id)
-      if (gate === undefined) throw gateNotFound()
-      return gate
-    },
+    show: (accountId, id) => gates.get(accountId, id),
     async create(accountId, { id, defaults, ...settings }) {
       assertKnownProviders(settings.targets, providerIds)
       const created = { ...settings, id: id as GateId | undefined, defaults: toDefaults(defaults) }
@@ -55,10 +52,14 @@ function assertKnownProviders(
   targets: readonly { readonly model: string }[],
   providerIds: readonly string[],
 ): void {
-  const message = `names a provider that is not known; known are ${providerIds.join(', ')}`
   const problems = targets.flatMap((target, index) => {
     const providerId = target.model.slice(0, target.model.indexOf('/'))
-    return providerIds.includes(providerId) ? [] : [{ field: `targets[${index}].model`, message }]
+    if (providerIds.includes(providerId)) return []
+    const named = NAME_LIKE.test(providerId)
+      ? `the provider '${providerId}', which`
+      : 'a provider that'
+    const message = `names ${named} is not known.${didYouMean(providerId, providerIds)} Known are ${providerIds.join(', ')}`
+    return [{ field: `targets[${index}].model`, message }]
   })
   if (problems.length > 0) throw refuse(problems)
 }

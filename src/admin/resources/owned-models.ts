@@ -13,6 +13,7 @@ import {
 import { GatewayError } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
+import { didYouMean } from '../../core/nearest-name.ts'
 import {
   isSameQuestion,
   OWNED_PREFIX,
@@ -157,14 +158,16 @@ export function assertKnownOwnedModels(
   accountId: Gate['accountId'],
   targets: Gate['targets'],
 ): void {
-  const message =
-    'names an owned model that does not exist in this account; ' +
-    'register it with POST /v1/owned-models'
   const problems = targets.flatMap(({ model }, index) => {
     const [prefix, ...rest] = model.split('/')
-    const isKnown =
-      prefix !== OWNED_PREFIX || ownedModels.show(accountId, rest.join('/')) !== undefined
-    return isKnown ? [] : [{ field: `targets[${index}].model`, message }]
+    const slug = rest.join('/')
+    const isKnown = prefix !== OWNED_PREFIX || ownedModels.show(accountId, slug) !== undefined
+    if (isKnown) return []
+    const slugs = ownedModels.list(accountId).map((known) => known.slug)
+    const message =
+      `names an owned model that does not exist in this account.${didYouMean(slug, slugs)} ` +
+      'Register it with POST /v1/owned-models; GET /v1/owned-models lists them'
+    return [{ field: `targets[${index}].model`, message }]
   })
   if (problems.length > 0) throw refuse(problems)
 }

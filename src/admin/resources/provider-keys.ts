@@ -9,6 +9,7 @@ import {
   setProviderKeyNotes,
 } from '../../contract/provider-keys.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { didYouMean } from '../../core/nearest-name.ts'
 import { normaliseProviderKey, toPublicProviderKey } from '../../core/provider-key.ts'
 import { Secret } from '../../core/secret.ts'
 import {
@@ -93,7 +94,7 @@ const KEY_PROBLEM =
   'breaks or control characters; or one JSON object'
 
 /** Text that may be a provider's name and is hardly a credential that ended up in the path. */
-const NAME_LIKE = /^[a-z][a-z-]{0,23}$/
+export const NAME_LIKE = /^[a-z][a-z-]{0,23}$/
 
 /** @throws GatewayError `not_found`, naming the provider where it looks like the name of one */
 function assertKnown(providerId: string, known: ReadonlySet<string>): string {
@@ -101,7 +102,7 @@ function assertKnown(providerId: string, known: ReadonlySet<string>): string {
   const named = NAME_LIKE.test(providerId) ? ` '${providerId}'` : ' with this name'
   throw new GatewayError(
     'not_found',
-    `provider: there is no provider${named}; known are ${[...known].join(', ')}`,
+    `provider: there is no provider${named}.${didYouMean(providerId, known)} Known are ${[...known].join(', ')}`,
     { param: 'provider' },
   )
 }

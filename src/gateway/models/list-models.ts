@@ -7,6 +7,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import { createCallId } from '../../core/ids.ts'
+import { didYouMean } from '../../core/nearest-name.ts'
 import type { HttpRequest } from '../../http/messages.ts'
 import { fillsInTheMiddle } from '../../wire/fill-in-the-middle/fim-codecs.ts'
 import { type AuthenticatePorts, authenticate, whenFresh } from '../authenticate.ts'
@@ -53,11 +54,18 @@ export async function retrieveModel(
 ): Promise<Response> {
   await whenFresh(ports)
   const caller = authenticate(ports, request.headers, KEY_HEADER)
-  const gate = ports.gates.find(caller.accountId, lastSegment(request.url))
+  const id = lastSegment(request.url)
+  const gate = ports.gates.find(caller.accountId, id)
   if (gate === undefined) {
-    throw new GatewayError('gate_not_found', 'There is no gate of this id in this account.', {
-      param: 'model',
-    })
+    const hint = didYouMean(
+      id,
+      ports.gates.list(caller.accountId).map((known) => known.id),
+    )
+    throw new GatewayError(
+      'gate_not_found',
+      `There is no gate with this id in this account.${hint} List the gates with GET /v1/models.`,
+      { param: 'model' },
+    )
   }
   return answer(toModel(ports, gate, shape), shape)
 }

@@ -1,6 +1,7 @@
 /** The refusals for a gate of which no target can be asked. Decides nothing. */
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
+import { didYouMean } from '../../core/nearest-name.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
 import { catalog } from '../../providers/catalog.ts'
 import { addressVariablesOf, keyVariableOf, type Provider } from '../../providers/define.ts'
@@ -53,10 +54,13 @@ export function describeUnreachable(target: string): string {
     : noAddress([provider.id]).message
 }
 
-export function gateNotFound(request: AcceptedRequest): GatewayError {
+/** @param gates of the account */
+export function gateNotFound(request: AcceptedRequest, gates: readonly Gate[]): GatewayError {
+  const { gateId } = request
+  const ids = gates.map(({ id }) => id)
   return new GatewayError(
     'gate_not_found',
-    `There is no gate '${shorten(request.gateId)}' in this account. List the gates with GET /v1/models.`,
+    `There is no gate '${shorten(gateId)}' in this account.${didYouMean(gateId, ids)} List the gates with GET /v1/models.`,
     { param: gateMember(request) },
   )
 }

@@ -69,7 +69,7 @@ export function planTargets(
   dialect: Dialect,
 ): Plan {
   const gate = ports.gates.find(caller.accountId, accepted.gateId)
-  if (gate === undefined) throw gateNotFound(accepted)
+  if (gate === undefined) throw gateNotFound(accepted, ports.gates.list(caller.accountId))
   const request = decides(gate, accepted) ? decideRequest(gate, accepted, dialect) : accepted
   const call = { gate, caller, dialect, request }
   const chosen = findChosen(gate, request)

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
-import { withClient } from './client.ts'
+import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { type GateFlags, setsSomeDefaults, toGateBody, withGateOptions } from './gate-options.ts'
 import {
@@ -100,10 +100,25 @@ export function bindGates(program: Command, context: CliContext): void {
   addDelete(gates, context, {
     ask: 'DELETE /v1/gates/{id}',
     one: 'gate',
-    about: 'delete a gate; calls through it are refused at once',
+    about: 'delete a gate; calls through it are refused at once, its budgets stay',
     examples: ['gatehouse gates delete assistant --yes'],
+    findRest: findBudgetsOf,
   })
 }
+
+/** The budgets that outlive a deleted gate, and limit a new gate with its id. */
+async function findBudgetsOf(client: Client, gateId: string): Promise<readonly string[]> {
+  const { rows } = await client.listAll('GET /v1/budgets', MOST_BUDGETS)
+  return rows
+    .filter((budget) => budget.gateId === gateId)
+    .map(
+      ({ id }) =>
+        `Its budget ${id} stays, and limits a new gate with this id. ` +
+        `Delete it with: gatehouse budgets delete ${id}`,
+    )
+}
+
+const MOST_BUDGETS = 10_000
 
 export function targetsOf({ targets }: Pick<Gate, 'targets'>): string[] {
   return targets.map(({ model }) => model)

@@ -1,10 +1,10 @@
 /** The verbs that are alike for most resources: list, show and delete. Knows no resource. */
 import type { Command } from 'commander'
 import type { AnswerOf, ListName, OperationName, RemovalName, RowOf } from '../contract/api-call.ts'
-import { withClient } from './client.ts'
+import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion } from './input.ts'
-import { type Columns, printJson, printLine } from './output.ts'
+import { type Columns, printJson, printLine, printNote } from './output.ts'
 import { asJson, example, parseLimit, printListing } from './program-parts.ts'
 
 interface Verb {
@@ -55,7 +55,12 @@ export function addShow<Name extends OperationName & `GET ${string}`>(
 export function addDelete(
   resource: Command,
   context: CliContext,
-  verb: Verb & { readonly ask: RemovalName; readonly one: string },
+  verb: Verb & {
+    readonly ask: RemovalName
+    readonly one: string
+    /** Reads what the deletion leaves behind, as sentences for a person. */
+    readonly findRest?: (client: Client, id: string) => Promise<readonly string[]>
+  },
 ): void {
   const parameter = parameterOf(verb.ask)
   resource
@@ -66,11 +71,13 @@ export function addDelete(
     .addHelpText('after', example(...verb.examples))
     .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
       await confirmDeletion(`the ${verb.one} ${id}`, flags.yes === true)
-      await withClient(context, (client) =>
-        client.removeNamed(verb.ask, { path: { [parameter]: id } }),
-      )
-      if (asJson(command)) return printJson({ [parameter]: id, deleted: true })
-      printLine(`Deleted ${id}.`)
+      const rest = await withClient(context, async (client) => {
+        await client.removeNamed(verb.ask, { path: { [parameter]: id } })
+        return (await verb.findRest?.(client, id)) ?? []
+      })
+      if (asJson(command)) printJson({ [parameter]: id, deleted: true })
+      else printLine(`Deleted ${id}.`)
+      for (const note of rest) printNote(note)
     })
 }
 

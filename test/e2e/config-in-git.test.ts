@@ -548,6 +548,30 @@ test('a budget names an existing gate, and two alike stay two', async () => {
   })
 })
 
+test('a budget that outlives its gate is pulled with a note, and the file stays usable', async () => {
+  await write(WITH_BUDGETS)
+  await run('config push')
+  const deletion = await run('gates delete house --yes')
+  expect(deletion.stdout).toBe('Deleted house.\n')
+  expect(deletion.stderr).toMatch(/budget bud_\w+ stays, .*gatehouse budgets delete bud_/)
+  expect(await run('config pull')).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringMatching(/budget bud_\w+ limits the gate 'house', which was deleted/),
+  })
+  expect(await run('config diff')).toMatchObject({ exitCode: 0 })
+  expect(await run('config push')).toMatchObject({ stdout: 'Nothing to change.\n' })
+})
+
+test('a budget is refused if the same push deletes its gate', async () => {
+  await write(WITH_BUDGETS)
+  await run('config push')
+  await write(WITH_BUDGETS.replace('id: house', 'id: other'))
+  expect(await run('config push --prune --yes')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('gateId names no gate'),
+  })
+})
+
 const OWNED = `version: 1
 ownedModels:
   - slug: house-llama

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { YamlFault } from '../../config/yaml-document.ts'
+import { didYouMean } from '../../core/nearest-name.ts'
 import type { JsonObject } from '../client.ts'
 import { KINDS, type Kind, targetsOf, toCompact } from './kinds.ts'
 import { type ConfigurationFile, type FileEntry, toFault } from './read-file.ts'
@@ -165,7 +166,8 @@ function refuseImmutable({ kind, body }: Change, { place, lineOf }: FileEntry): 
 
 /**
  * Targets of providers and owned models, and gates of budgets, that will not be there when they are
- * needed.
+ * needed. No fault is what the server has already in the same form: a deleted gate leaves its
+ * budgets behind, and a provider may have left the operator's settings.
  */
 function refuseUnknownNames(file: ConfigurationFile, server: ServerState): YamlFault[] {
   const namesOf = (section: Kind['section']) => {
@@ -179,19 +181,36 @@ function refuseUnknownNames(file: ConfigurationFile, server: ServerState): YamlF
   const providers = new Set(server.providerIds)
   const models = namesOf('ownedModels')
   const gates = namesOf('gates')
-  return [...file.entries].flatMap(([{ section }, entries]) =>
+  const existingGates = new Set(
+    [...server.entries].flatMap(([kind, entries]) =>
+      kind.section === 'gates' ? entries.map(({ entry }) => kind.identityOf(entry)) : [],
+    ),
+  )
+  return [...file.entries].flatMap(([kind, entries]) =>
     entries.flatMap(({ entry, place, lineOf }): YamlFault[] => {
-      if (section === 'budgets' && !gates.has(String(entry.gateId)))
-        return [{ line: lineOf('gateId'), message: `${place}.gateId names no gate` }]
+      const { section } = kind
+      const existing = server.entries.get(kind) ?? []
+      const isUnchanged = existing.some((have) => isDeepStrictEqual(have.entry, entry))
+      if (section === 'budgets' && !gates.has(String(entry.gateId))) {
+        if (isUnchanged && !existingGates.has(String(entry.gateId))) return []
+        return [
+          {
+            line: lineOf('gateId'),
+            message: `${place}.gateId names no gate.${didYouMean(String(entry.gateId), gates)}`,
+          },
+        ]
+      }
       if (section !== 'gates') return []
       return targetsOf(entry).flatMap(({ model }, index): YamlFault[] => {
         const target = String(model)
         const [provider = ''] = target.split('/')
         const isKnown =
           provider === OWNED ? models.has(target.slice(OWNED.length + 1)) : providers.has(provider)
-        if (isKnown) return []
+        if (isKnown || (isUnchanged && provider !== OWNED)) return []
         const what =
-          provider === OWNED ? 'no owned model of this account' : 'no provider of this server'
+          provider === OWNED
+            ? `no owned model of this account.${didYouMean(target.slice(OWNED.length + 1), models)}`
+            : `no provider of this server.${didYouMean(provider, providers)} List: gatehouse providers list`
         return [
           {
             line: lineOf('targets', index, 'model'),

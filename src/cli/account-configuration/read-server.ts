@@ -50,9 +50,24 @@ export async function readServer(client: Client): Promise<ServerState> {
           'not read and not changed.',
       )
   }
+  notes.push(...notesOnDeletedGates(entries))
   const { data } = await client.call('GET /v1/providers', 'data')
   const providerIds = data.map(({ id }) => id)
   return { entries, providerIds, notes }
+}
+
+function notesOnDeletedGates(entries: ServerState['entries']): readonly string[] {
+  const [gates, budgets] = (['gates', 'budgets'] as const).map((section) => {
+    const kind = KINDS.find((candidate) => candidate.section === section)
+    return (kind === undefined ? undefined : entries.get(kind)) ?? []
+  })
+  const ids = new Set(gates?.map(({ entry }) => entry.id))
+  const left = budgets?.filter(({ entry }) => !ids.has(entry.gateId)) ?? []
+  return left.map(
+    ({ entry, handle }) =>
+      `The budget ${handle} limits the gate '${String(entry.gateId)}', which was deleted. ` +
+      `Delete it with: gatehouse budgets delete ${handle}`,
+  )
 }
 
 function isKnown(kind: Kind, member: string): boolean {

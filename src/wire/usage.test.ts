@@ -57,10 +57,24 @@ test.each<[Dialect, object, object]>([
   [
     'cohere-chat',
     {
-      billed_units: { input_tokens: 1, output_tokens: 1 },
-      tokens: { input_tokens: 11, output_tokens: 7 },
-      cached_tokens: 3,
+      billed_units: { input_tokens: 12, output_tokens: 7 },
+      tokens: { input_tokens: 507, output_tokens: 10 },
+      cached_tokens: 448,
     },
+    { inputTokens: 12, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 },
+  ],
+  [
+    'cohere-chat',
+    {
+      billed_units: { input_tokens: 119, output_tokens: 44 },
+      tokens: { input_tokens: 1549, output_tokens: 95 },
+      cached_tokens: 1504,
+    },
+    { inputTokens: 119, outputTokens: 44, cachedInputTokens: 74, reasoningTokens: 0 },
+  ],
+  [
+    'cohere-chat',
+    { tokens: { input_tokens: 11, output_tokens: 7 }, cached_tokens: 3 },
     { inputTokens: 11, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 0 },
   ],
   [
@@ -88,6 +102,48 @@ test.each<[Dialect, object, object]>([
 ])('%s: %j', (dialect, reported, usage) => {
   expect(readUsage(dialect, reported)).toEqual(usage as ReturnType<typeof readUsage>)
 })
+
+test('tokens read from a cache that stand beside the details are cached ones', () => {
+  const reported = { prompt_tokens: 11, completion_tokens: 7, prompt_cache_hit_tokens: 8 }
+  expect(readUsage('openai-chat', reported)?.cachedInputTokens).toBe(8)
+  const both = { ...reported, prompt_tokens_details: { cached_tokens: 8 } }
+  expect(readUsage('openai-chat', both)?.cachedInputTokens).toBe(8)
+})
+
+test.each<[Dialect, object, number]>([
+  ['anthropic-messages', messagesWrites(undefined), 70],
+  ['anthropic-messages', messagesWrites(null), 70],
+  ['anthropic-messages', messagesWrites(70), 70],
+  ['bedrock-converse', bedrockWrites(undefined), 70],
+  ['bedrock-converse', bedrockWrites(70), 70],
+  ['openai-responses', responsesWrites(undefined), 100],
+  ['openai-responses', responsesWrites(70), 100],
+])('%s: cache writes given only by their length of life count: %j', (dialect, reported, input) => {
+  expect(readUsage(dialect, reported)).toMatchObject({
+    inputTokens: dialect === 'openai-responses' ? input : 30 + input,
+    cacheWriteTokens: 70,
+    cacheWriteHourTokens: 50,
+  })
+})
+
+function messagesWrites(cache_creation_input_tokens: number | null | undefined) {
+  const cache_creation = { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 50 }
+  return { input_tokens: 30, output_tokens: 7, cache_creation_input_tokens, cache_creation }
+}
+
+function bedrockWrites(cacheWriteInputTokens: number | undefined) {
+  const cacheDetails = [
+    { ttl: '5m', inputTokens: 20 },
+    { ttl: '1h', inputTokens: 50 },
+  ]
+  return { inputTokens: 30, outputTokens: 7, cacheWriteInputTokens, cacheDetails }
+}
+
+function responsesWrites(cache_write_tokens: number | undefined) {
+  const cache_write_tokens_details = { ttl_30m_tokens: 20, ttl_12h_tokens: 50 }
+  const input_tokens_details = { cached_tokens: 0, cache_write_tokens, cache_write_tokens_details }
+  return { input_tokens: 100, output_tokens: 7, input_tokens_details }
+}
 
 const NOTHING = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
 

@@ -16,12 +16,13 @@ export const USAGE_READERS = {
     outputTokens: count(reported.output_tokens),
     cachedInputTokens: part(detail(reported.input_tokens_details, 'cached_tokens')),
     reasoningTokens: part(detail(reported.output_tokens_details, 'reasoning_tokens')),
-    ...cacheWrites(detail(reported.input_tokens_details, 'cache_write_tokens')),
+    ...cacheWrites(openaiWrites(reported.input_tokens_details)),
     ...hourWrites(halfDayDetails(reported.input_tokens_details)),
   }),
   /**
    * Chat and the dialects shaped like it: the same inclusion under other names (wire.md §3.1). Some
-   * report the cached ones beside the details (https://platform.moonshot.ai/docs/api/chat).
+   * report the cached ones beside the details (https://platform.moonshot.ai/docs/api/chat,
+   * https://api-docs.deepseek.com/guides/kv_cache).
    */
   'openai-chat': (reported) => {
     const reasoningTokens = part(detail(reported.completion_tokens_details, 'reasoning_tokens'))
@@ -30,9 +31,10 @@ export const USAGE_READERS = {
       outputTokens: count(reported.completion_tokens) + besideOutput(reported, reasoningTokens),
       cachedInputTokens:
         part(detail(reported.prompt_tokens_details, 'cached_tokens')) ||
-        part(reported.cached_tokens),
+        part(reported.cached_tokens) ||
+        part(reported.prompt_cache_hit_tokens),
       reasoningTokens,
-      ...cacheWrites(detail(reported.prompt_tokens_details, 'cache_write_tokens')),
+      ...cacheWrites(openaiWrites(reported.prompt_tokens_details)),
       ...hourWrites(halfDayDetails(reported.prompt_tokens_details)),
     }
   },
@@ -52,30 +54,32 @@ export const USAGE_READERS = {
     reasoningTokens: part(reported.thoughtsTokenCount),
   }),
   /**
-   * `tokens` is what the model read and wrote, cached ones included; `billed_units` leaves some of
-   * it out.
+   * `billed_units` are the tokens that are paid for. `tokens` and the cached ones among them include
+   * what the vendor puts before the prompt, which is what a cache holds first
+   * (https://docs.cohere.com/v2/docs/how-does-cohere-pricing-work).
    */
   'cohere-chat': (reported) => {
-    const counted = isObject(reported.tokens) ? reported.tokens : reported.billed_units
-    return {
-      inputTokens: count(detail(counted, 'input_tokens')),
-      outputTokens: count(detail(counted, 'output_tokens')),
-      cachedInputTokens: part(reported.cached_tokens),
-      reasoningTokens: 0,
-    }
+    const billed = ofCohere(reported.billed_units)
+    const read = ofCohere(reported.tokens)
+    const cached = part(reported.cached_tokens)
+    if (billed.inputTokens + billed.outputTokens === 0)
+      return { ...read, cachedInputTokens: cached }
+    const free = Math.max(0, read.inputTokens - billed.inputTokens)
+    return { ...billed, cachedInputTokens: Math.max(0, cached - free) }
   },
   /** `inputTokens` leaves out what was read from and written to the cache (wire.md §3.4). */
-  'bedrock-converse': (reported) => ({
-    inputTokens:
-      count(reported.inputTokens) +
-      count(reported.cacheReadInputTokens) +
-      count(reported.cacheWriteInputTokens),
-    outputTokens: count(reported.outputTokens),
-    cachedInputTokens: part(reported.cacheReadInputTokens),
-    reasoningTokens: 0,
-    ...cacheWrites(reported.cacheWriteInputTokens),
-    ...hourWrites(hourDetails(reported.cacheDetails)),
-  }),
+  'bedrock-converse': (reported) => {
+    const written = writtenOf(reported.cacheWriteInputTokens, sumDetails(reported.cacheDetails))
+    return {
+      inputTokens:
+        count(reported.inputTokens) + count(reported.cacheReadInputTokens) + count(written),
+      outputTokens: count(reported.outputTokens),
+      cachedInputTokens: part(reported.cacheReadInputTokens),
+      reasoningTokens: 0,
+      ...cacheWrites(written),
+      ...hourWrites(hourDetails(reported.cacheDetails)),
+    }
+  },
 } as const satisfies Record<string, UsageReader>
 
 /**
@@ -90,19 +94,29 @@ function besideOutput(reported: Record<string, unknown>, reasoningTokens: number
   return isBeside ? reasoningTokens : 0
 }
 
+function ofCohere(counted: unknown): Usage {
+  return {
+    inputTokens: count(detail(counted, 'input_tokens')),
+    outputTokens: count(detail(counted, 'output_tokens')),
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+  }
+}
+
 /** `input_tokens` leaves out what was read from and written to the cache (wire.md §3.2). */
 function ofMessages(reported: Record<string, unknown>): Usage {
+  const hours = part(detail(reported.cache_creation, 'ephemeral_1h_input_tokens'))
+  const minutes = part(detail(reported.cache_creation, 'ephemeral_5m_input_tokens'))
+  const written = writtenOf(reported.cache_creation_input_tokens, hours + minutes)
   return {
     inputTokens:
-      count(reported.input_tokens) +
-      count(reported.cache_read_input_tokens) +
-      count(reported.cache_creation_input_tokens),
+      count(reported.input_tokens) + count(reported.cache_read_input_tokens) + count(written),
     outputTokens: count(reported.output_tokens),
     cachedInputTokens: part(reported.cache_read_input_tokens),
     reasoningTokens: part(detail(reported.output_tokens_details, 'thinking_tokens')),
-    ...cacheWrites(reported.cache_creation_input_tokens),
+    ...cacheWrites(written),
     // https://platform.claude.com/docs/en/build-with-claude/prompt-caching#1-hour-cache-duration
-    ...hourWrites(part(detail(reported.cache_creation, 'ephemeral_1h_input_tokens'))),
+    ...hourWrites(hours),
   }
 }
 
@@ -155,6 +169,17 @@ function cacheWrites(reported: unknown): Pick<Usage, 'cacheWriteTokens'> {
   return typeof reported === 'number' ? { cacheWriteTokens: part(reported) } : {}
 }
 
+/** Some servers report the parts by their length of life, and not their sum. */
+function writtenOf(reported: unknown, parts: number): unknown {
+  return parts > part(reported) ? parts : reported
+}
+
+function openaiWrites(details: unknown): unknown {
+  const parts = detail(details, 'cache_write_tokens_details')
+  const sum = part(detail(parts, 'ttl_12h_tokens')) + part(detail(parts, 'ttl_30m_tokens'))
+  return writtenOf(detail(details, 'cache_write_tokens'), sum)
+}
+
 function hourWrites(tokens: number): Pick<Usage, 'cacheWriteHourTokens'> {
   return tokens === 0 ? NO_HOURS : { cacheWriteHourTokens: tokens }
 }
@@ -169,9 +194,12 @@ function halfDayDetails(details: unknown): number {
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html */
 function hourDetails(details: unknown): number {
   if (!Array.isArray(details)) return 0
-  return details
-    .filter((each) => detail(each, 'ttl') === '1h')
-    .reduce<number>((sum, each) => sum + part(detail(each, 'inputTokens')), 0)
+  return sumDetails(details.filter((each) => detail(each, 'ttl') === '1h'))
+}
+
+function sumDetails(details: unknown): number {
+  if (!Array.isArray(details)) return 0
+  return details.reduce<number>((sum, each) => sum + part(detail(each, 'inputTokens')), 0)
 }
 
 function detail(details: unknown, name: string): unknown {

@@ -10,7 +10,7 @@ import { type Envelope, readErrorCode, readMistralError } from '../support/envel
 import { CALLER_KEY, InProcessGateway, plantedCredentialOf } from '../support/in-process-gateway.ts'
 import { json, stream } from '../support/scripted-upstream.ts'
 import { CHAT, chatBody, GATE, runRow, type StageRow } from '../support/stage-rows.ts'
-import { TRANSLATED, TRANSLATED_TEXT, TRANSLATED_USAGE } from '../support/translated-samples.ts'
+import { TRANSLATED, TRANSLATED_TEXT } from '../support/translated-samples.ts'
 import { WHOLE_ANSWERS } from '../support/whole-answer-samples.ts'
 
 // The gateway loads what signs with the first request that needs it, and scripted time does not
@@ -177,8 +177,8 @@ describe('translated', () => {
         name: '',
         gateway: { gates: { [GATE]: [target] } },
         settled: {
-          ...succeeded(caller.dialect, target, TRANSLATED_USAGE),
-          cost: costOf(TRANSLATED_USAGE),
+          ...succeeded(caller.dialect, target, upstream.usage),
+          cost: costOf(upstream.usage),
         },
       }
       const headers = { ...ASKED_ONCE, 'x-gatehouse-target': target }

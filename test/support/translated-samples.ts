@@ -11,11 +11,12 @@ export interface TranslatedRow {
   readonly stream: readonly (string | Uint8Array)[]
   /** Of the stream, where they differ from those of server-sent events. */
   readonly streamHeaders?: Readonly<Record<string, string>>
+  readonly usage: Usage
 }
 
 /** What every one of them comes out as. */
 export const TRANSLATED_TEXT = 'héllo 😀'
-export const TRANSLATED_USAGE: Usage = {
+const USAGE: Usage = {
   inputTokens: 11,
   outputTokens: 7,
   cachedInputTokens: 3,
@@ -46,7 +47,7 @@ function geminiPiece(text: string, members: object = {}): string {
 const cohereEvent = (type: string, members: object = {}): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
 const cohereUsage = {
-  billed_units: { input_tokens: 2, output_tokens: 7 },
+  billed_units: { input_tokens: 2, output_tokens: 6 },
   tokens: { input_tokens: 11, output_tokens: 7 },
   cached_tokens: 3,
 }
@@ -70,6 +71,7 @@ const BEDROCK_USAGE = { inputTokens: 8, cacheReadInputTokens: 3, outputTokens: 7
 export const TRANSLATED: readonly TranslatedRow[] = [
   {
     dialect: 'anthropic-messages',
+    usage: USAGE,
     answer: JSON.stringify({
       ...anthropicMessage,
       content: [{ type: 'text', text: TRANSLATED_TEXT }],
@@ -107,6 +109,7 @@ export const TRANSLATED: readonly TranslatedRow[] = [
   },
   {
     dialect: 'gemini-generate-content',
+    usage: USAGE,
     answer: geminiPiece(TRANSLATED_TEXT, { finishReason: 'STOP' }),
     stream: [
       `data: ${geminiPiece(TRANSLATED_TEXT)}\r\n\r\n`,
@@ -115,6 +118,7 @@ export const TRANSLATED: readonly TranslatedRow[] = [
   },
   {
     dialect: 'cohere-chat',
+    usage: { ...USAGE, inputTokens: 2, outputTokens: 6, cachedInputTokens: 0 },
     answer: JSON.stringify({
       id: 'r1',
       message: { role: 'assistant', content: [{ type: 'text', text: TRANSLATED_TEXT }] },
@@ -140,6 +144,7 @@ export const TRANSLATED: readonly TranslatedRow[] = [
   },
   {
     dialect: 'mistral-chat',
+    usage: USAGE,
     answer: JSON.stringify({
       ...mistralHead,
       object: 'chat.completion',
@@ -161,6 +166,7 @@ export const TRANSLATED: readonly TranslatedRow[] = [
   },
   {
     dialect: 'bedrock-converse',
+    usage: USAGE,
     answer: JSON.stringify({
       output: { message: { role: 'assistant', content: [{ text: TRANSLATED_TEXT }] } },
       stopReason: 'end_turn',

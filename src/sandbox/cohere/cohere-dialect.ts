@@ -99,7 +99,8 @@ function buildUsage({ request, composition }: Scene) {
   return {
     billed_units: { input_tokens: inputTokens, output_tokens },
     tokens: { input_tokens: inputTokens + FRAME_TOKENS, output_tokens },
-    cached_tokens: cachedTokens,
+    // A cache holds a beginning, which the frame is a part of.
+    cached_tokens: cachedTokens === 0 ? 0 : cachedTokens + FRAME_TOKENS,
   }
 }
 

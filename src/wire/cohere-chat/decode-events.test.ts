@@ -58,7 +58,7 @@ const EVENTS: ChatEvent[] = [
   { type: 'text-end' },
   {
     type: 'usage',
-    usage: { inputTokens: 507, outputTokens: 10, cachedInputTokens: 448, reasoningTokens: 0 },
+    usage: { inputTokens: 12, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 },
   },
   { type: 'finish', reason: 'tool_calls' },
 ]

@@ -174,7 +174,12 @@ type GateTest = Schemas['GateTest']
 function showTest(test: GateTest, isJson: boolean): void {
   const { results } = test
   if (isJson) printJson(test)
-  else printLine(formatTable(TEST_COLUMNS, results))
+  else {
+    printLine(formatTable(TEST_COLUMNS, results))
+    // Below the table, where no column cuts them.
+    for (const { target, error } of results)
+      if (error !== undefined) printLine(`${target}: ${error.code}: ${error.message}`)
+  }
   const failed = results.filter((result) => result.status !== 'ok').length
   if (failed > 0) throw new CliError('failed', `${failed} of ${results.length} targets failed.`)
 }
@@ -184,5 +189,5 @@ const TEST_COLUMNS: Columns<GateTest['results'][number]> = {
   STATUS: ({ status }) => status,
   MS: ({ latencyMs }) => String(latencyMs),
   TOKENS: ({ usage }) => (usage === undefined ? '-' : `${usage.inputTokens}+${usage.outputTokens}`),
-  ERROR: ({ error }) => (error === undefined ? '' : `${error.code}: ${error.message}`),
+  ERROR: ({ error }) => error?.code ?? '',
 }

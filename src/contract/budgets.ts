@@ -102,7 +102,9 @@ const budgetBody = z
 
 export const createBudgetBody = z
   .strictObject({
-    name: name.optional().meta({ description: 'Its id of the key or gate when absent.' }),
+    name: name
+      .optional()
+      .meta({ description: 'The name of the key or the id of the gate when absent.' }),
     keyId: keyId.optional(),
     gateId: gateId.optional(),
     limitTokens: limitTokens.optional(),

@@ -86,6 +86,12 @@ describe('an invalid field is named', () => {
   ])
 })
 
+test('a budget without a name gets the name of its key', async () => {
+  const key = await plane.sendForJson({ method: 'POST', url: '/v1/keys', body: { name: 'team a' } })
+  const scope = { keyId: key.id, gateId: undefined }
+  expect(await create(scope)).toMatchObject({ name: 'team a', keyId: key.id })
+})
+
 test('a budget is created, listed, changed and deleted', async () => {
   const made = await create({ alertAt: [1, 0.5] })
   expect(made).toMatchObject({

@@ -26,11 +26,11 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
     show: (accountId, id) => budgets.get(accountId, id),
     async create(accountId, body) {
       const { keyId, gateId, limitTokens, limitUsd, period, unpriced, alertAt } = body
-      const scope = toScope(dependencies, accountId, { keyId, gateId })
+      const { scope, name: nameOfScope } = toScope(dependencies, accountId, { keyId, gateId })
       const limit = toLimit({ limitTokens, limitUsd })
       // Not reachable: the contract demands one.
       if (limit === undefined) throw refuse([{ field: 'limitTokens', message: 'is required' }])
-      const name = body.name ?? (scope.type === 'key' ? scope.keyId : scope.gateId)
+      const name = body.name ?? nameOfScope
       const settings = { name, scope, limit, period, unpriced, alertAt }
       return toBody(await budgets.create(accountId, settings))
     },
@@ -53,12 +53,15 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
   })
 }
 
-/** @throws GatewayError `invalid_request` when the account has no such key or gate */
+/**
+ * @returns the scope, and the name by which people know the key or the gate
+ * @throws GatewayError `invalid_request` when the account has no such key or gate
+ */
 function toScope(
   { keys, gates }: ControlPlaneDependencies,
   accountId: AccountId,
   given: { readonly keyId?: string | undefined; readonly gateId?: string | undefined },
-): BudgetScope {
+): { readonly scope: BudgetScope; readonly name: string } {
   if (given.gateId !== undefined) {
     const gate = gates.find(accountId, given.gateId)
     if (gate === undefined) {
@@ -66,12 +69,12 @@ function toScope(
       const message = `names no gate of this account.${didYouMean(given.gateId, ids)} List the gates with GET /v1/gates`
       throw refuse([{ field: 'gateId', message }])
     }
-    return { type: 'gate', gateId: gate.id }
+    return { scope: { type: 'gate', gateId: gate.id }, name: gate.id }
   }
   const key = keys.list(accountId).find((candidate) => candidate.id === given.keyId)
   if (key === undefined)
     throw refuse([{ field: 'keyId', message: 'is not the id of a key of this account' }])
-  return { type: 'key', keyId: key.id }
+  return { scope: { type: 'key', keyId: key.id }, name: key.name }
 }
 
 function toLimit(given: {

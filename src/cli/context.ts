@@ -62,6 +62,8 @@ export interface ServeFlags {
   readonly port?: number
   readonly dataDir?: string
   readonly workers?: string
+  /** The configuration file was removed on purpose. */
+  readonly forgetConfig?: boolean
   /** This process is the worker of that index; only a supervisor says so. */
   readonly worker?: number
   /** And the first to start. */

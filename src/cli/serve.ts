@@ -30,6 +30,10 @@ export function bindServe(program: Command, context: CliContext): void {
     .option('--port <port>', GATEHOUSE_PORT.sentence, parsePort)
     .option('--data-dir <folder>', GATEHOUSE_DATA_DIR.sentence)
     .option('--workers <number>', GATEHOUSE_WORKERS.sentence, parseWorkers)
+    .option(
+      '--forget-config',
+      'start without the configuration file that this data folder had before, once',
+    )
     .addOption(new Option('--worker <index>').argParser(Number).hideHelp())
     .addOption(new Option('--first-worker').hideHelp())
     .addHelpText(

@@ -3,8 +3,14 @@
  * else says that it waits for a restart. It must not know what triggers that.
  */
 import type { Gatehouse } from '../compose/compose.ts'
+import {
+  assertStillThere,
+  FORGET_OPTION,
+  rememberConfiguration,
+  setsSomething,
+} from '../config/remembered-configuration.ts'
 import type { Settings } from '../config/settings.ts'
-import type { LeveledLog } from '../telemetry/log.ts'
+import type { LeveledLog, Log } from '../telemetry/log.ts'
 
 export interface ReloadParts {
   readonly log: LeveledLog
@@ -14,6 +20,41 @@ export interface ReloadParts {
   readonly read: () => Promise<Settings>
   /** Undefined in a supervisor, which serves nothing itself. */
   readonly gatehouse: Pick<Gatehouse, 'replacePlans'> | undefined
+  /** True of the process that holds the lock of the data folder that workers share. */
+  readonly ownsFolder: boolean
+  readonly count: ReloadCount
+}
+
+/** For metrics. */
+export interface ReloadCount {
+  /** Times that the file could not be taken over since the start. */
+  refused: number
+}
+
+/**
+ * Records which file the next start has to find. A failure stops nothing.
+ * @param isForgetting the operator's word that a file which was there is gone on purpose
+ */
+export function noteConfiguration(
+  settings: Settings,
+  log: Pick<Log, 'warn'>,
+  isForgetting = false,
+): void {
+  if (isForgetting && setsSomething(settings.configurationFile))
+    log.warn(
+      { path: settings.configurationFile.path },
+      `${FORGET_OPTION} has nothing to forget: the configuration file is here. Take the option ` +
+        'away, otherwise no later start notices that the file is lost',
+    )
+  try {
+    rememberConfiguration(settings)
+  } catch (error) {
+    log.warn(
+      { err: error },
+      'the data folder could not record the configuration file: should it be lost, the next start ' +
+        'will not notice',
+    )
+  }
 }
 
 /**
@@ -25,6 +66,8 @@ export function createReload({
   settings,
   read,
   gatehouse,
+  ownsFolder,
+  count,
 }: ReloadParts): () => Promise<boolean> {
   let current = settings
   let turn: Promise<unknown> = Promise.resolve()
@@ -33,7 +76,9 @@ export function createReload({
     let next: Settings
     try {
       next = await read()
+      assertStillThere(current.configurationFile, next.configurationFile)
     } catch (error) {
+      count.refused += 1
       log.error(
         { reason: error instanceof Error ? error.message : String(error) },
         'the configuration was not read again: nothing has changed',
@@ -48,6 +93,7 @@ export function createReload({
     gatehouse?.replacePlans(next.plans)
     log.level = next.logLevel
     current = next
+    if (ownsFolder && setsSomething(next.configurationFile)) noteConfiguration(next, log)
     log.info({ taken, waitsForRestart: waits }, 'the configuration was read again')
     return true
   }

@@ -7,6 +7,7 @@ import type { ServeFlags } from '../cli/context.ts'
 import { explainError } from '../cli/explain-error.ts'
 import type { Environment } from '../config/environment.ts'
 import { loadSettings } from '../config/load-settings.ts'
+import { assertNotLost } from '../config/remembered-configuration.ts'
 import { hearSignals } from '../process/hear-signals.ts'
 import { workerFolder } from '../store/installation/worker-folders.ts'
 import { openWorkerChannel, type WorkerChannel } from '../workers/worker-channel.ts'
@@ -30,12 +31,17 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
   }
   const readSettings = () => loadSettings(given)
   const settings = await readSettings()
+  const isForgetting = flags.forgetConfig === true
+  if (!isForgetting) assertNotLost(settings)
   if (settings.workers > 1) {
     const { serveWorkers } = await import('./serve-workers.ts')
-    return await serveWorkers({ settings, readSettings, environment: given, withSandbox })
+    return await serveWorkers({
+      ...{ settings, readSettings, environment: given },
+      ...{ withSandbox, isForgetting },
+    })
   }
   const { serve } = await import('./serve.ts')
-  await serve({ settings, readSettings, withSandbox })
+  await serve({ settings, readSettings, withSandbox, isForgetting })
 }
 
 /** The supervisor says once what keeps it from serving. */
@@ -50,8 +56,10 @@ async function serveAsWorker(
       return { ...settings, dataFolder: workerFolder(settings.homeFolder, channel.index) }
     }
     const settings = await readSettings()
+    // A file that was lost since the supervisor's start.
+    assertNotLost(settings)
     const { serve } = await import('./serve.ts')
-    await serve({ settings, readSettings, withSandbox, channel })
+    await serve({ settings, readSettings, withSandbox, isForgetting: false, channel })
   } catch (error) {
     channel.refuse(explainError(error instanceof Error ? error : new Error(String(error))))
     process.exit(1)

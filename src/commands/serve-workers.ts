@@ -27,7 +27,7 @@ import { claimWorkerFolders } from '../workers/claim-folders.ts'
 import { WorkerGroup } from '../workers/worker-group.ts'
 import { startWorkerProcess } from '../workers/worker-process.ts'
 import { listenForMetrics } from './listen-for-metrics.ts'
-import { createReload } from './reload-configuration.ts'
+import { createReload, noteConfiguration, type ReloadCount } from './reload-configuration.ts'
 import { folderToAdd, welcome } from './welcome.ts'
 
 export interface ServeWorkersOptions {
@@ -37,6 +37,8 @@ export interface ServeWorkersOptions {
   /** The source of `settings`; the workers read it anew. */
   readonly environment: Environment
   readonly withSandbox: boolean
+  /** The configuration file was removed on purpose. */
+  readonly isForgetting: boolean
 }
 
 /**
@@ -48,6 +50,7 @@ export async function serveWorkers({
   readSettings,
   environment,
   withSandbox,
+  isForgetting,
 }: ServeWorkersOptions): Promise<void> {
   const objection = objectionToWorkers(settings)
   if (objection !== undefined) throw new SettingsError(`${objection.reason}. ${objection.cure}.`)
@@ -55,8 +58,11 @@ export async function serveWorkers({
   for (const name of settings.unknownVariables)
     log.warn({ name }, 'unknown setting: is it misspelt?')
   const parts: Parts = { settings, log, lock: lockDataFolder(settings.dataFolder) }
+  const reloads: ReloadCount = { refused: 0 }
   try {
     await assertPortFree(settings)
+    // Before the workers start, which look for the file that is recorded.
+    noteConfiguration(settings, log, isForgetting)
     const sandboxUrl = settings.providerBaseUrls.get(sandboxProvider.id)
     if (withSandbox && sandboxUrl === undefined) parts.sandbox = startSandbox()
     const group: WorkerGroup = new WorkerGroup({
@@ -74,6 +80,7 @@ export async function serveWorkers({
           },
           collect: () => group.collect(),
         }),
+      reloads,
       report: {
         ready: (worker, pid, restarts) => log.info({ worker, pid, restarts }, 'worker is ready'),
         ended: (worker, reason, restartInMs) =>
@@ -93,7 +100,14 @@ export async function serveWorkers({
     const answer = createMetricsEndpoint(settings.telemetry.metrics?.token, () => group.collect())
     parts.metrics = listenForMetrics(answer, settings, log)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url })
-    const reload = createReload({ log, settings, read: readSettings, gatehouse: undefined })
+    const reload = createReload({
+      log,
+      settings,
+      read: readSettings,
+      gatehouse: undefined,
+      ownsFolder: true,
+      count: reloads,
+    })
     // The log names a file that cannot be read once, and no worker is bothered.
     obeySignals({
       end: endOnSignal(parts),

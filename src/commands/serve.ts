@@ -23,7 +23,7 @@ import { writeServerInfo } from '../store/installation/data-folder.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import type { WorkerChannel } from '../workers/worker-channel.ts'
 import { listenForMetrics } from './listen-for-metrics.ts'
-import { createReload } from './reload-configuration.ts'
+import { createReload, noteConfiguration, type ReloadCount } from './reload-configuration.ts'
 import { folderToAdd, welcome } from './welcome.ts'
 
 /** They come in the first seconds. */
@@ -34,6 +34,8 @@ export interface ServeOptions {
   /** Reads the source of `settings` anew. */
   readonly readSettings: () => Promise<Settings>
   readonly withSandbox: boolean
+  /** The configuration file was removed on purpose. */
+  readonly isForgetting: boolean
   /** Undefined: this process is no worker. */
   readonly channel?: WorkerChannel | undefined
 }
@@ -43,6 +45,7 @@ export async function serve({
   settings,
   readSettings,
   withSandbox,
+  isForgetting,
   channel,
 }: ServeOptions): Promise<void> {
   const log = createLog(settings.logLevel, channel === undefined ? null : { worker: channel.index })
@@ -56,9 +59,11 @@ export async function serve({
     channel === undefined
       ? undefined
       : { index: channel.index, collectMetrics: () => channel.collect() }
+  const reloads: ReloadCount = { refused: 0 }
   const composed = {
     settings,
     log,
+    reloads,
     knownAddresses,
     plans: settings.plans,
     hasTelemetry: true,
@@ -80,6 +85,7 @@ export async function serve({
       room: watchHandles({ clock: systemClock, onChange: tellHandles(log) }),
     })
     if (channel === undefined) metrics = listenForMetrics(gatehouse.metrics, settings, log)
+    if (channel === undefined) noteConfiguration(settings, log, isForgetting)
     const isFirst = channel === undefined || channel.isFirst
     const firstKey = isFirst ? await ensureFirstKey(gatehouse, settings, log) : undefined
     if (withSandbox && isFirst) await ensureDemoGate(gatehouse)
@@ -87,7 +93,14 @@ export async function serve({
     yieldCompilers()
     systemClock.every(COMPILERS_EVERY_MS, yieldCompilers)
     const running = { gatehouse, listener, metrics, sandbox, settings, log }
-    const reload = createReload({ log, settings, read: readSettings, gatehouse })
+    const reload = createReload({
+      log,
+      settings,
+      read: readSettings,
+      gatehouse,
+      ownsFolder: channel === undefined,
+      count: reloads,
+    })
     if (channel === undefined)
       obeySignals({ end: endOnSignal(running), reload: () => void reload() })
     else takeOrders(running, channel, () => void reload())

@@ -103,6 +103,8 @@ export interface ComposeOptions {
   readonly hasTelemetry?: boolean
   /** Undefined: this process is no worker. */
   readonly worker?: TelemetryOfWorker | undefined
+  /** For metrics: how often the configuration file could not be taken over again. */
+  readonly reloads?: { readonly refused: number }
 }
 
 /**
@@ -118,6 +120,7 @@ export async function composeGatehouse({
   resolveHost,
   hasTelemetry = false,
   worker,
+  reloads,
 }: ComposeOptions): Promise<Gatehouse> {
   // Before anything is opened: a setting that is wrong leaves nothing behind.
   const trustedHosts = new TrustedHosts(settings.trustedHosts)
@@ -162,6 +165,8 @@ export async function composeGatehouse({
   const watched = {
     ...{ log, journal, breakers, pools, worker, handles },
     ...{ watch: state.watch, redis: shared.redis, node: node?.state },
+    // The supervisor reads the file first, and counts for all workers.
+    reloads: worker === undefined ? reloads : undefined,
   }
   const telemetry = hasTelemetry ? await openTelemetry(settings, watched) : undefined
   const deadlines = new Deadlines()
@@ -308,11 +313,12 @@ interface Watched {
   readonly node: JoinedNode['state'] | undefined
   readonly pools: ConnectionPools
   readonly handles: HandleFigures | undefined
+  readonly reloads: { readonly refused: number } | undefined
 }
 
 function openTelemetry(
   settings: Settings,
-  { log, journal, breakers, watch, redis, node, worker, pools, handles }: Watched,
+  { log, journal, breakers, watch, redis, node, worker, pools, handles, reloads }: Watched,
 ): Promise<Telemetry> {
   return startTelemetry(settings.telemetry, {
     log,
@@ -324,6 +330,7 @@ function openTelemetry(
     sources: {
       connections: () => pools.counts(),
       handles,
+      reloads,
       journal: () => journal.state(),
       shipperLag: () => shipperLagSeconds(journal.closed),
       redis,

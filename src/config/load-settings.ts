@@ -2,12 +2,14 @@
  * Settings from all that an operator gives: the environment, and the configuration file where there
  * is one.
  */
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { catalog } from '../providers/catalog.ts'
 import { type Environment, SettingsError } from './environment.ts'
 import type { ConfigurationText } from './parse-configuration.ts'
 import { readGiven } from './read-setting.ts'
+import { FORGET_OPTION } from './remembered-configuration.ts'
 import { readDataFolder, readSettings, type Settings } from './settings.ts'
 
 /** Looked for in the data folder. */
@@ -20,7 +22,18 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
   // A start without a file pays for neither YAML nor zod.
   const { parseConfiguration } = await import('./parse-configuration.ts')
   const { providers, plans, logLevel } = parseConfiguration(file, catalog)
-  return readSettings(environment, { providers: [...catalog, ...providers], plans, logLevel })
+  const isEmpty =
+    providers.length === 0 && Object.keys(plans ?? {}).length === 0 && logLevel === undefined
+  return readSettings(environment, {
+    providers: [...catalog, ...providers],
+    plans,
+    logLevel,
+    file: {
+      path: file.path,
+      digest: createHash('sha256').update(file.text).digest('hex'),
+      isEmpty,
+    },
+  })
 }
 
 /** @returns undefined when the operator named none and none lies in the data folder */
@@ -37,7 +50,8 @@ async function readConfigurationFile(
     const cure =
       named === undefined
         ? 'Make it readable, or take it out of the data folder.'
-        : 'GATEHOUSE_CONFIG must name a file that can be read.'
+        : 'GATEHOUSE_CONFIG must name a file that can be read: put it back, or name another. Should ' +
+          `it be gone on purpose, take the variable away, and start once with ${FORGET_OPTION}.`
     throw new SettingsError(`The configuration file ${path} cannot be read (${code}). ${cure}`)
   }
 }

@@ -18,6 +18,7 @@ import { type MasterKeyVariables, readMasterKeyVariables } from './master-key-va
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts'
 import { type DefaultedName, readGiven, readSetting } from './read-setting.ts'
 import { type RedisSettings, readRedisSettings } from './redis-settings.ts'
+import type { ConfigurationFile } from './remembered-configuration.ts'
 import { proxySettings } from './setting-table/upstreams.ts'
 import { unknownVariables } from './setting-table.ts'
 import { type SharedSettings, showSharedSettings } from './shared-settings.ts'
@@ -37,6 +38,8 @@ export interface Settings extends ProviderSettings {
   readonly database: DatabaseSettings | undefined
   /** Undefined: this node shares nothing with others. */
   readonly redis: RedisSettings | undefined
+  /** Undefined: there is none. */
+  readonly configurationFile: ConfigurationFile | undefined
   /** Of several on one Postgres. */
   readonly nodes: NodeSettings
   /** The values that all nodes on one Postgres have to share. */
@@ -120,9 +123,15 @@ export interface Configured {
   readonly providers: readonly Provider[]
   readonly plans: PlansSection | undefined
   readonly logLevel: string | undefined
+  readonly file: ConfigurationFile | undefined
 }
 
-const WITHOUT_FILE: Configured = { providers: catalog, plans: undefined, logLevel: undefined }
+const WITHOUT_FILE: Configured = {
+  providers: catalog,
+  plans: undefined,
+  logLevel: undefined,
+  file: undefined,
+}
 
 /** @throws SettingsError naming the variable that is wrong */
 export function readSettings(environment: Environment, configured = WITHOUT_FILE): Settings {
@@ -136,6 +145,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     dataFolder: readDataFolder(environment),
     homeFolder: readDataFolder(environment),
     workers: workers === 'auto' ? countCores() : workers,
+    configurationFile: configured.file,
     database: readDatabaseSettings(environment),
     redis: readRedisSettings(environment),
     nodes: readNodeSettings(environment),

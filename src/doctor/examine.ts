@@ -9,6 +9,12 @@ import { SettingsError } from '../config/environment.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import { findMasterKeys } from '../config/master-key.ts'
 import { MasterKeyError } from '../config/master-key-variables.ts'
+import {
+  FORGET_OPTION,
+  type RememberedConfiguration,
+  readRemembered,
+  setsSomething,
+} from '../config/remembered-configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import { readDataFolder } from '../config/settings.ts'
 import type { SharedSettings } from '../config/shared-settings.ts'
@@ -108,6 +114,9 @@ async function examineMachine(
     ? await examineDatabase(locateStore(given), settings?.shared, findings)
     : UNEXAMINED
   if (settings !== undefined) {
+    await add('settings', () =>
+      checkConfigurationFile(settings, readRemembered(folder), state.isServing),
+    )
     findings.push(...checkUnpricedPlans(settings.plans))
     findings.push(...checkPlans(settings.plans, settings.users.signUp === 'open'))
     const objection = objectionToWorkers(settings)
@@ -217,6 +226,32 @@ async function readAllSettings(
     findings.push(findingsOf('settings').fail(messageOf(error), cure))
     return undefined
   }
+}
+
+/** @param remembered the file that the server of this folder had last */
+function checkConfigurationFile(
+  { configurationFile: file }: Settings,
+  remembered: RememberedConfiguration | undefined,
+  isServing: boolean,
+): Finding[] {
+  if (remembered === undefined) return []
+  const { fail, warn } = findingsOf('settings')
+  const path = remembered.path ?? 'that the server had'
+  if (!setsSomething(file))
+    return [
+      fail(
+        `the configuration file ${path} is gone or empty, or GATEHOUSE_CONFIG is not set here as ` +
+          'it is for the server: a start would stop',
+        `Put it back, or start once with ${FORGET_OPTION}`,
+      ),
+    ]
+  if (!isServing || file.digest === remembered.digest) return []
+  return [
+    warn(
+      `the configuration file ${file.path} was changed after the server read it`,
+      'Have it read again with SIGHUP (systemctl reload); providers wait for a restart',
+    ),
+  ]
 }
 
 /** @param isReadable whether the database is; one that is not has been found already */

@@ -121,6 +121,14 @@ export const METRICS = {
       '0 while none waits',
     { note: 'Of the order of a second when all is well.' },
   ),
+  gatehouse_config_reloads_refused_total: counter(
+    'Times that the configuration file was lost, empty or wrong when it was to be read again',
+    {
+      note:
+        'The settings from before stay in force. Of several workers, the supervisor counts, and ' +
+        'the metric has no label `worker`.',
+    },
+  ),
   gatehouse_redis_up: gauge('1 while Redis answers, else 0', {
     note: 'Only with `REDIS_URL`, as are the next four.',
   }),

@@ -56,6 +56,8 @@ export interface MetricSources {
   /** Undefined: the system does not tell. */
   readonly handles?: { readonly most: number; count(): number } | undefined
   installation(): { readonly isRight: boolean; readonly setBacks: number }
+  /** Undefined: another process counts. */
+  readonly reloads?: { readonly refused: number } | undefined
   /** Seconds. */
   shipperLag(): number
   /** `provider/model` of each breaker that is open; of one target as often as accounts have one. */
@@ -106,6 +108,8 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
     gatehouse_journal_damaged_lines_total: () => one(sources.journal().damagedLines),
     gatehouse_journal_newer_segments: () => one(sources.journal().newerSegments),
     gatehouse_shipper_lag_seconds: () => one(sources.shipperLag()),
+    gatehouse_config_reloads_refused_total: () =>
+      sources.reloads === undefined ? [] : one(sources.reloads.refused),
     gatehouse_redis_up: () => toRedis(sources, ({ isReady }) => (isReady ? 1 : 0)),
     gatehouse_redis_nodes: () => toRedis(sources, ({ nodes }) => nodes),
     gatehouse_redis_questions_total: () => toRedis(sources, ({ questions }) => questions),

@@ -3,7 +3,7 @@
  */
 
 import { backoffMs } from '../core/retry-delay.ts'
-import { SUPERVISOR_METRICS } from '../telemetry/metric-list.ts'
+import { METRICS, SUPERVISOR_METRICS } from '../telemetry/metric-list.ts'
 import { mergeExpositions } from './merge-expositions.ts'
 import type { WorkerReady } from './worker-messages.ts'
 import type { WorkerEnd, WorkerProcess } from './worker-process.ts'
@@ -14,6 +14,8 @@ export interface WorkerGroupOptions {
   /** @param url where the others listen; undefined: this is the first of the run */
   readonly start: (index: number, url: string | undefined) => WorkerProcess
   readonly report: WorkerReport
+  /** For metrics: the supervisor reads the configuration first. */
+  readonly reloads: { readonly refused: number }
   /**
    * Every worker ends soon after its start, again and again: nothing serves, and nothing is tried
    * any more.
@@ -92,7 +94,8 @@ export class WorkerGroup {
     const own = supervisorMetrics(
       this.#members.map(({ index, isReady, restarts }) => ({ worker: index, isReady, restarts })),
     )
-    return `${own}\n${mergeExpositions(pages.flat())}`
+    const refused = refusedReloads(this.#options.reloads.refused)
+    return `${own}\n${refused}\n${mergeExpositions(pages.flat())}`
   }
 
   /**
@@ -188,6 +191,13 @@ function supervisorMetrics(workers: readonly WorkerState[]): string {
       '',
     ])
     .join('\n')
+}
+
+/** The metric of a single process, which no worker reports. */
+function refusedReloads(count: number): string {
+  const name = 'gatehouse_config_reloads_refused_total'
+  const { type, help } = METRICS[name]
+  return `# HELP ${name} ${help}.\n# TYPE ${name} ${type}\n${name} ${count}\n`
 }
 
 // A worker that ended has a successor after a while, unless there is no point in another.

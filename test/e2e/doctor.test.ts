@@ -4,7 +4,7 @@
  */
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { chmod, mkdir, open, stat } from 'node:fs/promises'
+import { chmod, mkdir, open, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type Examined, examine as examineWith, found } from '../support/examine.ts'
@@ -223,6 +223,17 @@ describe('the master key', () => {
     expect(found(broken, 'master key', 'fail')).toContain(path())
     expect(broken.said).not.toContain('planted')
   })
+})
+
+test('a configuration file that the server had and that is gone fails, and one that is back does not', async () => {
+  const path = join(folder.path, 'gatehouse.yaml')
+  const record = JSON.stringify({ path, digest: 'of the last start' })
+  await writeFile(join(folder.path, 'configuration.json'), record)
+  expect(found(await examine(), 'settings', 'fail')).toContain(
+    `the configuration file ${path} is gone or empty`,
+  )
+  await writeFile(path, 'plans: {default: pro}\n')
+  expect(found(await examine(), 'settings', 'fail')).toBe('')
 })
 
 test('a port in use by another program fails, unless it is port 0', async () => {

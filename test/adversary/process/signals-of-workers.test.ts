@@ -3,7 +3,7 @@
  * configuration again.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRunning } from '../../support/is-running.ts'
 import { pollUntil } from '../../support/poll-until.ts'
@@ -68,6 +68,40 @@ describeIf(
       expect([...workerPids(gatehouse).values()]).toEqual(pids)
       expect(pids.every(isRunning)).toBeTrue()
       expect(await gatehouse.stop()).toBe(0)
+    } finally {
+      await gatehouse.remove()
+    }
+  })
+
+  test('at SIGHUP without the file logs and counts one error, and no worker drops its plans', async () => {
+    const file = join(folder.path, 'lost.yaml')
+    await writeFile(file, 'plans: {definitions: {unlimited: {requestsPerMinute: 77}}}\n')
+    const token = 'planted-metrics-token'
+    const gatehouse = await startWorkers(await scene.createStores(), 2, {
+      environment: {
+        GATEHOUSE_CONFIG: file,
+        GATEHOUSE_REQUESTS_PER_MINUTE: '',
+        GATEHOUSE_METRICS_TOKEN: token,
+      },
+    })
+    const metrics = async () => {
+      const headers = { authorization: `Bearer ${token}` }
+      return await (await fetch(`${gatehouse.url}/metrics`, { headers })).text()
+    }
+    const refused = (count: number) =>
+      new RegExp(`^gatehouse_config_reloads_refused_total ${count}$`, 'm')
+    try {
+      expect(await metrics()).toMatch(refused(0))
+      await rm(file)
+      gatehouse.signal('SIGHUP')
+      await pollUntil('the refusal is counted', async () => refused(1).test(await metrics()))
+      expect(gatehouse.output().split('nothing has changed')).toHaveLength(2)
+      // Connections are spread over the workers.
+      for (let round = 0; round < 8; round += 1) {
+        const headers = { authorization: `Bearer ${gatehouse.key}` }
+        const answer = await fetch(`${gatehouse.url}/v1/account`, { headers, keepalive: false })
+        expect(await answer.json()).toMatchObject({ limits: { requestsPerMinute: 77 } })
+      }
     } finally {
       await gatehouse.remove()
     }

@@ -1,0 +1,132 @@
+/**
+ * The configuration file that the data folder's server last had. A file that is lost later is then
+ * noticed: without it every account would have the built-in plans (docs/decisions/0099).
+ */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { SettingsError } from './environment.ts'
+
+/** As `loadSettings` found it. */
+export interface ConfigurationFile {
+  readonly path: string
+  /** SHA-256 of its text, in hexadecimal. */
+  readonly digest: string
+  /** It sets nothing: it is empty, or holds comments only. */
+  readonly isEmpty: boolean
+}
+
+/** `Settings` is one. */
+interface Found {
+  /** The data folder that all workers of a machine share. */
+  readonly homeFolder: string
+  readonly configurationFile: ConfigurationFile | undefined
+}
+
+export interface RememberedConfiguration {
+  /** Undefined where the record is damaged. */
+  readonly path: string | undefined
+  readonly digest: string | undefined
+}
+
+const FILE = 'configuration.json'
+
+export function readRemembered(folder: string): RememberedConfiguration | undefined {
+  let text: string
+  try {
+    text = readFileSync(join(folder, FILE), 'utf8')
+  } catch (error) {
+    if (
+      error instanceof Error &&
+      'code' in error &&
+      /^(?:ENOENT|ENOTDIR)$/.test(String(error.code))
+    )
+      return undefined
+    throw error
+  }
+  try {
+    const { path, digest } = JSON.parse(text) as Record<string, unknown>
+    return { path: textOf(path), digest: textOf(digest) }
+  } catch {
+    return { path: undefined, digest: undefined }
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/**
+ * Records the file that is in force, or that there is none. Only the holder of the folder's lock
+ * may call this. Writes nothing where nothing has changed.
+ */
+export function rememberConfiguration({ homeFolder, configurationFile: file }: Found): void {
+  const before = readRemembered(homeFolder)
+  const path = join(homeFolder, FILE)
+  if (!setsSomething(file)) {
+    if (before !== undefined) rmSync(path, { force: true })
+    return
+  }
+  if (before?.path === file.path && before.digest === file.digest) return
+  const draft = `${path}.${process.pid}.new`
+  const descriptor = openSync(draft, 'w', 0o600)
+  try {
+    writeSync(descriptor, `${JSON.stringify({ path: file.path, digest: file.digest })}\n`)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  renameSync(draft, path)
+}
+
+/** @throws SettingsError where the folder's server had a file, and none that sets anything is here */
+export function assertNotLost({ homeFolder, configurationFile: file }: Found): void {
+  const remembered = readRemembered(homeFolder)
+  if (remembered === undefined || setsSomething(file)) return
+  throw new SettingsError(`${describeLoss(remembered.path, file)} ${CONSEQUENCE} ${FORGET}`)
+}
+
+/**
+ * For a file that is read again by a running server.
+ * @throws SettingsError where the file before set something and this one does not
+ */
+export function assertStillThere(
+  before: ConfigurationFile | undefined,
+  now: ConfigurationFile | undefined,
+): void {
+  if (!setsSomething(before) || setsSomething(now)) return
+  throw new SettingsError(
+    `${describeLoss(before.path, now)} Put it back, and send SIGHUP again. Should it be gone on ` +
+      `purpose, restart once with ${FORGET_OPTION}.`,
+  )
+}
+
+export function setsSomething(file: ConfigurationFile | undefined): file is ConfigurationFile {
+  return file !== undefined && !file.isEmpty
+}
+
+export const FORGET_OPTION = '--forget-config'
+
+const CONSEQUENCE = 'Without it, accounts would lose the limits of their plans.'
+
+const FORGET = `Put it back. Should it be gone on purpose, start once with: gatehouse serve ${FORGET_OPTION}`
+
+function describeLoss(path: string | undefined, found: ConfigurationFile | undefined): string {
+  if (found !== undefined && (path === undefined || found.path === path))
+    return `The configuration file ${found.path} is empty, and had settings before.`
+  const lost =
+    path === undefined
+      ? 'This server had a configuration file before, and there is none now.'
+      : existsSync(path)
+        ? `The configuration file ${path}, which this server had before, is still there, but nothing names it: set GATEHOUSE_CONFIG=${path}.`
+        : `The configuration file ${path}, which this server had before, is gone.`
+  return found === undefined ? lost : `${lost} ${found.path} is empty.`
+}

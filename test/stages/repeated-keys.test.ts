@@ -3,6 +3,7 @@
  * for the key may be the platform's.
  */
 import { describe, expect, test } from 'bun:test'
+import { Secret } from '../../src/core/secret.ts'
 import { CHAT_STREAM, MESSAGES_STREAM, RESPONSES_STREAM } from '../support/dialect-samples.ts'
 import { InProcessGateway, plantedCredentialOf } from '../support/in-process-gateway.ts'
 import { json, type Script, stream } from '../support/scripted-upstream.ts'
@@ -95,5 +96,40 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
   test('is not told a key that its provider repeats with a 200', async () => {
     const seen = await ask(json(200, door.answer(message)))
     expect(seen.text).toContain('[secret]')
+  })
+})
+
+describe('a credential that is no secret leaves the words of a provider as they are', () => {
+  const said = 'The maximum of any test is none: see test_empty and dummy, not the secretary.'
+  const credentialOf = (text: string) => ({
+    openai: { secret: new Secret(text), owner: 'platform' as const },
+  })
+
+  test.each(['any', 'test', 'none', 'EMPTY', 'dummy', 'a', 'secret'])('%s', async (credential) => {
+    const ask = async (upstream: Script, members: object = {}) => {
+      const gateway = new InProcessGateway({
+        gates: { [GATE]: ['openai/m'] },
+        credentials: credentialOf(credential),
+        upstream: [upstream],
+      })
+      const seen = await gateway.ask({ path: CHAT, body: chatBody(members) })
+      await gateway.assertNothingIsLeft()
+      return seen.text
+    }
+    expect(await ask(json(400, { error: { message: said } }))).toContain(said)
+    expect(await ask(json(200, OPENAI.answer(said)))).toContain(said)
+    const streamed = [OPENAI.begun, OPENAI.event(said)]
+    expect(await ask(stream(streamed), { stream: true })).toContain(said)
+  })
+
+  test('and one of 6 to 11 characters goes as a whole word alone', async () => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: ['openai/m'] },
+      credentials: credentialOf('hunter'),
+      upstream: [json(400, { error: { message: 'hunter is no key of a hunters-club' } })],
+    })
+    const seen = await gateway.ask({ path: CHAT, body: chatBody() })
+    expect(seen.text).toContain('[secret] is no key of a hunters-club')
+    await gateway.assertNothingIsLeft()
   })
 })

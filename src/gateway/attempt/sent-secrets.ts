@@ -2,6 +2,7 @@
  * Takes the credential that was sent out of what an upstream says, for vendors have been seen
  * repeating it. It must not know dialects, nor how answers are sent.
  */
+import { isPlaceholderCredential } from '../../providers/placeholder-credentials.ts'
 import type { StreamTap, TapOutput } from '../../wire/dialect.ts'
 import type { Target } from '../plan/compile-target.ts'
 
@@ -17,11 +18,48 @@ export function scrub(body: Uint8Array, sent: SentSecrets): Uint8Array {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const shown = secretsOf(sent).filter((secret) => text.includes(secret))
   if (shown.length === 0) return body
-  return Buffer.from(scrubText(text.toString('utf8'), sent))
+  const said = text.toString('utf8')
+  const scrubbed = scrubText(said, sent)
+  return scrubbed === said ? body : Buffer.from(scrubbed)
 }
 
 export function scrubText(text: string, sent: SentSecrets): string {
-  return secretsOf(sent).reduce((said, secret) => said.replaceAll(secret, '[secret]'), text)
+  return secretsOf(sent).reduce(
+    (said, secret) =>
+      secret.length >= SURE_LENGTH ? said.replaceAll(secret, SHOWN) : scrubTokens(said, secret),
+    text,
+  )
+}
+
+const SHOWN = '[secret]'
+/** A text of so many characters is no part of an ordinary word: it is removed wherever it stands. */
+const SURE_LENGTH = 12
+/** A shorter text may stand in any message. Nobody can remove it without spoiling messages. */
+const LEAST_LENGTH = 6
+
+/** Removes a secret that may also be a part of longer words, which stay as they are. */
+function scrubTokens(text: string, secret: string): string {
+  let scrubbed = ''
+  let copied = 0
+  for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + 1)) {
+    const end = at + secret.length
+    if (at < copied || !beginsToken(text, at) || isWordCode(text.charCodeAt(end))) continue
+    scrubbed += text.slice(copied, at) + SHOWN
+    copied = end
+  }
+  return copied === 0 ? text : scrubbed + text.slice(copied)
+}
+
+/** The letter of an escape (`\n`, `\u0022`) is no part of the word behind it. */
+function beginsToken(text: string, at: number): boolean {
+  if (!isWordCode(text.charCodeAt(at - 1))) return true
+  return text[at - 2] === '\\' || text.slice(at - 6, at - 4) === '\\u'
+}
+
+/** ASCII letters and digits, `-` and `_`; false beyond the end of a text. */
+function isWordCode(code: number): boolean {
+  const isLetter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a
+  return isLetter || (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x5f
 }
 
 interface ToldStream extends Pick<SentSecrets, 'target'> {
@@ -40,5 +78,5 @@ export function shownOf(
 
 function secretsOf({ target, secrets }: SentSecrets): readonly string[] {
   const all = secrets ?? [target.credential?.reveal() ?? '']
-  return all.filter((secret) => secret !== '')
+  return all.filter((secret) => secret.length >= LEAST_LENGTH && !isPlaceholderCredential(secret))
 }

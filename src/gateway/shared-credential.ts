@@ -7,6 +7,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
 import { countWrittenMembers, Wanted } from '../wire/json-scan.ts'
+import { askingMember } from '../wire/request-fields.ts'
 import type { Target } from './plan/compile-target.ts'
 
 // Some vendors take more from a body than the gate has chosen: other models, at another price than
@@ -45,7 +46,7 @@ function findReaching(
   body: AcceptedRequest['body'],
   { ownerMembers, ownerTools }: Target,
 ): string | undefined {
-  const member = ownerMembers?.find((name) => isGiven(body, name))
+  const member = ownerMembers?.find((name) => askingMember(body, name) !== undefined)
   return (
     member ??
     (ownerTools !== undefined && findTools(body, ownerTools).length > 0 ? TOOLS : undefined)
@@ -177,11 +178,6 @@ function mayBeginSo({ mayBeginAsWanted }: AcceptedRequest['body'], types: readon
 
 function hasOneOf(raw: Uint8Array, types: readonly string[]): boolean {
   return types.some((type) => hasNeedle.call(raw, `"${type}`))
-}
-
-function isGiven(body: AcceptedRequest['body'], name: string): boolean {
-  const member = body.get(name)
-  return member !== undefined && body.type(member) !== 'null'
 }
 
 const OWN_KEY =

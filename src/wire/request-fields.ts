@@ -84,6 +84,21 @@ export function presentMember(body: JsonObject, key: string): JsonMember | undef
   return member === undefined || body.type(member) === 'null' ? undefined : member
 }
 
+/** The member when it asks for something: neither null nor an empty list or text. */
+export function askingMember(body: JsonObject, key: string): JsonMember | undefined {
+  const member = presentMember(body, key)
+  return member === undefined || isEmpty(body.raw(member)) ? undefined : member
+}
+
+function isEmpty(raw: Uint8Array): boolean {
+  if (raw[0] === QUOTE) return raw.length === 2
+  return raw[0] === OPEN_BRACKET && raw.subarray(1, -1).every((byte) => byte <= SPACE)
+}
+
+const QUOTE = 0x22
+const OPEN_BRACKET = 0x5b
+const SPACE = 0x20
+
 export interface GateChoice {
   readonly gateId: string
   /** `model`, when it stood beside a `gate_id` that says something else. */

@@ -19,7 +19,7 @@ import {
 import { EMBEDDINGS_CODECS } from '../../wire/embeddings/embeddings-codecs.ts'
 import { FIM_CODECS } from '../../wire/fill-in-the-middle/fim-codecs.ts'
 import { decideDefaults, overrideRejected } from '../../wire/gate-defaults.ts'
-import { presentMember } from '../../wire/request-fields.ts'
+import { askingMember, presentMember } from '../../wire/request-fields.ts'
 import { hasCarriers } from '../../wire/seal-carrier.ts'
 import type { CallHeaders } from '../attempt/call-headers.ts'
 import type {
@@ -373,7 +373,7 @@ function chooseHosts<Target extends Host>(
   if (hosted === undefined || targets.length === 0) return targets
   let chosen = targets
   for (const name of hosted.names) {
-    if (presentMember(request.body, name) === undefined) continue
+    if (askingMember(request.body, name) === undefined) continue
     chosen = keepHosts(chosen, name)
     if (chosen.length === 0) throw hosted.refuse(name, describeMissing(gate, name))
     if (hosted.isState(name) && !isKept(gate, chosen))

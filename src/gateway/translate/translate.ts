@@ -16,6 +16,7 @@ import {
 } from '../../wire/codec.ts'
 import type { AcceptedRequest, StreamTap } from '../../wire/dialect.ts'
 import { isDefaulted, withDefaults } from '../../wire/gate-defaults.ts'
+import { isRecord } from '../../wire/read-json.ts'
 import { TranslatingTap } from '../../wire/translating-tap.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
 import type { Target } from '../plan/compile-target.ts'
@@ -100,9 +101,15 @@ export function translate({
   if (isStrict) {
     // A strict caller answers for its own request, not for its gate's defaults.
     const asked = encoded.ignored.filter(
-      (feature) => !isDefaulted(feature, caller.defaults, target.traits),
+      (feature) =>
+        !isDefaulted(feature, caller.defaults, target.traits) &&
+        !isNeutral(feature, request[feature as keyof ChatRequest]),
     )
-    refuseIgnored(target, nameIgnored(caller, client, asked))
+    const names = nameIgnored(caller, client, asked)
+    refuseIgnored(
+      target,
+      names.filter((name) => !isNeutral(name, request.extra[name])),
+    )
   }
   const answerFacts: AnswerFacts = { ...facts, target: target.name, sealOrigin: target.sealOrigin }
   return {
@@ -157,4 +164,24 @@ function nameIgnored(
   const unknown = Object.keys(request.extra).filter((name) => !isKnown(name))
   const named = features.map((feature) => caller.codec.nameFeature(feature))
   return [...new Set([...request.ignored, ...unknown, ...named])]
+}
+
+/** Values that ask for what any target does without them, by a member or a setting of the request. */
+const NEUTRAL: Readonly<Record<string, readonly unknown[]>> = {
+  n: [1],
+  store: [false],
+  speed: ['standard'],
+  serviceTier: ['auto', 'default', 'standard', 'standard_only'],
+  presencePenalty: [0],
+  frequencyPenalty: [0],
+  logprobs: [false],
+  parallelToolCalls: [true],
+}
+const EMPTY_OBJECTS = new Set(['metadata', 'logit_bias'])
+
+/** A setting, or a member that is not known, which has no effect anywhere. */
+function isNeutral(name: string, value: unknown): boolean {
+  if (value === '' || (Array.isArray(value) && value.length === 0)) return true
+  if (EMPTY_OBJECTS.has(name)) return isRecord(value) && Object.keys(value).length === 0
+  return Object.hasOwn(NEUTRAL, name) && NEUTRAL[name]?.includes(value) === true
 }

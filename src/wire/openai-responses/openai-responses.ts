@@ -15,6 +15,7 @@ import {
   scanJsonObject,
 } from '../json-splice.ts'
 import {
+  askingMember,
   checkFieldTypes,
   NOTHING_IGNORED,
   presentMember,
@@ -87,7 +88,7 @@ function accept(body: JsonObject): AcceptedRequest {
     )
   }
   for (const [field, message] of Object.entries(STATEFUL_FIELDS)) {
-    if (presentMember(body, field) !== undefined)
+    if (askingMember(body, field) !== undefined)
       throw invalidRequest(message, field, 'unsupported_parameter')
   }
   if (readFlag(body, 'background')) {

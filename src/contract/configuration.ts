@@ -114,6 +114,7 @@ const toolFees = z.strictObject({
   fileSearch: usdPerThousand.optional(),
   codeInterpreter: usdPerThousand.optional(),
   imageGeneration: usdPerThousand.optional(),
+  otherTool: usdPerThousand.optional(),
 })
 
 const prices = z

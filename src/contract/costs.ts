@@ -24,6 +24,7 @@ export const COST_PART_KINDS = [
   'fileSearch',
   'codeInterpreter',
   'imageGeneration',
+  'otherTool',
 ] as const
 
 const cost = z

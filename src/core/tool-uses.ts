@@ -2,12 +2,20 @@
  * How often a call used tools that a vendor runs and charges for by the use, in the gateway's own
  * terms. Knows no dialect and no fee.
  */
-export const TOOL_KINDS = ['webSearch', 'fileSearch', 'codeInterpreter', 'imageGeneration'] as const
+export const COUNTED_TOOLS = [
+  'webSearch',
+  'fileSearch',
+  'codeInterpreter',
+  'imageGeneration',
+] as const
+
+/** A kind whose uses an answer shows, in the dialects that show any. */
+export type CountedTool = (typeof COUNTED_TOOLS)[number]
+
+/** `otherTool`: no answer shows its uses, so a call that offers such tools has one use of them. */
+export const TOOL_KINDS = [...COUNTED_TOOLS, 'otherTool'] as const
 
 export type ToolKind = (typeof TOOL_KINDS)[number]
-
-/** A tool that a request asks for. `other`: nobody counts its uses. */
-export type AskedTool = ToolKind | 'other'
 
 /** A kind that is absent was not used. */
 export type ToolUses = { readonly [Kind in ToolKind]?: number }

@@ -9,7 +9,6 @@ import { GatewayError } from '../core/errors.ts'
 import type { Gate, GateTarget } from '../core/gate.ts'
 import type { AccountId } from '../core/ids.ts'
 import { ownedSlugOf } from '../core/owned-model.ts'
-import type { AskedTool } from '../core/tool-uses.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
 import type { ReadSpoken } from '../wire/gate-defaults.ts'
 import type { AdmittedCall, Call } from './call.ts'
@@ -17,7 +16,7 @@ import type { Target } from './plan/compile-target.ts'
 import { findChosen, isTargetName, type Plan } from './plan/plan-targets.ts'
 import type { Caller, GateStore, Ledger, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
 import { keepOwnIds, keepWithinGate } from './shared-credential.ts'
-import { findSurcharge, hostedToolsMember, listHostedTools } from './surcharges.ts'
+import { findSurcharge, listHostedTools } from './surcharges.ts'
 
 /**
  * A promise only where other nodes have to be asked.
@@ -43,9 +42,8 @@ export function admit(
     estimatedTokens: estimateTokens(accepted, outputCap),
     usualTokens,
   }
-  const toolFees = tools.length === 0 ? 0 : (ports.prices?.feesOf(tools) ?? 0)
   const asked = { caller, accepted, gate, outputTokens: outputCap ?? usualTokens }
-  const leastMicroUsd = toolFees + dearestMicroUsd(ports, call, asked)
+  const leastMicroUsd = dearestMicroUsd(ports, call, asked)
   const ticket = ports.limits.admit(
     caller,
     leastMicroUsd === 0 ? ahead : { ...ahead, leastMicroUsd },
@@ -107,13 +105,13 @@ interface AskedGate {
 }
 
 /**
- * The cost of the call at the dearest of its gate's targets and the one that the caller chooses,
- * where a limit in money asks: nobody knows yet which of them will answer, and an average of cheap
+ * The cost of the call, with one use of each tool that it offers, at the dearest of its gate's
+ * targets and the one that the caller chooses, where a limit in money asks: nobody knows yet which of them will answer, and an average of cheap
  * calls says nothing of dear ones.
  */
 function dearestMicroUsd(
   { limits, prices }: AdmitPorts,
-  { startedAt }: Call,
+  { startedAt, tools }: Call,
   { caller, accepted, gate, outputTokens }: AskedGate,
 ): number {
   const { accountId } = caller
@@ -124,7 +122,8 @@ function dearestMicroUsd(
   let most = 0
   for (const { model: target } of gate === undefined ? [] : listCandidates(gate, accepted)) {
     const cost = prices.priceOf({ accountId, target, usage, startedAt, outcome: 'succeeded' })
-    most = Math.max(most, cost?.microUsd ?? 0)
+    const fees = tools.length === 0 ? 0 : prices.feesOf(target, tools)
+    most = Math.max(most, (cost?.microUsd ?? 0) + fees)
   }
   return most
 }
@@ -318,11 +317,11 @@ function readNumberInText(body: AcceptedRequest['body'], name: string): number |
 export function restrictTargets(
   ports: PricedPorts,
   plan: Plan,
-  { caller, ticket, tools, startedAt: startedAtMs }: AdmittedCall,
+  { caller, ticket, startedAt: startedAtMs }: AdmittedCall,
 ): Plan | Promise<Plan> {
   const { gate, request, targets } = plan
   const own = keepOwnIds(request, keepWithinGate(request, targets))
-  const asked = { targets: own, body: request.body, tools, gateId: gate.id, startedAtMs }
+  const asked = { targets: own, body: request.body, gateId: gate.id, startedAtMs }
   const priced = keepPriced(ports, caller, asked)
   const allowed = reserveQuota(ticket, priced)
   return allowed instanceof Promise ? planLater(plan, allowed) : withTargets(plan, allowed)
@@ -366,17 +365,12 @@ function keepPriced(
 function keepThosePriced(
   prices: Prices | undefined,
   demand: PriceDemand,
-  { targets, body, tools, startedAtMs: at, accountId }: PricedCall,
+  { targets, body, startedAtMs: at, accountId }: PricedCall,
 ): readonly Target[] {
   const surcharge = findSurcharge(body)
   const isSurcharged = surcharge !== undefined
-  // No tool of a vendor's goes into another dialect.
-  const isPriced = ({ name, isTranslated }: Target) =>
-    prices?.isPriced(
-      accountId,
-      name,
-      isTranslated ? { at, isSurcharged } : { at, isSurcharged, tools },
-    ) === true
+  const isPriced = ({ name }: Target) =>
+    prices?.isPriced(accountId, name, { at, isSurcharged }) === true
   const priced = targets.filter(
     (target) => whoDemands(demand, target) === undefined || isPriced(target),
   )
@@ -385,15 +379,14 @@ function keepThosePriced(
     return priced.length === targets.length ? targets : priced
   const who = whoDemands(demand, refused) ?? ''
   const isListed = prices?.isPriced(accountId, refused.name, { at }) === true
-  throw isListed
-    ? surchargeUnknown(surcharge ?? hostedToolsMember(body), who)
+  throw surcharge !== undefined && isListed
+    ? surchargeUnknown(surcharge, who)
     : priceUnknown(refused, who)
 }
 
 interface PricedCall {
   readonly targets: readonly Target[]
   readonly body: AcceptedRequest['body']
-  readonly tools: readonly AskedTool[]
   readonly startedAtMs: number
   readonly accountId: AccountId
 }

@@ -10,7 +10,7 @@ import type { Stopwatch, Timekeeper } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { type CallId, createCallId, type GateId } from '../core/ids.ts'
-import type { AskedTool } from '../core/tool-uses.ts'
+import type { ToolKind } from '../core/tool-uses.ts'
 import { bodyMemory } from '../http/body-memory.ts'
 import type { HttpRequest } from '../http/messages.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
@@ -45,7 +45,7 @@ export interface Call {
   /** Nothing of the request may be left out: the caller said so. */
   isStrict: boolean
   /** That it asks the vendor to run; known once it is admitted. */
-  tools: readonly AskedTool[]
+  tools: readonly ToolKind[]
   /** Tokens; known once it is admitted. Undefined: it says nothing of it. */
   outputCap: number | undefined
   /** The gate that learns from it how much such calls write; undefined: it teaches nothing. */

@@ -9,7 +9,7 @@ import type { Gate } from '../core/gate.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { Secret } from '../core/secret.ts'
-import type { AskedTool, ToolUses } from '../core/tool-uses.ts'
+import type { ToolKind, ToolUses } from '../core/tool-uses.ts'
 import type { Provider } from '../providers/define.ts'
 
 export interface Caller {
@@ -160,8 +160,6 @@ export interface AskedPrice {
   readonly at: number
   /** The call chooses a price above the list's: that one is no price of it. */
   readonly isSurcharged?: boolean
-  /** The call asks for these, and the vendor charges for each use. */
-  readonly tools?: readonly AskedTool[]
 }
 
 /** The prices of calls. */
@@ -171,10 +169,10 @@ export interface Prices {
    */
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean
   /**
-   * One use of each, in whole millionths of a US dollar, at the vendor that takes most. Those
-   * without a known fee count nothing.
+   * One use of each at this target, in whole millionths of a US dollar: at the vendor's fee, or at
+   * the usual one where its own is not known.
    */
-  feesOf(tools: readonly AskedTool[]): number
+  feesOf(target: string, tools: readonly ToolKind[]): number
   /** Undefined: it cannot be told now, and the ledger asks again later. */
   priceOf(
     call: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'> & {
@@ -188,7 +186,7 @@ export interface Prices {
       /** It asked for another price than the list's. */
       readonly hasOtherPrice?: boolean
       /** The vendor was asked to run these. */
-      readonly tools?: readonly AskedTool[]
+      readonly tools?: readonly ToolKind[]
       /** The vendor has run these so often. */
       readonly toolUses?: ToolUses | undefined
     },

@@ -2,11 +2,11 @@
  * Finds what a request asks for that vendors charge beside text at the list's price: service tiers,
  * speech and pictures, tools that they run themselves. Must not know who asks, nor any price.
  */
-import { type AskedTool, NO_USES, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
+import { type CountedTool, NO_USES, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
 import { type Dialect, isRelayed } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/json-splice.ts'
 import { kindOfTool } from '../wire/tool-uses.ts'
-import { findTools, HOSTED_TOOLS, INPUT, TOOLS } from './shared-credential.ts'
+import { findTools, HOSTED_TOOLS, TOOLS } from './shared-credential.ts'
 
 /** Members that can choose another price than the list's, and their values that do not. */
 const PRICING_MEMBERS: readonly (readonly [name: string, usual: ReadonlySet<unknown>])[] = [
@@ -20,7 +20,9 @@ const PRICING_MEMBERS: readonly (readonly [name: string, usual: ReadonlySet<unkn
 const CHEAPER = new Set<unknown>(['flex', 'batch'])
 /** They have a vendor search, and no dialect tells how often it did. */
 const HOSTED_MEMBERS = ['web_search_options', 'search_parameters', 'plugins']
-const NO_TOOLS: readonly AskedTool[] = []
+/** Tools that write another model's words, at that model's price: their cost has no bound. */
+const OTHER_MODELS = ['advisor']
+const NO_TOOLS: readonly ToolKind[] = []
 const WITH_INPUT = { isInput: true }
 
 /** True where it asks for another price than the list's, also for a lower one. */
@@ -41,31 +43,27 @@ export function findSurcharge(body: JsonObject): string | undefined {
     const asked = readText(body, name)
     if (asked !== undefined && !usual.has(asked) && !CHEAPER.has(asked)) return name
   }
-  return asksForMedia(body) ? MODALITIES : undefined
+  if (asksForMedia(body)) return MODALITIES
+  return findTools(body, OTHER_MODELS).length > 0 ? TOOLS : undefined
 }
 
 /**
  * The tools that a request asks the vendor to run; it may run them or not. Reads no more than the
  * tools, and those only where one of the names is in them.
  */
-export function listHostedTools(body: JsonObject, dialect: Dialect): readonly AskedTool[] {
+export function listHostedTools(body: JsonObject, dialect: Dialect): readonly ToolKind[] {
   const isCounted = isRelayed(dialect) && dialect.readToolUses !== undefined
   const types = findTools(body, HOSTED_TOOLS, isCounted ? WITH_INPUT : undefined)
-  const isMember = hostedMember(body) !== undefined
+  const isMember = HOSTED_MEMBERS.some((name) => isOffered(body, name))
   return types.length === 0 && !isMember ? NO_TOOLS : toAskedTools(types, { isCounted, isMember })
 }
 
 function toAskedTools(
   types: readonly string[],
   { isCounted, isMember }: { readonly isCounted: boolean; readonly isMember: boolean },
-): readonly AskedTool[] {
-  const kinds = types.map((type) => (isCounted ? kindOfTool(type) : undefined) ?? 'other')
-  return [...new Set<AskedTool>(isMember ? [...kinds, 'other'] : kinds)]
-}
-
-/** The member by which it asks for them. */
-export function hostedToolsMember(body: JsonObject): string {
-  return hostedMember(body) ?? (body.get(TOOLS) === undefined ? INPUT : TOOLS)
+): readonly ToolKind[] {
+  const kinds = types.map((type) => (isCounted ? kindOfTool(type) : undefined) ?? 'otherTool')
+  return [...new Set<ToolKind>(isMember ? [...kinds, 'otherTool'] : kinds)]
 }
 
 /**
@@ -73,21 +71,21 @@ export function hostedToolsMember(body: JsonObject): string {
  * nobody waited for it.
  * @param reported by the vendor all the same: searches of the web alone are in any report
  */
-export function atLeastOneEach(tools: readonly AskedTool[], reported?: ToolUses): ToolUses {
+export function atLeastOneEach(tools: readonly ToolKind[], reported?: ToolUses): ToolUses {
   const unseen = tools.filter(
-    (tool): tool is ToolKind =>
-      tool !== 'other' && !(tool === 'webSearch' && reported !== undefined),
+    (tool): tool is CountedTool =>
+      tool !== 'otherTool' && !(tool === 'webSearch' && reported !== undefined),
   )
   if (unseen.length === 0) return reported ?? NO_USES
   return { ...Object.fromEntries(unseen.map((kind) => [kind, 1])), ...reported }
 }
 
-function hostedMember(body: JsonObject): string | undefined {
-  for (const name of HOSTED_MEMBERS) {
-    const member = body.get(name)
-    if (member !== undefined && body.type(member) !== 'null') return name
-  }
-  return undefined
+/** An empty object asks for a search with the vendor's defaults; an empty list asks for nothing. */
+function isOffered(body: JsonObject, name: string): boolean {
+  const member = body.get(name)
+  if (member === undefined || body.type(member) === 'null') return false
+  const { length, mode } = Object(body.value(member)) as Readonly<Record<string, unknown>>
+  return length !== 0 && mode !== 'off'
 }
 
 const MODALITIES = 'modalities'

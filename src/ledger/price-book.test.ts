@@ -623,9 +623,14 @@ describe('uses of tools that the vendor runs', () => {
     providers: new Map<string, ProviderPricing>([
       [
         'openai',
-        { type: 'listed', name: 'openai', toolFees: { webSearch: 10_000, fileSearch: 2_500 } },
+        {
+          type: 'listed',
+          name: 'openai',
+          toolFees: { webSearch: 10_000, fileSearch: 2_500 },
+          usualToolFees: { webSearch: 25_000, codeInterpreter: 30_000, otherTool: 40_000 },
+        },
       ],
-      ['anthropic', listed('anthropic')],
+      ['anthropic', { type: 'listed', name: 'anthropic', usualToolFees: { webSearch: 14_000 } }],
       [
         'acme',
         {
@@ -676,14 +681,32 @@ describe('uses of tools that the vendor runs', () => {
     ])
   })
 
-  test('make a cost an estimate if they have no fee, or may not have been counted', () => {
+  test('make a cost an estimate where they have no published fee, or are not counted', () => {
     const statusOf = (changes: Partial<PricedCall>) => fees.costOf(call(changes)).status
     expect(statusOf({ tools: ['webSearch'], toolUses: {} })).toBe('exact')
-    expect(statusOf({ tools: ['codeInterpreter'], toolUses: {} })).toBe('estimated')
-    expect(statusOf({ tools: ['other'] })).toBe('estimated')
+    expect(statusOf({ tools: ['codeInterpreter'], toolUses: {} })).toBe('exact')
+    expect(statusOf({ tools: ['otherTool'] })).toBe('estimated')
     expect(statusOf({ toolUses: { codeInterpreter: 1 } })).toBe('estimated')
+  })
+
+  test('cost the vendor’s usual fee where none is published', () => {
     const searched = call({ target: 'anthropic/claude-opus-4-5', toolUses: { webSearch: 9 } })
-    expect(fees.costOf(searched).source).toBe(tokens.source)
+    expect(fees.costOf(searched)).toMatchObject({
+      status: 'estimated',
+      source: `${tokens.source}+webSearch:9@14000`,
+    })
+    const ran = fees.costOf(call({ toolUses: { codeInterpreter: 2 } }))
+    expect(ran.source).toBe(`${tokens.source}+codeInterpreter:2@30000`)
+    expect(fees.recompute(call(), ran)).toEqual(ran)
+  })
+
+  test('are one for each call that offers tools whose uses no answer shows', () => {
+    const offered = fees.costOf(call({ tools: ['otherTool', 'webSearch'], toolUses: {} }))
+    expect(offered).toEqual({
+      microUsd: (tokens.microUsd ?? 0) + 40_000,
+      status: 'estimated',
+      source: `${tokens.source}+otherTool:1@40000`,
+    })
   })
 
   test('at the operator’s own fees, which may be nothing', () => {
@@ -706,25 +729,16 @@ describe('uses of tools that the vendor runs', () => {
   })
 
   test.each([
-    ['openai/gpt-5', [], true],
-    ['openai/gpt-5', ['webSearch', 'fileSearch'], true],
-    ['openai/gpt-5', ['webSearch', 'codeInterpreter'], false],
-    ['openai/gpt-5', ['other'], false],
-    ['anthropic/claude-opus-4-5', ['webSearch'], false],
-    ['acme/x', ['imageGeneration'], true],
-    ['acme/x', ['fileSearch'], false],
-    ['owned/mine', ['other'], true],
-    ['sandbox/echo', ['other'], true],
-  ] as const)('at %s, with %p, are priced: %p', (target, tools, isPriced) =>
-    expect(fees.isPriced(DEFAULT_ACCOUNT, target, { at: MIDDAY, tools })).toBe(isPriced),
-  )
-
-  test.each([
-    [[], 0],
-    [['other', 'codeInterpreter'], 0],
-    [['webSearch', 'fileSearch', 'other'], 12_500],
-  ] as const)('%p cost %d each once, wherever that is most', (tools, microUsd) =>
-    expect(fees.feesOf(tools)).toBe(microUsd),
+    ['openai/gpt-5', [], 0],
+    ['openai/gpt-5', ['webSearch', 'fileSearch'], 12_500],
+    ['openai/gpt-5', ['webSearch', 'codeInterpreter', 'otherTool'], 80_000],
+    ['anthropic/claude-opus-4-5', ['webSearch', 'fileSearch'], 14_000],
+    ['acme/x', ['webSearch'], 1],
+    ['owned/mine', ['webSearch'], 0],
+    ['sandbox/echo', ['webSearch'], 0],
+    ['nobody/knows', ['webSearch'], 0],
+  ] as const)('at %s, one use of each of %p costs %d', (target, tools, microUsd) =>
+    expect(fees.feesOf(target, tools)).toBe(microUsd),
   )
 
   test('in any number make a cost that a row can hold, and that is found again', () => {

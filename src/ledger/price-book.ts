@@ -11,13 +11,7 @@ import type { CallOutcome } from '../core/call.ts'
 import { type Cost, type CostPart, UNKNOWN_COST } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
-import {
-  type AskedTool,
-  NO_USES,
-  TOOL_KINDS,
-  type ToolFees,
-  type ToolUses,
-} from '../core/tool-uses.ts'
+import { NO_USES, type ToolFees, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AskedPrice, Prices } from '../gateway/ports.ts'
 import {
@@ -56,6 +50,8 @@ export type ProviderPricing =
 interface Fees {
   /** Of tools that it runs itself. Absent: none is known. */
   readonly toolFees?: ToolFees | undefined
+  /** Estimates for the kinds without a known fee. Absent: their uses count nothing. */
+  readonly usualToolFees?: ToolFees | undefined
 }
 
 /** US dollars per million tokens. */
@@ -100,7 +96,7 @@ export interface PricedCall {
   /** It asked for another price than the table's. */
   readonly hasOtherPrice?: boolean
   /** The vendor was asked to run these. */
-  readonly tools?: readonly AskedTool[]
+  readonly tools?: readonly ToolKind[]
   /** The vendor has run these so often. */
   readonly toolUses?: ToolUses | undefined
 }
@@ -126,12 +122,10 @@ export class PriceBook {
   readonly #declaredPrices: NonNullable<PriceBookOptions['declaredPrices']>
   readonly #loadTable: () => PriceTable
   #table: PriceTable | undefined
-  readonly #dearestFees: ToolFees
   readonly #remembered = new Map<string, Remembered>()
 
   constructor(options: PriceBookOptions) {
     this.#providers = options.providers
-    this.#dearestFees = dearestOf([...options.providers.values()])
     this.#declaredPrices = options.declaredPrices ?? (() => undefined)
     this.#loadTable = options.loadTable ?? loadPriceTable
   }
@@ -196,11 +190,9 @@ export class PriceBook {
     const { hasOtherPrice, tools, toolUses } = call
     if (tools === undefined && toolUses === undefined)
       return hasOtherPrice === true ? toEstimated(cost) : cost
-    const isExact = hasOtherPrice !== true && isAllCounted(known.toolFees, tools, toolUses)
-    return withUses(
-      isExact ? cost : toEstimated(cost),
-      partsOfUses(known.toolFees, toolUses ?? NO_USES),
-    )
+    const uses = withUncounted(tools, toolUses)
+    const isExact = hasOtherPrice !== true && haveFees(known.toolFees, uses)
+    return withUses(isExact ? cost : toEstimated(cost), partsOfUses(feesAt(known), uses))
   }
 
   #costOfPriced(known: Listed | Declared, { usage, startedAt, outcome }: PricedCall): Cost {
@@ -217,22 +209,25 @@ export class PriceBook {
    * True where the usage of a call to this target has a price.
    */
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean {
-    const { at, isSurcharged, tools } = asked
+    const { at, isSurcharged } = asked
     const known = this.#recall(target)
     if (known.type === 'free') return true
     if (known.type === 'unknown') return false
     if (known.type === 'owned') return this.#declaredPrices(accountId, known.model) !== undefined
-    if (isSurcharged === true || !isAllCounted(known.toolFees, tools)) return false
+    if (isSurcharged === true) return false
     if (known.type === 'declared') return true
     if (known.isInPart) return false
     const price = this.#priceOf(known, at)
     return price !== undefined && partsOfListed(price.prices, NO_USAGE) !== undefined
   }
 
-  /** One use of each, in micro-dollars, at the provider that takes most. */
-  feesOf(tools: readonly AskedTool[]): number {
+  /** One use of each at this target, in micro-dollars. */
+  feesOf(target: string, tools: readonly ToolKind[]): number {
+    const known = this.#recall(target)
+    if (known.type !== 'listed' && known.type !== 'declared') return 0
+    const fees = feesAt(known)
     let microUsd = 0
-    for (const tool of tools) if (tool !== 'other') microUsd += this.#dearestFees[tool] ?? 0
+    for (const tool of tools) microUsd += fees[tool] ?? 0
     return microUsd
   }
 
@@ -317,17 +312,18 @@ export class PriceBook {
     if (pricing?.type === 'free') return pricing
     if (providerId === OWNED) return { type: 'owned', model }
     if (pricing === undefined) return { type: 'unknown' }
-    const { toolFees = NO_FEES } = pricing
+    const { toolFees = NO_FEES, usualToolFees = NO_FEES } = pricing
+    const fees = { toolFees, usualToolFees }
     if (pricing.type === 'declared') {
       const prices = pricing.prices.get(model) ?? pricing.prices.get(ANY_MODEL)
       return prices === undefined
         ? { type: 'unknown' }
-        : { type: 'declared', prices: toCents(prices), toolFees }
+        : { type: 'declared', prices: toCents(prices), ...fees }
     }
     const { name: provider, inPart } = pricing
     const isInPart = inPart?.test(model) === true
     const price = { minute: Number.NaN, price: undefined }
-    return { type: 'listed', provider, model, toolFees, isInPart, ...price }
+    return { type: 'listed', provider, model, isInPart, ...fees, ...price }
   }
 }
 
@@ -353,8 +349,8 @@ export class CallPrices implements Prices {
     }
   }
 
-  feesOf(tools: readonly AskedTool[]): number {
-    return this.#book.feesOf(tools)
+  feesOf(target: string, tools: readonly ToolKind[]): number {
+    return this.#book.feesOf(target, tools)
   }
 
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean {
@@ -396,21 +392,23 @@ function toCents({ input, output, cachedInput = input }: UsdPrices): DeclaredPri
 
 const NO_FEES: ToolFees = {}
 
-function dearestOf(providers: readonly ProviderPricing[]): ToolFees {
-  const fees = providers.map((pricing) => (pricing.type === 'free' ? NO_FEES : pricing.toolFees))
-  return Object.fromEntries(
-    TOOL_KINDS.map((kind) => [kind, Math.max(...fees.map((known) => known?.[kind] ?? 0), 0)]),
-  )
+interface PricedUses {
+  readonly toolFees: ToolFees
+  readonly usualToolFees: ToolFees
 }
 
-/** True where nothing that was asked for, or used, costs what is not known. */
-function isAllCounted(
-  fees: ToolFees,
-  asked: readonly AskedTool[] = [],
-  uses: ToolUses = NO_USES,
-): boolean {
-  const hasFee = (tool: AskedTool) => tool !== 'other' && fees[tool] !== undefined
-  return asked.every(hasFee) && (Object.keys(uses) as AskedTool[]).every(hasFee)
+/** A fee that is not known is estimated by the usual one. */
+function feesAt({ toolFees, usualToolFees }: PricedUses): ToolFees {
+  return { ...usualToolFees, ...toolFees }
+}
+
+/** Uses that no answer shows are estimated: one for each call that offers such a tool. */
+function withUncounted(asked: readonly ToolKind[] | undefined, uses: ToolUses = NO_USES): ToolUses {
+  return asked?.includes('otherTool') === true ? { ...uses, otherTool: 1 } : uses
+}
+
+function haveFees(fees: ToolFees, uses: ToolUses): boolean {
+  return (Object.keys(uses) as ToolKind[]).every((kind) => fees[kind] !== undefined)
 }
 
 function toEstimated(cost: Cost): Cost {
@@ -427,11 +425,10 @@ function isFreeWhateverIsUsed({ source }: Cost): boolean {
   return declared !== undefined && isNothing(declared.prices)
 }
 
-interface Listed {
+interface Listed extends PricedUses {
   readonly type: 'listed'
   readonly provider: string
   readonly model: string
-  readonly toolFees: ToolFees
   /** It charges for more than the table lists. */
   readonly isInPart: boolean
   /** Since the Unix epoch: when the price was looked up. */
@@ -439,10 +436,9 @@ interface Listed {
   price: ListedPrice | undefined
 }
 
-interface Declared {
+interface Declared extends PricedUses {
   readonly type: 'declared'
   readonly prices: DeclaredPrices
-  readonly toolFees: ToolFees
 }
 
 /** Known of a target, whatever the call. */

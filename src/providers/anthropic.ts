@@ -23,5 +23,7 @@ export const anthropic = defineProvider({
   // https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool (2026-11): only
   // searches that succeed, as `usage` reports them. Code execution costs by the hour.
   toolFees: { webSearch: 10 },
+  // Five minutes of code execution, the least that is charged, at 0.05 US dollars an hour.
+  usualToolFees: { otherTool: 4.2 },
   ...anthropicModels,
 })

@@ -24,6 +24,9 @@ export const azureOpenai = defineProvider({
     },
     'openai-embeddings': { path: '/embeddings' },
   },
+  // Searches are Bing's (https://www.microsoft.com/en-us/bing/apis/grounding-pricing, 2026-11);
+  // which of its plans a resource has is not told.
+  usualToolFees: { webSearch: 14 },
   // A model is a deployment here, and is known by its name only where the deployment was named
   // after it.
   ...openaiModels,

@@ -69,6 +69,21 @@ export interface ModelPrices {
   readonly cachedInput?: number | undefined
 }
 
+/** US dollars per thousand uses. */
+type UsdPerThousand = { readonly [Kind in ToolKind]?: number | undefined }
+
+/**
+ * The usual fees of vendors' own tools (2026-11): a search of the web or of live data costs 10 to 25
+ * US dollars per thousand, a container 30, a picture of high quality about 200.
+ */
+const USUAL_TOOL_FEES: UsdPerThousand = {
+  webSearch: 25,
+  fileSearch: 2.5,
+  codeInterpreter: 30,
+  imageGeneration: 200,
+  otherTool: 30,
+}
+
 export interface Provider {
   /**
    * The part of a target before the slash, and the stem of `<PROVIDER>_API_KEY` and
@@ -119,7 +134,12 @@ export interface Provider {
    * Fees for each use of tools that it runs itself, in US dollars per thousand uses: of those kinds
    * whose uses an answer tells of, and whose fee depends on their number alone.
    */
-  readonly toolFees?: { readonly [Kind in ToolKind]?: number | undefined }
+  readonly toolFees?: UsdPerThousand
+  /**
+   * Estimates of the fees that it does not publish, or that depend on more than the number of uses;
+   * `USUAL_TOOL_FEES` hold where it says nothing.
+   */
+  readonly usualToolFees?: UsdPerThousand
   /** Its answers cost nothing, whatever the model. */
   readonly isFree?: true
   /** Prices of its models, by their names; `*`: every other one. Then no price table is asked. */
@@ -169,13 +189,16 @@ export type Pricing =
 
 interface Fees {
   readonly toolFees: ToolFees
+  readonly usualToolFees: ToolFees
 }
 
 /** How calls to it are priced, and by that which of its models are known. */
 export function pricingOf(provider: Provider): Pricing {
   const { id, pricedAs, pricedModels, isFree, knownModels, declaredPrices } = provider
   const toolFees = toMicroUsd(provider.toolFees ?? {})
-  if (declaredPrices !== undefined) return { type: 'declared', prices: declaredPrices, toolFees }
+  const usualToolFees = toMicroUsd({ ...USUAL_TOOL_FEES, ...provider.usualToolFees })
+  const fees = { toolFees, usualToolFees }
+  if (declaredPrices !== undefined) return { type: 'declared', prices: declaredPrices, ...fees }
   return isFree === true
     ? { type: 'free', models: knownModels ?? [] }
     : {
@@ -183,12 +206,12 @@ export function pricingOf(provider: Provider): Pricing {
         name: pricedAs ?? id,
         models: pricedModels,
         inPart: provider.pricedInPart,
-        toolFees,
+        ...fees,
       }
 }
 
 /** A dollar for a thousand is a thousand micro-dollars for one. */
-function toMicroUsd(fees: NonNullable<Provider['toolFees']>): ToolFees {
+function toMicroUsd(fees: UsdPerThousand): ToolFees {
   return Object.fromEntries(
     TOOL_KINDS.flatMap((kind) => {
       const usd = fees[kind]

@@ -9,10 +9,13 @@ export const openrouter = openaiCompatible({
   hasEmbeddings: true,
   // The table has neither their searches, nor what pictures and speech cost.
   pricedInPart: /sonar|-online|-search|deep-research|-image|\baudio\b/,
+  // Five results, as many as a search has by default, at 4 US dollars per thousand
+  // (https://openrouter.ai/docs/guides/features/plugins/web-search).
+  usualToolFees: { otherTool: 20 },
   // https://openrouter.ai/docs/guides/routing/model-fallbacks: an error of the first model that the
   // caller brings about, as by too long a prompt, leads to these.
   chat: {
-    ownerMembers: ['models', 'route', 'preset', 'fallbacks'],
+    ownerMembers: ['models', 'preset', 'fallbacks'],
     // https://openrouter.ai/docs/guides/features/server-tools
     ownerTools: ['openrouter:advisor', 'openrouter:subagent', 'openrouter:fusion'],
   },

@@ -9,5 +9,7 @@ export const perplexity = openaiCompatible({
   // https://docs.perplexity.ai/getting-started/pricing: research reports its reasoning, its citations
   // and its searches beside the tokens of its answer, and is paid mostly for those; the others are
   // paid by the request, too, which the table does not list.
+  // The table's fee for a request is that of its dearest search.
+  usualToolFees: { otherTool: 0 },
   pricedInPart: /deep-research|-search$|-online$/,
 })

@@ -3,16 +3,16 @@
  * a use costs, nor who asked for it.
  */
 import {
+  COUNTED_TOOLS,
+  type CountedTool,
   MAX_USES_OF_CALL,
   NO_USES,
-  TOOL_KINDS,
-  type ToolKind,
   type ToolUses,
 } from '../core/tool-uses.ts'
 import { isCount } from '../core/usage.ts'
 import { isRecord } from './read-json.ts'
 
-const KINDS_BY_NAME: Readonly<Record<string, ToolKind>> = {
+const KINDS_BY_NAME: Readonly<Record<string, CountedTool>> = {
   web_search: 'webSearch',
   file_search: 'fileSearch',
   code_interpreter: 'codeInterpreter',
@@ -23,7 +23,7 @@ const KINDS_BY_NAME: Readonly<Record<string, ToolKind>> = {
 const VERSION = /^\d[\d_]*$/
 
 /** @param type of a tool in a request: `web_search`, `web_search_20250305` */
-export function kindOfTool(type: string): ToolKind | undefined {
+export function kindOfTool(type: string): CountedTool | undefined {
   for (const [name, kind] of Object.entries(KINDS_BY_NAME)) {
     if (!type.startsWith(name)) continue
     const rest = type.slice(name.length)
@@ -32,7 +32,7 @@ export function kindOfTool(type: string): ToolKind | undefined {
   return undefined
 }
 
-function ofName(name: string): ToolKind | undefined {
+function ofName(name: string): CountedTool | undefined {
   return Object.hasOwn(KINDS_BY_NAME, name) ? KINDS_BY_NAME[name] : undefined
 }
 
@@ -75,8 +75,8 @@ export function countItems(output: unknown): ToolUses {
  * that were announced count, for a search that has begun is paid for.
  */
 export class ItemCounter {
-  readonly #announced = new Map<ToolKind, number>()
-  readonly #done = new Map<ToolKind, number>()
+  readonly #announced = new Map<CountedTool, number>()
+  readonly #done = new Map<CountedTool, number>()
   /** Of those announced. */
   #pagesOpened = 0
 
@@ -95,8 +95,8 @@ export class ItemCounter {
 
   get uses(): ToolUses {
     if (this.#announced.size + this.#done.size === 0) return NO_USES
-    const uses: { [Kind in ToolKind]?: number } = {}
-    for (const kind of TOOL_KINDS) {
+    const uses: { [Kind in CountedTool]?: number } = {}
+    for (const kind of COUNTED_TOOLS) {
       const pages = kind === 'webSearch' ? this.#pagesOpened : 0
       const announced = (this.#announced.get(kind) ?? 0) - pages
       const count = Math.max(announced, this.#done.get(kind) ?? 0)
@@ -106,11 +106,11 @@ export class ItemCounter {
   }
 }
 
-function addOne(counts: Map<ToolKind, number>, kind: ToolKind): void {
+function addOne(counts: Map<CountedTool, number>, kind: CountedTool): void {
   counts.set(kind, (counts.get(kind) ?? 0) + 1)
 }
 
-function kindOfItem(item: unknown): ToolKind | undefined {
+function kindOfItem(item: unknown): CountedTool | undefined {
   if (!isRecord(item)) return undefined
   const { type } = item
   return typeof type === 'string' && type.endsWith(CALL)

@@ -17,7 +17,11 @@ setDefaultTimeout(180_000)
 let scene: RawScene
 beforeAll(async () => {
   scene = await openRawScene({
-    gates: { searching: 'openai/gpt-5', claude: 'anthropic/claude-opus-4-5' },
+    gates: {
+      searching: 'openai/gpt-5',
+      azure: 'azure-openai/gpt-5',
+      claude: 'anthropic/claude-opus-4-5',
+    },
     environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' },
   })
 })
@@ -197,13 +201,35 @@ test('searches that calls under way may make are set aside, before anything was 
   await openai.responses.create(asked)
 })
 
-test('a tool whose uses have no price is refused by a budget in money, and named', async () => {
-  const { openai } = await spender(1)
-  const refused = await openai.responses
-    .create({ ...asked, tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] })
-    .catch((error: unknown) => error)
-  expect(refused).toMatchObject({ status: 400, code: 'price_unknown', param: 'tools' })
-  expect(scene.upstream.requests).toHaveLength(0)
+test('a tool without a published fee costs nothing until it is used, then its usual fee', async () => {
+  const { openai, usedUsd } = await spender(1)
+  const offered = {
+    ...asked,
+    tools: [{ type: 'code_interpreter' as const, container: { type: 'auto' as const } }],
+  }
+  scene.upstream.answer(jsonAnswer(200, response([])))
+  await openai.responses.create(offered)
+  expect(await usedUsd()).toBeCloseTo(0.00225, 6)
+  const ran = { type: 'code_interpreter_call', id: 'ci_1', status: 'completed', outputs: [] }
+  scene.upstream.answer(jsonAnswer(200, response([ran])))
+  await openai.responses.create(offered)
+  expect(await usedUsd()).toBeCloseTo(2 * 0.00225 + 0.03, 6)
+  const cost = await pollUntil('the row', async () => {
+    const newest = await costOf('searching')
+    return newest.status === 'estimated' ? newest : undefined
+  })
+  expect(cost.parts?.at(-1)).toMatchObject({ kind: 'codeInterpreter', count: 1, usd: 0.03 })
+})
+
+test('a search at a vendor that publishes no fee passes a budget in money', async () => {
+  const { openai, usedUsd } = await spender(1)
+  scene.upstream.answer(jsonAnswer(200, response([])))
+  await openai.responses.create({ ...asked, model: 'azure' })
+  const tokens = await usedUsd()
+  expect(tokens).toBeGreaterThan(0)
+  scene.upstream.answer(jsonAnswer(200, response([search(0)])))
+  await openai.responses.create({ ...asked, model: 'azure' })
+  expect(await usedUsd()).toBeCloseTo(2 * tokens + 0.014, 6)
 })
 
 test('an account’s own model pays for no search, whatever it reports', async () => {

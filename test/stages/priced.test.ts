@@ -5,8 +5,8 @@ import { describe, expect, test } from 'bun:test'
 import { createPlans, type PlansSection } from '../../src/core/plan.ts'
 import { budgetOf } from '../../src/limits/usage-limits.fixture.ts'
 import { UsageLimits } from '../../src/limits/usage-limits.ts'
-import { CALLER } from '../support/in-process-gateway.ts'
-import { CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
+import { CALLER, OTHER_TOOL_FEE } from '../support/in-process-gateway.ts'
+import { CHAT_ANSWER, CHAT_USAGE, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
 
 const UNPRICED = 'groq/unpriced'
 const budget = 'the budget b (bud_1)'
@@ -113,17 +113,19 @@ describe('a request that chooses a price above the list’s', () => {
     asks({ service_tier: 'auto' }, false),
     asks({ speed: 'fast' }, true),
     asks({ inference_geo: 'us' }, true),
-    asks({ tools: [{ type: 'image_generation' }] }, true),
+    asks({ tools: [{ type: 'image_generation' }] }, false),
     asks({ modalities: ['text', 'audio'] }, true),
     asks({ modalities: ['text'] }, false),
-    // Chat tells nobody how often a tool was used.
-    asks({ tools: [{ type: 'web_search' }] }, true),
-    asks({ web_search_options: {} }, true),
-    asks({ web_search_options: null }, false),
+    // A tool that is only offered chooses no price.
+    asks({ tools: [{ type: 'web_search' }] }, false),
+    asks({ web_search_options: {} }, false),
+    asks({ search_parameters: { mode: 'auto' } }, false),
+    asks({ plugins: [{ id: 'web' }] }, false),
+    asks({ tools: [{ type: 'advisor_20260301' }] }, true),
     asks({ tools: [{ type: 'function', function: { name: 'web_search' } }] }, false),
     {
-      ...asks({ tools: [] }, true),
-      name: 'by a tool whose type is there twice is refused by a budget in money',
+      ...asks({ tools: [] }, false),
+      name: 'by a tool whose type is there twice is within a budget in money',
       request: {
         body: `{"model":"${GATE}","messages":[],"tools":[{"type":"web_search","type":"function","function":{"name":"f"}}]}`,
       },
@@ -133,6 +135,44 @@ describe('a request that chooses a price above the list’s', () => {
       name: 'is served where no limit is in money',
       gateway: gateway([TARGET]),
     },
+  ])
+})
+
+describe('an uncounted tool', () => {
+  const tokens = CHAT_USAGE.inputTokens + 10 * CHAT_USAGE.outputTokens
+  const costs = (members: object, tools: number) => ({
+    name: `costs ${tools} usual fees with ${JSON.stringify(members)}`,
+    request: { body: chatBody(members) },
+    upstream: [CHAT_ANSWER],
+    seen: { status: 200 },
+    sent: [{}],
+    settled: {
+      cost: {
+        microUsd: tokens + tools * OTHER_TOOL_FEE,
+        status: tools === 0 ? ('exact' as const) : ('estimated' as const),
+        source: 'scripted',
+      },
+    },
+  })
+  runRows([
+    costs({ web_search_options: {} }, 1),
+    costs({ tools: [{ type: 'web_search_preview' }] }, 1),
+    costs(
+      { tools: [{ type: 'function', function: { name: 'f' } }, { type: 'code_interpreter' }] },
+      1,
+    ),
+    {
+      ...costs({}, 1),
+      name: 'costs one usual fee when its type is spelled with an escape',
+      request: {
+        body: `{"model":"${GATE}","messages":[],"tools":[{"type":"web\\u005fsearch"}]}`,
+      },
+    },
+    costs({ search_parameters: {}, plugins: [{ id: 'web' }] }, 1),
+    costs({ search_parameters: { mode: 'on' } }, 1),
+    costs({ search_parameters: { mode: 'off' } }, 0),
+    costs({ plugins: [] }, 0),
+    costs({ web_search_options: null, search_parameters: null, plugins: null, tools: null }, 0),
   ])
 })
 
@@ -185,22 +225,9 @@ describe('a call with charges beside tokens', () => {
     asks({ speed: 'standard' }, false),
     asks({ inference_geo: 'us' }, true),
     asks({ inference_geo: 'global' }, false),
-    asks({ tools: [{ type: 'web_search_preview' }] }, true),
-    asks(
-      { tools: [{ type: 'function', function: { name: 'f' } }, { type: 'code_interpreter' }] },
-      true,
-    ),
     asks({ tools: [{ type: 'function', function: { name: 'web_search' } }] }, false),
     asks({ tools: [null, 'web_search'] }, false),
-    asks({ web_search_options: {} }, true),
     asks({ modalities: ['audio'] }, true),
     asks({ modalities: ['text'] }, false),
-    {
-      ...asks({}, true),
-      name: 'a tool that is spelled with an escape: true',
-      request: {
-        body: `{"model":"${GATE}","messages":[],"tools":[{"type":"web\\u005fsearch"}]}`,
-      },
-    },
   ])
 })

@@ -9,7 +9,7 @@ import { GatewayError } from '../../src/core/errors.ts'
 import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
-import type { AskedTool } from '../../src/core/tool-uses.ts'
+import { TOOL_KINDS, type ToolKind, type ToolUses } from '../../src/core/tool-uses.ts'
 import { UsualOutput } from '../../src/gateway/admit.ts'
 import { type AddedHeaders, CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
 import { CircuitBreakers } from '../../src/gateway/attempt/circuit-breakers.ts'
@@ -101,8 +101,10 @@ const BODY_LIMITS = { maxBodyBytes: 64 * 1024, bodyTimeoutMs: 5_000 }
 const INPUT_PRICE = 1
 const OUTPUT_PRICE = 10
 const FREE = 'openai/free'
-/** What a search costs; no other use of a tool has a fee. */
+/** What a search costs. */
 export const SEARCH_FEE = 1000
+/** Of a call that offers tools whose uses no answer shows. */
+export const OTHER_TOOL_FEE = 30
 
 export interface ClientRequest {
   readonly path: string
@@ -418,31 +420,34 @@ const PROVIDERS: PipelinePorts['providers'] = new Map(
   ]),
 )
 
-const hasFee = (tool: AskedTool) => tool === 'webSearch'
+const FEES: Readonly<Record<ToolKind, number>> = {
+  webSearch: SEARCH_FEE,
+  fileSearch: 200,
+  codeInterpreter: 300,
+  imageGeneration: 400,
+  otherTool: OTHER_TOOL_FEE,
+}
+
+const feesOf = (uses: ToolUses) =>
+  TOOL_KINDS.reduce((sum, kind) => sum + (uses[kind] ?? 0) * FEES[kind], 0)
 
 const SCRIPTED_PRICES: PipelinePorts['prices'] = {
-  isPriced: (_, target, { isSurcharged, tools = [] }) =>
-    !target.includes('unpriced') && isSurcharged !== true && tools.every(hasFee),
-  feesOf: (tools) => tools.filter(hasFee).length * SEARCH_FEE,
-  priceOf: ({ target, usage, isEstimated, hasOtherPrice, tools = [], toolUses = {} }) =>
-    target === FREE
-      ? { microUsd: 0, status: 'exact', source: 'free' }
-      : usage === null && toolUses.webSearch === undefined
-        ? { microUsd: null, status: 'unknown', source: null }
-        : {
-            microUsd:
-              (usage?.inputTokens ?? 0) * INPUT_PRICE +
-              (usage?.outputTokens ?? 0) * OUTPUT_PRICE +
-              (toolUses.webSearch ?? 0) * SEARCH_FEE,
-            status:
-              isEstimated === true ||
-              hasOtherPrice === true ||
-              !tools.every(hasFee) ||
-              Object.keys(toolUses).length > 0
-                ? 'estimated'
-                : 'exact',
-            source: 'scripted',
-          },
+  isPriced: (_, target, { isSurcharged }) => !target.includes('unpriced') && isSurcharged !== true,
+  feesOf: (_, tools) => tools.reduce((sum, kind) => sum + FEES[kind], 0),
+  priceOf: ({ target, usage, isEstimated, hasOtherPrice, tools = [], toolUses = {} }) => {
+    if (target === FREE) return { microUsd: 0, status: 'exact', source: 'free' }
+    const uses = tools.includes('otherTool') ? { ...toolUses, otherTool: 1 } : toolUses
+    const hasUses = Object.keys(uses).length > 0
+    if (usage === null && !hasUses) return { microUsd: null, status: 'unknown', source: null }
+    const tokens =
+      (usage?.inputTokens ?? 0) * INPUT_PRICE + (usage?.outputTokens ?? 0) * OUTPUT_PRICE
+    const isExact = isEstimated !== true && hasOtherPrice !== true && !hasUses
+    return {
+      microUsd: tokens + feesOf(uses),
+      status: isExact ? 'exact' : 'estimated',
+      source: 'scripted',
+    }
+  },
 }
 
 function toGate(id: string, script: GateScript): Gate {

@@ -55,6 +55,8 @@ export async function openRawScene(options: RawSceneOptions): Promise<RawScene> 
       MISTRAL_API_KEY: PLANTED_MISTRAL_KEY,
       ANTHROPIC_BASE_URL: upstream.url,
       ANTHROPIC_API_KEY: PLANTED_ANTHROPIC_KEY,
+      AZURE_OPENAI_BASE_URL: `${upstream.url}/v1`,
+      AZURE_OPENAI_API_KEY: PLANTED_OPENAI_KEY,
       ...options.environment,
     },
   })

@@ -21,6 +21,7 @@ const PART_NAMES: Readonly<Record<Part['kind'], string>> = {
   fileSearch: 'File searches',
   codeInterpreter: 'Code interpreter',
   imageGeneration: 'Generated images',
+  otherTool: 'Other tools of the vendor',
 }
 
 /** By the million; the others by the piece. */

@@ -216,10 +216,16 @@ test.each<[string, object, string]>([
   ],
   ['no messages', { messages: [] }, 'messages: at least one message is required'],
   [
-    'a system message',
+    'a system message first',
     { messages: [{ role: 'system', content: 'x' }] },
-    'Unexpected role "system"',
+    'messages.0: system messages must follow a user message',
   ],
+  [
+    'a system message behind an answer',
+    { messages: [user('x'), assistant('y'), { role: 'system', content: 'x' }, user('z')] },
+    'messages.2: system messages must follow a user message',
+  ],
+  ['another role', { messages: [{ role: 'developer', content: 'x' }] }, 'Unexpected role'],
   ['an assistant first', { messages: [assistant('x')] }, 'first message must use the "user" role'],
   ['an empty text', { messages: [user([{ type: 'text', text: '' }])] }, 'must be non-empty'],
   [
@@ -302,6 +308,22 @@ test.each<[string, object, string]>([
   const refusal = await refusalOf({ ...hello, ...change })
   expect(refusal).toStartWith('invalid_request_error: ')
   expect(refusal).toContain(message)
+})
+
+test('system messages may stand behind messages of the user, as Claude Code sends them', async () => {
+  const environment = [{ type: 'text', text: 'You are in a folder.' }]
+  const answer = await post({
+    ...hello,
+    messages: [
+      user('Hello'),
+      { role: 'system', content: environment },
+      assistant('Hi'),
+      user('Bye'),
+      { role: 'system', content: 'Be short.', clear_at: 'next_user_message' },
+    ],
+  })
+  expect(answer.status).toBe(200)
+  expect(await answer.text()).toContain('Sandbox echo: Bye')
 })
 
 test('the version is required, and either form of key is accepted', async () => {

@@ -20,17 +20,30 @@ const BLOCK_TYPES: Readonly<Record<string, readonly string[]>> = {
     'server_tool_use',
     'web_search_tool_result',
   ],
+  system: ['text', 'tool_addition', 'tool_removal'],
 }
+const MEMBERS = ['role', 'content']
+const SYSTEM_MEMBERS = [...MEMBERS, 'clear_at', 'output_config']
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 
 const refused = (message: string): Refusal => badField(message, 'messages')
 
-/** @throws Refusal 400 with the place of the fault. */
+/**
+ * @returns without the system messages, which stand behind a turn of the user and need no answer
+ * (https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages)
+ * @throws Refusal 400 with the place of the fault.
+ */
 export function readTurns(value: unknown): AnthropicTurn[] {
   if (value === undefined) throw refused('messages: Field required')
   if (!Array.isArray(value)) throw refused('messages: Input should be a valid list')
   if (value.length === 0) throw refused('messages: at least one message is required')
-  const turns = value.map((message, at) => readTurn(message, at, at === value.length - 1))
+  const all = value.map((message, at) => readTurn(message, at, at === value.length - 1))
+  const misplaced = all.findIndex(({ role }, at) => {
+    return role === 'system' && (all[at - 1]?.role ?? 'assistant') === 'assistant'
+  })
+  if (misplaced >= 0)
+    throw refused(`messages.${misplaced}: system messages must follow a user message`)
+  const turns = all.filter(({ role }) => role !== 'system')
   if (turns[0]?.role !== 'user') throw refused('messages: first message must use the "user" role')
   checkToolPairs(turns)
   return turns
@@ -38,15 +51,14 @@ export function readTurns(value: unknown): AnthropicTurn[] {
 
 function readTurn(message: unknown, at: number, isLast: boolean): AnthropicTurn {
   if (!isObject(message)) throw refused(`messages.${at}: Input should be an object`)
-  const extra = Object.keys(message).find((name) => name !== 'role' && name !== 'content')
-  if (extra !== undefined) throw refused(`messages.${at}.${extra}: Extra inputs are not permitted`)
   const role = stringOf(message.role)
-  if (role !== 'user' && role !== 'assistant') {
+  if (!Object.hasOwn(BLOCK_TYPES, role))
     throw refused(
-      `messages: Unexpected role "${role}". The Messages API accepts a top-level \`system\` ` +
-        'parameter, not "system" as an input message role.',
+      `messages: Unexpected role "${role}". Allowed roles are "user", "assistant" and "system".`,
     )
-  }
+  const members = role === 'system' ? SYSTEM_MEMBERS : MEMBERS
+  const extra = Object.keys(message).find((name) => !members.includes(name))
+  if (extra !== undefined) throw refused(`messages.${at}.${extra}: Extra inputs are not permitted`)
   const { content } = message
   if (typeof content !== 'string' && !Array.isArray(content))
     throw refused(`messages.${at}.content: Input should be a valid list`)

@@ -96,7 +96,10 @@ export function composeLedger({
       [
         ...catalog,
         ...settings.providers.filter(({ declaredPrices }) => declaredPrices !== undefined),
-      ].map((provider) => [provider.id, pricingOf(provider)]),
+      ].map((provider) => [
+        provider.id,
+        pricingOf(provider, settings.providerBaseUrls.get(provider.id)),
+      ]),
     ),
     declaredPrices: (accountId, slug) => ownedModels.pricesOf(accountId, slug),
   })

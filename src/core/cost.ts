@@ -14,7 +14,7 @@ export interface Cost {
   readonly status: CostStatus
   /**
    * The source of the price, so that it can be computed again: a price table's name and version, or
-   * `owned-model`; behind it `+webSearch:3@10000` for each kind of a tool's uses, and of tokens
+   * `owned-model`; behind it `*priority:2` for each multiple of that price; behind those `+webSearch:3@10000` for each kind of a tool's uses, and of tokens
    * that rows do not tell apart: their number and what one costs in micro-dollars.
    */
   readonly source: string | null

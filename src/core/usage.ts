@@ -2,6 +2,7 @@
  * The usage of a call, in the gateway's own terms. Each dialect's arithmetic is in its wire/
  * folder.
  */
+import type { ServedAs } from './served-as.ts'
 
 /**
  * Token counts as the provider reported them. `inputTokens` includes the cached ones,
@@ -19,6 +20,8 @@ export interface Usage {
    * did not say. Of a finished call, its cost alone tells.
    */
   readonly cacheWriteHourTokens?: number
+  /** Absent: the provider did not say. Of a finished call, its cost alone tells. */
+  readonly served?: ServedAs
 }
 
 /** A whole number from 0 up that no arithmetic blurs. */
@@ -48,6 +51,7 @@ export function toTrueUsage(reported: Usage | null | undefined): Usage | null {
     cachedInputTokens: withoutMinus(cachedInputTokens),
     reasoningTokens: withoutMinus(reasoningTokens),
     ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens: withoutMinus(cacheWriteTokens) }),
+    ...(reported.served === undefined ? {} : { served: reported.served }),
   }
   return isTrue(usage) ? usage : null
 }

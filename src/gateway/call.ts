@@ -10,6 +10,7 @@ import type { Stopwatch, Timekeeper } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { type CallId, createCallId, type GateId } from '../core/ids.ts'
+import type { OtherPrice } from '../core/served-as.ts'
 import type { ToolKind } from '../core/tool-uses.ts'
 import { bodyMemory } from '../http/body-memory.ts'
 import type { HttpRequest } from '../http/messages.ts'
@@ -84,8 +85,8 @@ export interface Call {
 export interface BodyFigures {
   /** Estimated. */
   readonly inputTokens: number
-  /** It asked for another price than the list's. */
-  readonly hasOtherPrice: boolean
+  /** Ways in which it asked for another price than the list's. */
+  readonly otherPrices: readonly OtherPrice[]
 }
 
 export interface FirstText {

@@ -9,6 +9,7 @@ import type { Gate } from '../core/gate.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { Secret } from '../core/secret.ts'
+import type { OtherPrice } from '../core/served-as.ts'
 import type { ToolKind, ToolUses } from '../core/tool-uses.ts'
 import type { Provider } from '../providers/define.ts'
 
@@ -183,8 +184,8 @@ export interface Prices {
       readonly ownedPrices?: DeclaredPrices | undefined
       /** Of the usage a part is a guess: so is its cost. */
       readonly isEstimated?: boolean
-      /** It asked for another price than the list's. */
-      readonly hasOtherPrice?: boolean
+      /** Ways in which it asked for another price than the list's. */
+      readonly otherPrices?: readonly OtherPrice[]
       /** The vendor was asked to run these. */
       readonly tools?: readonly ToolKind[]
       /** The vendor has run these so often. */

@@ -2,19 +2,28 @@
  * Finds what a request asks for that vendors charge beside text at the list's price: service tiers,
  * speech and pictures, tools that they run themselves. Must not know who asks, nor any price.
  */
+import type { OtherPrice } from '../core/served-as.ts'
 import { type CountedTool, NO_USES, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
 import { type Dialect, isRelayed } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/json-splice.ts'
+import { USUAL_TIERS } from '../wire/served-as.ts'
 import { kindOfTool } from '../wire/tool-uses.ts'
 import { findTools, HOSTED_TOOLS, TOOLS } from './shared-credential.ts'
 
-/** Members that can choose another price than the list's, and their values that do not. */
-const PRICING_MEMBERS: readonly (readonly [name: string, usual: ReadonlySet<unknown>])[] = [
-  ['service_tier', new Set<unknown>(['auto', 'default', 'standard', 'standard_only', 'on_demand'])],
+interface PricingMember {
+  readonly name: string
+  /** The values that do not choose another price. */
+  readonly usual: ReadonlySet<unknown>
+  readonly chooses: OtherPrice
+}
+
+/** Members that can choose another price than the list's. */
+const PRICING_MEMBERS: readonly PricingMember[] = [
+  { name: 'service_tier', usual: new Set(['auto', ...USUAL_TIERS]), chooses: 'tier' },
   // https://platform.claude.com/docs/en/build-with-claude/fast-mode
-  ['speed', new Set<unknown>(['standard'])],
+  { name: 'speed', usual: new Set(['standard']), chooses: 'speed' },
   // https://platform.claude.com/docs/en/build-with-claude/data-residency
-  ['inference_geo', new Set<unknown>(['global'])],
+  { name: 'inference_geo', usual: new Set(['global']), chooses: 'region' },
 ]
 /** Tiers below the list's price, which counts enough. */
 const CHEAPER = new Set<unknown>(['flex', 'batch'])
@@ -25,21 +34,24 @@ const OTHER_MODELS = ['advisor']
 const NO_TOOLS: readonly ToolKind[] = []
 const WITH_INPUT = { isInput: true }
 
-/** True where it asks for another price than the list's, also for a lower one. */
-export function hasOtherPrice(body: JsonObject): boolean {
-  for (const [name, usual] of PRICING_MEMBERS) {
+/** Ways in which it asks for another price than the list's, also for a lower one. */
+export function listOtherPrices(body: JsonObject): readonly OtherPrice[] {
+  let others = NO_OTHERS
+  for (const { name, usual, chooses } of PRICING_MEMBERS) {
     const asked = readText(body, name)
-    if (asked !== undefined && !usual.has(asked)) return true
+    if (asked !== undefined && !usual.has(asked)) others = [...others, chooses]
   }
-  return asksForMedia(body)
+  return asksForMedia(body) ? [...others, 'media'] : others
 }
+
+const NO_OTHERS: readonly OtherPrice[] = []
 
 /**
  * The member by which a request chooses a price above the list's, so that the list's would count
  * too little.
  */
 export function findSurcharge(body: JsonObject): string | undefined {
-  for (const [name, usual] of PRICING_MEMBERS) {
+  for (const { name, usual } of PRICING_MEMBERS) {
     const asked = readText(body, name)
     if (asked !== undefined && !usual.has(asked) && !CHEAPER.has(asked)) return name
   }

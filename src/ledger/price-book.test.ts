@@ -214,7 +214,7 @@ describe('a provider with declared prices', () => {
     expect(acme.partsOf(call('acme/large'), cost)).toHaveLength(3)
     const dearer = declared([['large', { input: 9, output: 9 }]])
     expect(dearer.recompute(call('acme/large'), cost)).toEqual(cost)
-    expect(acme.costOf({ ...call('acme/large'), hasOtherPrice: true }).status).toBe('estimated')
+    expect(acme.costOf({ ...call('acme/large'), otherPrices: ['tier'] }).status).toBe('estimated')
   })
 
   test('prices every model where one price is declared for all, and otherwise the named models alone', () => {
@@ -613,8 +613,8 @@ describe('a cost is an estimate', () => {
   })
 
   test('if it asked for another price than the table’s; an owned model has no such price', () => {
-    expect(costOf('openai/gpt-5', { hasOtherPrice: true }).status).toBe('estimated')
-    expect(costOf('owned/mine', { hasOtherPrice: true }).status).toBe('exact')
+    expect(costOf('openai/gpt-5', { otherPrices: ['tier'] }).status).toBe('estimated')
+    expect(costOf('owned/mine', { otherPrices: ['tier'] }).status).toBe('exact')
   })
 })
 

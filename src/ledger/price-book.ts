@@ -2,15 +2,17 @@
  * The cost of a call: its target's price times what its provider reported. Knows no provider by
  * name and no store; never guesses a count that was not reported.
  *
- * `exact`: the model's own price and a whole report. `estimated`: the price of its family, a call
- * that did not end well, or tokens of which some may have another price that the report does not
- * tell apart, or tools that the vendor runs, once one was used or may have been without being
- * counted. `unknown`: the rest.
+ * `exact`: the model's own price, a whole report, and a known factor for how the call was served.
+ * `estimated`: the price of its family, a call that did not end well, or tokens of which some may
+ * have another price that the report does not tell apart, or tools that the vendor runs, once one
+ * was used or may have been without being counted. `unknown`: the rest.
  */
 import type { CallOutcome } from '../core/call.ts'
 import { type Cost, type CostPart, UNKNOWN_COST } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
+import type { PriceFactor } from '../core/price-factors.ts'
+import type { OtherPrice } from '../core/served-as.ts'
 import { NO_USES, type ToolFees, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AskedPrice, Prices } from '../gateway/ports.ts'
@@ -30,6 +32,15 @@ import {
   writtenTokens,
 } from './cost-parts.ts'
 import { type ListedPrice, loadPriceTable, type PriceTable } from './price-table.ts'
+import {
+  isUnanswered,
+  isUnusual,
+  priceAsServed,
+  priceAtAddress,
+  type ServedPrice,
+  scaleParts,
+  splitFactors,
+} from './served-price.ts'
 
 /**
  * How a provider's calls are priced: by the table's name for it, or not at all; and which models of
@@ -42,6 +53,10 @@ export type ProviderPricing =
       readonly models?: RegExp | undefined
       /** Those that charge for more than the table lists. */
       readonly inPart?: RegExp | undefined
+      /** Multiples of the table's prices. */
+      readonly factors?: readonly PriceFactor[] | undefined
+      /** Base address. Absent: the factors of addresses do not apply. */
+      readonly address?: string | undefined
     } & Fees)
   | { readonly type: 'free'; readonly models?: readonly string[] }
   /** By the model's name; `*`: every other one. */
@@ -93,8 +108,8 @@ export interface PricedCall {
   readonly ownedPrices?: DeclaredPrices | undefined
   /** Of the usage a part is a guess. */
   readonly isEstimated?: boolean
-  /** It asked for another price than the table's. */
-  readonly hasOtherPrice?: boolean
+  /** Ways in which it asked for another price than the table's. */
+  readonly otherPrices?: readonly OtherPrice[]
   /** The vendor was asked to run these. */
   readonly tools?: readonly ToolKind[]
   /** The vendor has run these so often. */
@@ -105,6 +120,7 @@ const OWNED = 'owned'
 /** Every model of a provider that has no price by its own name. */
 const ANY_MODEL = '*'
 const NOTHING_ASKED: Cost = { microUsd: 0, status: 'exact', source: 'free' }
+const NOTHING_ASKED_FOR: readonly OtherPrice[] = []
 const NO_USAGE: Usage = {
   inputTokens: 0,
   outputTokens: 0,
@@ -169,40 +185,44 @@ export class PriceBook {
    * A tenth of a microsecond once the target was seen; the first call of a listed provider loads
    * the table (some 20 ms).
    */
-  costOf(call: PricedCall): Cost {
+  costOf(call: PricedCall & AsServed): Cost {
     const cost = this.#costOf(call)
     return call.isEstimated === true ? withGuessedUsage(cost) : cost
   }
 
-  #costOf(call: PricedCall): Cost {
+  #costOf(call: PricedCall & AsServed): Cost {
     const { target, usage } = call
     if (target === null) return NOTHING_ASKED
     const known = this.#recall(target)
     if (known.type === 'free') return NOTHING_ASKED
     if (known.type === 'owned') {
       const declared = call.ownedPrices ?? this.#declaredPrices(call.accountId, known.model)
-      return declared === undefined
-        ? UNKNOWN_COST
-        : costOfDeclared('owned-model', declared, { usage, outcome: call.outcome })
+      if (declared === undefined) return UNKNOWN_COST
+      const cost = costOfDeclared('owned-model', declared, { usage, outcome: call.outcome })
+      return isUnusual(usage?.served) ? withGuessedUsage(cost) : cost
     }
     if (known.type === 'unknown') return UNKNOWN_COST
     const cost = this.#costOfPriced(known, call)
-    const { hasOtherPrice, tools, toolUses } = call
-    if (tools === undefined && toolUses === undefined)
-      return hasOtherPrice === true ? toEstimated(cost) : cost
+    const { otherPrices = NOTHING_ASKED_FOR, tools, toolUses } = call
+    const isOther = isUnanswered(otherPrices, usage?.served)
+    if (tools === undefined && toolUses === undefined) return isOther ? toEstimated(cost) : cost
     const uses = withUncounted(tools, toolUses)
-    const isExact = hasOtherPrice !== true && haveFees(known.toolFees, uses)
+    const isExact = !isOther && haveFees(known.toolFees, uses)
     return withUses(isExact ? cost : toEstimated(cost), partsOfUses(feesAt(known), uses))
   }
 
-  #costOfPriced(known: Listed | Declared, { usage, startedAt, outcome }: PricedCall): Cost {
-    if (known.type === 'declared')
-      return costOfDeclared('configured', known.prices, { usage, outcome })
+  #costOfPriced(known: Listed | Declared, call: PricedCall & AsServed): Cost {
+    const { usage, startedAt, outcome } = call
+    if (known.type === 'declared') {
+      const cost = costOfDeclared('configured', known.prices, { usage, outcome })
+      return isUnusual(usage?.served) ? withGuessedUsage(cost) : cost
+    }
     if (usage === null) return UNKNOWN_COST
     const price = this.#priceOf(known, startedAt)
     if (price === undefined) return UNKNOWN_COST
-    const cost = costOfListed(price, { usage, outcome, source: this.source })
-    return known.isInPart ? toEstimated(cost) : cost
+    const as = call.as ?? priceAsServed(known, known.atAddress, usage.served)
+    const cost = costOfListed(price, { usage, outcome, source: this.source, as })
+    return known.isInPart || !as.isKnown ? toEstimated(cost) : cost
   }
 
   /**
@@ -250,8 +270,10 @@ export class PriceBook {
       const cost = costOfDeclared(declared.by, declared.prices, { usage, outcome })
       return stored?.status === 'estimated' ? withGuessedUsage(cost) : cost
     }
-    // Rows do not say why a cost is an estimate, and it cannot have become better known.
-    const now = this.costOf({ ...call, isEstimated: stored?.status === 'estimated' })
+    // Rows do not say why a cost is an estimate, and it cannot have become better known. How the
+    // call was served stands in the source alone.
+    const as = stored?.source == null ? undefined : splitFactors(stored).price
+    const now = this.costOf({ ...call, as, isEstimated: stored?.status === 'estimated' })
     const wasPriced = stored !== undefined && stored.source !== null
     return wasPriced && now.source !== stored.source ? undefined : now
   }
@@ -277,7 +299,9 @@ export class PriceBook {
     if (declared !== undefined) return partsOfOwned(declared.prices, call.usage)
     const known = this.#recall(call.target)
     const price = known.type === 'listed' ? this.#priceOf(known, call.startedAt) : undefined
-    return price === undefined ? undefined : partsOfListed(price.prices, call.usage)
+    if (price === undefined) return undefined
+    const parts = partsOfListed(price.prices, call.usage)
+    return parts === undefined ? undefined : scaleParts(parts, splitFactors(stored).price)
   }
 
   #loaded(): PriceTable {
@@ -320,10 +344,11 @@ export class PriceBook {
         ? { type: 'unknown' }
         : { type: 'declared', prices: toCents(prices), ...fees }
     }
-    const { name: provider, inPart } = pricing
+    const { name: provider, inPart, factors = NO_FACTORS, address } = pricing
     const isInPart = inPart?.test(model) === true
+    const atAddress = priceAtAddress({ factors, model }, address)
     const price = { minute: Number.NaN, price: undefined }
-    return { type: 'listed', provider, model, isInPart, ...fees, ...price }
+    return { type: 'listed', provider, model, isInPart, factors, atAddress, ...fees, ...price }
   }
 }
 
@@ -391,6 +416,7 @@ function toCents({ input, output, cachedInput = input }: UsdPrices): DeclaredPri
 }
 
 const NO_FEES: ToolFees = {}
+const NO_FACTORS: readonly PriceFactor[] = []
 
 interface PricedUses {
   readonly toolFees: ToolFees
@@ -431,6 +457,8 @@ interface Listed extends PricedUses {
   readonly model: string
   /** It charges for more than the table lists. */
   readonly isInPart: boolean
+  readonly factors: readonly PriceFactor[]
+  readonly atAddress: ServedPrice
   /** Since the Unix epoch: when the price was looked up. */
   minute: number
   price: ListedPrice | undefined
@@ -449,14 +477,21 @@ type Remembered =
   | Declared
   | Listed
 
+/** Absent: as the usage reports. */
+interface AsServed {
+  readonly as?: ServedPrice | undefined
+}
+
 interface Reported {
   readonly usage: Usage
   readonly outcome: CallOutcome | undefined
   /** The table's name and version. */
   readonly source: string
+  readonly as: ServedPrice
 }
 
-function costOfListed({ prices, isOwn }: ListedPrice, { usage, outcome, source }: Reported): Cost {
+function costOfListed({ prices, isOwn }: ListedPrice, reported: Reported): Cost {
+  const { usage, outcome, source, as } = reported
   const parts = partsOfListed(prices, usage)
   if (parts === undefined) return UNKNOWN_COST
   const isReportWhole =
@@ -469,8 +504,9 @@ function costOfListed({ prices, isOwn }: ListedPrice, { usage, outcome, source }
     usage.cacheWriteHourTokens === undefined &&
     !hasOtherPrices(prices)
   const status = isOwn && isReportWhole && isWhole(outcome) ? 'exact' : 'estimated'
-  const cost: Cost = { microUsd: sumParts(parts), status, source }
-  return withUses(cost, partsOfHours(prices, usage))
+  const microUsd = sumParts(scaleParts(parts, as))
+  const cost: Cost = { microUsd, status, source: source + as.inSource }
+  return withUses(cost, scaleParts(partsOfHours(prices, usage), as))
 }
 
 function hasOtherPrices(prices: ListedPrice['prices']): boolean {

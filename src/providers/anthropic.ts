@@ -25,5 +25,14 @@ export const anthropic = defineProvider({
   toolFees: { webSearch: 10 },
   // Five minutes of code execution, the least that is charged, at 0.05 US dollars an hour.
   usualToolFees: { otherTool: 4.2 },
+  // https://platform.claude.com/docs/en/about-claude/pricing (2026-11). The priority tier is bought
+  // ahead at a price that is not published.
+  priceFactors: [
+    { kind: 'tier', value: /^batch$/, factor: 0.5 },
+    { kind: 'speed', value: /^fast$/, models: /^claude-opus-4-[67](?!\d)/, factor: 6 },
+    { kind: 'speed', value: /^fast$/, models: /^claude-opus-(?:4-8|5|5-5)(?![-\d])/, factor: 2 },
+    // Older models cannot be asked for a region.
+    { kind: 'region', value: /^us$/, factor: 1.1 },
+  ],
   ...anthropicModels,
 })

@@ -1,4 +1,5 @@
 /** Defines a provider: data. A capability is a present or absent field, never a method. */
+import type { PriceFactor } from '../core/price-factors.ts'
 import { TOOL_KINDS, type ToolFees, type ToolKind } from '../core/tool-uses.ts'
 import type { ModelTraits } from '../wire/codec.ts'
 import type { DialectId } from '../wire/dialect.ts'
@@ -140,6 +141,8 @@ export interface Provider {
    * `USUAL_TOOL_FEES` hold where it says nothing.
    */
   readonly usualToolFees?: UsdPerThousand
+  /** Published multiples of the list's prices, by how a call was served. Absent: none is known. */
+  readonly priceFactors?: readonly PriceFactor[]
   /** Its answers cost nothing, whatever the model. */
   readonly isFree?: true
   /** Prices of its models, by their names; `*`: every other one. Then no price table is asked. */
@@ -185,6 +188,8 @@ export type Pricing =
       readonly models?: RegExp | undefined
       /** Those that cost more than it says. */
       readonly inPart?: RegExp | undefined
+      readonly factors?: readonly PriceFactor[] | undefined
+      readonly address?: string | undefined
     } & Fees)
 
 interface Fees {
@@ -192,8 +197,11 @@ interface Fees {
   readonly usualToolFees: ToolFees
 }
 
-/** How calls to it are priced, and by that which of its models are known. */
-export function pricingOf(provider: Provider): Pricing {
+/**
+ * How calls to it are priced, and by that which of its models are known.
+ * @param address the base address that the operator gave; absent: the vendor's own
+ */
+export function pricingOf(provider: Provider, address = provider.baseUrl): Pricing {
   const { id, pricedAs, pricedModels, isFree, knownModels, declaredPrices } = provider
   const toolFees = toMicroUsd(provider.toolFees ?? {})
   const usualToolFees = toMicroUsd({ ...USUAL_TOOL_FEES, ...provider.usualToolFees })
@@ -206,6 +214,8 @@ export function pricingOf(provider: Provider): Pricing {
         name: pricedAs ?? id,
         models: pricedModels,
         inPart: provider.pricedInPart,
+        factors: provider.priceFactors,
+        address,
         ...fees,
       }
 }

@@ -1,6 +1,6 @@
 /** Google's Gemini, by its own interface. */
 import { defineProvider } from './define.ts'
-import { googleModels } from './google-models.ts'
+import { googleModels, googleTiers } from './google-models.ts'
 
 export const gemini = defineProvider({
   id: 'gemini',
@@ -20,5 +20,6 @@ export const gemini = defineProvider({
     },
     'gemini-embed-contents': { path: '/models/{model}:batchEmbedContents' },
   },
+  priceFactors: googleTiers,
   ...googleModels,
 })

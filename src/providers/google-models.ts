@@ -1,4 +1,5 @@
 /** Facts of Google's models by their names, for every provider that serves them. */
+import type { PriceFactor } from '../core/price-factors.ts'
 import type { Provider } from './define.ts'
 
 // wire.md §3.3: 2.5 is given a budget for thinking, 3 and later a level, older ones do not think.
@@ -10,3 +11,9 @@ export const googleModels = {
     [/./, { reasoning: 'level', alwaysReasons: true }],
   ],
 } as const satisfies Pick<Provider, 'traits'>
+
+// Half of the list's price; priority costs 1.75 to 2 times as much, by the model
+// (https://ai.google.dev/gemini-api/docs/flex-inference, 2026-11).
+export const googleTiers: readonly PriceFactor[] = [
+  { kind: 'tier', value: /^(?:flex|batch)$/, models: /^gemini-(?:2\.5|[3-9])/, factor: 0.5 },
+]

@@ -2,6 +2,8 @@
 import { defineProvider } from './define.ts'
 import { openaiModels } from './openai-models.ts'
 
+const REGION = /^https?:\/\/[a-z]{2}\.api\.openai\.com\b/
+
 export const openai = defineProvider({
   id: 'openai',
   name: 'OpenAI',
@@ -16,5 +18,37 @@ export const openai = defineProvider({
   // https://developers.openai.com/api/docs/pricing#built-in-tools (2026-11). Not `web_search_preview`,
   // whose fee depends on the model, nor containers, which cost by their size and by the session.
   toolFees: { webSearch: 10, fileSearch: 2.5 },
+  // Flex: https://developers.openai.com/api/docs/guides/flex-processing, at the prices of batches; the
+  // `pro`, `codex` and image models have none. Priority, also called fast mode:
+  // https://openai.com/api-fast-mode. Regions: https://developers.openai.com/api/docs/guides/data-residency,
+  // for models since March 5, 2026 (all 2026-11).
+  priceFactors: [
+    {
+      kind: 'tier',
+      value: /^flex$/,
+      models:
+        /^(?:o3|o4-mini|gpt-5(?:\.[1-6])?(?:-(?:mini|nano|sol|terra|luna))?)(?:-\d{4}-\d\d-\d\d)?$/,
+      factor: 0.5,
+    },
+    { kind: 'tier', value: /^priority$/, models: /^gpt-5\.5(?:-\d{4}|$)/, factor: 2.5 },
+    {
+      kind: 'tier',
+      value: /^priority$/,
+      models:
+        /^gpt-5(?:\.[124])?(?:-\d{4}|$)|^gpt-5\.4-mini(?:-\d{4}|$)|^gpt-5(?:\.1)?-codex(?:-\d{4}|$)|^gpt-5\.6-(?:sol|terra|luna)(?:-\d{4}|$)/,
+      factor: 2,
+    },
+    { kind: 'tier', value: /^priority$/, models: /^gpt-5-mini(?:-\d{4}|$)/, factor: 1.8 },
+    { kind: 'tier', value: /^priority$/, models: /^gpt-4\.1(?:-\d{4}|$)/, factor: 1.75 },
+    {
+      kind: 'address',
+      value: REGION,
+      models:
+        /^(?:ft:)?(?:gpt-[34]|gpt-5(?:\.[0-3])?(?![.\d])|o[1-4]\b|chatgpt-|codex-|text-embedding-)/,
+      factor: 1,
+    },
+    { kind: 'address', value: REGION, models: /^(?:ft:)?gpt-(?:5\.[4-9]|[6-9]|\d\d)/, factor: 1.1 },
+    { kind: 'address', value: REGION },
+  ],
   ...openaiModels,
 })

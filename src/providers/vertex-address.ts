@@ -1,6 +1,9 @@
 /** The address and the access of Vertex AI, the same for every publisher of models on it. */
 import type { ComposedAddress, Provider } from './define.ts'
 
+/** Matches base addresses of one region or of several, which is every location but the global one. */
+export const REGIONAL = /\/locations\/(?!global(?:\/|$))/
+
 /** @param publisher the vendor of the models, as Google spells it in the path */
 export function vertexAddress(publisher: string) {
   const path = `/v1/projects/{project}/locations/{location}/publishers/${publisher}`

@@ -4,7 +4,7 @@
  */
 import { anthropicModels } from './anthropic-models.ts'
 import { defineProvider } from './define.ts'
-import { vertexAddress } from './vertex-address.ts'
+import { REGIONAL, vertexAddress } from './vertex-address.ts'
 
 export const vertexAnthropic = defineProvider({
   id: 'vertex-anthropic',
@@ -22,5 +22,17 @@ export const vertexAnthropic = defineProvider({
       insteadOfModel: { anthropic_version: 'vertex-2023-10-16' },
     },
   },
+  // https://platform.claude.com/docs/en/about-claude/pricing (2026-11): a tenth more outside the
+  // global location, since the 4.5 models.
+  priceFactors: [
+    { kind: 'tier', value: /^batch$/, factor: 0.5 },
+    {
+      kind: 'address',
+      value: REGIONAL,
+      models: /^claude-(?:[23]|instant|(?:opus|sonnet)-4(?:-[01])?(?:[-@]\d{8}|$))/,
+      factor: 1,
+    },
+    { kind: 'address', value: REGIONAL, factor: 1.1 },
+  ],
   ...anthropicModels,
 })

@@ -4,8 +4,8 @@
  * `VERTEX_LOCATION` unless it is given whole.
  */
 import { defineProvider } from './define.ts'
-import { googleModels } from './google-models.ts'
-import { vertexAddress } from './vertex-address.ts'
+import { googleModels, googleTiers } from './google-models.ts'
+import { REGIONAL, vertexAddress } from './vertex-address.ts'
 
 export const vertex = defineProvider({
   id: 'vertex',
@@ -21,5 +21,13 @@ export const vertex = defineProvider({
       streamPath: '/models/{model}:streamGenerateContent?alt=sse',
     },
   },
+  // https://cloud.google.com/gemini-enterprise-agent-platform/generative-ai/pricing (2026-11): a tenth
+  // more outside the global location, since Gemini 3.
+  priceFactors: [
+    ...googleTiers,
+    { kind: 'address', value: REGIONAL, models: /^gemini-(?:1|2)\b/, factor: 1 },
+    { kind: 'address', value: REGIONAL, models: /^gemini-[3-9]/, factor: 1.1 },
+    { kind: 'address', value: REGIONAL },
+  ],
   ...googleModels,
 })

@@ -3,6 +3,7 @@
  * did not report.
  */
 import { toTrueUsage, type Usage } from '../core/usage.ts'
+import { readRegion, readSpeed, readTier, servedAs } from './served-as.ts'
 
 type UsageReader = (reported: Record<string, unknown>) => Usage
 
@@ -39,7 +40,7 @@ export const USAGE_READERS = {
     }
   },
   'anthropic-messages': (reported) => {
-    const usage = ofMessages(reported)
+    const usage = { ...ofMessages(reported), ...servedMessage(reported) }
     const { iterations } = reported
     return iterations === undefined ? usage : besidesOf(iterations).reduce(addUsage, usage)
   },
@@ -52,6 +53,7 @@ export const USAGE_READERS = {
     outputTokens: count(reported.candidatesTokenCount) + count(reported.thoughtsTokenCount),
     cachedInputTokens: part(reported.cachedContentTokenCount),
     reasoningTokens: part(reported.thoughtsTokenCount),
+    ...served(readTier(reported.trafficType) ?? readTier(reported.serviceTier)),
   }),
   /**
    * `billed_units` are the tokens that are paid for. `tokens` and the cached ones among them include
@@ -147,6 +149,7 @@ function addUsage(usage: Usage, more: Usage): Usage {
     reasoningTokens: usage.reasoningTokens + more.reasoningTokens,
     ...(written === undefined ? {} : { cacheWriteTokens: written }),
     ...(forHours === undefined ? {} : { cacheWriteHourTokens: forHours }),
+    ...(usage.served === undefined ? {} : { served: usage.served }),
   }
 }
 
@@ -157,11 +160,33 @@ function addKnown(one: number | undefined, other: number | undefined): number | 
 /**
  * @returns null unless the provider sent an object whose sums are counts: a missing report is not a
  * report of zero, and neither is one that cannot be true. No call reads and writes nothing.
+ * @param tier of the dialects that name the tier beside the usage
  */
-export function readUsage(dialect: keyof typeof USAGE_READERS, reported: unknown): Usage | null {
+export function readUsage(
+  dialect: keyof typeof USAGE_READERS,
+  reported: unknown,
+  tier?: unknown,
+): Usage | null {
   if (typeof reported !== 'object' || reported === null || Array.isArray(reported)) return null
   const usage = toTrueUsage(USAGE_READERS[dialect](reported as Record<string, unknown>))
-  return usage === null || usage.inputTokens + usage.outputTokens === 0 ? null : usage
+  if (usage === null || usage.inputTokens + usage.outputTokens === 0) return null
+  return tier === undefined ? usage : { ...usage, ...served(readTier(tier)) }
+}
+
+const NOT_SERVED: Pick<Usage, 'served'> = {}
+
+function served(...as: Parameters<typeof servedAs>): Pick<Usage, 'served'> {
+  const told = servedAs(...as)
+  return told === undefined ? NOT_SERVED : { served: told }
+}
+
+/** https://platform.claude.com/docs/en/api/messages, `usage`. */
+function servedMessage({
+  service_tier,
+  speed,
+  inference_geo,
+}: Record<string, unknown>): Pick<Usage, 'served'> {
+  return served(readTier(service_tier), readSpeed(speed), readRegion(inference_geo))
 }
 
 /** Absent is not zero: what was written to a cache has a price of its own. */

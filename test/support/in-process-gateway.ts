@@ -84,6 +84,8 @@ export interface GatewayScript {
   readonly maxHeldBodyBytes?: number
   /** Nothing costs anything that is known. */
   readonly hasNoPrices?: true
+  /** Absent: scripted prices. */
+  readonly prices?: PipelinePorts['prices']
 }
 
 const TIMEOUTS: ExchangeTimeouts = {
@@ -197,7 +199,7 @@ export class InProcessGateway {
       },
       limits: this.limits,
       ledger: this.ledger,
-      prices: script.hasNoPrices === true ? undefined : SCRIPTED_PRICES,
+      prices: script.hasNoPrices === true ? undefined : (script.prices ?? SCRIPTED_PRICES),
       credentials: {
         find: (_, providerId) => {
           const kind = script.credentials?.[providerId] ?? 'platform'
@@ -434,14 +436,14 @@ const feesOf = (uses: ToolUses) =>
 const SCRIPTED_PRICES: PipelinePorts['prices'] = {
   isPriced: (_, target, { isSurcharged }) => !target.includes('unpriced') && isSurcharged !== true,
   feesOf: (_, tools) => tools.reduce((sum, kind) => sum + FEES[kind], 0),
-  priceOf: ({ target, usage, isEstimated, hasOtherPrice, tools = [], toolUses = {} }) => {
+  priceOf: ({ target, usage, isEstimated, otherPrices = [], tools = [], toolUses = {} }) => {
     if (target === FREE) return { microUsd: 0, status: 'exact', source: 'free' }
     const uses = tools.includes('otherTool') ? { ...toolUses, otherTool: 1 } : toolUses
     const hasUses = Object.keys(uses).length > 0
     if (usage === null && !hasUses) return { microUsd: null, status: 'unknown', source: null }
     const tokens =
       (usage?.inputTokens ?? 0) * INPUT_PRICE + (usage?.outputTokens ?? 0) * OUTPUT_PRICE
-    const isExact = isEstimated !== true && hasOtherPrice !== true && !hasUses
+    const isExact = isEstimated !== true && otherPrices.length === 0 && !hasUses
     return {
       microUsd: tokens + feesOf(uses),
       status: isExact ? 'exact' : 'estimated',

@@ -40,8 +40,14 @@ const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
  */
 const MAX_EMBEDDINGS_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** The members in which the dialects report the usage of a whole answer, and that of its tools. */
-const USAGE_MEMBERS: ReadonlySet<string> = new Set(['usage', 'usageMetadata', 'meta', 'tool_usage'])
+/** The members in which the dialects report a whole answer's usage, its tier and its tools. */
+const USAGE_MEMBERS: ReadonlySet<string> = new Set([
+  'usage',
+  'usageMetadata',
+  'meta',
+  'tool_usage',
+  'service_tier',
+])
 
 /** The beginning of an answer that will be relayed. */
 export type BegunAnswer = AnswerHead &

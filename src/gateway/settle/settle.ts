@@ -5,6 +5,7 @@ import type { Stopwatch } from '../../core/clock.ts'
 import { type Cost, UNKNOWN_COST } from '../../core/cost.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
+import type { OtherPrice } from '../../core/served-as.ts'
 import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import { MAX_TOKENS_OF_CALL, toTrueUsage, type Usage } from '../../core/usage.ts'
 import {
@@ -16,7 +17,7 @@ import {
 import { type AdmittedCall, freeBody, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
 import type { Ledger, Prices, Spent } from '../ports.ts'
-import { atLeastOneEach, hasOtherPrice } from '../surcharges.ts'
+import { atLeastOneEach, listOtherPrices } from '../surcharges.ts'
 import type { SeenReasoning } from './seen-reasoning.ts'
 import { toSentGateId } from './sent-gate-id.ts'
 
@@ -65,7 +66,7 @@ export function letGoOfBody(call: AdmittedCall): void {
   const { body } = call.accepted
   call.bodyFigures = {
     inputTokens: estimateInputTokens(body),
-    hasOtherPrice: hasOtherPrice(body),
+    otherPrices: listOtherPrices(body),
   }
   freeBody(call)
 }
@@ -292,19 +293,19 @@ function priceUsed(
   if (first === undefined)
     return prices.priceOf({ ...call, ownedPrices: ownedPricesOf(call.asked, call.target) })
   const { bodyFigures, accepted } = call.asked
-  const isOther = bodyFigures?.hasOtherPrice ?? hasOtherPrice(accepted.body)
+  const others = bodyFigures?.otherPrices ?? listOtherPrices(accepted.body)
   return used.length === 1 && first.target === call.target
-    ? pricePart(prices, first, call, isOther)
-    : priceParts(prices, used, call, isOther)
+    ? pricePart(prices, first, call, others)
+    : priceParts(prices, used, call, others)
 }
 
 function priceParts(
   prices: Prices,
   used: readonly UsedPart[],
   call: UnpricedCall,
-  isOther: boolean,
+  otherPrices: readonly OtherPrice[],
 ): Cost | undefined {
-  const costs = used.map((part) => pricePart(prices, part, call, isOther))
+  const costs = used.map((part) => pricePart(prices, part, call, otherPrices))
   return costs.some((cost) => cost === undefined) ? undefined : sumCosts(costs as readonly Cost[])
 }
 
@@ -312,12 +313,12 @@ function pricePart(
   prices: Prices,
   { target, usage, isEstimated, toolUses }: UsedPart,
   { accountId, startedAt, outcome, asked }: UnpricedCall,
-  hasOtherPrice: boolean,
+  otherPrices: readonly OtherPrice[],
 ): Cost | undefined {
   const { tools } = asked
   const ownedPrices = ownedPricesOf(asked, target)
   const facts = { accountId, target, usage, startedAt, outcome, ownedPrices }
-  const call = { ...facts, isEstimated, hasOtherPrice }
+  const call = { ...facts, isEstimated, otherPrices }
   // Nearly every call: what asks for no tool, and tells of none.
   return tools.length === 0 && (toolUses === undefined || toolUses === NO_USES)
     ? prices.priceOf(call)

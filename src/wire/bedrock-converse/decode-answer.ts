@@ -39,6 +39,14 @@ export function signatureSeal(value: string | undefined): Seal | undefined {
   return value === undefined || value === '' ? undefined : { type: 'signature', value }
 }
 
+/**
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ServiceTier.html
+ * @param body a whole answer, or a stream's event with its usage
+ */
+export function tierOf({ serviceTier }: JsonRecord): JsonValue | undefined {
+  return isRecord(serviceTier) ? serviceTier.type : undefined
+}
+
 /** @throws UnreadableAnswerError */
 export function decodeBedrockAnswer(body: JsonRecord): ChatAnswer {
   const output = isRecord(body.output) ? body.output : {}
@@ -48,7 +56,7 @@ export function decodeBedrockAnswer(body: JsonRecord): ChatAnswer {
   return {
     content: message.content.filter(isRecord).flatMap(decodeBlock),
     finishReason: toFinishReason(body.stopReason),
-    usage: readUsage('bedrock-converse', body.usage),
+    usage: readUsage('bedrock-converse', body.usage, tierOf(body)),
     ...present({ stopSequence: stopSequenceOf(body.additionalModelResponseFields) }),
   }
 }

@@ -4,7 +4,7 @@ import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { readUsage } from '../usage.ts'
-import { signatureSeal, stopSequenceOf, toFinishReason } from './decode-answer.ts'
+import { signatureSeal, stopSequenceOf, tierOf, toFinishReason } from './decode-answer.ts'
 import { DamagedStreamError, FrameCutter, readFrame, type StreamMessage } from './event-frames.ts'
 
 type Block =
@@ -66,7 +66,7 @@ export class BedrockStreamDecoder implements StreamDecoder {
       case 'messageStop':
         return [...started, ...this.#stop(body)]
       case 'metadata': {
-        const usage = readUsage('bedrock-converse', body.usage)
+        const usage = readUsage('bedrock-converse', body.usage, tierOf(body))
         if (usage === null) return started
         this.#hasUsage = true
         return [...started, { type: 'usage', usage }, ...this.#complete()]

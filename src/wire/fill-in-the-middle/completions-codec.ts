@@ -73,7 +73,7 @@ function decodeAnswer(body: JsonRecord): ChatAnswer {
   return {
     content: [{ type: 'text', text }],
     finishReason: toFinishReason(textOf(choice.finish_reason) ?? 'stop'),
-    usage: readUsage('openai-chat', body.usage),
+    usage: readUsage('openai-chat', body.usage, body.service_tier),
     ...present({
       id: textOf(body.id),
       model: textOf(body.model),
@@ -89,7 +89,7 @@ class CompletionsDecoder extends FimStream implements StreamDecoder, FrameReader
   #usage: Usage | null = null
 
   read(chunk: JsonRecord): readonly ChatEvent[] {
-    this.#usage = readUsage('openai-chat', chunk.usage) ?? this.#usage
+    this.#usage = readUsage('openai-chat', chunk.usage, chunk.service_tier) ?? this.#usage
     const [choice] = Array.isArray(chunk.choices) ? chunk.choices : []
     if (!isRecord(choice)) return []
     this.#finishReason = textOf(choice.finish_reason) ?? this.#finishReason

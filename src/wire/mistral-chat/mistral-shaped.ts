@@ -59,7 +59,7 @@ export function mistralShaped(options: {
       reasoningEffort: ['reasoning_effort'],
     }),
     isAnswer: isChatAnswer,
-    readUsage: (answer) => readUsage('openai-chat', answer.usage),
+    readUsage: ({ usage, service_tier }) => readUsage('openai-chat', usage, service_tier),
     createTap: () => new ChatTap(SHOWN),
     encodeFailedStream: (error) => new ChatTap(SHOWN).encodeFailure(error),
   }

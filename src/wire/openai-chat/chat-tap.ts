@@ -82,7 +82,7 @@ export class ChatTap extends SseRelay implements StreamTap {
     if (!text.includes(USAGE_NULL) || text.includes(USAGE_OBJECT)) {
       const chunk = readChunk(frame)
       if (chunk === undefined || !Object.hasOwn(chunk, 'usage')) return text
-      const usage = readUsage('openai-chat', chunk.usage)
+      const usage = readUsage('openai-chat', chunk.usage, chunk.service_tier)
       if (usage !== null) {
         this.usage = usage
         this.unreportedBytes = 0

@@ -78,7 +78,7 @@ export function decodeUpstreamAnswer(body: JsonRecord, seals: ReasoningSeals = {
   }
   return {
     ...first,
-    usage: readUsage('openai-chat', body.usage),
+    usage: readUsage('openai-chat', body.usage, body.service_tier),
     ...present({
       id: textOf(body.id),
       model: textOf(body.model),

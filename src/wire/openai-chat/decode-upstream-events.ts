@@ -59,7 +59,7 @@ export class UpstreamChatDecoder implements StreamDecoder {
     const { error } = chunk
     if (isRecord(error) || (typeof error === 'string' && error !== '')) return this.#fail(error)
     if (chunk.object === 'error') return this.#fail(chunk)
-    this.#usage = readUsage('openai-chat', chunk.usage) ?? this.#usage
+    this.#usage = readUsage('openai-chat', chunk.usage, chunk.service_tier) ?? this.#usage
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isRecord) : []
     // Azure's first chunk holds the result of its filter alone, and its id and model are ''.
     if (choices.length === 0 && chunk.id === '') return []

@@ -38,7 +38,7 @@ export const openaiChat: RelayedDialect = {
   }),
   rewrite,
   isAnswer: isChatAnswer,
-  readUsage: (answer) => readUsage('openai-chat', answer.usage),
+  readUsage: ({ usage, service_tier }) => readUsage('openai-chat', usage, service_tier),
   createTap: ({ hidesUsage }) => new ChatTap({ hidesUsage, envelope: 'nested' }),
   encodeFailedStream: (error) =>
     new ChatTap({ hidesUsage: false, envelope: 'nested' }).encodeFailure(error),

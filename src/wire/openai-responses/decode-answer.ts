@@ -25,7 +25,7 @@ export function decodeResponse(body: JsonRecord): ChatAnswer {
       body,
       content.some((part) => part.type === 'tool-call'),
     ),
-    usage: readUsage('openai-responses', body.usage),
+    usage: readUsage('openai-responses', body.usage, body.service_tier),
     ...startOf(body),
     ...(logprobs.length === 0 ? {} : { logprobs: toChatLogprobs(logprobs) }),
   }

@@ -220,7 +220,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     if (isTold && !this.#told.matches(items.flatMap(decodeItem)))
       return this.#fail({ message: LOST })
     this.#isComplete = true
-    const usage = readUsage('openai-responses', response.usage)
+    const usage = readUsage('openai-responses', response.usage, response.service_tier)
     return [
       // Some tell all of it in their last event alone.
       ...(isTold

@@ -41,7 +41,7 @@ export const openaiResponses: RelayedDialect = {
   rewrite,
   isAnswer: ({ output }) => Array.isArray(output),
   hasFailed: ({ status }) => status === 'failed',
-  readUsage: (answer) => readUsage('openai-responses', answer.usage),
+  readUsage: ({ usage, service_tier }) => readUsage('openai-responses', usage, service_tier),
   readToolUses: (answer) => readResponseUses(answer),
   refusesReasoning: ({ code, message }) =>
     code === 'invalid_encrypted_content' || message?.includes('encrypted content') === true,

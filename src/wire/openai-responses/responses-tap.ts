@@ -57,7 +57,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
     const isTerminal = TERMINAL_EVENTS.has(event)
     if (isTerminal) {
       const { response } = readEvent(frame)
-      this.usage = readUsage('openai-responses', response?.usage)
+      this.usage = readUsage('openai-responses', response?.usage, response?.service_tier)
       if (this.usage !== null) this.unreportedBytes = 0
       if (response !== undefined) this.#finalUses = readResponseUses(response, this.toolUses)
       this.verdict =

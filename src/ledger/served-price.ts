@@ -1,0 +1,108 @@
+/**
+ * The multiple of the list price for how a call was served: tier, speed, region, address. Knows no
+ * provider and no table.
+ */
+import type { Cost, CostPart } from '../core/cost.ts'
+import type { PriceFactor } from '../core/price-factors.ts'
+import { type OtherPrice, type ServedAs, USUAL } from '../core/served-as.ts'
+
+export interface ServedPrice {
+  readonly factor: number
+  /** The factors as a cost's source lists them: `*priority:2*region:1.1`. */
+  readonly inSource: string
+  /** False where a factor is not published. */
+  readonly isKnown: boolean
+}
+
+export const LIST_PRICE: ServedPrice = { factor: 1, inSource: '', isKnown: true }
+const NOT_PUBLISHED: ServedPrice = { factor: 1, inSource: '', isKnown: false }
+
+/** The facts about a target that choose its factors. */
+export interface FactorsOfTarget {
+  readonly factors: readonly PriceFactor[]
+  readonly model: string
+}
+
+/** @param address the provider's base address; undefined: no call goes there */
+export function priceAtAddress(
+  { factors, model }: FactorsOfTarget,
+  address: string | undefined,
+): ServedPrice {
+  const here = factors.filter(
+    ({ kind, value }) => kind === 'address' && address !== undefined && value.test(address),
+  )
+  return here.length === 0 ? LIST_PRICE : toPrice(here, model, 'region')
+}
+
+/** @param atAddress the factor of the target's address, which the reported ones multiply */
+export function priceAsServed(
+  target: FactorsOfTarget,
+  atAddress: ServedPrice,
+  served: ServedAs | undefined,
+): ServedPrice {
+  if (served === undefined) return atAddress
+  let price = atAddress
+  for (const kind of KINDS) {
+    const word = served[kind]
+    if (word === undefined || word === USUAL[kind]) continue
+    const said = target.factors.filter((known) => known.kind === kind && known.value.test(word))
+    price = multiply(price, toPrice(said, target.model, word))
+  }
+  return price
+}
+
+const KINDS = Object.keys(USUAL) as readonly (keyof ServedAs)[]
+
+/** True where the request asked for a price and the answer does not say what it got. */
+export function isUnanswered(asked: readonly OtherPrice[], served: ServedAs | undefined): boolean {
+  return asked.some((other) => other === 'media' || served?.[other] === undefined)
+}
+
+/** True where the vendor served the call in a way that has another price than the usual one. */
+export function isUnusual(served: ServedAs | undefined): boolean {
+  return KINDS.some((kind) => served?.[kind] !== undefined && served[kind] !== USUAL[kind])
+}
+
+function toPrice(known: readonly PriceFactor[], model: string, name: string): ServedPrice {
+  const factor = known.find(({ models }) => models?.test(model) !== false)?.factor
+  if (factor === undefined) return NOT_PUBLISHED
+  return factor === 1 ? LIST_PRICE : { factor, inSource: `*${name}:${factor}`, isKnown: true }
+}
+
+function multiply(one: ServedPrice, other: ServedPrice): ServedPrice {
+  if (one === LIST_PRICE) return other
+  return {
+    factor: one.factor * other.factor,
+    inSource: one.inSource + other.inSource,
+    isKnown: one.isKnown && other.isKnown,
+  }
+}
+
+/** More digits than any price has: binary fractions are in no part of a cost. */
+const PRECISION = 1e9
+
+export function scaleParts(
+  parts: readonly CostPart[],
+  { factor }: ServedPrice,
+): readonly CostPart[] {
+  if (factor === 1) return parts
+  return parts.map((part) => ({
+    ...part,
+    microUsdEach: Math.round(part.microUsdEach * factor * PRECISION) / PRECISION,
+  }))
+}
+
+const FACTOR_IN_SOURCE = /\*[a-z][a-z0-9_.-]*:(\d+(?:\.\d+)?)/g
+
+/** The reverse of adding `inSource` to a source, since rows have no other place for factors. */
+export function splitFactors(cost: Cost): { readonly cost: Cost; readonly price: ServedPrice } {
+  const { source } = cost
+  if (source === null || !source.includes('*')) return { cost, price: LIST_PRICE }
+  const found = [...source.matchAll(FACTOR_IN_SOURCE)]
+  const price = {
+    factor: found.reduce((product, [, factor]) => product * Number(factor), 1),
+    inSource: found.map(([text]) => text).join(''),
+    isKnown: true,
+  }
+  return { cost: { ...cost, source: source.replaceAll(FACTOR_IN_SOURCE, '') }, price }
+}

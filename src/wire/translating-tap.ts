@@ -10,12 +10,14 @@ import type { EventEncoder, StreamDecoder } from './codec.ts'
 import { sealedTextBytes } from './delta-bytes.ts'
 import type { StreamTap, TapOutput, TapVerdict } from './dialect.ts'
 import { utf8ToLatin1 } from './latin1.ts'
+import { BlockSerialiser } from './serialise-blocks.ts'
 
 const NOTHING = new Uint8Array(0)
 
 export class TranslatingTap implements StreamTap {
   readonly #decoder: StreamDecoder
   readonly #encoder: EventEncoder
+  readonly #blocks = new BlockSerialiser()
   verdict: TapVerdict = 'open'
   /** Told by an event. */
   #told: Usage | null = null
@@ -65,7 +67,7 @@ export class TranslatingTap implements StreamTap {
         // The report that was seen before says nothing of the text since then.
         if (event.usage !== this.#soFar) this.unreportedBytes = 0
       } else this.unreportedBytes += textBytesOf(event)
-      text += event.type === 'error' ? this.#fail(event.message) : this.#encoder.push(event)
+      text += event.type === 'error' ? this.#fail(event.message) : this.#encode(event)
     }
     const { usageSoFar = null } = this.#decoder
     if (usageSoFar !== this.#soFar) {
@@ -77,6 +79,12 @@ export class TranslatingTap implements StreamTap {
     if (this.verdict !== 'open' || !this.#decoder.isComplete()) return { now, held: '' }
     this.verdict = 'complete'
     return { now, held: utf8ToLatin1(this.#encoder.end()) }
+  }
+
+  #encode(event: ChatEvent): string {
+    let text = ''
+    for (const each of this.#blocks.push(event)) text += this.#encoder.push(each)
+    return text
   }
 
   /**

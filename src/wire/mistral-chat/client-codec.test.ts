@@ -297,9 +297,9 @@ const EVENTS: ChatEvent[] = [
   { type: 'reasoning-end', seal: { type: 'signature', value: 'c2ln' } },
   { type: 'tool-call-start', index: 0, id: 'gSIMJiOkT', name: 'f' },
   { type: 'tool-call-delta', index: 0, arguments: '{"a":1}' },
-  { type: 'tool-call-end', index: 0 },
   { type: 'tool-call-start', index: 1, id: 'hSIMJiOkT', name: 'f' },
   { type: 'tool-call-delta', index: 1, arguments: '{"b":2}' },
+  { type: 'tool-call-end', index: 0 },
   { type: 'tool-call-end', index: 1 },
   {
     type: 'usage',

@@ -224,9 +224,9 @@ const EVENTS: ChatEvent[] = [
   { type: 'tool-call-start', index: 0, id: 'a', name: 'f' },
   { type: 'tool-call-delta', index: 0, arguments: '{"city":' },
   { type: 'tool-call-delta', index: 0, arguments: '"Ulm"}' },
-  { type: 'tool-call-end', index: 0 },
   { type: 'tool-call-start', index: 1, id: 'b', name: 'g' },
   { type: 'tool-call-delta', index: 1, arguments: '{}' },
+  { type: 'tool-call-end', index: 0 },
   { type: 'tool-call-end', index: 1 },
   {
     type: 'usage',

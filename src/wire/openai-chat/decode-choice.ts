@@ -18,9 +18,11 @@ export class ChoiceDecoder {
   /** The upstream's word; undefined until it comes. */
   finishReason: string | undefined
   #open: 'text' | 'reasoning' | undefined
-  /** The upstream's index of the call that is being written; calls follow each other. */
+  /** The upstream's index of the call that began last. */
   #call: number | undefined
-  readonly #calls = new Map<number, number>()
+  /** By the upstream's index: the call that it means now. */
+  readonly #calls = new Map<number, { readonly index: number; readonly id: string }>()
+  #callCount = 0
   readonly #seals: ReasoningSeals
   /**
    * True where the reasoning that is being written came as thinking in a list, and is to be sealed.
@@ -58,7 +60,10 @@ export class ChoiceDecoder {
     events.push({ type: `${kind}-delta`, text })
   }
 
-  /** Id and name come with the first piece; some vendors repeat them, some leave the index out. */
+  /**
+   * Id and name come with the first piece. Some vendors repeat them, some leave the index out, and
+   * some give every call the index 0: a new id with a name begins a new call.
+   */
   #decodeCall(call: JsonRecord, events: ChatEvent[]): void {
     const made = isRecord(call.function) ? call.function : {}
     const name = textOf(made.name) ?? ''
@@ -67,28 +72,40 @@ export class ChoiceDecoder {
         ? call.index
         : name === ''
           ? (this.#call ?? 0)
-          : this.#calls.size
-    let index = this.#calls.get(upstreamIndex)
-    if (index === undefined) {
+          : this.#callCount
+    const id = textOf(call.id) ?? ''
+    let known = this.#calls.get(upstreamIndex)
+    const isNext = name !== '' && id !== '' && known !== undefined && known.id !== id
+    if (known === undefined || isNext) {
       events.push(...this.close())
-      index = this.#calls.size
-      this.#calls.set(upstreamIndex, index)
+      if (known !== undefined) events.push({ type: 'tool-call-end', index: known.index })
+      known = { index: this.#callCount, id: id || makeCallId() }
+      this.#callCount += 1
+      this.#calls.set(upstreamIndex, known)
       this.#call = upstreamIndex
-      events.push({ type: 'tool-call-start', index, id: textOf(call.id) || makeCallId(), name })
+      events.push({ type: 'tool-call-start', ...known, name })
     }
     const written = argumentsOf(made)
-    if (written !== '') events.push({ type: 'tool-call-delta', index, arguments: written })
+    if (written !== '')
+      events.push({ type: 'tool-call-delta', index: known.index, arguments: written })
   }
 
-  /** Ends what is open. */
+  /** Ends the text or the reasoning that is open. */
   close(): readonly ChatEvent[] {
     const open = this.#open
-    const call = this.#call
     this.#open = undefined
-    this.#call = undefined
     if (open === 'text') return [{ type: 'text-end' }]
-    if (open === 'reasoning') return [{ type: 'reasoning-end', ...this.#takeSeal() }]
-    return call === undefined ? [] : [{ type: 'tool-call-end', index: this.#calls.get(call) ?? 0 }]
+    return open === undefined ? [] : [{ type: 'reasoning-end', ...this.#takeSeal() }]
+  }
+
+  /** Ends the answer: pieces of a call may come until then. */
+  end(): readonly ChatEvent[] {
+    const calls = [...this.#calls.values()]
+    this.#calls.clear()
+    return [
+      ...this.close(),
+      ...calls.map(({ index }) => ({ type: 'tool-call-end' as const, index })),
+    ]
   }
 
   /** A signature may follow its thinking, or stand for some that is not shown. */

@@ -109,7 +109,7 @@ export class UpstreamChatDecoder implements StreamDecoder {
       ...others.flatMap(([index, decoder]) =>
         endOf(decoder).map((event) => ({ type: 'choice' as const, index, event })),
       ),
-      ...(this.#choices.get(0)?.close() ?? []),
+      ...(this.#choices.get(0)?.end() ?? []),
       ...(this.#usage === null ? [] : [{ type: 'usage' as const, usage: this.#usage }]),
       { type: 'finish', reason: toFinishReason(this.#finishReason ?? 'stop') },
     ]
@@ -118,7 +118,7 @@ export class UpstreamChatDecoder implements StreamDecoder {
 
 function endOf(decoder: ChoiceDecoder): readonly ChatEvent[] {
   return [
-    ...decoder.close(),
+    ...decoder.end(),
     { type: 'finish', reason: toFinishReason(decoder.finishReason ?? 'stop') },
   ]
 }

@@ -2,10 +2,10 @@
  * Joins a data folder, a store and a master key: whoever works with them asks first whether they
  * belong together. Serves nothing.
  */
-import { findMasterKeys } from '../config/master-key.ts'
-import { ExposedMasterKeyError } from '../config/master-key-file.ts'
+import { findMasterKeys, type ReportExposure } from '../config/master-key.ts'
+import { describeExposure } from '../config/master-key-file.ts'
+import { MasterKeyError } from '../config/master-key-variables.ts'
 import type { Settings } from '../config/settings.ts'
-import type { Secret } from '../core/secret.ts'
 import { createVault, masterKeyIdOf } from '../core/vault.ts'
 import { describeStore, locateStore } from '../store/database/open-database.ts'
 import type { Installation } from '../store/installation/installation.ts'
@@ -19,19 +19,29 @@ import type { Store } from '../store/open-store.ts'
 import { SealedRows } from '../store/sealed-rows.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** @throws MasterKeyError when the master key is damaged */
+/**
+ * @param report gets who else may read the master key, of a start; commands do not look
+ * @throws MasterKeyError when the master key is damaged, or everybody may read its file at a start
+ */
 export function installationParts(
   settings: Pick<Settings, 'homeFolder' | 'dataFolder' | 'database' | 'masterKeys'>,
   store: Pick<Store, 'installation' | 'database' | 'sync'>,
+  report?: ReportExposure,
 ): InstallationParts {
-  const keys = readMasterKeys(settings)
+  const { homeFolder, masterKeys } = settings
+  const onExposed: ReportExposure = (exposure) => {
+    if (exposure.type === 'everybody') throw new MasterKeyError(describeExposure(exposure))
+    report?.(exposure)
+  }
+  const source = { dataFolder: homeFolder, masterKeys }
+  const keys = findMasterKeys(source, report === undefined ? undefined : onExposed) ?? []
   return {
     folder: settings.homeFolder,
     where: describeStore(locateStore(settings)),
     installation: store.installation,
-    masterKeyIds: keys?.map((key) => masterKeyIdOf(key)),
+    masterKeyIds: keys.map((key) => masterKeyIdOf(key)),
     async tried() {
-      const [current, ...others] = keys ?? []
+      const [current, ...others] = keys
       const rows = await SealedRows.over(store.database)
       return await rows.tryOneOfEach(
         current === undefined ? undefined : createVault([current, ...others]),
@@ -42,18 +52,18 @@ export function installationParts(
 }
 
 /**
- * @returns undefined where nobody can say: others may read the file, and the part that needs the
- * key reports it
+ * Logs who else may read the master key, once for each answer. A running node goes on with a key
+ * that everybody may read: its calls cannot mend that, and the next start stops.
  */
-function readMasterKeys({
-  homeFolder,
-  masterKeys,
-}: Pick<Settings, 'homeFolder' | 'masterKeys'>): readonly Secret[] | undefined {
-  try {
-    return findMasterKeys({ dataFolder: homeFolder, masterKeys }) ?? []
-  } catch (error) {
-    if (error instanceof ExposedMasterKeyError) return undefined
-    throw error
+export function createExposureReport(log: Pick<Log, 'warn' | 'error'>): ReportExposure {
+  const reported = new Set<string>()
+  return (exposure) => {
+    const { type, path, mode } = exposure
+    const answer = JSON.stringify([type, path, mode])
+    if (reported.has(answer)) return
+    reported.add(answer)
+    const level = type === 'everybody' ? 'error' : 'warn'
+    log[level]({ path, mode }, describeExposure(exposure))
   }
 }
 

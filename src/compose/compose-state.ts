@@ -26,7 +26,11 @@ import type { InstallationWatch } from '../store/installation/watch-installation
 import { openStore, type Store } from '../store/open-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AddressGuard } from '../upstream/address-guard.ts'
-import { installationParts, watchInstallation } from './compose-installation.ts'
+import {
+  createExposureReport,
+  installationParts,
+  watchInstallation,
+} from './compose-installation.ts'
 import type { ComposedLimits } from './compose-limits.ts'
 import { type ComposedNode, composeNode, type JoinedNode } from './compose-nodes.ts'
 import { composeWebhooks, type Webhooks } from './compose-webhooks.ts'
@@ -66,7 +70,8 @@ export async function openState({
       )
     // Before anything is served from it, or written to it: the journal's calls too.
     const { installation } = store
-    const joined = await joinInstallation(installationParts(settings, store))
+    const reportExposure = createExposureReport(log)
+    const joined = await joinInstallation(installationParts(settings, store, reportExposure))
     let { masterKeyId } = joined
     const told: { webhooks?: Webhooks } = {}
     watch = watchInstallation({
@@ -96,6 +101,7 @@ export async function openState({
             log.error({ err: error }, 'the master key could not be noted in the store'),
           )
       },
+      reportExposure,
     )
     const gates = await GateRegistry.load({ gates: store.gates })
     const ownedModels = await OwnedModelRegistry.load({

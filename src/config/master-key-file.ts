@@ -6,14 +6,19 @@ import { randomBytes } from 'node:crypto'
 import {
   chownSync,
   closeSync,
+  fchmodSync,
   fstatSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeSync,
 } from 'node:fs'
@@ -21,40 +26,137 @@ import { dirname } from 'node:path'
 import { Secret } from '../core/secret.ts'
 import { MasterKeyError, toMasterKey } from './master-key-variables.ts'
 
-/** It may be the right one, but others may read it. */
-export class ExposedMasterKeyError extends MasterKeyError {}
+/**
+ * Who else may read the file. `ours`: others, but the file is this server's own, in its data
+ * folder; reading with `mayNarrow` makes it private and reports `narrowed`. `modeless`: a file of
+ * ours on a file system that keeps its own modes, such as a shared folder of another system.
+ */
+export interface MasterKeyExposure {
+  readonly type: 'ours' | 'narrowed' | 'modeless' | 'group' | 'everybody'
+  /** The file itself, where `master.key` is a link to it. */
+  readonly path: string
+  /** Before it was narrowed, such as `0644`. */
+  readonly mode: string
+  /** The user who owns the file, where that is not the user of this process. */
+  readonly ownedBy: number | undefined
+}
 
 export interface MasterKeyFile {
   /** The current one first. */
   readonly keys: readonly [Secret, ...Secret[]]
   /** Another one once the file is another. */
   readonly stamp: string
+  /** Undefined: nobody but its owner may read it. */
+  readonly exposure: MasterKeyExposure | undefined
 }
 
 /**
+ * @param mayNarrow whether a file of ours that others may read is made private
  * @returns undefined when there is none
- * @throws MasterKeyError when others may read it, or it holds no key
+ * @throws MasterKeyError when it holds no key, or is a link that leads nowhere
  */
-export function readMasterKeyFile(path: string): MasterKeyFile | undefined {
+export function readMasterKeyFile(path: string, mayNarrow = false): MasterKeyFile | undefined {
   const descriptor = openIfThere(path)
   if (descriptor === undefined) return undefined
   try {
     const status = fstatSync(descriptor)
-    if ((status.mode & 0o077) !== 0) {
-      throw new ExposedMasterKeyError(
-        `Others than its owner may read the master key in ${path}. Make it ` +
-          `private: chmod 600 ${path}`,
-      )
-    }
+    const exposure = findExposure(path, status)
+    const judged = exposure?.type === 'ours' && mayNarrow ? narrow(descriptor, exposure) : exposure
     const lines = readFileSync(descriptor, 'utf8').split('\n')
     const [current, ...previous] = lines
       .map((line) => line.trim())
       .filter((line) => line !== '' && !line.startsWith('#'))
       .map((line) => toMasterKey(line, path))
     if (current === undefined) throw new MasterKeyError(`There is no master key in ${path}.`)
-    return { keys: [current, ...previous], stamp: toStamp(status) }
+    return {
+      keys: [current, ...previous],
+      stamp: toStamp(status),
+      exposure: judged,
+    }
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/** Changes nothing. @returns undefined when there is no file, or nobody else may read it */
+export function findMasterKeyExposure(path: string): MasterKeyExposure | undefined {
+  const status = statSync(path, { throwIfNoEntry: false })
+  return status === undefined ? undefined : findExposure(path, status)
+}
+
+function findExposure(path: string, status: Stats): MasterKeyExposure | undefined {
+  const mode = status.mode & 0o777
+  if ((mode & 0o077) === 0) return undefined
+  const user = process.getuid?.()
+  return {
+    type: isOurs(path, status) ? 'ours' : othersMayRead(status) ? 'everybody' : 'group',
+    path: realpathSync(path),
+    mode: mode.toString(8).padStart(4, '0'),
+    ownedBy: status.uid === user ? undefined : status.uid,
+  }
+}
+
+/**
+ * A file that this server made, or that lies where it would make it. A link and a mount of a
+ * secret are whoever made them's to set right.
+ */
+function isOurs(path: string, status: Stats): boolean {
+  const folder = statSync(dirname(path))
+  const user = process.getuid?.()
+  const mayChange = status.uid === user || (user === 0 && status.uid === folder.uid)
+  return mayChange && folder.dev === status.dev && !lstatSync(path).isSymbolicLink()
+}
+
+function narrow(descriptor: number, exposure: MasterKeyExposure): MasterKeyExposure {
+  try {
+    fchmodSync(descriptor, 0o600)
+  } catch {
+    return { ...exposure, type: othersMayRead(fstatSync(descriptor)) ? 'everybody' : 'group' }
+  }
+  const isPrivate = (fstatSync(descriptor).mode & 0o077) === 0
+  return { ...exposure, type: isPrivate ? 'narrowed' : 'modeless' }
+}
+
+function othersMayRead({ mode }: Stats): boolean {
+  return (mode & 0o007) !== 0
+}
+
+/** What is wrong with it and what to do, for a log or the end of a start. */
+export function describeExposure(exposure: MasterKeyExposure): string {
+  const { type, path, mode } = exposure
+  const cure = describeCure(exposure)
+  if (type === 'narrowed')
+    return `Others than its owner could read the master key in ${path} (mode ${mode}); its mode is now 0600. ${cure}`
+  const who = type === 'group' ? 'The group of its file' : 'Every user of this machine'
+  return `${who} may read the master key in ${path} (mode ${mode}). ${cure}`
+}
+
+export function describeCure({ type, path, ownedBy }: MasterKeyExposure): string {
+  const privately =
+    ownedBy === undefined
+      ? `chmod 600 ${path}`
+      : `as root, chown ${process.getuid?.()} ${path} && chmod 600 ${path}`
+  switch (type) {
+    case 'narrowed':
+      return 'Rotate the key if somebody may have read it: gatehouse master-key rotate'
+    case 'modeless':
+      return (
+        'Its file system keeps its own modes. Move the data folder to another one, or give the key ' +
+        'with GATEHOUSE_MASTER_KEY.'
+      )
+    case 'group':
+      return (
+        'That is right for a Secret of Kubernetes under an fsGroup and for a credential of ' +
+        `systemd. Otherwise make it private: ${privately}`
+      )
+    case 'ours':
+      return `Make it private: ${privately}`
+    case 'everybody':
+      return (
+        `Make it private: ${privately}. For a Secret of Kubernetes, set defaultMode: 0400 on its ` +
+        'volume (0440 under an fsGroup). For systemd, use LoadCredential= with a file of mode ' +
+        '0600. For Docker, set mode: 0400 on the secret.'
+      )
   }
 }
 
@@ -86,8 +188,19 @@ export function createMasterKeyFile(path: string): void {
   syncFolder(path)
 }
 
-/** @param path of a file that is there @param keys the current one first */
+/**
+ * @param path of a file that is there
+ * @param keys the current one first
+ * @throws MasterKeyError where the path is a link: renaming would replace it, and leave the file
+ * that it leads to as it was
+ */
 export function replaceMasterKeyFile(path: string, keys: readonly [Secret, ...Secret[]]): void {
+  if (lstatSync(path).isSymbolicLink())
+    throw new MasterKeyError(
+      `${path} is a link to ${readlinkSync(path)}, which another program manages. Put a new key ` +
+        '(openssl rand -hex 32) in front of the one in that file, on a line of its own, and run ' +
+        'this again.',
+    )
   const draft = writeDraft(path, keys)
   // A command that root ran must not take the file from the server's user.
   const { uid, gid } = statSync(path)
@@ -127,8 +240,13 @@ function openIfThere(path: string): number | undefined {
   try {
     return openSync(path, 'r')
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined
-    throw error
+    if (!hasCode(error, 'ENOENT')) throw error
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+      throw new MasterKeyError(
+        `${path} is a link to ${readlinkSync(path)}, and there is no file. Give the file back, or ` +
+          'set the link right.',
+      )
+    return undefined
   }
 }
 

@@ -15,8 +15,12 @@ import { join } from 'node:path'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
 import type { Environment } from './environment.ts'
-import { loadMasterKeys, openVault } from './master-key.ts'
-import { createMasterKeyFile, replaceMasterKeyFile } from './master-key-file.ts'
+import { findMasterKeys, loadMasterKeys, openVault } from './master-key.ts'
+import {
+  createMasterKeyFile,
+  type MasterKeyExposure,
+  replaceMasterKeyFile,
+} from './master-key-file.ts'
 import { readMasterKeyVariables } from './master-key-variables.ts'
 
 const HEX = 'c0ffee00'.repeat(8)
@@ -81,11 +85,17 @@ describe("the data folder's file", () => {
   })
 
   test.each([0o640, 0o604, 0o660, 0o644])(
-    'is refused with mode %o, and the message has the remedy',
+    'with mode %o is read, and made private where its readers are asked for',
     (mode) => {
       createMasterKeyFile(path)
       chmodSync(path, mode)
-      expect(() => loadMasterKeys(sourceOf({}))).toThrow(`chmod 600 ${path}`)
+      const keys = reveal(loadMasterKeys(sourceOf({})))
+      expect(statSync(path).mode & 0o777).toBe(mode)
+      const exposures: MasterKeyExposure[] = []
+      const found = findMasterKeys(sourceOf({}), (exposure) => void exposures.push(exposure))
+      expect(reveal(found ?? [])).toEqual(keys)
+      expect(exposures).toMatchObject([{ type: 'narrowed', path }])
+      expect(statSync(path).mode & 0o777).toBe(0o600)
     },
   )
 

@@ -5,7 +5,12 @@
 import { join } from 'node:path'
 import type { Secret } from '../core/secret.ts'
 import { createVault, masterKeyIdOf, type Vault, VaultError } from '../core/vault.ts'
-import { createMasterKeyFile, masterKeyFileStamp, readMasterKeyFile } from './master-key-file.ts'
+import {
+  createMasterKeyFile,
+  type MasterKeyExposure,
+  masterKeyFileStamp,
+  readMasterKeyFile,
+} from './master-key-file.ts'
 import type { MasterKeyVariables } from './master-key-variables.ts'
 
 /** `Settings` is one. */
@@ -29,14 +34,23 @@ export function loadMasterKeys(source: MasterKeySource): MasterKeys {
   return findMasterKeys(source) ?? makeMasterKeys(source)
 }
 
-/** Makes nothing. @returns undefined when there is no master key yet @throws MasterKeyError */
-export function findMasterKeys({
-  dataFolder,
-  masterKeys,
-}: MasterKeySource): MasterKeys | undefined {
+export type ReportExposure = (exposure: MasterKeyExposure) => void
+
+/**
+ * Makes nothing.
+ * @param onExposed gets who else may read the file; a file of ours is made private first. Without
+ * it nothing is looked at
+ * @returns undefined when there is no master key yet
+ * @throws MasterKeyError
+ */
+export function findMasterKeys(
+  { dataFolder, masterKeys }: MasterKeySource,
+  onExposed?: ReportExposure,
+): MasterKeys | undefined {
   const { current, previous } = masterKeys
   if (current !== undefined) return [current, ...previous]
-  const file = readMasterKeyFile(masterKeyPath(dataFolder))
+  const file = readMasterKeyFile(masterKeyPath(dataFolder), onExposed !== undefined)
+  if (file?.exposure !== undefined) onExposed?.(file.exposure)
   return file === undefined ? undefined : [...file.keys, ...previous]
 }
 
@@ -54,10 +68,13 @@ function makeMasterKeys(source: MasterKeySource): MasterKeys {
  * changed is read before each encryption, and when a text is under a key that is not known; keys
  * seen once go on opening what they closed.
  * @param onCurrent gets the id of the key that encrypts from now on
+ * @param onExposed as of `findMasterKeys`, each time that the file is read; a file that others may
+ * read is used all the same, because a call cannot mend it
  */
 export function openVault(
   source: MasterKeySource,
   onCurrent: (keyId: string) => void = () => {},
+  onExposed?: ReportExposure,
 ): Vault {
   const path = masterKeyPath(source.dataFolder)
   const hasFile = source.masterKeys.current === undefined
@@ -72,7 +89,7 @@ export function openVault(
     if (now === undefined && (!mayCreate || seen.length > 0)) {
       throw new VaultError(`The master key's file ${path} is not there: restore it from its copy.`)
     }
-    const keys = findMasterKeys(source) ?? makeMasterKeys(source)
+    const keys = findMasterKeys(source, onExposed) ?? makeMasterKeys(source)
     const all: MasterKeys = [...keys, ...seen.filter((key) => !holds(keys, key))]
     vault = createVault(all)
     // Taken before the file was read: one that is replaced meanwhile is read again next time.

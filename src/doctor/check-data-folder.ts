@@ -75,15 +75,8 @@ function checkAccess(folder: string, status: Stats): Finding[] {
       return file === undefined ? [] : [{ path, file }]
     })
   for (const { path, file } of files) {
-    const isKey = path.endsWith('master.key')
-    const others = 'others than its owner may read or write'
-    const cure = `chmod 600 ${path}`
-    if ((file.mode & 0o077) !== 0)
-      findings.push(
-        isKey
-          ? findingsOf('master key').fail(`${others} ${path}, so that it is refused`, cure)
-          : warn(`${others} ${path}`, cure),
-      )
+    if (!path.endsWith('master.key') && (file.mode & 0o077) !== 0)
+      findings.push(warn(`others than its owner may read or write ${path}`, `chmod 600 ${path}`))
   }
   const strangers = files.filter(({ file }) => file.uid !== status.uid)
   if (strangers.length > 0)

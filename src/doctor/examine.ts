@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import type { Environment } from '../config/environment.ts'
 import { SettingsError } from '../config/environment.ts'
 import { loadSettings } from '../config/load-settings.ts'
-import { findMasterKeys } from '../config/master-key.ts'
+import { findMasterKeys, masterKeyPath } from '../config/master-key.ts'
+import { describeCure, findMasterKeyExposure } from '../config/master-key-file.ts'
 import { MasterKeyError } from '../config/master-key-variables.ts'
 import {
   FORGET_OPTION,
@@ -259,6 +260,7 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
   const check = 'master key'
   try {
     const keys = findMasterKeys(settings)
+    const exposed = checkExposure(settings)
     const rows = isReadable ? await SealedRows.open(locateStore(settings)) : undefined
     const tallies = (await rows?.tally(keys === undefined ? undefined : createVault(keys))) ?? []
     await rows?.close()
@@ -277,10 +279,8 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
       keys === undefined
         ? 'there is none yet; it is created with the first credential'
         : `${where}, and it opens everything`
-    return [findingsOf(check).ok(message)]
+    return [...exposed, findingsOf(check).ok(message)]
   } catch (error) {
-    // Others may read the file: found with the data folder, cure and all.
-    if (/may read/.test(messageOf(error))) return []
     return [
       findingsOf(check).fail(
         error instanceof MasterKeyError ? messageOf(error) : `it cannot be read (${codeOf(error)})`,
@@ -288,6 +288,18 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
       ),
     ]
   }
+}
+
+/** A start narrows a file of its own; it stops at another that everybody may read. */
+function checkExposure({ masterKeys, dataFolder }: Settings): Finding[] {
+  if (masterKeys.current !== undefined) return []
+  const exposure = findMasterKeyExposure(masterKeyPath(dataFolder))
+  if (exposure === undefined) return []
+  const { path, mode, type } = exposure
+  const { fail, warn } = findingsOf('master key')
+  if (type === 'everybody')
+    return [fail(`everybody may read ${path} (mode ${mode})`, describeCure(exposure))]
+  return [warn(`others than its owner may read ${path} (mode ${mode})`, describeCure(exposure))]
 }
 
 /** The address of the server that uses this folder now. */

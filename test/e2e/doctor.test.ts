@@ -4,7 +4,7 @@
  */
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { chmod, mkdir, open, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, open, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type Examined, examine as examineWith, found } from '../support/examine.ts'
@@ -209,9 +209,17 @@ describe('the master key', () => {
     expect(examined.said).not.toContain('planted')
   })
 
-  test('with access for others fails with the command', async () => {
+  test('with access for others is reported with the command, and one from elsewhere fails', async () => {
     await chmod(path(), 0o644)
-    expect(found(await examine(), 'master key', 'fail')).toContain(`chmod 600 ${path()}`)
+    expect(found(await examine(), 'master key', 'warn')).toContain(`chmod 600 ${path()}`)
+    // Nothing is changed by it.
+    expect((await stat(path())).mode & 0o777).toBe(0o644)
+    const elsewhere = join(folder.path, 'elsewhere.key')
+    await rename(path(), elsewhere)
+    await symlink(elsewhere, path())
+    expect(found(await examine(), 'master key', 'fail')).toContain('defaultMode: 0400')
+    await chmod(elsewhere, 0o440)
+    expect(found(await examine(), 'master key', 'warn')).toContain(elsewhere)
   })
 
   test('that is wrong or empty fails', async () => {

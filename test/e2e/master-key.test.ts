@@ -317,13 +317,13 @@ test('by environment: refused with a key missing, then in the documented order',
   expect(await keyInUse()).toBe(OWN)
 })
 
-test('a file with access for others is refused with the remedy', async () => {
+test('a file with access for others is rotated into a private one', async () => {
   await start()
+  await createGate(gatehouse, 'one', 'openai/gpt-4.1')
   await setKey(OWN)
   const path = join(folder.path, 'master.key')
   chmodSync(path, 0o644)
-  expect(await masterKey('rotate')).toMatchObject({
-    exitCode: 1,
-    stderr: expect.stringContaining(`chmod 600 ${path}`),
-  })
+  expect((await masterKey('rotate')).said).toMatchObject({ outcome: 'rotated' })
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(await keyInUse()).toBe(OWN)
 })

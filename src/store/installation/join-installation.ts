@@ -40,9 +40,9 @@ export interface InstallationParts {
   readonly installation: InstallationTableStore
   /**
    * The ids of the master keys that are here, the current one first; none: there is no master key
-   * yet; undefined: nobody can say.
+   * yet.
    */
-  readonly masterKeyIds: readonly string[] | undefined
+  readonly masterKeyIds: readonly string[]
   /**
    * A sealed text of each kind: the id of the master key that it names, and whether it could be
    * opened.
@@ -112,7 +112,6 @@ async function compareKeys(
   remembered: RememberedInstallation | undefined,
   found: Installation | undefined,
 ): Promise<string[]> {
-  if (masterKeyIds === undefined) return []
   const here = masterKeyIds.length === 0 ? 'none' : masterKeyIds.join(', ')
   // A store that says nothing has not sealed anything since it was asked, or was never asked.
   const expected = found?.masterKeyId ?? remembered?.masterKeyId ?? null
@@ -157,7 +156,7 @@ export async function acceptInstallation(parts: InstallationParts): Promise<read
     await installation.create(known?.id ?? createInstallationId())
   const found = await installation.read()
   await installation.noteMove(null)
-  if (masterKeyIds !== undefined) await installation.noteMasterKey(masterKeyIds[0] ?? null)
+  await installation.noteMasterKey(masterKeyIds[0] ?? null)
   // Ahead of what any node has seen of the same past, so that one that says so is enough for all.
   if (known !== undefined && found?.id === known.id && found.change <= known.change)
     await installation.raiseChange(known.change + 1)
@@ -175,7 +174,7 @@ async function settle(
   const { installation, masterKeyIds, folder, sync } = parts
   if ((await installation.read()) === undefined)
     await installation.create(knownId ?? createInstallationId())
-  const [current] = masterKeyIds ?? []
+  const [current] = masterKeyIds
   if (current !== undefined && (await installation.read())?.masterKeyId !== current)
     await installation.noteMasterKey(current)
   const joined = await installation.read()

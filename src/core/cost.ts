@@ -22,6 +22,9 @@ export interface Cost {
 
 export const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: null }
 
+/** The cost of a call that had a target and sent nothing to it. */
+export const NOTHING_SENT: Cost = { microUsd: 0, status: 'exact', source: 'not-sent' }
+
 /** The thing that is counted: tokens of a kind, the request itself, or uses of a vendor's tool. */
 export type CostPartKind =
   | 'input'

@@ -8,7 +8,7 @@
  * was used or may have been without being counted. `unknown`: the rest.
  */
 import type { CallOutcome } from '../core/call.ts'
-import { type Cost, type CostPart, UNKNOWN_COST } from '../core/cost.ts'
+import { type Cost, type CostPart, NOTHING_SENT, UNKNOWN_COST } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { PriceFactor } from '../core/price-factors.ts'
@@ -264,6 +264,7 @@ export class PriceBook {
   }
 
   #recompute(call: PricedCall, stored: Cost | undefined): Cost | undefined {
+    if (stored?.source === NOTHING_SENT.source) return stored
     const declared = stored?.source == null ? undefined : parseDeclaredSource(stored.source)
     if (declared !== undefined) {
       const { usage, outcome } = call
@@ -292,7 +293,7 @@ export class PriceBook {
 
   #partsOf(call: PricedCall, stored: Cost): readonly CostPart[] | undefined {
     if (this.#recompute(call, stored)?.microUsd !== stored.microUsd) return undefined
-    if (stored.source === NOTHING_ASKED.source) return []
+    if (stored.source === NOTHING_ASKED.source || stored.source === NOTHING_SENT.source) return []
     if (call.target === null) return undefined
     if (call.usage === null) return isFreeWhateverIsUsed(stored) ? [] : undefined
     const declared = stored.source === null ? undefined : parseDeclaredSource(stored.source)

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { CallRecord } from '../../src/core/call.ts'
+import { NOTHING_SENT } from '../../src/core/cost.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { CallObserver, Refusal } from '../../src/gateway/call-observer.ts'
 import { CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
@@ -156,10 +157,20 @@ describe('usage', () => {
       spent: { tokens: 18 },
     },
     {
-      name: 'counts as zero without an answer',
-      upstream: [UNREACHABLE],
+      name: 'of a call that reached no upstream is none, and costs exactly nothing',
+      gateway: { gates: { [GATE]: [TARGET, 'groq/unpriced'] } },
+      upstream: [UNREACHABLE, UNREACHABLE],
       seen: { status: 502 },
-      sent: [{}],
+      sent: [{}, {}],
+      settled: { outcome: 'failed', usage: null, attempts: 2, cost: NOTHING_SENT },
+      spent: { tokens: 0, cost: NOTHING_SENT },
+    },
+    {
+      name: 'of a call that an upstream failed at is not known, nor its cost',
+      upstream: [UNREACHABLE, json(500, { error: { message: 'broken' } })],
+      gateway: { gates: { [GATE]: [TARGET, 'groq/unpriced'] } },
+      seen: { status: 502 },
+      sent: [{}, {}],
       settled: { outcome: 'failed', usage: null, cost: UNKNOWN },
       spent: { tokens: 0 },
     },

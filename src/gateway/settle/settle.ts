@@ -2,7 +2,7 @@
 import type { CallCredential, CallOutcome, CallRecord } from '../../core/call.ts'
 import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { Stopwatch } from '../../core/clock.ts'
-import { type Cost, UNKNOWN_COST } from '../../core/cost.ts'
+import { type Cost, NOTHING_SENT, UNKNOWN_COST } from '../../core/cost.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
 import type { OtherPrice } from '../../core/served-as.ts'
@@ -290,6 +290,7 @@ function priceUsed(
 ): Cost | undefined {
   if (prices === undefined) return undefined
   const first = used[0]
+  if (first === undefined && hasSentNothing(call.asked)) return NOTHING_SENT
   if (first === undefined)
     return prices.priceOf({ ...call, ownedPrices: ownedPricesOf(call.asked, call.target) })
   const { bodyFigures, accepted } = call.asked
@@ -297,6 +298,11 @@ function priceUsed(
   return used.length === 1 && first.target === call.target
     ? pricePart(prices, first, call, others)
     : priceParts(prices, used, call, others)
+}
+
+/** True where targets were tried and no request reached one: no vendor can bill the call. */
+function hasSentNothing({ attempts }: AskedCall): boolean {
+  return attempts.length > 0 && attempts.every(({ isSent }) => !isSent)
 }
 
 function priceParts(

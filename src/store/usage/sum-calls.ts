@@ -3,6 +3,7 @@
  * follows another of the same place. Must not know tables.
  */
 import type { CallRecord } from '../../core/call.ts'
+import { NOTHING_SENT } from '../../core/cost.ts'
 import type { GateId, KeyId } from '../../core/ids.ts'
 import type { UsageTable } from '../schema.ts'
 import { TimeCounts } from './latency-histogram.ts'
@@ -155,7 +156,9 @@ function addCall(row: UsageTable, { usage, cost, outcome }: CallRecord): void {
   row.calls += 1
   if (outcome === 'failed') row.failed += 1
   if (outcome === 'cancelled') row.cancelled += 1
-  if (usage === null) row.unreported += 1
+  // Failed calls have a count of their own, and a call that sent nothing has nothing to report.
+  const isFailedEmpty = outcome === 'failed' && usage === null
+  if (usage === null && !isFailedEmpty && cost?.source !== NOTHING_SENT.source) row.unreported += 1
   row.input_tokens += usage?.inputTokens ?? 0
   row.output_tokens += usage?.outputTokens ?? 0
   row.cached_input_tokens += usage?.cachedInputTokens ?? 0
@@ -163,5 +166,6 @@ function addCall(row: UsageTable, { usage, cost, outcome }: CallRecord): void {
   row.cache_write_tokens += usage?.cacheWriteTokens ?? 0
   row.cost_micro_usd += cost?.microUsd ?? 0
   if (cost?.status === 'estimated') row.cost_estimated += 1
-  if (cost === undefined || cost.status === 'unknown') row.cost_unknown += 1
+  const isUnknown = cost === undefined || cost.status === 'unknown'
+  if (isUnknown && !isFailedEmpty) row.cost_unknown += 1
 }

@@ -168,12 +168,16 @@ describe.each(databases)('on $name', (kind) => {
             calls: own.length,
             failed: sum((call) => Number(call.outcome === 'failed')),
             cancelled: sum((call) => Number(call.outcome === 'cancelled')),
-            unreported: sum((call) => Number(call.usage === null)),
+            unreported: sum((call) => Number(call.usage === null && call.outcome !== 'failed')),
             inputTokens: sum((call) => call.usage?.inputTokens ?? 0),
             cacheWriteTokens: sum((call) => call.usage?.cacheWriteTokens ?? 0),
             costMicroUsd: sum((call) => call.cost?.microUsd ?? 0),
             costEstimated: sum((call) => Number(call.cost?.status === 'estimated')),
-            costUnknown: sum((call) => Number(call.cost === undefined)),
+            costUnknown: sum((call) =>
+              Number(
+                call.cost === undefined && !(call.usage === null && call.outcome === 'failed'),
+              ),
+            ),
           })
         },
       ),

@@ -84,6 +84,9 @@ export function CallCost({
   readonly parts: Details['cost']['parts'] | undefined
 }) {
   const { cost } = log
+  if (cost.source === 'not-sent') {
+    return <p className="text-[13px] text-ink-soft">$0, for no request reached a provider.</p>
+  }
   if (cost.source === 'free') {
     return (
       <p className="text-[13px] text-ink-soft">

@@ -8,6 +8,26 @@ import type { AssistantPart, JsonValue, Seal } from './chat-request.ts'
  */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
+/**
+ * The reason that fits what the answer holds: servers say `stop` beside calls that the caller
+ * forced, and `tool_calls` without a call.
+ */
+export function toFittingReason(reason: FinishReason, hasCalls: boolean): FinishReason {
+  if (reason === 'stop' && hasCalls) return 'tool_calls'
+  return reason === 'tool_calls' && !hasCalls ? 'stop' : reason
+}
+
+/** The answer with reasons that fit its choices. */
+export function withFittingReasons(answer: ChatAnswer): ChatAnswer {
+  const { others, ...first } = answer
+  return others === undefined ? fit(first) : { ...fit(first), others: others.map(fit) }
+}
+
+function fit<Choice extends Pick<ChatAnswer, 'content' | 'finishReason'>>(choice: Choice): Choice {
+  const hasCalls = choice.content.some(({ type }) => type === 'tool-call')
+  return { ...choice, finishReason: toFittingReason(choice.finishReason, hasCalls) }
+}
+
 export interface ChatAnswer {
   /** The upstream's own id; undefined where it gives none. */
   readonly id?: string

@@ -1,9 +1,10 @@
 /**
  * Puts the blocks of a streamed answer one behind the other: a call whose pieces alternate with
  * those of another call waits until that other one is complete. Clients of some dialects take a
- * block that begins for the end of the one before it. Knows no dialect.
+ * block that begins for the end of the one before it. The reason for the end is made to fit the
+ * blocks. Knows no dialect.
  */
-import type { ChatEvent } from './chat-answer.ts'
+import { type ChatEvent, toFittingReason } from './chat-answer.ts'
 import type { Step } from './codec.ts'
 
 type CallEvent = Extract<ChatEvent, { readonly type: `tool-call-${string}` }>
@@ -21,6 +22,7 @@ interface Block {
 export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
   /** The first one is being passed on; the others wait. */
   readonly #queue: Block[] = []
+  #hasCalls = false
   /** Of further choices, by their index. */
   readonly #choices = new Map<number, BlockSerialiser>()
 
@@ -33,7 +35,7 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
       case 'choice':
         return this.#pushChoice(event.index, event.event)
       case 'finish':
-        return [...this.end(), event]
+        return [...this.end(), { ...event, reason: toFittingReason(event.reason, this.#hasCalls) }]
       case 'tool-call-start':
       case 'tool-call-delta':
       case 'tool-call-end':
@@ -61,6 +63,7 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
 
   #add(event: CallEvent): void {
     if (event.type === 'tool-call-start') {
+      this.#hasCalls = true
       this.#queue.push(createBlock(event.index, event))
       return
     }

@@ -99,7 +99,6 @@ const UPSTREAMS: readonly Upstream[] = [
         (reason) => [reason, 'content_filter'] as const,
       ),
       ['IMAGE_SAFETY', 'content_filter'],
-      ['OF_A_LATER_VERSION', 'stop', 'tool_calls'],
     ],
     failures: [
       ...[
@@ -107,6 +106,9 @@ const UPSTREAMS: readonly Upstream[] = [
         'UNEXPECTED_TOOL_CALL',
         'TOO_MANY_TOOL_CALLS',
         'MALFORMED_RESPONSE',
+        'OTHER',
+        'MISSING_THOUGHT_SIGNATURE',
+        'OF_A_LATER_VERSION',
       ],
     ],
   },
@@ -142,9 +144,8 @@ const UPSTREAMS: readonly Upstream[] = [
       ['tool_use', 'tool_calls'],
       ['content_filtered', 'content_filter'],
       ['guardrail_intervened', 'content_filter'],
-      ['of_a_later_version', 'stop'],
     ],
-    failures: ['malformed_model_output', 'malformed_tool_use'],
+    failures: ['malformed_model_output', 'malformed_tool_use', 'of_a_later_version'],
   },
 ]
 

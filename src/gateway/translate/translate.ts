@@ -5,6 +5,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { GateDefaults } from '../../core/gate.ts'
 import type { Usage } from '../../core/usage.ts'
+import { withFittingReasons } from '../../wire/chat-answer.ts'
 import type { ChatRequest, JsonRecord } from '../../wire/chat-request.ts'
 import {
   type AnswerFacts,
@@ -122,7 +123,7 @@ export function translate({
       ),
     convert(answer) {
       try {
-        const decoded = client.decodeAnswer(answer)
+        const decoded = withFittingReasons(client.decodeAnswer(answer))
         return { json: caller.codec.encodeAnswer(decoded, answerFacts), usage: decoded.usage }
       } catch (thrown) {
         if (thrown instanceof UnreadableAnswerError)

@@ -14,18 +14,16 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   content_filtered: 'content_filter',
   guardrail_intervened: 'content_filter',
 }
-/** The text that the model wrote is no answer: shown as one, it would look like an ordinary end. */
-const MALFORMED = new Set(['malformed_model_output', 'malformed_tool_use'])
 
 /**
- * A reason of a later version is an ordinary end rather than a failure.
- * @throws UnreadableAnswerError for a reason that means that there is no answer
+ * @throws UnreadableAnswerError for every other reason (`malformed_tool_use` …): the text of such an
+ * answer would look like an ordinary end
  */
 export function toFinishReason(stopReason: JsonValue | undefined): FinishReason {
   if (typeof stopReason !== 'string') return 'stop'
-  if (MALFORMED.has(stopReason))
-    throw new UnreadableAnswerError(`ended its answer with ${stopReason}`)
-  return FINISH_REASONS[stopReason] ?? 'stop'
+  const reason = FINISH_REASONS[stopReason]
+  if (reason === undefined) throw new UnreadableAnswerError(`ended its answer with ${stopReason}`)
+  return reason
 }
 
 /** The model's own fields: whole, or as they came in a stream's last event. */

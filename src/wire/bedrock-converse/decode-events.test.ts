@@ -161,7 +161,6 @@ describe('a stream', () => {
     ['tool_use', 'tool_calls'],
     ['content_filtered', 'content_filter'],
     ['guardrail_intervened', 'content_filter'],
-    ['of_a_later_version', 'stop'],
   ])('with stop reason %s has finish_reason %s', (stopReason, reason) => {
     const fields = { additionalModelResponseFields: { delta: { stop_sequence: null } } }
     expect(decode(awsEvent('messageStop', { stopReason, ...fields })).events.at(-1)).toEqual({
@@ -170,7 +169,7 @@ describe('a stream', () => {
     })
   })
 
-  test.each(['malformed_model_output', 'malformed_tool_use'])(
+  test.each(['malformed_model_output', 'malformed_tool_use', 'of_a_later_version'])(
     'with stop reason %s is a failure',
     (reason) => {
       const { events, isComplete } = decodeEveryWay(

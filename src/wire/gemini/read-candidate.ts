@@ -9,7 +9,10 @@ import { UnreadableAnswerError } from '../codec.ts'
 import { isRecord } from '../read-json.ts'
 import { readUsage } from '../usage.ts'
 
+/** https://ai.google.dev/api/generate-content#FinishReason, and Vertex AI's own */
 const FILTERED = new Set([
+  'MODEL_ARMOR',
+
   'SAFETY',
   'RECITATION',
   'BLOCKLIST',
@@ -17,19 +20,14 @@ const FILTERED = new Set([
   'SPII',
   'LANGUAGE',
 ])
-/** The text that the model wrote is no answer: shown as one, it would look like an ordinary end. */
-const MALFORMED = new Set([
-  'MALFORMED_FUNCTION_CALL',
-  'UNEXPECTED_TOOL_CALL',
-  'TOO_MANY_TOOL_CALLS',
-  'MALFORMED_RESPONSE',
-])
-
-/** @throws UnreadableAnswerError for a reason that means that there is no answer */
+/**
+ * @throws UnreadableAnswerError for every other reason (`MALFORMED_FUNCTION_CALL`, `OTHER` …): the
+ * text of such an answer would look like an ordinary end
+ */
 export function toFinishReason(reason: string, hasCalls: boolean): FinishReason {
-  if (MALFORMED.has(reason)) throw new UnreadableAnswerError(`ended its answer with ${reason}`)
   if (FILTERED.has(reason) || reason.startsWith('IMAGE_')) return 'content_filter'
   if (reason === 'MAX_TOKENS') return 'length'
+  if (reason !== 'STOP') throw new UnreadableAnswerError(`ended its answer with ${reason}`)
   // It says STOP for function calls too.
   return hasCalls ? 'tool_calls' : 'stop'
 }

@@ -25,6 +25,24 @@ test('logs --follow goes by the clock of the gateway, however far ahead its own 
     expect(Date.parse(from ?? '')).toBeGreaterThan(gatewayNowMs - 3_600_000)
 })
 
+test.each([
+  [['--refused'], 'any'],
+  [['--refused', 'price_unknown'], 'price_unknown'],
+  [[], null],
+])('logs %j asks for calls that the gateway refused: %p', async (words, refused) => {
+  const asked: (string | null)[] = []
+  const server = Bun.serve({
+    port: 0,
+    fetch(request) {
+      asked.push(new URL(request.url).searchParams.get('refused'))
+      return Response.json({ data: [], nextCursor: null })
+    },
+  })
+  const environment = { GATEHOUSE_URL: server.url.href, GATEHOUSE_API_KEY: 'key' }
+  await runCliInProcess(['logs', ...words], { environment }).finally(() => server.stop(true))
+  expect(asked).toEqual([refused])
+})
+
 test('a reason that no call fails for is refused, with those that there are', async () => {
   const words = ['logs', '--error-kind', 'rate_limit_exceeded']
   expect(await runCliInProcess(words, { environment: {} })).toMatchObject({

@@ -16,7 +16,12 @@ import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 type Filters = FiltersOf<'GET /v1/logs'>
 
-type LogFlags = Filters & { readonly follow?: true; readonly limit: number }
+type LogFlags = Omit<Filters, 'refused'> & {
+  readonly follow?: true
+  readonly limit: number
+  /** True where the option stands without a code. */
+  readonly refused?: string | true
+}
 
 const POLL_MS = 1_000
 /**
@@ -54,11 +59,16 @@ export function bindLogs(program: Command, context: CliContext): void {
     .addOption(
       new Option('--error-kind <kind>', 'that failed for this reason').choices(ERROR_KINDS),
     )
+    .option('--refused [code]', 'refused by the gateway itself, with this code or any')
     .option('--stream', 'streams only')
     .option('--no-stream', 'whole answers only')
     .addHelpText(
       'after',
-      example('gatehouse logs --outcome failed', 'gatehouse logs --follow --gate assistant'),
+      example(
+        'gatehouse logs --outcome failed',
+        'gatehouse logs --refused price_unknown',
+        'gatehouse logs --follow --gate assistant',
+      ),
     )
     .action(async (flags: LogFlags, command: Command) => {
       if (flags.follow === true && !context.environment.GATEHOUSE_URL) {
@@ -79,7 +89,8 @@ export function bindLogs(program: Command, context: CliContext): void {
 
 function toFilters(flags: LogFlags): Filters {
   const { from, to, gate, key, target, status, statusClass, outcome, errorKind, stream } = flags
-  return { from, to, gate, key, target, status, statusClass, outcome, errorKind, stream }
+  const refused = flags.refused === true ? 'any' : flags.refused
+  return { from, to, gate, key, target, status, statusClass, outcome, errorKind, refused, stream }
 }
 
 interface Followed {
@@ -128,9 +139,9 @@ const COLUMNS: Columns<Schemas['Log']> = {
 }
 
 /** One row may stand for many calls that were turned away. */
-function toStatus({ status, outcome, errorKind, refusals }: Schemas['Log']): string {
+function toStatus({ status, outcome, errorKind, refusalCode, refusals }: Schemas['Log']): string {
   if (outcome === 'succeeded') return String(status)
-  return `${status} ${errorKind ?? outcome}${toTimes(refusals)}`
+  return `${status} ${refusalCode ?? errorKind ?? outcome}${toTimes(refusals)}`
 }
 
 /** A server of an earlier version does not know what was sent. */

@@ -16,6 +16,7 @@ export const logFields = {
   outcome: z.enum(['succeeded', 'failed', 'cancelled']),
   status: z.int().meta({ description: 'The HTTP status the caller saw; 499: the caller left first.' }),
   errorKind: z.enum(ERROR_KINDS).nullable().meta({ description: 'Why it failed; null: it did not.' }),
+  refusalCode: z.string().nullable().meta({ description: 'The code of the error with which the gateway itself refused the call, before any upstream was sent anything. Null: an upstream was asked, the call did not fail, or an older version wrote the row.', example: 'price_unknown' }),
   startedAt: z.iso.datetime(),
   firstByteMs: z.number().nullable(),
   durationMs: z.number(),

@@ -80,6 +80,18 @@ export const logFilterFields = {
     .regex(/^[a-z_]{1,50}$/, { error: 'must be a kind of error such as upstream_timeout' })
     .optional()
     .meta({ example: 'upstream_timeout' }),
+  refused: z
+    .string({ error: 'must be given once' })
+    .regex(/^[a-z_]{1,50}$/, {
+      error: 'must be any, or the code of an error such as price_unknown',
+    })
+    .optional()
+    .meta({
+      description:
+        'Calls that the gateway itself refused with this code, before any upstream was sent ' +
+        'anything; `any`: with any code.',
+      example: 'price_unknown',
+    }),
   stream: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')

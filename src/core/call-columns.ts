@@ -113,6 +113,26 @@ export const CALL_COLUMNS = {
     csv: 11,
     body: { description: 'Why it failed; null: it did not.' },
   },
+  /**
+   * The code of the gateway's own refusal, where no upstream was sent anything. Absent: an upstream
+   * was asked, or the call did not fail.
+   */
+  refusalCode: {
+    type: 'text',
+    presence: 'optional',
+    line: 21,
+    since: 7,
+    column: 'refusal_code',
+    csv: 25,
+    body: {
+      description:
+        'The code of the error with which the gateway itself refused the call, before any ' +
+        'upstream was sent anything. Null: an upstream was asked, the call did not fail, or an ' +
+        'older version wrote the row.',
+      example: 'price_unknown',
+    },
+    fact: { title: 'Refused by the gateway' },
+  },
   /** Milliseconds since the Unix epoch. */
   startedAt: {
     type: 'moment',

@@ -28,6 +28,8 @@ export interface Refusal {
   readonly keyId: KeyId | null
   readonly kind: ErrorKind
   readonly status: number
+  /** Undefined: the gateway failed, and refused nothing. */
+  readonly refusalCode: string | undefined
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
   readonly durationMs: number

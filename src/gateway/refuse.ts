@@ -6,6 +6,7 @@ import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import type { Envelope } from '../wire/dialect.ts'
 import { encodeError } from '../wire/envelope.ts'
 import { type Call, isAdmitted } from './call.ts'
+import { refusalCodeOf } from './refused-call.ts'
 import { type SettlePorts, settle } from './settle/settle.ts'
 
 /**
@@ -36,7 +37,12 @@ export async function settleRefused(
       call,
       isCancelled
         ? { outcome: 'cancelled', status: CLIENT_LEFT_STATUS }
-        : { outcome: 'failed', status: error.status, errorKind: error.kind },
+        : {
+            outcome: 'failed',
+            status: error.status,
+            errorKind: error.kind,
+            refusalCode: refusalCodeOf(error, call),
+          },
     )
     return error
   } catch (cause) {

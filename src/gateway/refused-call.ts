@@ -2,7 +2,7 @@
 import type { CallRecord } from '../core/call.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch } from '../core/clock.ts'
-import type { GatewayError } from '../core/errors.ts'
+import type { ErrorKind, GatewayError } from '../core/errors.ts'
 import type { CallId, GateId } from '../core/ids.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { Call } from './call.ts'
@@ -10,6 +10,27 @@ import type { CallObserver } from './call-observer.ts'
 import type { Caller, GateStore, Refusals } from './ports.ts'
 import { toSentGateId } from './settle/sent-gate-id.ts'
 import { UNKNOWN_GATE } from './settle/settle.ts'
+
+/** Failures of an upstream or of the gateway, which refuse nothing. */
+const FAILURES: ReadonlySet<ErrorKind> = new Set([
+  'internal_error',
+  'upstream_error',
+  'upstream_timeout',
+])
+/** Refused addresses are reported as the upstream's failure. */
+const ADDRESS_REFUSED = 'address_refused'
+
+/**
+ * The code of a refusal by the gateway itself. Undefined: an upstream was sent the request, or
+ * something failed.
+ */
+export function refusalCodeOf(
+  { kind, code }: GatewayError,
+  { attempts }: Pick<Call, 'attempts'>,
+): string | undefined {
+  if (attempts.some(({ isSent }) => isSent)) return undefined
+  return FAILURES.has(kind) && code !== ADDRESS_REFUSED ? undefined : (code ?? kind)
+}
 
 interface TurnedAway {
   readonly id: CallId
@@ -19,6 +40,7 @@ interface TurnedAway {
   readonly accepted: AcceptedRequest | undefined
   /** Undefined where it named none that there is. */
   readonly gateId: GateId | undefined
+  readonly refusalCode: string | undefined
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
   readonly durationMs: number
@@ -37,6 +59,7 @@ function toRefusedCall({ kind, status }: GatewayError, call: TurnedAway): CallRe
     outcome: 'failed',
     status,
     errorKind: kind,
+    refusalCode: call.refusalCode,
     startedAt: call.startedAt,
     firstByteMs: null,
     durationMs: call.durationMs,
@@ -69,12 +92,17 @@ export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Call
   const { kind, status } = error
   const durationMs = Math.round(clock.elapsed() - begunAt)
   const keyId = caller?.keyId ?? null
+  const refusalCode = refusalCodeOf(error, call)
   callsUnderWay.end()
-  observer?.refuse({ id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }, trace)
+  const refusal = { id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }
+  observer?.refuse({ ...refusal, refusalCode }, trace)
   // The operator hears of a failure of the gateway itself elsewhere.
   if (caller === undefined || refusals === undefined || status >= 500) return
   const gateId = accepted && gates.find(caller.accountId, accepted.gateId)?.id
   refusals.note(
-    toRefusedCall(error, { id, caller, dialect, accepted, gateId, startedAt, durationMs }),
+    toRefusedCall(error, {
+      ...{ id, caller, dialect, accepted, gateId, startedAt, durationMs },
+      refusalCode,
+    }),
   )
 }

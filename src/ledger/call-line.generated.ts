@@ -6,10 +6,10 @@ import { isCount, toTrueUsage } from '../core/usage.ts'
 import { isWholeAttempt, isWholeCost, readAttempts, readCost, readUsage, toAttemptsMembers, toCostMembers, toUsageMembers, toWhole, toWholeAttempt } from './line-parts.ts'
 
 /** The highest that this build reads. */
-export const LINE_VERSION = 6
+export const LINE_VERSION = 7
 
 /** How many members a line may have, by version. */
-const LENGTHS: readonly (readonly number[])[] = [[], [], [], [], [18, 19], [20], [21]]
+const LENGTHS: readonly (readonly number[])[] = [[], [], [], [], [18, 19], [20], [21], [22]]
 
 /** Of a record as `toWholeRecord` makes it; the first member is the version. */
 export function toLineMembers(call: CallRecord): unknown[] {
@@ -33,7 +33,10 @@ export function toLineMembers(call: CallRecord): unknown[] {
     call.credential,
     toCostMembers(call.cost),
   ]
-  if (call.sentGateId !== undefined) {
+  if (call.refusalCode !== undefined) {
+    members[0] = 7
+    members.push(toAttemptsMembers(call.attemptDetails), call.refusals ?? null, call.sentGateId ?? null, call.refusalCode)
+  } else if (call.sentGateId !== undefined) {
     members[0] = 6
     members.push(toAttemptsMembers(call.attemptDetails), call.refusals ?? null, call.sentGateId)
   } else if (call.refusals !== undefined) {
@@ -69,6 +72,7 @@ export function readLineMembers(version: number, members: readonly unknown[]): C
   const attemptDetails = readAttempts(members[18] ?? null)
   const refusals = members[19] ?? null
   const sentGateId = members[20] ?? null
+  const refusalCode = members[21] ?? null
   if (typeof id !== 'string') return undefined
   if (typeof accountId !== 'string') return undefined
   if (typeof keyId !== 'string') return undefined
@@ -89,8 +93,10 @@ export function readLineMembers(version: number, members: readonly unknown[]): C
   if (attemptDetails === undefined) return undefined
   if (refusals !== null && !isCount(refusals)) return undefined
   if (sentGateId !== null && typeof sentGateId !== 'string') return undefined
+  if (refusalCode !== null && typeof refusalCode !== 'string') return undefined
   if (version === 5 && refusals === null) return undefined
   if (version === 6 && sentGateId === null) return undefined
+  if (version === 7 && refusalCode === null) return undefined
   const record: Writable = {
     id: id as CallId,
     accountId: accountId as AccountId,
@@ -113,6 +119,7 @@ export function readLineMembers(version: number, members: readonly unknown[]): C
   if (attemptDetails !== null) record.attemptDetails = attemptDetails
   if (refusals !== null) record.refusals = refusals
   if (sentGateId !== null) record.sentGateId = sentGateId
+  if (refusalCode !== null) record.refusalCode = refusalCode
   return record
 }
 

@@ -94,6 +94,11 @@ test.each<[string, CallRecord, string]>([
     { ...priced, attemptDetails, refusals: 3, sentGateId: '(not a name)' },
     '3ec45330 [6,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"],[["p/m",null,0,40],["owned/m",502,41,800]],3,"(not a name)"]\n',
   ],
+  [
+    'refused by the gateway itself',
+    { ...least, refusalCode: 'price_unknown' },
+    '2e185bb0 [7,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,null,"price_unknown"]\n',
+  ],
 ])('the line of a call that is %s', (_name, record, line) => {
   expect(encodeRecordLine(record)).toBe(line)
   expect(decodeRecordLine(new TextEncoder().encode(line.slice(0, -1)))).toEqual(record)

@@ -81,6 +81,7 @@ const FILTERS: Readonly<Record<string, CallFilter>> = {
   'of a status': { status: 502 },
   'of a class of status': { statusClass: 2 },
   'of a kind of error': { errorKind: 'upstream_error' },
+  'refused by the gateway': { refused: 'price_unknown' },
   streams: { stream: true },
   'of a time': { fromMs: MIDDLE_MS - 3_600_000, toMs: MIDDLE_MS },
   'of a gate and a time': { gateId: 'gate_1', fromMs: MIDDLE_MS - 3_600_000, toMs: MIDDLE_MS },

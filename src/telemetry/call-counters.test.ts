@@ -51,6 +51,32 @@ async function render(counters: CallCounters): Promise<string> {
   return await createExposition(readMetrics({ counters, lag, sources, version: '1' })).render()
 }
 
+test('calls that the gateway refused are counted by their code, admitted or not', async () => {
+  const counters = new CallCounters()
+  const refusal = { id: createCallId(), dialect: 'openai-chat', keyId: null, startedAt: 0 }
+  const refuse = (refusalCode: string | undefined) =>
+    counters.refuse({
+      ...refusal,
+      kind: 'invalid_request',
+      status: 400,
+      refusalCode,
+      durationMs: 1,
+    })
+  counters.finish(call({ outcome: 'failed', refusalCode: 'price_unknown' }), [])
+  counters.finish(call({ outcome: 'failed', refusalCode: 'price_unknown' }), [])
+  counters.finish(call({ outcome: 'failed', errorKind: 'upstream_error' }), [])
+  counters.finish(call(), [])
+  refuse('invalid_json')
+  refuse(undefined)
+  const lines = (await render(counters)).split('\n')
+  expect(
+    lines.filter((line) => line.startsWith('gatehouse_refused_before_upstream_total')),
+  ).toEqual([
+    'gatehouse_refused_before_upstream_total{code="price_unknown"} 2',
+    'gatehouse_refused_before_upstream_total{code="invalid_json"} 1',
+  ])
+})
+
 test('every metric of the list is on the page, with its help, once', async () => {
   const page = await render(new CallCounters())
   for (const [name, { help, type }] of Object.entries(METRICS)) {

@@ -53,6 +53,9 @@ export class CallCounters implements CallObserver {
   /** Error kind → how often a limit refused a call. */
   readonly limitsRefused = new Map<string, number>()
 
+  /** code */
+  readonly refused = new SeriesTable(MAX_SERIES, toCount)
+
   /** Those under way are counted where they begin and end. */
   begin(): undefined {}
 
@@ -65,6 +68,7 @@ export class CallCounters implements CallObserver {
     if (firstByteMs !== null) this.firstBytes.of(target).seconds.addMs(firstByteMs)
     if (usage !== null && record.target !== null) this.#addTokens(target, usage)
     this.#noteLimit(errorKind)
+    this.#noteRefusal(record.refusalCode)
     for (const [index, attempt] of attempts.entries()) {
       this.attempts.of(attempt.target, classOf(attempt.status)).count += 1
       if (index > 0 && attempts[index - 1]?.target !== attempt.target)
@@ -72,9 +76,10 @@ export class CallCounters implements CallObserver {
     }
   }
 
-  refuse({ dialect, kind, status }: Refusal): void {
+  refuse({ dialect, kind, status, refusalCode }: Refusal): void {
     this.calls.of(NONE, dialect, 'refused', kind, classOf(status)).count += 1
     this.#noteLimit(kind)
+    this.#noteRefusal(refusalCode)
   }
 
   /** A provider may report anything; what is no count is not counted, as in the ledger. */
@@ -84,6 +89,10 @@ export class CallCounters implements CallObserver {
     used.output += toTokens(usage.outputTokens)
     used.cached += toTokens(usage.cachedInputTokens)
     used.reasoning += toTokens(usage.reasoningTokens)
+  }
+
+  #noteRefusal(code: string | undefined): void {
+    if (code !== undefined) this.refused.of(code).count += 1
   }
 
   #noteLimit(kind: string | null): void {

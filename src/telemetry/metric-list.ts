@@ -69,6 +69,17 @@ export const METRICS = {
     labels: ['kind'],
     note: '`kind` is `rate_limited` or `quota_exceeded`. A provider’s own 429 is none of these.',
   }),
+  gatehouse_refused_before_upstream_total: counter(
+    'Calls that the gateway itself refused, before any upstream was sent anything',
+    {
+      labels: ['code'],
+      note:
+        '`code` is that of the error (`price_unknown`, `provider_account_id`, ' +
+        '`rate_limit_exceeded` …), or its kind where it has none. A code that rises after a ' +
+        'client was updated is a client that is refused: `gatehouse logs --refused CODE` shows ' +
+        'the calls.',
+    },
+  ),
   gatehouse_calls_in_flight: gauge('Calls that have come in and have not ended'),
   gatehouse_breakers_open: gauge(
     'Accounts for which a target is left alone because it failed, until a call ' +

@@ -94,6 +94,7 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
         labels: [kind],
         value: counters.limitsRefused.get(kind) ?? 0,
       })),
+    gatehouse_refused_before_upstream_total: () => toCounts(counters.refused.values()),
     gatehouse_calls_in_flight: () => one(callsUnderWay.count),
     gatehouse_breakers_open: () => toBreakers(sources.openBreakers()),
     gatehouse_upstream_connections: () => toConnections(sources, ['open', 'idle']),

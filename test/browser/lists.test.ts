@@ -237,6 +237,7 @@ const PAGES: readonly PageWithLists[] = [
       { kind: 'select', name: 'Gate', shows: inAddress('gate') },
       { kind: 'select', name: 'Key', shows: inAddress('key') },
       { kind: 'select', name: 'Error', shows: inAddress('errorKind') },
+      { kind: 'select', name: 'Refused', shows: inAddress('refused') },
       { kind: 'select', name: 'Stream', shows: inAddress('stream') },
       {
         kind: 'select',

@@ -12,7 +12,8 @@ import {
   type GatewayScript,
   InProcessGateway,
 } from '../support/in-process-gateway.ts'
-import { CHAT, chatBody, GATE, TARGET } from '../support/stage-rows.ts'
+import { json, type Script, UNREACHABLE } from '../support/scripted-upstream.ts'
+import { CHAT, CHAT_ANSWER, chatBody, GATE, TARGET } from '../support/stage-rows.ts'
 
 async function refusedBy(script: Partial<GatewayScript>, request: Partial<ClientRequest> = {}) {
   const noted: CallRecord[] = []
@@ -107,6 +108,61 @@ describe('is not noted', () => {
   ] as const)('a failure of the gateway itself: %i', async (status, kind) => {
     const { seen, noted } = await refusedBy(limitedBy(new GatewayError(kind, 'Nobody can say.')))
     expect([seen.status, noted]).toEqual([status, []])
+  })
+})
+
+describe('the code of a refusal by the gateway is in the record', () => {
+  const codeOf = async (script: Partial<GatewayScript>, request: Partial<ClientRequest> = {}) => {
+    const noted: CallRecord[] = []
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      refusals: { note: (call) => void noted.push(call) },
+      ...script,
+    })
+    await gateway.ask({ path: CHAT, body: chatBody(), ...request })
+    await gateway.assertNothingIsLeft()
+    return [...noted, ...gateway.ledger.records].map(({ refusalCode }) => refusalCode)
+  }
+  const budget = { budget: 'the budget b', plan: undefined }
+
+  test.each<[string, Partial<GatewayScript>, Partial<ClientRequest>, string]>([
+    ['of a body that is no JSON', {}, { body: '{' }, 'invalid_json'],
+    ['of a wrong type', {}, { body: chatBody({ stream: 'x' }) }, 'invalid_type'],
+    ['of an unknown gate', {}, { body: chatBody({ model: 'nobody' }) }, 'model_not_found'],
+    [
+      'of a limit',
+      limitedBy(new GatewayError('rate_limited', 'Too many.')),
+      {},
+      'rate_limit_exceeded',
+    ],
+    [
+      'of a limit in money',
+      { gates: { [GATE]: ['groq/unpriced'] }, limits: { priceDemand: budget } },
+      {},
+      'price_unknown',
+    ],
+    [
+      'of a provider without a key',
+      { credentials: { openai: 'none' } },
+      {},
+      'provider_auth_failed',
+    ],
+    [
+      'of a target that cannot take all of a strict request',
+      { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+      { body: chatBody({ n: 2 }), headers: { 'x-gatehouse-strict': 'true' } },
+      'unsupported_parameter',
+    ],
+  ])('%s', async (_, script, request, code) => {
+    expect(await codeOf(script, request)).toEqual([code])
+  })
+
+  test.each<[string, readonly Script[]]>([
+    ['a refusal of the upstream', [json(400, { error: { message: 'No.' } })]],
+    ['an upstream that cannot be reached', [UNREACHABLE]],
+    ['an answer', [CHAT_ANSWER]],
+  ])('%s has none', async (_, upstream) => {
+    expect(await codeOf({ upstream })).toEqual([undefined])
   })
 })
 

@@ -17,6 +17,7 @@ export function toLogBody(call: CallRecord): LogBody {
     outcome: call.outcome,
     status: call.status,
     errorKind: call.errorKind,
+    refusalCode: call.refusalCode ?? null,
     startedAt: new Date(call.startedAt).toISOString(),
     firstByteMs: call.firstByteMs,
     durationMs: call.durationMs,
@@ -53,4 +54,5 @@ export const EXPORT_COLUMNS: readonly (readonly [name: string, read: (log: LogBo
   ['priceSource', (log) => log.cost.source],
   ['refusals', (log) => log.refusals],
   ['sentGateId', (log) => log.sentGateId],
+  ['refusalCode', (log) => log.refusalCode],
 ]

@@ -22,7 +22,7 @@ function toPartBody({ kind, count, microUsdEach }: CostPart) {
 
 export function toFilter(query: LogFilterQuery): CallFilter {
   const { from, to, gate, key, target, status, statusClass, outcome, errorKind, stream } = query
-  const { durationFromMs, durationToMs, firstByteFromMs, firstByteToMs } = query
+  const { refused, durationFromMs, durationToMs, firstByteFromMs, firstByteToMs } = query
   return {
     ...(from === undefined ? {} : { fromMs: from }),
     ...(to === undefined ? {} : { toMs: to }),
@@ -33,6 +33,7 @@ export function toFilter(query: LogFilterQuery): CallFilter {
     ...(statusClass === undefined ? {} : { statusClass: Number(statusClass[0]) }),
     ...(outcome === undefined ? {} : { outcome }),
     ...(errorKind === undefined ? {} : { errorKind }),
+    ...(refused === undefined ? {} : { refused }),
     ...(stream === undefined ? {} : { stream }),
     ...(durationFromMs === undefined ? {} : { durationFromMs }),
     ...(durationToMs === undefined ? {} : { durationToMs }),

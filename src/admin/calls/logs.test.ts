@@ -123,6 +123,7 @@ describe('logs', () => {
       'statusClass: must be',
     ],
     ['an invalid outcome', 'GET /v1/logs?outcome=bad', undefined, 400, 'outcome: must be'],
+    ['a code that is none', 'GET /v1/logs?refused=A-B', undefined, 400, 'refused: must be any'],
     ['an invalid stream', 'GET /v1/logs?stream=yes', undefined, 400, 'stream: must be'],
     [
       'an invalid error kind',
@@ -242,6 +243,7 @@ const anyCall: fc.Arbitrary<Partial<CallRecord>> = fc.record({
   startedAt: fc.integer({ min: 1_000, max: 1_010 }),
   durationMs: fc.integer({ min: 5, max: 12 }),
   firstByteMs: fc.option(fc.integer({ min: 1, max: 5 }), { nil: null }),
+  refusalCode: fc.constantFrom(undefined, 'price_unknown', 'invalid_value'),
 })
 const anyFilter: fc.Arbitrary<CallFilter> = fc.record(
   {
@@ -254,6 +256,7 @@ const anyFilter: fc.Arbitrary<CallFilter> = fc.record(
     statusClass: fc.constantFrom(2, 4, 5),
     outcome: fc.constantFrom('succeeded', 'failed', 'cancelled'),
     errorKind: fc.constantFrom('upstream_error', 'rate_limited'),
+    refused: fc.constantFrom('any', 'price_unknown'),
     stream: fc.boolean(),
     durationFromMs: fc.integer({ min: 0, max: 8 }),
     durationToMs: fc.integer({ min: 9, max: 13 }),
@@ -270,6 +273,12 @@ function isWithin(value: number | null, from: number | undefined, to: number | u
   return value !== null && value >= (from ?? 0) && value < (to ?? Number.POSITIVE_INFINITY)
 }
 
+function isRefused({ refusalCode }: CallRecord, asked: string | undefined): boolean {
+  return (
+    asked === undefined || (asked === 'any' ? refusalCode !== undefined : refusalCode === asked)
+  )
+}
+
 test('any filters give the calls that pass all of them, whole and in order, of the own account only', async () => {
   let round = 0
   await fc.assert(
@@ -283,6 +292,7 @@ test('any filters give the calls that pass all of them, whole and in order, of t
           startedAt: offset + (change.startedAt ?? 0),
           status: hasFailed ? 502 : 200,
           errorKind: hasFailed ? 'upstream_error' : null,
+          refusalCode: hasFailed ? change.refusalCode : undefined,
         })
       })
       await current().store.calls.insertMany(calls)
@@ -296,6 +306,7 @@ test('any filters give the calls that pass all of them, whole and in order, of t
             each.startedAt < to &&
             (filter.statusClass === undefined ||
               filter.statusClass === Math.floor(each.status / 100)) &&
+            isRefused(each, filter.refused) &&
             isWithin(each.durationMs, filter.durationFromMs, filter.durationToMs) &&
             isWithin(each.firstByteMs, filter.firstByteFromMs, filter.firstByteToMs) &&
             (
@@ -346,8 +357,8 @@ describe('an export', () => {
     expect(text).toContain(`,"'+1,2",`)
     expect(text).toContain(`,"'  @sum",`)
     expect(text).toContain('"a\r\nb"')
-    expect(text).toContain(',0.000003,exact,test@1,,\r\n')
-    expect(text).toContain(`,exact,test@1,1,"'-gpt-4o%20…"\r\n`)
+    expect(text).toContain(',0.000003,exact,test@1,,,\r\n')
+    expect(text).toContain(`,exact,test@1,1,"'-gpt-4o%20…",\r\n`)
     expect(text).not.toContain('req_9')
     expect(text).toEndWith('\r\n')
   })

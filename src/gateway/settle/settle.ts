@@ -27,6 +27,8 @@ export interface CallResult {
   /** The HTTP status the caller saw, or would have seen. */
   readonly status: number
   readonly errorKind?: ErrorKind
+  /** The gateway's own refusal, before any upstream was sent anything. */
+  readonly refusalCode?: string | undefined
   /** Usage as far as the upstream reported it. */
   readonly usage?: Usage | null
   /**
@@ -104,6 +106,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     outcome,
     status: result.status,
     errorKind: result.errorKind ?? null,
+    refusalCode: result.refusalCode,
     startedAt,
     firstByteMs: call.firstByteAt === null ? null : Math.round(call.firstByteAt - begunAt),
     durationMs,

@@ -27,6 +27,8 @@ const FIRST_STEP_OF_POSTGRES = 10_000
 
 const PAGE_AS_JSON = rowsAsJson('page', CALL_COLUMN_NAMES).as('rows')
 
+const ANY_CODE = 'any'
+
 export interface CallFilter {
   /** Milliseconds since the Unix epoch; this one included. */
   readonly fromMs?: number
@@ -40,6 +42,8 @@ export interface CallFilter {
   readonly statusClass?: number
   readonly outcome?: CallOutcome
   readonly errorKind?: string
+  /** The code of the gateway's own refusals; `any`: all of them. */
+  readonly refused?: string
   readonly stream?: boolean
   /** So long or longer. */
   readonly durationFromMs?: number
@@ -178,9 +182,10 @@ interface SplitConditions {
 function splitConditions(filter: CallFilter): SplitConditions {
   const leading: Condition[] = []
   const others: Condition[] = []
-  const { gateId, keyId, target, status, statusClass, outcome, errorKind, stream } = filter
+  const { gateId, keyId, target, status, statusClass, outcome, errorKind, refused, stream } = filter
   const isAboutTrouble =
     errorKind !== undefined ||
+    refused !== undefined ||
     (outcome !== undefined && outcome !== 'succeeded') ||
     (status ?? 0) >= 400 ||
     (statusClass ?? 0) >= 4
@@ -204,6 +209,8 @@ function splitConditions(filter: CallFilter): SplitConditions {
   }
   if (outcome !== undefined) others.push((eb) => eb('outcome', '=', outcome))
   if (errorKind !== undefined) others.push(() => sql<SqlBool>`error_kind = ${errorKind}`)
+  if (refused === ANY_CODE) others.push((eb) => eb('refusal_code', 'is not', null))
+  else if (refused !== undefined) others.push((eb) => eb('refusal_code', '=', refused))
   if (stream !== undefined) others.push((eb) => eb('stream', '=', stream ? 1 : 0))
   const times = [
     ['duration_ms', filter.durationFromMs, filter.durationToMs],

@@ -18,6 +18,7 @@ export interface CallTable {
   outcome: 'succeeded' | 'failed' | 'cancelled'
   status: number
   error_kind: ErrorKind | null
+  refusal_code: string | null
   started_at: number
   first_byte_ms: number | null
   duration_ms: number
@@ -48,6 +49,7 @@ export const CALL_COLUMN_NAMES = [
   'outcome',
   'status',
   'error_kind',
+  'refusal_code',
   'started_at',
   'first_byte_ms',
   'duration_ms',
@@ -78,6 +80,7 @@ export function toRow(record: CallRecord): CallTable {
     outcome: record.outcome,
     status: record.status,
     error_kind: record.errorKind,
+    refusal_code: record.refusalCode ?? null,
     started_at: Math.round(record.startedAt),
     first_byte_ms: record.firstByteMs === null ? null : Math.round(record.firstByteMs),
     duration_ms: Math.round(record.durationMs),
@@ -110,6 +113,7 @@ export function toRowValues(record: CallRecord): (string | number | null)[] {
     record.outcome,
     record.status,
     record.errorKind,
+    record.refusalCode ?? null,
     Math.round(record.startedAt),
     record.firstByteMs === null ? null : Math.round(record.firstByteMs),
     Math.round(record.durationMs),
@@ -141,6 +145,7 @@ export type CallValues = readonly [
   outcome: 'succeeded' | 'failed' | 'cancelled',
   status: number,
   error_kind: ErrorKind | null,
+  refusal_code: string | null,
   started_at: number,
   first_byte_ms: number | null,
   duration_ms: number,
@@ -172,20 +177,21 @@ export function toTableRow(values: CallValues): CallTable {
     outcome: values[9],
     status: values[10],
     error_kind: values[11],
-    started_at: values[12],
-    first_byte_ms: values[13],
-    duration_ms: values[14],
-    input_tokens: values[15],
-    output_tokens: values[16],
-    cached_input_tokens: values[17],
-    cache_write_tokens: values[18],
-    reasoning_tokens: values[19],
-    credential: values[20],
-    cost_micro_usd: values[21],
-    cost_status: values[22],
-    price_source: values[23],
-    refusals: values[24],
-    attempt_details: values[25],
+    refusal_code: values[12],
+    started_at: values[13],
+    first_byte_ms: values[14],
+    duration_ms: values[15],
+    input_tokens: values[16],
+    output_tokens: values[17],
+    cached_input_tokens: values[18],
+    cache_write_tokens: values[19],
+    reasoning_tokens: values[20],
+    credential: values[21],
+    cost_micro_usd: values[22],
+    cost_status: values[23],
+    price_source: values[24],
+    refusals: values[25],
+    attempt_details: values[26],
   }
 }
 
@@ -204,6 +210,7 @@ export function toRecord(row: Selectable<CallTable>): CallRecord {
     outcome: row.outcome,
     status: row.status,
     errorKind: row.error_kind,
+    ...(row.refusal_code === null ? {} : { refusalCode: row.refusal_code }),
     startedAt: row.started_at,
     firstByteMs: row.first_byte_ms,
     durationMs: row.duration_ms,

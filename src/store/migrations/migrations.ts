@@ -206,6 +206,7 @@ export const migrations: Steps = {
   '0035_folded_hours': foldedHours,
   '0036_delivery_accounts': deliveryAccounts,
   '0037_node_settings': nodeSettings,
+  '0041_refusal_codes': addCallColumn('refusal_code', 'text'),
 }
 
 /**

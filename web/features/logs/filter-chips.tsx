@@ -60,6 +60,7 @@ function listChips(
 ): readonly Chip[] {
   const { durationFromMs, durationToMs, firstByteFromMs, firstByteToMs } = search
   const { range, from, to, gate, key, target, outcome, status, errorKind, stream } = search
+  const { refused } = search
   const chip = (text: string | undefined, ...names: readonly FilterName[]): readonly Chip[] =>
     text === undefined ? [] : [{ text, names }]
   return [
@@ -72,6 +73,7 @@ function listChips(
     ...chip(key && `key ${nameKey(key)}`, 'key'),
     ...chip(target && `target ${target}`, 'target'),
     ...chip(errorKind && nameError(errorKind), 'errorKind'),
+    ...chip(refused && describeRefused(refused), 'refused'),
     ...chip(stream === undefined ? undefined : stream ? 'streams' : 'whole answers', 'stream'),
     ...chip(
       describeLengths('duration', durationFromMs, durationToMs),
@@ -84,6 +86,10 @@ function listChips(
       'firstByteToMs',
     ),
   ]
+}
+
+function describeRefused(code: string): string {
+  return code === 'any' ? 'refused by the gateway' : `refused: ${code}`
 }
 
 function describeLengths(

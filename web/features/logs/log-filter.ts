@@ -40,6 +40,8 @@ export interface LogSearch {
   /** `5xx`, or one status. */
   readonly status?: string
   readonly errorKind?: string
+  /** The code of the gateway's own refusal, or `any`. */
+  readonly refused?: string
   readonly stream?: boolean
   /** Milliseconds; the end is not included. Like the cells of the heat map. */
   readonly durationFromMs?: number
@@ -81,6 +83,7 @@ export function readLogSearch(search: Readonly<Record<string, unknown>>): LogSea
     outcome: OUTCOMES.find((outcome) => outcome === search.outcome),
     status: text('status', STATUS),
     errorKind: text('errorKind', ERROR_KIND),
+    refused: text('refused', ERROR_KIND),
     stream: readBoolean(search.stream),
     ...readLengths(search.durationFromMs, search.durationToMs, ['durationFromMs', 'durationToMs']),
     ...readLengths(search.firstByteFromMs, search.firstByteToMs, [

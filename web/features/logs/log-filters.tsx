@@ -34,6 +34,26 @@ const STATUSES = [
   '504',
 ]
 
+/** Codes of the gateway's own refusals by which operators look for calls. */
+const REFUSAL_CODES = [
+  'price_unknown',
+  'provider_account_id',
+  'unsupported_parameter',
+  'unsupported_content',
+  'invalid_value',
+  'invalid_type',
+  'invalid_json',
+  'missing_required_parameter',
+  'overrides_rejected',
+  'provider_mismatch',
+  'provider_not_configured',
+  'provider_auth_failed',
+  'model_not_found',
+  'rate_limit_exceeded',
+  'insufficient_quota',
+  'payload_too_large',
+]
+
 export interface LogFiltersProps {
   readonly search: LogSearch
   readonly onChange: (search: LogSearch) => void
@@ -112,6 +132,18 @@ export function LogFilters({ search, onChange }: LogFiltersProps) {
           values={ERROR_KINDS}
           chosen={search.errorKind}
           show={(kind) => capitalise(nameError(kind))}
+        />
+      </Choice>
+      <Choice
+        label="Refused"
+        value={search.refused ?? ''}
+        onChoose={(value) => set('refused', value)}
+      >
+        <option value="">Refused or not</option>
+        <option value="any">By the gateway</option>
+        <Options
+          values={REFUSAL_CODES}
+          chosen={search.refused === 'any' ? undefined : search.refused}
         />
       </Choice>
       <Choice

@@ -110,6 +110,7 @@ export async function serve({
         version: VERSION,
         dataFolder: settings.dataFolder,
         store: describeStore(locateStore(settings)),
+        defaultAccount: settings.defaultAccount,
       },
       'ready',
     )

@@ -9,6 +9,7 @@ import { SettingsError } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
 import { systemClock, type Timekeeper } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
+import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { isHttps } from '../core/is-https.ts'
 import { createPlans, type PlansSection, ReplaceablePlans } from '../core/plan.ts'
 import { shippedFile } from '../core/shipped-files.ts'
@@ -198,6 +199,7 @@ export async function composeGatehouse({
     keepAliveMs: settings.keepAliveMs,
     commitAfterMs: settings.commitAfterMs,
     callHeaders: new CallHeaders(settings.forwardedHeaders),
+    operatorAccount: settings.defaultAccount === 'operator' ? DEFAULT_ACCOUNT : undefined,
     bodyRoom: new BodyRoom(settings.maxHeldBodyBytes),
     bodyLimits: { maxBodyBytes: settings.maxBodyBytes, bodyTimeoutMs: settings.bodyTimeoutMs },
     observer: telemetry?.observer,

@@ -63,6 +63,8 @@ export interface Settings extends ProviderSettings {
   readonly bodyTimeoutMs: number
   /** Of a connection between two requests, and of one with a body that nobody reads. */
   readonly idleConnectionMs: number
+  /** The owner of the account that every gateway begins with. */
+  readonly defaultAccount: 'operator' | 'tenant'
   /** Open at once; undefined: as many as it likes. */
   readonly requestsPerAddress: number | undefined
   readonly keepAliveMs: number
@@ -166,6 +168,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     bodyTimeoutMs: read('GATEHOUSE_BODY_TIMEOUT_MS'),
     idleConnectionMs: read('GATEHOUSE_IDLE_CONNECTION_MS'),
     requestsPerAddress: readGiven(environment, 'GATEHOUSE_REQUESTS_PER_ADDRESS'),
+    defaultAccount: read('GATEHOUSE_DEFAULT_ACCOUNT'),
     revokedCallsMs: read('GATEHOUSE_REVOKED_CALLS_MS'),
     probeTimeoutMs: read('GATEHOUSE_PROBE_TIMEOUT_MS'),
     keepAliveMs: read('GATEHOUSE_KEEP_ALIVE_MS'),

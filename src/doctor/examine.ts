@@ -27,6 +27,7 @@ import { locateStore, type StoreLocation } from '../store/database/open-database
 import { readServerInfo } from '../store/installation/data-folder.ts'
 import { listWorkerFolders, workerFolder } from '../store/installation/worker-folders.ts'
 import { SealedRows } from '../store/sealed-rows.ts'
+import { checkAccounts } from './check-accounts.ts'
 import { checkDataFolder, checkJournal } from './check-data-folder.ts'
 import { checkDatabase, type ExaminedDatabase } from './check-database.ts'
 import { checkGates } from './check-gates.ts'
@@ -118,6 +119,7 @@ async function examineMachine(
     await add('settings', () =>
       checkConfigurationFile(settings, readRemembered(folder), state.isServing),
     )
+    findings.push(...checkAccounts(settings))
     findings.push(...checkUnpricedPlans(settings.plans))
     findings.push(...checkPlans(settings.plans, settings.users.signUp === 'open'))
     const objection = objectionToWorkers(settings)

@@ -317,10 +317,10 @@ function readNumberInText(body: AcceptedRequest['body'], name: string): number |
 export function restrictTargets(
   ports: PricedPorts,
   plan: Plan,
-  { caller, ticket, startedAt: startedAtMs }: AdmittedCall,
+  { caller, ticket, startedAt: startedAtMs, dialect }: AdmittedCall,
 ): Plan | Promise<Plan> {
   const { gate, request, targets } = plan
-  const own = keepOwnIds(request, keepWithinGate(request, targets))
+  const own = keepOwnIds(request, dialect, keepWithinGate(request, targets))
   const asked = { targets: own, body: request.body, gateId: gate.id, startedAtMs }
   const priced = keepPriced(ports, caller, asked)
   const allowed = reserveQuota(ticket, priced)

@@ -4,9 +4,12 @@
  * Must not know limits, nor a vendor by its name.
  */
 import { GatewayError } from '../core/errors.ts'
+import { MESSAGES_IDS } from '../wire/anthropic-messages/messages-ids.ts'
 import type { ChatRequest } from '../wire/chat-request.ts'
-import type { AcceptedRequest } from '../wire/dialect.ts'
+import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { countWrittenMembers, Wanted } from '../wire/json-scan.ts'
+import { CHAT_IDS } from '../wire/openai-chat/chat-ids.ts'
+import { RESPONSES_IDS } from '../wire/openai-responses/responses-ids.ts'
 import { askingMember } from '../wire/request-fields.ts'
 import type { Target } from './plan/compile-target.ts'
 
@@ -184,36 +187,17 @@ const OWN_KEY =
   'calls with it need your own key of the provider. ' +
   'Set one (PUT /v1/provider-keys, or: gatehouse provider-keys set PROVIDER)'
 
-// Ids of things that live in a vendor's account (files, vector stores, containers) would open, on a
-// credential that many accounts share, what others have put there.
+// On a credential that accounts share, the id of a file, a vector store or a container would open
+// what another account has at the vendor. The operator's account may name ids: what the platform has
+// at vendors is the operator's own.
 
-/** Members whose text, or each of whose texts, is such an id. */
-const ID_MEMBERS = [
-  'file_id',
-  'file_ids',
-  'vector_store_ids',
-  'container',
-  'assistant_id',
-  'thread_id',
-]
 /**
- * Members that are such an id in an object of this type alone: elsewhere they say where a call ran
- * (https://developers.openai.com/api/docs/guides/tools-shell), or name a skill that is everybody's.
+ * A body is scanned for these when it is read. In a text, quotes are escaped: no name is in one.
  */
-const IDS_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
-  ['container_reference', 'container_id'],
-  ['skill_reference', 'skill_id'],
-  ['custom', 'skill_id'],
-])
-/** A body is scanned for these when it is read. In a text, quotes are escaped: no name is in one. */
-export const WANTED = new Wanted([...ID_MEMBERS, ...new Set(IDS_BY_TYPE.values())], HOSTED_TOOLS)
-/** The words of a model and of its vendor, in an object of this type below the top of a body. */
-const FREE_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
-  ['tool_use', 'input'],
-  ['shell_call', 'environment'],
-])
-/** The model or the caller's own tools fill these: nothing in them means anything to the vendor. */
-const FREE_MEMBERS = new Set(['input_schema', 'parameters', 'schema', 'metadata', 'arguments'])
+export const WANTED = new Wanted(
+  [...new Set([RESPONSES_IDS, CHAT_IDS, MESSAGES_IDS].flatMap(({ names }) => names))],
+  HOSTED_TOOLS,
+)
 const decoder = new TextDecoder()
 
 /**
@@ -221,25 +205,25 @@ const decoder = new TextDecoder()
  */
 export function keepOwnIds(
   request: AcceptedRequest,
+  { vendorIds }: Pick<Dialect, 'vendorIds'>,
   targets: readonly Target[],
 ): readonly Target[] {
-  if (!targets.some(isShared)) return targets
+  if (vendorIds === undefined || !targets.some(isShared)) return targets
   const { bytes, mayHaveWanted, memberCount } = request.body
   // Nearly every call ends here.
   if (!mayHaveWanted) return targets
   const body: unknown = JSON.parse(decoder.decode(bytes))
-  const path = findId(body, 0)
+  const member = vendorIds.find(body)
   // Of two members of one name the other may be read by the vendor.
-  if (path === undefined && memberCount === countMembers(body)) return targets
+  if (member === undefined && memberCount === countMembers(body)) return targets
   const own = targets.filter((target) => !isShared(target))
   if (own.length > 0) return own
-  if (path === undefined)
+  if (member === undefined)
     throw new GatewayError(
       'invalid_request',
       'An object of the request body has a member twice: which of two counts is not known.',
       { code: 'invalid_value' },
     )
-  const member = path.slice(1)
   throw new GatewayError(
     'invalid_request',
     `'${member}' names something in the provider's account, which this gateway's accounts share: ${OWN_KEY}, or send the content itself.`,
@@ -253,9 +237,9 @@ export function keepOwnIds(
  */
 export function refuseOwnersAddresses(
   { messages }: ChatRequest,
-  { owner, ownerHosts }: Target,
+  { isShared, ownerHosts }: Pick<Target, 'isShared' | 'ownerHosts'>,
 ): void {
-  if (ownerHosts === undefined || owner !== 'platform') return
+  if (ownerHosts === undefined || !isShared) return
   for (const { content } of messages)
     for (const part of content) {
       if (!('source' in part) || part.source.type !== 'url') continue
@@ -314,30 +298,8 @@ function hasNameEscape(body: Uint8Array, from: number): boolean {
 const hasNeedle = Buffer.prototype.includes
 const findNeedle = Buffer.prototype.indexOf
 
-function isShared({ owner }: Target): boolean {
-  return owner === 'platform'
-}
-
-/**
- * No body is nested deeper than can be looked at (json-scan.ts).
- * @returns where the first one is, from `value` on; made only when there is one
- */
-function findId(value: unknown, depth: number): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const type = 'type' in value ? value.type : undefined
-  const free = depth > 0 ? FREE_BY_TYPE.get(type) : undefined
-  const idOfType = IDS_BY_TYPE.get(type)
-  const isList = Array.isArray(value)
-  for (const name in value) {
-    if (FREE_MEMBERS.has(name) || name === free) continue
-    const inner: unknown = (value as Readonly<Record<string, unknown>>)[name]
-    const step = () => (isList ? `[${name}]` : `.${name}`)
-    const isId = name === idOfType || ID_MEMBERS.includes(name)
-    if (!isList && isId && holdsId(inner)) return step()
-    const found = findId(inner, depth + 1)
-    if (found !== undefined) return step() + found
-  }
-  return undefined
+function isShared(target: Target): boolean {
+  return target.isShared
 }
 
 /** Of all objects in a value. */
@@ -346,16 +308,4 @@ function countMembers(value: unknown): number {
   const inner: readonly unknown[] = Object.values(value)
   const own = Array.isArray(value) ? 0 : inner.length
   return inner.reduce<number>((sum, each) => sum + countMembers(each), own)
-}
-
-/**
- * An id stands as text, in a list, or as the `id` of an object: a container may be asked for anew
- * (`{"type": "auto"}`).
- */
-function holdsId(value: unknown): boolean {
-  if (typeof value === 'string') return true
-  if (Array.isArray(value)) return value.some(holdsId)
-  return (
-    typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
-  )
 }

@@ -13,6 +13,7 @@ import type { ModelTraits, ServerCodec } from './codec.ts'
 import type { ReadSpoken } from './gate-defaults.ts'
 import type { JsonObject } from './json-splice.ts'
 import type { UpstreamErrorAnswer } from './upstream-error.ts'
+import type { VendorIds } from './vendor-ids.ts'
 
 /** The formats that upstreams speak. */
 export type DialectId =
@@ -164,6 +165,8 @@ export interface Dialect {
   /** Present where callers of this dialect can be served by upstreams that speak another one. */
   readonly serverCodec?: ServerCodec
   readonly hosted?: HostedMembers
+  /** Absent: its requests name nothing in a vendor's account. */
+  readonly vendorIds?: VendorIds
   /**
    * A whole stream of a call that fails before its first event. Absent where nothing is streamed.
    */

@@ -42,6 +42,16 @@ test('a new machine: nothing fails, nothing is created, and the output is readab
   expect(stdout).toMatch(/\d+ ok, 1 to look at, 0 failed\n$/)
 })
 
+test.each([
+  [{}, "acct_default is the operator's"],
+  [{ GATEHOUSE_DEFAULT_ACCOUNT: 'tenant' }, "acct_default is a customer's"],
+] as [Record<string, string>, string][])(
+  'with %j it tells whose the first account is',
+  async (environment, told) => {
+    expect(found(await examine(environment), 'accounts', 'ok')).toContain(told)
+  },
+)
+
 describe('variables and runtime', () => {
   test('misspelt and risky ones are named', async () => {
     const examined = await examine({

@@ -84,6 +84,24 @@ const list = async () => {
   return { first, second: JSON.stringify(await browser.json('/v1/provider-keys', 200)) }
 }
 
+test('the start log says whose the first account is, and only that account names files of the platform', async () => {
+  expect(server.output()).toContain('"defaultAccount":"operator"')
+  const file = { type: 'file', file: { file_id: 'file_1' } }
+  const ask = async ({ url, key }: typeof second) => {
+    const response = await fetch(url + CHAT, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'one', messages: [{ role: 'user', content: [file] }] }),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+  expect(await ask(server)).toMatchObject({ status: 200 })
+  expect(await ask(second)).toMatchObject({
+    status: 400,
+    text: expect.stringContaining('"param":"messages[0].content[0].file.file_id"'),
+  })
+})
+
 test("a second account has a separate key, set with a session, and cannot see or change the first one's", async () => {
   const set = await controlPlaneCall(server, 'PUT', '/v1/provider-keys/openai', { key: FIRST })
   expect(set.status).toBe(201)

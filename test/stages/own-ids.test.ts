@@ -1,9 +1,16 @@
 /**
- * Ids of things in a provider's account: sent with the account's own key, and with no key that
- * accounts share.
+ * Ids of things in a provider's account: sent with the account's own key and for the operator's
+ * account, and for no other account with the key that accounts share.
  */
 import { describe, expect, test } from 'bun:test'
-import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
+import { CALL_ENDPOINTS } from '../../src/gateway/data-plane.ts'
+import {
+  CALLER,
+  type ClientRequest,
+  type GatewayScript,
+  InProcessGateway,
+  plantedCredentialOf,
+} from '../support/in-process-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 import {
   CHAT,
@@ -25,187 +32,491 @@ const messages = (members: object) => ({
   gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
   request: { path: '/v1/messages', body: chatBody({ max_tokens: 9, ...members }) },
 })
-const within = (depth: number, innermost: object): object =>
-  depth === 0 ? innermost : { in: within(depth - 1, innermost) }
 const refused = (member: string) => ({
   seen: { status: 400, contains: [member, 'your own key'] },
   settled: { outcome: 'failed' as const, status: 400, attempts: 0 },
 })
+const OPERATOR = { isOperators: true } as const
 
-describe('on the shared credential', () => {
-  runRows([
+interface Asked {
+  readonly gateway: Partial<GatewayScript>
+  readonly request: Partial<ClientRequest>
+}
+
+const chat = (members: object): Asked => ({
+  gateway: { gates: { [GATE]: [TARGET] } },
+  request: { body: chatBody(members) },
+})
+const mistral = (members: object): Asked => ({
+  gateway: { gates: { [GATE]: ['mistral/mistral-large-latest'] } },
+  request: { path: '/alt/v1/chat/completions', body: chatBody(members) },
+})
+const countTokens = (members: object): Asked => ({
+  gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+  request: { path: '/v1/messages/count_tokens', body: chatBody(members) },
+})
+const input = (...items: object[]) => responses({ input: items })
+const turn = (...content: object[]) => messages({ messages: [{ role: 'user', content }] })
+const answered = (...content: object[]) => messages({ messages: [{ role: 'assistant', content }] })
+const ofTool = (...content: object[]) => turn({ type: 'tool_result', tool_use_id: 't', content })
+const fileSource = { source: { type: 'file', file_id: 'file_1' } }
+
+const ANSWERS: Readonly<Record<string, object>> = {
+  '/v1/responses': { object: 'response', output: [] },
+  '/v1/messages': { type: 'message', content: [] },
+  '/v1/messages/count_tokens': { input_tokens: 1 },
+}
+
+/** Every place of an id, by the path that a refusal names. */
+const IDS: readonly (readonly [param: string, asked: Asked])[] = [
+  ['messages[0].content[0].file.file_id', { gateway: {}, request: withFile }],
+  [
+    'messages[0].content[1].file.file_id',
+    chat({ messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }, ...file.content] }] }),
+  ],
+  [
+    'messages[1].content[0].file_id',
+    chat({
+      messages: [
+        { role: 'user', content: 'a' },
+        { role: 'user', content: [{ file_id: 'f' }] },
+      ],
+    }),
+  ],
+  ['messages[0].audio.id', chat({ messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] })],
+  ['audio.voice.id', chat({ audio: { voice: { id: 'voice_1' }, format: 'mp3' } })],
+  ['tools[0].library_ids', mistral({ tools: [{ type: 'document_library', library_ids: ['l'] }] })],
+  ['tools[0].connector_id', mistral({ tools: [{ type: 'connector', connector_id: 'c' }] })],
+  [
+    'messages[0].content[0].file_id',
+    mistral({ messages: [{ role: 'user', content: [{ type: 'file', file_id: 'f' }] }] }),
+  ],
+  ['tools[0].vector_store_ids', responses({ tools: [{ vector_store_ids: ['vs_1'] }] })],
+  ['tools[0].container', responses({ tools: [{ type: 'code_interpreter', container: 'c' }] })],
+  [
+    'tools[1].container.file_ids',
+    responses({ tools: [{}, { container: { type: 'auto', file_ids: ['f'] } }] }),
+  ],
+  [
+    'tools[0].environment.container_id',
+    responses({
+      tools: [
+        { type: 'shell', environment: { type: 'container_reference', container_id: 'cntr_1' } },
+      ],
+    }),
+  ],
+  [
+    'tools[0].environment.file_ids',
+    responses({
+      tools: [{ type: 'shell', environment: { type: 'container_auto', file_ids: ['f'] } }],
+    }),
+  ],
+  [
+    'tools[0].environment.skills[0].skill_id',
+    responses({
+      tools: [
+        {
+          type: 'shell',
+          environment: {
+            type: 'container_auto',
+            skills: [{ type: 'skill_reference', skill_id: 'skill_1' }],
+          },
+        },
+      ],
+    }),
+  ],
+  [
+    'tools[0].input_image_mask.file_id',
+    responses({ tools: [{ type: 'image_generation', input_image_mask: { file_id: 'f' } }] }),
+  ],
+  ['tools[0].tunnel_id', responses({ tools: [{ type: 'mcp', tunnel_id: 'tunnel_1' }] })],
+  [
+    'input[0].tools[0].vector_store_ids',
+    input({ type: 'additional_tools', tools: [{ type: 'file_search', vector_store_ids: ['v'] }] }),
+  ],
+  [
+    'input[1].tools[0].container',
+    input({}, { type: 'tool_search_output', tools: [{ container: 'cntr_1' }] }),
+  ],
+  [
+    'input[0].content[1].file_id',
+    input({
+      role: 'user',
+      content: [{ type: 'input_text' }, { type: 'input_file', file_id: 'f' }],
+    }),
+  ],
+  [
+    'input[0].content[0].file_id',
+    input({ role: 'user', content: [{ type: 'input_image', file_id: 'f' }] }),
+  ],
+  [
+    'input[0].output[0].file_id',
+    input({ type: 'function_call_output', output: [{ type: 'input_file', file_id: 'f' }] }),
+  ],
+  [
+    'input[0].output.file_id',
+    input({ type: 'computer_call_output', output: { type: 'computer_screenshot', file_id: 'f' } }),
+  ],
+  [
+    'input[0][0].content[0].file_id',
+    responses({ input: [[{ content: [{ type: 'input_file', file_id: 'f' }] }]] }),
+  ],
+  [
+    'prompt_cache_options.comparison_response_id',
+    responses({ prompt_cache_options: { comparison_response_id: 'resp_1' } }),
+  ],
+  // A body that calls itself something else is a body all the same.
+  [
+    'input[0].content[0].file_id',
+    responses({
+      type: 'tool_use',
+      input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }],
+    }),
+  ],
+  ['container', messages({ container: 'container_1' })],
+  ['container.id', messages({ container: { id: 'container_1' } })],
+  [
+    'container.skills[1].skill_id',
+    messages({
+      container: {
+        skills: [
+          { type: 'anthropic', skill_id: 'pptx' },
+          { type: 'custom', skill_id: 'skill_1' },
+        ],
+      },
+    }),
+  ],
+  ['messages[0].content[0].file_id', turn({ type: 'container_upload', file_id: 'file_1' })],
+  ['messages[0].content[0].source.file_id', turn({ type: 'image', ...fileSource })],
+  ['messages[0].content[0].source.file_id', turn({ type: 'document', ...fileSource })],
+  [
+    'messages[0].content[0].source.content[0].source.file_id',
+    turn({
+      type: 'document',
+      source: { type: 'content', content: [{ type: 'image', ...fileSource }] },
+    }),
+  ],
+  ['messages[0].content[0].content[0].source.file_id', ofTool({ type: 'image', ...fileSource })],
+  ['messages[0].content[0].content[0].source.file_id', ofTool({ type: 'document', ...fileSource })],
+  [
+    'messages[0].content[0].content[0].source.content[0].source.file_id',
+    ofTool({
+      type: 'document',
+      source: { type: 'content', content: [{ type: 'image', ...fileSource }] },
+    }),
+  ],
+  [
+    'messages[0].content[0].content.content.source.file_id',
+    answered({
+      type: 'web_fetch_tool_result',
+      tool_use_id: 't',
+      content: { type: 'web_fetch_result', content: { type: 'document', ...fileSource } },
+    }),
+  ],
+  [
+    'messages[0].content[0].content.content.source.content[0].source.file_id',
+    answered({
+      type: 'web_fetch_tool_result',
+      tool_use_id: 't',
+      content: {
+        type: 'web_fetch_result',
+        content: { source: { type: 'content', content: [{ type: 'image', ...fileSource }] } },
+      },
+    }),
+  ],
+  ['diagnostics.previous_message_id', messages({ diagnostics: { previous_message_id: 'msg_1' } })],
+  [
+    'messages[0].content[0].source.file_id',
+    countTokens({ messages: [{ role: 'user', content: [{ type: 'document', ...fileSource }] }] }),
+  ],
+]
+
+/** What honest clients send: names that look like ids, where no vendor reads them. */
+const HONEST: readonly (readonly [what: string, asked: Asked])[] = [
+  [
+    'a session of Codex',
+    responses({ client_metadata: { session_id: 's', thread_id: 't', turn_id: 'u' } }),
+  ],
+  [
+    'variables of a prompt',
     {
-      name: 'a file is refused',
+      gateway: { gates: { [GATE]: [TARGET] } },
+      request: {
+        path: '/v3/chat',
+        body: {
+          gate_id: GATE,
+          messages: [{ role: 'user', content: 'hi' }],
+          vars: { thread_id: 't', file_id: 'f', container: 'c' },
+        },
+      },
+    },
+  ],
+  [
+    'examples of a tool’s input',
+    messages({ tools: [{ name: 'read', input_schema: {}, input_examples: [{ file_id: 'f' }] }] }),
+  ],
+  [
+    'a tool with a parameter of that name',
+    responses({
+      tools: [{ type: 'function', parameters: { properties: { file_id: { type: 'string' } } } }],
+    }),
+  ],
+  ...['tool_use', 'mcp_tool_use', 'server_tool_use'].map((type): readonly [string, Asked] => [
+    `the input of a ${type}`,
+    answered({ type, id: 't', name: 'read', input: { file_id: 'mine', container: 'mine' } }),
+  ]),
+  [
+    'the environment of a local shell',
+    input({
+      type: 'local_shell_call',
+      action: { type: 'exec', command: ['ls'], env: { file_id: 'f', container: 'c' } },
+    }),
+  ],
+  ['settings of a chat template', chat({ chat_template_kwargs: { thread_id: 't', file_id: 'f' } })],
+  ['ids of an API that is not offered', chat({ thread_id: 't', assistant_id: 'a' })],
+  ['metadata', chat({ metadata: { file_id: 'f', container: 'c' } })],
+  [
+    'calls that ran in a container',
+    input(
+      {
+        type: 'shell_call',
+        environment: { type: 'container_reference', container_id: 'cntr_1' },
+      },
+      { type: 'code_interpreter_call', container_id: 'cntr_1' },
+    ),
+  ],
+  [
+    'sources of an answer',
+    input({
+      role: 'assistant',
+      content: [
+        {
+          type: 'output_text',
+          text: 'a',
+          annotations: [
+            { type: 'container_file_citation', container_id: 'c', file_id: 'f' },
+            { type: 'file_citation', file_id: 'f' },
+          ],
+        },
+      ],
+    }),
+  ],
+  [
+    'what a search found',
+    input({ type: 'file_search_call', results: [{ file_id: 'f', text: 'a' }] }),
+  ],
+  [
+    'a file that code wrote',
+    answered({
+      type: 'code_execution_tool_result',
+      tool_use_id: 't',
+      content: {
+        type: 'code_execution_result',
+        content: [{ type: 'code_execution_output', file_id: 'f' }],
+      },
+    }),
+  ],
+  [
+    'a new container',
+    responses({ tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }),
+  ],
+  ['no container', messages({ container: null })],
+  ['an empty container', messages({ container: '' })],
+  ['no files', responses({ tools: [{ container: { type: 'auto', file_ids: [] } }] })],
+  ['a first call under diagnostics', messages({ diagnostics: { previous_message_id: null } })],
+  [
+    'a skill that is everybody’s',
+    messages({ container: { skills: [{ type: 'anthropic', skill_id: 'pptx' }] } }),
+  ],
+  ['a voice that is everybody’s', chat({ audio: { voice: 'alloy', format: 'mp3' } })],
+  ['a connector that is everybody’s', responses({ tools: [{ connector_id: 'connector_gmail' }] })],
+  ['text that names one', responses({ input: 'say {"file_id":"x"}' })],
+  ['text that is one of the names', responses({ input: 'file_id' })],
+  [
+    'a result with such names as text',
+    input({ type: 'function_call_output', output: '{"file_id":"f"}' }),
+  ],
+]
+
+/** @param script beside what the call needs */
+function sends({ gateway, request }: Asked, script: Partial<GatewayScript>): Promise<void> {
+  const answer = ANSWERS[request.path ?? CHAT]
+  return runRow({
+    name: '',
+    gateway: { ...gateway, ...script },
+    request,
+    upstream: [answer === undefined ? CHAT_ANSWER : json(200, answer)],
+    seen: { status: 200 },
+    sent: [{}],
+    settled: { outcome: 'succeeded' },
+  })
+}
+
+async function refuses(
+  { gateway, request }: Asked,
+  { param, said = [] }: { readonly param?: string; readonly said?: readonly string[] },
+): Promise<void> {
+  await runRow({
+    name: '',
+    gateway,
+    request,
+    seen: { status: 400, contains: said },
+    settled: { outcome: 'failed', status: 400, attempts: 0 },
+    check: (_, { text }) => {
+      if (param !== undefined) expect(text).toContain(`'${param}' names something`)
+    },
+  })
+}
+
+const OWN_KEYS = { openai: 'account', anthropic: 'account', mistral: 'account' } as const
+
+describe('an id of a thing in the provider’s account', () => {
+  test.each(IDS)('%s is refused to an account that shares the credential', (param, asked) =>
+    refuses(asked, { param, said: ['your own key'] }),
+  )
+
+  test.each(IDS)('%s passes for the operator’s account', (_, asked) =>
+    sends(asked, { ...OPERATOR }),
+  )
+
+  test.each(IDS)('%s passes with the account’s own key', (_, asked) =>
+    sends(asked, { credentials: OWN_KEYS }),
+  )
+
+  test('is named in the refusal’s param', async () => {
+    const { gateway, request } = responses({ tools: [{ vector_store_ids: ['vs_1'] }] })
+    await runRow({
+      name: '',
+      gateway,
+      request,
+      seen: {
+        status: 400,
+        json: { error: { code: 'provider_account_id', param: 'tools[0].vector_store_ids' } },
+      },
+      settled: { status: 400 },
+    })
+  })
+
+  test('changes nothing else of the operator’s call', () =>
+    runRow({
+      name: '',
+      gateway: { ...OPERATOR },
       request: withFile,
-      ...refused('messages[0].content[0].file.file_id'),
-    },
-    {
-      name: 'a vector store is refused',
-      ...responses({ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }),
-      ...refused('tools[0].vector_store_ids'),
-    },
-    {
-      name: 'a container is refused',
-      ...responses({ tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }),
-      ...refused('tools[0].container'),
-    },
-    {
-      name: 'a file for a new container is refused',
-      ...responses({
-        tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['f'] } }],
-      }),
-      ...refused('tools[0].container.file_ids'),
-    },
-    {
-      name: 'a container of a shell is refused',
-      ...responses({
-        tools: [
-          { type: 'shell', environment: { type: 'container_reference', container_id: 'cntr_1' } },
-        ],
-      }),
-      ...refused('tools[0].environment.container_id'),
-    },
-    {
-      name: 'a skill of a shell is refused',
-      ...responses({
-        tools: [
-          {
-            type: 'shell',
-            environment: {
-              type: 'container_auto',
-              skills: [{ type: 'skill_reference', skill_id: 'skill_1' }],
-            },
-          },
-        ],
-      }),
-      ...refused('tools[0].environment.skills[0].skill_id'),
-    },
-    {
-      name: 'a skill of Messages is refused',
-      ...messages({ container: { skills: [{ type: 'custom', skill_id: 'skill_1' }] } }),
-      ...refused('container.skills[0].skill_id'),
-    },
-    {
-      name: 'a container of Messages is refused',
-      ...messages({ container: 'c_1' }),
-      ...refused('container'),
-    },
-    {
-      name: 'one with skills too',
-      ...messages({ container: { id: 'c_1' } }),
-      ...refused('container'),
-    },
-    {
-      name: 'a file is refused at any depth',
-      ...responses({ input: [within(60, { file_id: 'file-abc' })] }),
-      ...refused(`input[0]${'.in'.repeat(60)}.file_id`),
-    },
-  ])
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{ headers: { authorization: `Bearer ${plantedCredentialOf('openai')}` } }],
+      settled: { credential: 'platform' },
+      spent: { countsForQuota: true },
+    }))
+})
 
-  const spelled = (text: string) =>
-    `{"model":"${GATE}","messages":[{"role":"user","content":[${text}]}]}`
-  runRows([
-    ...(
-      [
-        [
-          'is spelled with an escape',
-          '{"type":"file","file":{"file\\u005fid":"file-abc"}}',
-          'file_id',
-        ],
-        [
-          'is spelled with an escape behind a hundred others',
-          `{"type":"text","text":"${'\\u00e9'.repeat(100)}"},{"type":"file","file":{"file\\u005fid":"file-abc"}}`,
-          'file_id',
-        ],
-        [
-          'has a letter as an escape, in capitals',
-          '{"type":"file","file":{"\\u0066ile_id":"file-abc","x":"\\u00E9"}}',
-          'file_id',
-        ],
-        [
-          'is named twice, and the second is nothing',
-          '{"type":"file","file":{"file_id":"file-abc","file_id":null}}',
-          'twice',
-        ],
-        [
-          'has an object around it that is named twice',
-          '{"type":"file","file":{"file_id":"file-abc"},"file":{}}',
-          'twice',
-        ],
-      ] as const
-    ).map(([how, text, told]) => ({
-      name: `a file whose member ${how} is refused`,
-      request: { body: spelled(text) },
-      seen: { status: 400, contains: [told] },
-      settled: { outcome: 'failed' as const, status: 400, attempts: 0 },
-    })),
-    {
-      name: 'a file is refused in a body that says it is a call',
-      ...responses({ type: 'tool_use', input: [{ type: 'input_file', file_id: 'file-abc' }] }),
-      ...refused('input[0].file_id'),
-    },
-    {
-      name: 'a file is refused as deep as a body may be',
-      ...responses({ input: [within(240, { file_id: 'file-abc' })] }),
-      ...refused(`input[0]${'.in'.repeat(240)}.file_id`),
-    },
-  ])
+describe('an honest body', () => {
+  test.each(HONEST)('with %s passes for an account that shares the credential', (_, asked) =>
+    sends(asked, {}),
+  )
 
+  test.each(HONEST)('with %s passes for the operator’s account', (_, asked) =>
+    sends(asked, { ...OPERATOR }),
+  )
+
+  test.each(HONEST)('with %s passes with the account’s own key', (_, asked) =>
+    sends(asked, { credentials: OWN_KEYS }),
+  )
+})
+
+test('every path of an id is tried here', () => {
+  const tried = new Set(IDS.map(([param]) => param.replaceAll(/\[\d+\]/g, '')))
+  const listed = Object.values(CALL_ENDPOINTS).flatMap(({ vendorIds }) =>
+    (vendorIds?.paths.vendor ?? []).map((each) => (typeof each === 'string' ? each : each.path)),
+  )
+  // Tools have the same ids, whether the request or an item of its input brings them.
+  const isTried = (path: string) =>
+    tried.has(path) || (path.startsWith('input.tools.') && tried.has(path.slice('input.'.length)))
+  expect(listed.filter((path) => !isTried(path))).toEqual([])
+})
+
+describe('an id that another rule refuses', () => {
   test.each([
-    ['a new container', { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }],
-    ['none', { container: null }],
+    ['previous_response_id', responses({ previous_response_id: 'resp_1' })],
+    ['conversation.id', responses({ conversation: { id: 'conv_1' } })],
+    ['prompt.id', responses({ prompt: { id: 'pmpt_1' } })],
     [
-      'a call that ran in a container',
-      {
-        input: [
-          {
-            type: 'shell_call',
-            environment: { type: 'container_reference', container_id: 'cntr_1' },
-          },
-          { type: 'code_interpreter_call', container_id: 'cntr_1' },
-        ],
-      },
+      'prompt.variables.*.file_id',
+      responses({ prompt: { variables: { one: { type: 'input_file', file_id: 'f' } } } }),
     ],
     [
-      'a skill that is everybody’s',
-      { tools: [{ skills: [{ type: 'anthropic', skill_id: 'pptx' }] }] },
+      'thread.previous_message_id',
+      messages({ thread: { type: 'continue', previous_message_id: 'msg_1' } }),
     ],
-    [
-      'a tool with a parameter of that name',
-      {
-        tools: [{ type: 'function', parameters: { properties: { file_id: { type: 'string' } } } }],
-      },
-    ],
-    ['text that names one', { input: 'say {"file_id":"x"}' }],
-    ['text that is one of the names', { input: 'file_id' }],
-  ])('%s is sent', async (_, members) => {
-    const answer = json(200, { object: 'response', output: [] })
-    const { gateway, request } = responses(members)
-    await runRow({
-      name: '',
-      gateway,
-      request,
-      upstream: [answer],
-      seen: { status: 200 },
-      sent: [{}],
-      settled: {},
-    })
+  ])('%s is refused to the operator’s account too', async (path, { gateway, request }) => {
+    const refusedPaths = Object.values(CALL_ENDPOINTS).flatMap(
+      ({ vendorIds }) => vendorIds?.paths.refused ?? [],
+    )
+    expect(refusedPaths).toContain(path)
+    const { gates = {} } = gateway
+    const { path: door = CHAT, body } = request
+    const asked = new InProcessGateway({ gates, ...OPERATOR })
+    expect(await asked.ask({ path: door, body })).toMatchObject({ status: 400 })
+    expect(asked.upstream.sent).toEqual([])
   })
+})
 
-  test('a call with such a name in its input is sent', async () => {
-    const call = { type: 'tool_use', id: 't', name: 'read', input: { file_id: 'mine' } }
-    const { gateway, request } = messages({ messages: [{ role: 'assistant', content: [call] }] })
-    const answer = json(200, { type: 'message', content: [] })
-    await runRow({
-      name: '',
-      gateway,
-      request,
-      upstream: [answer],
-      seen: { status: 200 },
-      sent: [{}],
-      settled: {},
-    })
+describe('an id that two readers may read in two ways', () => {
+  const spelled = (text: string): Asked => ({
+    gateway: {},
+    request: { body: `{"model":"${GATE}","messages":[{"role":"user","content":[${text}]}]}` },
   })
+  const WAYS: readonly (readonly [how: string, text: string, told: string])[] = [
+    [
+      'is spelled with an escape',
+      '{"type":"file","file":{"file\\u005fid":"file-abc"}}',
+      'messages[0].content[0].file.file_id',
+    ],
+    [
+      'is spelled with an escape behind a hundred others',
+      `{"type":"text","text":"${'\\u00e9'.repeat(100)}"},{"type":"file","file":{"file\\u005fid":"file-abc"}}`,
+      'messages[0].content[1].file.file_id',
+    ],
+    [
+      'has a letter as an escape, in capitals',
+      '{"type":"file","file":{"\\u0066ile_id":"file-abc","x":"\\u00E9"}}',
+      'messages[0].content[0].file.file_id',
+    ],
+    [
+      'has an escape in a name around it',
+      '{"type":"file","fil\\u0065":{"file_id":"file-abc"}}',
+      'messages[0].content[0].file.file_id',
+    ],
+    [
+      'is named twice, and the second is nothing',
+      '{"type":"file","file":{"file_id":"file-abc","file_id":null}}',
+      'twice',
+    ],
+    [
+      'has an object around it that is named twice',
+      '{"type":"file","file":{"file_id":"file-abc"},"file":{}}',
+      'twice',
+    ],
+  ]
+  test.each(WAYS)('%s is refused to an account that shares the credential', (_, text, told) =>
+    refuses(spelled(text), { said: [told] }),
+  )
+
+  test.each(WAYS)('%s passes for the operator’s account', (_, text) =>
+    sends(spelled(text), { ...OPERATOR }),
+  )
+
+  test('of an excepted type that is named twice is refused', () =>
+    refuses(
+      {
+        ...messages({}),
+        request: {
+          path: '/v1/messages',
+          body: `{"model":"${GATE}","max_tokens":9,"messages":[],"container":{"skills":[{"type":"custom","type":"anthropic","skill_id":"s"}]}}`,
+        },
+      },
+      { said: ['twice'] },
+    ))
 })
 
 describe('a member that reaches past the gate', () => {
@@ -217,6 +528,27 @@ describe('a member that reaches past the gate', () => {
       gateway: { gates },
       request: routed,
       ...refused('models'),
+    },
+    {
+      name: 'to other models is refused to the operator’s account too',
+      gateway: { gates, ...OPERATOR },
+      request: routed,
+      ...refused('models'),
+    },
+    {
+      name: 'by a tool that asks another model is refused to the operator’s account too',
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] }, ...OPERATOR },
+      request: {
+        path: '/v1/messages',
+        body: chatBody({ max_tokens: 9, tools: [{ type: 'advisor_20260301', name: 'advisor' }] }),
+      },
+      ...refused('tools'),
+    },
+    {
+      name: 'to indexes that the vendor’s account may read is refused to the operator’s account too',
+      gateway: { gates: { [GATE]: ['azure-openai/gpt-5'] }, ...OPERATOR },
+      request: { body: chatBody({ data_sources: [{ type: 'azure_search' }] }) },
+      ...refused('data_sources'),
     },
     {
       name: 'to indexes that the vendor’s account may read is refused there too',
@@ -390,6 +722,12 @@ describe('an address of a vendor’s own files', () => {
         }),
       },
       ...isRefused,
+    },
+    {
+      name: 'is sent for the operator’s account',
+      ...asking(picture(`https://${FILE}`)),
+      gateway: { gates: { [GATE]: ['gemini/gemini-3-pro'] }, ...OPERATOR },
+      ...isSent,
     },
     {
       name: 'is sent with the account’s own key',

@@ -82,6 +82,8 @@ export interface GatewayScript {
   readonly addedHeaders?: AddedHeaders
   /** Of all requests together. */
   readonly maxHeldBodyBytes?: number
+  /** The caller's account is the operator's own. */
+  readonly isOperators?: true
   /** Nothing costs anything that is known. */
   readonly hasNoPrices?: true
   /** Absent: scripted prices. */
@@ -231,6 +233,7 @@ export class InProcessGateway {
       commitAfterMs: script.commitAfterMs ?? COMMIT_AFTER_MS,
       bodyRoom: this.bodyRoom,
       callHeaders: new CallHeaders(script.addedHeaders),
+      operatorAccount: script.isOperators === true ? CALLER.accountId : undefined,
       bodyLimits: { ...BODY_LIMITS, ...script.bodyLimits },
       observer: script.observer,
       refusals: script.refusals,

@@ -1,5 +1,5 @@
 /** Settings of calls to upstreams: how long they may take, by which way they go, what passes. */
-import { count, defineSetting, type ListType, milliseconds, text } from '../setting-type.ts'
+import { choice, count, defineSetting, type ListType, milliseconds, text } from '../setting-type.ts'
 
 /** A list of everything would be none. */
 const headers: ListType = {
@@ -57,6 +57,14 @@ export const upstreamSettings = {
   GATEHOUSE_UPSTREAM_MAX_IDLE: defineSetting(count(0, 65_535), {
     default: 2_048,
     sentence: 'how many such connections are kept for one upstream',
+  }),
+  GATEHOUSE_DEFAULT_ACCOUNT: defineSetting(choice(['operator', 'tenant']), {
+    default: 'operator',
+    isShared: true,
+    sentence: "owner of the installation's first account: the operator, or a customer",
+    note:
+      "The account is `acct_default`. The operator's calls may name what lives in the platform's " +
+      'accounts at providers ([0094](decisions/0094-ids-are-recognised-by-their-place.md))',
   }),
   GATEHOUSE_TRUSTED_HOSTS: defineSetting(
     { type: 'list', of: 'hosts' },

@@ -5,6 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import type { GateTarget } from '../../core/gate.ts'
+import type { AccountId } from '../../core/ids.ts'
 import type { DeclaredPrices } from '../../core/owned-model.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Endpoint, Provider, Signing } from '../../providers/define.ts'
@@ -36,6 +37,8 @@ export interface Target extends RelayTarget {
   readonly credential: Secret | undefined
   /** The owner of the credential. */
   readonly owner: Credential['owner']
+  /** The caller's account shares the credential with others, and is not the operator's own. */
+  readonly isShared: boolean
   /** Set when the credential may be one that signs. */
   readonly signing: Signing | undefined
   /** The headers that pass between the caller and the target, where nothing is translated. */
@@ -77,6 +80,15 @@ export interface Target extends RelayTarget {
   readonly healthKey: string
 }
 
+export interface CompilePorts {
+  readonly callHeaders: CallHeaders
+  /**
+   * The operator's own account: the platform's accounts at vendors are its own too. Undefined: each
+   * account is a customer's.
+   */
+  readonly operatorAccount?: AccountId | undefined
+}
+
 /** The parts of a call that decide how a target of its gate is asked. */
 export interface Question {
   readonly caller: Caller
@@ -99,7 +111,7 @@ export interface FoundEndpoint {
 }
 
 export function toTarget(
-  callHeaders: CallHeaders,
+  { callHeaders, operatorAccount }: CompilePorts,
   { caller, dialect, stream }: Question,
   found: FoundEndpoint,
   credential: TargetCredential,
@@ -112,6 +124,7 @@ export function toTarget(
     providerId: provider.id,
     credential: credential.secret,
     owner: credential.owner,
+    isShared: credential.owner === 'platform' && caller.accountId !== operatorAccount,
     signing: provider.signing,
     passed: callHeaders.listsFor(dialect.id, credential.owner),
     common: toCommonHeaders(provider, credential.secret),

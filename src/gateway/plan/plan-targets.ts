@@ -21,7 +21,6 @@ import { FIM_CODECS } from '../../wire/fill-in-the-middle/fim-codecs.ts'
 import { decideDefaults, overrideRejected } from '../../wire/gate-defaults.ts'
 import { askingMember, presentMember } from '../../wire/request-fields.ts'
 import { hasCarriers } from '../../wire/seal-carrier.ts'
-import type { CallHeaders } from '../attempt/call-headers.ts'
 import type {
   Caller,
   Credential,
@@ -32,6 +31,7 @@ import type {
   TargetCredential,
 } from '../ports.ts'
 import {
+  type CompilePorts,
   type FoundEndpoint,
   type Question,
   type ReachableProvider,
@@ -49,13 +49,12 @@ export interface Plan {
   readonly targets: readonly Target[]
 }
 
-export interface PlanPorts {
+export interface PlanPorts extends CompilePorts {
   readonly gates: GateStore
   readonly credentials: Credentials
   readonly providers: ReadonlyMap<string, ReachableProvider>
   readonly ownedModels: OwnedModelStore
   readonly order: TargetOrder
-  readonly callHeaders: CallHeaders
 }
 
 /**
@@ -195,7 +194,7 @@ function resolveTarget(ports: PlanPorts, candidate: GateTarget, question: Questi
   const target =
     found === undefined || credential === undefined
       ? undefined
-      : toTarget(ports.callHeaders, question, found, credential)
+      : toTarget(ports, question, found, credential)
   const resolution = { provider: found?.provider, target, credential, owned: found?.owned }
   kept[kind] = resolution
   return resolution

@@ -24,6 +24,7 @@ import { countBlocks, readServerToolUse } from '../tool-uses.ts'
 import { readUsage } from '../usage.ts'
 import { editHistory } from './edit-history.ts'
 import { editMessagesDefaults, readMessagesSpoken } from './messages-defaults.ts'
+import { MESSAGES_IDS } from './messages-ids.ts'
 import { MessagesTap } from './messages-tap.ts'
 import { anthropicServerCodec } from './server-codec.ts'
 
@@ -54,6 +55,7 @@ export const anthropicMessages: RelayedDialect = {
   accept,
   readSpoken: readMessagesSpoken,
   hosted: hostedMembers,
+  vendorIds: MESSAGES_IDS,
   opensSeals: true,
   rewrite,
   isAnswer: ({ content }) => Array.isArray(content),

@@ -9,12 +9,14 @@ import { editJson, type JsonObject } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
 import { decodeAnthropicRequest } from './decode-request.ts'
 import { editHistory } from './edit-history.ts'
+import { MESSAGES_IDS } from './messages-ids.ts'
 
 export const anthropicCountTokens: RelayedDialect = {
   id: 'anthropic-count-tokens',
   envelope: 'messages',
   keyHeader: 'x-api-key',
   requestIdHeader: 'request-id',
+  vendorIds: MESSAGES_IDS,
   accept,
   rewrite({ body }, target) {
     const edits = editModel(body, target.model)

@@ -4,6 +4,7 @@
  */
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import type { JsonObject } from '../json-splice.ts'
+import { CHAT_IDS } from '../openai-chat/chat-ids.ts'
 import { checkFieldTypes, requireField } from '../request-fields.ts'
 import { editMistralChatDefaults } from './mistral-defaults.ts'
 import { mistralShaped } from './mistral-shaped.ts'
@@ -36,7 +37,13 @@ const FORWARDED = new Set([
 
 const shape = mistralShaped({ forwarded: FORWARDED, editDefaults: editMistralChatDefaults })
 
-export const mistralChat: RelayedDialect = { id: 'mistral-chat', envelope: 'alt', ...shape, accept }
+export const mistralChat: RelayedDialect = {
+  id: 'mistral-chat',
+  envelope: 'alt',
+  vendorIds: CHAT_IDS,
+  ...shape,
+  accept,
+}
 
 function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, {

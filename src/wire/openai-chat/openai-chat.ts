@@ -23,12 +23,14 @@ import {
 import { isReportedError } from '../upstream-error.ts'
 import { readUsage } from '../usage.ts'
 import { editChatDefaults } from './chat-defaults.ts'
+import { CHAT_IDS } from './chat-ids.ts'
 import { ChatTap } from './chat-tap.ts'
 import { openaiChatServerCodec } from './server-codec.ts'
 
 export const openaiChat: RelayedDialect = {
   id: 'openai-chat',
   envelope: 'nested',
+  vendorIds: CHAT_IDS,
   accept,
   readSpoken: spokenAt({
     temperature: ['temperature'],

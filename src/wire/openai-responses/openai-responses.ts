@@ -26,11 +26,13 @@ import {
 import { readResponseUses } from '../tool-uses.ts'
 import { readUsage } from '../usage.ts'
 import { editResponsesDefaults } from './responses-defaults.ts'
+import { RESPONSES_IDS } from './responses-ids.ts'
 import { ResponsesTap } from './responses-tap.ts'
 
 export const openaiResponses: RelayedDialect = {
   id: 'openai-responses',
   envelope: 'nested',
+  vendorIds: RESPONSES_IDS,
   accept,
   readSpoken: spokenAt({
     temperature: ['temperature'],

@@ -1,0 +1,95 @@
+/**
+ * Where a dialect's requests name things in a vendor's account: files, vector stores, containers.
+ * Must not know who may name them.
+ */
+
+/**
+ * Each path is the names of members with dots between them. A list is passed through: `tools.name`
+ * is the member `name` of each of the tools.
+ */
+export interface IdPaths {
+  /** The vendor finds something in its account by these. */
+  readonly vendor: readonly (string | PathWithException)[]
+  /** These end like an id and open nothing: they name parts of the request, or tell of the past. */
+  readonly free: readonly string[]
+  /** Another rule refuses these on every credential that accounts share. Absent: none. */
+  readonly refused?: readonly string[]
+}
+
+interface PathWithException {
+  readonly path: string
+  /** In an object of this `type` the id is not of an account: everybody may use it. */
+  readonly exceptType: string
+}
+
+export class VendorIds {
+  readonly paths: IdPaths
+  /** Names of members: a body without all of these has no id. */
+  readonly names: readonly string[]
+  readonly #root = new Step()
+
+  constructor(paths: IdPaths) {
+    this.paths = paths
+    const vendor = paths.vendor.map((each) => (typeof each === 'string' ? { path: each } : each))
+    this.names = [...new Set(vendor.map(({ path }) => rarestName(path)))]
+    for (const each of vendor) this.#root.add(each)
+  }
+
+  /**
+   * @param body a parsed request, nested no deeper than json-scan.ts allows
+   * @returns the place of the first id, as in `tools[0].container`; undefined: it has none
+   */
+  find(body: unknown): string | undefined {
+    return findId(body, this.#root)?.slice(1)
+  }
+}
+
+class Step {
+  readonly inner = new Map<string, Step>()
+  isId = false
+  exceptType: string | undefined
+
+  add({ path, exceptType }: { readonly path: string; readonly exceptType?: string }): void {
+    let step: Step = this
+    for (const name of path.split('.')) {
+      const next = step.inner.get(name) ?? new Step()
+      step.inner.set(name, next)
+      step = next
+    }
+    step.isId = true
+    step.exceptType = exceptType
+  }
+}
+
+/** Many members are called `id`, so the name around it is looked for. */
+function rarestName(path: string): string {
+  const [last = '', before = ''] = path.split('.').toReversed()
+  return last === 'id' ? before : last
+}
+
+/** @returns the steps that lead there from `value` */
+function findId(value: unknown, step: Step): string | undefined {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      const found = findId(item, step)
+      if (found !== undefined) return `[${index}]${found}`
+    }
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const members = value as Readonly<Record<string, unknown>>
+  for (const [name, next] of step.inner) {
+    if (!Object.hasOwn(members, name)) continue
+    const inner = members[name]
+    const isExcepted = next.exceptType !== undefined && members.type === next.exceptType
+    if (next.isId && !isExcepted && holdsText(inner)) return `.${name}`
+    const found = findId(inner, next)
+    if (found !== undefined) return `.${name}${found}`
+  }
+  return undefined
+}
+
+/** A container may be asked for anew by an object (`{"type": "auto"}`), which is no id. */
+function holdsText(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(holdsText) : typeof value === 'string' && value !== ''
+}

@@ -45,6 +45,11 @@ export function printThing(
     printLine(`${name.padEnd(width)}${value}`.replaceAll('\n', indent))
 }
 
+/** Rows end as RFC 4180 says, without the controls that a terminal obeys. */
+export function printCsv(csv: string): void {
+  terminal().output.write(csv.split('\r\n').map(toPrintable).join('\r\n'))
+}
+
 export function printJson(value: unknown): void {
   printLine(toJsonText(value, 2))
 }

@@ -3,12 +3,15 @@
  * credential.
  */
 import { type Command, Option } from 'commander'
+import { GROUP_ORDERS } from '../contract/analytics.ts'
 import type { Schemas } from '../contract/api.generated.ts'
-import type { QueryOf } from '../contract/api-call.ts'
-import { withClient } from './client.ts'
+import type { AnswerOf, QueryOf } from '../contract/api-call.ts'
+import { toUsageCsv } from '../contract/usage-csv.ts'
+import { CliError } from './cli-error.ts'
+import { assertGoesOn, type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { type Columns, formatTable, printJson, printLine, printNote } from './output.ts'
-import { asJson, example, parseWhole } from './program-parts.ts'
+import { type Columns, formatTable, printCsv, printJson, printLine, printNote } from './output.ts'
+import { asJson, example, parseLimit, parseWhole } from './program-parts.ts'
 import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
 interface UsageFlags {
@@ -19,6 +22,9 @@ interface UsageFlags {
   readonly gate?: string
   readonly key?: string | undefined
   readonly target?: string
+  readonly order?: (typeof GROUP_ORDERS)[number]
+  readonly limit: number
+  readonly csv?: true
 }
 
 const INTERVALS = ['day', 'month'] as const
@@ -40,18 +46,71 @@ export function bindUsage(program: Command, context: CliContext): void {
     .option('--gate <id>', 'of this gate only')
     .option('--key <id>', `of this key only: ${A_KEY}`)
     .option('--target <provider/model>', 'of this target only')
-    .addHelpText('after', example('gatehouse usage', 'gatehouse usage --by target --days 7'))
+    .addOption(
+      new Option('--order <measure>', 'what groups are ranked by, the greatest first')
+        .choices([...GROUP_ORDERS])
+        .default('calls'),
+    )
+    .option('--limit <n>', 'at most this many groups', parseLimit, 50)
+    .option('--csv', 'as CSV, with the id of each group beside its name')
+    .addHelpText(
+      'after',
+      example(
+        'gatehouse usage',
+        'gatehouse usage --by target --days 7 --order cost',
+        'gatehouse usage --by key --order cost --limit 100000 --csv > chargeback.csv',
+      ),
+    )
     .action(async (flags: UsageFlags, command: Command) => {
+      const isOfTime = flags.by === 'day' || flags.by === 'month'
+      if (flags.csv === true && isOfTime)
+        throw new CliError('usage', '--csv needs --by with a kind of group, such as --by key.')
       const analytics = await withClient(context, async (client) => {
         const key = await wholeKeyId(client, flags.key)
-        return await client.call('GET /v1/analytics', 'data', { query: toQuery({ ...flags, key }) })
+        return await readUsage(client, { ...flags, key })
       })
       if (asJson(command)) return printJson(analytics)
       const sums = analytics.data
-      printLine(formatTable(analytics.groupBy === null ? BY_TIME : BY_GROUP, sums))
-      const unknown = sums.reduce((total, { cost }) => total + cost.unknownCalls, 0)
-      if (unknown > 0) printNote(`The cost of ${unknown} calls is unknown and not in the sums.`)
+      if (flags.csv === true) return printCsv(toUsageCsv(sums, flags.by, nameOf))
+      const byGroup = flags.by === 'key' ? BY_KEY : BY_GROUP
+      printLine(formatTable(analytics.groupBy === null ? BY_TIME : byGroup, sums))
+      noteUnknown(sums)
     })
+}
+
+type Analytics = AnswerOf<'GET /v1/analytics'>
+
+const GROUPS_PER_PAGE = 1_000
+
+/** Groups come in pages. The sum of all others is kept of the last page. */
+async function readUsage(client: Client, flags: UsageFlags): Promise<Analytics> {
+  const query = toQuery(flags)
+  const ask = (paging: object) =>
+    client.call('GET /v1/analytics', 'data', { query: { ...query, ...paging } })
+  if (query.group_by === undefined) return await ask({})
+  const sums: Sum[] = []
+  let cursor: string | undefined
+  for (;;) {
+    const limit = Math.min(GROUPS_PER_PAGE, flags.limit - sums.length)
+    const page = await ask({ order: flags.order, limit, cursor })
+    const next = page.nextCursor ?? null
+    assertGoesOn(cursor ?? null, next)
+    const isLast = next === null || sums.length + limit >= flags.limit
+    for (const sum of page.data) if (isLast || !sum.isRest) sums.push(sum)
+    if (isLast) return { ...page, data: sums }
+    cursor = next
+  }
+}
+
+/** Failed and refused calls are not among them: they have counts of their own. */
+function noteUnknown(sums: readonly Sum[]): void {
+  const unknown = sums.reduce((total, { cost }) => total + cost.unknownCalls, 0)
+  // A gateway of an earlier version does not send it.
+  const unpriced = sums.reduce((total, { cost }) => total + (cost.unpricedCalls ?? 0), 0)
+  if (unpriced > 0) printNote(`${unpriced} calls have no price, and are not in the cost.`)
+  const unreported = unknown - unpriced
+  if (unreported > 0)
+    printNote(`The provider reported no tokens for ${unreported} calls. They are not in the cost.`)
 }
 
 function toQuery({
@@ -87,9 +146,14 @@ const FIGURES: Columns<Sum> = {
 
 const BY_TIME: Columns<Sum> = { '': ({ start }) => start.slice(0, 10), ...FIGURES }
 
-const BY_GROUP: Columns<Sum> = {
-  '': ({ group, isRest }) => group ?? (isRest ? '(the rest)' : '(none)'),
-  ...FIGURES,
+const BY_GROUP: Columns<Sum> = { '': nameOf, ...FIGURES }
+
+/** The id last: where a terminal is narrow it is what is cut. */
+const BY_KEY: Columns<Sum> = { ...BY_GROUP, ID: ({ group }) => group ?? '-' }
+
+/** A server of an earlier version sends no names. */
+function nameOf({ name, group, isRest }: Sum): string {
+  return name ?? group ?? (isRest ? '(the rest)' : '(none)')
 }
 
 function toMs(value: number | null): string {

@@ -20,6 +20,42 @@ export const latencyQuery = z
   .strictObject({ ...rangeFields, ...nameFields })
   .superRefine(refuseReversedRange)
 
+export const GROUP_ORDERS = ['calls', 'errors', 'tokens', 'cost', 'name'] as const
+
+const MOST_GROUPS = 1_000
+/** With steps, an answer has a sum for each group and step. */
+const MOST_GROUPS_OF_STEPS = 50
+const GROUPS_PROBLEM = `must be a whole number from 1 to ${MOST_GROUPS}`
+
+const pageFields = {
+  order: z
+    .enum(GROUP_ORDERS)
+    .optional()
+    .meta({
+      description:
+        'What groups are ranked by over the whole range, the greatest first; `name`: by their ' +
+        'ids. `calls` when absent.',
+    }),
+  limit: z
+    .string({ error: GROUPS_PROBLEM })
+    .regex(/^[0-9]{1,9}$/, { error: GROUPS_PROBLEM, abort: true })
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= MOST_GROUPS, { error: GROUPS_PROBLEM })
+    .optional()
+    .meta({
+      type: 'integer',
+      minimum: 1,
+      maximum: MOST_GROUPS,
+      description:
+        'How many groups are summed up one by one; 50 when absent. More than ' +
+        `${MOST_GROUPS_OF_STEPS} need the interval \`all\`.`,
+    }),
+  cursor: z
+    .string({ error: 'must be given once' })
+    .optional()
+    .meta({ description: 'The `nextCursor` of the page before, with the same `order`.' }),
+}
+
 export const analyticsQuery = z
   .strictObject({
     ...rangeFields,
@@ -31,9 +67,19 @@ export const analyticsQuery = z
           'What is told apart in each step; `status` by class (`2xx`), `credential` as `own` ' +
           'and `platform`. Absent: nothing.',
       }),
+    ...pageFields,
     ...nameFields,
   })
   .superRefine(refuseReversedRange)
+  .superRefine((query, context) => {
+    const refuse = (field: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [field], message })
+    if (query.group_by === undefined) {
+      for (const field of ['order', 'limit', 'cursor'] as const)
+        if (query[field] !== undefined) refuse(field, 'needs group_by')
+    } else if (query.interval !== 'all' && (query.limit ?? 1) > MOST_GROUPS_OF_STEPS)
+      refuse('limit', `must be at most ${MOST_GROUPS_OF_STEPS} unless the interval is "all"`)
+  })
 
 const percentiles = z
   .object({ p50: z.number().nullable(), p95: z.number().nullable(), p99: z.number().nullable() })
@@ -50,9 +96,19 @@ export const usageSum = z
           'The gate, target, key, class of status or credential; null: nothing is told apart, ' +
           'or no upstream was asked.',
       }),
-    isRest: z
-      .boolean()
-      .meta({ description: 'Whether it stands for all groups beyond the 50 with the most calls.' }),
+    name: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Of a key: its name, or that of the member who used the playground. Null: the group ' +
+          'is something else, or has no name any more.',
+      }),
+    isRest: z.boolean().meta({
+      description:
+        'Whether it stands for all groups that rank behind those of this page. Pages that follow ' +
+        'tell them apart.',
+    }),
     calls: count,
     errors: count.meta({
       description: 'Calls that failed. Those that their caller left are not among them.',
@@ -69,12 +125,21 @@ export const usageSum = z
       cachedInput: count.meta({ description: 'Part of `input`.' }),
       cacheWrite: count.meta({ description: 'Part of `input`.' }),
       reasoning: count.meta({ description: 'Part of `output`.' }),
-      unreportedCalls: count.meta({ description: 'Calls whose provider reported none.' }),
+      unreportedCalls: count.meta({
+        description: 'Calls that did not fail and whose provider reported none.',
+      }),
     }),
     cost: z.object({
       usd: z.number().meta({ description: 'Of the calls whose cost is known.' }),
       estimatedCalls: count,
-      unknownCalls: count,
+      unknownCalls: count.meta({
+        description:
+          'Calls whose cost is unknown: their provider reported no tokens, or the model has no ' +
+          'price. Failed calls without a report are in `errors` alone.',
+      }),
+      unpricedCalls: count.meta({
+        description: 'Of `unknownCalls`: their tokens are known, and the model has no price.',
+      }),
     }),
     durationMs: percentiles,
     firstByteMs: percentiles,
@@ -87,9 +152,19 @@ export const analyticsBody = z
     to: z.iso.datetime(),
     interval: z.string(),
     groupBy: z.string().nullable(),
-    data: z
-      .array(usageSum)
-      .meta({ description: 'In the order of time; steps without calls are left out.' }),
+    data: z.array(usageSum).meta({
+      description:
+        'In the order of time, then of the ranks, the rest last; steps without calls are left ' +
+        'out.',
+    }),
+    nextCursor: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Give it as `cursor` for the groups that follow; null: there are none. Pages of a range ' +
+          'that is over do not shift.',
+      }),
   })
   .meta({ id: 'Analytics' })
 

@@ -2,8 +2,10 @@
  * Puts past calls into a data folder before a server opens it, through the store's own code: a
  * hundred thousand calls over HTTP would take minutes. What is tested must not be asked of it.
  */
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { CallRecord } from '../../src/core/call.ts'
+import { type Cost, UNKNOWN_COST } from '../../src/core/cost.ts'
 import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../src/core/ids.ts'
 import { openStore } from '../../src/store/open-store.ts'
 
@@ -30,6 +32,9 @@ export interface PlannedCall {
   readonly target?: string
   readonly durationMs?: number
   readonly hasFailed?: boolean
+  readonly keyId?: string
+  /** How many times as much as the others it cost. */
+  readonly costFactor?: number
 }
 
 /** For tests whose figures depend on when, through which gate, and how it went. */
@@ -44,6 +49,8 @@ export async function seedPlannedCalls(
       target,
       durationMs,
       hasFailed = false,
+      keyId,
+      costFactor = 1,
     } = plan[number] ?? raiseNoPlan(number)
     const call = createCall(
       hasFailed ? FAILED_EVERY - 1 + number * FAILED_EVERY : number * FAILED_EVERY,
@@ -52,6 +59,8 @@ export async function seedPlannedCalls(
     return {
       ...call,
       gateId: gate as GateId,
+      ...(keyId === undefined ? {} : { keyId: keyId as KeyId }),
+      ...(costFactor === 1 ? {} : { cost: timesAsMuch(call.cost, costFactor) }),
       ...(target === undefined ? {} : { target }),
       ...(durationMs === undefined
         ? {}
@@ -66,6 +75,42 @@ export async function foldSeededHours(dataFolder: string, beforeMs: number): Pro
   try {
     await store.usage.rollUpDays(beforeMs)
     await store.usage.foldHours(beforeMs)
+  } finally {
+    await store.close()
+  }
+}
+
+function timesAsMuch(cost: Cost | undefined, factor: number): Cost {
+  const { microUsd = null, ...known } = cost ?? UNKNOWN_COST
+  return { ...known, microUsd: microUsd === null ? null : microUsd * factor }
+}
+
+/**
+ * Names for the keys of planned calls.
+ * @param texts of keys that are used afterwards, by id: a start makes no first key beside others
+ */
+export async function seedKeys(
+  dataFolder: string,
+  names: ReadonlyMap<string, string>,
+  texts: ReadonlyMap<string, string> = new Map(),
+): Promise<void> {
+  const store = await openStore({ path: join(dataFolder, 'gatehouse.db') })
+  try {
+    for (const [id, name] of names)
+      await store.keys.insert({
+        id: id as KeyId,
+        accountId: DEFAULT_ACCOUNT,
+        name,
+        sha256: createHash('sha256')
+          .update(texts.get(id) ?? id)
+          .digest('hex'),
+        maskedPrefix: 'sk-svc-0000…',
+        createdAt: 1,
+        createdBy: null,
+        expiresAt: null,
+        lastUsedAt: null,
+        previous: null,
+      })
   } finally {
     await store.close()
   }

@@ -7,10 +7,13 @@ import { wholeListQuery } from './operation-query.ts'
 const USER_ID = /^user_/
 const SHOWN_OF_ID = 12
 
-/** The name for the `keyId` of a call; `…` while names are on their way. */
-export function useCallerNames(): (id: string) => string {
-  const keys = useQuery(wholeListQuery('GET /v1/keys'))
-  const members = useQuery(wholeListQuery('GET /v1/members'))
+/**
+ * The name for the `keyId` of a call; `…` while names are on their way.
+ * @param isNeeded false: nothing is asked, for an account may have thousands of keys
+ */
+export function useCallerNames(isNeeded = true): (id: string) => string {
+  const keys = useQuery({ ...wholeListQuery('GET /v1/keys'), enabled: isNeeded })
+  const members = useQuery({ ...wholeListQuery('GET /v1/members'), enabled: isNeeded })
   const names = new Map([
     ...(keys.data ?? []).map(({ id, name }) => [id, name] as const),
     ...(members.data ?? []).map(({ id, name }) => [id, `${name} (playground)`] as const),

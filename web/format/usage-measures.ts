@@ -23,6 +23,8 @@ export interface UsageFigures {
     readonly usd: number
     readonly estimatedCalls: number
     readonly unknownCalls: number
+    /** Of `unknownCalls`: their model has no price. An earlier gateway does not send it. */
+    readonly unpricedCalls?: number | undefined
   }
   readonly durationMs: Percentiles
   readonly firstByteMs: Percentiles
@@ -57,6 +59,12 @@ export function readErrorRate(
 ): number | null {
   const { asked, errors } = readErrors(sum)
   return asked === 0 ? null : errors / asked
+}
+
+/** Calls whose cost is in no sum: their model has no price, or their provider reported no tokens. */
+export function readUnknown({ cost }: Pick<UsageFigures, 'cost'>) {
+  const { unknownCalls, unpricedCalls = unknownCalls } = cost
+  return { unpriced: unpricedCalls, unreported: unknownCalls - unpricedCalls }
 }
 
 export const CALLS: Measure = {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import type { GateId, KeyId } from '../../core/ids.ts'
+import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../core/ids.ts'
 import { stranger, useControlPlane } from '../control-plane.fixture.ts'
 import { loggedCall as call } from './call-log.fixture.ts'
 
@@ -11,6 +11,34 @@ const NOVEMBER = 'from=2026-01-01&to=2026-02-01'
 async function analytics(query: string): Promise<Record<string, unknown>[]> {
   return (await sendForJson({ url: `/v1/analytics?${query}` })).data as Record<string, unknown>[]
 }
+
+test('groups come in pages with the names of keys, and a cursor is of its order', async () => {
+  const { store, keys } = current()
+  const { record } = await keys.create({
+    accountId: DEFAULT_ACCOUNT,
+    name: 'Team',
+    expiresAt: null,
+  })
+  await store.calls.insertMany([
+    call('req_1', { startedAt: at('01T10:00:00'), keyId: record.id }),
+    call('req_2', { startedAt: at('01T10:00:00'), keyId: 'key_gone' as KeyId }),
+    call('req_3', { startedAt: at('01T10:00:00'), keyId: 'key_gone' as KeyId }),
+  ])
+  const url = `/v1/analytics?${NOVEMBER}&interval=all&group_by=key&limit=1`
+  const first = await sendForJson({ url: `${url}&order=calls` })
+  expect(first.data).toMatchObject([
+    { group: 'key_gone', name: null, calls: 2 },
+    { group: null, name: null, isRest: true, calls: 1 },
+  ])
+  const cursor = String(first.nextCursor)
+  const second = await sendForJson({ url: `${url}&order=calls&cursor=${cursor}` })
+  expect(second).toMatchObject({
+    data: [{ group: record.id, name: 'Team', isRest: false, calls: 1 }],
+    nextCursor: null,
+  })
+  const other = await sendForJson({ url: `${url}&order=cost&cursor=${cursor}` })
+  expect(other).toMatchObject({ error: 'invalid_request' })
+})
 
 describe('analytics', () => {
   check([
@@ -37,6 +65,19 @@ describe('analytics', () => {
       400,
       'to: must be',
     ],
+    ...[
+      ['order=cost', 'order: needs group_by'],
+      ['group_by=key&order=p95', 'order: must be'],
+      ['group_by=key&limit=1001&interval=all', 'limit: must be a whole number from 1 to 1000'],
+      ['group_by=key&limit=51', 'limit: must be at most 50 unless the interval is'],
+      ['group_by=key&cursor=x', 'cursor: is not a cursor of this list'],
+    ].map(([query = '', words = '']): [string, string, undefined, number, string] => [
+      query,
+      `GET /v1/analytics?${query}`,
+      undefined,
+      400,
+      words,
+    ]),
     ['a future', 'GET /v1/analytics?from=2126-01-01', undefined, 400, 'from: must be earlier'],
     [
       'a range by the hour',
@@ -115,7 +156,7 @@ describe('analytics', () => {
         calls: 2,
         errors: 0,
         tokens: { input: 2, output: 4, unreportedCalls: 0 },
-        cost: { usd: 0.000006, estimatedCalls: 0, unknownCalls: 0 },
+        cost: { usd: 0.000006, estimatedCalls: 0, unknownCalls: 0, unpricedCalls: 0 },
         durationMs: { p50: 9 },
         firstByteMs: { p50: 5, p99: 5 },
       },
@@ -125,8 +166,8 @@ describe('analytics', () => {
         group: 'demo',
         calls: 1,
         errors: 1,
-        tokens: { input: 0, unreportedCalls: 1 },
-        cost: { usd: 0, unknownCalls: 1 },
+        tokens: { input: 0, unreportedCalls: 0 },
+        cost: { usd: 0, unknownCalls: 0, unpricedCalls: 0 },
       },
     ])
     const { p99 } = (days[0]?.durationMs ?? {}) as { p99: number }
@@ -140,8 +181,8 @@ describe('analytics', () => {
       { group: '5xx', calls: 1 },
     ])
     expect(await analytics(`interval=month&group_by=target&${NOVEMBER}`)).toMatchObject([
-      { group: null, calls: 1 },
       { group: 'openai/gpt-5', calls: 3 },
+      { group: null, calls: 1 },
     ])
     expect(await analytics(`interval=all&gate=other&${NOVEMBER}`)).toMatchObject([{ calls: 1 }])
     expect(await analytics(`interval=all&key=key_2&${NOVEMBER}`)).toEqual([])

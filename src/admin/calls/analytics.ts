@@ -14,6 +14,7 @@ import {
 } from '../../contract/analytics.ts'
 import { ERROR_KINDS } from '../../contract/error-kinds.ts'
 import { LATEST_MS } from '../../contract/usage-query.ts'
+import type { GroupOrder, GroupPlace } from '../../store/usage/group-ranks.ts'
 import type { UsageSum } from '../../store/usage/step-sums.ts'
 import { DAY_MS, HOUR_MS } from '../../store/usage/usage-hours.ts'
 import { LATENCY_EDGES_MS } from '../../store/usage/usage-latencies.ts'
@@ -27,6 +28,7 @@ import {
 } from '../control-plane-app.ts'
 import { answerInTurns } from '../list-in-turns.ts'
 import { refuse } from '../refusals.ts'
+import { CallerNames } from './caller-names.ts'
 
 const DEFAULT_RANGE_MS = 30 * DAY_MS
 /**
@@ -46,7 +48,10 @@ const analyticsRoute = createRoute({
   path: '/v1/analytics',
   operationId: 'getAnalytics',
   summary: 'Calls, tokens, costs and latencies over time',
-  description: OLD_HOURS,
+  description:
+    'With `group_by`, the groups that used most are summed up one by one and all others as one; ' +
+    '`order`, `limit` and `cursor` page through all of them. For chargeback: ' +
+    `\`group_by=key&interval=all&order=cost&limit=1000\`. ${OLD_HOURS}`,
   tags: ['Analytics'],
   request: { query: analyticsQuery },
   responses: { 200: jsonContent(analyticsBody, 'The sums.'), ...errorAnswers(400) },
@@ -84,19 +89,35 @@ const LATENCY_RANGES = [0, ...LATENCY_EDGES_MS].map((fromMs, index) => ({
   toMs: LATENCY_EDGES_MS[index] ?? null,
 }))
 
-export function bindAnalytics(app: ControlPlaneApp, { usage }: ControlPlaneDependencies): void {
+const DEFAULT_GROUPS = 50
+
+export function bindAnalytics(
+  app: ControlPlaneApp,
+  { usage, keys, members }: ControlPlaneDependencies,
+): void {
   app.openapi(analyticsRoute, async (c) => {
-    const { group_by: groupBy = null, ...range } = c.req.valid('query')
+    const {
+      group_by: groupBy = null,
+      order = 'calls',
+      limit,
+      cursor,
+      ...range
+    } = c.req.valid('query')
     const asked = { ...toRange(range), groupBy }
+    const page = { order, limit: limit ?? DEFAULT_GROUPS, after: decodePlace(cursor, order) }
     const { accountId } = callerOf(c.env)
-    const { query, sums } = await usage.readRange(accountId, asked).catch(refuseFolded)
+    const { query, sums, next } = await usage.readRange(accountId, asked, page).catch(refuseFolded)
+    const names = new CallerNames({ keys, members }, accountId)
+    if (groupBy === 'key') await names.find(groupsOf(sums))
     const head = {
       from: toTime(query.fromMs),
       to: toTime(query.toMs),
       interval: query.interval,
       groupBy,
+      nextCursor: next === undefined ? null : encodePlace(next, order),
     }
-    return answerInTurns(c, head, { entries: sums, toBody })
+    const nameOf = (group: string | null) => (group === null ? null : names.of(group))
+    return answerInTurns(c, head, { entries: sums, toBody: (sum) => toBody(sum, nameOf) })
   })
 
   app.openapi(latencyRoute, async (c) => {
@@ -177,10 +198,45 @@ function toTime(timeMs: number): string {
   return new Date(timeMs).toISOString()
 }
 
-function toBody(sum: UsageSum): UsageSumBody {
+function groupsOf(sums: readonly UsageSum[]): ReadonlySet<string> {
+  return new Set(sums.flatMap(({ group }) => (group === null ? [] : [group])))
+}
+
+// A cursor names the last group of a page by its rank.
+
+function encodePlace({ value, group }: GroupPlace, order: GroupOrder): string {
+  return Buffer.from(JSON.stringify([order, value, group])).toString('base64url')
+}
+
+/** @throws GatewayError `invalid_request` for anything but what `encodePlace` made */
+function decodePlace(cursor: string | undefined, order: GroupOrder): GroupPlace | undefined {
+  if (cursor === undefined) return undefined
+  const place = cursor.length > LONGEST_CURSOR ? undefined : parsePlace(cursor)
+  if (place === undefined || encodePlace(place, order) !== cursor)
+    throw refuse([{ field: 'cursor', message: 'is not a cursor of this list and order' }])
+  return place
+}
+
+/** A group's name has up to 300 characters, each of them six in JSON at most. */
+const LONGEST_CURSOR = 3_000
+
+function parsePlace(cursor: string): GroupPlace | undefined {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (!Array.isArray(parsed) || parsed.length !== 3) return undefined
+    const [, value, group]: readonly unknown[] = parsed
+    if (typeof value !== 'number' || !Number.isFinite(value)) return undefined
+    return group === null || typeof group === 'string' ? { value, group } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function toBody(sum: UsageSum, nameOf: (group: string | null) => string | null): UsageSumBody {
   return {
     start: toTime(sum.startsAt),
     group: sum.group,
+    name: nameOf(sum.group),
     isRest: sum.isRest,
     calls: sum.calls,
     errors: sum.failed,
@@ -198,6 +254,7 @@ function toBody(sum: UsageSum): UsageSumBody {
       usd: sum.costMicroUsd / 1e6,
       estimatedCalls: sum.costEstimated,
       unknownCalls: sum.costUnknown,
+      unpricedCalls: sum.unpriced,
     },
     durationMs: sum.duration,
     firstByteMs: sum.firstByte,

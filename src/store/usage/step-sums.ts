@@ -6,14 +6,7 @@
 import type { LoopTurns } from '../../core/loop-turns.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
 import { SummingTurns } from './usage-latencies.ts'
-import {
-  type ReadRows,
-  SUMMED,
-  type SummedRow,
-  toStart,
-  type UsageGroup,
-  type UsageQuery,
-} from './usage-rows.ts'
+import { SUMMED, type SummedRow, toStart, type UsageGroup, type UsageQuery } from './usage-rows.ts'
 
 export interface LatencyPercentiles {
   /** Milliseconds, within 2 % of the exact ones; null where there was nothing to measure. */
@@ -30,7 +23,7 @@ export interface UsageSum {
    * no upstream was asked.
    */
   readonly group: string | null
-  /** It stands for all groups beyond the fifty with the most calls. */
+  /** It stands for all groups that rank behind those of this page. */
   readonly isRest: boolean
   readonly calls: number
   readonly failed: number
@@ -45,7 +38,10 @@ export interface UsageSum {
   readonly cacheWriteTokens: number
   readonly costMicroUsd: number
   readonly costEstimated: number
+  /** Failed calls without usage are not among them. */
   readonly costUnknown: number
+  /** Of `costUnknown`: their usage is known, and has no price. */
+  readonly unpriced: number
   readonly duration: LatencyPercentiles
   readonly firstByte: LatencyPercentiles
 }
@@ -56,14 +52,20 @@ interface PlacedRow {
   readonly isRest: boolean
 }
 
-/** An answer stays readable, and bounded, however many keys an account has. */
-const MAX_GROUPS = 50
 /** Less than a millisecond of the event loop. */
 const ROWS_PER_TURN = 500
 
+/** The groups of one page of an answer. */
+export interface PageGroups {
+  /** Summed up one by one. */
+  readonly shown: ReadonlySet<string | null>
+  /** Left out: they are on earlier pages. The others are summed up together. */
+  readonly before: ReadonlySet<string | null>
+}
+
 export class StepSums {
   readonly #query: Pick<UsageQuery, 'interval' | 'fromMs' | 'groupBy'>
-  readonly #groups: ReadonlySet<string | null> | undefined
+  readonly #groups: PageGroups | number
   readonly #turns: LoopTurns
   readonly #summing: SummingTurns
   readonly #seen = new Set<string | null>()
@@ -72,11 +74,11 @@ export class StepSums {
   readonly #sums: UsageSum[] = []
   readonly #current = new UsageAccumulator()
 
-  /** @param groups those that are told apart; absent: all, which may be too many */
+  /** @param groups of the page; a number: all groups, while there are no more than that */
   constructor(
     query: Pick<UsageQuery, 'interval' | 'fromMs' | 'groupBy'>,
     turns: LoopTurns,
-    groups?: ReadonlySet<string | null>,
+    groups: PageGroups | number,
   ) {
     this.#query = query
     this.#turns = turns
@@ -84,9 +86,9 @@ export class StepSums {
     this.#groups = groups
   }
 
-  /** More groups were told apart than an answer may have: it has to be said which are. */
+  /** True where there are more groups than a page has: they have to be ranked first. */
   get hasTooMany(): boolean {
-    return this.#seen.size > MAX_GROUPS
+    return typeof this.#groups === 'number' && this.#seen.size > this.#groups
   }
 
   /**
@@ -115,8 +117,10 @@ export class StepSums {
 
   #place(row: SummedRow): void {
     const group = toGroup(row.group, this.#query.groupBy)
-    const isRest = this.#groups?.has(group) === false
-    if (!isRest) this.#seen.add(group)
+    const groups = this.#groups
+    if (typeof groups === 'number') this.#seen.add(group)
+    else if (groups.before.has(group)) return
+    const isRest = typeof groups !== 'number' && !groups.shown.has(group)
     const startsAt = toStart(row.starts_at, this.#query)
     const placed = { row, group: isRest ? null : group, isRest }
     const ofStep = this.#open.get(startsAt)
@@ -146,23 +150,8 @@ export class StepSums {
   }
 }
 
-/** Those that an answer tells apart: the ones with the most calls. */
-export async function findGroups(
-  read: AsyncIterable<ReadRows<Pick<SummedRow, 'group' | 'calls'>>>,
-  { groupBy }: Pick<UsageQuery, 'groupBy'>,
-): Promise<ReadonlySet<string | null>> {
-  const calls = new Map<string | null, number>()
-  for await (const { rows } of read)
-    for (const row of rows) {
-      const group = toGroup(row.group, groupBy)
-      calls.set(group, (calls.get(group) ?? 0) + Number(row.calls))
-    }
-  const byCalls = [...calls].sort((left, right) => right[1] - left[1] || compare(left[0], right[0]))
-  return new Set(byCalls.slice(0, MAX_GROUPS).map(([group]) => group))
-}
-
 function compareGroups(left: PlacedRow, right: PlacedRow): number {
-  return Number(left.isRest) - Number(right.isRest) || compare(left.group, right.group)
+  return Number(left.isRest) - Number(right.isRest) || compareNames(left.group, right.group)
 }
 
 class UsageAccumulator {
@@ -213,6 +202,7 @@ class UsageAccumulator {
       costMicroUsd: sum('cost_micro_usd'),
       costEstimated: sum('cost_estimated'),
       costUnknown: sum('cost_unknown'),
+      unpriced: sum('unpriced'),
       duration: toPercentiles(this.#durations),
       firstByte: toPercentiles(this.#firstBytes),
     }
@@ -227,12 +217,12 @@ function toPercentiles(histogram: LatencyHistogram): LatencyPercentiles {
   }
 }
 
-function toGroup(value: string | number | null, groupBy: UsageGroup | null): string | null {
+export function toGroup(value: string | number | null, groupBy: UsageGroup | null): string | null {
   if (value === null || value === '') return null
   return groupBy === 'status' ? `${value}xx` : String(value)
 }
 
-function compare(left: string | null, right: string | null): number {
+export function compareNames(left: string | null, right: string | null): number {
   if (left === right) return 0
   return (left ?? '') < (right ?? '') ? -1 : 1
 }

@@ -39,15 +39,15 @@ export interface UsageReading {
   readonly accountId: AccountId
   readonly query: UsageQuery
   readonly turns: LoopTurns
-  /** Only how many calls each group had is asked for, and no histogram is read. */
-  readonly isOfCalls?: true
+  /** Only the measures that groups are ranked by are asked for, and no histogram is read. */
+  readonly isOfRanks?: true
 }
 
 /**
- * The sum of rows of usage: their counters, and how many of `failed` were refused before any
- * upstream was asked.
+ * The sum of rows of usage: their counters, how many of `failed` were refused before any upstream
+ * was asked, and how many calls reported usage that has no price.
  */
-export const SUMMED = [...COUNTERS, 'refused'] as const
+export const SUMMED = [...COUNTERS, 'refused', 'unpriced'] as const
 
 export type SummedRow = Readonly<Record<(typeof SUMMED)[number], number>> & {
   readonly starts_at: number
@@ -55,6 +55,11 @@ export type SummedRow = Readonly<Record<(typeof SUMMED)[number], number>> & {
   readonly durations: string | null
   readonly first_bytes: string | null
 }
+
+const RANKED = ['calls', 'failed', 'input_tokens', 'output_tokens', 'cost_micro_usd'] as const
+
+/** The part of a row that its group is ranked by. */
+export type RankedRow = Pick<SummedRow, 'group' | 'refused' | (typeof RANKED)[number]>
 
 const GROUP_COLUMNS = {
   gate: 'gate_id',
@@ -286,7 +291,7 @@ class Spans {
  */
 function compileSpan(
   database: Kysely<Schema>,
-  { accountId, query, isOfCalls }: UsageReading,
+  { accountId, query, isOfRanks }: UsageReading,
   table: Span['table'],
 ): CompiledQuery<SummedRow> {
   const { gateId, target, keyId, groupBy, interval } = query
@@ -294,8 +299,16 @@ function compileSpan(
   // Days and hours are separate rows only where the answer keeps them apart.
   const startsAt = interval === 'all' ? sql`MIN(starts_at)` : sql.ref('starts_at')
   const counters = [
-    ...COUNTERS.map((name) => sql`${sumOf(database, name)} AS ${sql.ref(name)}`),
+    ...(isOfRanks === true ? RANKED : COUNTERS).map(
+      (name) => sql`${sumOf(database, name)} AS ${sql.ref(name)}`,
+    ),
     sql`SUM(CASE WHEN target = '' AND status_class = 4 THEN failed ELSE 0 END) AS refused`,
+  ]
+  const details = [
+    // For each row by itself, as in usage-pages.ts.
+    sql`SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS unpriced`,
+    joined('durations'),
+    joined('first_bytes'),
   ]
   const groupings = [
     ...(interval === 'all' ? [] : [sql.ref('starts_at')]),
@@ -306,10 +319,7 @@ function compileSpan(
     ...(target === undefined ? [] : [sql`AND target = ${target}`]),
     ...(keyId === undefined ? [] : [sql`AND key_id = ${keyId}`]),
   ]
-  const summed =
-    isOfCalls === true
-      ? sql`${sumOf(database, 'calls')} AS calls`
-      : sql.join([...counters, joined('durations'), joined('first_bytes')])
+  const summed = sql.join(isOfRanks === true ? counters : [...counters, ...details])
   return sql<SummedRow>`
     SELECT ${startsAt} AS starts_at, ${group} AS ${sql.ref('group')}, ${summed}
     FROM ${sql.table(table)}
@@ -352,6 +362,7 @@ async function readNotes(
     .map((row) => ({
       ...row,
       refused: row.target === '' && row.status_class === 4 ? row.failed : 0,
+      unpriced: Math.max(0, row.cost_unknown - row.unreported),
       group: groupBy === null ? null : row[GROUP_COLUMNS[groupBy]],
     }))
 }

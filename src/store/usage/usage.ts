@@ -7,8 +7,9 @@ import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import type { Schema } from '../schema.ts'
 import { type Folds, findHourBounds, foldHours } from './folded-hours.ts'
+import { type GroupPage, type GroupPlace, rankGroups, rankSums, sortByRank } from './group-ranks.ts'
 import { type RefusedQuery, type RefusedSum, readRefused } from './refused-calls.ts'
-import { findGroups, StepSums, type UsageSum } from './step-sums.ts'
+import { StepSums, type UsageSum } from './step-sums.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
 import { paced, type RollUpOptions, rollUpDays } from './usage-days.ts'
 import { type LatencyStep, sumLatencies } from './usage-latencies.ts'
@@ -19,6 +20,16 @@ import {
   toTellable,
   type UsageQuery,
 } from './usage-rows.ts'
+
+export interface UsagePage {
+  readonly query: UsageQuery
+  readonly sums: UsageSum[]
+  /** The last group that is told apart, where more follow. */
+  readonly next: GroupPlace | undefined
+}
+
+/** The groups that an answer tells apart where nothing else is asked for. */
+const FIRST_GROUPS: GroupPage = { order: 'calls', limit: 50 }
 
 export class UsageStore {
   readonly #database: Kysely<Schema>
@@ -43,24 +54,32 @@ export class UsageStore {
   }
 
   /**
-   * In the order of time, then of the groups' names, the rest last; steps and groups without calls
+   * In the order of time, then of the groups' ranks, the rest last; steps and groups without calls
    * are left out. A range within folded days is widened to whole ones: the query says which.
    * @throws HoursFoldedError where hours of folded days are asked for one by one
    */
   async readRange(
     accountId: AccountId,
     asked: UsageQuery,
-  ): Promise<{ readonly query: UsageQuery; readonly sums: UsageSum[] }> {
+    page: GroupPage = FIRST_GROUPS,
+  ): Promise<UsagePage> {
     const turns = new LoopTurns()
     return await this.#atOneMoment(async (moment) => {
       const query = await toTellable(moment, accountId, asked)
       const reading = { accountId, query, turns }
-      const all = await sumSteps(readUsageRows(moment, reading), new StepSums(query, turns))
-      if (all !== undefined) return { query, sums: all }
-      const ofCalls = { ...reading, query: { ...query, interval: 'all' }, isOfCalls: true } as const
-      const groups = await findGroups(readUsageRows(moment, ofCalls), query)
-      const some = new StepSums(query, turns, groups)
-      return { query, sums: (await sumSteps(readUsageRows(moment, reading), some)) ?? [] }
+      const all =
+        page.after === undefined
+          ? await sumSteps(readUsageRows(moment, reading), new StepSums(query, turns, page.limit))
+          : undefined
+      if (all !== undefined) {
+        const ranked = rankSums(all, page)
+        return { query, sums: await sortByRank(all, ranked, turns), next: undefined }
+      }
+      const ofRanks = { ...reading, query: { ...query, interval: 'all' }, isOfRanks: true } as const
+      const ranked = await rankGroups(readUsageRows(moment, ofRanks), query, page)
+      const some = new StepSums(query, turns, ranked)
+      const sums = (await sumSteps(readUsageRows(moment, reading), some)) ?? []
+      return { query, sums: await sortByRank(sums, ranked, turns), next: ranked.next }
     })
   }
 

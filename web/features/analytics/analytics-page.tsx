@@ -2,6 +2,7 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw, X } from 'lucide-react'
+import { useCallerNames } from '../../api/caller-names.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { resolveRange } from '../../format/time-range.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -11,7 +12,6 @@ import { RangePicker } from '../../ui/range-picker.tsx'
 import { RefusedCalls } from '../../ui/refused-calls.tsx'
 import { BreakdownCard } from './breakdown-card.tsx'
 import { type Choices, FILTERS, GROUPS, parseChoices, toSearch } from './choices.ts'
-import { useGroupNames } from './group-names.ts'
 import { LatencyCard } from './latency-card.tsx'
 
 export function AnalyticsPage() {
@@ -84,7 +84,7 @@ function FilterBar({
   readonly choices: Choices
   readonly onChange: (change: Partial<Choices>) => void
 }) {
-  const nameKey = useGroupNames('key')
+  const nameKey = useCallerNames(choices.filters.key !== undefined)
   const active = FILTERS.flatMap((filter) => {
     const value = choices.filters[filter]
     return value === undefined ? [] : [{ filter, value }]
@@ -118,7 +118,7 @@ function FilterBar({
       {active.length > 0 && (
         <ul aria-label="Filters" className="flex min-w-0 flex-wrap items-center gap-2">
           {active.map(({ filter, value }) => {
-            const shown = filter === 'key' ? nameKey({ group: value, isRest: false }) : value
+            const shown = filter === 'key' ? nameKey(value) : value
             const { [filter]: _removed, ...rest } = choices.filters
             return (
               <li

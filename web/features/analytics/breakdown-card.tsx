@@ -1,7 +1,9 @@
 /** Usage told apart: over time as a stacked chart, as a whole as a table, and as a file. */
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { ChartColumnStacked, Download } from 'lucide-react'
-import { toCsv } from '../../../src/contract/csv.ts'
+import { useState } from 'react'
+import { toUsageCsv } from '../../../src/contract/usage-csv.ts'
+import { askAllGroups } from '../../api/all-groups.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { toLogAddress } from '../../format/calls-behind.ts'
 import { describeUtcDays, periodOfStep, type ResolvedRange } from '../../format/time-range.ts'
@@ -12,16 +14,21 @@ import { ChartPanel } from '../../ui/charts/chart-panel.tsx'
 import { NOTHING_PAINT, type Paint, paintAt } from '../../ui/charts/palette.ts'
 import { usePaints } from '../../ui/charts/use-paints.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
-import { EmptyState, RowSkeletons, Skeleton } from '../../ui/states.tsx'
+import { describeError, EmptyState, RowSkeletons, Skeleton } from '../../ui/states.tsx'
 import { SumsError } from '../../ui/sums-error.tsx'
+import { toast } from '../../ui/toast.ts'
 import { useSettled } from '../../ui/use-settled.ts'
 import { useTimeZone } from '../../ui/use-time-zone.ts'
-import { type Choices, DRAWN, type DrawnName, GROUPS, type GroupName } from './choices.ts'
-import { CSV_COLUMNS, type Sum, sortSums } from './columns.ts'
-import { type NameGroup, useGroupNames } from './group-names.ts'
+import { type Choices, DRAWN, type DrawnName, GROUPS, type GroupName, orderOf } from './choices.ts'
+import { sortSums } from './columns.ts'
+import { toGroupNames } from './group-names.ts'
 import { toLogFilters } from './log-filters.ts'
 import { groupOfSeries, listLargest, toStackedData } from './stacked-data.ts'
 import { SumsTable } from './sums-table.tsx'
+
+const GROUPS_AT_FIRST = 50
+/** As many as the interface gives at once. */
+const MOST_GROUPS = 1_000
 
 export function BreakdownCard({
   choices,
@@ -39,12 +46,21 @@ export function BreakdownCard({
     to: new Date(range.current.toMs).toISOString(),
     ...choices.filters,
   }
+  const [limit, setLimit] = useState(GROUPS_AT_FIRST)
+  const order = orderOf(choices)
+  const ofGroups = { ...asked, interval: 'all', group_by: by } as const
   const totals = useQuery(
-    operationQuery('GET /v1/analytics', { query: { ...asked, interval: 'all', group_by: by } }),
+    operationQuery('GET /v1/analytics', { query: { ...ofGroups, order, limit } }),
+  )
+  // The chart draws the groups that lead in its measure, whatever the table is sorted by.
+  const drawn = useQuery(
+    operationQuery('GET /v1/analytics', {
+      query: { ...ofGroups, order: show, limit: GROUPS_AT_FIRST },
+    }),
   )
   const steps = useQuery(
     operationQuery('GET /v1/analytics', {
-      query: { ...asked, interval: range.step, group_by: by },
+      query: { ...asked, interval: range.step, group_by: by, order: show },
     }),
   )
   const whole = useQuery(
@@ -54,17 +70,32 @@ export function BreakdownCard({
     {
       ...{ choices, range, total: whole.data?.data[0] },
       ...{ sums: totals.data?.data, sumsOfSteps: steps.data?.data },
+      ...{ drawnSums: drawn.data?.data, hasMore: totals.data?.nextCursor != null },
     },
-    [totals, steps, whole],
+    [totals, drawn, steps, whole],
   )
   const { current, step, runningFromMs } = shown.range
   // The same figures in another way: nothing is asked for these.
   const { sort, isAscending } = choices
   const shownChoices = { ...shown.choices, show, sort, isAscending }
-  const name = useGroupNames(shownChoices.by)
-  const largest = listLargest(shown.sums ?? [], DRAWN[show])
+  const name = toGroupNames(shownChoices.by, [...(shown.sums ?? []), ...(shown.drawnSums ?? [])])
+  const largest = listLargest(shown.drawnSums ?? [], DRAWN[show])
   const paint = useGroupPaints(shownChoices.by, largest)
-  const failed = [totals, steps].find((query) => query.isError && query.data === undefined)
+  // All groups, of which the table may show the first.
+  const download = useMutation({
+    mutationFn: () => askAllGroups({ ...ofGroups, order }),
+    onSuccess: (sums) => {
+      const zoneOfFile = range.hasUtcDays ? 'utc' : zone
+      const days = [range.current.fromMs, range.current.toMs - 1]
+      const nameAll = toGroupNames(by, sums)
+      downloadText(
+        toUsageCsv(sortSums(sums, choices, nameAll), by, nameAll),
+        `gatehouse-${by}-${days.map((ms) => toDay(ms, zoneOfFile)).join('-')}.csv`,
+      )
+    },
+    onError: (error) => toast('error', describeError(error)),
+  })
+  const failed = [totals, drawn, steps].find((query) => query.isError && query.data === undefined)
   const label = GROUPS.find(([group]) => group === shownChoices.by)?.[1] ?? ''
   if (failed !== undefined)
     return (
@@ -73,12 +104,14 @@ export function BreakdownCard({
       </Card>
     )
   const { sums: rows, sumsOfSteps } = shown
-  const zoneOfFile = shown.range.hasUtcDays ? 'utc' : zone
   return (
     <>
       <Card>
         <CardHeader title={`${DRAWN[show].label} by ${label.toLowerCase()}`}>
-          <DrawnSelect show={show} onChange={(next) => onChange({ show: next })} />
+          <DrawnSelect
+            show={show}
+            onChange={(next) => onChange({ show: next, sort: next, isAscending: false })}
+          />
         </CardHeader>
         {rows === undefined || sumsOfSteps === undefined ? (
           <Skeleton className="m-5 h-[300px]" />
@@ -107,13 +140,9 @@ export function BreakdownCard({
         <CardHeader title="Figures">
           <Button
             size="small"
+            isBusy={download.isPending}
             disabled={rows === undefined || rows.length === 0}
-            onClick={() =>
-              downloadText(
-                toTableCsv(sortSums(rows ?? [], sort, isAscending), shownChoices.by, name),
-                `gatehouse-${shownChoices.by}-${toDay(current.fromMs, zoneOfFile)}-${toDay(current.toMs - 1, zoneOfFile)}.csv`,
-              )
-            }
+            onClick={() => download.mutate()}
           >
             <Download aria-hidden className="size-3.5" />
             CSV
@@ -130,6 +159,18 @@ export function BreakdownCard({
             name={name}
             onSort={(sort, isAscending) => onChange({ sort, isAscending })}
           />
+        )}
+        {shown.hasMore && limit < MOST_GROUPS && (
+          <div className="flex justify-center border-t border-line p-3">
+            <Button
+              size="small"
+              look="quiet"
+              isBusy={totals.isFetching}
+              onClick={() => setLimit(MOST_GROUPS)}
+            >
+              Show more
+            </Button>
+          </div>
         )}
       </Card>
     </>
@@ -160,15 +201,7 @@ function DrawnSelect({
   )
 }
 
-// Hands the table over as a file, made in the browser from what is already there.
-
-/** The group's id stands beside its name: names of keys may be the same. */
-function toTableCsv(sums: readonly Sum[], by: string, name: NameGroup): string {
-  return toCsv([
-    [by, `${by}_id`, ...CSV_COLUMNS.map(({ csvLabel }) => csvLabel)],
-    ...sums.map((sum) => [name(sum), sum.group, ...CSV_COLUMNS.map(({ read }) => read(sum))]),
-  ])
-}
+// Hands the table over as a file, made in the browser.
 
 function downloadText(text: string, fileName: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))

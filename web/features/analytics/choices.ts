@@ -32,7 +32,7 @@ export interface Choices {
   readonly by: GroupName
   readonly show: DrawnName
   readonly filters: Readonly<Partial<Record<FilterName, string>>>
-  /** A column of the table. */
+  /** A column of the table, or the drawn measure: the table follows it until a column is chosen. */
   readonly sort: string
   readonly isAscending: boolean
 }
@@ -40,6 +40,7 @@ export interface Choices {
 type Search = Readonly<Record<string, unknown>>
 
 export function parseChoices(search: Search): Choices {
+  const show = isDrawn(search.show) ? search.show : 'calls'
   const filters = Object.fromEntries(
     FILTERS.flatMap((name) => {
       const value = search[name]
@@ -49,11 +50,18 @@ export function parseChoices(search: Search): Choices {
   return {
     range: parseRangeChoice(search),
     by: GROUPS.find(([name]) => name === search.by)?.[0] ?? 'gate',
-    show: isDrawn(search.show) ? search.show : 'calls',
+    show,
     filters,
-    sort: typeof search.sort === 'string' ? search.sort : 'calls',
+    sort: typeof search.sort === 'string' ? search.sort : show,
     isAscending: search.order === 'asc',
   }
+}
+
+/** What the server ranks groups by, so that the first page of them is that of the table's order. */
+export function orderOf({ by, sort, show, isAscending }: Choices): DrawnName | 'name' {
+  // The server knows keys by their ids.
+  if (sort === 'name') return isAscending && by !== 'key' ? 'name' : show
+  return isDrawn(sort) && !isAscending ? sort : show
 }
 
 /** Leaves out defaults: addresses stay short. */
@@ -62,7 +70,7 @@ export function toSearch(choices: Choices): Record<string, string> {
     ...choices.range,
     ...(choices.by === 'gate' ? {} : { by: choices.by }),
     ...(choices.show === 'calls' ? {} : { show: choices.show }),
-    ...(choices.sort === 'calls' ? {} : { sort: choices.sort }),
+    ...(choices.sort === choices.show ? {} : { sort: choices.sort }),
     ...(choices.isAscending ? { order: 'asc' } : {}),
     ...choices.filters,
   }

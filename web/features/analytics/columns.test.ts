@@ -7,6 +7,7 @@ function sum(group: string, calls: number, p95: number | null): Sum {
   return {
     start: '',
     group,
+    name: null,
     isRest: false,
     calls,
     errors: 0,
@@ -20,7 +21,7 @@ function sum(group: string, calls: number, p95: number | null): Sum {
       reasoning: 0,
       unreportedCalls: 0,
     },
-    cost: { usd: 0, estimatedCalls: 0, unknownCalls: 0 },
+    cost: { usd: 0, estimatedCalls: 0, unknownCalls: 0, unpricedCalls: 0 },
     durationMs: { ...none, p95 },
     firstByteMs: none,
   }
@@ -40,9 +41,16 @@ test('calls refused without an upstream attempt count in no error rate', () => {
   expect(read('errors', { refused: undefined as never })).toBe(4)
 })
 
+test('all others together stand last, whichever way', () => {
+  const rest = { ...sum('', 100, 1), group: null, isRest: true }
+  const sorted = (isAscending: boolean) =>
+    sortSums([rest, sum('a', 1, 30)], { sort: 'calls', isAscending }, ({ group }) => group ?? '')
+  expect([sorted(true).at(-1), sorted(false).at(-1)]).toEqual([rest, rest])
+})
+
 const sums = [sum('b', 2, null), sum('a', 1, 30), sum('c', 3, 10)]
 const order = (sort: string, isAscending: boolean) =>
-  sortSums(sums, sort, isAscending).map(({ group }) => group)
+  sortSums(sums, { sort, isAscending }, ({ group }) => group ?? '').map(({ group }) => group)
 
 test('rows are sorted by any column, and rows without a figure stand last', () => {
   expect(order('calls', false)).toEqual(['c', 'b', 'a'])

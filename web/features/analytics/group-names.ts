@@ -1,5 +1,5 @@
 /** The names of groups: keys by their names, classes of status and credentials in words. */
-import { useCallerNames } from '../../api/caller-names.ts'
+import { nameOfCaller } from '../../format/group-name.ts'
 import type { GroupName } from './choices.ts'
 import type { Sum } from './columns.ts'
 
@@ -24,12 +24,16 @@ const NOTHING: Readonly<Record<GroupName, string>> = {
 
 export type NameGroup = (sum: Pick<Sum, 'group' | 'isRest'>) => string
 
-export function useGroupNames(by: GroupName): NameGroup {
-  const nameCaller = useCallerNames()
+/** @param sums that name keys; others are of keys that the account no longer has */
+export function toGroupNames(
+  by: GroupName,
+  sums: readonly Pick<Sum, 'group' | 'name'>[],
+): NameGroup {
+  const names = new Map(sums.map(({ group, name }) => [group, name]))
   return ({ group, isRest }) => {
     if (isRest) return 'All others'
     if (group === null) return NOTHING[by]
-    if (by === 'key') return nameCaller(group)
+    if (by === 'key') return nameOfCaller(group, names.get(group))
     if (by === 'status') return STATUS_NAMES[group] ?? group
     if (by === 'credential') return CREDENTIAL_NAMES[group] ?? group
     return group

@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { formatCount } from '../../format/figures.ts'
+import { readUnknown } from '../../format/usage-measures.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { type Choices, FILTERS, type GroupName, toSearch } from './choices.ts'
 import { COLUMNS, type Column, type Sum, sortSums } from './columns.ts'
@@ -11,8 +12,8 @@ const NAME_COLUMN = 'name'
 /** It takes the room that the figures leave, and is cut where that is little. */
 const NAME_CLASS =
   'sticky left-0 w-full max-w-0 min-w-36 rail:min-w-32 bg-surface pr-3 pl-5 text-left'
-/** Under a cost: in lines of two words where the table is narrow. */
-const COST_MARK =
+/** Under a figure: in lines of two words where the table is narrow. */
+const MARK =
   'block text-xs min-w-18 whitespace-normal rail:min-w-16 max-sm:whitespace-nowrap min-[90rem]:whitespace-nowrap'
 
 export function SumsTable({
@@ -55,7 +56,7 @@ export function SumsTable({
           </tr>
         </thead>
         <tbody>
-          {sortSums(sums, sort, isAscending).map((sum) => (
+          {sortSums(sums, choices, name).map((sum) => (
             <tr
               key={`${sum.isRest}-${sum.group}`}
               className="border-t border-line hover:bg-sunken/60"
@@ -91,35 +92,61 @@ function Figures({ sum }: { readonly sum: Sum }) {
     <td key={column.id} className="text-right tabular-nums text-ink-soft last:pr-5">
       {column.format(column.read(sum))}
       {column.id === 'cost' && <CostMarks sum={sum} />}
+      {column.id === 'errors' && (sum.refused ?? 0) > 0 && (
+        <span
+          className={classNames(MARK, 'text-ink-faint')}
+          title="Calls that the gateway refused before a provider was asked. They are not errors."
+        >
+          {formatCount(sum.refused)} refused
+        </span>
+      )}
     </td>
   ))
 }
 
-/**
- * The note beside a cost: how much of it is estimated, and which calls are not in
- * it.
- */
+/** The notes under a cost: which calls are estimated, and which are missing from the sum. */
 function CostMarks({ sum }: { readonly sum: Sum }) {
-  const { estimatedCalls, unknownCalls } = sum.cost
+  const { estimatedCalls } = sum.cost
+  const { unpriced, unreported } = readUnknown(sum)
   return (
     <>
-      {estimatedCalls > 0 && (
-        <span
-          className={classNames(COST_MARK, 'text-ink-faint')}
-          title="Calls whose cost is an estimate: it is in the sum."
-        >
-          {formatCount(estimatedCalls)} {estimatedCalls === 1 ? 'call' : 'calls'} estimated
-        </span>
-      )}
-      {unknownCalls > 0 && (
-        <span
-          className={classNames(COST_MARK, 'text-warn')}
-          title="Calls whose cost is not known: their provider reported no tokens, or the price is not known. It is not in the sum."
-        >
-          {formatCount(unknownCalls)} {unknownCalls === 1 ? 'call' : 'calls'} without a price
-        </span>
-      )}
+      <Mark
+        count={estimatedCalls}
+        what="estimated"
+        title="Calls whose cost is an estimate. The estimate is part of the sum."
+      />
+      <Mark
+        count={unpriced}
+        what="without a price"
+        title="Calls to models that have no price. Their cost is not part of the sum."
+        isWarning
+      />
+      <Mark
+        count={unreported}
+        what="without tokens"
+        title="Calls whose provider reported no tokens. Their cost is not part of the sum."
+        isWarning
+      />
     </>
+  )
+}
+
+function Mark({
+  count,
+  what,
+  title,
+  isWarning = false,
+}: {
+  readonly count: number
+  readonly what: string
+  readonly title: string
+  readonly isWarning?: boolean
+}) {
+  if (count === 0) return null
+  return (
+    <span className={classNames(MARK, isWarning ? 'text-warn' : 'text-ink-faint')} title={title}>
+      {formatCount(count)} {count === 1 ? 'call' : 'calls'} {what}
+    </span>
   )
 }
 

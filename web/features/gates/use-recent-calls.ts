@@ -22,7 +22,9 @@ const NONE: RecentCalls = { calls: 0, errors: 0 }
 export function useRecentCalls(): (gateId: string) => RecentCalls {
   const from = useMemo(() => new Date(Date.now() - DAY_MS).toISOString(), [])
   const usage = useQuery(
-    operationQuery('GET /v1/analytics', { query: { from, interval: 'all', group_by: 'gate' } }),
+    operationQuery('GET /v1/analytics', {
+      query: { from, interval: 'all', group_by: 'gate', limit: 1_000 },
+    }),
   )
   const rows = usage.data?.data
   return (gateId) => {

@@ -12,7 +12,7 @@ const sum = (group: string | null, calls: number, isRest = false): Sum => ({
   errors: 1,
   cancelled: 0,
   tokens: { input: 0, output: 0, cachedInput: 0, cacheWrite: 0, reasoning: 0, unreportedCalls: 0 },
-  cost: { usd: 0, estimatedCalls: 0, unknownCalls: 0 },
+  cost: { usd: 0, estimatedCalls: 0, unknownCalls: 0, unpricedCalls: 0 },
   durationMs: unmeasured,
   firstByteMs: unmeasured,
 })

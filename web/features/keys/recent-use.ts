@@ -27,7 +27,9 @@ export function toRecentUse(sums: Sums): (keyId: string) => RecentUse | undefine
 export function useRecentUse(): (keyId: string) => RecentUse | undefined {
   const [from] = useState(() => new Date(Date.now() - DAY_MS).toISOString())
   const sums = useQuery(
-    operationQuery('GET /v1/analytics', { query: { from, interval: 'all', group_by: 'key' } }),
+    operationQuery('GET /v1/analytics', {
+      query: { from, interval: 'all', group_by: 'key', limit: 1_000 },
+    }),
   )
   return sums.data === undefined ? () => undefined : toRecentUse(sums.data.data)
 }

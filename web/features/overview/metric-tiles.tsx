@@ -1,7 +1,12 @@
 /** The account's figures in one row; the one that is chosen is drawn below. */
 import { type KeyboardEvent, useRef } from 'react'
 import { formatChange, formatCount, formatWhole } from '../../format/figures.ts'
-import { type Measure, readErrors, type UsageFigures } from '../../format/usage-measures.ts'
+import {
+  type Measure,
+  readErrors,
+  readUnknown,
+  type UsageFigures,
+} from '../../format/usage-measures.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { moveAmongTabs } from '../../ui/move-among-tabs.ts'
 import { Skeleton } from '../../ui/states.tsx'
@@ -97,15 +102,27 @@ function Tile({
                 : `${name} ${read(measure)}`}
             </span>
           ))}
-        {!isLoading && metric.id === 'cost' && now !== undefined && now.cost.unknownCalls > 0 && (
-          <span
-            className="whitespace-nowrap"
-            title="Calls whose cost is not known: their provider reported no tokens, or the price is not known."
-          >
-            {formatCount(now.cost.unknownCalls)} unpriced
-          </span>
-        )}
+        {!isLoading && metric.id === 'cost' && now !== undefined && <Unknown now={now} />}
       </span>
+    </>
+  )
+}
+
+/** The calls that are missing from the cost. Failed and refused calls are not among them. */
+function Unknown({ now }: { readonly now: UsageFigures }) {
+  const { unpriced, unreported } = readUnknown(now)
+  return (
+    <>
+      {unpriced > 0 && (
+        <span className="whitespace-nowrap" title="Calls to models that have no price.">
+          {formatCount(unpriced)} without a price
+        </span>
+      )}
+      {unreported > 0 && (
+        <span className="whitespace-nowrap" title="Calls whose provider reported no tokens.">
+          {formatCount(unreported)} without tokens
+        </span>
+      )}
     </>
   )
 }

@@ -6,7 +6,6 @@ import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { RefreshCw } from 'lucide-react'
 import { useState } from 'react'
-import { useCallerNames } from '../../api/caller-names.ts'
 import { refresh } from '../../api/operation-query.ts'
 import {
   parseRangeChoice,
@@ -100,16 +99,16 @@ function AccountUsage({
   readonly range: ResolvedRange
   readonly everyMs: number | false
 }) {
-  const nameKey = useCallerNames()
-  const shared = { range, choice, everyMs }
+  const [chosen, setChosen] = useState('calls')
+  const shared = { range, choice, everyMs, metric: chosen }
   return (
     <>
       <LimitNotices exhausted={useExhausted('account', everyMs)} />
-      <UsageBoard range={range} everyMs={everyMs} />
+      <UsageBoard range={range} everyMs={everyMs} chosen={chosen} onChoose={setChosen} />
       <div className="grid gap-6 xl:grid-cols-3">
         <TopList title="Top gates" groupBy="gate" {...shared} />
         <TopList title="Top targets" groupBy="target" {...shared} />
-        <TopList title="Top keys" groupBy="key" {...shared} nameOf={nameKey} />
+        <TopList title="Top keys" groupBy="key" {...shared} />
       </div>
       <RefusedCalls period={range.current} everyMs={everyMs} />
       <QuotaCard everyMs={everyMs} />

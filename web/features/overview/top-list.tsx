@@ -1,18 +1,20 @@
 /**
- * The gates, targets or keys that used most, each with its share of the calls, leading on to their
- * analytics and logs.
+ * The gates, targets or keys that lead in the chosen figure, each with its share of it, leading on
+ * to their analytics and logs.
  */
 import { Link } from '@tanstack/react-router'
 import { ScrollText } from 'lucide-react'
 import type { AnswerOf } from '../../api/ask.ts'
-import { formatCount, formatShare, formatUsd } from '../../format/figures.ts'
+import { formatShare } from '../../format/figures.ts'
+import { nameOfGroup } from '../../format/group-name.ts'
 import type { RangeChoice, ResolvedRange } from '../../format/time-range.ts'
+import { CALLS, COST, ERRORS, type Measure, TOKENS } from '../../format/usage-measures.ts'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { PaintSample } from '../../ui/charts/paint-pattern.tsx'
 import { NOTHING_PAINT, type Paint } from '../../ui/charts/palette.ts'
 import { usePaints } from '../../ui/charts/use-paints.ts'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
-import { useSums } from './use-overview.ts'
+import { type Order, useSums } from './use-overview.ts'
 
 type Sum = AnswerOf<'GET /v1/analytics'>['data'][number]
 
@@ -27,17 +29,19 @@ export function TopList({
   range,
   choice,
   everyMs,
-  nameOf = (id) => id,
+  metric,
 }: {
   readonly title: string
   readonly groupBy: 'gate' | 'target' | 'key'
   readonly range: ResolvedRange
   readonly choice: RangeChoice
   readonly everyMs: number | false
-  readonly nameOf?: (id: string) => string
+  /** The id of the chosen figure. */
+  readonly metric: string
 }) {
-  const sums = useSums(range.current, 'all', { groupBy, everyMs })
-  const top = listTop(sums.data?.data ?? [])
+  const [order, measure] = RANKED_BY.find(([id]) => id === metric) ?? BY_CALLS
+  const sums = useSums(range.current, 'all', { groupBy, everyMs, order })
+  const top = listTop(sums.data?.data ?? [], measure)
   const paints = usePaints(
     groupBy,
     top.map(({ group }) => group ?? ''),
@@ -55,21 +59,22 @@ export function TopList({
       </CardHeader>
       <QueryBoundary query={sums}>
         {({ data }) => {
-          const total = data.reduce((sum, { calls }) => sum + calls, 0)
+          const total = data.reduce((whole, sum) => whole + (measure.read(sum) ?? 0), 0)
           if (top.length === 0)
             return (
               <p className="px-5 py-8 text-center text-[13px] text-ink-faint">
-                No calls in this range
+                No {measure === ERRORS ? 'failed calls' : 'calls'} in this range
               </p>
             )
           return (
-            <ol className="flex flex-col py-1.5">
+            <ol aria-label={title} className="flex flex-col py-1.5">
               {top.map((sum) => (
                 <Row
                   key={sum.group}
                   sum={sum}
                   total={total}
-                  name={nameOf(sum.group ?? '')}
+                  measure={measure}
+                  name={nameOfGroup(sum, groupBy)}
                   paint={paints.get(sum.group ?? '') ?? NOTHING_PAINT}
                   search={{
                     ...choice,
@@ -86,27 +91,41 @@ export function TopList({
   )
 }
 
-function listTop(sums: readonly Sum[]): readonly Sum[] {
+/** Latencies rank nothing: the slowest may have one call. */
+const BY_CALLS = ['calls', CALLS] as const
+const RANKED_BY = [
+  BY_CALLS,
+  ['tokens', TOKENS],
+  ['cost', COST],
+  ['errors', ERRORS],
+] as const satisfies readonly (readonly [Order, Measure])[]
+
+/** In the order of the answer, which is that of the measure. */
+function listTop(sums: readonly Sum[], measure: Measure): readonly Sum[] {
   return sums
-    .filter((sum) => sum.group !== null)
-    .toSorted((left, right) => right.calls - left.calls)
+    .filter((sum) => sum.group !== null && (measure !== ERRORS || (measure.read(sum) ?? 0) > 0))
+    .toSorted((left, right) => (measure.read(right) ?? 0) - (measure.read(left) ?? 0))
     .slice(0, SHOWN)
 }
 
 function Row({
   sum,
   total,
+  measure,
   name,
   paint,
   search,
 }: {
   readonly sum: Sum
   readonly total: number
+  readonly measure: Measure
   readonly name: string
   readonly paint: Paint
   readonly search: Readonly<Record<string, string>>
 }) {
-  const share = total === 0 ? 0 : sum.calls / total
+  const value = measure.read(sum) ?? 0
+  const share = total === 0 ? 0 : value / total
+  const beside = measure === CALLS ? COST : CALLS
   const { range: _range, from: _from, to: _to, by: _by, ...filter } = search
   return (
     <li className="group relative flex items-center gap-2 px-5 py-1.5">
@@ -121,10 +140,11 @@ function Row({
             {name}
           </Link>
           <span className="shrink-0 text-[13px] tabular-nums text-ink-soft">
-            {formatCount(sum.calls)}
-            <span className="sr-only"> calls, </span>
+            {measure.format(value)}
+            <span className="sr-only"> {measure.unit}, </span>
             <span className="ml-2 inline-block min-w-12 text-right text-xs text-ink-faint">
-              {formatUsd(sum.cost.usd)}
+              {beside.format(beside.read(sum))}
+              {beside === CALLS && (sum.calls === 1 ? ' call' : ' calls')}
             </span>
           </span>
         </div>

@@ -1,5 +1,4 @@
 /** The figures of a range, each compared with the range before, and the chosen one over time. */
-import { useState } from 'react'
 import { toLogAddress } from '../../format/calls-behind.ts'
 import { describeUtcDays, periodOfStep, type ResolvedRange } from '../../format/time-range.ts'
 import type { TimeZone } from '../../format/time-zone.ts'
@@ -17,11 +16,15 @@ import { useSums } from './use-overview.ts'
 export function UsageBoard({
   range,
   everyMs,
+  chosen,
+  onChoose,
 }: {
   readonly range: ResolvedRange
   readonly everyMs: number | false
+  /** The id of the metric that is drawn. */
+  readonly chosen: string
+  readonly onChoose: (id: string) => void
 }) {
-  const [chosen, setChosen] = useState('calls')
   const zone = useTimeZone()
   const { failed, isLoading, shown } = useComparedSums(range, everyMs)
   const { current, compared, step, runningFromMs } = shown.range
@@ -45,7 +48,7 @@ export function UsageBoard({
           isLoading,
         }}
         chosen={chosen}
-        onChoose={setChosen}
+        onChoose={onChoose}
       />
       <div role="tabpanel" id={PANEL_ID} aria-labelledby={tabId(chosen)} className="min-h-[340px]">
         {failed !== undefined ? (

@@ -7,13 +7,15 @@ import { operationQuery } from '../../api/operation-query.ts'
 import type { Period, ResolvedRange } from '../../format/time-range.ts'
 
 type Group = 'gate' | 'target' | 'key'
+/** What groups are ranked by. */
+export type Order = 'calls' | 'tokens' | 'cost' | 'errors'
 type Interval = ResolvedRange['step'] | 'all'
 
 export function useSums(
   /** Undefined: nothing is asked. */
   period: Period | undefined,
   interval: Interval,
-  options: { readonly everyMs: number | false; readonly groupBy?: Group },
+  options: { readonly everyMs: number | false; readonly groupBy?: Group; readonly order?: Order },
 ) {
   return useQuery({
     ...operationQuery('GET /v1/analytics', {
@@ -22,6 +24,7 @@ export function useSums(
         to: new Date(period?.toMs ?? 0).toISOString(),
         interval,
         group_by: options.groupBy,
+        order: options.order,
       },
     }),
     enabled: period !== undefined,

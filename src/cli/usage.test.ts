@@ -1,0 +1,65 @@
+/** `gatehouse usage` with more groups than one answer holds. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { runCliInProcess } from '../../test/support/run-cli-in-process.ts'
+import { seedKeys, seedPlannedCalls } from '../../test/support/seed-calls.ts'
+import { createTemporaryFolder } from '../../test/support/temporary-folder.ts'
+
+setDefaultTimeout(120_000)
+
+const KEYS = 5_000
+const keyOf = (index: number) => `key_${String(index).padStart(4, '0')}`
+const nameOf = (index: number) => `Team ${index}`
+
+test('a chargeback has every one of 5,000 keys with its name, the dearest first', async () => {
+  const folder = await createTemporaryFolder()
+  const startedAt = Date.now() - 86_400_000
+  const indexes = Array.from({ length: KEYS }, (_, index) => index)
+  // The first keys have names in the store; the others were deleted.
+  await seedKeys(
+    folder.path,
+    new Map(indexes.slice(0, 1_500).map((index) => [keyOf(index), nameOf(index)])),
+  )
+  await seedPlannedCalls(
+    folder.path,
+    indexes.map((index) => ({
+      startedAt,
+      gate: 'demo',
+      keyId: keyOf(index),
+      costFactor: KEYS - index,
+    })),
+  )
+  const environment = { GATEHOUSE_DATA_DIR: folder.path }
+  const words = ['usage', '--by', 'key', '--order', 'cost']
+  const all = await runCliInProcess([...words, '--limit', '100000', '--csv'], { environment })
+  const few = await runCliInProcess([...words, '--limit', '2'], { environment })
+  const json = await runCliInProcess([...words, '--limit', '1001', '--json'], { environment })
+  await folder.remove()
+
+  expect(all).toMatchObject({ exitCode: 0, stderr: '' })
+  const lines = all.stdout.trimEnd().split('\r\n')
+  expect(lines).toHaveLength(KEYS + 1)
+  expect(lines[0]).toStartWith('key,key_id,calls,errors,error_rate,input_tokens,')
+  expect(lines[1]).toStartWith(`${nameOf(0)},${keyOf(0)},1,0,0,1200,`)
+  expect(lines.slice(1).map((line) => line.split(',')[1])).toEqual(indexes.map(keyOf))
+
+  expect(
+    few.stdout
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(/ {2,}/)[0]),
+  ).toEqual([nameOf(0), nameOf(1), '(the rest)'])
+  const { data } = JSON.parse(json.stdout) as {
+    data: readonly { isRest: boolean; calls: number }[]
+  }
+  expect(data).toHaveLength(1_002)
+  expect(data.at(-1)).toMatchObject({ isRest: true, calls: KEYS - 1_001 })
+})
+
+test('a file is of groups: steps of time have no names', async () => {
+  expect(await runCliInProcess(['usage', '--csv'], { environment: {} })).toMatchObject({
+    exitCode: 2,
+    stdout: '',
+    stderr: expect.stringContaining('--csv needs --by'),
+  })
+})

@@ -1,0 +1,134 @@
+/**
+ * Ranks the groups of a range by what they used, and picks those of one page. Must not know how
+ * rows are read, nor how a page is asked for.
+ */
+import type { LoopTurns } from '../../core/loop-turns.ts'
+import { compareNames, type PageGroups, toGroup, type UsageSum } from './step-sums.ts'
+import type { RankedRow, ReadRows, UsageQuery } from './usage-rows.ts'
+
+/** The measure that groups are ranked by, the greatest first; names come in their own order. */
+export type GroupOrder = 'calls' | 'errors' | 'tokens' | 'cost' | 'name'
+
+export interface GroupPage {
+  readonly order: GroupOrder
+  /** Groups that are told apart. */
+  readonly limit: number
+  /** The last group of the page before; absent: the first page. */
+  readonly after?: GroupPlace | undefined
+}
+
+/** A group's place among the others. */
+export interface GroupPlace {
+  /** Its measure, as a whole number; 0 in the order of names. */
+  readonly value: number
+  readonly group: string | null
+}
+
+/** As far as a page of groups, in the order of their ranks. */
+export interface RankedPage extends PageGroups {
+  readonly places: readonly GroupPlace[]
+  /** The last of `places` where more groups follow. */
+  readonly next: GroupPlace | undefined
+}
+
+export async function rankGroups(
+  read: AsyncIterable<ReadRows<RankedRow>>,
+  { groupBy }: Pick<UsageQuery, 'groupBy'>,
+  page: GroupPage,
+): Promise<RankedPage> {
+  const values = new Map<string | null, number>()
+  for await (const { rows } of read)
+    for (const row of rows) {
+      const group = toGroup(row.group, groupBy)
+      values.set(group, (values.get(group) ?? 0) + measureRow(row, page.order))
+    }
+  return toPage(values, page)
+}
+
+/** Of sums that are all there are. */
+export function rankSums(sums: readonly UsageSum[], page: GroupPage): RankedPage {
+  const values = new Map<string | null, number>()
+  for (const sum of sums)
+    values.set(sum.group, (values.get(sum.group) ?? 0) + measureSum(sum, page.order))
+  return toPage(values, page)
+}
+
+/** Less than a millisecond of the event loop. */
+const SUMS_PER_TURN = 500
+
+/**
+ * In the order of time, then of the ranks, the rest last. Calls go on in between.
+ * @param sums in the order of time
+ */
+export async function sortByRank(
+  sums: readonly UsageSum[],
+  { places }: Pick<RankedPage, 'places'>,
+  turns: LoopTurns,
+): Promise<UsageSum[]> {
+  const ranks = new Map(places.map(({ group }, index) => [group, index]))
+  const rankOf = ({ group, isRest }: UsageSum) =>
+    isRest ? ranks.size : (ranks.get(group) ?? ranks.size)
+  const sorted: UsageSum[] = []
+  for (let start = 0, sortedInTurn = 0; start < sums.length; ) {
+    let end = start + 1
+    while (sums[end]?.startsAt === sums[start]?.startsAt) end += 1
+    const step = sums.slice(start, end).sort((left, right) => rankOf(left) - rankOf(right))
+    for (const sum of step) sorted.push(sum)
+    sortedInTurn += step.length
+    start = end
+    if (sortedInTurn < SUMS_PER_TURN) continue
+    sortedInTurn = 0
+    await turns.next()
+  }
+  return sorted
+}
+
+function toPage(values: ReadonlyMap<string | null, number>, page: GroupPage): RankedPage {
+  const ranked = [...values]
+    .map(([group, value]): GroupPlace => ({ group, value }))
+    .toSorted(comparePlaces)
+  const { after, limit } = page
+  const isLeft = (place: GroupPlace) => after === undefined || comparePlaces(after, place) < 0
+  const left = ranked.filter(isLeft)
+  const places = left.slice(0, limit)
+  return {
+    places,
+    shown: new Set(places.map(({ group }) => group)),
+    before: new Set(ranked.filter((place) => !isLeft(place)).map(({ group }) => group)),
+    next: left.length > limit ? places.at(-1) : undefined,
+  }
+}
+
+function comparePlaces(left: GroupPlace, right: GroupPlace): number {
+  return right.value - left.value || compareNames(left.group, right.group)
+}
+
+function measureRow(row: RankedRow, order: GroupOrder): number {
+  switch (order) {
+    case 'calls':
+      return Number(row.calls)
+    case 'errors':
+      return Number(row.failed) - Number(row.refused)
+    case 'tokens':
+      return Number(row.input_tokens) + Number(row.output_tokens)
+    case 'cost':
+      return Number(row.cost_micro_usd)
+    case 'name':
+      return 0
+  }
+}
+
+function measureSum(sum: UsageSum, order: GroupOrder): number {
+  switch (order) {
+    case 'calls':
+      return sum.calls
+    case 'errors':
+      return sum.failed - sum.refused
+    case 'tokens':
+      return sum.inputTokens + sum.outputTokens
+    case 'cost':
+      return sum.costMicroUsd
+    case 'name':
+      return 0
+  }
+}

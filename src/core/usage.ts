@@ -22,6 +22,35 @@ export interface Usage {
   readonly cacheWriteHourTokens?: number
   /** Absent: the provider did not say. Of a finished call, its cost alone tells. */
   readonly served?: ServedAs
+  /** Absent: tokens are all that the answer says of its price. Of a finished call, its cost alone tells. */
+  readonly billing?: Billing
+}
+
+/** Facts about its price that an answer reports beside its tokens. */
+export interface Billing {
+  readonly cost?: ReportedCost
+  /** Set where several models answered: together, the tokens of all of them. */
+  readonly attempts?: readonly BilledAttempt[]
+  /** True if the vendor may bill less than the tokens at their prices. */
+  readonly isUnsure?: true
+}
+
+/** The forms in which vendors report the cost of a call. */
+export type CostForm = 'usage.cost' | 'usage.cost.total_cost' | 'usage.cost_in_usd_ticks'
+
+export interface ReportedCost {
+  readonly form: CostForm
+  /** US dollars. Undefined: the reported cost cannot be true. */
+  readonly usd: number | undefined
+  /** True if the vendor bills only a part of the call and does not report the rest. */
+  readonly isPartial: boolean
+}
+
+/** One model's share of an answer. */
+export interface BilledAttempt {
+  /** As the vendor names it. Undefined: the model that was asked for. */
+  readonly model: string | undefined
+  readonly usage: Usage
 }
 
 /** A whole number from 0 up that no arithmetic blurs. */
@@ -52,6 +81,7 @@ export function toTrueUsage(reported: Usage | null | undefined): Usage | null {
     reasoningTokens: withoutMinus(reasoningTokens),
     ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens: withoutMinus(cacheWriteTokens) }),
     ...(reported.served === undefined ? {} : { served: reported.served }),
+    ...(reported.billing === undefined ? {} : { billing: reported.billing }),
   }
   return isTrue(usage) ? usage : null
 }

@@ -186,6 +186,8 @@ export interface Prices {
       readonly isEstimated?: boolean
       /** Ways in which it asked for another price than the list's. */
       readonly otherPrices?: readonly OtherPrice[]
+      /** The model that answered, as the upstream names it. Absent: it does not. */
+      readonly answeredBy?: string | undefined
       /** The vendor was asked to run these. */
       readonly tools?: readonly ToolKind[]
       /** The vendor has run these so often. */

@@ -90,8 +90,11 @@ export function partsOfOwned(prices: DeclaredPrices, usage: Usage): readonly Cos
 
 // The source of a declared cost has the prices in it, with which it can be computed again.
 
-/** An account for its own model, or the operator in the configuration file. */
-type Declarer = 'owned-model' | 'configured'
+/**
+ * An account for its own model, the operator in the configuration file, or the provider's data for
+ * models that no table lists.
+ */
+type Declarer = 'owned-model' | 'configured' | 'assumed'
 
 export function costOfDeclared(
   by: Declarer,
@@ -109,13 +112,13 @@ export function parseDeclaredSource(
   source: string,
 ): { readonly by: Declarer; readonly prices: DeclaredPrices } | undefined {
   const [, by, ...rates] = DECLARED_SOURCE.exec(source) ?? []
-  if (by !== 'owned-model' && by !== 'configured') return undefined
+  if (by !== 'owned-model' && by !== 'configured' && by !== 'assumed') return undefined
   const [input = 0, cachedInput = 0, output = 0] = rates.map(Number)
   return { by, prices: { input, cachedInput, output } }
 }
 
 const DECLARED_SOURCE =
-  /^(owned-model|configured)@(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/
+  /^(owned-model|configured|assumed)@(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/
 
 export function isNothing({ input, output, cachedInput }: DeclaredPrices): boolean {
   return input === 0 && output === 0 && cachedInput === 0

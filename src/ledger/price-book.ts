@@ -2,10 +2,11 @@
  * The cost of a call: its target's price times what its provider reported. Knows no provider by
  * name and no store; never guesses a count that was not reported.
  *
- * `exact`: the model's own price, a whole report, and a known factor for how the call was served.
- * `estimated`: the price of its family, a call that did not end well, or tokens of which some may
- * have another price that the report does not tell apart, or tools that the vendor runs, once one
- * was used or may have been without being counted. `unknown`: the rest.
+ * `exact`: the vendor's own report of the cost; or the model's own price, a whole report, and a known
+ * factor for how the call was served. `estimated`: the price of its family, a call that did not end
+ * well, or tokens of which some may have another price that the report does not tell apart, or tools
+ * that the vendor runs, once one was used or may have been without being counted. `unknown`: the
+ * rest.
  */
 import type { CallOutcome } from '../core/call.ts'
 import { type Cost, type CostPart, NOTHING_SENT, UNKNOWN_COST } from '../core/cost.ts'
@@ -14,8 +15,16 @@ import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { PriceFactor } from '../core/price-factors.ts'
 import type { OtherPrice } from '../core/served-as.ts'
 import { NO_USES, type ToolFees, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
-import type { Usage } from '../core/usage.ts'
+import type { BilledAttempt, Billing, Usage } from '../core/usage.ts'
 import type { AskedPrice, Prices } from '../gateway/ports.ts'
+import {
+  ANSWERED,
+  asReported,
+  type CostReports,
+  REPORTED,
+  sumAttempts,
+  toEstimated,
+} from './billed-price.ts'
 import {
   costOfDeclared,
   isNothing,
@@ -31,7 +40,7 @@ import {
   withUses,
   writtenTokens,
 } from './cost-parts.ts'
-import { type ListedPrice, loadPriceTable, type PriceTable } from './price-table.ts'
+import { isNameOf, type ListedPrice, loadPriceTable, type PriceTable } from './price-table.ts'
 import {
   isUnanswered,
   isUnusual,
@@ -57,6 +66,8 @@ export type ProviderPricing =
       readonly factors?: readonly PriceFactor[] | undefined
       /** Base address. Absent: the factors of addresses do not apply. */
       readonly address?: string | undefined
+      /** Absent: it reports no costs. */
+      readonly reports?: CostReports | undefined
     } & Fees)
   | { readonly type: 'free'; readonly models?: readonly string[] }
   /** By the model's name; `*`: every other one. */
@@ -110,6 +121,8 @@ export interface PricedCall {
   readonly isEstimated?: boolean
   /** Ways in which it asked for another price than the table's. */
   readonly otherPrices?: readonly OtherPrice[]
+  /** The model that answered, as the upstream names it. Absent: it does not. */
+  readonly answeredBy?: string | undefined
   /** The vendor was asked to run these. */
   readonly tools?: readonly ToolKind[]
   /** The vendor has run these so often. */
@@ -199,9 +212,15 @@ export class PriceBook {
       const declared = call.ownedPrices ?? this.#declaredPrices(call.accountId, known.model)
       if (declared === undefined) return UNKNOWN_COST
       const cost = costOfDeclared('owned-model', declared, { usage, outcome: call.outcome })
-      return isUnusual(usage?.served) ? withGuessedUsage(cost) : cost
+      return isNotAsDeclared(usage) ? withGuessedUsage(cost) : cost
     }
     if (known.type === 'unknown') return UNKNOWN_COST
+    const cost = this.#costWithUses(known, call)
+    return known.type === 'listed' ? asReported(known.reports, call, cost) : cost
+  }
+
+  #costWithUses(known: Listed | Declared, call: PricedCall & AsServed): Cost {
+    const { usage } = call
     const cost = this.#costOfPriced(known, call)
     const { otherPrices = NOTHING_ASKED_FOR, tools, toolUses } = call
     const isOther = isUnanswered(otherPrices, usage?.served)
@@ -212,17 +231,74 @@ export class PriceBook {
   }
 
   #costOfPriced(known: Listed | Declared, call: PricedCall & AsServed): Cost {
-    const { usage, startedAt, outcome } = call
+    const { usage, outcome } = call
     if (known.type === 'declared') {
       const cost = costOfDeclared('configured', known.prices, { usage, outcome })
-      return isUnusual(usage?.served) ? withGuessedUsage(cost) : cost
+      return isNotAsDeclared(usage) ? withGuessedUsage(cost) : cost
     }
     if (usage === null) return UNKNOWN_COST
+    const { attempts, isUnsure } = usage.billing ?? NO_BILLING
+    const cost =
+      attempts === undefined
+        ? this.#costOfAnswer(known, call, usage)
+        : this.#costOfAttempts(known, call, attempts)
+    return isUnsure === true ? toEstimated(cost) : cost
+  }
+
+  /** At the price of the model that answered, which may be another one than that of the target. */
+  #costOfAnswer(known: Listed, call: PricedCall & AsServed, usage: Usage): Cost {
+    const { target, answeredBy, startedAt } = call
+    if (answeredBy === undefined || isNameOf(known.model, answeredBy))
+      return this.#costAt(known, call, usage)
+    const other = this.#recallModel(target, answeredBy)
+    const price = other === undefined ? undefined : this.#priceOf(other, startedAt)
+    if (other === undefined || price === undefined)
+      return toEstimated(this.#costAt(known, call, usage))
+    if (price.prices === this.#priceOf(known, startedAt)?.prices)
+      return this.#costAt(known, call, usage)
+    const { microUsd, status, source } = this.#costAt(other, call, usage)
+    const cost = { microUsd, status, source: `${source ?? ''}${ANSWERED}` }
+    return known.isInPart ? toEstimated(cost) : cost
+  }
+
+  /** Each at the price of its own model; at that of the target where it has none. */
+  #costOfAttempts(
+    known: Listed,
+    call: PricedCall & AsServed,
+    attempts: readonly BilledAttempt[],
+  ): Cost {
+    const costs = attempts.map(({ model, usage }) => {
+      if (model === undefined) return { cost: this.#costAt(known, call, usage), isSure: true }
+      const own = this.#recallModel(call.target, model)
+      const cost = own === undefined ? UNKNOWN_COST : this.#costAt(own, call, usage)
+      return cost.microUsd === null
+        ? { cost: this.#costAt(known, call, usage), isSure: false }
+        : { cost, isSure: true }
+    })
+    return costs.every(({ cost }) => cost.microUsd === null)
+      ? UNKNOWN_COST
+      : sumAttempts(costs, this.source)
+  }
+
+  #costAt(known: Listed, call: PricedCall & AsServed, usage: Usage): Cost {
+    const { startedAt, outcome } = call
     const price = this.#priceOf(known, startedAt)
-    if (price === undefined) return UNKNOWN_COST
-    const as = call.as ?? priceAsServed(known, known.atAddress, usage.served)
+    if (price === undefined) {
+      const { unlisted } = known
+      return unlisted === undefined
+        ? UNKNOWN_COST
+        : toEstimated(costOfDeclared('assumed', unlisted, { usage, outcome }))
+    }
+    const as = call.as ?? priceAsServed(known, known.atAddress, call.usage?.served)
     const cost = costOfListed(price, { usage, outcome, source: this.source, as })
     return known.isInPart || !as.isKnown ? toEstimated(cost) : cost
+  }
+
+  /** Another model of the target's provider. */
+  #recallModel(target: string | null, model: string): Listed | undefined {
+    const providerId = target?.slice(0, target.indexOf('/')) ?? ''
+    const known = this.#recall(`${providerId}/${model}`)
+    return known.type === 'listed' ? known : undefined
   }
 
   /**
@@ -237,6 +313,7 @@ export class PriceBook {
     if (isSurcharged === true) return false
     if (known.type === 'declared') return true
     if (known.isInPart) return false
+    if (known.reports !== undefined) return true
     const price = this.#priceOf(known, at)
     return price !== undefined && partsOfListed(price.prices, NO_USAGE) !== undefined
   }
@@ -292,6 +369,7 @@ export class PriceBook {
   }
 
   #partsOf(call: PricedCall, stored: Cost): readonly CostPart[] | undefined {
+    if (stored.source === REPORTED) return []
     if (this.#recompute(call, stored)?.microUsd !== stored.microUsd) return undefined
     if (stored.source === NOTHING_ASKED.source || stored.source === NOTHING_SENT.source) return []
     if (call.target === null) return undefined
@@ -345,10 +423,11 @@ export class PriceBook {
         ? { type: 'unknown' }
         : { type: 'declared', prices: toCents(prices), ...fees }
     }
-    const { name: provider, inPart, factors = NO_FACTORS, address } = pricing
+    const { name: provider, inPart, factors = NO_FACTORS, address, reports } = pricing
     const isInPart = inPart?.test(model) === true
     const atAddress = priceAtAddress({ factors, model }, address)
-    const price = { minute: Number.NaN, price: undefined }
+    const unlisted = reports === undefined ? undefined : toCents(reports.unlisted)
+    const price = { minute: Number.NaN, price: undefined, reports, unlisted }
     return { type: 'listed', provider, model, isInPart, factors, atAddress, ...fees, ...price }
   }
 }
@@ -438,9 +517,13 @@ function haveFees(fees: ToolFees, uses: ToolUses): boolean {
   return (Object.keys(uses) as ToolKind[]).every((kind) => fees[kind] !== undefined)
 }
 
-function toEstimated(cost: Cost): Cost {
-  return cost.status === 'exact' ? { ...cost, status: 'estimated' } : cost
+/** Declared prices are those of one model, served in the usual way. */
+function isNotAsDeclared(usage: Usage | null): boolean {
+  const { attempts, isUnsure } = usage?.billing ?? NO_BILLING
+  return attempts !== undefined || isUnsure === true || isUnusual(usage?.served)
 }
+
+const NO_BILLING: Billing = {}
 
 /** The count is a guess in part; nothing times a guess is none. */
 function withGuessedUsage(cost: Cost): Cost {
@@ -460,6 +543,9 @@ interface Listed extends PricedUses {
   readonly isInPart: boolean
   readonly factors: readonly PriceFactor[]
   readonly atAddress: ServedPrice
+  readonly reports: CostReports | undefined
+  /** Assumed where the table does not list the model. */
+  readonly unlisted: DeclaredPrices | undefined
   /** Since the Unix epoch: when the price was looked up. */
   minute: number
   price: ListedPrice | undefined

@@ -8,6 +8,7 @@ import type { MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
 import { dependencies } from '../../package.json' with { type: 'json' }
 
 export interface ListedPrice {
+  /** The same object for all names of a model. */
   readonly prices: ModelPrice
   /** The price is this model's own, not that of its family. */
   readonly isOwn: boolean
@@ -93,4 +94,18 @@ const DATE = /(?:[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2}|latest))$/
 
 function toBareName(name: string): string {
   return name.toLowerCase().trim().replace(REGION, '').replace(VERSION, '').replace(DATE, '')
+}
+
+/** `-0709`, `-001`, `-03-2025`: further forms of the date or number of one version. */
+const SNAPSHOT = /^[-@:](?:\d{3,4}|\d{2}-\d{4}|\d{2}-\d{2}-\d{4})$/
+
+/**
+ * True if an answer's name for its model is the name that was asked for, or that name with the
+ * version to which it led.
+ */
+export function isNameOf(asked: string, answered: string): boolean {
+  if (answered === asked) return true
+  const wanted = toBareName(asked)
+  const given = toBareName(answered)
+  return given === wanted || (given.startsWith(wanted) && SNAPSHOT.test(given.slice(wanted.length)))
 }

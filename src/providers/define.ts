@@ -1,6 +1,7 @@
 /** Defines a provider: data. A capability is a present or absent field, never a method. */
 import type { PriceFactor } from '../core/price-factors.ts'
 import { TOOL_KINDS, type ToolFees, type ToolKind } from '../core/tool-uses.ts'
+import type { CostForm } from '../core/usage.ts'
 import type { ModelTraits } from '../wire/codec.ts'
 import type { DialectId } from '../wire/dialect.ts'
 
@@ -143,6 +144,15 @@ export interface Provider {
   readonly usualToolFees?: UsdPerThousand
   /** Published multiples of the list's prices, by how a call was served. Absent: none is known. */
   readonly priceFactors?: readonly PriceFactor[]
+  /** Its answers report what it bills for them; absent: it does not say so. */
+  readonly reportsCosts?: {
+    readonly form: CostForm
+    /**
+     * US dollars per million tokens for a model that its price table does not list, where a bound is
+     * needed before the report, or the report does not come: those of its dearest usual models.
+     */
+    readonly unlisted: { readonly input: number; readonly output: number }
+  }
   /** Its answers cost nothing, whatever the model. */
   readonly isFree?: true
   /** Prices of its models, by their names; `*`: every other one. Then no price table is asked. */
@@ -190,6 +200,7 @@ export type Pricing =
       readonly inPart?: RegExp | undefined
       readonly factors?: readonly PriceFactor[] | undefined
       readonly address?: string | undefined
+      readonly reports?: Provider['reportsCosts'] | undefined
     } & Fees)
 
 interface Fees {
@@ -216,6 +227,7 @@ export function pricingOf(provider: Provider, address = provider.baseUrl): Prici
         inPart: provider.pricedInPart,
         factors: provider.priceFactors,
         address,
+        reports: provider.reportsCosts,
         ...fees,
       }
 }

@@ -15,8 +15,9 @@ const ALWAYS_REASON = /^(?:ft:)?(?:o[1-9]\b|gpt-5(?![.\d])(?![^:]*-chat)|codex-|
 const REASONING = { reasoning: 'effort', maxCompletionTokens: true, refusesSampling: true } as const
 
 // A search for each request of those for chat (https://developers.openai.com/api/docs/pricing), and
-// tokens of speech cost more than ten times those of text.
-const PRICED_IN_PART = /-search-(?:preview|api)|\baudio\b/
+// tokens of speech cost more than ten times those of text. Azure's router charges for its choice too
+// (https://learn.microsoft.com/azure/ai-foundry/openai/how-to/model-router).
+const PRICED_IN_PART = /-search-(?:preview|api)|\baudio\b|^model-router/
 
 export const openaiModels = {
   reasoningModels: REASONING_MODELS,

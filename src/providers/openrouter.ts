@@ -12,9 +12,14 @@ export const openrouter = openaiCompatible({
   // Five results, as many as a search has by default, at 4 US dollars per thousand
   // (https://openrouter.ai/docs/guides/features/plugins/web-search).
   usualToolFees: { otherTool: 20 },
+  // https://openrouter.ai/docs/cookbook/administration/usage-accounting: in every answer, and in the
+  // last event of a stream, whatever the request says. Its routers (`openrouter/auto`) are not in the
+  // table, and charge as the model that they choose.
+  reportsCosts: { form: 'usage.cost', unlisted: { input: 15, output: 75 } },
   // https://openrouter.ai/docs/guides/routing/model-fallbacks: an error of the first model that the
   // caller brings about, as by too long a prompt, leads to these.
   chat: {
+    countsStreamsOnRequest: false,
     ownerMembers: ['models', 'preset', 'fallbacks'],
     // https://openrouter.ai/docs/guides/features/server-tools
     ownerTools: ['openrouter:advisor', 'openrouter:subagent', 'openrouter:fusion'],

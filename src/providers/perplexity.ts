@@ -11,5 +11,7 @@ export const perplexity = openaiCompatible({
   // paid by the request, too, which the table does not list.
   // The table's fee for a request is that of its dearest search.
   usualToolFees: { otherTool: 0 },
+  // Its answers report all of it (https://docs.perplexity.ai/api-reference/chat-completions-post).
+  reportsCosts: { form: 'usage.cost.total_cost', unlisted: { input: 3, output: 15 } },
   pricedInPart: /deep-research|-search$|-online$/,
 })

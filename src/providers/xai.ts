@@ -8,4 +8,6 @@ export const xai = openaiCompatible({
   docs: 'https://docs.x.ai/docs/api-reference',
   baseUrl: 'https://api.x.ai/v1',
   pricedAs: 'x-ai',
+  // https://docs.x.ai/developers/cost-tracking: searches and other tools of its own included.
+  reportsCosts: { form: 'usage.cost_in_usd_ticks', unlisted: { input: 5, output: 25 } },
 })

@@ -120,6 +120,8 @@ export interface StreamTap {
   readonly usage: Usage | null
   /** Uses of the vendor's own tools that were seen so far; absent: the dialect tells of none. */
   readonly toolUses?: ToolUses
+  /** The model that answers, as the upstream names it; absent: it does not. */
+  readonly model?: string | undefined
   /** Bytes of text that were passed on since usage was last reported, or since the beginning. */
   readonly unreportedBytes: number
   /** No event was seen but the one that ends the answer; absent: the dialect tells of none. */

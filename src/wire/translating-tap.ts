@@ -25,6 +25,7 @@ export class TranslatingTap implements StreamTap {
   unreportedBytes = 0
   isEmpty = true
   reportedError: string | null = null
+  model: string | undefined
   #hasShown = false
 
   constructor(decoder: StreamDecoder, encoder: EventEncoder) {
@@ -62,6 +63,7 @@ export class TranslatingTap implements StreamTap {
     for (const event of events) {
       if (this.verdict !== 'open') break
       if (event.type !== 'finish') this.isEmpty = false
+      if (event.type === 'start') this.model ??= event.model
       if (event.type === 'usage') {
         this.#told = event.usage
         // The report that was seen before says nothing of the text since then.

@@ -293,9 +293,106 @@ describe('a compaction, which the vendor bills beside the answer, counts', () =>
     ['no list', { ...compaction }],
     ['turns of the answer itself', [message, message]],
     ['no counts', [{ type: 'compaction', input_tokens: -1 }, null, 'compaction']],
-    ['the turn of a model that stood in', [{ ...compaction, type: 'fallback_message' }]],
   ])('and nothing does where there is %s', (_, iterations) => {
     expect(read(counts, iterations)).toEqual(alone)
+  })
+})
+
+describe('the turns of a model that took over are billed beside those before it', () => {
+  const turn = (
+    type: string,
+    model: string | null,
+    input_tokens: number,
+    output_tokens: number,
+  ) => ({
+    ...{ type, model, input_tokens, output_tokens },
+    ...{ cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
+  })
+  const read = (iterations: object[], more: object = {}) =>
+    readUsage('anthropic-messages', { input_tokens: 20, output_tokens: 4, iterations, ...more })
+  const declined = turn('message', 'claude-fable-5', 30, 5)
+  const taken = turn('fallback_message', 'claude-opus-4-8', 20, 4)
+
+  test('each with its own model', () => {
+    expect(read([declined, taken])).toMatchObject({
+      inputTokens: 50,
+      outputTokens: 9,
+      billing: {
+        attempts: [
+          { model: 'claude-fable-5', usage: { inputTokens: 30, outputTokens: 5 } },
+          { model: 'claude-opus-4-8', usage: { inputTokens: 20, outputTokens: 4 } },
+        ],
+      },
+    })
+    expect(read([declined, taken])?.billing?.isUnsure).toBeUndefined()
+  })
+
+  test('and a conversation that stays with it has its turn alone', () => {
+    expect(read([taken])).toMatchObject({
+      inputTokens: 20,
+      outputTokens: 4,
+      billing: { attempts: [{ model: 'claude-opus-4-8' }] },
+    })
+  })
+
+  test.each([
+    ['a model that declined before it wrote anything', [turn('message', null, 30, 0), taken], {}],
+    [
+      'what the next one writes to its cache',
+      [declined, { ...taken, cache_creation_input_tokens: 9 }],
+      {},
+    ],
+    ['a credit for an earlier refusal', [], { fallback_credit: { status: { type: 'redeemed' } } }],
+    ['turns that are less than the answer', [turn('fallback_message', 'x', 1, 1)], {}],
+  ])('whether the vendor bills all of it is not sure with %s', (_, iterations, more) => {
+    expect(read(iterations, more)?.billing?.isUnsure).toBe(true)
+  })
+
+  test('fewer tokens than the answer’s are never counted', () => {
+    expect(read([turn('fallback_message', 'x', 1, 1)])).toMatchObject({
+      inputTokens: 20,
+      outputTokens: 4,
+    })
+  })
+})
+
+describe('the cost that a vendor reports', () => {
+  const counts = { prompt_tokens: 11, completion_tokens: 7 }
+  const cost = (more: object) => readUsage('openai-chat', { ...counts, ...more })?.billing?.cost
+  const form = 'usage.cost'
+  const own = (is_byok: boolean | undefined, upstream_inference_cost: number | null | undefined) =>
+    cost({ cost: 0.05, is_byok, cost_details: { upstream_inference_cost } })
+
+  test('is read in each of its forms', () => {
+    expect(cost({ cost: 0.95 })).toEqual({ form, usd: 0.95, isPartial: false })
+    expect(cost({ cost: 0 })).toEqual({ form, usd: 0, isPartial: false })
+    expect(cost({ cost: { total_cost: 0.02 } })).toEqual({
+      form: 'usage.cost.total_cost',
+      usd: 0.02,
+      isPartial: false,
+    })
+    expect(cost({ cost_in_usd_ticks: 37_756_000 })).toEqual({
+      form: 'usage.cost_in_usd_ticks',
+      usd: 0.0037756,
+      isPartial: false,
+    })
+    expect(cost({ cost: null })).toBeUndefined()
+    expect(cost({})).toBeUndefined()
+  })
+
+  test('includes what the upstream bills to an own key, and nothing of it twice', () => {
+    expect(own(true, 0.95)).toEqual({ form, usd: 1, isPartial: false })
+    expect(own(true, null)).toEqual({ form, usd: 0.05, isPartial: true })
+    expect(own(false, 0.05)).toEqual({ form, usd: 0.05, isPartial: false })
+    expect(own(false, 0.95)).toEqual({ form, usd: 0.05, isPartial: false })
+    expect(own(undefined, 0.05)).toEqual({ form, usd: 0.05, isPartial: false })
+    expect(own(undefined, 0.95)).toEqual({ form, usd: 1, isPartial: true })
+  })
+
+  test.each([-0.01, 1_000.01, 1e308, '0.5', true])('is none where it is %p', (odd) => {
+    expect(cost({ cost: odd })?.usd).toBeUndefined()
+    expect(cost({ cost: odd })?.form).toBe(form)
+    expect(cost({ cost: { total_cost: odd } })?.usd).toBeUndefined()
   })
 })
 

@@ -3,6 +3,7 @@
  * did not report.
  */
 import { toTrueUsage, type Usage } from '../core/usage.ts'
+import { readReportedCost, withIterations } from './billing.ts'
 import { readRegion, readSpeed, readTier, servedAs } from './served-as.ts'
 
 type UsageReader = (reported: Record<string, unknown>) => Usage
@@ -39,11 +40,10 @@ export const USAGE_READERS = {
       ...hourWrites(halfDayDetails(reported.prompt_tokens_details)),
     }
   },
-  'anthropic-messages': (reported) => {
-    const usage = { ...ofMessages(reported), ...servedMessage(reported) }
-    const { iterations } = reported
-    return iterations === undefined ? usage : besidesOf(iterations).reduce(addUsage, usage)
-  },
+  'anthropic-messages': (reported) => ({
+    ...withIterations(reported, ofMessages),
+    ...servedMessage(reported),
+  }),
   /**
    * `candidatesTokenCount` leaves out the thoughts; counts of a stream are cumulative (wire.md
    * §3.3).
@@ -106,7 +106,7 @@ function ofCohere(counted: unknown): Usage {
 }
 
 /** `input_tokens` leaves out what was read from and written to the cache (wire.md §3.2). */
-function ofMessages(reported: Record<string, unknown>): Usage {
+function ofMessages(reported: Readonly<Record<string, unknown>>): Usage {
   const hours = part(detail(reported.cache_creation, 'ephemeral_1h_input_tokens'))
   const minutes = part(detail(reported.cache_creation, 'ephemeral_5m_input_tokens'))
   const written = writtenOf(reported.cache_creation_input_tokens, hours + minutes)
@@ -123,41 +123,6 @@ function ofMessages(reported: Record<string, unknown>): Usage {
 }
 
 /**
- * The vendor bills them, and its counts leave them out; the other iterations are within those
- * (https://platform.claude.com/docs/en/build-with-claude/compaction#understanding-usage and
- * …/agents-and-tools/tool-use/advisor-tool). Advice is another model's, at its own price: whoever
- * asked for that tool has an estimate.
- */
-const BESIDE: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
-
-function besidesOf(iterations: unknown): readonly Usage[] {
-  if (!Array.isArray(iterations)) return []
-  return iterations
-    .filter(isObject)
-    .filter(({ type }) => BESIDE.has(type))
-    .map((each) => toTrueUsage(ofMessages(each)))
-    .filter((usage) => usage !== null)
-}
-
-function addUsage(usage: Usage, more: Usage): Usage {
-  const written = addKnown(usage.cacheWriteTokens, more.cacheWriteTokens)
-  const forHours = addKnown(usage.cacheWriteHourTokens, more.cacheWriteHourTokens)
-  return {
-    inputTokens: usage.inputTokens + more.inputTokens,
-    outputTokens: usage.outputTokens + more.outputTokens,
-    cachedInputTokens: usage.cachedInputTokens + more.cachedInputTokens,
-    reasoningTokens: usage.reasoningTokens + more.reasoningTokens,
-    ...(written === undefined ? {} : { cacheWriteTokens: written }),
-    ...(forHours === undefined ? {} : { cacheWriteHourTokens: forHours }),
-    ...(usage.served === undefined ? {} : { served: usage.served }),
-  }
-}
-
-function addKnown(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined ? other : one + (other ?? 0)
-}
-
-/**
  * @returns null unless the provider sent an object whose sums are counts: a missing report is not a
  * report of zero, and neither is one that cannot be true. No call reads and writes nothing.
  * @param tier of the dialects that name the tier beside the usage
@@ -168,8 +133,10 @@ export function readUsage(
   tier?: unknown,
 ): Usage | null {
   if (typeof reported !== 'object' || reported === null || Array.isArray(reported)) return null
-  const usage = toTrueUsage(USAGE_READERS[dialect](reported as Record<string, unknown>))
-  if (usage === null || usage.inputTokens + usage.outputTokens === 0) return null
+  const report = reported as Record<string, unknown>
+  const read = toTrueUsage(USAGE_READERS[dialect](report))
+  if (read === null || read.inputTokens + read.outputTokens === 0) return null
+  const usage = withReportedCost(read, report)
   return tier === undefined ? usage : { ...usage, ...served(readTier(tier)) }
 }
 
@@ -187,6 +154,18 @@ function servedMessage({
   inference_geo,
 }: Record<string, unknown>): Pick<Usage, 'served'> {
   return served(readTier(service_tier), readSpeed(speed), readRegion(inference_geo))
+}
+
+/** The model that answered, as the upstream names it. */
+export function modelOf(answer: { readonly model?: unknown } | undefined): string | undefined {
+  const model = answer?.model
+  return typeof model === 'string' && model !== '' ? model : undefined
+}
+
+/** A few vendors add it to the counts of any dialect. */
+export function withReportedCost(usage: Usage, report: Readonly<Record<string, unknown>>): Usage {
+  const cost = readReportedCost(report)
+  return cost === undefined ? usage : { ...usage, billing: { ...usage.billing, cost } }
 }
 
 /** Absent is not zero: what was written to a cache has a price of its own. */

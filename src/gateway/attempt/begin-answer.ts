@@ -21,6 +21,7 @@ import type {
 import { parseJson } from '../../wire/json-scan.ts'
 import { MemberReader } from '../../wire/member-reader.ts'
 import { readUpstreamError } from '../../wire/upstream-error.ts'
+import { modelOf } from '../../wire/usage.ts'
 import type { AttemptRecord } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { TranslatedRequest } from '../translate/translate.ts'
@@ -40,13 +41,14 @@ const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
  */
 const MAX_EMBEDDINGS_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** The members in which the dialects report a whole answer's usage, its tier and its tools. */
+/** The members in which the dialects report a whole answer's usage, its tier, its tools and its model. */
 const USAGE_MEMBERS: ReadonlySet<string> = new Set([
   'usage',
   'usageMetadata',
   'meta',
   'tool_usage',
   'service_tier',
+  'model',
 ])
 
 /** The beginning of an answer that will be relayed. */
@@ -62,6 +64,8 @@ export type BegunAnswer = AnswerHead &
         readonly unreportedBytes?: number | undefined
         /** Of the vendor's own tools. Undefined: the dialect tells of none. */
         readonly toolUses?: ToolUses | undefined
+        /** As the upstream names it. Undefined: it does not. */
+        readonly model: string | undefined
       }
     | {
         readonly type: 'large'
@@ -256,10 +260,11 @@ function toBegun(
       expected.attempt.isGivenUp = true
       throw unusableAnswer(target.name, 'sent an answer too large to translate')
     }
-    const { json, usage } = convert(form, parseAnswer(body, target), expected)
+    const { json, usage, model } = convert(form, parseAnswer(body, target), expected)
     const unreportedBytes = unreportedIn(json, usage, expected)
     const sent = Buffer.from(JSON.stringify(json))
-    return { type: 'whole', status, headers, body: sent, usage, hasFailed: false, unreportedBytes }
+    const told = { usage, unreportedBytes, model }
+    return { type: 'whole', status, headers, body: sent, hasFailed: false, ...told }
   }
   if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) {
     const counted = new MemberReader(USAGE_MEMBERS)
@@ -284,6 +289,7 @@ function toBegun(
     hasFailed,
     unreportedBytes,
     toolUses,
+    model: modelOf(answer),
   }
 }
 

@@ -78,8 +78,8 @@ async function relayWhole(
   answer: Extract<BegunAnswer, { type: 'whole' }>,
   headers: RelayedHeaders,
 ): Promise<WholeAnswer> {
-  const { status, body, usage, hasFailed, unreportedBytes, toolUses } = answer
-  const told = { status, usage, toolUses }
+  const { status, body, usage, hasFailed, unreportedBytes, toolUses, model } = answer
+  const told = { status, usage, toolUses, model }
   const result: CallResult = hasFailed
     ? { outcome: 'failed', errorKind: 'upstream_error', ...told }
     : { outcome: 'succeeded', unreportedBytes, ...told }

@@ -6,6 +6,7 @@
 import type { ErrorKind } from '../../core/errors.ts'
 import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
+import { modelOf } from '../../wire/usage.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { AdmittedCall } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
@@ -30,22 +31,20 @@ export function endOf(
 ): CallResult {
   const { tap, status } = relayed.answer
   if (hasReportedFailure(relayed.answer)) return reportedResult(relayed)
-  const { usage, toolUses } = tap
+  const { usage, toolUses, model } = tap
   const outcome = isLeft ? 'cancelled' : 'succeeded'
   // Some servers report no usage of streams, or of their beginning alone: the rest is in no sum
   // unless it is estimated.
   return usage === null || tap.unreportedBytes > 0
-    ? { outcome, status, usage, unreportedBytes: unreportedOf(ports, relayed), toolUses }
-    : { outcome, status, usage, toolUses }
+    ? { outcome, status, usage, unreportedBytes: unreportedOf(ports, relayed), toolUses, model }
+    : { outcome, status, usage, toolUses, model }
 }
 
 /** An answer too large to hold has flowed through; some servers report no usage of it. */
 export function largeResult(relayed: Relayed<Extract<BegunAnswer, { type: 'large' }>>): CallResult {
   const { answer, call } = relayed
-  const usage = usageOf(answer)
-  const toolUses = toolUsesOf(answer, call)
-  const told = { outcome: 'succeeded', status: answer.status, usage, toolUses } as const
-  return usage === null ? { ...told, unreportedBytes: writtenIn(relayed) } : told
+  const told = { outcome: 'succeeded', status: answer.status, ...toldBy(answer, call) } as const
+  return told.usage === null ? { ...told, unreportedBytes: writtenIn(relayed) } : told
 }
 
 /** Clients leave at its report, and whether they do so before its end is chance. */
@@ -55,7 +54,7 @@ function hasReportedFailure(answer: BegunStream): boolean {
 
 /** The upstream's own failure, which is never billed from a guess. */
 function reportedResult({ answer, call }: Relayed): CallResult {
-  const told = { usage: usageOf(answer), toolUses: toolUsesOf(answer, call) }
+  const told = toldBy(answer, call)
   return { outcome: 'failed', status: answer.status, errorKind: 'upstream_error', ...told }
 }
 
@@ -64,8 +63,8 @@ export function leftResult(ports: SettlePorts, relayed: Relayed): CallResult {
   const { answer, call } = relayed
   if (hasReportedFailure(answer)) return reportedResult(relayed)
   const unreportedBytes = unreportedOf(ports, relayed)
-  const told = { usage: usageOf(answer), toolUses: toolUsesOf(answer, call), unreportedBytes }
-  return { outcome: 'cancelled', status: answer.status, ...told }
+  const told = toldBy(answer, call)
+  return { outcome: 'cancelled', status: answer.status, ...told, unreportedBytes }
 }
 
 /**
@@ -78,11 +77,17 @@ export function failedResult(
   { kind: errorKind, isOurs }: { readonly kind: ErrorKind; readonly isOurs: boolean },
 ): CallResult {
   const { answer, call } = relayed
-  const told = { usage: usageOf(answer), toolUses: toolUsesOf(answer, call) }
+  const told = toldBy(answer, call)
   const failed = { outcome: 'failed', status: answer.status, errorKind, ...told } as const
   return isOurs && !hasReportedFailure(answer)
     ? { ...failed, unreportedBytes: unreportedOf(ports, relayed) }
     : failed
+}
+
+/** The upstream's reports so far. */
+function toldBy(answer: BegunStream, call: AdmittedCall) {
+  const model = answer.type === 'events' ? answer.tap.model : modelOf(answer.counted.members)
+  return { usage: usageOf(answer), toolUses: toolUsesOf(answer, call), model }
 }
 
 /** Usage as far as the upstream reported it. */

@@ -38,6 +38,8 @@ export interface CallResult {
   readonly unreportedBytes?: number | undefined
   /** Uses of the vendor's own tools, as far as they were seen; absent: the answer tells of none. */
   readonly toolUses?: ToolUses | undefined
+  /** The model that answered, as the upstream names it; absent: it does not. */
+  readonly model?: string | undefined
 }
 
 export const UNKNOWN_GATE = '(unknown)' as GateId
@@ -86,9 +88,10 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     reported: toTrueUsage(result.usage),
     unreportedBytes: result.unreportedBytes,
     toolUses: result.toolUses,
+    model: result.model,
     attempts,
   })
-  const usage = sumUsed(used)
+  const usage = withoutBilling(sumUsed(used))
   if (usage !== null && usage.reasoningTokens > 0 && target !== null)
     ports.reasoning?.note(accountId, target)
   // Whoever leaves early says nothing of how much there is to come.
@@ -173,6 +176,8 @@ interface UsedPart {
   readonly usage: Usage | null
   readonly isEstimated: boolean
   readonly toolUses?: ToolUses | undefined
+  /** The model that answered, as the upstream names it; absent: it does not. */
+  readonly model?: string | undefined
 }
 
 /** Whose body may have been let go. */
@@ -189,6 +194,7 @@ interface EndedCall {
   /** Undefined: what was not reported is not estimated. */
   readonly unreportedBytes: number | undefined
   readonly toolUses: ToolUses | undefined
+  readonly model: string | undefined
   readonly attempts: readonly AttemptRecord[]
 }
 
@@ -196,10 +202,10 @@ interface EndedCall {
 function listUsed(call: EndedCall): readonly UsedPart[] {
   if (call.asked.dialect.isFree === true) return []
   const parts: UsedPart[] = []
-  const { target, reported, unreportedBytes, toolUses = NO_USES, asked } = call
+  const { target, reported, unreportedBytes, toolUses = NO_USES, model, asked } = call
   if (unreportedBytes !== undefined) parts.push(withEstimate(call, unreportedBytes))
   else if (reported !== null || Object.keys(toolUses).length > 0)
-    parts.push({ target, usage: reported, isEstimated: false, toolUses })
+    parts.push({ target, usage: reported, isEstimated: false, toolUses, model })
   for (const attempt of call.attempts) {
     if (!attempt.isGivenUp) continue
     const usage = { ...onlyInput(inputTokensOf(asked)), outputTokens: unseenTokens(asked, attempt) }
@@ -251,18 +257,26 @@ function sumUsed(parts: readonly UsedPart[]): Usage | null {
   return usage
 }
 
+/** Rows keep no bill: the cost has used it. */
+function withoutBilling(usage: Usage | null): Usage | null {
+  if (usage === null || usage.billing === undefined) return usage
+  const { billing: _, ...counts } = usage
+  return counts
+}
+
 /**
  * The report counts as it is; text behind it is added, and without any report what went in as well.
  */
-function withEstimate({ reported, asked, target, toolUses }: EndedCall, bytes: number): UsedPart {
+function withEstimate(call: EndedCall, bytes: number): UsedPart {
+  const { reported, asked, target, toolUses, model } = call
   const written = estimateTextTokens(bytes)
   if (reported === null) {
     const usage = { ...onlyInput(inputTokensOf(asked)), outputTokens: written }
-    return { target, usage, isEstimated: true, toolUses }
+    return { target, usage, isEstimated: true, toolUses, model }
   }
-  if (written === 0) return { target, usage: reported, isEstimated: false, toolUses }
+  if (written === 0) return { target, usage: reported, isEstimated: false, toolUses, model }
   const outputTokens = addTokens(reported.outputTokens, written)
-  return { target, usage: { ...reported, outputTokens }, isEstimated: true, toolUses }
+  return { target, usage: { ...reported, outputTokens }, isEstimated: true, toolUses, model }
 }
 
 /** No estimate makes of a report what cannot be true. */
@@ -320,13 +334,13 @@ function priceParts(
 
 function pricePart(
   prices: Prices,
-  { target, usage, isEstimated, toolUses }: UsedPart,
+  { target, usage, isEstimated, toolUses, model: answeredBy }: UsedPart,
   { accountId, startedAt, outcome, asked }: UnpricedCall,
   otherPrices: readonly OtherPrice[],
 ): Cost | undefined {
   const { tools } = asked
   const ownedPrices = ownedPricesOf(asked, target)
-  const facts = { accountId, target, usage, startedAt, outcome, ownedPrices }
+  const facts = { accountId, target, usage, startedAt, outcome, ownedPrices, answeredBy }
   const call = { ...facts, isEstimated, otherPrices }
   // Nearly every call: what asks for no tool, and tells of none.
   return tools.length === 0 && (toolUses === undefined || toolUses === NO_USES)

@@ -72,6 +72,8 @@ export interface ConvertedAnswer {
   readonly json: JsonRecord
   /** The usage that the upstream reported: not every caller's dialect can say all of it. */
   readonly usage: Usage | null
+  /** The model that answered, as the upstream names it; absent: it does not. */
+  readonly model?: string | undefined
 }
 
 export interface TranslationInput {
@@ -124,7 +126,8 @@ export function translate({
     convert(answer) {
       try {
         const decoded = withFittingReasons(client.decodeAnswer(answer))
-        return { json: caller.codec.encodeAnswer(decoded, answerFacts), usage: decoded.usage }
+        const { usage, model } = decoded
+        return { json: caller.codec.encodeAnswer(decoded, answerFacts), usage, model }
       } catch (thrown) {
         if (thrown instanceof UnreadableAnswerError)
           throw unusableAnswer(target.name, thrown.message)

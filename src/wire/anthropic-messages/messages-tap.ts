@@ -15,10 +15,12 @@ import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { isSearchBlock, readServerToolUse, searchesOf } from '../tool-uses.ts'
 import { readUpstreamError } from '../upstream-error.ts'
-import { readUsage } from '../usage.ts'
+import { modelOf, readUsage } from '../usage.ts'
 
 export class MessagesTap extends SseRelay implements StreamTap {
   reportedError: string | null = null
+  /** A model that takes over later is named by the last usage. */
+  model: string | undefined
   #hasBegun = false
   /** The last value of each count: input comes at the start, output at the end. */
   readonly #reported: Record<string, JsonValue> = {}
@@ -67,6 +69,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
     const message = isRecord(event?.message) ? event.message : event
     const usage = message?.usage
     if (!isRecord(usage)) return
+    this.model ??= modelOf(message)
     this.unreportedBytes = 0
     for (const [name, value] of Object.entries(usage))
       if (value !== null) this.#reported[name] = value

@@ -7,6 +7,7 @@ import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import { editJson, type JsonObject } from '../json-splice.ts'
 import { isRecord } from '../read-json.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
+import { withReportedCost } from '../usage.ts'
 import { noStream } from './no-stream.ts'
 
 export const openaiEmbeddings: RelayedDialect = {
@@ -43,5 +44,6 @@ function readEmbeddingsUsage(reported: unknown): Usage | null {
   const inputTokens = reported.prompt_tokens ?? reported.total_tokens
   if (typeof inputTokens !== 'number' || !Number.isSafeInteger(inputTokens) || inputTokens < 0)
     return null
-  return { inputTokens, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+  const usage = { inputTokens, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+  return withReportedCost(usage, reported)
 }

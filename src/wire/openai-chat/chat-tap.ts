@@ -13,7 +13,7 @@ import { fromLatin1, toLatin1 } from '../latin1.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { isReportedError } from '../upstream-error.ts'
-import { readUsage } from '../usage.ts'
+import { modelOf, readUsage } from '../usage.ts'
 
 const NOTHING = new Uint8Array(0)
 
@@ -32,6 +32,8 @@ export class ChatTap extends SseRelay implements StreamTap {
   reportedError: string | null = null
   #sawChunk = false
   #lastWithReason: SseText | undefined
+  /** Every chunk names the model; the first ones of some vendors name none. */
+  #lastChunk: SseText | undefined
 
   constructor(options: ChatTapOptions) {
     super()
@@ -40,6 +42,10 @@ export class ChatTap extends SseRelay implements StreamTap {
 
   get isEmpty(): boolean {
     return !this.#sawChunk
+  }
+
+  get model(): string | undefined {
+    return this.#lastChunk === undefined ? undefined : modelOf(readChunk(this.#lastChunk))
   }
 
   protected see(frame: SseText): SeenFrame {
@@ -54,6 +60,7 @@ export class ChatTap extends SseRelay implements StreamTap {
     this.unreportedBytes += deltaBytes(text)
     const shown = text.includes('"usage"') ? this.#seeUsage(frame) : text
     if (text.includes('"error"')) this.#seeError(frame)
+    if (text.startsWith('data:')) this.#lastChunk = frame
     if (!this.#sawChunk) this.#sawChunk = text.startsWith(PREFIX) || frame.data !== undefined
     return { text: shown, isTerminal: false }
   }

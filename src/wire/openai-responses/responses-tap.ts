@@ -13,7 +13,7 @@ import { parseJson } from '../json-scan.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { ItemCounter, readResponseUses } from '../tool-uses.ts'
-import { readUsage } from '../usage.ts'
+import { modelOf, readUsage } from '../usage.ts'
 
 const ITEM_ADDED = 'response.output_item.added'
 const ITEM_DONE = 'response.output_item.done'
@@ -41,6 +41,10 @@ export class ResponsesTap extends SseRelay implements StreamTap {
 
   get toolUses(): ToolUses {
     return this.#finalUses ?? this.#items?.uses ?? NO_USES
+  }
+
+  get model(): string | undefined {
+    return this.#first === undefined ? undefined : modelOf(readEvent(this.#first).response)
   }
 
   protected see(frame: SseText): SeenFrame {

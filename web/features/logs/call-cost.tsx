@@ -68,11 +68,17 @@ export function CallUsage({ log }: { readonly log: Log }) {
 }
 
 const CERTAINTY: Readonly<Record<Details['cost']['status'], string>> = {
-  exact: 'Exact: the model’s own price times what the provider reported.',
+  exact: 'Exact: the model’s own price times what the provider reported, or the cost it reported.',
   estimated:
     'Estimated: the price of a model like it, a report that does not tell all, or tools that the provider runs.',
   unknown:
     'Unknown: there is no price for this model, or the provider reported no tokens. It is in no sum.',
+}
+
+function whyNoParts(source: string): string {
+  return source.endsWith('+answered')
+    ? ' Other models than the target’s answered, so its parts are not shown.'
+    : ' That price is no longer there, so its parts are not shown.'
 }
 
 /** @param parts undefined: they are on their way */
@@ -130,9 +136,7 @@ export function CallCost({
       <p className="text-xs text-ink-faint">
         {CERTAINTY[cost.status]}
         {cost.source !== null && ` Price: ${cost.source}.`}
-        {parts === null &&
-          cost.usd !== null &&
-          ' That price is no longer there, so its parts are not shown.'}
+        {parts === null && cost.usd !== null && whyNoParts(cost.source ?? '')}
       </p>
     </div>
   )

@@ -70,6 +70,11 @@ export interface ReasoningPart {
   readonly type: 'reasoning'
   readonly text: string
   readonly seal?: Seal
+  /**
+   * UTF-16 units of the turn's text that stand before the part, for carriers to dialects that keep
+   * text and reasoning apart. Absent: none.
+   */
+  readonly textBefore?: number
 }
 
 /**

@@ -20,6 +20,20 @@ export function parseArguments(text: string): JsonRecord {
   )
 }
 
+/**
+ * The turn with its first thinking in front, where it has some and begins with something else.
+ * @param kinds blocks of these types, or with these members, are thinking
+ */
+export function leadWith(blocks: JsonRecord[], ...kinds: readonly string[]): JsonRecord[] {
+  const isThinking = (block: JsonRecord) =>
+    kinds.some((kind) => block.type === kind || Object.hasOwn(block, kind))
+  const start = blocks.findIndex(isThinking)
+  if (start <= 0) return blocks
+  const length = blocks.slice(start).findIndex((block) => !isThinking(block))
+  const end = length < 0 ? blocks.length : start + length
+  return [...blocks.slice(start, end), ...blocks.slice(0, start), ...blocks.slice(end)]
+}
+
 /** For upstreams to which nobody says what to cache. */
 export function noteCaches(parts: readonly object[], ignored: Set<Feature>): void {
   if (parts.some((part) => 'cache' in part && part.cache !== undefined)) ignored.add('cache')

@@ -5,7 +5,7 @@
  * Two carriers: a seal written as text, for dialects that have a field for somebody's signature;
  * and a tool call's id, which every client echoes, for those that have none.
  */
-import type { ReasoningPart, Seal } from './chat-request.ts'
+import type { AssistantPart, ReasoningPart, RefusalPart, Seal, TextPart } from './chat-request.ts'
 import { parseJson } from './json-scan.ts'
 import type { JsonObject } from './json-splice.ts'
 
@@ -16,9 +16,11 @@ const MARK_BYTES = Buffer.from(MARK)
 /**
  * @param origin whose seal it is: written into the text, so that it comes back to the one that can
  * read it
+ * @param textBefore as a `ReasoningPart` has it
  */
-export function writeSeal(seal: Seal, origin: string): string {
-  return `${MARK}${encode({ o: origin, t: seal.type, v: seal.value })}`
+export function writeSeal(seal: Seal, origin: string, textBefore = 0): string {
+  const place = textBefore === 0 ? {} : { p: textBefore }
+  return `${MARK}${encode({ o: origin, t: seal.type, v: seal.value, ...place })}`
 }
 
 /**
@@ -26,9 +28,50 @@ export function writeSeal(seal: Seal, origin: string): string {
  * relay passes on
  */
 export function readSeal(text: string): Seal | undefined {
+  return readSealedReasoning(text)?.seal
+}
+
+/** The same, with the place in its turn that the seal was written for. */
+export function readSealedReasoning(
+  text: string,
+): (Required<Pick<ReasoningPart, 'seal'>> & Pick<ReasoningPart, 'textBefore'>) | undefined {
   if (!isCarrier(text)) return undefined
   const carried = decode(text.slice(MARK.length))
-  return carried === undefined ? undefined : toSeal(carried)
+  const seal = carried === undefined ? undefined : toSeal(carried)
+  return seal === undefined ? undefined : { seal, ...placeOf(carried?.p) }
+}
+
+function placeOf(units: unknown): Pick<ReasoningPart, 'textBefore'> {
+  return Number.isSafeInteger(units) && Number(units) > 0 ? { textBefore: Number(units) } : {}
+}
+
+/**
+ * Puts reasoning back where it stood between the texts of its turn. Text that its client shortened
+ * ends before the reasoning.
+ */
+export function placeReasoning(
+  reasoning: readonly ReasoningPart[],
+  texts: readonly (TextPart | RefusalPart)[],
+): AssistantPart[] {
+  const parts: AssistantPart[] = []
+  const left = [...texts]
+  let read = 0
+  for (const part of reasoning) {
+    const { textBefore = 0 } = part
+    while (read < textBefore) {
+      const text = left.shift()
+      if (text === undefined) break
+      const units = textBefore - read
+      read += Math.min(units, text.text.length)
+      if (text.text.length <= units) parts.push(text)
+      else {
+        parts.push({ type: text.type, text: text.text.slice(0, units) })
+        left.unshift({ ...text, text: text.text.slice(units) })
+      }
+    }
+    parts.push(part)
+  }
+  return [...parts, ...left]
 }
 
 /** True if a text is one of ours, even if a client has cut it so that nothing can be read in it. */
@@ -69,7 +112,12 @@ export function writeToolId(id: string, sealed: SealedCall, origin: string): str
     ...(reasoning.length === 0
       ? {}
       : {
-          r: reasoning.map((part) => ({ x: part.text, t: part.seal?.type, v: part.seal?.value })),
+          r: reasoning.map(({ text, seal, textBefore }) => ({
+            x: text,
+            t: seal?.type,
+            v: seal?.value,
+            p: textBefore === 0 ? undefined : textBefore,
+          })),
         }),
   }
   return `${id}~${MARK}${encode(carried)}`
@@ -107,6 +155,7 @@ function toReasoning(part: unknown, origin: unknown): ReasoningPart {
     type: 'reasoning',
     text: String(fields.x ?? ''),
     ...(seal === undefined ? {} : { seal }),
+    ...placeOf(fields.p),
   }
 }
 

@@ -246,17 +246,24 @@ describe('thinking', () => {
     expect(ignored).toEqual(['temperature', 'topP', 'topK'])
   })
 
-  test('comes back first in its turn, with its signature', () => {
-    const messages = [
-      user('go'),
-      assistant({ type: 'text', text: 'so' }, sealed, call),
-      result('a', 'x'),
-    ]
-    const { body, ignored } = encode({ messages, reasoning }, { reasoning: 'adaptive' })
-    const [, turn] = body.messages as readonly { content: readonly JsonRecord[] }[]
-    expect(turn?.content[0]).toEqual({ type: 'thinking', thinking: 'hm', signature: 'sig' })
-    expect(ignored).toEqual([])
-  })
+  const so = { type: 'text' as const, text: 'so' }
+  test.each([
+    ['adaptive', [sealed, so, sealed, call], ['thinking', 'text', 'thinking', 'tool_use']],
+    ['budget', [sealed, so, sealed, call], ['thinking', 'text', 'thinking', 'tool_use']],
+    ['adaptive', [so, sealed, call], ['text', 'thinking', 'tool_use']],
+    // With a budget it has to lead its turn.
+    ['budget', [so, sealed, call], ['thinking', 'text', 'tool_use']],
+  ] as const)(
+    'keeps its place in the turn of a model that thinks with %s: %j',
+    (mode, parts, types) => {
+      const messages = [user('go'), assistant(...parts), result('a', 'x')]
+      const { body, ignored } = encode({ messages, reasoning }, { reasoning: mode })
+      const [, turn] = body.messages as readonly { content: readonly JsonRecord[] }[]
+      expect(turn?.content.map(({ type }) => type)).toEqual([...types])
+      expect(turn?.content).toContainEqual({ type: 'thinking', thinking: 'hm', signature: 'sig' })
+      expect(ignored).toEqual([])
+    },
+  )
 
   test('of another origin stays away from a turn that thinks, and every origin’s from one that does not', () => {
     const foreign: AssistantPart = {

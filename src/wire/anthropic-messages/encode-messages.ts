@@ -15,7 +15,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { Feature } from '../codec.ts'
-import { parseArguments, takesOnly } from '../encoder-parts.ts'
+import { leadWith, parseArguments, takesOnly } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
 import { isReadable } from '../seal-carrier.ts'
 import { encodeToolId } from './tool-ids.ts'
@@ -24,6 +24,8 @@ export interface MessageRules {
   readonly sealOrigin: string
   /** Thinking blocks go back only to a model that is asked to think. */
   readonly sendsThinking: boolean
+  /** Models with a budget for thinking refuse a turn with thinking that begins with something else. */
+  readonly thinkingLeads: boolean
   readonly ignored: Set<Feature>
 }
 
@@ -124,28 +126,27 @@ function encodeCache(cache: CacheHint | undefined): JsonRecord {
   return cache === undefined ? {} : { cache_control: { type: 'ephemeral', ...cache } }
 }
 
-/** Thinking stands first in its turn, or the turn is refused. */
+/** In the model's own order. */
 function encodeAssistantParts(parts: readonly AssistantPart[], rules: MessageRules): JsonRecord[] {
-  const thinking: JsonRecord[] = []
-  const others: JsonRecord[] = []
+  const blocks: JsonRecord[] = []
   for (const part of parts) {
     switch (part.type) {
       case 'reasoning':
         if (rules.sendsThinking && isSendable(part, rules.sealOrigin))
-          thinking.push(encodeThinking(part))
+          blocks.push(encodeThinking(part))
         else if (part.seal !== undefined) rules.ignored.add('seals')
         else if (part.text !== '') rules.ignored.add('reasoningParts')
         break
       case 'text':
         if (part.text !== '')
-          others.push({ type: 'text', text: part.text, ...encodeCache(part.cache) })
+          blocks.push({ type: 'text', text: part.text, ...encodeCache(part.cache) })
         break
       case 'refusal':
-        if (part.text !== '') others.push({ type: 'text', text: part.text })
+        if (part.text !== '') blocks.push({ type: 'text', text: part.text })
         break
       case 'tool-call':
         if (part.seal !== undefined) rules.ignored.add('seals')
-        others.push({
+        blocks.push({
           type: 'tool_use',
           id: encodeToolId(part.id),
           name: part.name,
@@ -154,7 +155,7 @@ function encodeAssistantParts(parts: readonly AssistantPart[], rules: MessageRul
         })
     }
   }
-  return [...thinking, ...others]
+  return rules.thinkingLeads ? leadWith(blocks, 'thinking', 'redacted_thinking') : blocks
 }
 
 function encodeThinking({ text, seal }: ReasoningPart): JsonRecord {

@@ -40,6 +40,7 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
   const { system, messages } = encodeMessages(request.messages, {
     sealOrigin: target.sealOrigin,
     sendsThinking: thinking.isOn,
+    thinkingLeads: target.traits.reasoning === 'budget',
     ignored,
   })
   assertSomebodySpeaks(messages)

@@ -320,6 +320,16 @@ describe('reasoning', () => {
     expect(ignored).toEqual([])
   })
 
+  test('keeps its place between texts and calls', () => {
+    const text = { type: 'text' as const, text: 'so' }
+    const messages = [user('go'), assistant(signed, text, signed, call('a')), result('a', 'x')]
+    const { body } = encode({ messages, reasoning }, { reasoning: 'budget' })
+    const [, turn] = body.messages as readonly { content: readonly JsonRecord[] }[]
+    expect(turn?.content.flatMap((block) => Object.keys(block))).toEqual([
+      ...['reasoningContent', 'text', 'reasoningContent', 'toolUse'],
+    ])
+  })
+
   test('of another origin is left out and named, and its turn requests no reasoning', () => {
     const foreign = {
       ...signed,

@@ -14,7 +14,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
-import { parseArguments } from '../encoder-parts.ts'
+import { leadWith, parseArguments } from '../encoder-parts.ts'
 import { DocumentNames, encodeAudio, encodeDocument, encodeImage } from './encode-media.ts'
 
 export interface MessageRules {
@@ -110,36 +110,35 @@ function encodeText(text: string): JsonRecord[] {
   return /\S/.test(text) ? [{ text }] : []
 }
 
-/** Reasoning stands first in its turn, or the turn is refused. */
+/** In the model's own order. */
 function encodeAssistantParts(parts: readonly AssistantPart[], writing: Writing): JsonRecord[] {
   const { target, sendsReasoning, ignored } = writing
-  const reasoning: JsonRecord[] = []
-  const others: JsonRecord[] = []
+  const blocks: JsonRecord[] = []
   for (const part of parts) {
     switch (part.type) {
       case 'reasoning':
         if (sendsReasoning && isSendable(part, target.sealOrigin))
-          reasoning.push(encodeReasoning(part))
+          blocks.push(encodeReasoning(part))
         else if (part.seal !== undefined) ignored.add('seals')
         else if (part.text !== '') ignored.add('reasoningParts')
         break
       case 'text':
-        others.push(...encodeText(part.text), ...encodeCachePoint(part.cache, writing))
+        blocks.push(...encodeText(part.text), ...encodeCachePoint(part.cache, writing))
         break
       case 'refusal':
-        others.push(...encodeText(part.text))
+        blocks.push(...encodeText(part.text))
         break
       case 'tool-call': {
         if (part.seal !== undefined) ignored.add('seals')
         const toolUseId = encodeToolId(part.id, target)
-        others.push({
+        blocks.push({
           toolUse: { toolUseId, name: part.name, input: parseArguments(part.arguments) },
         })
-        others.push(...encodeCachePoint(part.cache, writing))
+        blocks.push(...encodeCachePoint(part.cache, writing))
       }
     }
   }
-  return [...reasoning, ...others]
+  return target.traits.reasoning === 'budget' ? leadWith(blocks, 'reasoningContent') : blocks
 }
 
 function encodeReasoning({ text, seal }: ReasoningPart): JsonRecord {

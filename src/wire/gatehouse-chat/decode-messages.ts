@@ -20,7 +20,7 @@ import {
   optionalText,
   present,
 } from '../read-json.ts'
-import { readToolId } from '../seal-carrier.ts'
+import { placeReasoning, readToolId } from '../seal-carrier.ts'
 import { refuseUnknown } from './refuse-unknown.ts'
 
 /** @throws GatewayError `invalid_request` naming the path of what is wrong */
@@ -118,8 +118,10 @@ function decodeAssistant(content: At, calls: At): AssistantPart[] {
       : decodeTexts(content).filter(({ text }) => text !== '')
   const [first = [], ...others] = calls.value === undefined ? [] : asList(calls).map(decodeCall)
   return [
-    ...first.filter((part) => part.type === 'reasoning'),
-    ...texts,
+    ...placeReasoning(
+      first.filter((part) => part.type === 'reasoning'),
+      texts,
+    ),
     ...first.filter((part) => part.type !== 'reasoning'),
     ...others.flat(),
   ]

@@ -41,7 +41,7 @@ export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): J
         break
       case 'reasoning':
         reasoning += part.text
-        if (part.seal !== undefined) sealed.push(part)
+        if (part.seal !== undefined) sealed.push({ ...part, textBefore: content.length })
         break
       case 'tool-call': {
         const carried = { ...present({ seal: part.seal }), reasoning: sealed }

@@ -114,7 +114,8 @@ export class GatehouseEventEncoder implements EventEncoder {
   #endReasoning(seal: Seal | undefined): void {
     const text = this.#reasoning.slice(this.#partStart)
     this.#partStart = this.#reasoning.length
-    if (seal !== undefined) this.#sealed.push({ type: 'reasoning', text, seal })
+    if (seal === undefined) return
+    this.#sealed.push({ type: 'reasoning', text, seal, textBefore: this.#content.length })
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   JsonValue,
   MediaSource,
   ReasoningPart,
+  RefusalPart,
   TextPart,
   ToolCallPart,
   UserPart,
@@ -26,7 +27,7 @@ import {
   optionalText,
   present,
 } from '../read-json.ts'
-import { readSeal, readToolId } from '../seal-carrier.ts'
+import { placeReasoning, readSealedReasoning, readToolId } from '../seal-carrier.ts'
 
 /** Collects what has no place in our terms, by its path. */
 export type Ignored = string[]
@@ -174,21 +175,22 @@ function decodeAssistantParts(message: At<JsonRecord>, ignored: Ignored): Assist
   const calls = decodeToolCalls(member(message, 'tool_calls'), ignored)
   const carried = calls.flatMap(({ reasoning }) => reasoning)
   const returned = decodeReasoningDetails(member(message, 'reasoning_details').value)
-  const parts: AssistantPart[] = returned.length > 0 ? returned : carried
+  const texts: (TextPart | RefusalPart)[] = []
   const content = member(message, 'content')
   if (typeof content.value === 'string') {
-    if (content.value !== '') parts.push({ type: 'text', text: content.value })
+    if (content.value !== '') texts.push({ type: 'text', text: content.value })
   } else if (content.value !== undefined) {
     for (const entry of asList(content)) {
       const part = asRecord(entry)
       if (member(part, 'type').value === 'refusal')
-        parts.push({ type: 'refusal', text: asText(member(part, 'refusal')) })
-      else parts.push(decodeText(part))
+        texts.push({ type: 'refusal', text: asText(member(part, 'refusal')) })
+      else texts.push(decodeText(part))
     }
   }
   const refusal = optionalText(member(message, 'refusal'))
-  if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal })
-  return [...parts, ...calls.map(({ call }) => call)]
+  if (refusal !== undefined) texts.push({ type: 'refusal', text: refusal })
+  const reasoning = returned.length > 0 ? returned : carried
+  return [...placeReasoning(reasoning, texts), ...calls.map(({ call }) => call)]
 }
 
 /**
@@ -199,9 +201,10 @@ function decodeReasoningDetails(details: JsonValue | undefined): ReasoningPart[]
   if (!Array.isArray(details)) return []
   return details.filter(isRecord).flatMap((entry): ReasoningPart[] => {
     const carried = entry.type === 'reasoning.encrypted' ? entry.data : entry.signature
-    const seal = typeof carried === 'string' ? readSeal(carried) : undefined
-    if (seal === undefined) return []
-    return [{ type: 'reasoning', text: typeof entry.text === 'string' ? entry.text : '', seal }]
+    const sealed = typeof carried === 'string' ? readSealedReasoning(carried) : undefined
+    if (sealed === undefined) return []
+    const text = typeof entry.text === 'string' ? entry.text : ''
+    return [{ type: 'reasoning', text, ...sealed }]
   })
 }
 

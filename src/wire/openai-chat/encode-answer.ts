@@ -22,7 +22,7 @@ export function encodeChatAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRe
 type Choice = Pick<ChatAnswer, 'content' | 'finishReason' | 'logprobs'>
 
 function encodeChoice(choice: Choice, index: number, facts: AnswerFacts): JsonRecord {
-  const reasoning = partsOf(choice, 'reasoning')
+  const reasoning = locateReasoning(choice.content)
   const calls = partsOf(choice, 'tool-call')
   const text = joinTexts(partsOf(choice, 'text'))
   const refusal = joinTexts(partsOf(choice, 'refusal'))
@@ -43,6 +43,16 @@ function encodeChoice(choice: Choice, index: number, facts: AnswerFacts): JsonRe
     logprobs: choice.logprobs ?? null,
     finish_reason: choice.finishReason,
   }
+}
+
+/** Each part of the reasoning with the text that stands before it, in a format without order. */
+export function locateReasoning(content: readonly AssistantPart[]): ReasoningPart[] {
+  let textBefore = 0
+  return content.flatMap((part) => {
+    if (part.type === 'text') textBefore += part.text.length
+    if (part.type !== 'reasoning') return []
+    return [textBefore === 0 ? part : { ...part, textBefore }]
+  })
 }
 
 /** The members that an answer and each of its chunks begin with. */
@@ -75,9 +85,9 @@ export function encodeReasoningDetails(
   reasoning: readonly ReasoningPart[],
   origin: string,
 ): JsonRecord[] {
-  return reasoning.flatMap(({ text, seal }): JsonRecord[] => {
+  return reasoning.flatMap(({ text, seal, textBefore }): JsonRecord[] => {
     if (seal === undefined) return []
-    const carried = writeSeal(seal, origin)
+    const carried = writeSeal(seal, origin, textBefore)
     return [
       seal.type === 'encrypted'
         ? { type: 'reasoning.encrypted', data: carried, ...present({ text: text || undefined }) }

@@ -21,6 +21,7 @@ export class ChatEventEncoder implements EventEncoder {
   #head = ''
   #usage: Usage | undefined
   #reasoningText = ''
+  #textLength = 0
   #sealed: ReasoningPart[] = []
   #hasSentDetails = false
   #isFirstCall = true
@@ -51,6 +52,7 @@ export class ChatEventEncoder implements EventEncoder {
         return this.#chunk({ role: 'assistant', content: '', refusal: null })
       }
       case 'text-delta':
+        this.#textLength += event.text.length
         return this.#chunk({ content: event.text }, null, event.logprobs)
       case 'refusal-delta':
         return this.#chunk({ refusal: event.text })
@@ -59,7 +61,12 @@ export class ChatEventEncoder implements EventEncoder {
         return this.#chunk({ reasoning_content: event.text })
       case 'reasoning-end':
         if (event.seal !== undefined)
-          this.#sealed.push({ type: 'reasoning', text: this.#reasoningText, seal: event.seal })
+          this.#sealed.push({
+            type: 'reasoning',
+            text: this.#reasoningText,
+            seal: event.seal,
+            textBefore: this.#textLength,
+          })
         this.#reasoningText = ''
         return ''
       case 'tool-call-start': {

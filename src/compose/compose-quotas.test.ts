@@ -20,6 +20,8 @@ const key = generateApiKey().reveal()
 
 let folder: string
 let asked: number
+/** Tokens of each answer. */
+let written: number
 /** Answers wait for it. */
 let held: Promise<void> | undefined
 let upstream: ReturnType<typeof startUpstream>
@@ -34,7 +36,7 @@ function startUpstream() {
       asked += 1
       await held
       const message = { role: 'assistant', content: 'hi' }
-      const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: USED }
+      const usage = { prompt_tokens: 20, completion_tokens: written, total_tokens: 20 + written }
       const choices = [{ index: 0, message, finish_reason: 'stop' }]
       return Response.json({
         id: 'c',
@@ -51,6 +53,7 @@ function startUpstream() {
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-quota-'))
   asked = 0
+  written = USED - 20
   held = undefined
   upstream = startUpstream()
 })
@@ -235,6 +238,30 @@ test("a key's tokens per minute are shown in headers, and limit it", async () =>
   expect(refused.status).toBe(429)
   expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
   expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
+})
+
+test('fifty calls at once without a cap use little more than a minute’s tokens, and lock the key out for no minute', async () => {
+  await start({ default: 'slow', definitions: { slow: { tokensPerMinute: 1000 } } })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  held = promise
+  written = 400
+  const refused: Response[] = []
+  const calls = Array.from({ length: 50 }, async () => {
+    const answer = await chat()
+    if (answer.status !== 200) refused.push(answer)
+  })
+  await pollUntil('each call at the upstream, or refused', () => asked + refused.length === 50)
+  resolve()
+  await Promise.all(calls)
+  expect(asked).toBeLessThanOrEqual(2)
+  for (const { headers } of refused) expect(Number(headers.get('retry-after'))).toBeLessThan(60)
+
+  // Far more than was expected, of one call alone: the next one is due in half a minute at most.
+  written = 20_000
+  await chat({ max_tokens: 1 })
+  const next = await chat()
+  expect(next.status).toBe(429)
+  expect(Number(next.headers.get('retry-after'))).toBeLessThanOrEqual(30)
 })
 
 test('the variables override the plan’s limits of requests and calls at once', async () => {

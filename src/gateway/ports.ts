@@ -79,8 +79,8 @@ export interface CallAhead {
   /** The most tokens that it will probably use (admit.ts). */
   readonly estimatedTokens: number
   /**
-   * That it will probably write beyond those: it names no cap. Quotas and budgets set them aside,
-   * the tokens per minute do not. Absent: 0.
+   * That it will probably write beyond those: it names no cap. All limits set them aside. Absent:
+   * 0.
    */
   readonly usualTokens?: number
   /**

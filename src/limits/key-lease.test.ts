@@ -28,6 +28,7 @@ interface Answer {
   readonly tokens?: number
   readonly tokensLeft?: number
   readonly places?: number
+  readonly isLent?: boolean
 }
 
 interface Question {
@@ -37,6 +38,8 @@ interface Question {
   readonly requests: Bucket
   readonly tokens: Bucket
   readonly places: { readonly limit: number; readonly wanted: number; readonly running: number }
+  /** Tokens. */
+  readonly lendTo: number
   answer(answer: Answer): void
   lose(): void
 }
@@ -67,6 +70,7 @@ class ScriptedStore implements SharedStore {
         ...{ key, birth: String(args[3]), nodes: number(17) },
         ...{ requests: bucket(4), tokens: bucket(9) },
         places: { limit: number(14), wanted: number(15), running: number(16) },
+        lendTo: number(18),
         answer: ({
           birth = 'born',
           requests = 0,
@@ -74,6 +78,7 @@ class ScriptedStore implements SharedStore {
           tokens = 0,
           tokensLeft = 0,
           places = 0,
+          isLent = false,
         }) =>
           resolve([
             birth,
@@ -82,6 +87,7 @@ class ScriptedStore implements SharedStore {
             tokens,
             tokensLeft * PARTS_PER_UNIT,
             places,
+            isLent ? 1 : 0,
           ]),
         lose: () => reject(new Error('lost')),
       })
@@ -125,7 +131,7 @@ function start(given: Partial<KeyLimits>) {
   const beBusy = async () => {
     store.always = { places: 160 }
     for (let call = 0; call < 100; call += 1) {
-      expect(await take()).toBe('taken')
+      expect(await take()).toBe(1)
       await lease.settled()
     }
     clock.nowMs += 1_000
@@ -146,17 +152,18 @@ describe('requests and tokens', () => {
       ...{ key: 'here', birth: '', nodes: 1 },
       requests: { limit: 640, charge: 0, wanted: 1, atLeast: 1 },
       tokens: { limit: 6400, charge: 0, wanted: 30, atLeast: 30 },
-      places: { limit: -1, wanted: 0, running: 0 },
+      // Other nodes have to know of calls that run while the key is in debt.
+      places: { limit: -1, wanted: 1, running: 0 },
     })
     store.last.answer({ requests: 1, tokens: 30 })
-    expect(await outcome).toBe('taken')
+    expect(await outcome).toBe(30)
     expect(lease.running).toBe(1)
   })
 
   test('that the lease holds serve the next call at once', async () => {
     const { store, take, taken } = start({ requestsPerMinute: 640 })
-    expect(await taken({ requests: 3, requestsLeft: 600 })).toBe('taken')
-    expect([take(), take()]).toEqual(['taken', 'taken'])
+    expect(await taken({ requests: 3, requestsLeft: 600 })).toBe(1)
+    expect([take(), take()]).toEqual([1, 1])
     expect(store.questions).toHaveLength(1)
     expect(take()).toBeInstanceOf(Promise)
   })
@@ -173,7 +180,7 @@ describe('requests and tokens', () => {
     expect(store.questions).toHaveLength(2)
     expect(store.last.tokens).toMatchObject({ wanted: 50, atLeast: 20 })
     store.last.answer({ tokens: 50, tokensLeft: 900 })
-    expect(await Promise.all(outcomes)).toEqual(['0 taken', '1 taken', '2 taken'])
+    expect(await Promise.all(outcomes)).toEqual(['0 10', '1 20', '2 30'])
   })
 
   test('a call behind others waits, even if the lease holds enough for it', async () => {
@@ -183,10 +190,10 @@ describe('requests and tokens', () => {
     const small = take(1)
     expect(small).toBeInstanceOf(Promise)
     store.last.answer({ tokens: 95, tokensLeft: 5000 })
-    expect(await large).toBe('taken')
+    expect(await large).toBe(100)
     await turns()
     store.last.answer({ tokens: 1, tokensLeft: 5000 })
-    expect(await small).toBe('taken')
+    expect(await small).toBe(1)
   })
 
   test.each([
@@ -248,16 +255,16 @@ describe('requests and tokens', () => {
     const outcome = take(0)
     expect(store.last.tokens.wanted).toBe(1)
     store.last.answer({ tokens: 1, tokensLeft: 10 })
-    expect(await outcome).toBe('taken')
+    expect(await outcome).toBe(0)
     // It is not used up by it.
-    expect(take(1)).toBe('taken')
+    expect(take(1)).toBe(1)
   })
 
   test('usage beyond a call’s estimate is reported, and an unused part of the estimate serves the next call', async () => {
     const { lease, store, take, taken } = start({ tokensPerMinute: 6400 })
     await taken({ tokens: 30, tokensLeft: 6000 }, 30)
     lease.giveBack(-10)
-    expect(take(10)).toBe('taken')
+    expect(take(10)).toBe(10)
     lease.giveBack(150)
     // The node reports a debt of that size at once.
     expect(store.last.tokens.charge).toBe(150)
@@ -274,18 +281,66 @@ test('a debt of a single token is reported', async () => {
   expect(store.last.tokens).toMatchObject({ charge: 1, atLeast: 0 })
 })
 
+describe('a key in debt', () => {
+  /** Its only call has used 50 tokens more than there were. */
+  async function owe() {
+    const scene = start({ tokensPerMinute: 6400 })
+    await scene.taken({ tokens: 30, tokensLeft: 0 }, 30)
+    scene.lease.giveBack(150)
+    scene.store.last.answer({ tokensLeft: -150 })
+    await scene.lease.settled()
+    return scene
+  }
+
+  test('asks the store to lend to a call that runs alone, and tells how many tokens were taken', async () => {
+    const { store, lease, take } = await owe()
+    const outcome = take(20)
+    expect(store.last).toMatchObject({ lendTo: 20, tokens: { atLeast: 20 } })
+    store.last.answer({ tokens: 20, tokensLeft: -170, isLent: true })
+    expect(await outcome).toBe(20)
+    expect(lease.running).toBe(1)
+    // Beside it none is admitted, and nobody is asked.
+    const { length } = store.questions
+    expect(take(1)).toBe('tokens')
+    expect(store.questions).toHaveLength(length)
+  })
+
+  test('is not lent to while its calls run on other nodes, and asks once in fifty milliseconds', async () => {
+    const { clock, store, take } = await owe()
+    const outcome = take(20)
+    store.last.answer({ tokensLeft: -150 })
+    expect(await outcome).toBe('tokens')
+    const { length } = store.questions
+    expect([take(20), take(1)]).toEqual(['tokens', 'tokens'])
+    expect(store.questions).toHaveLength(length)
+    clock.nowMs += 50
+    expect(take(20)).toBeInstanceOf(Promise)
+  })
+
+  test('takes what is lent once', async () => {
+    const { store, lease, take } = await owe()
+    const outcome = take(20)
+    store.last.answer({ tokens: 20, tokensLeft: -170, isLent: true })
+    await outcome
+    lease.giveBack(0)
+    await turns()
+    expect(store.last.places.running).toBe(0)
+    expect(take(20)).toBeInstanceOf(Promise)
+  })
+})
+
 describe('places', () => {
   test('a call takes one and gives it back', async () => {
     const { lease, store, taken, take } = start({ concurrentCalls: 2 })
-    expect(await taken({ places: 1 })).toBe('taken')
+    expect(await taken({ places: 1 })).toBe(1)
     expect(store.last.places).toEqual({ limit: 2, wanted: 1, running: 0 })
     const second = take()
     expect(store.last.places).toEqual({ limit: 2, wanted: 2, running: 1 })
     store.last.answer({ places: 2 })
-    expect(await second).toBe('taken')
+    expect(await second).toBe(1)
     expect(take()).toBe('concurrent')
     lease.giveBack(0)
-    expect(take()).toBe('taken')
+    expect(take()).toBe(1)
   })
 
   test('a call is refused when other nodes hold every place, and so is the next, without a question', async () => {
@@ -302,7 +357,7 @@ describe('places', () => {
     await taken({ places: 3 })
     await lease.settled()
     clock.nowMs += 9_999
-    expect(take()).toBe('taken')
+    expect(take()).toBe(1)
     clock.nowMs += 1
     expect(take()).toBeInstanceOf(Promise)
   })
@@ -318,7 +373,7 @@ describe('places', () => {
     await turns()
     expect(store.last.places).toMatchObject({ wanted: 1, running: 0 })
     store.last.answer({ places: 1 })
-    expect(await next).toBe('taken')
+    expect(await next).toBe(1)
   })
 
   test('that a question asks to keep serve calls until its answer', async () => {
@@ -329,7 +384,7 @@ describe('places', () => {
     store.always = undefined
     lease.giveBack(0)
     expect(store.last.places).toEqual({ limit: 160, wanted: 108, running: 98 })
-    for (let call = 0; call < 10; call += 1) expect(take()).toBe('taken')
+    for (let call = 0; call < 10; call += 1) expect(take()).toBe(1)
     expect(take()).toBeInstanceOf(Promise)
   })
 
@@ -456,14 +511,14 @@ describe('a store that is away', () => {
     expect(take()).toBe('unavailable')
     expect(lease.running).toBe(0)
     store.mode = 'open'
-    expect([take(), take()]).toEqual(['taken', 'taken'])
+    expect([take(), take()]).toEqual([1, 1])
   })
 
   test('share: this node’s part of each limit', () => {
     const { store, take } = start({ requestsPerMinute: 9 })
     store.mode = 'share'
     store.nodes = 3
-    expect([take(), take(), take(), take()]).toEqual(['taken', 'taken', 'taken', 'requests'])
+    expect([take(), take(), take(), take()]).toEqual([1, 1, 1, 'requests'])
     expect(store.questions).toHaveLength(0)
   })
 
@@ -472,7 +527,7 @@ describe('a store that is away', () => {
       const { store, take, lease } = start({ concurrentCalls })
       store.mode = 'share'
       store.nodes = 3
-      while (take() === 'taken' && lease.running < 100);
+      while (take() === 1 && lease.running < 100);
       return lease.running
     }
     expect([7, 6, 2, 1, 0].map(scene)).toEqual([2, 2, 1, 1, 0])
@@ -483,7 +538,7 @@ describe('a store that is away', () => {
     const outcome = take()
     store.mode = 'share'
     store.last.lose()
-    expect(await outcome).toBe('taken')
+    expect(await outcome).toBe(1)
     const none = start({ requestsPerMinute: 0 })
     const refused = none.take()
     none.store.mode = 'share'
@@ -498,7 +553,7 @@ describe('a store that is away', () => {
     })
     await taken({ requests: 1, requestsLeft: 600, places: 3 })
     store.mode = 'share'
-    expect(take()).toBe('taken')
+    expect(take()).toBe(1)
     clock.nowMs += 40
     store.mode = 'shared'
     const outcome = take()
@@ -509,14 +564,14 @@ describe('a store that is away', () => {
       places: { wanted: 3, running: 2 },
     })
     store.last.answer({ requests: 1, requestsLeft: 600, places: 3 })
-    expect(await outcome).toBe('taken')
+    expect(await outcome).toBe(1)
     expect(lease.running).toBe(3)
   })
 
   test('usage of calls that end during an outage is reported once the store is back', () => {
     const { lease, store, take } = start({ tokensPerMinute: 6400 })
     store.mode = 'share'
-    expect(take(10)).toBe('taken')
+    expect(take(10)).toBe(10)
     lease.giveBack(90)
     expect(store.questions).toHaveLength(0)
     store.mode = 'shared'
@@ -550,7 +605,7 @@ describe('in advance', () => {
           clock.nowMs += 5
           const outcome = take()
           if (outcome instanceof Promise) waited += 1
-          expect(await outcome).toBe('taken')
+          expect(await outcome).toBe(1)
           await lease.settled()
         }
         return waited

@@ -24,8 +24,10 @@ const UNUSED_MS = 400
 const MAX_ROUNDS = 3
 
 export type LimitName = 'requests' | 'concurrent' | 'tokens'
-/** The limit that refuses the call, or the outcome of the lease. */
-export type LeaseOutcome = 'taken' | 'unavailable' | LimitName
+/** The limit that refuses the call; `unavailable`: nobody can tell. */
+export type LeaseRefusal = 'unavailable' | LimitName
+/** The tokens that were taken for the call, or why it is refused. */
+export type LeaseOutcome = number | LeaseRefusal
 
 interface Waiter {
   readonly tokens: number
@@ -100,9 +102,9 @@ export class KeyLease {
 
   /**
    * For a call that is not admitted yet: takes a place of this node alone, and asks nobody. `leave`
-   * gives it back.
+   * gives it back. @returns undefined where there is one
    */
-  enter(limits: RateLimits): LeaseOutcome {
+  enter(limits: RateLimits): LeaseRefusal | undefined {
     this.#limits = limits
     const nowMs = this.#options.now()
     this.#lastUsedMs = nowMs
@@ -114,7 +116,7 @@ export class KeyLease {
       if (this.#running + this.#entered >= limits.concurrentCalls) return 'concurrent'
     }
     this.#entered += 1
-    return 'taken'
+    return undefined
   }
 
   leave(): void {
@@ -128,8 +130,8 @@ export class KeyLease {
     this.#lastUsedMs = nowMs
     if (this.#waiting.length === 0) {
       const outcome = this.#attempt(tokens, nowMs)
-      if (outcome === 'taken' && (this.requests.isLow || this.tokens.isLow || this.#placesAreLow))
-        this.#ask()
+      const isTaken = typeof outcome === 'number'
+      if (isTaken && (this.requests.isLow || this.tokens.isLow || this.#placesAreLow)) this.#ask()
       if (outcome !== 'ask') return outcome
     }
     return new Promise((resolve) => {
@@ -155,7 +157,8 @@ export class KeyLease {
       this.tokens.charge(extraTokens)
     }
     if (this.#options.store.mode !== 'shared') return
-    if (this.#places - this.#running <= 2 * this.#spare && !this.tokens.isOff) return
+    const hasSpare = this.#places - this.#running > 2 * this.#spare
+    if (!(hasSpare && this.#isWaitedFor) && !this.tokens.isOff) return
     // The answer to a question under way shows the state before this.
     this.#hasNews = true
     this.#ask()
@@ -168,8 +171,7 @@ export class KeyLease {
   tend(nowMs: number): boolean {
     if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
     this.#bringUpToDate(nowMs)
-    const hasPlaces =
-      Number.isFinite(this.#limits.concurrentCalls) && this.#places + this.#running > 0
+    const hasPlaces = this.#countsCalls && this.#places + this.#running > 0
     const isOld = hasPlaces && nowMs - this.#placesAskedAtMs >= RENEW_MS
     const isUnused = nowMs - this.#lastUsedMs >= UNUSED_MS
     const hasSpare =
@@ -207,14 +209,13 @@ export class KeyLease {
       if (requests === 'no') return 'requests'
       const places = this.#hasPlace(nowMs)
       if (places === 'no') return 'concurrent'
-      const enough = this.tokens.has(Math.max(1, tokens), nowMs)
+      const enough = this.tokens.has(Math.max(1, tokens), nowMs, this.#running === 0)
       if (enough === 'no') return 'tokens'
       if (requests === 'ask' || places === 'ask' || enough === 'ask') return 'ask'
     }
     this.requests.charge(1)
-    this.tokens.charge(tokens)
     this.#running += 1
-    return 'taken'
+    return this.tokens.take(tokens)
   }
 
   #hasPlace(nowMs: number): 'yes' | 'no' | 'ask' {
@@ -226,6 +227,17 @@ export class KeyLease {
     if (this.#running < this.#places && ageMs < PLACES_TRUSTED_MS) return 'yes'
     if (this.#running >= concurrentCalls) return 'no'
     return ageMs < FRESH_MS && this.#werePlacesFull ? 'no' : 'ask'
+  }
+
+  /** Whether other nodes have to know how many calls run here: while in debt, one runs at a time. */
+  get #countsCalls(): boolean {
+    const { concurrentCalls, tokensPerMinute } = this.#limits
+    return Number.isFinite(concurrentCalls) || Number.isFinite(tokensPerMinute)
+  }
+
+  /** Whether other nodes may be waiting for a call of this one to end. */
+  get #isWaitedFor(): boolean {
+    return Number.isFinite(this.#limits.concurrentCalls) || this.tokens.view.parts < 0
   }
 
   /** Places that it holds in advance. */
@@ -266,8 +278,8 @@ export class KeyLease {
         this.#nodes = store.nodes
         // The answer is of the time of the question: units that came back since may count twice,
         // which admits nobody.
-        this.requests.take(grant.requests, nowMs)
-        this.tokens.take(grant.tokens, nowMs)
+        this.requests.accept(grant.requests, demand.requests, nowMs)
+        this.tokens.accept(grant.tokens, demand.tokens, nowMs)
         this.#places = grant.places
         this.#placesAskedAtMs = nowMs
         this.#werePlacesFull = grant.places < demand.places.wanted
@@ -300,10 +312,14 @@ export class KeyLease {
       birth: this.#birth,
       nodes: this.#nodes,
       requests: this.requests.demand({ all: calls, first: Math.min(1, calls) }, this.#nodes, nowMs),
-      tokens: this.tokens.demand({ all, first: tokens[0] ?? 0 }, this.#nodes, nowMs),
+      tokens: this.tokens.demand(
+        { all, first: tokens[0] ?? 0, isAlone: this.#running === 0 },
+        this.#nodes,
+        nowMs,
+      ),
       places: {
         limit: concurrentCalls,
-        wanted: Number.isFinite(concurrentCalls) ? Math.max(wanted, this.#running) : 0,
+        wanted: this.#countsCalls ? Math.max(wanted, this.#running) : 0,
         running: this.#running,
       },
     }
@@ -325,7 +341,8 @@ export class KeyLease {
     const nowMs = this.#options.now()
     if (this.requests.has(1, nowMs) !== 'yes') return 'requests'
     if (this.#hasPlace(nowMs) !== 'yes') return 'concurrent'
-    return this.tokens.has(Math.max(1, tokens), nowMs) === 'yes' ? 'requests' : 'tokens'
+    const isAlone = this.#running === 0
+    return this.tokens.has(Math.max(1, tokens), nowMs, isAlone) === 'yes' ? 'requests' : 'tokens'
   }
 }
 

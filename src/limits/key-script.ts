@@ -16,6 +16,10 @@ export interface BucketDemand {
   readonly wanted: number
   /** Fewer are of no use. */
   readonly atLeast: number
+  /** Units that a call needs which may be lent to, because no other runs on this node; 0: none. */
+  readonly lendTo: number
+  /** Units that this node holds. */
+  readonly held: number
 }
 
 export interface KeyDemand {
@@ -43,6 +47,8 @@ export interface BucketGrant {
   readonly granted: number
   /** The rest in the shared bucket, in parts (token-bucket.ts); negative: a debt. */
   readonly parts: number
+  /** The bucket is in debt, and lends to the one call that waits and runs alone. */
+  readonly isLent: boolean
 }
 
 export interface KeyGrant {
@@ -79,7 +85,10 @@ end`
  * once, for itself.
  *
  * Places are `count:until` in a field for each node: those of a node that is gone end with its
- * lease.
+ * lease. Without a limit on concurrent calls they count the calls that run.
+ *
+ * A bucket of tokens in debt lends to a call beside which none of the key's runs anywhere
+ * (TokenBucket.lends).
  */
 export const KEY_SCRIPT: SharedScript = {
   name: 'gatehousekey',
@@ -89,40 +98,6 @@ ${READ_HASH}
 local isNew, isLost = not known['birth'], ARGV[4] ~= '' and ARGV[4] ~= birth
 local nodes = tonumber(ARGV[18])
 local live = 0
-
-local bucket = function(name, at)
-  local limit = tonumber(ARGV[at])
-  if limit < 0 then return 0, 0 end
-  local full = limit * 60000
-  local parts, since = tonumber(known[name]), tonumber(known[name .. 'At'])
-  if parts and since then
-    parts = math.min(full, parts + math.max(0, now - since) * limit)
-  else
-    parts = full
-  end
-  local charge = tonumber(ARGV[at + 1])
-  if isLost then
-    local missing = tonumber(ARGV[at + 2])
-    if isNew then
-      set(name .. 'Lost', whole(missing))
-      charge = missing * nodes
-    else
-      charge = missing - tonumber(known[name .. 'Lost'] or 0)
-    end
-  end
-  parts = math.min(full, parts - charge * 60000)
-  local holds, granted = math.floor(parts / 60000), 0
-  if holds > 0 and holds >= tonumber(ARGV[at + 4]) then
-    granted = math.min(tonumber(ARGV[at + 3]), holds)
-    parts = parts - granted * 60000
-  end
-  set(name, whole(parts))
-  set(name .. 'At', whole(now))
-  if limit > 0 then live = math.max(live, math.ceil((full - parts) / limit)) end
-  return granted, parts
-end
-local requests, requestParts = bucket('requests', 5)
-local tokens, tokenParts = bucket('tokens', 10)
 
 local limit, wanted, running = tonumber(ARGV[15]), tonumber(ARGV[16]), tonumber(ARGV[17])
 local mine, others, places = 'node.' .. node, 0, 0
@@ -137,7 +112,56 @@ for field, value in pairs(known) do
     end
   end
 end
-if limit >= 0 then places = math.min(wanted, math.max(running, limit - others)) end
+
+local bucket = function(name, at, lendTo, held)
+  local limit = tonumber(ARGV[at])
+  if limit < 0 then return 0, 0, 0 end
+  local full = limit * 60000
+  local bounded = function(parts) return math.max(-full, math.min(full, parts)) end
+  local parts, since = tonumber(known[name]), tonumber(known[name .. 'At'])
+  if parts and since then
+    parts = bounded(parts + math.max(0, now - since) * limit)
+  else
+    parts = full
+  end
+  local charge = tonumber(ARGV[at + 1])
+  if isLost then
+    local missing = tonumber(ARGV[at + 2])
+    if isNew then
+      set(name .. 'Lost', whole(missing))
+      charge = missing * nodes
+    else
+      charge = missing - tonumber(known[name .. 'Lost'] or 0)
+    end
+  end
+  parts = bounded(parts - charge * 60000)
+  local holds, granted, lent = math.floor(parts / 60000), 0, 0
+  local known = parts + held * 60000
+  if holds > 0 and holds >= tonumber(ARGV[at + 4]) then
+    granted = math.min(tonumber(ARGV[at + 3]), holds)
+  elseif lendTo > 0 and known < 0 and others == 0 and running == 0 then
+    local room = known + full
+    if room >= math.min(lendTo, limit / 2) * 60000 then
+      lent = 1
+      granted = math.max(0, math.min(lendTo, math.floor(room / 60000)) - held)
+    end
+  end
+  parts = parts - granted * 60000
+  set(name, whole(parts))
+  set(name .. 'At', whole(now))
+  if limit > 0 then live = math.max(live, math.ceil((full - parts) / limit)) end
+  return granted, parts, lent
+end
+local requests, requestParts = bucket('requests', 5, 0, 0)
+local tokens, tokenParts, lent = bucket('tokens', 10, tonumber(ARGV[19]), tonumber(ARGV[20]))
+
+if limit >= 0 then
+  places = math.min(wanted, math.max(running, limit - others))
+elseif tokens > 0 or lent > 0 then
+  places = wanted
+else
+  places = math.min(wanted, running)
+end
 if places > 0 then
   set(mine, whole(places) .. ':' .. whole(now + lease))
   live = math.max(live, lease)
@@ -146,7 +170,7 @@ elseif known[mine] then
 end
 if #changes > 0 then redis.call('HSET', KEYS[1], unpack(changes)) end
 redis.call('PEXPIRE', KEYS[1], whole(live + 60000))
-return {birth, requests, whole(requestParts), tokens, whole(tokenParts), places}`,
+return {birth, requests, whole(requestParts), tokens, whole(tokenParts), places, lent}`,
 }
 
 export function toKeyArguments(demand: KeyDemand): readonly (string | number)[] {
@@ -156,6 +180,7 @@ export function toKeyArguments(demand: KeyDemand): readonly (string | number)[] 
     ...toBucketArguments(requests),
     ...toBucketArguments(tokens),
     ...[orNone(places.limit), places.wanted, places.running, nodes],
+    ...[tokens.lendTo, tokens.held],
   ]
 }
 
@@ -176,12 +201,12 @@ export function orNone(limit: number): number {
 
 /** @throws when it is not an answer of the script */
 export function readKeyGrant(answer: readonly unknown[]): KeyGrant {
-  const { birth, numbers } = readAnswer(answer, 5)
-  const [requests = 0, requestParts = 0, tokens = 0, tokenParts = 0, places = 0] = numbers
+  const { birth, numbers } = readAnswer(answer, 6)
+  const [requests = 0, requestParts = 0, tokens = 0, tokenParts = 0, places = 0, lent = 0] = numbers
   return {
     birth,
-    requests: { granted: requests, parts: requestParts },
-    tokens: { granted: tokens, parts: tokenParts },
+    requests: { granted: requests, parts: requestParts, isLent: false },
+    tokens: { granted: tokens, parts: tokenParts, isLent: lent === 1 },
     places,
   }
 }

@@ -8,7 +8,11 @@ const START_MS = 1_000_000
 
 /** @param left what is in the shared bucket beside what was granted */
 function granted(units: number, left = 1000) {
-  return { granted: units, parts: left * PARTS_PER_UNIT }
+  return { granted: units, parts: left * PARTS_PER_UNIT, isLent: false }
+}
+
+function accept(bucket: LeasedBucket, grant: ReturnType<typeof granted>, nowMs: number): void {
+  bucket.accept(grant, { lendTo: 0 }, nowMs)
 }
 
 /** The question, with no zero below zero. */
@@ -25,7 +29,7 @@ describe('a bucket’s holding', () => {
   test('is used without asking, and not exceeded', () => {
     const bucket = start()
     expect(bucket.has(1, START_MS)).toBe('ask')
-    bucket.take(granted(10), START_MS)
+    accept(bucket, granted(10), START_MS)
     expect(bucket.has(10, START_MS)).toBe('yes')
     bucket.charge(4)
     expect(bucket.has(6, START_MS)).toBe('yes')
@@ -38,17 +42,18 @@ describe('a bucket’s holding', () => {
     const bucket = start(Number.POSITIVE_INFINITY)
     expect(bucket.has(1e9, START_MS)).toBe('yes')
     bucket.charge(1e9)
-    bucket.take(granted(5), START_MS)
+    accept(bucket, granted(5), START_MS)
     expect(bucket.has(1e9, START_MS)).toBe('yes')
     expect(bucket).toMatchObject({ isSettled: true, isLow: false, isOff: false })
     expect(ask(bucket, { all: 3, first: 1 }, 1, START_MS)).toEqual({
       ...{ limit: Number.POSITIVE_INFINITY, charge: 0, missing: 0, wanted: 0, atLeast: 0 },
+      ...{ lendTo: 0, held: 0 },
     })
   })
 
   test('never exceeds the limit, however often the bucket is refilled', () => {
     const bucket = start(60)
-    bucket.take(granted(10, 50), START_MS)
+    accept(bucket, granted(10, 50), START_MS)
     bucket.charge(10)
     bucket.refill(60, START_MS)
     expect(bucket.has(51, START_MS)).toBe('no')
@@ -58,7 +63,7 @@ describe('a bucket’s holding', () => {
 
   test('of nothing is remembered for a moment, in which the bucket does not ask the store again', () => {
     const bucket = start()
-    bucket.take(granted(0, 5), START_MS)
+    accept(bucket, granted(0, 5), START_MS)
     expect(bucket.has(6, START_MS)).toBe('no')
     expect(bucket.has(5, START_MS)).toBe('ask')
     expect(bucket.has(6, START_MS + 49)).toBe('no')
@@ -68,7 +73,7 @@ describe('a bucket’s holding', () => {
 
   test('counts as remaining together with the store’s', () => {
     const bucket = start()
-    bucket.take(granted(10, 90), START_MS)
+    accept(bucket, granted(10, 90), START_MS)
     expect(bucket.view.remaining).toBe(100)
     bucket.charge(30)
     expect(bucket.view.remaining).toBe(70)
@@ -81,12 +86,12 @@ describe('the question', () => {
     expect(ask(bucket, { all: 50, first: 20 }, 1, START_MS)).toMatchObject({
       ...{ limit: 6400, charge: 0, missing: 0, wanted: 50, atLeast: 20 },
     })
-    bucket.take(granted(15), START_MS)
+    accept(bucket, granted(15), START_MS)
     expect(ask(bucket, { all: 50, first: 20 }, 1, START_MS)).toMatchObject({
       wanted: 35,
       atLeast: 5,
     })
-    bucket.take(granted(35), START_MS)
+    accept(bucket, granted(35), START_MS)
     expect(ask(bucket, { all: 50, first: 20 }, 1, START_MS)).toMatchObject({
       ...{ charge: 0, wanted: 0, atLeast: 0 },
     })
@@ -99,7 +104,7 @@ describe('the question', () => {
 
   test('reports usage beyond the grant, once', () => {
     const bucket = start()
-    bucket.take(granted(10), START_MS)
+    accept(bucket, granted(10), START_MS)
     bucket.charge(25)
     expect(bucket.isSettled).toBe(false)
     expect(ask(bucket, NOBODY, 1, START_MS)).toMatchObject({ charge: 15 })
@@ -109,7 +114,7 @@ describe('the question', () => {
 
   test('gives back the unneeded part of the holding, and keeps the part that calls wait for', () => {
     const bucket = start()
-    bucket.take(granted(10), START_MS)
+    accept(bucket, granted(10), START_MS)
     expect(ask(bucket, { all: 4, first: 4 }, 1, START_MS)).toMatchObject({ charge: -6, wanted: 0 })
     expect(bucket.has(4, START_MS)).toBe('yes')
     expect(bucket.has(5, START_MS)).toBe('ask')
@@ -117,24 +122,24 @@ describe('the question', () => {
 
   test('reports this node’s part of the shortage against a full bucket', () => {
     const bucket = start(600)
-    bucket.take(granted(0, 300), START_MS)
+    accept(bucket, granted(0, 300), START_MS)
     expect(ask(bucket, NOBODY, 3, START_MS).missing).toBe(100)
     expect(ask(bucket, NOBODY, 1, START_MS).missing).toBe(300)
   })
 
   test('that gets no answer leaves its debt to be reported again, and its returned part unused', () => {
     const bucket = start()
-    bucket.take(granted(10), START_MS)
+    accept(bucket, granted(10), START_MS)
     bucket.charge(25)
     bucket.fail(ask(bucket, NOBODY, 1, START_MS))
     expect(ask(bucket, NOBODY, 1, START_MS).charge).toBe(15)
     const single = start()
-    single.take(granted(0), START_MS)
+    accept(single, granted(0), START_MS)
     single.charge(1)
     single.fail(ask(single, NOBODY, 1, START_MS))
     expect(ask(single, NOBODY, 1, START_MS).charge).toBe(1)
     const unused = start()
-    unused.take(granted(10), START_MS)
+    accept(unused, granted(10), START_MS)
     unused.fail(ask(unused, NOBODY, 1, START_MS))
     expect(unused.has(1, START_MS)).toBe('ask')
     expect(ask(unused, NOBODY, 1, START_MS).charge).toBe(0)
@@ -193,7 +198,7 @@ describe('in advance', () => {
     expect(bucket.isLow).toBe(false)
     const nowMs = use(bucket, 200, 1000)
     ask(bucket, NOBODY, 1, nowMs)
-    bucket.take(granted(20), nowMs)
+    accept(bucket, granted(20), nowMs)
     bucket.charge(10)
     expect(bucket.isLow).toBe(false)
     bucket.charge(1)
@@ -204,7 +209,7 @@ describe('in advance', () => {
     const bucket = start()
     const nowMs = use(bucket, 10, 1000)
     ask(bucket, NOBODY, 1, nowMs)
-    bucket.take(granted(1), nowMs)
+    accept(bucket, granted(1), nowMs)
     expect(bucket.isLow).toBe(false)
     bucket.charge(1)
     expect(bucket.isLow).toBe(true)
@@ -212,9 +217,9 @@ describe('in advance', () => {
 
   test('a surplus or debt of a sixty-fourth of the limit is due to be reported', () => {
     const bucket = start(640)
-    bucket.take(granted(9), START_MS)
+    accept(bucket, granted(9), START_MS)
     expect(bucket.isOff).toBe(false)
-    bucket.take(granted(1), START_MS)
+    accept(bucket, granted(1), START_MS)
     expect(bucket.isOff).toBe(true)
     bucket.charge(19)
     expect(bucket.isOff).toBe(false)
@@ -223,7 +228,7 @@ describe('in advance', () => {
     expect(start(0).isOff).toBe(false)
     const small = start(10)
     expect(small.isOff).toBe(false)
-    small.take(granted(1), START_MS)
+    accept(small, granted(1), START_MS)
     expect(small.isOff).toBe(true)
   })
 })
@@ -236,9 +241,9 @@ describe('much more than is needed', () => {
     const nowMs = START_MS + 1000
     // 5 in advance.
     ask(bucket, NOBODY, 1, nowMs)
-    bucket.take(granted(14), nowMs)
+    accept(bucket, granted(14), nowMs)
     expect(bucket.isOff).toBe(false)
-    bucket.take(granted(1), nowMs)
+    accept(bucket, granted(1), nowMs)
     expect(bucket.isOff).toBe(true)
     bucket.leave(2, nowMs)
     expect(bucket).toMatchObject({ isOff: false, isLow: false, isSettled: true })
@@ -248,7 +253,7 @@ describe('much more than is needed', () => {
 describe('without the store', () => {
   test('a node uses its holding and its share of the remainder, and refills its share', () => {
     const bucket = start(600)
-    bucket.take(granted(10, 90), START_MS)
+    accept(bucket, granted(10, 90), START_MS)
     bucket.leave(3, START_MS)
     bucket.refill(600, START_MS)
     expect(bucket.has(40, START_MS)).toBe('yes')
@@ -266,7 +271,7 @@ describe('without the store', () => {
 
   test('its debt reduces its share', () => {
     const bucket = start(600)
-    bucket.take(granted(10, 90), START_MS)
+    accept(bucket, granted(10, 90), START_MS)
     bucket.charge(30)
     bucket.leave(2, START_MS)
     // Half of the 90 that were left, less the 20 that it owed, or a little less.
@@ -307,7 +312,7 @@ describe('without the store', () => {
     const bucket = start(600)
     bucket.leave(2, START_MS)
     bucket.charge(300)
-    bucket.take(granted(50), START_MS)
+    accept(bucket, granted(50), START_MS)
     expect(bucket.has(1, START_MS)).toBe('no')
   })
 
@@ -318,16 +323,16 @@ describe('without the store', () => {
     bucket.rejoin(600, START_MS)
     expect(bucket.has(1, START_MS)).toBe('ask')
     expect(ask(bucket, NOBODY, 2, START_MS)).toMatchObject({ charge: 30, missing: 30 })
-    bucket.take(granted(0), START_MS)
+    accept(bucket, granted(0), START_MS)
     expect(ask(bucket, NOBODY, 2, START_MS).charge).toBe(0)
     // From now on it knows again what all lack.
-    bucket.take(granted(0, 400), START_MS)
+    accept(bucket, granted(0, 400), START_MS)
     expect(ask(bucket, NOBODY, 2, START_MS).missing).toBe(100)
   })
 
   test('an outage without usage leaves no debt', () => {
     const bucket = start(600)
-    bucket.take(granted(0, 400), START_MS)
+    accept(bucket, granted(0, 400), START_MS)
     bucket.leave(2, START_MS)
     bucket.rejoin(600, START_MS)
     expect(bucket.isSettled).toBe(true)
@@ -347,7 +352,7 @@ describe('without the store', () => {
 
   test('the debt after an outage is at most the usage during it, even if more is missing', () => {
     const bucket = start(600)
-    bucket.take(granted(0, 100), START_MS)
+    accept(bucket, granted(0, 100), START_MS)
     bucket.leave(2, START_MS)
     bucket.charge(30)
     bucket.rejoin(600, START_MS)
@@ -356,7 +361,7 @@ describe('without the store', () => {
 
   test('a question that fails because the store went away leaves its debt to be reported later', () => {
     const bucket = start(600)
-    bucket.take(granted(0, 600), START_MS)
+    accept(bucket, granted(0, 600), START_MS)
     bucket.charge(15)
     const demand = ask(bucket, NOBODY, 1, START_MS)
     bucket.leave(2, START_MS)

@@ -37,6 +37,9 @@ export class LeasedBucket {
   #usedPerMs = 0
   #askedAtMs: number
   #toldAtMs = Number.NEGATIVE_INFINITY
+  /** The store has lent to the call that runs alone next. */
+  #isLent = false
+  #notLentAtMs = Number.NEGATIVE_INFINITY
   /** The debt of this node's share when it came back to the store. */
   #lostPart: number | undefined
   /** Undefined: the store answers. */
@@ -59,13 +62,26 @@ export class LeasedBucket {
 
   /**
    * `yes`: there are so many here; `no`: there are not, here or elsewhere; `ask`: the store knows.
+   * @param isAlone for a call beside which no other runs here: it may be lent to
    */
-  has(units: number, nowMs: number): 'yes' | 'no' | 'ask' {
+  has(units: number, nowMs: number, isAlone = false): 'yes' | 'no' | 'ask' {
     if (this.view.perMinute === Number.POSITIVE_INFINITY) return 'yes'
-    if (this.#alone !== undefined) return this.view.holds(units) ? 'yes' : 'no'
-    if (this.#held >= units) return 'yes'
-    if (nowMs - this.#toldAtMs >= FRESH_MS || nowMs < this.#toldAtMs) return 'ask'
+    const mayLend = isAlone && this.view.lends(units)
+    if (this.#alone !== undefined) return mayLend || this.view.holds(units) ? 'yes' : 'no'
+    if (isAlone && this.#isLent) return 'yes'
+    // In debt, what is held is for a call that runs alone.
+    if (this.#held >= units && this.view.parts >= 0) return 'yes'
+    if (mayLend && !isWithin(FRESH_MS, this.#notLentAtMs, nowMs)) return 'ask'
+    if (!isWithin(FRESH_MS, this.#toldAtMs, nowMs)) return 'ask'
     return this.view.holds(units) ? 'ask' : 'no'
+  }
+
+  /** Takes units for a call, in debt no more than there is room for. @returns how many */
+  take(units: number): number {
+    const taken = this.view.takable(units)
+    this.#isLent = false
+    this.charge(taken)
+    return taken
   }
 
   /** Takes units whether they are there or not; a negative number gives back. */
@@ -100,13 +116,13 @@ export class LeasedBucket {
    * @param needed units that calls wait for, all together and the first alone
    */
   demand(
-    needed: { readonly all: number; readonly first: number },
+    needed: { readonly all: number; readonly first: number; readonly isAlone?: boolean },
     nodes: number,
     nowMs: number,
   ): BucketDemand {
     this.#look(nowMs)
     const { perMinute: limit } = this.view
-    if (!Number.isFinite(limit)) return { limit, charge: 0, missing: 0, wanted: 0, atLeast: 0 }
+    if (!Number.isFinite(limit)) return { limit, ...NOTHING }
     const missing = Math.max(0, limit - this.view.parts / PARTS_PER_UNIT)
     const keep = needed.all + this.#ahead
     const charge = this.#held < 0 ? -this.#held : -Math.max(0, this.#held - keep)
@@ -117,17 +133,26 @@ export class LeasedBucket {
       missing: Math.round(this.#lostPart ?? missing / nodes),
       wanted: Math.max(0, keep - this.#held),
       atLeast: Math.max(0, Math.min(limit, needed.first) - this.#held),
+      lendTo: needed.isAlone === true ? Math.min(limit, needed.first) : 0,
+      held: Math.max(0, this.#held),
     }
   }
 
   /** Takes over the store's answer. */
-  take({ granted, parts }: BucketGrant, nowMs: number): void {
+  accept(
+    { granted, parts, isLent }: BucketGrant,
+    { lendTo }: Pick<BucketDemand, 'lendTo'>,
+    nowMs: number,
+  ): void {
     // An answer that comes after the store was given up is ignored: it may be old.
     if (this.#alone !== undefined || !Number.isFinite(this.view.perMinute)) return
     this.#held += granted
+    this.#isLent = isLent
     this.#lostPart = undefined
     this.#toldAtMs = nowMs
     this.view.assume(parts + this.#held * PARTS_PER_UNIT, nowMs)
+    // A call of the key runs on another node.
+    if (!isLent && lendTo > 0 && this.view.lends(lendTo)) this.#notLentAtMs = nowMs
   }
 
   /**
@@ -176,6 +201,13 @@ export class LeasedBucket {
     const largest = Math.floor(this.view.perMinute * LARGEST_LEASE)
     this.#ahead = Math.min(largest, this.pace)
   }
+}
+
+const NOTHING = { charge: 0, missing: 0, wanted: 0, atLeast: 0, lendTo: 0, held: 0 }
+
+/** False where the clock was set back since. */
+function isWithin(ms: number, sinceMs: number, nowMs: number): boolean {
+  return nowMs >= sinceMs && nowMs - sinceMs < ms
 }
 
 /** At least 1, where the limit is not 0: else the last of a small limit could be used nowhere. */

@@ -43,16 +43,26 @@ export function tooManyConcurrent(
   )
 }
 
-/** A key alone has such a limit. */
+/**
+ * A key alone has such a limit.
+ * @param isAlone no other call of the key runs on this node
+ */
 export function tooManyTokens(
   buckets: CallBuckets & { key: RateBuckets },
   wanted: number,
+  isAlone: boolean,
 ): GatewayError {
   const { tokens } = buckets.key
-  const waitMs = tokens.waitMsFor(wanted)
+  // In debt the calls of other nodes may be what stands in the way.
+  const othersMs = isAlone && !tokens.lends(wanted) ? 0 : CONCURRENCY_RETRY_MS
+  const waitMs = tokens.waitMsForCall(wanted, othersMs)
+  const why =
+    tokens.debt > 0
+      ? `has used ${tokens.debt} more, and may make one call at a time until they are paid`
+      : `and this call may use ${wanted}`
   return rateLimited(
     `Rate limit reached for tokens per minute: this API key is allowed ${tokens.perMinute}, ` +
-      `and this call may use ${wanted}. Please try again in ${waitMs / 1000}s.`,
+      `${why}. Please try again in ${waitMs / 1000}s.`,
     waitMs,
     toHeaders(buckets),
   )

@@ -19,7 +19,7 @@ import type {
 } from '../gateway/ports.ts'
 import { tooManyConcurrent, tooManyRequests, tooManyTokens } from './limit-refusals.ts'
 import { TokenBucket, toHeaders } from './token-bucket.ts'
-import type { Reservation } from './usage-counter.ts'
+import { type Reservation, sizeOf } from './usage-counter.ts'
 import { UsageLimits } from './usage-limits.ts'
 
 /**
@@ -41,7 +41,8 @@ interface RateState {
 /**
  * Token buckets as OpenAI's users know them (token-bucket.ts). A refused request takes nothing.
  * Tokens are taken at the estimate, though never more than a full bucket holds, and corrected when
- * it is known what the call used.
+ * it is known what the call used. A key that used more than it had is in debt: until that is paid
+ * its calls run one at a time (decision 0100).
  */
 export class MemoryLimits implements Limits {
   readonly #clock: Stopwatch
@@ -110,8 +111,12 @@ export class MemoryLimits implements Limits {
       throw tooManyConcurrent('key', { key, account }, limits.concurrentCalls)
     // A call that needs more than a whole minute's tokens could never go: it waits for a full
     // bucket.
-    const tokens = Math.min(call.estimatedTokens, limits.tokensPerMinute)
-    if (!key.tokens.holds(Math.max(1, tokens))) throw tooManyTokens({ key, account }, tokens)
+    const size = Math.min(sizeOf(call), limits.tokensPerMinute)
+    const isAlone = key.running === 0
+    const needed = Math.max(1, size)
+    if (!key.tokens.holds(needed) && !(isAlone && key.tokens.lends(needed)))
+      throw tooManyTokens({ key, account }, needed, isAlone)
+    const tokens = key.tokens.takable(size)
     if (account !== undefined && limits.account !== undefined) {
       if (!account.requests.holds(1)) throw tooManyRequests('account', { key, account })
       if (account.running >= limits.account.concurrentCalls)

@@ -4,14 +4,14 @@ import { readKeyGrant } from './key-script.ts'
 import { readUsageGrant } from './usage-script.ts'
 
 /** Numbers come as text where they may be large. */
-const KEY_ANSWER: readonly unknown[] = ['born', 3, '180000', 50, '-60000', 2]
+const KEY_ANSWER: readonly unknown[] = ['born', 3, '180000', 50, '-60000', 2, 1]
 const USAGE_ANSWER: readonly unknown[] = ['born', '1', '2', '3', '4', '5', '6', '7']
 
 test('the grant of a key is read', () => {
   expect(readKeyGrant(KEY_ANSWER)).toEqual({
     birth: 'born',
-    requests: { granted: 3, parts: 180_000 },
-    tokens: { granted: 50, parts: -60_000 },
+    requests: { granted: 3, parts: 180_000, isLent: false },
+    tokens: { granted: 50, parts: -60_000, isLent: true },
     places: 2,
   })
 })

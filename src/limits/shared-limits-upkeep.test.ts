@@ -42,7 +42,7 @@ class GenerousStore {
     await this.held
     const number = (at: number) => Number(args[at])
     if (script === KEY_SCRIPT.lua)
-      return ['born', number(7), PARTS_OF_MANY, number(12), PARTS_OF_MANY, number(15)]
+      return ['born', number(7), PARTS_OF_MANY, number(12), PARTS_OF_MANY, number(15), 0]
     this.needed = [number(17), number(18)]
     const tokens = Math.max(this.told.get(key) ?? 0, number(10)) + number(7)
     this.told.set(key, tokens)

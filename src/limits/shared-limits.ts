@@ -17,7 +17,7 @@ import type {
   Ticket,
 } from '../gateway/ports.ts'
 import type { SharedStore } from '../redis/shared-store.ts'
-import { KeyLease, type LeaseOutcome } from './key-lease.ts'
+import { KeyLease, type LeaseOutcome, type LeaseRefusal } from './key-lease.ts'
 import {
   limitsUnavailable,
   tooManyConcurrent,
@@ -27,7 +27,7 @@ import {
 import { SharedUsage } from './shared-usage.ts'
 import { type CallBuckets, toHeaders } from './token-bucket.ts'
 import { Turns } from './turns.ts'
-import type { Reservation } from './usage-counter.ts'
+import { type Reservation, sizeOf } from './usage-counter.ts'
 import type { BudgetReservations, UsageLimits } from './usage-limits.ts'
 
 const TEND_MS = 250
@@ -118,11 +118,11 @@ export class SharedLimits implements Limits {
     const key = this.#keyLeaseOf(caller)
     const account = this.#accountLeaseOf(caller)
     if (key === undefined && account === undefined) return NO_PLACE
-    const outcome = key === undefined ? 'taken' : key.enter(limits)
-    if (outcome !== 'taken') throw toRefusal(outcome, 'key', { key, account, caller, tokens: 0 })
+    const refused = key?.enter(limits)
+    if (refused !== undefined) throw toRefusal(refused, 'key', { key, account, caller, tokens: 0 })
     if (account !== undefined && limits.account !== undefined) {
       const ofAccount = account.enter(limits.account)
-      if (ofAccount !== 'taken') {
+      if (ofAccount !== undefined) {
         key?.leave()
         throw toRefusal(ofAccount, 'account', { key, account, caller, tokens: 0 })
       }
@@ -162,13 +162,13 @@ export class SharedLimits implements Limits {
     budgets: BudgetReservations,
   ): Ticket | Promise<Ticket> {
     const { limits } = caller
-    const tokens = Math.min(call.estimatedTokens, limits.tokensPerMinute)
+    const tokens = Math.min(sizeOf(call), limits.tokensPerMinute)
     const usage = this.#usage
     const key = this.#keyLeaseOf(caller)
     const account = this.#accountLeaseOf(caller)
     const admitted = { usage, shared: this.#shared, budgets, key, account, tokens, caller, call }
     // The key first: a flood that its own limits stop takes nothing from the account's other keys.
-    const outcome = key === undefined ? 'taken' : key.take(limits, tokens)
+    const outcome = key === undefined ? tokens : key.take(limits, tokens)
     return outcome instanceof Promise
       ? outcome.then((known) => admitAccount(admitted, known))
       : admitAccount(admitted, outcome)
@@ -228,30 +228,29 @@ function hasLimits({ requestsPerMinute, tokensPerMinute, concurrentCalls }: Rate
 }
 
 /** The key has let the call go, or has not. */
-function admitAccount(admitted: Admitted, ofKey: LeaseOutcome): Ticket | Promise<Ticket> {
-  if (ofKey !== 'taken') return refuse(admitted, ofKey, 'key')
+function admitAccount(asked: Admitted, ofKey: LeaseOutcome): Ticket | Promise<Ticket> {
+  if (typeof ofKey !== 'number') return refuse(asked, ofKey, 'key')
+  const admitted = ofKey === asked.tokens ? asked : { ...asked, tokens: ofKey }
   const { account, caller } = admitted
   if (account === undefined || caller.limits.account === undefined)
     return new SharedTicket(admitted)
   const outcome = account.take(caller.limits.account, 0)
   const settle = (known: LeaseOutcome): Ticket => {
-    if (known === 'taken') return new SharedTicket(admitted)
+    if (typeof known === 'number') return new SharedTicket(admitted)
     admitted.key?.undo(admitted.tokens)
     return refuse(admitted, known, 'account')
   }
   return outcome instanceof Promise ? outcome.then(settle) : settle(outcome)
 }
 
-type Refused = Exclude<LeaseOutcome, 'taken'>
-
 /** @throws GatewayError */
-function refuse(admitted: Admitted, outcome: Refused, holder: Holder): never {
+function refuse(admitted: Admitted, outcome: LeaseRefusal, holder: Holder): never {
   admitted.usage.settleBudgets(admitted.budgets, NOTHING_USED)
   throw toRefusal(outcome, holder, admitted)
 }
 
 function toRefusal(
-  outcome: Refused,
+  outcome: LeaseRefusal,
   holder: Holder,
   { key, account, tokens, caller }: Pick<Admitted, 'key' | 'account' | 'tokens' | 'caller'>,
 ): GatewayError {
@@ -260,7 +259,7 @@ function toRefusal(
   const limits = holder === 'key' ? caller.limits : caller.limits.account
   if (outcome === 'requests') return tooManyRequests(holder, buckets)
   if (outcome === 'tokens' && ofKey !== undefined)
-    return tooManyTokens({ ...buckets, key: ofKey }, tokens)
+    return tooManyTokens({ ...buckets, key: ofKey }, Math.max(1, tokens), key?.running === 0)
   if (outcome === 'concurrent' && limits !== undefined)
     return tooManyConcurrent(holder, buckets, limits.concurrentCalls)
   return limitsUnavailable()

@@ -16,7 +16,8 @@ const NEVER_RETRY_MS = 60_000
 /**
  * Holds one minute's units, so an idle caller may take the whole minute at once, and over any
  * stretch of time takes at most limit + rate × time. A limit that is not finite is no limit, one of
- * 0 holds nothing. `charge` may leave a debt, which is paid before anything can be taken again.
+ * 0 holds nothing. `charge` may leave a debt of at most one minute's units; use beyond that is
+ * forgiven.
  */
 export class TokenBucket {
   perMinute: number
@@ -36,7 +37,7 @@ export class TokenBucket {
     const elapsedMs = wholeMs - this.#asOfMs
     // Without a limit, no time at all times infinity would not be a number.
     const gained = elapsedMs > 0 ? elapsedMs * perMinute : 0
-    this.#parts = Math.min(perMinute * PARTS_PER_UNIT, this.#parts + gained)
+    this.#parts = this.#bounded(this.#parts + gained)
     // A call that others have overtaken comes with a moment that has passed: the time since was
     // given. Farther back, a clock was set back, and nobody is to wait until it has caught up.
     if (elapsedMs > 0 || elapsedMs < -OVERTAKEN_MS) this.#asOfMs = wholeMs
@@ -49,7 +50,7 @@ export class TokenBucket {
 
   /** Takes over what is known of it from elsewhere, as of that moment. */
   assume(parts: number, nowMs: number): void {
-    this.#parts = Math.min(this.perMinute * PARTS_PER_UNIT, parts)
+    this.#parts = this.#bounded(parts)
     this.#asOfMs = Math.floor(nowMs)
   }
 
@@ -66,7 +67,36 @@ export class TokenBucket {
    * it can hold.
    */
   charge(units: number): void {
-    this.#parts = Math.min(this.perMinute * PARTS_PER_UNIT, this.#parts - units * PARTS_PER_UNIT)
+    this.#parts = this.#bounded(this.#parts - units * PARTS_PER_UNIT)
+  }
+
+  #bounded(parts: number): number {
+    const full = this.perMinute * PARTS_PER_UNIT
+    return Math.max(-full, Math.min(full, parts))
+  }
+
+  /** Units that are missing before the bucket is empty; 0: no debt. */
+  get debt(): number {
+    return Math.max(0, Math.ceil(-this.#parts / PARTS_PER_UNIT))
+  }
+
+  /**
+   * Whether a bucket in debt has room for one more call: the debt stays within one minute. A large
+   * call needs half a minute of room, so it waits no longer than that.
+   */
+  lends(units: number): boolean {
+    return this.#parts < 0 && this.#partsShortOfLoan(units) <= 0
+  }
+
+  #partsShortOfLoan(units: number): number {
+    const room = this.#parts + this.perMinute * PARTS_PER_UNIT
+    return Math.min(units, this.perMinute / 2) * PARTS_PER_UNIT - room
+  }
+
+  /** The part of so many units that a call takes: in debt no more than there is room for. */
+  takable(units: number): number {
+    if (this.#parts >= 0) return units
+    return Math.min(units, Math.floor(this.#parts / PARTS_PER_UNIT) + this.perMinute)
   }
 
   /** Whole units that could be taken now, in debt 0. */
@@ -78,6 +108,17 @@ export class TokenBucket {
   waitMsFor(units: number): number {
     if (this.perMinute <= 0) return NEVER_RETRY_MS
     return Math.max(0, Math.ceil((units * PARTS_PER_UNIT - this.#parts) / this.perMinute))
+  }
+
+  /**
+   * Milliseconds until a call may take so many units.
+   * @param othersMs how long the key's other calls probably run; 0: there are none
+   */
+  waitMsForCall(units: number, othersMs: number): number {
+    const waitMs = this.waitMsFor(units)
+    if (this.#parts >= 0 || this.perMinute <= 0) return waitMs
+    const untilLentMs = Math.ceil(this.#partsShortOfLoan(units) / this.perMinute)
+    return Math.min(waitMs, Math.max(untilLentMs, othersMs))
   }
 
   /** Milliseconds until it is full again. */

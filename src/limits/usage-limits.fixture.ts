@@ -87,3 +87,49 @@ export function budgetOf(changes: Partial<Budget> = {}): Budget {
     ...changes,
   }
 }
+
+const PARTS = 60_000n
+
+/**
+ * Tokens per minute as the guide promises them, in whole numbers: a model for tests that does not
+ * share code with the product.
+ */
+export class ModelOfTokens {
+  readonly #perMinute: bigint
+  parts: bigint
+
+  constructor(perMinute: number) {
+    this.#perMinute = BigInt(perMinute)
+    this.parts = this.#perMinute * PARTS
+  }
+
+  wait(ms: number): void {
+    this.#set(this.parts + BigInt(ms) * this.#perMinute)
+  }
+
+  /** @returns how many are taken; undefined: the call is refused */
+  admit(size: number, running: number): number | undefined {
+    const wanted = BigInt(size) > this.#perMinute ? this.#perMinute : BigInt(size)
+    const needed = wanted > 1n ? wanted : 1n
+    const room = this.parts + this.#perMinute * PARTS
+    const isLent =
+      this.parts < 0n &&
+      running === 0 &&
+      // Twice as much, because half a limit may be no whole number.
+      2n * room >= (2n * needed < this.#perMinute ? 2n * needed : this.#perMinute) * PARTS
+    if (this.parts < needed * PARTS && !isLent) return undefined
+    const whole = room / PARTS
+    const taken = this.parts < 0n && whole < wanted ? whole : wanted
+    this.#set(this.parts - taken * PARTS)
+    return Number(taken)
+  }
+
+  correct(extra: number): void {
+    this.#set(this.parts - BigInt(extra) * PARTS)
+  }
+
+  #set(parts: bigint): void {
+    const full = this.#perMinute * PARTS
+    this.parts = parts > full ? full : parts < -full ? -full : parts
+  }
+}

@@ -114,12 +114,72 @@ describe('tokens per minute', () => {
     )
   })
 
-  test('go into debt for a call that used more than its estimate', () => {
-    const { admit, clock } = start({ tokensPerMinute: 600 })
-    admitted(admit({ estimatedTokens: 0 })).settle(spent({ tokens: 700 }))
-    expect(admit({ estimatedTokens: 0 })).toMatchObject({ headers: { 'retry-after-ms': '10000' } })
-    clock.nowMs += 10_100
-    expect(isTicket(admit({ estimatedTokens: 1 }))).toBe(true)
+  test('set aside what calls without a cap usually write', () => {
+    const { admit } = start({ tokensPerMinute: 1000 })
+    const calls = Array.from({ length: 50 }, () => admit({ estimatedTokens: 20, usualTokens: 400 }))
+    expect(calls.filter(isTicket)).toHaveLength(2)
+    expect(calls.at(-1)).toMatchObject({
+      kind: 'rate_limited',
+      message:
+        'Rate limit reached for tokens per minute: this API key is allowed 1000, and this call may use 420. Please try again in 15.6s.',
+    })
+  })
+
+  describe('in debt', () => {
+    /** A key that has used so much more than its minute's 600. */
+    function owing(tokens: number) {
+      const scene = start({ tokensPerMinute: 600 })
+      admitted(scene.admit({ estimatedTokens: 0 })).settle(spent({ tokens: 600 + tokens }))
+      return scene
+    }
+
+    test('one call is admitted at a time', () => {
+      const { admit, clock } = owing(100)
+      const first = admitted(admit({ estimatedTokens: 50 }))
+      expect(admit({ estimatedTokens: 1 })).toMatchObject({
+        kind: 'rate_limited',
+        message:
+          'Rate limit reached for tokens per minute: this API key is allowed 600, has used 150 more, and may make one call at a time until they are paid. Please try again in 1s.',
+        headers: { 'retry-after': '1', 'x-ratelimit-remaining-tokens': '0' },
+      })
+      first.settle(spent({ tokens: 50, endedAtMs: clock.nowMs }))
+      expect(isTicket(admit({ estimatedTokens: 50 }))).toBe(true)
+    })
+
+    test('calls run beside each other again once it is paid', () => {
+      const { admit, clock } = owing(100)
+      clock.nowMs += 10_000 + 200
+      const calls = [1, 1, 1].map((estimatedTokens) => admit({ estimatedTokens }))
+      expect(calls.map(isTicket)).toEqual([true, true, false])
+    })
+
+    test('no more is owed than a minute’s limit, however much was used', () => {
+      const { admit, clock } = owing(20_000)
+      expect(admit({ estimatedTokens: 60 })).toMatchObject({
+        headers: { 'retry-after-ms': '6000' },
+      })
+      clock.nowMs += 6_000
+      admitted(admit({ estimatedTokens: 60 })).settle(
+        spent({ tokens: 20_000, endedAtMs: clock.nowMs }),
+      )
+      clock.nowMs += 60_100
+      expect(isTicket(admit({ estimatedTokens: 1 }))).toBe(true)
+    })
+
+    test('a call that needs a whole minute or more waits for half of one', () => {
+      const { admit, clock } = owing(20_000)
+      expect(admit({ estimatedTokens: 9_000 })).toMatchObject({
+        headers: { 'retry-after-ms': '30000' },
+      })
+      clock.nowMs += 30_000
+      const ticket = admitted(admit({ estimatedTokens: 9_000 }))
+      // Of which half a minute's were taken: to give them all back is no gain.
+      ticket.settle(spent({ tokens: 0, endedAtMs: clock.nowMs }))
+      clock.nowMs += 30_000
+      expect(admit({ estimatedTokens: 1 })).toMatchObject({ kind: 'rate_limited' })
+      clock.nowMs += 100
+      expect(isTicket(admit({ estimatedTokens: 1 }))).toBe(true)
+    })
   })
 
   test('a call larger than a whole minute waits for a full bucket and then goes', () => {

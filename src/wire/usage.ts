@@ -122,16 +122,14 @@ function ofMessages(reported: Readonly<Record<string, unknown>>): Usage {
   }
 }
 
+export type UsageDialect = keyof typeof USAGE_READERS
+
 /**
  * @returns null unless the provider sent an object whose sums are counts: a missing report is not a
  * report of zero, and neither is one that cannot be true. No call reads and writes nothing.
  * @param tier of the dialects that name the tier beside the usage
  */
-export function readUsage(
-  dialect: keyof typeof USAGE_READERS,
-  reported: unknown,
-  tier?: unknown,
-): Usage | null {
+export function readUsage(dialect: UsageDialect, reported: unknown, tier?: unknown): Usage | null {
   if (typeof reported !== 'object' || reported === null || Array.isArray(reported)) return null
   const report = reported as Record<string, unknown>
   const read = toTrueUsage(USAGE_READERS[dialect](report))

@@ -95,7 +95,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   if (usage !== null && usage.reasoningTokens > 0 && target !== null)
     ports.reasoning?.note(accountId, target)
   // Whoever leaves early says nothing of how much there is to come.
-  if (call.teaches !== undefined && usage !== null && outcome === 'succeeded')
+  if (call.teaches !== undefined && usage !== null && !isNothing(usage) && outcome === 'succeeded')
     ports.usualOutput?.note(call.teaches, usage.outputTokens)
   const record: CallRecord = {
     id: call.id,
@@ -338,7 +338,7 @@ function pricePart(
   { accountId, startedAt, outcome, asked }: UnpricedCall,
   otherPrices: readonly OtherPrice[],
 ): Cost | undefined {
-  const { tools } = asked
+  const tools = isNothing(usage) ? NO_TOOLS : asked.tools
   const ownedPrices = ownedPricesOf(asked, target)
   const facts = { accountId, target, usage, startedAt, outcome, ownedPrices, answeredBy }
   const call = { ...facts, isEstimated, otherPrices }
@@ -347,6 +347,16 @@ function pricePart(
     ? prices.priceOf(call)
     : prices.priceOf(isTranslated(asked, target) ? call : { ...call, tools, toolUses })
 }
+
+/**
+ * True for a turn that continues a program: an earlier call has paid for the tool that runs it, and
+ * no model wrote anything.
+ */
+function isNothing(usage: Usage | null): boolean {
+  return usage !== null && usage.inputTokens + usage.outputTokens === 0
+}
+
+const NO_TOOLS: AskedCall['tools'] = []
 
 /** Whoever declares others while a call waits, or deletes the model, changes nothing for it. */
 function ownedPricesOf({ attempts }: AskedCall, target: string | null) {

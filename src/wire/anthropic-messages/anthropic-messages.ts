@@ -12,6 +12,7 @@ import type {
   RelayTarget,
 } from '../dialect.ts'
 import { editJson, type JsonObject } from '../json-splice.ts'
+import { readUsageOfTurn } from '../program-turns.ts'
 import {
   checkFieldTypes,
   editAwayModel,
@@ -21,7 +22,6 @@ import {
   requireField,
 } from '../request-fields.ts'
 import { countBlocks, readServerToolUse } from '../tool-uses.ts'
-import { readUsage } from '../usage.ts'
 import { editHistory } from './edit-history.ts'
 import { editMessagesDefaults, readMessagesSpoken } from './messages-defaults.ts'
 import { MESSAGES_IDS } from './messages-ids.ts'
@@ -59,7 +59,8 @@ export const anthropicMessages: RelayedDialect = {
   opensSeals: true,
   rewrite,
   isAnswer: ({ content }) => Array.isArray(content),
-  readUsage: (answer) => readUsage('anthropic-messages', answer.usage),
+  readUsage: ({ usage, content }) =>
+    readUsageOfTurn('anthropic-messages', { reported: usage, items: content }),
   readToolUses: ({ usage, content }) =>
     readServerToolUse(usage) ?? (content === undefined ? undefined : countBlocks(content)),
   refusesReasoning: ({ message }) =>

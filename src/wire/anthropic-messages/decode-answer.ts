@@ -2,8 +2,8 @@
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
+import { readUsageOfTurn } from '../program-turns.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
-import { readUsage } from '../usage.ts'
 
 /**
  * `pause_turn`: the model would go on if asked again. A refusal is a stop by a filter (wire.md
@@ -35,7 +35,7 @@ export function decodeAnthropicAnswer(body: JsonRecord): ChatAnswer {
   return {
     content: body.content.filter(isRecord).flatMap(decodeBlock),
     finishReason: toFinishReason(body.stop_reason),
-    usage: readUsage('anthropic-messages', body.usage),
+    usage: readUsageOfTurn('anthropic-messages', { reported: body.usage, items: body.content }),
     ...present({
       id: textOf(body.id),
       model: textOf(body.model),

@@ -3,6 +3,7 @@ import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
+import { ProgramBlocks } from '../program-turns.ts'
 import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { readUsage } from '../usage.ts'
@@ -33,6 +34,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
    */
   #reported: Record<string, JsonValue> = {}
   usageSoFar: Usage | null = null
+  readonly #authors = new ProgramBlocks()
 
   push(chunk: Uint8Array): readonly ChatEvent[] {
     return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
@@ -107,6 +109,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   }
 
   #startBlock(index: number, block: JsonRecord): readonly ChatEvent[] {
+    this.#authors.note(block)
     switch (block.type) {
       case 'text': {
         this.#blocks.set(index, { type: 'text' })
@@ -191,7 +194,8 @@ export class AnthropicStreamDecoder implements StreamDecoder {
     if (!isRecord(usage)) return
     for (const [name, value] of Object.entries(usage))
       if (value !== null) this.#reported[name] = value
-    this.usageSoFar = readUsage('anthropic-messages', this.#reported)
+    this.usageSoFar =
+      readUsage('anthropic-messages', this.#reported) ?? this.#authors.usageOf(this.#reported)
   }
 
   #usage(): readonly ChatEvent[] {

@@ -10,12 +10,16 @@ import { deltaBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
 import { encodeErrorData } from '../envelope.ts'
 import { toLatin1 } from '../latin1.ts'
+import { ProgramBlocks, reportsNothing } from '../program-turns.ts'
 import { isRecord, parseRecord, textOf } from '../read-json.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { isSearchBlock, readServerToolUse, searchesOf } from '../tool-uses.ts'
 import { readUpstreamError } from '../upstream-error.ts'
 import { modelOf, readUsage } from '../usage.ts'
+
+const MESSAGE_START = 'message_start'
+const BLOCK_START = 'content_block_start'
 
 export class MessagesTap extends SseRelay implements StreamTap {
   reportedError: string | null = null
@@ -24,6 +28,8 @@ export class MessagesTap extends SseRelay implements StreamTap {
   #hasBegun = false
   /** The last value of each count: input comes at the start, output at the end. */
   readonly #reported: Record<string, JsonValue> = {}
+  /** Set where the message may be a turn of a program. */
+  #blocks: ProgramBlocks | undefined
   #reportedSearches = 0
   /** Blocks that began since then: of what a client leaves there is no report. */
   #newSearches = 0
@@ -34,9 +40,12 @@ export class MessagesTap extends SseRelay implements StreamTap {
   }
 
   get usage(): Usage | null {
-    return Object.keys(this.#reported).length === 0
-      ? null
-      : readUsage('anthropic-messages', this.#reported)
+    if (Object.keys(this.#reported).length === 0) return null
+    return (
+      readUsage('anthropic-messages', this.#reported) ??
+      this.#blocks?.usageOf(this.#reported) ??
+      null
+    )
   }
 
   protected see(frame: SseText): SeenFrame {
@@ -44,6 +53,8 @@ export class MessagesTap extends SseRelay implements StreamTap {
     const written = deltaBytes(text)
     if (written > 0) this.unreportedBytes += written
     else if (text.includes('server_tool_use')) this.#noteSearch(frame)
+    if (this.#blocks !== undefined && text.includes(BLOCK_START))
+      this.#blocks.note(parseRecord(frame.data)?.content_block)
     if (text.includes('"usage"')) this.#noteUsage(frame)
     const isTerminal =
       text.includes('message_stop') && parseRecord(frame.data)?.type === 'message_stop'
@@ -73,6 +84,8 @@ export class MessagesTap extends SseRelay implements StreamTap {
     this.unreportedBytes = 0
     for (const [name, value] of Object.entries(usage))
       if (value !== null) this.#reported[name] = value
+    if (event?.type === MESSAGE_START && reportsNothing({ ...usage, output_tokens: 0 }))
+      this.#blocks ??= new ProgramBlocks()
     const uses = readServerToolUse(usage)
     if (uses === undefined) return
     this.#reportedSearches = uses.webSearch ?? 0

@@ -3,7 +3,7 @@ import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
-import { readUsage } from '../usage.ts'
+import { readResponseUsage } from './read-usage.ts'
 
 /** @throws UnreadableAnswerError */
 export function decodeResponse(body: JsonRecord): ChatAnswer {
@@ -25,7 +25,7 @@ export function decodeResponse(body: JsonRecord): ChatAnswer {
       body,
       content.some((part) => part.type === 'tool-call'),
     ),
-    usage: readUsage('openai-responses', body.usage, body.service_tier),
+    usage: readResponseUsage(body),
     ...startOf(body),
     ...(logprobs.length === 0 ? {} : { logprobs: toChatLogprobs(logprobs) }),
   }

@@ -4,7 +4,6 @@ import type { AssistantPart, JsonRecord } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
 import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
-import { readUsage } from '../usage.ts'
 import {
   callOf,
   decodeItem,
@@ -15,6 +14,7 @@ import {
   startOf,
   toChatLogprobs,
 } from './decode-answer.ts'
+import { readResponseUsage } from './read-usage.ts'
 import { ToldAnswer } from './told-answer.ts'
 
 /**
@@ -220,7 +220,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     if (isTold && !this.#told.matches(items.flatMap(decodeItem)))
       return this.#fail({ message: LOST })
     this.#isComplete = true
-    const usage = readUsage('openai-responses', response.usage, response.service_tier)
+    const usage = readResponseUsage(response)
     return [
       // Some tell all of it in their last event alone.
       ...(isTold

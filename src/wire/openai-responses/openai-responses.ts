@@ -24,7 +24,7 @@ import {
   requireField,
 } from '../request-fields.ts'
 import { readResponseUses } from '../tool-uses.ts'
-import { readUsage } from '../usage.ts'
+import { readResponseUsage } from './read-usage.ts'
 import { editResponsesDefaults } from './responses-defaults.ts'
 import { RESPONSES_IDS } from './responses-ids.ts'
 import { ResponsesTap } from './responses-tap.ts'
@@ -43,7 +43,7 @@ export const openaiResponses: RelayedDialect = {
   rewrite,
   isAnswer: ({ output }) => Array.isArray(output),
   hasFailed: ({ status }) => status === 'failed',
-  readUsage: ({ usage, service_tier }) => readUsage('openai-responses', usage, service_tier),
+  readUsage: readResponseUsage,
   readToolUses: (answer) => readResponseUses(answer),
   refusesReasoning: ({ code, message }) =>
     code === 'invalid_encrypted_content' || message?.includes('encrypted content') === true,

@@ -13,7 +13,8 @@ import { parseJson } from '../json-scan.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { ItemCounter, readResponseUses } from '../tool-uses.ts'
-import { modelOf, readUsage } from '../usage.ts'
+import { modelOf } from '../usage.ts'
+import { readResponseUsage } from './read-usage.ts'
 
 const ITEM_ADDED = 'response.output_item.added'
 const ITEM_DONE = 'response.output_item.done'
@@ -61,7 +62,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
     const isTerminal = TERMINAL_EVENTS.has(event)
     if (isTerminal) {
       const { response } = readEvent(frame)
-      this.usage = readUsage('openai-responses', response?.usage, response?.service_tier)
+      this.usage = readResponseUsage(response ?? {})
       if (this.usage !== null) this.unreportedBytes = 0
       if (response !== undefined) this.#finalUses = readResponseUses(response, this.toolUses)
       this.verdict =

@@ -122,7 +122,7 @@ const geminiEvents = (served: object): Script =>
 
 const GPT = 'openai/gpt-5'
 const CLAUDE = 'anthropic/claude-opus-4-8'
-const GEMINI = 'vertex/gemini-3-pro-preview'
+const GEMINI = 'gemini/gemini-3-pro-preview'
 /** 1,000 tokens in and 100 out at their list prices, in micro-dollars. */
 const LIST = { [GPT]: 2_250, [CLAUDE]: 7_500, [GEMINI]: 3_200 } as const
 

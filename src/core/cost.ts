@@ -25,6 +25,9 @@ export const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: n
 /** The cost of a call that had a target and sent nothing to it. */
 export const NOTHING_SENT: Cost = { microUsd: 0, status: 'exact', source: 'not-sent' }
 
+/** Nothing is charged for such a call. */
+export const FREE_COST: Cost = { microUsd: 0, status: 'exact', source: 'free' }
+
 /** The thing that is counted: tokens of a kind, the request itself, or uses of a vendor's tool. */
 export type CostPartKind =
   | 'input'

@@ -79,6 +79,11 @@ export interface AttemptRecord {
    * upstream's.
    */
   isGivenUp: boolean
+  /**
+   * The upstream was silent for longer than it may be, after the request went out and without
+   * refusing it: it may have read the request, and charge for it.
+   */
+  hasTimedOut: boolean
   /** Undefined: the call is not traced. */
   readonly trace: AttemptTrace | undefined
 }

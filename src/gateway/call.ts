@@ -180,6 +180,7 @@ export function beginAttempt(
     writesUnseen: false,
     isSent: false,
     isGivenUp: false,
+    hasTimedOut: false,
     trace,
   }
 }
@@ -188,8 +189,12 @@ export function beginAttempt(
 export function giveUpAttempt(clock: Stopwatch, attempt: AttemptRecord): void {
   if (attempt.failedAt !== null) return
   attempt.failedAt = clock.elapsed()
-  const hasRefused = attempt.status !== null && (attempt.status < 200 || attempt.status > 299)
-  attempt.isGivenUp = attempt.isSent && !hasRefused
+  attempt.isGivenUp = attempt.isSent && !hasRefused(attempt)
+}
+
+/** True if it answered, and with no success. */
+export function hasRefused({ status }: AttemptRecord): boolean {
+  return status !== null && (status < 200 || status > 299)
 }
 
 /** @param call `begunAt` on the clock's `elapsed` scale */

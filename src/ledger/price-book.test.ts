@@ -816,3 +816,16 @@ describe('what stays in a cache for an hour costs more than what stays for minut
     expect(costOf('owned/mine', { usage: hours })).toEqual(costOf('owned/mine', { usage: minutes }))
   })
 })
+
+test('a call that is free at a provider that charges for others stays free, and has no parts', () => {
+  const free: Cost = { microUsd: 0, status: 'exact', source: 'free' }
+  const call = {
+    accountId: DEFAULT_ACCOUNT,
+    target: 'anthropic/claude-opus-4-8',
+    usage: null,
+    startedAt: MIDDAY,
+  }
+  expect(book.costOf(call).status).toBe('unknown')
+  expect(book.recompute(call, free)).toEqual(free)
+  expect(book.partsOf(call, free)).toEqual([])
+})

@@ -9,7 +9,7 @@
  * rest.
  */
 import type { CallOutcome } from '../core/call.ts'
-import { type Cost, type CostPart, NOTHING_SENT, UNKNOWN_COST } from '../core/cost.ts'
+import { type Cost, type CostPart, FREE_COST, NOTHING_SENT, UNKNOWN_COST } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { PriceFactor } from '../core/price-factors.ts'
@@ -132,7 +132,6 @@ export interface PricedCall {
 const OWNED = 'owned'
 /** Every model of a provider that has no price by its own name. */
 const ANY_MODEL = '*'
-const NOTHING_ASKED: Cost = { microUsd: 0, status: 'exact', source: 'free' }
 const NOTHING_ASKED_FOR: readonly OtherPrice[] = []
 const NO_USAGE: Usage = {
   inputTokens: 0,
@@ -205,9 +204,9 @@ export class PriceBook {
 
   #costOf(call: PricedCall & AsServed): Cost {
     const { target, usage } = call
-    if (target === null) return NOTHING_ASKED
+    if (target === null) return FREE_COST
     const known = this.#recall(target)
-    if (known.type === 'free') return NOTHING_ASKED
+    if (known.type === 'free') return FREE_COST
     if (known.type === 'owned') {
       const declared = call.ownedPrices ?? this.#declaredPrices(call.accountId, known.model)
       if (declared === undefined) return UNKNOWN_COST
@@ -348,6 +347,8 @@ export class PriceBook {
       const cost = costOfDeclared(declared.by, declared.prices, { usage, outcome })
       return stored?.status === 'estimated' ? withGuessedUsage(cost) : cost
     }
+    // A dialect whose calls are free, at a provider that charges for others.
+    if (call.usage === null && stored?.source === FREE_COST.source) return stored
     // Rows do not say why a cost is an estimate, and it cannot have become better known. How the
     // call was served stands in the source alone.
     const as = stored?.source == null ? undefined : splitFactors(stored).price
@@ -371,7 +372,7 @@ export class PriceBook {
   #partsOf(call: PricedCall, stored: Cost): readonly CostPart[] | undefined {
     if (stored.source === REPORTED) return []
     if (this.#recompute(call, stored)?.microUsd !== stored.microUsd) return undefined
-    if (stored.source === NOTHING_ASKED.source || stored.source === NOTHING_SENT.source) return []
+    if (stored.source === FREE_COST.source || stored.source === NOTHING_SENT.source) return []
     if (call.target === null) return undefined
     if (call.usage === null) return isFreeWhateverIsUsed(stored) ? [] : undefined
     const declared = stored.source === null ? undefined : parseDeclaredSource(stored.source)

@@ -93,7 +93,7 @@ test('a call that fell back shows two attempts, and its details the time of each
   ]) {
     await details(page).getByText(text, { exact: false }).first().waitFor()
   }
-  await details(page).getByText('this target costs nothing').waitFor()
+  await details(page).getByText('such a call costs nothing').waitFor()
   const links = details(page).getByRole('link')
   expect(await links.nth(0).getAttribute('href')).toBe('/dashboard/gates/unsteady')
   expect(await links.nth(1).getAttribute('href')).toBe('/dashboard/playground?gate=unsteady')

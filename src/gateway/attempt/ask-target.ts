@@ -16,7 +16,7 @@ import type { Exchange, ExchangeTimeouts, Upstream } from '../../upstream/exchan
 import { type CommonHeaders, forwardTraceHeaders } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../../upstream/wait-within.ts'
-import { type AdmittedCall, beginAttempt, giveUpAttempt, toOutcome } from '../call.ts'
+import { type AdmittedCall, beginAttempt, giveUpAttempt, hasRefused, toOutcome } from '../call.ts'
 import type { AttemptRecord, AttemptTrace } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Plan } from '../plan/plan-targets.ts'
@@ -37,7 +37,7 @@ import {
   beginAnswer,
 } from './begin-answer.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
-import { isOurEnd, outOfHandles, toFailure } from './failures.ts'
+import { isOurEnd, isSilence, outOfHandles, toFailure } from './failures.ts'
 import { askedDelayMs, isTargetsFault, mayPass } from './retry.ts'
 import { signRequest } from './sign-request.ts'
 
@@ -120,6 +120,7 @@ export async function askTarget(
     const isCancelled = thrown instanceof UpstreamFailure && thrown.type === 'cancelled'
     attempt.isSent = exchange?.isSent === true
     if (isCancelled || isOurEnd(thrown)) giveUpAttempt(clock, attempt)
+    attempt.hasTimedOut = attempt.isSent && isSilence(thrown) && !hasRefused(attempt)
     attempt.failedAt ??= clock.elapsed()
     // The client went away: no blame on the upstream.
     if (isCancelled) {

@@ -32,6 +32,14 @@ export function isPromisedEnd(thrown: unknown): boolean {
   )
 }
 
+/** The connection stood, and the upstream sent nothing for too long. */
+export function isSilence(thrown: unknown): boolean {
+  return (
+    thrown instanceof UpstreamFailure &&
+    (thrown.type === 'first_byte_timeout' || thrown.type === 'idle_timeout')
+  )
+}
+
 /** @param cause where an upstream was asked already */
 export function keyIsGone(cause?: UpstreamFailure): GatewayError {
   return new GatewayError(

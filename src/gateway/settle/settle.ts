@@ -2,7 +2,7 @@
 import type { CallCredential, CallOutcome, CallRecord } from '../../core/call.ts'
 import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { Stopwatch } from '../../core/clock.ts'
-import { type Cost, NOTHING_SENT, UNKNOWN_COST } from '../../core/cost.ts'
+import { type Cost, FREE_COST, NOTHING_SENT, UNKNOWN_COST } from '../../core/cost.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
 import type { OtherPrice } from '../../core/served-as.ts'
@@ -142,16 +142,15 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
  * alone pays where nothing was used but what its own targets read before they were given up.
  */
 function payerOf(
-  { attempts, credential }: Pick<AdmittedCall, 'attempts' | 'credential'>,
+  { credential }: Pick<AdmittedCall, 'credential'>,
   used: readonly UsedPart[],
 ): CallCredential | null {
-  let givenUp = 0
-  for (const { isGivenUp, isPlatforms } of attempts) {
-    if (!isGivenUp) continue
-    if (isPlatforms) return 'platform'
-    givenUp += 1
+  let abandoned = 0
+  for (const { payer } of used) {
+    if (payer === 'platform') return 'platform'
+    if (payer === 'own') abandoned += 1
   }
-  return givenUp > 0 && givenUp === used.length ? 'own' : credential
+  return abandoned > 0 && abandoned === used.length ? 'own' : credential
 }
 
 function toSpent(record: CallRecord, endedAtMs: number): Spent {
@@ -178,6 +177,8 @@ interface UsedPart {
   readonly toolUses?: ToolUses | undefined
   /** The model that answered, as the upstream names it; absent: it does not. */
   readonly model?: string | undefined
+  /** Of a target that was abandoned; absent: the target of the row. */
+  readonly payer?: CallCredential
 }
 
 /** Whose body may have been let go. */
@@ -206,12 +207,30 @@ function listUsed(call: EndedCall): readonly UsedPart[] {
   if (unreportedBytes !== undefined) parts.push(withEstimate(call, unreportedBytes))
   else if (reported !== null || Object.keys(toolUses).length > 0)
     parts.push({ target, usage: reported, isEstimated: false, toolUses, model })
+  // A call that its upstreams failed at is never billed from a guess.
+  const isAnswered = parts.length > 0
   for (const attempt of call.attempts) {
-    if (!attempt.isGivenUp) continue
-    const usage = { ...onlyInput(inputTokensOf(asked)), outputTokens: unseenTokens(asked, attempt) }
-    parts.push({ target: attempt.target, usage, isEstimated: true, toolUses: unseenUses(asked) })
+    const { isGivenUp, hasTimedOut } = attempt
+    if (isGivenUp) parts.push(abandoned(asked, attempt))
+    else if (hasTimedOut && isAnswered) parts.push(timedOut(asked, attempt))
   }
   return parts
+}
+
+/** Its upstream was at work until then. */
+function abandoned(asked: AskedCall, attempt: AttemptRecord): UsedPart {
+  const outputTokens = unseenTokens(asked, attempt)
+  return {
+    ...timedOut(asked, attempt),
+    usage: { ...onlyInput(inputTokensOf(asked)), outputTokens },
+    toolUses: unseenUses(asked),
+  }
+}
+
+/** Its upstream may have read the request; whether it wrote anything is not known. */
+function timedOut(asked: AskedCall, { target, isPlatforms }: AttemptRecord): UsedPart {
+  const usage = onlyInput(inputTokensOf(asked))
+  return { target, usage, isEstimated: true, payer: isPlatforms ? 'platform' : 'own' }
 }
 
 /** Models write two to three times as much in a second: nobody is charged too much. */
@@ -305,6 +324,7 @@ function priceUsed(
   used: readonly UsedPart[],
   call: UnpricedCall,
 ): Cost | undefined {
+  if (call.asked.dialect.isFree === true) return FREE_COST
   if (prices === undefined) return undefined
   const first = used[0]
   if (first === undefined && hasSentNothing(call.asked)) return NOTHING_SENT

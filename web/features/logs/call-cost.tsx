@@ -96,7 +96,7 @@ export function CallCost({
   if (cost.source === 'free') {
     return (
       <p className="text-[13px] text-ink-soft">
-        $0, for {log.target === null ? 'no provider was asked.' : 'this target costs nothing.'}
+        $0, for {log.target === null ? 'no provider was asked.' : 'such a call costs nothing.'}
       </p>
     )
   }

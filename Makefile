@@ -6,7 +6,7 @@ BUN := node_modules/.bin/bun
 
 # Debian's packages with what the tests of each part start, besides what every Debian has.
 unit_needs := postgresql redis-server procps python3
-e2e_needs := postgresql redis-server procps nginx prometheus curl
+e2e_needs := postgresql redis-server procps nginx pgbouncer prometheus curl
 browser_needs := chromium-headless-shell
 
 help: ## list the targets

@@ -17,6 +17,7 @@ is_here() {
       has initdb || ls "${GATEHOUSE_TEST_POSTGRES:-/none}"/initdb /usr/lib/postgresql/*/bin/initdb 2> /dev/null | grep -q . ;;
     redis-server) has "${GATEHOUSE_TEST_REDIS:-redis-server}" || has valkey-server ;;
     nginx) has "${GATEHOUSE_TEST_NGINX:-nginx}" || has /usr/sbin/nginx ;;
+    pgbouncer) has "${GATEHOUSE_TEST_PGBOUNCER:-pgbouncer}" || has /usr/sbin/pgbouncer ;;
     prometheus) has "${GATEHOUSE_TEST_PROMTOOL:-promtool}" ;;
     chromium-headless-shell) has /usr/bin/chromium-headless-shell ;;
     procps) has ps ;;

@@ -9,6 +9,7 @@ import {
   openDatabase,
   type PostgresLocation,
 } from '../store/database/open-database.ts'
+import { assertOwnSessions, SharedSessionsError } from '../store/database/session-pooling.ts'
 import { hasTable } from '../store/database/sql-differences.ts'
 import { listApplied } from '../store/migrations/migrations.ts'
 import { listStepNotes } from '../store/migrations/newer-steps.ts'
@@ -27,13 +28,16 @@ export async function checkPostgres(
 ): Promise<ExaminedDatabase> {
   const database = await openDatabase(location)
   try {
+    await assertOwnSessions(location.postgres)
     const { findings, ...rest } = await examine(database, describeStore(location))
     const ofNodes = shared === undefined ? [] : await checkNodes(database, shared)
     return { ...rest, findings: [...findings, ...ofNodes] }
   } catch (error) {
     const finding: Finding = fail(
       messageOf(error),
-      'Start Postgres, or correct DATABASE_URL: address, user, password, sslmode',
+      error instanceof SharedSessionsError
+        ? 'Set pool_mode = session in PgBouncer, or let DATABASE_URL name Postgres itself'
+        : 'Start Postgres, or correct DATABASE_URL: address, user, password, sslmode',
     )
     return { findings: [finding], gates: undefined, ownKeys: new Set() }
   } finally {

@@ -9,6 +9,7 @@ import { CheckpointThread } from './database/checkpoint-thread.ts'
 import { giveBackSpace } from './database/free-space.ts'
 import {
   openDatabase,
+  type PostgresLocation,
   type StoreLocation,
   withoutStatementLimit,
 } from './database/open-database.ts'
@@ -87,12 +88,15 @@ export interface OpenStoreOptions {
 
 /**
  * Opens the database and brings its schema up to date.
- * @throws NewerDatabaseError, MigrationFailedError, DatabaseUnreachableError: refuse to serve.
+ * @throws NewerDatabaseError, MigrationFailedError, DatabaseUnreachableError,
+ * SharedSessionsError: refuse to serve.
  */
 export async function openStore(
   location: StoreLocation,
   { migrate = 'run', caps = DEFAULT_ACCOUNT_CAPS }: OpenStoreOptions = {},
 ): Promise<Store> {
+  // Before anything is made in it.
+  if (migrate === 'run' && !('path' in location)) await assertSessions(location)
   const database = await openDatabase(location)
   let newerSteps: readonly string[]
   try {
@@ -149,6 +153,12 @@ export async function openStore(
       await database.destroy()
     },
   }
+}
+
+async function assertSessions({ postgres }: PostgresLocation): Promise<void> {
+  // A store in a file needs no client for Postgres.
+  const { assertOwnSessions } = await import('./database/session-pooling.ts')
+  await assertOwnSessions(postgres)
 }
 
 /**

@@ -97,11 +97,24 @@ const NONE_FREE = 'timeout exceeded when trying to connect'
 /**
  * All statements are written for this level, at which they wait for one another. At a stricter
  * one, which may be an operator's default, Postgres refuses all but one of several changes at once.
- * A statement sets it, because poolers such as PgBouncer refuse a connection that begins with an
- * option.
  */
-export const READ_COMMITTED =
-  'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED'
+const READ_COMMITTED = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED'
+
+/**
+ * The statements that a connection begins with. Poolers such as PgBouncer refuse a connection that
+ * asks for settings at its start.
+ * @param statementTimeoutMs 0: as the server has it
+ */
+export function beginSession(statementTimeoutMs: number): string {
+  const bounds =
+    statementTimeoutMs > 0
+      ? [
+          `SET statement_timeout = ${statementTimeoutMs}`,
+          `SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+        ]
+      : []
+  return [READ_COMMITTED, ...bounds].join('; ')
+}
 
 class ConnectionPool implements PostgresPool {
   readonly #pool: pg.Pool
@@ -110,11 +123,12 @@ class ConnectionPool implements PostgresPool {
     isAway: (error) => !(error instanceof Error && error.message === NONE_FREE),
   })
   readonly #where: string
+  readonly #begin: string
   readonly #clients = new WeakMap<pg.PoolClient, Connection>()
 
   constructor({ url, poolSize, connectTimeoutMs, statementTimeoutMs }: PostgresSettings) {
     this.#where = describeAddress(url)
-    const isBounded = statementTimeoutMs > 0
+    this.#begin = beginSession(statementTimeoutMs)
     this.#pool = new pg.Pool({
       application_name: 'gatehouse',
       connectionString: withoutTls(url),
@@ -123,11 +137,7 @@ class ConnectionPool implements PostgresPool {
       connectionTimeoutMillis: connectTimeoutMs,
       idleTimeoutMillis: IDLE_CONNECTION_MS,
       keepAlive: true,
-      ...(isBounded && {
-        statement_timeout: statementTimeoutMs,
-        query_timeout: statementTimeoutMs + SILENCE_MS,
-        idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      }),
+      ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + SILENCE_MS }),
       types: { getTypeParser },
     })
     // A connection that breaks while nobody uses it is replaced by the next one that is needed.
@@ -153,7 +163,7 @@ class ConnectionPool implements PostgresPool {
     const client = await this.#pool.connect()
     if (this.#clients.has(client)) return client
     try {
-      await client.query(READ_COMMITTED)
+      await client.query(this.#begin)
     } catch (error) {
       client.release(true)
       throw error
@@ -219,13 +229,14 @@ function isRowTexts(parameter: unknown): parameter is AsyncIterable<string> {
 const ROLLBACK = 'rollback'
 
 /**
- * Of a connection: it broke, nobody was heard of in time, or the server said that it ends it
- * (admin_shutdown, crash_shutdown, timeouts).
+ * Of a connection: it broke, nobody was heard of in time, or the server or a pooler said that it
+ * ends it (connection exceptions, admin_shutdown, crash_shutdown, timeouts).
  */
 function isLast(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const isEnded =
-    'code' in error && /^(?:57P0[1-5]|25P03|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(String(error.code))
+    'code' in error &&
+    /^(?:08\w{3}|57P0[1-5]|25P03|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(String(error.code))
   return isEnded || BROKEN.test(error.message)
 }
 

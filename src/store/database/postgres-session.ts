@@ -11,7 +11,7 @@ import {
   toTlsOptions,
   withoutTls,
 } from './postgres-address.ts'
-import { getTypeParser, READ_COMMITTED } from './postgres-driver.ts'
+import { beginSession, getTypeParser } from './postgres-driver.ts'
 
 export interface PostgresSessionOptions {
   readonly settings: PostgresSettings
@@ -87,7 +87,6 @@ export class PostgresSession {
       connectionString: withoutTls(settings.url),
       ssl: toTlsOptions(settings.url),
       connectionTimeoutMillis: timeoutMs,
-      statement_timeout: timeoutMs,
       query_timeout: timeoutMs,
       keepAlive: true,
       types: { getTypeParser },
@@ -97,7 +96,7 @@ export class PostgresSession {
     client.on('notification', () => this.#options.onNotice())
     try {
       await client.connect()
-      await client.query(`${READ_COMMITTED}; LISTEN ${channel}`)
+      await client.query(`${beginSession(timeoutMs)}; LISTEN ${channel}`)
     } catch (error) {
       client.end().catch(() => {})
       throw new DatabaseUnreachableError(describeAddress(settings.url), error)

@@ -1,0 +1,76 @@
+/**
+ * Finds out whether a pooler between this process and Postgres gives each transaction another
+ * session. Settings of a session and LISTEN would then belong to whoever comes next. Knows no table.
+ */
+import pg from 'pg'
+import { DatabaseUnreachableError } from './database-unreachable-error.ts'
+import {
+  describeAddress,
+  type PostgresSettings,
+  toTlsOptions,
+  withoutTls,
+} from './postgres-address.ts'
+
+/** The database is reached through a pooler in a mode that no node can work with. */
+export class SharedSessionsError extends Error {
+  override readonly name = 'SharedSessionsError'
+}
+
+/**
+ * Looks by the ids of Postgres' processes: a client that has a session of its own has one process,
+ * and no other client has the same meanwhile.
+ * @throws SharedSessionsError and DatabaseUnreachableError
+ */
+export async function assertOwnSessions(settings: PostgresSettings): Promise<void> {
+  const where = describeAddress(settings.url)
+  const clients: pg.Client[] = []
+  const open = async (): Promise<pg.Client> => {
+    const client = new pg.Client({
+      application_name: 'gatehouse',
+      connectionString: withoutTls(settings.url),
+      ssl: toTlsOptions(settings.url),
+      connectionTimeoutMillis: settings.connectTimeoutMs,
+      query_timeout: settings.connectTimeoutMs,
+    })
+    // An event that nobody listens to ends the process.
+    client.on('error', () => {})
+    clients.push(client)
+    await client.connect()
+    return client
+  }
+  try {
+    const one = await open()
+    const own = [await backendOf(one), await backendOf(one)]
+    const other = await open()
+    await other.query('BEGIN')
+    const others = await backendOf(other)
+    await other.query('ROLLBACK')
+    own.push(await backendOf(one))
+    if (new Set(own).size > 1 || own.includes(others))
+      throw new SharedSessionsError(describe(where, 'transaction'))
+  } catch (error) {
+    if (error instanceof SharedSessionsError) throw error
+    // PgBouncer's own words for BEGIN.
+    if (error instanceof Error && /statement pooling mode/.test(error.message))
+      throw new SharedSessionsError(describe(where, 'statement'))
+    throw new DatabaseUnreachableError(where, error)
+  } finally {
+    await Promise.all(clients.map((client) => client.end().catch(() => {})))
+  }
+}
+
+async function backendOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ readonly pid: number }>('SELECT pg_backend_pid() AS pid')
+  const [row] = rows
+  if (row === undefined) throw new Error('Postgres named no process.')
+  return row.pid
+}
+
+function describe(where: string, mode: 'transaction' | 'statement'): string {
+  return (
+    `The pooler in front of Postgres at ${where} is in ${mode} mode: each ${mode} may get another ` +
+    'session, and nodes need a session of their own to hear of changes. Set pool_mode = session ' +
+    'for this database in PgBouncer (the like in another pooler), or let DATABASE_URL name ' +
+    'Postgres itself. Nothing was changed.'
+  )
+}

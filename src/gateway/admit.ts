@@ -12,6 +12,7 @@ import { ownedSlugOf } from '../core/owned-model.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
 import type { ReadSpoken } from '../wire/gate-defaults.ts'
 import type { AdmittedCall, Call } from './call.ts'
+import { MODEL_MEMBERS, readNamedModels } from './named-models.ts'
 import type { Target } from './plan/compile-target.ts'
 import { findChosen, isTargetName, type Plan } from './plan/plan-targets.ts'
 import type { Caller, GateStore, Ledger, Limits, PriceDemand, Prices, Ticket } from './ports.ts'
@@ -120,12 +121,20 @@ function dearestMicroUsd(
   const inputTokens = estimateInputTokens(body)
   const usage = { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 }
   let most = 0
+  const costOf = (target: string) =>
+    prices.priceOf({ accountId, target, usage, startedAt, outcome: 'succeeded' })?.microUsd ?? 0
+  const named = readNamedModels(body, MODEL_MEMBERS).flatMap(({ models }) => models)
   for (const { model: target } of gate === undefined ? [] : listCandidates(gate, accepted)) {
-    const cost = prices.priceOf({ accountId, target, usage, startedAt, outcome: 'succeeded' })
     const fees = tools.length === 0 ? 0 : prices.feesOf(target, tools)
-    most = Math.max(most, (cost?.microUsd ?? 0) + fees)
+    const others = named.map((model) => costOf(siblingOf(target, model)))
+    most = Math.max(most, Math.max(costOf(target), ...others) + fees)
   }
   return most
+}
+
+/** Another model of a target's provider. */
+function siblingOf(target: string, model: string): string {
+  return `${target.slice(0, target.indexOf('/'))}/${model}`
 }
 
 function listCandidates(gate: Gate, accepted: AcceptedRequest): readonly GateTarget[] {
@@ -369,8 +378,9 @@ function keepThosePriced(
 ): readonly Target[] {
   const surcharge = findSurcharge(body)
   const isSurcharged = surcharge !== undefined
-  const isPriced = ({ name }: Target) =>
-    prices?.isPriced(accountId, name, { at, isSurcharged }) === true
+  const isPriced = (target: Target) =>
+    prices?.isPriced(accountId, target.name, { at, isSurcharged }) === true &&
+    findUnpriced(prices, target, { body, at, accountId }) === undefined
   const priced = targets.filter(
     (target) => whoDemands(demand, target) === undefined || isPriced(target),
   )
@@ -379,9 +389,24 @@ function keepThosePriced(
     return priced.length === targets.length ? targets : priced
   const who = whoDemands(demand, refused) ?? ''
   const isListed = prices?.isPriced(accountId, refused.name, { at }) === true
+  const naming =
+    isListed && !isSurcharged ? findUnpriced(prices, refused, { body, at, accountId }) : undefined
+  if (naming !== undefined) throw modelsUnknown(naming, who)
   throw surcharge !== undefined && isListed
     ? surchargeUnknown(surcharge, who)
     : priceUnknown(refused, who)
+}
+
+/** The member of the request that may lead to a model of the target's vendor without a price. */
+function findUnpriced(
+  prices: Prices | undefined,
+  { name, modelMembers }: Target,
+  { body, at, accountId }: Pick<PricedCall, 'body' | 'accountId'> & { readonly at: number },
+): string | undefined {
+  if (modelMembers === undefined) return undefined
+  const isPriced = (model: string) =>
+    prices?.isPriced(accountId, siblingOf(name, model), { at }) === true
+  return readNamedModels(body, modelMembers).find(({ models }) => !models.every(isPriced))?.member
 }
 
 interface PricedCall {
@@ -404,6 +429,15 @@ function priceUnknown({ name }: Target, who: string): GatewayError {
       'Declare a price: register the model as an owned model with its prices, and put that into the gate; of a provider in gatehouse.yaml the operator of this gateway declares prices there. ' +
       `Or let ${who} allow it: set its "unpriced" to "allow".`,
     { code: 'price_unknown' },
+  )
+}
+
+function modelsUnknown(member: string, who: string): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `'${member}' can lead to a model whose price is not known, so too little would count against ${who}, which is in money. ` +
+      `Name models with a known price, leave it out, or let ${who} allow it: set its "unpriced" to "allow".`,
+    { code: 'price_unknown', param: member },
   )
 }
 

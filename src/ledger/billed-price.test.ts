@@ -72,6 +72,17 @@ test('the price of another model that answered is not computed again', () => {
   expect(book.partsOf(stored, cost)).toBeUndefined()
 })
 
+test('attempts at a price that was asked for cost an estimate: the answer tells it of one', () => {
+  const served = { speed: 'standard' }
+  const attempts = [{ model: 'claude-opus-4-8', usage: { ...counts, cacheWriteTokens: 0 } }]
+  const of = {
+    target: 'anthropic/claude-fable-5',
+    usage: { ...counts, served, billing: { attempts } },
+  }
+  expect(book.costOf(call(of)).status).toBe('exact')
+  expect(book.costOf(call({ ...of, otherPrices: ['speed'] })).status).toBe('estimated')
+})
+
 test('an owned model that several models answered for costs an estimate', () => {
   const owned = new PriceBook({
     providers: new Map(),

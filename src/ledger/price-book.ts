@@ -222,7 +222,9 @@ export class PriceBook {
     const { usage } = call
     const cost = this.#costOfPriced(known, call)
     const { otherPrices = NOTHING_ASKED_FOR, tools, toolUses } = call
-    const isOther = isUnanswered(otherPrices, usage?.served)
+    // Of several attempts the answer tells how the last one was served.
+    const isOfSome = otherPrices.length > 0 && usage?.billing?.attempts !== undefined
+    const isOther = isOfSome || isUnanswered(otherPrices, usage?.served)
     if (tools === undefined && toolUses === undefined) return isOther ? toEstimated(cost) : cost
     const uses = withUncounted(tools, toolUses)
     const isExact = !isOther && haveFees(known.toolFees, uses)

@@ -15,6 +15,7 @@ export const anthropic = defineProvider({
       checksSignatures: true,
       hosts: ['thread', 'container', 'mcp_servers'],
       ownerMembers: ['fallbacks'],
+      modelMembers: ['fallbacks'],
       // https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool
       ownerTools: ['advisor'],
     },

@@ -24,6 +24,8 @@ export interface Endpoint {
    * vendor's account: they go there with an account's own key alone. Absent: it has none.
    */
   readonly ownerMembers?: readonly string[]
+  /** Members of the request that name models, or leave their choice to the vendor. */
+  readonly modelMembers?: readonly string[]
   /** Beginnings of the types of tools of which the same is true: each asks another model. */
   readonly ownerTools?: readonly string[]
   /** Matches the hosts at which it keeps files of an account: the same is true of their addresses. */

@@ -21,6 +21,7 @@ export const openrouter = openaiCompatible({
   chat: {
     countsStreamsOnRequest: false,
     ownerMembers: ['models', 'preset', 'fallbacks'],
+    modelMembers: ['models', 'preset', 'fallbacks'],
     // https://openrouter.ai/docs/guides/features/server-tools
     ownerTools: ['openrouter:advisor', 'openrouter:subagent', 'openrouter:fusion'],
   },

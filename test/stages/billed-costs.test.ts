@@ -2,7 +2,7 @@
  * Costs that an answer tells more of than its tokens: the vendor's own report, another model than
  * the target's, several models. At the real prices.
  */
-import { describe } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { CallPrices, PriceBook } from '../../src/ledger/price-book.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { pricingOf } from '../../src/providers/define.ts'
@@ -380,5 +380,69 @@ describe('an answer whose model is not the one that was asked for', () => {
     asked('groq/llama-3.3-70b-versatile', 'unheard-of', {
       cost: { microUsd: 748, status: 'estimated', source: LISTED },
     }),
+  ])
+})
+
+describe('a request that names other models, on an account’s own key and under a limit in money', () => {
+  const named = (members: object): Pick<StageRow, 'name' | 'request' | 'gateway'> => ({
+    name: JSON.stringify(members),
+    request: { ...MESSAGES, body: { ...MESSAGES.body, max_tokens: 1_000, ...members } },
+    gateway: {
+      gates: { [GATE]: ['anthropic/claude-haiku-4-5'] },
+      credentials: { anthropic: 'account' },
+      limits: { ...inMoney.limits, limitsSpend: true },
+      prices,
+    },
+  })
+  /** 1,000 tokens of output, and the few of the input. */
+  const served = (members: object, usdPerMillion: number): StageRow => ({
+    ...named(members),
+    upstream: [json(200, JSON.stringify(message({ input_tokens: 9, output_tokens: 1 })))],
+    seen: { status: 200 },
+    sent: [{}],
+    settled: { outcome: 'succeeded' },
+    check: ({ limits: { tickets } }) =>
+      expect(tickets[0]?.call.leastMicroUsd).toBeWithin(
+        usdPerMillion * 1_000,
+        usdPerMillion * 1_000 + 1_500,
+      ),
+  })
+  const refused = (members: object): StageRow => ({
+    ...named(members),
+    seen: {
+      status: 400,
+      json: { error: { type: 'invalid_request_error' } },
+      contains: ["'fallbacks' can lead to a model whose price is not known", budget],
+    },
+    settled: { attempts: 0, status: 400 },
+  })
+  const reporting = (members: object, usdPerMillion: number): StageRow => {
+    const { gateway, ...row } = served(members, usdPerMillion)
+    return {
+      ...row,
+      request: { body: chatBody({ max_tokens: 1_000, ...members }) },
+      gateway: {
+        ...gateway,
+        gates: { [GATE]: ['openrouter/anthropic/claude-haiku-4.5'] },
+        credentials: { openrouter: 'account' },
+      },
+      upstream: [json(200, JSON.stringify(completion({ ...COUNTS, cost: 0.01 })))],
+    }
+  }
+  runRows([
+    served({}, 5),
+    served({ fallbacks: [] }, 5),
+    served({ fallbacks: null }, 5),
+    served({ fallbacks: [{ model: 'claude-opus-4-8' }, { model: 'claude-fable-5' }] }, 50),
+    refused({ fallbacks: 'default' }),
+    refused({ fallbacks: [{ model: 'claude-unheard-of' }] }),
+    refused({ fallbacks: [{ model: 'claude-opus-4-8', speed: 'fast' }] }),
+    refused({ fallbacks: [{ model: 7 }] }),
+    refused({ fallbacks: Array.from({ length: 11 }, () => ({ model: 'claude-opus-4-8' })) }),
+    reporting({ models: ['anthropic/claude-haiku-4.5', 'anthropic/claude-fable-5'] }, 50),
+    reporting({ models: ['openai/gpt-oss-120b'] }, 5),
+    // Its vendor reports what it bills, so the choice has the bound of a model that no table lists.
+    reporting({ models: ['somebody/something-new'] }, 75),
+    reporting({ preset: 'mine' }, 75),
   ])
 })

@@ -63,6 +63,8 @@ export interface Target extends RelayTarget {
   readonly hosts: readonly string[] | undefined
   /** Members of the request that only the owner of the credential may send; undefined: none. */
   readonly ownerMembers: readonly string[] | undefined
+  /** Members of the request that name models, or leave their choice to the vendor; undefined: none. */
+  readonly modelMembers: readonly string[] | undefined
   /** Likewise, beginnings of the types of tools. */
   readonly ownerTools: readonly string[] | undefined
   /** Likewise, of addresses of media: their hosts. */
@@ -146,6 +148,7 @@ export function toTarget(
     checksSignatures: endpoint.checksSignatures,
     hosts: found.codec === undefined ? endpoint.hosts : undefined,
     ownerMembers: found.codec === undefined ? endpoint.ownerMembers : undefined,
+    modelMembers: endpoint.modelMembers,
     ownerTools: found.codec === undefined ? endpoint.ownerTools : undefined,
     ownerHosts: endpoint.ownerHosts,
   }

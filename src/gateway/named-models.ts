@@ -1,0 +1,52 @@
+/**
+ * The models that a request names beside its target's, for a vendor that asks another one where the
+ * first fails or declines. Must not know any price, nor a vendor by its name.
+ */
+import type { JsonObject } from '../wire/json-splice.ts'
+import { isRecord } from '../wire/read-json.ts'
+import { askingMember } from '../wire/request-fields.ts'
+
+export interface NamedModels {
+  readonly member: string
+  /** `SOME_MODEL` where the request leaves the choice to its vendor. */
+  readonly models: readonly string[]
+}
+
+/** No model has this name: the one that a vendor chooses, as if no table listed it. */
+export const SOME_MODEL = '(some model)'
+
+/** The members of any vendor; one that has no such member ignores or refuses it. */
+export const MODEL_MEMBERS = ['models', 'fallbacks', 'preset'] as const
+
+/** More than any vendor takes. */
+const MAX_MODELS = 10
+
+export function readNamedModels(
+  body: JsonObject,
+  members: readonly string[],
+): readonly NamedModels[] {
+  let named: NamedModels[] | undefined
+  for (const name of members) {
+    const member = askingMember(body, name)
+    if (member === undefined) continue
+    named ??= []
+    named.push({ member: name, models: toModels(body.value(member)) })
+  }
+  return named ?? NONE
+}
+
+const NONE: readonly NamedModels[] = []
+const UNKNOWN = [SOME_MODEL]
+
+function toModels(value: unknown): readonly string[] {
+  if (!Array.isArray(value) || value.length > MAX_MODELS) return UNKNOWN
+  return value.map(nameOf)
+}
+
+/** An entry of a list is a name, or an object with one; at another speed, its price is another. */
+function nameOf(entry: unknown): string {
+  if (typeof entry === 'string') return entry
+  if (!isRecord(entry) || typeof entry.model !== 'string') return SOME_MODEL
+  const { speed = null, model } = entry
+  return speed === null || speed === 'standard' ? model : SOME_MODEL
+}

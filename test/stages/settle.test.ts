@@ -466,6 +466,7 @@ describe('an observer', () => {
         dialect: 'openai-chat',
         keyId: CALLER.keyId,
         kind: 'rate_limited',
+        refusalCode: 'rate_limit_exceeded',
         status: 429,
         startedAt: gateway.clock.now() - 25,
         durationMs: 25,

@@ -48,7 +48,7 @@ export const WHOLE_ANSWERS: readonly WholeAnswerRow[] = [
     path: EMBEDDINGS,
     fields,
     answer: JSON.stringify({ embeddings: [{ values: [0.5, -1] }, { values: [0.25, 2] }] }),
-    seen: { object: 'list', data },
+    seen: { object: 'list', data, usage: { prompt_tokens: 0, total_tokens: 0 } },
     usage: 'estimated',
   },
   {

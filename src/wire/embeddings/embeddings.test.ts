@@ -76,9 +76,11 @@ describe('an answer', () => {
       model: 'p/m',
       usage: { prompt_tokens: 7, total_tokens: 7 },
     })
-    expect(
-      encodeEmbeddingsAnswer({ vectors, inputTokens: null }, REQUEST, 'p/m'),
-    ).not.toHaveProperty('usage')
+    // Python clients read it without asking.
+    expect(encodeEmbeddingsAnswer({ vectors, inputTokens: null }, REQUEST, 'p/m').usage).toEqual({
+      prompt_tokens: 0,
+      total_tokens: 0,
+    })
   })
 
   test('in base64 holds 32-bit floats, least byte first', () => {

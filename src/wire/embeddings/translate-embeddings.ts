@@ -56,10 +56,8 @@ export function encodeEmbeddingsAnswer(
     throw new UnreadableAnswerError(
       `sent ${answer.vectors.length} embeddings for ${request.inputs.length} inputs`,
     )
-  const usage =
-    answer.inputTokens === null
-      ? {}
-      : { usage: { prompt_tokens: answer.inputTokens, total_tokens: answer.inputTokens } }
+  // Clients read the member without asking: an upstream that reports none counts as 0.
+  const inputTokens = answer.inputTokens ?? 0
   return {
     object: 'list',
     data: answer.vectors.map((vector, index) => ({
@@ -68,7 +66,7 @@ export function encodeEmbeddingsAnswer(
       embedding: encodeVector(vector, request.encoding),
     })),
     model: target,
-    ...usage,
+    usage: { prompt_tokens: inputTokens, total_tokens: inputTokens },
   }
 }
 

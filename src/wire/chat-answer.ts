@@ -60,6 +60,8 @@ export type ChatEvent =
       readonly id?: string
       readonly model?: string
       readonly createdAt?: number
+      /** Usage that the first piece of the answer reports. */
+      readonly usage?: Usage
     }
   | { readonly type: 'text-delta'; readonly text: string; readonly logprobs?: JsonValue }
   | { readonly type: 'text-end' }

@@ -123,3 +123,41 @@ export function parseRecord(data: string | undefined): JsonRecord | undefined {
     return undefined
   }
 }
+
+const CLOSERS: Readonly<Record<string, string>> = { '{': '}', '[': ']' }
+
+/**
+ * The JSON object that a text breaks off in, as far as it is whole: an open text ends where it
+ * breaks off, and an unfinished number, word or name is left out. Undefined where it is none.
+ */
+export function parseCutRecord(text: string): JsonRecord | undefined {
+  const open: string[] = []
+  let isText = false
+  /** Up to here the values are whole, with so many of `open` around them. */
+  let whole = { length: 0, depth: 0 }
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] ?? ''
+    if (isText) {
+      if (character === '\\') at += 1
+      else if (character === '"') isText = false
+    } else if (character === '"') isText = true
+    else if (character === ',') whole = { length: at, depth: open.length }
+    else if (character in CLOSERS) {
+      open.push(character)
+      whole = { length: at + 1, depth: open.length }
+    } else if (character === '}' || character === ']') {
+      open.pop()
+      whole = { length: at + 1, depth: open.length }
+    }
+  }
+  const close = (depth: number) =>
+    open
+      .slice(0, depth)
+      .map((opener) => CLOSERS[opener])
+      .toReversed()
+      .join('')
+  return (
+    parseRecord(text + (isText ? '"' : '') + close(open.length)) ??
+    parseRecord(text.slice(0, whole.length) + close(whole.depth))
+  )
+}

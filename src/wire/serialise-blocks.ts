@@ -23,6 +23,7 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
   /** The first one is being passed on; the others wait. */
   readonly #queue: Block[] = []
   #hasCalls = false
+  #hasCutCall = false
   /** Of further choices, by their index. */
   readonly #choices = new Map<number, BlockSerialiser>()
 
@@ -35,7 +36,7 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
       case 'choice':
         return this.#pushChoice(event.index, event.event)
       case 'finish':
-        return [...this.end(), { ...event, reason: toFittingReason(event.reason, this.#hasCalls) }]
+        return this.#finish(event)
       case 'tool-call-start':
       case 'tool-call-delta':
       case 'tool-call-end':
@@ -53,6 +54,17 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
   end(): readonly ChatEvent[] {
     for (const block of this.#queue) block.hasEnded = true
     return this.#advance()
+  }
+
+  /** An answer that breaks off within a call, and not at its token limit, is not whole. */
+  #finish(event: Extract<ChatEvent, { readonly type: 'finish' }>): readonly ChatEvent[] {
+    const rest = this.end()
+    if (this.#hasCutCall && (event.reason === 'stop' || event.reason === 'tool_calls'))
+      return [
+        ...rest,
+        { type: 'error', message: 'The upstream ended its answer within a tool call.' },
+      ]
+    return [...rest, { ...event, reason: toFittingReason(event.reason, this.#hasCalls) }]
   }
 
   #pushChoice(index: number, event: ChatEvent): readonly ChatEvent[] {
@@ -100,6 +112,7 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
       }
       if (!block.hasEnded && (isLast || !block.json.isComplete)) return events
       this.#queue.shift()
+      this.#hasCutCall ||= block.json.isCut
       events.push({ type: 'tool-call-end', index: block.call })
     }
   }
@@ -115,6 +128,11 @@ class JsonProgress {
   #isText = false
   #isEscaped = false
   isComplete = false
+
+  /** Something is open that more pieces would close. */
+  get isCut(): boolean {
+    return this.#depth > 0 || this.#isText
+  }
 
   read(piece: string): void {
     for (const character of piece) {

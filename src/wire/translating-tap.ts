@@ -85,7 +85,8 @@ export class TranslatingTap implements StreamTap {
 
   #encode(event: ChatEvent): string {
     let text = ''
-    for (const each of this.#blocks.push(event)) text += this.#encoder.push(each)
+    for (const each of this.#blocks.push(event))
+      text += each.type === 'error' ? this.#fail(each.message) : this.#encoder.push(each)
     return text
   }
 

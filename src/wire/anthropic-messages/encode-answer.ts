@@ -6,14 +6,15 @@ import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, Seal } from '../chat-request.ts'
 import { type AnswerFacts, UnreadableAnswerError } from '../codec.ts'
-import { parseRecord } from '../read-json.ts'
+import { parseCutRecord, parseRecord } from '../read-json.ts'
 import { writeSeal } from '../seal-carrier.ts'
 import { writeCallId } from './tool-ids.ts'
 
 export function encodeAnthropicAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord {
+  const isCut = answer.finishReason === 'length'
   return {
     ...encodeHead(answer, facts),
-    content: answer.content.flatMap((part) => encodePart(part, facts.sealOrigin)),
+    content: answer.content.flatMap((part) => encodePart(part, facts.sealOrigin, isCut)),
     stop_reason: toStopReason(answer.finishReason, answer.stopSequence),
     stop_sequence: answer.stopSequence ?? null,
     stop_details: null,
@@ -42,14 +43,15 @@ export function toStopReason(reason: FinishReason, stopSequence: string | undefi
 }
 
 /**
- * Input tokens leave out what came from the cache. The SDK's types require every member: nothing
- * reported is 0.
+ * Input tokens leave out what came from the cache and what was put into it. The SDK's types require
+ * every member: nothing reported is 0.
  */
 export function encodeUsage(usage: Usage | null): JsonRecord {
   const cached = usage?.cachedInputTokens ?? 0
+  const written = usage?.cacheWriteTokens ?? 0
   return {
-    input_tokens: Math.max(0, (usage?.inputTokens ?? 0) - cached),
-    cache_creation_input_tokens: 0,
+    input_tokens: Math.max(0, (usage?.inputTokens ?? 0) - cached - written),
+    cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
     cache_creation: null,
     output_tokens: usage?.outputTokens ?? 0,
@@ -61,7 +63,7 @@ export function encodeUsage(usage: Usage | null): JsonRecord {
   }
 }
 
-function encodePart(part: AssistantPart, origin: string): JsonRecord[] {
+function encodePart(part: AssistantPart, origin: string, isCut: boolean): JsonRecord[] {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -74,7 +76,7 @@ function encodePart(part: AssistantPart, origin: string): JsonRecord[] {
           type: 'tool_use',
           id: writeCallId(part.id, part.seal, origin),
           name: part.name,
-          input: parseInput(part.arguments),
+          input: parseInput(part.arguments, isCut),
         },
       ]
   }
@@ -88,8 +90,9 @@ export function encodeReasoning(text: string, seal: Seal | undefined, origin: st
     : { type: 'thinking', thinking: text, signature: carried }
 }
 
-function parseInput(text: string): JsonRecord {
-  const input = parseRecord(text)
+/** @param isCut the answer ended at its token limit: arguments that broke off are read so far */
+function parseInput(text: string, isCut: boolean): JsonRecord {
+  const input = parseRecord(text) ?? (isCut ? parseCutRecord(text) : undefined)
   if (input === undefined)
     throw new UnreadableAnswerError('called a tool with arguments that are not a JSON object')
   return input

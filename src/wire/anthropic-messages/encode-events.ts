@@ -78,7 +78,7 @@ export class MessagesEventEncoder implements EventEncoder {
     return `event: error\ndata: ${String(encodeError('messages', error))}\n\n`
   }
 
-  #start(event: { readonly id?: string; readonly model?: string }): string {
+  #start(event: Omit<Extract<ChatEvent, { readonly type: 'start' }>, 'type'>): string {
     this.#hasStarted = true
     const head = encodeHead(event, this.#facts)
     const message = {
@@ -87,7 +87,7 @@ export class MessagesEventEncoder implements EventEncoder {
       stop_reason: null,
       stop_sequence: null,
       stop_details: null,
-      usage: encodeUsage(null),
+      usage: encodeUsage(event.usage ?? null),
     }
     return write('message_start', { message })
   }

@@ -450,3 +450,23 @@ test('an answer with tool arguments that are not an object is a failure', () => 
   expect(encode('[1]')).toThrow('not a JSON object')
   expect(encode('{"a":')).toThrow('not a JSON object')
 })
+
+test('usage leaves what was read from the cache and put into it out of the input', () => {
+  const usage = {
+    ...{ inputTokens: 100, outputTokens: 5, cachedInputTokens: 60, reasoningTokens: 0 },
+    cacheWriteTokens: 30,
+  }
+  const answer: ChatAnswer = { content: [], finishReason: 'stop', usage }
+  const written = {
+    input_tokens: 10,
+    cache_read_input_tokens: 60,
+    cache_creation_input_tokens: 30,
+  }
+  expect(anthropicServerCodec.encodeAnswer(answer, facts).usage).toMatchObject(written)
+  const request = decode({})
+  const first = anthropicServerCodec
+    .createEventEncoder(request, facts)
+    .push({ type: 'start', usage })
+  const [event] = parseEvents(first)
+  expect(JSON.parse(event?.data ?? '').message.usage).toMatchObject(written)
+})

@@ -211,7 +211,12 @@ function decode(pieces: readonly Uint8Array[]) {
 }
 
 const EVENTS: ChatEvent[] = [
-  { type: 'start', id: 'r1', model: 'gemini-x-1' },
+  {
+    type: 'start',
+    id: 'r1',
+    model: 'gemini-x-1',
+    usage: { inputTokens: 29, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 },
+  },
   { type: 'reasoning-delta', text: 'hm, ' },
   { type: 'reasoning-delta', text: 'two' },
   { type: 'reasoning-end' },

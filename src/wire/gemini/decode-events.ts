@@ -73,7 +73,11 @@ export class GeminiStreamDecoder implements StreamDecoder {
     const events: ChatEvent[] = []
     if (!this.#hasStarted) {
       this.#hasStarted = true
-      const facts = present({ id: textOf(body.responseId), model: textOf(body.modelVersion) })
+      const facts = present({
+        id: textOf(body.responseId),
+        model: textOf(body.modelVersion),
+        usage: usageOf(body) ?? undefined,
+      })
       events.push({ type: 'start', ...facts })
     }
     const { parts, finishReason } = readCandidate(body)

@@ -92,7 +92,12 @@ export class UpstreamChatDecoder implements StreamDecoder {
     const createdAt = typeof chunk.created === 'number' ? chunk.created : undefined
     return {
       type: 'start',
-      ...present({ id: textOf(chunk.id), model: textOf(chunk.model), createdAt }),
+      ...present({
+        id: textOf(chunk.id),
+        model: textOf(chunk.model),
+        createdAt,
+        usage: this.#usage ?? undefined,
+      }),
     }
   }
 

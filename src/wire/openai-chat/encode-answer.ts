@@ -75,7 +75,10 @@ export function encodeUsage(usage: Usage): JsonRecord {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
     total_tokens: usage.inputTokens + usage.outputTokens,
-    prompt_tokens_details: { cached_tokens: usage.cachedInputTokens },
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedInputTokens,
+      ...present({ cache_write_tokens: usage.cacheWriteTokens }),
+    },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
   }
 }

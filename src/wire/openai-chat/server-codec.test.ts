@@ -767,3 +767,15 @@ describe('a stream', () => {
     })
   })
 })
+
+test('usage says how much was put into the cache, where the upstream did', () => {
+  const usage = {
+    ...{ inputTokens: 100, outputTokens: 5, cachedInputTokens: 60, reasoningTokens: 0 },
+    cacheWriteTokens: 30,
+  }
+  const answer: ChatAnswer = { content: [], finishReason: 'stop', usage }
+  expect(openaiChatServerCodec.encodeAnswer(answer, facts).usage).toMatchObject({
+    prompt_tokens: 100,
+    prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 },
+  })
+})

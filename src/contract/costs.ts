@@ -17,6 +17,9 @@ export const COST_PART_KINDS = [
   'cachedInput',
   'cacheWrite',
   'cacheWriteHour',
+  'inputAudio',
+  'cachedInputAudio',
+  'outputAudio',
   'output',
   'reasoning',
   'request',
@@ -53,7 +56,8 @@ const costPart = z
       description:
         'The units that were counted. Cached input, cache writes and reasoning are parts of their own ' +
         'only where they have a price of their own; `cacheWriteHour` is what an hour in the cache ' +
-        'costs more. `webSearch` and what follows it are uses of tools ' +
+        'costs more, and `inputAudio`, `cachedInputAudio` and `outputAudio` what audio costs more than ' +
+        'text. `webSearch` and what follows it are uses of tools ' +
         'that the vendor runs itself, at its fee.',
     }),
     count: z.int().min(0).meta({ description: 'Tokens; of `request`, requests; of tools, uses.' }),

@@ -35,6 +35,10 @@ export type CostPartKind =
   | 'cacheWrite'
   /** The difference between the price of an hour and that of minutes. */
   | 'cacheWriteHour'
+  /** The difference between the price of audio and that of text; so are the next two. */
+  | 'inputAudio'
+  | 'cachedInputAudio'
+  | 'outputAudio'
   | 'output'
   | 'reasoning'
   | 'request'

@@ -20,10 +20,20 @@ export interface Usage {
    * did not say. Of a finished call, its cost alone tells.
    */
   readonly cacheWriteHourTokens?: number
+  /** Absent: none, or the provider did not say. Of a finished call, its cost alone tells. */
+  readonly audio?: AudioTokens
   /** Absent: the provider did not say. Of a finished call, its cost alone tells. */
   readonly served?: ServedAs
   /** Absent: tokens are all that the answer says of its price. Of a finished call, its cost alone tells. */
   readonly billing?: Billing
+}
+
+/** The audio among the tokens of each kind. */
+export interface AudioTokens {
+  /** Includes the cached ones. */
+  readonly input: number
+  readonly cachedInput: number
+  readonly output: number
 }
 
 /** Facts about its price that an answer reports beside its tokens. */
@@ -81,6 +91,7 @@ export function toTrueUsage(reported: Usage | null | undefined): Usage | null {
     reasoningTokens: withoutMinus(reasoningTokens),
     ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens: withoutMinus(cacheWriteTokens) }),
     ...(reported.served === undefined ? {} : { served: reported.served }),
+    ...(reported.audio === undefined ? {} : { audio: reported.audio }),
     ...(reported.billing === undefined ? {} : { billing: reported.billing }),
   }
   return isTrue(usage) ? usage : null

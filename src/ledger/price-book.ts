@@ -17,6 +17,7 @@ import type { OtherPrice } from '../core/served-as.ts'
 import { NO_USES, type ToolFees, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
 import type { BilledAttempt, Billing, Usage } from '../core/usage.ts'
 import type { AskedPrice, Prices } from '../gateway/ports.ts'
+import { partsOfAudio } from './audio-parts.ts'
 import {
   ANSWERED,
   asReported,
@@ -596,7 +597,8 @@ function costOfListed({ prices, isOwn }: ListedPrice, reported: Reported): Cost 
   const status = isOwn && isReportWhole && isWhole(outcome) ? 'exact' : 'estimated'
   const microUsd = sumParts(scaleParts(parts, as))
   const cost: Cost = { microUsd, status, source: source + as.inSource }
-  return withUses(cost, scaleParts(partsOfHours(prices, usage), as))
+  const beside = [...partsOfHours(prices, usage), ...partsOfAudio(prices, usage)]
+  return withUses(cost, scaleParts(beside, as))
 }
 
 function hasOtherPrices(prices: ListedPrice['prices']): boolean {

@@ -450,3 +450,47 @@ describe('reasoning that a vendor counts beside the completion is output, too', 
     expect(read(132, 0)).toMatchObject({ outputTokens: 100, reasoningTokens: 0 })
   })
 })
+
+describe('audio is told from text where the vendor does', () => {
+  const tokens = (modality: string, tokenCount: unknown) => ({ modality, tokenCount })
+  const gemini = (details: object) =>
+    readUsage('gemini', { promptTokenCount: 90, candidatesTokenCount: 9, ...details })?.audio
+
+  test('by Gemini', () => {
+    expect(
+      gemini({
+        promptTokensDetails: [tokens('TEXT', 10), tokens('AUDIO', 60)],
+        toolUsePromptTokensDetails: [tokens('AUDIO', 3)],
+        cacheTokensDetails: [tokens('AUDIO', 20)],
+        candidatesTokensDetails: [tokens('AUDIO', 4), tokens('AUDIO', 1)],
+      }),
+    ).toEqual({ input: 63, cachedInput: 20, output: 5 })
+  })
+
+  test.each([
+    ['no details', {}],
+    ['text alone', { promptTokensDetails: [tokens('TEXT', 90)] }],
+    [
+      'what is no count',
+      { promptTokensDetails: [tokens('AUDIO', -1), null, tokens('AUDIO', 'x')] },
+    ],
+    ['no list', { promptTokensDetails: tokens('AUDIO', 1) }],
+  ])('and not where there is %s', (_, details) => {
+    expect(gemini(details)).toBeUndefined()
+  })
+
+  test('by Chat Completions', () => {
+    const report = (audio_tokens: number) => ({
+      prompt_tokens: 90,
+      completion_tokens: 9,
+      prompt_tokens_details: { cached_tokens: 0, audio_tokens },
+      completion_tokens_details: { reasoning_tokens: 0, audio_tokens: audio_tokens / 10 },
+    })
+    expect(readUsage('openai-chat', report(40))?.audio).toEqual({
+      input: 40,
+      cachedInput: 0,
+      output: 4,
+    })
+    expect(readUsage('openai-chat', report(0))?.audio).toBeUndefined()
+  })
+})

@@ -38,6 +38,11 @@ export const USAGE_READERS = {
       reasoningTokens,
       ...cacheWrites(openaiWrites(reported.prompt_tokens_details)),
       ...hourWrites(halfDayDetails(reported.prompt_tokens_details)),
+      ...audioOf(
+        part(detail(reported.prompt_tokens_details, 'audio_tokens')),
+        0,
+        part(detail(reported.completion_tokens_details, 'audio_tokens')),
+      ),
     }
   },
   'anthropic-messages': (reported) => ({
@@ -53,6 +58,12 @@ export const USAGE_READERS = {
     outputTokens: count(reported.candidatesTokenCount) + count(reported.thoughtsTokenCount),
     cachedInputTokens: part(reported.cachedContentTokenCount),
     reasoningTokens: part(reported.thoughtsTokenCount),
+    // https://ai.google.dev/api/generate-content#UsageMetadata
+    ...audioOf(
+      audioIn(reported.promptTokensDetails) + audioIn(reported.toolUsePromptTokensDetails),
+      audioIn(reported.cacheTokensDetails),
+      audioIn(reported.candidatesTokensDetails),
+    ),
     ...served(readTier(reported.trafficType) ?? readTier(reported.serviceTier)),
   }),
   /**
@@ -202,6 +213,20 @@ function hourDetails(details: unknown): number {
 function sumDetails(details: unknown): number {
   if (!Array.isArray(details)) return 0
   return details.reduce<number>((sum, each) => sum + part(detail(each, 'inputTokens')), 0)
+}
+
+function audioOf(input: number, cachedInput: number, output: number): Pick<Usage, 'audio'> {
+  return input + output === 0 ? NO_AUDIO : { audio: { input, cachedInput, output } }
+}
+
+const NO_AUDIO: Pick<Usage, 'audio'> = {}
+
+/** @param details tokens by their modality */
+function audioIn(details: unknown): number {
+  if (!Array.isArray(details)) return 0
+  return details
+    .filter((each) => detail(each, 'modality') === 'AUDIO')
+    .reduce<number>((sum, each) => sum + part(detail(each, 'tokenCount')), 0)
 }
 
 function detail(details: unknown, name: string): unknown {

@@ -315,3 +315,31 @@ describe('the address has its factor', () => {
     expect(sumParts(parts)).toBe(cost.microUsd ?? Number.NaN)
   })
 })
+
+describe('Gemini’s audio is priced as audio where the answer tells it', () => {
+  // 400 of 1,000 tokens at 1 instead of 0.3 US dollars for a million, and 100 tokens at 2.5.
+  const cost = {
+    microUsd: (600 * 0.3 + 400 * 1 + 100 * 2.5) * MICRO,
+    status: 'estimated' as const,
+    source: expect.stringMatching(/\+inputAudio:400@0\.7/) as never,
+  }
+  const details = {
+    promptTokensDetails: [
+      { modality: 'TEXT', tokenCount: 600 },
+      { modality: 'AUDIO', tokenCount: 400 },
+    ],
+  }
+  const row = (name: string, body: object, answer: Script): StageRow => ({
+    name,
+    gateway: priced('gemini/gemini-2.5-flash'),
+    request: chat(body),
+    upstream: [answer],
+    seen: { status: 200 },
+    sent: [{}],
+    settled: { cost },
+  })
+  runRows([
+    row('whole', {}, json(200, gemini(details))),
+    row('streamed', { stream: true }, geminiEvents(details)),
+  ])
+})

@@ -50,7 +50,7 @@ function createRecord(number: number, accounts: number): CallRecord {
       reasoningTokens: 0,
     },
     credential: 'platform',
-    cost: { microUsd: number % 9_000, status: 'exact', source: 'bench@1' },
+    cost: { nanoUsd: 1_000 * (number % 9_000), status: 'exact', source: 'bench@1' },
   }
 }
 

@@ -69,8 +69,8 @@ function createCall(startedAt: number): CallRecord {
       ? null
       : { inputTokens: 1200, outputTokens: 300, cachedInputTokens: 800, reasoningTokens: 0 },
     cost: hasFailed
-      ? { microUsd: null, status: 'unknown', source: null }
-      : { microUsd: 4100, status: 'exact', source: 'bench@1' },
+      ? { nanoUsd: null, status: 'unknown', source: null }
+      : { nanoUsd: 4_100_000, status: 'exact', source: 'bench@1' },
   }
 }
 

@@ -92,8 +92,8 @@ function describeCall(number: number, keyIds: readonly KeyId[]): Partial<CallRec
           reasoningTokens: 0,
         },
     cost: hasFailed
-      ? { microUsd: null, status: 'unknown', source: null }
-      : { microUsd: 100 + (mixed % 9_000), status: 'exact', source: 'bench@1' },
+      ? { nanoUsd: null, status: 'unknown', source: null }
+      : { nanoUsd: 1_000 * (100 + (mixed % 9_000)), status: 'exact', source: 'bench@1' },
     credential: gate % 5 === 0 ? 'own' : 'platform',
     ...(isRefused ? { refusals: 1 } : {}),
     ...(fallsBack

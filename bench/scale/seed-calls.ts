@@ -45,7 +45,7 @@ export function createCalls(
       durationMs: 200 + (index % 1_000),
       usage: { inputTokens: 12, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 },
       credential: 'platform',
-      cost: { microUsd: 40, status: 'exact', source: 'bench@1' },
+      cost: { nanoUsd: 40_000, status: 'exact', source: 'bench@1' },
       ...own,
     }
   })

@@ -109,6 +109,6 @@ function toExported(column: NamedColumn): readonly Exported[] {
     csv: part.csv,
     heading: part.heading ?? part.name,
     // As a decimal: a spreadsheet would show 1e-7 as text.
-    read: part.name === 'microUsd' ? `${value}usd?.toFixed(6)` : `${value}${part.name}`,
+    read: part.name === 'nanoUsd' ? `${value}usd?.toFixed(9)` : `${value}${part.name}`,
   }))
 }

@@ -30,42 +30,75 @@ export function lineCode(columns: CallColumns): string {
     "import { isCount, toTrueUsage } from '../core/usage.ts'\n",
     "import { isWholeAttempt, isWholeCost, readAttempts, readCost, readUsage, toAttemptsMembers, toCostMembers, toUsageMembers, toWhole, toWholeAttempt } from './line-parts.ts'\n\n",
     '/** The highest that this build reads. */\n',
-    `export const LINE_VERSION = ${latest(tail)}\n\n`,
+    `export const LINE_VERSION = ${latest(inLine)}\n\n`,
     '/** How many members a line may have, by version. */\n',
-    `const LENGTHS: readonly (readonly number[])[] = ${toLiteral(lengths(head, tail))}\n\n`,
+    `const LENGTHS: readonly (readonly number[])[] = ${toLiteral(lengths(head, tail, latest(inLine)))}\n\n`,
     writer(head, tail),
     reader(inLine, tail),
     wholeness(listColumns(columns)),
   ].join('')
 }
 
-function latest(tail: readonly NamedColumn[]): number {
-  return Math.max(LEAST, ...tail.map(({ since = LEAST }) => since))
+function latest(columns: readonly NamedColumn[]): number {
+  return Math.max(LEAST, ...columns.flatMap((column) => [column.since ?? LEAST, changedIn(column)]))
 }
 
-/** Those of a version from 5 on end with the column of that version. */
-function lengths(head: readonly NamedColumn[], tail: readonly NamedColumn[]): number[][] {
-  const byVersion: number[][] = Array.from({ length: latest(tail) + 1 }, () => [])
+/** The version that changed the meaning of the column's members. */
+function changedIn(column: NamedColumn): number {
+  return 'changed' in column ? (column.changed ?? LEAST) : LEAST
+}
+
+/**
+ * Lines of a version from 5 on end with the column of that version. Lines of a version that changed
+ * a meaning end like those of any earlier version.
+ */
+function lengths(
+  head: readonly NamedColumn[],
+  tail: readonly NamedColumn[],
+  last: number,
+): number[][] {
+  const byVersion: number[][] = Array.from({ length: last + 1 }, () => [])
   byVersion[LEAST]?.push(head.length + 1)
   for (const { since = LEAST, line } of tail) byVersion[since]?.push(line + 1)
+  for (const version of new Set(head.map(changedIn)))
+    if (version > LEAST) byVersion[version] = byVersion.slice(0, version).flat()
   return byVersion
 }
 
 function writer(head: readonly NamedColumn[], tail: readonly NamedColumn[]): string {
+  const changes = head.filter((column) => changedIn(column) > LEAST)
   const branches = tail.map(({ name, since }, index) => {
     const members = tail.slice(0, index + 1).map((column) => toMember(column, column.name === name))
-    const pushed = since === LEAST ? '' : `    members[0] = ${since}\n`
+    const pushed = since === LEAST ? '' : `    ${raised(changes, since)}\n`
     return `if (call.${name} !== undefined) {\n${pushed}    members.push(${members.join(', ')})\n  }`
   })
   return [
     '/** Of a record as `toWholeRecord` makes it; the first member is the version. */\n',
     'export function toLineMembers(call: CallRecord): unknown[] {\n',
     '  const members: unknown[] = [\n',
-    block([`${LEAST},`, ...head.map((column) => `${toMember(column, false)},`)], '    '),
+    block(
+      [`${leastVersion(changes)},`, ...head.map((column) => `${toMember(column, false)},`)],
+      '    ',
+    ),
     '  ]\n',
     branches.length === 0 ? '' : `  ${branches.toReversed().join(' else ')}\n`,
     '  return members\n}\n\n',
   ].join('')
+}
+
+/** @param changes columns whose meaning was changed, of which a line has at most one version */
+function leastVersion(changes: readonly NamedColumn[]): string {
+  return changes.reduceRight(
+    (version, column) => `call.${column.name} === undefined ? ${version} : ${changedIn(column)}`,
+    String(LEAST),
+  )
+}
+
+function raised(changes: readonly NamedColumn[], since = LEAST): string {
+  const isHigher = changes.some((column) => changedIn(column) > since)
+  return isHigher
+    ? `if (${changes.map(({ name }) => `call.${name} === undefined`).join(' && ')}) members[0] = ${since}`
+    : `members[0] = ${since}`
 }
 
 function toMember(column: NamedColumn, isThere: boolean): string {
@@ -114,7 +147,7 @@ function readMember({ name, type, line, since }: NamedColumn): string {
   // Lines of before end earlier.
   const member = since === undefined ? `members[${line}]` : `members[${line}] ?? null`
   if (type === 'usage') return `const ${name} = readUsage(${member})`
-  if (type === 'cost') return `const ${name} = readCost(${member})`
+  if (type === 'cost') return `const ${name} = readCost(${member}, version)`
   if (type === 'attempts') return `const ${name} = readAttempts(${member})`
   return `const ${name} = ${member}`
 }

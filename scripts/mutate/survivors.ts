@@ -24,7 +24,7 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/limits/usage-lease.ts',
-    lineText: '#takenSinceAsked = { tokens: 0, microUsd: 0 }',
+    lineText: '#takenSinceAsked = { tokens: 0, nanoUsd: 0 }',
     operator: 'number',
     reason: 'the first question asks for nothing in advance, whatever was taken before it',
   },
@@ -180,7 +180,7 @@ export const survivors: readonly ListedSurvivor[] = [
   {
     path: 'src/limits/usage-script.ts',
     lineText:
-      'const [otherTokens = 0, otherMicroUsd = 0, allowedTokens = 0, allowedMicroUsd = 0] = pairs',
+      'const [otherTokens = 0, otherNanoUsd = 0, allowedTokens = 0, allowedNanoUsd = 0] = pairs',
     operator: 'number',
     reason: 'an answer with fewer numbers is refused before; the defaults are for the compiler',
   },

@@ -48,15 +48,19 @@ const testPrices: Prices = {
   source: () => 'test@1',
   recompute: ({ usage, cost }) => {
     if (cost?.source != null && cost.source !== 'test@1') return undefined
-    if (usage === null) return { microUsd: null, status: 'unknown', source: null }
-    return { microUsd: usage.inputTokens + usage.outputTokens, status: 'exact', source: 'test@1' }
+    if (usage === null) return { nanoUsd: null, status: 'unknown', source: null }
+    return {
+      nanoUsd: (usage.inputTokens + usage.outputTokens) * 1_000,
+      status: 'exact',
+      source: 'test@1',
+    }
   },
   partsOf: ({ usage, cost }) =>
     usage === null || cost?.source !== 'test@1'
       ? undefined
       : [
-          { kind: 'input', count: usage.inputTokens, microUsdEach: 1 },
-          { kind: 'output', count: usage.outputTokens, microUsdEach: 1 },
+          { kind: 'input', count: usage.inputTokens, usdPerMillion: 1 },
+          { kind: 'output', count: usage.outputTokens, usdPerMillion: 1 },
         ],
 }
 

@@ -1,6 +1,7 @@
 /** `gatehouse budgets`: what a key or a gate may use, and what it has used. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
+import { MAX_LIMIT_USD } from '../contract/money.ts'
 import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -131,8 +132,10 @@ function withLimitOptions(command: Command): Command {
 }
 
 function parseUsd(text: string): number {
-  if (!/^\d+(\.\d{1,6})?$/.test(text) || Number(text) <= 0)
-    throw new InvalidArgumentError('It must be an amount above 0 with at most six decimals.')
+  if (!/^\d+(\.\d{1,9})?$/.test(text) || Number(text) <= 0)
+    throw new InvalidArgumentError('It must be an amount above 0 with at most nine decimals.')
+  if (Number(text) > MAX_LIMIT_USD)
+    throw new InvalidArgumentError(`It must be at most ${MAX_LIMIT_USD} US dollars.`)
   return Number(text)
 }
 

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { assertGoesOn, type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { formatTable, printJson, printLine, printNote } from './output.ts'
+import { formatTable, printJson, printLine, printNote, toUsdCell } from './output.ts'
 import { asJson, example } from './program-parts.ts'
 import { terminal } from './terminal.ts'
 
@@ -115,5 +115,5 @@ function print({ source, checked, fixed, differences, shown, incomparable }: Ver
 }
 
 function toText({ usd, status }: Schemas['Cost']): string {
-  return usd === null ? status : `$${usd.toFixed(6)} ${status}`
+  return usd === null ? status : `${toUsdCell(usd)} ${status}`
 }

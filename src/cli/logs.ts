@@ -9,7 +9,7 @@ import { ERROR_KINDS } from '../contract/error-kinds.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { type Columns, formatTime, printLine, toJsonText } from './output.ts'
+import { type Columns, formatTime, printLine, toJsonText, toUsdCell } from './output.ts'
 import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
 import { terminal } from './terminal.ts'
 import { A_KEY, wholeKeyId } from './whole-key-id.ts'
@@ -134,7 +134,7 @@ const COLUMNS: Columns<Schemas['Log']> = {
   TIME: (log) => `${log.durationMs} ms`,
   TOKENS: ({ usage }) => (usage === null ? '-' : `${usage.inputTokens}+${usage.outputTokens}`),
   COST: ({ cost }) =>
-    cost.usd === null ? '-' : `${cost.status === 'exact' ? '' : '~'}$${cost.usd.toFixed(6)}`,
+    cost.usd === null ? '-' : `${cost.status === 'exact' ? '' : '~'}${toUsdCell(cost.usd)}`,
   ID: (log) => log.id,
 }
 

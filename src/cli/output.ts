@@ -7,6 +7,11 @@ export function printLine(text: string): void {
   terminal().output.write(`${toPrintable(text)}\n`)
 }
 
+/** US dollars of a table: six decimals, and up to nine where there are more. */
+export function toUsdCell(usd: number): string {
+  return `$${usd.toFixed(9).replace(/0{1,3}$/, '')}`
+}
+
 /** With colours of our own; `text` holds nothing that has not been through `toPrintable`. */
 export function printPainted(text: string): void {
   terminal().output.write(`${text}\n`)

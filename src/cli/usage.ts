@@ -10,7 +10,15 @@ import { toUsageCsv } from '../contract/usage-csv.ts'
 import { CliError } from './cli-error.ts'
 import { assertGoesOn, type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { type Columns, formatTable, printCsv, printJson, printLine, printNote } from './output.ts'
+import {
+  type Columns,
+  formatTable,
+  printCsv,
+  printJson,
+  printLine,
+  printNote,
+  toUsdCell,
+} from './output.ts'
 import { asJson, example, parseLimit, parseWhole } from './program-parts.ts'
 import { A_KEY, wholeKeyId } from './whole-key-id.ts'
 
@@ -138,7 +146,7 @@ const FIGURES: Columns<Sum> = {
   ERRORS: ({ errors }) => String(errors),
   IN: ({ tokens }) => String(tokens.input),
   OUT: ({ tokens }) => String(tokens.output),
-  COST: ({ cost }) => `${cost.estimatedCalls > 0 ? '~' : ''}$${cost.usd.toFixed(6)}`,
+  COST: ({ cost }) => `${cost.estimatedCalls > 0 ? '~' : ''}${toUsdCell(cost.usd)}`,
   P50: ({ durationMs }) => toMs(durationMs.p50),
   P95: ({ durationMs }) => toMs(durationMs.p95),
   'FIRST BYTE P50': ({ firstByteMs }) => toMs(firstByteMs.p50),

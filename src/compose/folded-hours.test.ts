@@ -116,8 +116,8 @@ function toRecord(call: Calls[number], index: number) {
         : { inputTokens: tokens, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 },
     cost:
       tokens === null || tokens % 3 === 0
-        ? { microUsd: null, status: 'unknown', source: null }
-        : { microUsd: tokens, status: 'exact', source: 'test@1' },
+        ? { nanoUsd: null, status: 'unknown', source: null }
+        : { nanoUsd: tokens, status: 'exact', source: 'test@1' },
   })
 }
 
@@ -164,7 +164,7 @@ async function countedAtStart(store: Store) {
   return [
     usage.quotaOf(DEFAULT_ACCOUNT, NOW).window,
     ...ids.sort().map((id) => usage.budgetWindow(id, NOW)),
-  ].map((window) => window && [window.tokens, window.microUsd, window.unpricedCalls])
+  ].map((window) => window && [window.tokens, window.nanoUsd, window.unpricedCalls])
 }
 
 describe.each(databases)('on $name', (kind) => {

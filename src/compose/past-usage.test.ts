@@ -46,7 +46,7 @@ const anyCall = fc.record({
     fc.integer({ min: NOW - 41 * DAY_MS, max: NOW - 41 * DAY_MS + 2 * HOUR_MS }),
   ),
   tokens: fc.option(fc.integer({ min: 1, max: 500 })),
-  microUsd: fc.option(fc.nat({ max: 100 })),
+  nanoUsd: fc.option(fc.nat({ max: 100 })),
 })
 
 const anyBudget = fc.record({
@@ -67,7 +67,7 @@ function toRecord(
   call: Parameters<Parameters<typeof anyCall.map>[0]>[0],
   index: number,
 ): CallRecord {
-  const { tokens, microUsd, ...rest } = call
+  const { tokens, nanoUsd, ...rest } = call
   return createCallRecord({
     ...rest,
     id: `req_${index}` as CallId,
@@ -76,9 +76,9 @@ function toRecord(
         ? null
         : { inputTokens: tokens, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 },
     cost:
-      tokens === null || microUsd === null
-        ? { microUsd: null, status: 'unknown', source: null }
-        : { microUsd, status: 'exact', source: 'test@1' },
+      tokens === null || nanoUsd === null
+        ? { nanoUsd: null, status: 'unknown', source: null }
+        : { nanoUsd, status: 'exact', source: 'test@1' },
   })
 }
 
@@ -98,11 +98,11 @@ const exampleCall = {
   credential: 'platform',
   startedAt: NOW - DAY_MS,
   tokens: 10,
-  microUsd: 1,
+  nanoUsd: 1,
 } as const
 const EXAMPLE_CALLS: Parameters<typeof toRecord>[0][] = [
   exampleCall,
-  { ...exampleCall, tokens: 20, credential: 'own', microUsd: null },
+  { ...exampleCall, tokens: 20, credential: 'own', nanoUsd: null },
   { ...exampleCall, tokens: 30, target: 'owned/mine', keyId: 'key_2' as KeyId },
   { ...exampleCall, tokens: null, target: null, credential: null },
   { ...exampleCall, tokens: 40, accountId: OTHER, gateId: 'a' as GateId },
@@ -167,11 +167,11 @@ describe.each(databases)('on $name', (kind) => {
     })
     await loadUsage(usage, registry, { sums, nowMs: NOW })
     const amounts = (
-      window: { tokens: number; microUsd: number; unpricedCalls: number } | undefined,
+      window: { tokens: number; nanoUsd: number; unpricedCalls: number } | undefined,
     ) =>
       window && {
         tokens: window.tokens,
-        microUsd: window.microUsd,
+        nanoUsd: window.nanoUsd,
         unpricedCalls: window.unpricedCalls,
       }
     return {
@@ -183,12 +183,12 @@ describe.each(databases)('on $name', (kind) => {
   }
 
   function sumOf(records: readonly CallRecord[]) {
-    const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+    const sum = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
     for (const { usage, cost } of records) {
       if (usage === null) continue
       sum.tokens += usage.inputTokens + usage.outputTokens
-      sum.microUsd += cost?.microUsd ?? 0
-      if (cost?.microUsd == null) sum.unpricedCalls += 1
+      sum.nanoUsd += cost?.nanoUsd ?? 0
+      if (cost?.nanoUsd == null) sum.unpricedCalls += 1
     }
     return sum
   }

@@ -1,13 +1,12 @@
 /** Budgets as the control plane reads and writes them. Must not know what uses them up. */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
+import { isWholeNanoUsd, MAX_LIMIT_USD } from './money.ts'
 import type { ResourceDescription } from './resource-description.ts'
 import { label } from './text.ts'
 
 const MAX_TOKENS = 1_000_000_000_000
-const MAX_USD = 1_000_000_000
 const MAX_ALERTS = 10
-const MICRO_USD = 1_000_000
 
 const name = label({ min: 1, max: 120 })
 const keyId = z.string().max(100).meta({ description: 'The key that it limits, by its id.' })
@@ -19,20 +18,14 @@ const limitTokens = z
   .meta({ description: 'Input and output tokens a period.' })
 const limitUsd = z
   .number()
-  .max(MAX_USD)
-  .refine(isMicroUsd, { error: 'must be above 0 and have at most six decimals' })
+  .max(MAX_LIMIT_USD)
+  .refine(isWholeNanoUsd, { error: 'must be above 0 and have at most nine decimals' })
   .meta({
     exclusiveMinimum: 0,
     description:
       'US dollars a period. What becomes of targets whose price is not known ' +
       'is said by `unpriced`.',
   })
-
-/** Binary fractions are a little beside it; what would be kept as nothing is none. */
-function isMicroUsd(usd: number): boolean {
-  const microUsd = Math.round(usd * MICRO_USD)
-  return microUsd >= 1 && Math.abs(usd * MICRO_USD - microUsd) < 1e-3
-}
 
 const period = z.enum(['day', 'week', 'month', 'total']).meta({
   description: 'In UTC; weeks begin on Monday. `total`: from the creation of the budget on.',

@@ -41,7 +41,7 @@ const cost = z
         description:
           'The source of the price, with its version. Behind it, the multiples of that price for the ' +
           'served tier, speed and region: `*priority:2`. Behind those, uses of tools that the vendor runs: ' +
-          '`+webSearch:3@10000` is three at 10,000 millionths of a dollar each. ' +
+          '`+webSearch:3@10000` is three at 10,000 US dollars for a million. ' +
           '`+cacheWriteHour` counts tokens in the same way. `+answered`: priced by the models that ' +
           'answered. `reported`: the vendor reported the cost itself.',
       }),

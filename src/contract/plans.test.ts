@@ -25,6 +25,11 @@ test.each([
     { definitions: { team: { monthlyTokens: 0.5 } } },
     'definitions.team.monthlyTokens',
   ],
+  [
+    'a spend above 9 million dollars',
+    { definitions: { team: { monthlySpendUsd: 9_000_000.01 } } },
+    'definitions.team.monthlySpendUsd',
+  ],
   ['an unknown limit', { definitions: { team: { tokens: 1 } } }, 'definitions.team'],
   ['an unknown member', { plans: {} }, ''],
 ])('%s is refused at its place', (_name, section, path) => {

@@ -2,10 +2,10 @@
  * The section `plans` of the operator's configuration file. Must not know what a plan's limits do.
  */
 import { z } from 'zod'
+import { MAX_LIMIT_USD } from './money.ts'
 
 /** A year of the busiest account is far below; counts stay exact numbers with room to spare. */
 const MAX_LIMIT = 1_000_000_000_000
-const MAX_SPEND_USD = 1_000_000_000
 const BUILT_IN = ['free', 'pro', 'unlimited']
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable()
@@ -29,7 +29,7 @@ const planLimits = z
       description: 'Calls that all keys of the account together may have open at once.',
     }),
     monthlyTokens: limit.meta({ description: 'Tokens of the account in a calendar month (UTC).' }),
-    monthlySpendUsd: z.number().min(0).max(MAX_SPEND_USD).nullable().meta({
+    monthlySpendUsd: z.number().min(0).max(MAX_LIMIT_USD).nullable().meta({
       description: 'The most that the account may cost in a calendar month (UTC), in US dollars.',
     }),
     unpriced: z.enum(['refuse', 'allow']).meta({

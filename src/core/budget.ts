@@ -2,13 +2,14 @@
  * A budget: the most that one key, or one gate, may use in a period. Knows nothing of who counts.
  */
 import { type AccountId, createId, type GateId, type KeyId } from './ids.ts'
+import { toUsd } from './money.ts'
 import type { Period } from './period.ts'
 
 /** The limit: tokens (input and output together), or money. */
 export type BudgetLimit =
   | { readonly type: 'tokens'; readonly tokens: number }
-  /** Millionths of a US dollar. */
-  | { readonly type: 'spend'; readonly microUsd: number }
+  /** Billionths of a US dollar. */
+  | { readonly type: 'spend'; readonly nanoUsd: number }
 
 export type BudgetScope =
   | { readonly type: 'key'; readonly keyId: KeyId }
@@ -46,17 +47,15 @@ export function createBudgetId(): string {
 /** The part of an amount that counts against a limit. */
 export function amountOf(
   limit: BudgetLimit,
-  amounts: { readonly tokens: number; readonly microUsd: number },
+  amounts: { readonly tokens: number; readonly nanoUsd: number },
 ): number {
-  return limit.type === 'tokens' ? amounts.tokens : amounts.microUsd
+  return limit.type === 'tokens' ? amounts.tokens : amounts.nanoUsd
 }
 
-/** The limit's own number: tokens, or millionths of a US dollar. */
+/** The limit's own number: tokens, or billionths of a US dollar. */
 export function ceilingOf(limit: BudgetLimit): number {
-  return limit.type === 'tokens' ? limit.tokens : limit.microUsd
+  return limit.type === 'tokens' ? limit.tokens : limit.nanoUsd
 }
-
-const MICRO_USD = 1_000_000
 
 /** A budget as it may be read, field by field, but for what is used of it. */
 export function toPublicBudget(budget: Budget) {
@@ -67,7 +66,7 @@ export function toPublicBudget(budget: Budget) {
     keyId: scope.type === 'key' ? scope.keyId : null,
     gateId: scope.type === 'gate' ? scope.gateId : null,
     limitTokens: limit.type === 'tokens' ? limit.tokens : null,
-    limitUsd: limit.type === 'spend' ? limit.microUsd / MICRO_USD : null,
+    limitUsd: limit.type === 'spend' ? toUsd(limit.nanoUsd) : null,
     period: budget.period,
     unpriced: budget.unpriced,
     alertAt: [...budget.alertAt],

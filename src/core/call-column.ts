@@ -88,6 +88,11 @@ interface AttemptsColumn extends OneColumn {
 /** One that the table holds in several columns. */
 interface PartedColumn extends AnyColumn {
   readonly type: 'usage' | 'cost'
+  /**
+   * The version of lines that gave its members another meaning; absent: none. A line with this
+   * column has at least this version, and lines of earlier ones are converted when they are read.
+   */
+  readonly changed?: number
   readonly parts: Readonly<Record<string, ColumnPart>>
 }
 

@@ -211,8 +211,10 @@ export const CALL_COLUMNS = {
     type: 'cost',
     presence: 'optional',
     line: 17,
+    // Lines of earlier versions have millionths of a US dollar.
+    changed: 8,
     parts: {
-      microUsd: { type: 'count', column: 'cost_micro_usd', csv: 20, heading: 'costUsd' },
+      nanoUsd: { type: 'count', column: 'cost_nano_usd', csv: 20, heading: 'costUsd' },
       status: {
         type: 'choice',
         values: ['exact', 'estimated', 'unknown'],

@@ -9,24 +9,24 @@ import type { ToolKind } from './tool-uses.ts'
 export type CostStatus = 'exact' | 'estimated' | 'unknown'
 
 export interface Cost {
-  /** Millionths of a US dollar; null when unknown. */
-  readonly microUsd: number | null
+  /** Billionths of a US dollar; null when unknown. */
+  readonly nanoUsd: number | null
   readonly status: CostStatus
   /**
    * The source of the price, so that it can be computed again: a price table's name and version, or
    * `owned-model`; behind it `*priority:2` for each multiple of that price; behind those `+webSearch:3@10000` for each kind of a tool's uses, and of tokens
-   * that rows do not tell apart: their number and what one costs in micro-dollars.
+   * that rows do not tell apart: their number and what a million of them costs in US dollars.
    */
   readonly source: string | null
 }
 
-export const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: null }
+export const UNKNOWN_COST: Cost = { nanoUsd: null, status: 'unknown', source: null }
 
 /** The cost of a call that had a target and sent nothing to it. */
-export const NOTHING_SENT: Cost = { microUsd: 0, status: 'exact', source: 'not-sent' }
+export const NOTHING_SENT: Cost = { nanoUsd: 0, status: 'exact', source: 'not-sent' }
 
 /** Nothing is charged for such a call. */
-export const FREE_COST: Cost = { microUsd: 0, status: 'exact', source: 'free' }
+export const FREE_COST: Cost = { nanoUsd: 0, status: 'exact', source: 'free' }
 
 /** The thing that is counted: tokens of a kind, the request itself, or uses of a vendor's tool. */
 export type CostPartKind =
@@ -48,8 +48,8 @@ export type CostPartKind =
 export interface CostPart {
   readonly kind: CostPartKind
   readonly count: number
-  /** Micro-dollars for one, which is US dollars for a million. */
-  readonly microUsdEach: number
+  /** US dollars for a million. */
+  readonly usdPerMillion: number
 }
 
 /** Uses of a kind of tool and the like, as they stand behind a cost's source. */

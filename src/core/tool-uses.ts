@@ -20,7 +20,7 @@ export type ToolKind = (typeof TOOL_KINDS)[number]
 /** A kind that is absent was not used. */
 export type ToolUses = { readonly [Kind in ToolKind]?: number }
 
-/** Micro-dollars for one use; a kind that is absent has no known fee. */
+/** US dollars for a million uses; a kind that is absent has no known fee. */
 export type ToolFees = { readonly [Kind in ToolKind]?: number }
 
 export const NO_USES: ToolUses = {}

@@ -44,11 +44,8 @@ export function admit(
     usualTokens,
   }
   const asked = { caller, accepted, gate, outputTokens: outputCap ?? usualTokens }
-  const leastMicroUsd = dearestMicroUsd(ports, call, asked)
-  const ticket = ports.limits.admit(
-    caller,
-    leastMicroUsd === 0 ? ahead : { ...ahead, leastMicroUsd },
-  )
+  const leastNanoUsd = dearestNanoUsd(ports, call, asked)
+  const ticket = ports.limits.admit(caller, leastNanoUsd === 0 ? ahead : { ...ahead, leastNanoUsd })
   return ticket instanceof Promise ? admitLater(call, ticket) : toAdmitted(call, ticket)
 }
 
@@ -110,7 +107,7 @@ interface AskedGate {
  * targets and the one that the caller chooses, where a limit in money asks: nobody knows yet which of them will answer, and an average of cheap
  * calls says nothing of dear ones.
  */
-function dearestMicroUsd(
+function dearestNanoUsd(
   { limits, prices }: AdmitPorts,
   { startedAt, tools }: Call,
   { caller, accepted, gate, outputTokens }: AskedGate,
@@ -122,7 +119,7 @@ function dearestMicroUsd(
   const usage = { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 }
   let most = 0
   const costOf = (target: string) =>
-    prices.priceOf({ accountId, target, usage, startedAt, outcome: 'succeeded' })?.microUsd ?? 0
+    prices.priceOf({ accountId, target, usage, startedAt, outcome: 'succeeded' })?.nanoUsd ?? 0
   const named = readNamedModels(body, MODEL_MEMBERS).flatMap(({ models }) => models)
   for (const { model: target } of gate === undefined ? [] : listCandidates(gate, accepted)) {
     const fees = tools.length === 0 ? 0 : prices.feesOf(target, tools)

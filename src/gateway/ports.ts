@@ -84,10 +84,10 @@ export interface CallAhead {
    */
   readonly usualTokens?: number
   /**
-   * The least that limits in money set aside for it, in millionths of a US dollar (admit.ts); absent:
+   * The least that limits in money set aside for it, in billionths of a US dollar (admit.ts); absent:
    * 0.
    */
-  readonly leastMicroUsd?: number
+  readonly leastNanoUsd?: number
 }
 
 /** The usage of a call that is over. */
@@ -170,7 +170,7 @@ export interface Prices {
    */
   isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean
   /**
-   * One use of each at this target, in whole millionths of a US dollar: at the vendor's fee, or at
+   * One use of each at this target, in whole billionths of a US dollar: at the vendor's fee, or at
    * the usual one where its own is not known.
    */
   feesOf(target: string, tools: readonly ToolKind[]): number

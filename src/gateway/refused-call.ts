@@ -66,7 +66,7 @@ function toRefusedCall({ kind, status }: GatewayError, call: TurnedAway): CallRe
     usage: null,
     credential: null,
     // Nobody was asked.
-    cost: { microUsd: 0, status: 'exact', source: 'free' },
+    cost: { nanoUsd: 0, status: 'exact', source: 'free' },
     refusals: 1,
     sentGateId:
       call.accepted && call.gateId === undefined ? toSentGateId(call.accepted.gateId) : undefined,

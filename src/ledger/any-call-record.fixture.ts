@@ -33,7 +33,7 @@ const attempt = fc.record({
 })
 
 const cost: fc.Arbitrary<Cost> = fc.record({
-  microUsd: fc.option(count),
+  nanoUsd: fc.option(count),
   status: fc.constantFrom('exact', 'estimated', 'unknown'),
   source: fc.option(text),
 })

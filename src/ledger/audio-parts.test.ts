@@ -39,7 +39,7 @@ describe('audio', () => {
     const used = usage(audio, { cachedInputTokens: 30_000 })
     const text = 30_000 * 0.3 + 10_000 * 0.03 + 6_000 * 2.5
     const cost = costOf(used)
-    expect(cost.microUsd).toBe(text + 40_000 * 1 + 20_000 * 0.1 + 4_000 * 12.5)
+    expect(cost.nanoUsd).toBe(text + (40_000 * 1 + 20_000 * 0.1 + 4_000 * 12.5) * 1_000)
     expect(cost.source).toBe(
       'test@1+inputAudio:40000@0.7+cachedInputAudio:20000@0.07+outputAudio:4000@10',
     )
@@ -59,7 +59,7 @@ describe('audio', () => {
 
   test('that nobody told apart is an estimate at the price of text', () => {
     expect(costOf(usage(undefined))).toEqual({
-      microUsd: 100_000 * 0.3 + 10_000 * 2.5,
+      nanoUsd: (100_000 * 0.3 + 10_000 * 2.5) * 1_000,
       status: 'estimated',
       source: 'test@1',
     })

@@ -44,5 +44,5 @@ function more(
   text = 0,
 ): readonly CostPart[] {
   if (audio === undefined || audio <= text || count <= 0) return NO_PARTS
-  return [{ kind, count, microUsdEach: Math.round((audio - text) * PRECISION) / PRECISION }]
+  return [{ kind, count, usdPerMillion: Math.round((audio - text) * PRECISION) / PRECISION }]
 }

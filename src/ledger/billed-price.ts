@@ -3,6 +3,7 @@
  * answered. Knows no provider by name and no table.
  */
 import type { Cost } from '../core/cost.ts'
+import { addCosts, toNanoUsd } from '../core/money.ts'
 import type { CostForm, Usage } from '../core/usage.ts'
 import { isWhole } from './cost-parts.ts'
 
@@ -41,14 +42,14 @@ export function asReported(
   const cost = call.usage?.billing?.cost
   if (reports === undefined || cost === undefined || cost.form !== reports.form) return priced
   if (cost.usd === undefined) return toEstimated(priced)
-  const microUsd = Math.round(cost.usd * 1e6)
+  const nanoUsd = addCosts(0, toNanoUsd(cost.usd))
   if (!cost.isPartial && call.isEstimated !== true) {
     const status = isWhole(call.outcome) ? 'exact' : 'estimated'
-    return { microUsd, status, source: REPORTED }
+    return { nanoUsd, status, source: REPORTED }
   }
-  return (priced.microUsd ?? 0) > microUsd
+  return (priced.nanoUsd ?? 0) > nanoUsd
     ? toEstimated(priced)
-    : { microUsd, status: 'estimated', source: REPORTED }
+    : { nanoUsd, status: 'estimated', source: REPORTED }
 }
 
 /** @param costs of at least one attempt; `isSure`: it is at the price of its own model */
@@ -56,13 +57,13 @@ export function sumAttempts(
   costs: readonly { readonly cost: Cost; readonly isSure: boolean }[],
   source: string,
 ): Cost {
-  let microUsd = 0
+  let nanoUsd = 0
   let isExact = true
   for (const { cost, isSure } of costs) {
-    microUsd += cost.microUsd ?? 0
+    nanoUsd = addCosts(nanoUsd, cost.nanoUsd ?? 0)
     isExact &&= isSure && cost.status === 'exact'
   }
-  return { microUsd, status: isExact ? 'exact' : 'estimated', source: source + ANSWERED }
+  return { nanoUsd, status: isExact ? 'exact' : 'estimated', source: source + ANSWERED }
 }
 
 export function toEstimated(cost: Cost): Cost {

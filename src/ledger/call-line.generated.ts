@@ -6,15 +6,15 @@ import { isCount, toTrueUsage } from '../core/usage.ts'
 import { isWholeAttempt, isWholeCost, readAttempts, readCost, readUsage, toAttemptsMembers, toCostMembers, toUsageMembers, toWhole, toWholeAttempt } from './line-parts.ts'
 
 /** The highest that this build reads. */
-export const LINE_VERSION = 7
+export const LINE_VERSION = 8
 
 /** How many members a line may have, by version. */
-const LENGTHS: readonly (readonly number[])[] = [[], [], [], [], [18, 19], [20], [21], [22]]
+const LENGTHS: readonly (readonly number[])[] = [[], [], [], [], [18, 19], [20], [21], [22], [18, 19, 20, 21, 22]]
 
 /** Of a record as `toWholeRecord` makes it; the first member is the version. */
 export function toLineMembers(call: CallRecord): unknown[] {
   const members: unknown[] = [
-    4,
+    call.cost === undefined ? 4 : 8,
     call.id,
     call.accountId,
     call.keyId,
@@ -34,13 +34,13 @@ export function toLineMembers(call: CallRecord): unknown[] {
     toCostMembers(call.cost),
   ]
   if (call.refusalCode !== undefined) {
-    members[0] = 7
+    if (call.cost === undefined) members[0] = 7
     members.push(toAttemptsMembers(call.attemptDetails), call.refusals ?? null, call.sentGateId ?? null, call.refusalCode)
   } else if (call.sentGateId !== undefined) {
-    members[0] = 6
+    if (call.cost === undefined) members[0] = 6
     members.push(toAttemptsMembers(call.attemptDetails), call.refusals ?? null, call.sentGateId)
   } else if (call.refusals !== undefined) {
-    members[0] = 5
+    if (call.cost === undefined) members[0] = 5
     members.push(toAttemptsMembers(call.attemptDetails), call.refusals)
   } else if (call.attemptDetails !== undefined) {
     members.push(toAttemptsMembers(call.attemptDetails))
@@ -68,7 +68,7 @@ export function readLineMembers(version: number, members: readonly unknown[]): C
   const durationMs = members[14]
   const usage = readUsage(members[15])
   const credential = members[16]
-  const cost = readCost(members[17])
+  const cost = readCost(members[17], version)
   const attemptDetails = readAttempts(members[18] ?? null)
   const refusals = members[19] ?? null
   const sentGateId = members[20] ?? null

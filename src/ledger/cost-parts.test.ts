@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { Usage } from '../core/usage.ts'
-import { partsOfListed, partsOfOwned, rateOf, sumParts, writtenTokens } from './cost-parts.ts'
+import { partsOfListed, partsOfOwned, rateOf, writtenTokens } from './cost-parts.ts'
 
 function usage(changes: Partial<Usage> = {}): Usage {
   return {
@@ -24,26 +24,26 @@ describe('a listed price', () => {
     }
     const counts = { cachedInputTokens: 300, cacheWriteTokens: 200, reasoningTokens: 40 }
     expect(partsOfListed(prices, usage(counts))).toEqual([
-      { kind: 'input', count: 500, microUsdEach: 2 },
-      { kind: 'cachedInput', count: 300, microUsdEach: 0.5 },
-      { kind: 'cacheWrite', count: 200, microUsdEach: 3 },
-      { kind: 'output', count: 60, microUsdEach: 8 },
-      { kind: 'reasoning', count: 40, microUsdEach: 20 },
-      { kind: 'request', count: 1, microUsdEach: 5000 },
+      { kind: 'input', count: 500, usdPerMillion: 2 },
+      { kind: 'cachedInput', count: 300, usdPerMillion: 0.5 },
+      { kind: 'cacheWrite', count: 200, usdPerMillion: 3 },
+      { kind: 'output', count: 60, usdPerMillion: 8 },
+      { kind: 'reasoning', count: 40, usdPerMillion: 20 },
+      { kind: 'request', count: 1, usdPerMillion: 5000 },
     ])
   })
 
   test('counts a kind without a price under the kind that contains it', () => {
     const counts = { cachedInputTokens: 300, cacheWriteTokens: 200, reasoningTokens: 40 }
     expect(partsOfListed({ input_mtok: 2, output_mtok: 8 }, usage(counts))).toEqual([
-      { kind: 'input', count: 1000, microUsdEach: 2 },
-      { kind: 'output', count: 100, microUsdEach: 8 },
+      { kind: 'input', count: 1000, usdPerMillion: 2 },
+      { kind: 'output', count: 100, usdPerMillion: 8 },
     ])
   })
 
   test.each([
-    ['input', { output_mtok: 8 }, { kind: 'input' as const, count: 1000, microUsdEach: 0 }],
-    ['output', { input_mtok: 2 }, { kind: 'output' as const, count: 100, microUsdEach: 0 }],
+    ['input', { output_mtok: 8 }, { kind: 'input' as const, count: 1000, usdPerMillion: 0 }],
+    ['output', { input_mtok: 2 }, { kind: 'output' as const, count: 100, usdPerMillion: 0 }],
   ])('charges nothing for %s without a price', (_, prices, part) => {
     expect(partsOfListed(prices, usage())).toContainEqual(part)
   })
@@ -56,8 +56,8 @@ describe('a listed price', () => {
     const prices = { input_mtok: 2, output_mtok: 8, cache_read_mtok: 1, output_reasoning_mtok: 20 }
     const counts = { cachedInputTokens: 5000, reasoningTokens: 700 }
     expect(partsOfListed(prices, usage(counts))).toEqual([
-      { kind: 'cachedInput', count: 1000, microUsdEach: 1 },
-      { kind: 'reasoning', count: 100, microUsdEach: 20 },
+      { kind: 'cachedInput', count: 1000, usdPerMillion: 1 },
+      { kind: 'reasoning', count: 100, usdPerMillion: 20 },
     ])
   })
 
@@ -73,7 +73,7 @@ describe('a listed price', () => {
     expect(
       partsOfListed({ input_mtok: 1, output_mtok: tiered }, usage({ inputTokens: 1001 })),
     ).toContainEqual({
-      ...{ kind: 'output', count: 100, microUsdEach: 2 },
+      ...{ kind: 'output', count: 100, usdPerMillion: 2 },
     })
   })
 })
@@ -81,12 +81,12 @@ describe('a listed price', () => {
 test('a declared price is cents for a million tokens', () => {
   const prices = { input: 250, output: 1000, cachedInput: 25 }
   expect(partsOfOwned(prices, usage({ cachedInputTokens: 400 }))).toEqual([
-    { kind: 'input', count: 600, microUsdEach: 2.5 },
-    { kind: 'cachedInput', count: 400, microUsdEach: 0.25 },
-    { kind: 'output', count: 100, microUsdEach: 10 },
+    { kind: 'input', count: 600, usdPerMillion: 2.5 },
+    { kind: 'cachedInput', count: 400, usdPerMillion: 0.25 },
+    { kind: 'output', count: 100, usdPerMillion: 10 },
   ])
   expect(partsOfOwned(prices, usage({ cachedInputTokens: 4000, outputTokens: 0 }))).toEqual([
-    { kind: 'cachedInput', count: 1000, microUsdEach: 0.25 },
+    { kind: 'cachedInput', count: 1000, usdPerMillion: 0.25 },
   ])
 })
 
@@ -95,18 +95,4 @@ test('tokens read from the cache do not count as written to it', () => {
   expect(writtenTokens(usage({ cachedInputTokens: 900, cacheWriteTokens: 300 }))).toBe(100)
   expect(writtenTokens(usage({ cachedInputTokens: 100, cacheWriteTokens: 300 }))).toBe(300)
   expect(writtenTokens(usage({ cachedInputTokens: 2000, cacheWriteTokens: 300 }))).toBe(0)
-})
-
-test('parts add up to whole micro-dollars, a half of one rounded up', () => {
-  const part = (count: number, microUsdEach: number) => ({
-    kind: 'input' as const,
-    count,
-    microUsdEach,
-  })
-  expect(sumParts([])).toBe(0)
-  expect(sumParts([part(3, 0.5)])).toBe(2)
-  expect(sumParts([part(1, 0.49)])).toBe(0)
-  expect(sumParts([part(10, 0.125), part(1, 1.25)])).toBe(3)
-  // 1.005 × 1000 is a hair less than 1005 in binary.
-  expect(sumParts([part(100, 1.005)])).toBe(101)
 })

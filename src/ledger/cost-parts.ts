@@ -5,22 +5,10 @@
 import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CallOutcome } from '../core/call.ts'
 import { type Cost, type CostPart, UNKNOWN_COST, USES_IN_SOURCE } from '../core/cost.ts'
+import { addCosts, costOfParts } from '../core/money.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import { TOOL_KINDS, type ToolFees, type ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
-
-/**
- * Half of a micro-dollar is rounded up also where binary fractions make it a little less: no
- * price has so many digits.
- */
-const EPSILON = 1e-6
-
-/** In whole micro-dollars. */
-export function sumParts(parts: readonly CostPart[]): number {
-  let microUsd = EPSILON
-  for (const { count, microUsdEach } of parts) microUsd += count * microUsdEach
-  return Math.round(microUsd)
-}
 
 /** Kinds without a fee, or with a fee of 0, are left out. */
 export function partsOfUses(fees: ToolFees, uses: ToolUses): readonly CostPart[] {
@@ -56,29 +44,29 @@ export function partsOfHours(prices: ModelPrice, usage: Usage): readonly CostPar
 /** @param cost of the tokens; where it is unknown, the uses alone are the cost */
 export function withUses(cost: Cost, parts: readonly CostPart[]): Cost {
   if (parts.length === 0) return cost
-  const microUsd = (cost.microUsd ?? 0) + sumParts(parts)
-  const said = parts.map(({ kind, count, microUsdEach }) => `+${kind}:${count}@${microUsdEach}`)
-  return { microUsd, status: 'estimated', source: (cost.source ?? '') + said.join('') }
+  const nanoUsd = addCosts(cost.nanoUsd ?? 0, costOfParts(parts))
+  const said = parts.map(({ kind, count, usdPerMillion }) => `+${kind}:${count}@${usdPerMillion}`)
+  return { nanoUsd, status: 'estimated', source: (cost.source ?? '') + said.join('') }
 }
 
 /** The reverse of `withUses`. A cost without uses comes back as it is, with no parts. */
 export function splitUses(cost: Cost): { readonly cost: Cost; readonly uses: readonly CostPart[] } {
-  const { microUsd, status, source } = cost
-  if (source === null || microUsd === null) return { cost, uses: [] }
+  const { nanoUsd, status, source } = cost
+  if (source === null || nanoUsd === null) return { cost, uses: [] }
   const uses = [...source.matchAll(USES_IN_SOURCE)].map(([, kind, count, each]) => ({
     kind: kind as CostPart['kind'],
     count: Number(count),
-    microUsdEach: Number(each),
+    usdPerMillion: Number(each),
   }))
   const base = source.replaceAll(USES_IN_SOURCE, '')
   // A sum over several targets cannot be split.
   if (uses.length === 0 || base.includes('+')) return { cost, uses: [] }
   return base === ''
     ? { cost: UNKNOWN_COST, uses }
-    : { cost: { microUsd: microUsd - sumParts(uses), status, source: base }, uses }
+    : { cost: { nanoUsd: nanoUsd - costOfParts(uses), status, source: base }, uses }
 }
 
-/** A cent for a million tokens is a hundredth of a micro-dollar for one. */
+/** Declared prices are US cents for a million tokens. */
 export function partsOfOwned(prices: DeclaredPrices, usage: Usage): readonly CostPart[] {
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
   const parts: CostPart[] = []
@@ -102,10 +90,10 @@ export function costOfDeclared(
   { usage, outcome }: { readonly usage: Usage | null; readonly outcome: CallOutcome | undefined },
 ): Cost {
   const source = `${by}@${prices.input}/${prices.cachedInput}/${prices.output}`
-  if (isNothing(prices)) return { microUsd: 0, status: 'exact', source }
+  if (isNothing(prices)) return { nanoUsd: 0, status: 'exact', source }
   if (usage === null) return UNKNOWN_COST
-  const microUsd = sumParts(partsOfOwned(prices, usage))
-  return { microUsd, status: isWhole(outcome) ? 'exact' : 'estimated', source }
+  const nanoUsd = costOfParts(partsOfOwned(prices, usage))
+  return { nanoUsd, status: isWhole(outcome) ? 'exact' : 'estimated', source }
 }
 
 export function parseDeclaredSource(
@@ -130,8 +118,7 @@ export function isWhole(outcome: CallOutcome | undefined): boolean {
 }
 
 /**
- * Prices are US dollars per million tokens, which is micro-dollars per token. Tokens of a kind
- * without a price of its own are counted with the kind that they are part of.
+ * Tokens of a kind without a price of its own are counted with the kind that they are part of.
  * @returns undefined when neither input nor output has a price
  */
 export function partsOfListed(prices: ModelPrice, usage: Usage): readonly CostPart[] | undefined {
@@ -189,6 +176,11 @@ export function rateOf(price: ModelPrice[string], inputTokens: number): number |
   return rate
 }
 
-function add(parts: CostPart[], kind: CostPart['kind'], count: number, microUsdEach: number): void {
-  if (count > 0) parts.push({ kind, count, microUsdEach })
+function add(
+  parts: CostPart[],
+  kind: CostPart['kind'],
+  count: number,
+  usdPerMillion: number,
+): void {
+  if (count > 0) parts.push({ kind, count, usdPerMillion })
 }

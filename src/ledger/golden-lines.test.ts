@@ -40,13 +40,13 @@ const asked = {
 const priced = {
   ...asked,
   usage: { ...counts, cacheWriteTokens: 4 },
-  cost: { microUsd: 77, status: 'estimated', source: 'prices@1' },
+  cost: { nanoUsd: 77, status: 'estimated', source: 'prices@1' },
 } as const satisfies CallRecord
 const attemptDetails = [
   { target: 'p/m', status: null, afterMs: 0, durationMs: 40 },
   { target: 'owned/m', status: 502, afterMs: 41, durationMs: 800 },
 ]
-const unpriced = { microUsd: null, status: 'unknown', source: null } as const
+const unpriced = { nanoUsd: null, status: 'unknown', source: null } as const
 
 test.each<[string, CallRecord, string]>([
   [
@@ -62,12 +62,12 @@ test.each<[string, CallRecord, string]>([
   [
     'priced',
     priced,
-    'f98b4f23 [4,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"]]\n',
+    '96762691 [8,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"]]\n',
   ],
   [
     'of several attempts',
     { ...priced, cost: unpriced, attemptDetails },
-    'e19992ce [4,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[null,"unknown",null],[["p/m",null,0,40],["owned/m",502,41,800]]]\n',
+    '8346ef51 [8,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[null,"unknown",null],[["p/m",null,0,40],["owned/m",502,41,800]]]\n',
   ],
   [
     'turned away',
@@ -92,14 +92,52 @@ test.each<[string, CallRecord, string]>([
   [
     'everything',
     { ...priced, attemptDetails, refusals: 3, sentGateId: '(not a name)' },
-    '3ec45330 [6,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"],[["p/m",null,0,40],["owned/m",502,41,800]],3,"(not a name)"]\n',
+    'd6e79ddf [8,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"],[["p/m",null,0,40],["owned/m",502,41,800]],3,"(not a name)"]\n',
   ],
   [
     'refused by the gateway itself',
     { ...least, refusalCode: 'price_unknown' },
     '2e185bb0 [7,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,null,"price_unknown"]\n',
   ],
+  [
+    'refused by the gateway itself, which cost nothing',
+    { ...least, refusalCode: 'price_unknown', cost: { ...priced.cost, nanoUsd: 0 } },
+    'd295ec53 [8,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,[0,"estimated","prices@1"],null,null,null,"price_unknown"]\n',
+  ],
 ])('the line of a call that is %s', (_name, record, line) => {
   expect(encodeRecordLine(record)).toBe(line)
   expect(decodeRecordLine(new TextEncoder().encode(line.slice(0, -1)))).toEqual(record)
+})
+
+/** Their costs are in millionths of a dollar. */
+test.each<[string, CallRecord, string]>([
+  [
+    'priced',
+    priced,
+    'f98b4f23 [4,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"]]\n',
+  ],
+  [
+    'of several attempts',
+    { ...priced, cost: unpriced, attemptDetails },
+    'e19992ce [4,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[null,"unknown",null],[["p/m",null,0,40],["owned/m",502,41,800]]]\n',
+  ],
+  [
+    'everything',
+    { ...priced, attemptDetails, refusals: 3, sentGateId: '(not a name)' },
+    '3ec45330 [6,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"],[["p/m",null,0,40],["owned/m",502,41,800]],3,"(not a name)"]\n',
+  ],
+])('a line of an earlier version is read in billionths of a dollar: %s', (_name, record, line) => {
+  const decoded = decodeRecordLine(new TextEncoder().encode(line.slice(0, -1)))
+  const { cost } = record
+  if (cost === undefined) throw new Error('there is no cost')
+  const nanoUsd = cost.nanoUsd === null ? null : cost.nanoUsd * 1_000
+  expect(decoded).toEqual({ ...record, cost: { ...cost, nanoUsd } })
+})
+
+test('a cost of an earlier version above 9 million dollars is read as 9 million', () => {
+  const content =
+    '[4,"req_1","acc_1","key_1","support","openai-chat",true,"p/m",1,"succeeded",200,null,1790000000000,1,9,null,"own",[9007199254740991,"exact","prices@1"]]'
+  const checksum = Bun.hash.crc32(content).toString(16).padStart(8, '0')
+  const decoded = decodeRecordLine(new TextEncoder().encode(`${checksum} ${content}`))
+  expect(decoded).toMatchObject({ cost: { nanoUsd: 9_000_000_000_000_000 } })
 })

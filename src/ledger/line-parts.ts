@@ -6,6 +6,7 @@
  */
 import type { CallAttempt } from '../core/call.ts'
 import type { Cost, CostStatus } from '../core/cost.ts'
+import { MAX_NANO_USD } from '../core/money.ts'
 import { isCount, type Usage } from '../core/usage.ts'
 
 const COST_STATUSES: readonly unknown[] = [
@@ -44,18 +45,28 @@ export function readUsage(members: unknown): Usage | null | undefined {
 
 /** Null where the call could not be priced when it ended: whoever ships it prices it then. */
 export function toCostMembers(cost: Cost | undefined): readonly unknown[] | null {
-  return cost === undefined ? null : [cost.microUsd, cost.status, cost.source]
+  return cost === undefined ? null : [cost.nanoUsd, cost.status, cost.source]
 }
 
-export function readCost(members: unknown): Cost | null | undefined {
+/** Lines of earlier versions have costs in millionths of a US dollar. */
+const NANO_USD_VERSION = 8
+const NANO_USD_PER_MICRO_USD = 1_000
+
+/** @param version of the line */
+export function readCost(members: unknown, version: number): Cost | null | undefined {
   if (members === null) return null
   if (!Array.isArray(members) || members.length !== 3) return undefined
-  const microUsd: unknown = members[0]
+  const amount: unknown = members[0]
   const status: unknown = members[1]
   const source: unknown = members[2]
-  if (!(microUsd === null || isCount(microUsd)) || !COST_STATUSES.includes(status)) return undefined
+  if (!(amount === null || isCount(amount)) || !COST_STATUSES.includes(status)) return undefined
   if (!(source === null || typeof source === 'string')) return undefined
-  return { microUsd, status: status as CostStatus, source }
+  return { nanoUsd: toNanoUsd(amount, version), status: status as CostStatus, source }
+}
+
+function toNanoUsd(amount: number | null, version: number): number | null {
+  if (amount === null || version >= NANO_USD_VERSION) return amount
+  return Math.min(MAX_NANO_USD, amount * NANO_USD_PER_MICRO_USD)
 }
 
 export function toAttemptsMembers(
@@ -87,8 +98,8 @@ export function readAttempts(members: unknown): readonly CallAttempt[] | null | 
   return attempts
 }
 
-export function isWholeCost({ microUsd }: Cost): boolean {
-  return microUsd === null || isCount(microUsd)
+export function isWholeCost({ nanoUsd }: Cost): boolean {
+  return nanoUsd === null || isCount(nanoUsd)
 }
 
 export function isWholeAttempt({ status, afterMs, durationMs }: CallAttempt): boolean {

@@ -47,8 +47,8 @@ describe('usage of an unshipped journal', () => {
 
   test('counts calls with usage and without a price, each once, and no others', async () => {
     const usage = { inputTokens: 3, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 }
-    const cost = (microUsd: number | null) =>
-      ({ microUsd, status: 'exact', source: 'test@1' }) as const
+    const cost = (nanoUsd: number | null) =>
+      ({ nanoUsd, status: 'exact', source: 'test@1' }) as const
     const journal = new Journal(folder)
     const records = [
       createCallRecord({ usage, cost: cost(7) }),
@@ -61,7 +61,7 @@ describe('usage of an unshipped journal', () => {
     journal.rotate()
     const past = await open(journal.closed.list() as never)
     journal.close()
-    expect(await past.since(0)).toMatchObject([{ tokens: 16, microUsd: 7, unpricedCalls: 2 }])
+    expect(await past.since(0)).toMatchObject([{ tokens: 16, nanoUsd: 7, unpricedCalls: 2 }])
   })
 
   test('asks the store for some hundred calls of a journal at a time', async () => {

@@ -239,10 +239,10 @@ function toWholeHours(range: ScopedRange): ScopedRange {
 }
 
 function addUp(parts: readonly UsedAmounts[]): UsedAmounts {
-  const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
-  for (const { tokens, microUsd, unpricedCalls } of parts) {
+  const sum = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
+  for (const { tokens, nanoUsd, unpricedCalls } of parts) {
     sum.tokens += tokens
-    sum.microUsd += microUsd
+    sum.nanoUsd += nanoUsd
     sum.unpricedCalls += unpricedCalls
   }
   return sum

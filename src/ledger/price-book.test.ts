@@ -2,9 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Cost } from '../core/cost.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { costOfParts } from '../core/money.ts'
 import { MAX_USES_OF_CALL } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
-import { partsOfOwned, sumParts } from './cost-parts.ts'
+import { partsOfOwned } from './cost-parts.ts'
 import { PriceBook, type PricedCall, type ProviderPricing } from './price-book.ts'
 import type { PriceTable } from './price-table.ts'
 
@@ -99,14 +100,14 @@ describe('a listed model', () => {
       'whose cache was written to, for minutes or an hour',
       'anthropic/claude-opus-4-5',
       { usage: usage({ cachedInputTokens: 100, cacheWriteTokens: 200 }) },
-      Math.round(700 * 5 + 100 * 0.5 + 200 * 6.25 + 100 * 25),
+      700 * 5 + 100 * 0.5 + 200 * 6.25 + 100 * 25,
       'estimated',
     ],
     [
       'that charges for what is written to its cache',
       'openai/gpt-6-sol',
       { usage: usage({ cachedInputTokens: 100, cacheWriteTokens: 200 }) },
-      Math.round(700 * 2 + 100 * 0.2 + 200 * 2.5 + 100 * 10),
+      700 * 2 + 100 * 0.2 + 200 * 2.5 + 100 * 10,
       'exact',
     ],
     [
@@ -120,7 +121,7 @@ describe('a listed model', () => {
       'in the long context',
       'gemini/gemini-3-pro-preview',
       { usage: usage({ inputTokens: 200_001, cachedInputTokens: 1 }) },
-      Math.round(200_000 * 4 + 0.4 + 100 * 18),
+      200_000 * 4 + 0.4 + 100 * 18,
       'exact',
     ],
     ['by day', 'deepseek/deepseek-chat', {}, 1000 * 0.27 + 100 * 1.1, 'exact'],
@@ -174,13 +175,14 @@ describe('a listed model', () => {
     test(`${name}: ${target} → ${status}`, () => {
       const source =
         status === 'unknown' ? null : expect.stringMatching(/^genai-prices@\d+\.\d+\.\d+$/)
-      expect(costOf(target, changes)).toEqual({ microUsd, status, source } as Cost)
+      const nanoUsd = microUsd === null ? null : Math.round(microUsd * 1_000)
+      expect(costOf(target, changes)).toEqual({ nanoUsd, status, source } as Cost)
     })
   }
 })
 
 test('the sandbox, and a call without an upstream attempt, cost nothing, exactly', () => {
-  const nothing: Cost = { microUsd: 0, status: 'exact', source: 'free' }
+  const nothing: Cost = { nanoUsd: 0, status: 'exact', source: 'free' }
   expect(costOf('sandbox/echo')).toEqual(nothing)
   expect(costOf('sandbox/echo', { usage: null, outcome: 'failed' })).toEqual(nothing)
   expect(costOf(null, { usage: null })).toEqual(nothing)
@@ -207,7 +209,7 @@ describe('a provider with declared prices', () => {
     const acme = declared([['large', { input: 2.5, output: 10, cachedInput: 0.07 }]])
     const cost = acme.costOf(call('acme/large'))
     expect(cost).toEqual({
-      microUsd: 600 * 2.5 + 400 * 0.07 + 100 * 10,
+      nanoUsd: 600 * 2500 + 400 * 70 + 100 * 10_000,
       status: 'exact',
       source: 'configured@250/7/1000',
     })
@@ -226,9 +228,11 @@ describe('a provider with declared prices', () => {
       ['large', { input: 2, output: 3 }],
       ['*', { input: 0, output: 0 }],
     ])
-    expect(every.costOf(call('acme/small'))).toMatchObject({ microUsd: 0, status: 'exact' })
+    expect(every.costOf(call('acme/small'))).toMatchObject({ nanoUsd: 0, status: 'exact' })
     // Cached tokens without a separate price cost as much as the rest.
-    expect(every.costOf(call('acme/large'))).toMatchObject({ microUsd: 1000 * 2 + 100 * 3 })
+    expect(every.costOf(call('acme/large'))).toMatchObject({
+      nanoUsd: (1000 * 2 + 100 * 3) * 1_000,
+    })
     expect(every.modelsOf('acme', MIDDAY)).toMatchObject([
       { id: 'large', inputUsdPerMillion: 2, outputUsdPerMillion: 3 },
     ])
@@ -244,7 +248,7 @@ test('an owned model costs its declared price, and its earlier price when it is 
   }
   const cost = book.costOf(call)
   expect(cost).toEqual({
-    microUsd: 600 * 2.5 + 400 * 0.25 + 100 * 10,
+    nanoUsd: 600 * 2_500 + 400 * 250 + 100 * 10_000,
     status: 'exact',
     source: 'owned-model@250/25/1000',
   })
@@ -257,7 +261,7 @@ test('an owned model costs its declared price, and its earlier price when it is 
 })
 
 describe('an owned model that costs nothing', () => {
-  const nothing: Cost = { microUsd: 0, status: 'exact', source: 'owned-model@0/0/0' }
+  const nothing: Cost = { nanoUsd: 0, status: 'exact', source: 'owned-model@0/0/0' }
 
   test.each([
     ['whose usage was reported', {}],
@@ -273,8 +277,8 @@ describe('an owned model that costs nothing', () => {
       const call: PricedCall = { ...asked, usage: usage(), ...changes }
       expect(book.recompute(call, nothing)).toEqual(nothing)
       const counted = [
-        { kind: 'input', count: 1000, microUsdEach: 0 },
-        { kind: 'output', count: 100, microUsdEach: 0 },
+        { kind: 'input', count: 1000, usdPerMillion: 0 },
+        { kind: 'output', count: 100, usdPerMillion: 0 },
       ]
       expect<unknown>(book.partsOf(call, nothing)).toEqual(call.usage === null ? [] : counted)
     },
@@ -288,7 +292,7 @@ describe('an owned model that costs nothing', () => {
     const call = { accountId: DEFAULT_ACCOUNT, target: 'owned/half', startedAt: MIDDAY }
     expect(half.costOf({ ...call, usage: usage(), isEstimated: true }).status).toBe('estimated')
     expect(half.costOf({ ...call, usage: null })).toEqual({
-      microUsd: null,
+      nanoUsd: null,
       status: 'unknown',
       source: null,
     })
@@ -349,7 +353,7 @@ test('a price is looked up once a minute, whatever else is priced, and forgotten
   })
   const price = (model: string, startedAt = MIDDAY) =>
     counting.costOf({ accountId: DEFAULT_ACCOUNT, target: `p/${model}`, usage: usage(), startedAt })
-  for (const model of ['a', 'b', 'a', 'b']) expect(price(model).microUsd).toBe(1100)
+  for (const model of ['a', 'b', 'a', 'b']) expect(price(model).nanoUsd).toBe(1_100_000)
   price('a', MIDDAY + 59_999)
   expect(found).toEqual(['a', 'b'])
   price('a', MIDDAY + 60_000)
@@ -378,13 +382,13 @@ test('a cost is a whole number from 0 up that grows with each count, whatever is
         'owned/mine',
       ),
       (reported, target) => {
-        const { microUsd } = costOf(target, { usage: reported })
-        expect(Number.isSafeInteger(microUsd)).toBe(true)
-        expect(microUsd).toBeGreaterThanOrEqual(0)
+        const { nanoUsd } = costOf(target, { usage: reported })
+        expect(Number.isSafeInteger(nanoUsd)).toBe(true)
+        expect(nanoUsd).toBeGreaterThanOrEqual(0)
         const more = costOf(target, {
           usage: { ...reported, outputTokens: reported.outputTokens + 1000 },
         })
-        expect(more.microUsd ?? 0).toBeGreaterThan(microUsd ?? 0)
+        expect(more.nanoUsd ?? 0).toBeGreaterThan(nanoUsd ?? 0)
       },
     ),
   )
@@ -398,41 +402,43 @@ describe('the parts of a cost', () => {
 
   test('include each count that has a separate price', () => {
     expect(partsOf({ target: 'openai/gpt-5', usage: usage({ cachedInputTokens: 400 }) })).toEqual([
-      { kind: 'input', count: 600, microUsdEach: 1.25 },
-      { kind: 'cachedInput', count: 400, microUsdEach: 0.125 },
-      { kind: 'output', count: 100, microUsdEach: 10 },
+      { kind: 'input', count: 600, usdPerMillion: 1.25 },
+      { kind: 'cachedInput', count: 400, usdPerMillion: 0.125 },
+      { kind: 'output', count: 100, usdPerMillion: 10 },
     ])
     expect(partsOf({ target: 'owned/mine', usage: usage({ cachedInputTokens: 400 }) })).toEqual([
-      { kind: 'input', count: 600, microUsdEach: 2.5 },
-      { kind: 'cachedInput', count: 400, microUsdEach: 0.25 },
-      { kind: 'output', count: 100, microUsdEach: 10 },
+      { kind: 'input', count: 600, usdPerMillion: 2.5 },
+      { kind: 'cachedInput', count: 400, usdPerMillion: 0.25 },
+      { kind: 'output', count: 100, usdPerMillion: 10 },
     ])
   })
 
   test('are empty for a free model, and use the earlier declared prices for an owned model', () => {
     expect(partsOf({ target: 'sandbox/echo' })).toEqual([])
-    const stored: Cost = { microUsd: 1100, status: 'exact', source: 'owned-model@100/0/100' }
+    const stored: Cost = { nanoUsd: 1_100_000, status: 'exact', source: 'owned-model@100/0/100' }
     expect(partsOf({ target: 'owned/gone' }, stored)).toEqual([
-      { kind: 'input', count: 1000, microUsdEach: 1 },
-      { kind: 'output', count: 100, microUsdEach: 1 },
+      { kind: 'input', count: 1000, usdPerMillion: 1 },
+      { kind: 'output', count: 100, usdPerMillion: 1 },
     ])
   })
 
   test('are left out when the cost would differ now', () => {
     const target = 'openai/gpt-5'
     expect(
-      partsOf({ target }, { microUsd: 2250, status: 'exact', source: 'genai-prices@0.0.1' }),
+      partsOf({ target }, { nanoUsd: 2_250_000, status: 'exact', source: 'genai-prices@0.0.1' }),
     ).toBeUndefined()
     expect(
-      partsOf({ target }, { microUsd: 2249, status: 'exact', source: book.source }),
+      partsOf({ target }, { nanoUsd: 2_249_000, status: 'exact', source: book.source }),
     ).toBeUndefined()
     expect(partsOf({ target, usage: null })).toBeUndefined()
   })
 
   test('add up to the cost, also where binary fractions fall short of a half', () => {
     expect(
-      sumParts(partsOfOwned({ input: 29, output: 0, cachedInput: 0 }, usage({ inputTokens: 50 }))),
-    ).toBe(15)
+      costOfParts(
+        partsOfOwned({ input: 29, output: 0, cachedInput: 0 }, usage({ inputTokens: 50 })),
+      ),
+    ).toBe(14_500)
   })
 })
 
@@ -579,21 +585,21 @@ describe('a model with a price for one direction alone', () => {
       }),
     })
   test.each([
-    [{ output_mtok: 3 }, { inputTokens: 0, outputTokens: 5 }, 15, 'exact'],
-    [{ output_mtok: 3 }, { inputTokens: 1, outputTokens: 5 }, 15, 'estimated'],
-    [{ input_mtok: 2 }, { inputTokens: 4, outputTokens: 0 }, 8, 'exact'],
-    [{ input_mtok: 2 }, { inputTokens: 4, outputTokens: 1 }, 8, 'estimated'],
+    [{ output_mtok: 3 }, { inputTokens: 0, outputTokens: 5 }, 15_000, 'exact'],
+    [{ output_mtok: 3 }, { inputTokens: 1, outputTokens: 5 }, 15_000, 'estimated'],
+    [{ input_mtok: 2 }, { inputTokens: 4, outputTokens: 0 }, 8_000, 'exact'],
+    [{ input_mtok: 2 }, { inputTokens: 4, outputTokens: 1 }, 8_000, 'estimated'],
     [{ input_mtok: 2 }, { inputTokens: 0, outputTokens: 0 }, 0, 'exact'],
   ] as const)(
     '%j prices %j exactly, or estimates the cost where a price is missing',
-    (prices, counts, microUsd, status) => {
+    (prices, counts, nanoUsd, status) => {
       const call = {
         accountId: DEFAULT_ACCOUNT,
         target: 'p/m',
         usage: usage(counts),
         startedAt: MIDDAY,
       }
-      expect(bookWith(prices).costOf(call)).toEqual({ microUsd, status, source: 'test@1' })
+      expect(bookWith(prices).costOf(call)).toEqual({ nanoUsd, status, source: 'test@1' })
     },
   )
 })
@@ -655,16 +661,16 @@ describe('uses of tools that the vendor runs', () => {
   test('are in the cost, in its source and in its parts, also when it is computed again', () => {
     const cost = fees.costOf(call({ toolUses: { fileSearch: 2, webSearch: 30 } }))
     expect(cost).toEqual({
-      microUsd: 2250 + 30 * 10_000 + 2 * 2_500,
+      nanoUsd: (2250 + 30 * 10_000 + 2 * 2_500) * 1_000,
       status: 'estimated',
       source: `${tokens.source}+webSearch:30@10000+fileSearch:2@2500`,
     })
     expect(fees.recompute(call(), cost)).toEqual(cost)
     expect(fees.partsOf(call(), cost)).toEqual([
-      { kind: 'input', count: 1000, microUsdEach: 1.25 },
-      { kind: 'output', count: 100, microUsdEach: 10 },
-      { kind: 'webSearch', count: 30, microUsdEach: 10_000 },
-      { kind: 'fileSearch', count: 2, microUsdEach: 2_500 },
+      { kind: 'input', count: 1000, usdPerMillion: 1.25 },
+      { kind: 'output', count: 100, usdPerMillion: 10 },
+      { kind: 'webSearch', count: 30, usdPerMillion: 10_000 },
+      { kind: 'fileSearch', count: 2, usdPerMillion: 2_500 },
     ])
     // With the fee of its time.
     expect(book.recompute(call(), cost)).toEqual(cost)
@@ -674,10 +680,10 @@ describe('uses of tools that the vendor runs', () => {
   test('are the whole cost where no tokens were reported', () => {
     const asked = call({ usage: null, outcome: 'failed' })
     const cost = fees.costOf({ ...asked, toolUses: { webSearch: 3 } })
-    expect(cost).toEqual({ microUsd: 30_000, status: 'estimated', source: '+webSearch:3@10000' })
+    expect(cost).toEqual({ nanoUsd: 30_000_000, status: 'estimated', source: '+webSearch:3@10000' })
     expect(fees.recompute(asked, cost)).toEqual(cost)
     expect(fees.partsOf(asked, cost)).toEqual([
-      { kind: 'webSearch', count: 3, microUsdEach: 10_000 },
+      { kind: 'webSearch', count: 3, usdPerMillion: 10_000 },
     ])
   })
 
@@ -703,7 +709,7 @@ describe('uses of tools that the vendor runs', () => {
   test('are one for each call that offers tools whose uses no answer shows', () => {
     const offered = fees.costOf(call({ tools: ['otherTool', 'webSearch'], toolUses: {} }))
     expect(offered).toEqual({
-      microUsd: (tokens.microUsd ?? 0) + 40_000,
+      nanoUsd: (tokens.nanoUsd ?? 0) + 40_000_000,
       status: 'estimated',
       source: `${tokens.source}+otherTool:1@40000`,
     })
@@ -712,10 +718,10 @@ describe('uses of tools that the vendor runs', () => {
   test('at the operator’s own fees, which may be nothing', () => {
     const acme = { target: 'acme/large', tools: ['webSearch', 'imageGeneration'] as const }
     const drawn = fees.costOf(call({ ...acme, toolUses: { imageGeneration: 5 } }))
-    expect(drawn).toMatchObject({ microUsd: 1200, status: 'exact' })
+    expect(drawn).toMatchObject({ nanoUsd: 1_200_000, status: 'exact' })
     const searched = fees.costOf(call({ ...acme, toolUses: { webSearch: 2 } }))
     expect(searched).toMatchObject({
-      microUsd: 1202,
+      nanoUsd: 1_202_000,
       source: 'configured@100/100/200+webSearch:2@1',
     })
     expect(fees.recompute(call(acme), searched)).toEqual(searched)
@@ -738,7 +744,7 @@ describe('uses of tools that the vendor runs', () => {
     ['sandbox/echo', ['webSearch'], 0],
     ['nobody/knows', ['webSearch'], 0],
   ] as const)('at %s, one use of each of %p costs %d', (target, tools, microUsd) =>
-    expect(fees.feesOf(target, tools)).toBe(microUsd),
+    expect(fees.feesOf(target, tools)).toBe(microUsd * 1_000),
   )
 
   test('in any number make a cost that a row can hold, and that is found again', () => {
@@ -748,10 +754,10 @@ describe('uses of tools that the vendor runs', () => {
         const asked = call(isReported ? {} : { usage: null })
         const cost = fees.costOf({ ...asked, toolUses: { webSearch, fileSearch } })
         if (webSearch + fileSearch === 0) return
-        expect(Number.isSafeInteger(cost.microUsd)).toBe(true)
+        expect(Number.isSafeInteger(cost.nanoUsd)).toBe(true)
         expect(fees.recompute(asked, cost)).toEqual(cost)
         const parts = fees.partsOf(asked, cost)
-        expect(parts && sumParts(parts)).toBe(cost.microUsd as never)
+        expect(parts && costOfParts(parts)).toBe(cost.nanoUsd as never)
       }),
     )
   })
@@ -767,7 +773,7 @@ describe('what stays in a cache for an hour costs more than what stays for minut
   test('and that is in its cost', () => {
     const before = costOf(target, { usage: minutes })
     expect(cost).toEqual({
-      microUsd: (before.microUsd ?? 0) + 120 * 3.75,
+      nanoUsd: (before.nanoUsd ?? 0) + 120 * 3_750,
       status: 'estimated',
       source: `${before.source}+cacheWriteHour:120@3.75`,
     })
@@ -779,9 +785,9 @@ describe('what stays in a cache for an hour costs more than what stays for minut
     expect(book.partsOf(row, cost)).toContainEqual({
       kind: 'cacheWriteHour',
       count: 120,
-      microUsdEach: 3.75,
+      usdPerMillion: 3.75,
     })
-    expect(sumParts(book.partsOf(row, cost) ?? [])).toBe(cost.microUsd ?? Number.NaN)
+    expect(costOfParts(book.partsOf(row, cost) ?? [])).toBe(cost.nanoUsd ?? Number.NaN)
   })
 
   test('beside uses of tools, too', () => {
@@ -818,7 +824,7 @@ describe('what stays in a cache for an hour costs more than what stays for minut
 })
 
 test('a call that is free at a provider that charges for others stays free, and has no parts', () => {
-  const free: Cost = { microUsd: 0, status: 'exact', source: 'free' }
+  const free: Cost = { nanoUsd: 0, status: 'exact', source: 'free' }
   const call = {
     accountId: DEFAULT_ACCOUNT,
     target: 'anthropic/claude-opus-4-8',

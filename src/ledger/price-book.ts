@@ -11,6 +11,7 @@
 import type { CallOutcome } from '../core/call.ts'
 import { type Cost, type CostPart, FREE_COST, NOTHING_SENT, UNKNOWN_COST } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
+import { costOfParts } from '../core/money.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
 import type { PriceFactor } from '../core/price-factors.ts'
 import type { OtherPrice } from '../core/served-as.ts'
@@ -37,7 +38,6 @@ import {
   partsOfUses,
   rateOf,
   splitUses,
-  sumParts,
   withUses,
   writtenTokens,
 } from './cost-parts.ts'
@@ -258,8 +258,8 @@ export class PriceBook {
       return toEstimated(this.#costAt(known, call, usage))
     if (price.prices === this.#priceOf(known, startedAt)?.prices)
       return this.#costAt(known, call, usage)
-    const { microUsd, status, source } = this.#costAt(other, call, usage)
-    const cost = { microUsd, status, source: `${source ?? ''}${ANSWERED}` }
+    const { nanoUsd, status, source } = this.#costAt(other, call, usage)
+    const cost = { nanoUsd, status, source: `${source ?? ''}${ANSWERED}` }
     return known.isInPart ? toEstimated(cost) : cost
   }
 
@@ -273,11 +273,11 @@ export class PriceBook {
       if (model === undefined) return { cost: this.#costAt(known, call, usage), isSure: true }
       const own = this.#recallModel(call.target, model)
       const cost = own === undefined ? UNKNOWN_COST : this.#costAt(own, call, usage)
-      return cost.microUsd === null
+      return cost.nanoUsd === null
         ? { cost: this.#costAt(known, call, usage), isSure: false }
         : { cost, isSure: true }
     })
-    return costs.every(({ cost }) => cost.microUsd === null)
+    return costs.every(({ cost }) => cost.nanoUsd === null)
       ? UNKNOWN_COST
       : sumAttempts(costs, this.source)
   }
@@ -320,14 +320,12 @@ export class PriceBook {
     return price !== undefined && partsOfListed(price.prices, NO_USAGE) !== undefined
   }
 
-  /** One use of each at this target, in micro-dollars. */
+  /** One use of each at this target, in billionths of a US dollar. */
   feesOf(target: string, tools: readonly ToolKind[]): number {
     const known = this.#recall(target)
     if (known.type !== 'listed' && known.type !== 'declared') return 0
     const fees = feesAt(known)
-    let microUsd = 0
-    for (const tool of tools) microUsd += fees[tool] ?? 0
-    return microUsd
+    return costOfParts(tools.map((tool) => ({ count: 1, usdPerMillion: fees[tool] ?? 0 })))
   }
 
   /**
@@ -339,7 +337,11 @@ export class PriceBook {
     if (stored === undefined) return this.#recompute(call, stored)
     const { cost, uses } = splitUses(stored)
     const computed = this.#recompute(call, cost)
-    return computed === undefined ? undefined : withUses(computed, uses)
+    if (computed === undefined) return undefined
+    const whole = withUses(computed, uses)
+    return isSameAmount(whole.nanoUsd, stored.nanoUsd)
+      ? { ...whole, nanoUsd: stored.nanoUsd }
+      : whole
   }
 
   #recompute(call: PricedCall, stored: Cost | undefined): Cost | undefined {
@@ -365,16 +367,17 @@ export class PriceBook {
    * @returns undefined when it is unknown, or would not be computed from the same price now
    */
   partsOf(call: PricedCall, stored: Cost | undefined): readonly CostPart[] | undefined {
-    if (stored === undefined || stored.microUsd === null) return undefined
+    if (stored === undefined || stored.nanoUsd === null) return undefined
     const { cost, uses } = splitUses(stored)
-    if (cost.microUsd === null) return uses
+    if (cost.nanoUsd === null) return uses
     const parts = this.#partsOf(call, cost)
     return parts === undefined || uses.length === 0 ? parts : [...parts, ...uses]
   }
 
   #partsOf(call: PricedCall, stored: Cost): readonly CostPart[] | undefined {
     if (stored.source === REPORTED) return []
-    if (this.#recompute(call, stored)?.microUsd !== stored.microUsd) return undefined
+    const computed = this.#recompute(call, stored)
+    if (computed === undefined || !isSameAmount(computed.nanoUsd, stored.nanoUsd)) return undefined
     if (stored.source === FREE_COST.source || stored.source === NOTHING_SENT.source) return []
     if (call.target === null) return undefined
     if (call.usage === null) return isFreeWhateverIsUsed(stored) ? [] : undefined
@@ -499,6 +502,15 @@ function toCents({ input, output, cachedInput = input }: UsdPrices): DeclaredPri
   return { input: cents(input), output: cents(output), cachedInput: cents(cachedInput) }
 }
 
+/** Earlier versions rounded costs to millionths of a dollar. */
+const MICRO_IN_NANO_USD = 1_000
+
+function isSameAmount(computed: number | null, stored: number | null): boolean {
+  if (computed === null || stored === null || computed === stored) return computed === stored
+  const isWholeMicros = stored % MICRO_IN_NANO_USD === 0
+  return isWholeMicros && Math.abs(computed - stored) <= MICRO_IN_NANO_USD / 2
+}
+
 const NO_FEES: ToolFees = {}
 const NO_FACTORS: readonly PriceFactor[] = []
 
@@ -595,8 +607,8 @@ function costOfListed({ prices, isOwn }: ListedPrice, reported: Reported): Cost 
     usage.cacheWriteHourTokens === undefined &&
     !hasOtherPrices(prices)
   const status = isOwn && isReportWhole && isWhole(outcome) ? 'exact' : 'estimated'
-  const microUsd = sumParts(scaleParts(parts, as))
-  const cost: Cost = { microUsd, status, source: source + as.inSource }
+  const nanoUsd = costOfParts(scaleParts(parts, as))
+  const cost: Cost = { nanoUsd, status, source: source + as.inSource }
   const beside = [...partsOfHours(prices, usage), ...partsOfAudio(prices, usage)]
   return withUses(cost, scaleParts(beside, as))
 }

@@ -4,10 +4,10 @@ import type { Cost } from '../core/cost.ts'
 import { createCallRecord, recordsIn } from './call-record.fixture.ts'
 import { PricedCalls } from './priced-calls.ts'
 
-const cost: Cost = { microUsd: 7, status: 'exact', source: 'test@1' }
+const cost: Cost = { nanoUsd: 7, status: 'exact', source: 'test@1' }
 
 test('a record keeps its counted cost, and one without gets a cost', () => {
-  const counted: Cost = { microUsd: 3, status: 'estimated', source: 'test@0' }
+  const counted: Cost = { nanoUsd: 3, status: 'estimated', source: 'test@0' }
   const records = [createCallRecord({ cost: counted }), createCallRecord()]
   const priced = recordsIn(new PricedCalls({ costOf: () => cost }, new CallList(records), () => {}))
   expect(priced.map((record) => record.cost)).toEqual([counted, cost])

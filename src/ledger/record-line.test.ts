@@ -46,9 +46,9 @@ test.each([1.5, -1, 1e30, Number.NaN])(
   },
 )
 
-test.each([1.5, -1, Number.NaN])('a cost of %d is dropped, and the record is kept', (microUsd) => {
+test.each([1.5, -1, Number.NaN])('a cost of %d is dropped, and the record is kept', (nanoUsd) => {
   const record = createCallRecord()
-  const cost = { microUsd, status: 'exact', source: 'test@1' } as const
+  const cost = { nanoUsd, status: 'exact', source: 'test@1' } as const
   expect(decodeRecordLine(toBytes(encodeRecordLine({ ...record, cost })))).toEqual(record)
 })
 

@@ -31,7 +31,7 @@ afterEach(() => {
 })
 
 function recordOf(changes: Partial<CallRecord> = {}): CallRecord {
-  return createCallRecord({ cost: { microUsd: 7, status: 'exact', source: 'test@1' }, ...changes })
+  return createCallRecord({ cost: { nanoUsd: 7, status: 'exact', source: 'test@1' }, ...changes })
 }
 
 /** A segment for each list of calls, as an earlier process left them. */
@@ -89,12 +89,12 @@ const anyCall = fc.record({
   credential: fc.constantFrom('own', 'platform', null),
   startedAt: fc.integer({ min: 0, max: 4 * HOUR_MS }),
   tokens: fc.option(fc.nat({ max: 500 })),
-  microUsd: fc.option(fc.nat({ max: 100 })),
+  nanoUsd: fc.option(fc.nat({ max: 100 })),
 })
 
 function toRecord({
   tokens,
-  microUsd,
+  nanoUsd,
   ...rest
 }: typeof anyCall extends fc.Arbitrary<infer T> ? T : never) {
   return recordOf({
@@ -103,7 +103,7 @@ function toRecord({
       tokens === null
         ? null
         : { inputTokens: tokens, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 },
-    cost: { microUsd, status: microUsd === null ? 'unknown' : 'exact', source: null },
+    cost: { nanoUsd, status: nanoUsd === null ? 'unknown' : 'exact', source: null },
   })
 }
 
@@ -218,7 +218,7 @@ describe('a file of sums', () => {
   ])('is rejected if it is whole and says %s', async (_, place) => {
     const [head = '', ...lines] = readFileSync(sumsPath, 'utf8').split('\n')
     const members = JSON.parse(head) as number[]
-    expect(members.slice(0, 3)).toEqual([1, segment.bytes, 1])
+    expect(members.slice(0, 3)).toEqual([2, segment.bytes, 1])
     const write = (said: readonly number[]) => {
       const text = [JSON.stringify(said), ...lines.slice(0, -2), ''].join('\n')
       writeFileSync(sumsPath, `${text}${Bun.hash.crc32(text)}\n`)

@@ -17,7 +17,8 @@ import type { ClosedSegment } from './segment-file.ts'
 import { SegmentReader } from './segment-reader.ts'
 import { type HourSum, HourSums } from './unshipped-sums.ts'
 
-const VERSION = 1
+/** 2 has billionths of a US dollar. A file of another version is ignored. */
+const VERSION = 2
 const SUFFIX = '.sums'
 /** Written or read in some tenth of a millisecond of the event loop. */
 const SUMS_PER_LINE = 50
@@ -185,12 +186,12 @@ type SumMembers = [
   firstMs: number,
   lastMs: number,
   tokens: number,
-  microUsd: number,
+  nanoUsd: number,
   unpricedCalls: number,
 ]
 
 function toMembers({ sum, firstMs, lastMs }: HourSum): SumMembers {
-  const { accountId, keyId, gateId, target, credential, tokens, microUsd, unpricedCalls } = sum
+  const { accountId, keyId, gateId, target, credential, tokens, nanoUsd, unpricedCalls } = sum
   return [
     accountId,
     keyId,
@@ -200,7 +201,7 @@ function toMembers({ sum, firstMs, lastMs }: HourSum): SumMembers {
     firstMs,
     lastMs,
     tokens,
-    microUsd,
+    nanoUsd,
     unpricedCalls,
   ]
 }
@@ -215,10 +216,10 @@ function toHourSum(members: SumMembers): HourSum {
     firstMs,
     lastMs,
     tokens,
-    microUsd,
+    nanoUsd,
     unpricedCalls,
   ] = members
-  const sum = { accountId, keyId, gateId, target, credential, tokens, microUsd, unpricedCalls }
+  const sum = { accountId, keyId, gateId, target, credential, tokens, nanoUsd, unpricedCalls }
   return { sum, firstMs, lastMs }
 }
 

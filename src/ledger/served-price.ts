@@ -88,7 +88,7 @@ export function scaleParts(
   if (factor === 1) return parts
   return parts.map((part) => ({
     ...part,
-    microUsdEach: Math.round(part.microUsdEach * factor * PRECISION) / PRECISION,
+    usdPerMillion: Math.round(part.usdPerMillion * factor * PRECISION) / PRECISION,
   }))
 }
 

@@ -110,7 +110,7 @@ function join(sum: UsageSum, other: UsageSum): UsageSum {
   return {
     ...sum,
     tokens: sum.tokens + other.tokens,
-    microUsd: sum.microUsd + other.microUsd,
+    nanoUsd: sum.nanoUsd + other.nanoUsd,
     unpricedCalls: sum.unpricedCalls + other.unpricedCalls,
   }
 }
@@ -118,8 +118,8 @@ function join(sum: UsageSum, other: UsageSum): UsageSum {
 function toSum(record: CallRecord, prices: Prices | undefined): UsageSum {
   const { accountId, keyId, gateId, target, credential, usage } = record
   const tokens = usage === null ? 0 : usage.inputTokens + usage.outputTokens
-  const microUsd = (record.cost ?? prices?.priceOf(record))?.microUsd ?? null
-  const unpricedCalls = microUsd === null && usage !== null ? 1 : 0
+  const nanoUsd = (record.cost ?? prices?.priceOf(record))?.nanoUsd ?? null
+  const unpricedCalls = nanoUsd === null && usage !== null ? 1 : 0
   return {
     accountId,
     keyId,
@@ -127,7 +127,7 @@ function toSum(record: CallRecord, prices: Prices | undefined): UsageSum {
     target,
     credential,
     tokens,
-    microUsd: microUsd ?? 0,
+    nanoUsd: nanoUsd ?? 0,
     unpricedCalls,
   }
 }

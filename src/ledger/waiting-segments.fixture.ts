@@ -11,7 +11,7 @@ const [dataFolder = ''] = process.argv.slice(2)
 const journal = new Journal(dataFolder, { segmentBytes: 4_000 })
 const waiting = new WaitingSegments({ closed: journal.closed, intervalMs: 1 })
 waiting.start()
-const cost = { microUsd: 7, status: 'exact', source: 'test@1' } as const
+const cost = { nanoUsd: 7, status: 'exact', source: 'test@1' } as const
 for (;;) {
   const records = Array.from({ length: 5 }, () => createCallRecord({ cost }))
   await Promise.all(records.map((record) => journal.record(record)))

@@ -34,19 +34,19 @@ const anyOddRecord: fc.Arbitrary<CallRecord> = fc
       }),
     ),
     cacheWriteTokens: odd(oddNumber),
-    microUsd: odd(oddNumber),
+    nanoUsd: odd(oddNumber),
     afterMs: odd(oddNumber),
   })
-  .map(({ record, numbers, usage, microUsd, afterMs, cacheWriteTokens }) => ({
+  .map(({ record, numbers, usage, nanoUsd, afterMs, cacheWriteTokens }) => ({
     ...record,
     ...Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== undefined)),
     ...(usage === undefined ? {} : { usage }),
     ...(cacheWriteTokens !== undefined && record.usage !== null
       ? { usage: { ...record.usage, cacheWriteTokens } }
       : {}),
-    ...(microUsd === undefined
+    ...(nanoUsd === undefined
       ? {}
-      : { cost: { microUsd, status: 'exact', source: 'test@1' } as const }),
+      : { cost: { nanoUsd, status: 'exact', source: 'test@1' } as const }),
     ...(afterMs === undefined
       ? {}
       : { attemptDetails: [{ target: 'p/m', status: 500, afterMs, durationMs: afterMs }] }),

@@ -55,7 +55,7 @@ describe.each(databases)('on $name', (kind) => {
     target: 'lab/model',
     credential: 'platform' as CallCredential,
     tokens: 60,
-    microUsd: 5,
+    nanoUsd: 5,
     unpricedCalls: 0,
     ...changes,
   })
@@ -77,7 +77,7 @@ describe.each(databases)('on $name', (kind) => {
     })
     await loadUsage(second.usage, second.registry, { sums, nowMs: second.clock.nowMs })
     expect(asked).toEqual([Date.parse('2026-11-01'), NOW_MS + 1])
-    expect(second.registry.windowOf(budget)).toMatchObject({ tokens: 120, microUsd: 10 })
+    expect(second.registry.windowOf(budget)).toMatchObject({ tokens: 120, nanoUsd: 10 })
     expect(second.usage.quotaOf(DEFAULT_ACCOUNT, NOW_MS).window).toMatchObject({ tokens: 120 })
     expect(second.usage.quotaOf(stranger, NOW_MS).window).toMatchObject({ tokens: 60 })
     expect(second.alerts.map(({ threshold }) => threshold)).toEqual([0.5, 1])
@@ -111,7 +111,7 @@ describe.each(databases)('on $name', (kind) => {
     await registry.create(stranger, {
       ...newBudget,
       scope: { type: 'key', keyId: 'key_1' as KeyId },
-      limit: { type: 'spend', microUsd: 1 },
+      limit: { type: 'spend', nanoUsd: 1 },
       period: 'week',
       alertAt: [],
     })
@@ -195,7 +195,7 @@ describe.each(databases)('on $name', (kind) => {
     const during = call()
     written.resolve()
     const budget = await writing
-    const cost = { microUsd: null, status: 'unknown', source: null } as const
+    const cost = { nanoUsd: null, status: 'unknown', source: null } as const
     for (const [tokens, ticket] of [
       [1, before],
       [10, sameMoment],

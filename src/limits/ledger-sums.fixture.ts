@@ -14,12 +14,12 @@ export function createLedgerSums(since: LedgerSums['since']): LedgerSums {
     ofRanges: (accountId, ranges) =>
       Promise.all(
         ranges.map(async ({ fromMs, untilMs, keyId, gateId }) => {
-          const used = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+          const used = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
           for (const sum of await since(fromMs, accountId, untilMs)) {
             const isInScope = keyId === undefined ? sum.gateId === gateId : sum.keyId === keyId
             if (sum.accountId !== accountId || !isInScope) continue
             used.tokens += sum.tokens
-            used.microUsd += sum.microUsd
+            used.nanoUsd += sum.nanoUsd
             used.unpricedCalls += sum.unpricedCalls
           }
           return used

@@ -1,6 +1,7 @@
 /** How limits refuse: in which words, with which headers. Decides nothing. */
 import { type Budget, ceilingOf } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
+import { toUsdText } from '../core/money.ts'
 import { type CallBuckets, type RateBuckets, toHeaders } from './token-bucket.ts'
 import type { Shortage, UsageWindow } from './usage-counter.ts'
 
@@ -84,7 +85,7 @@ export function budgetRefusal(
 ): GatewayError {
   const { limit, scope } = budget
   const ceiling = ceilingOf(limit)
-  const amount = limit.type === 'tokens' ? `${ceiling} tokens` : `$${ceiling / 1_000_000}`
+  const amount = limit.type === 'tokens' ? `${ceiling} tokens` : `$${toUsdText(ceiling)}`
   const of = scope.type === 'key' ? 'this API key' : 'this gate'
   const each = budget.period === 'total' ? 'in total' : `a ${budget.period}`
   const name = `the budget '${budget.name}' (${budget.id}) of ${of}, ${amount} ${each},`

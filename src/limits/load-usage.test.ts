@@ -24,7 +24,7 @@ const past = {
   target: 'lab/model',
   credential: 'platform' as CallCredential,
   tokens: 30,
-  microUsd: 0,
+  nanoUsd: 0,
   unpricedCalls: 0,
 }
 
@@ -167,7 +167,7 @@ test('a second read of the ledger is not added to counted usage: the greater sum
       { all: () => [budgetOf()] },
       {
         sums: createLedgerSums(async () => [
-          { ...past, tokens, microUsd: 2 * tokens, unpricedCalls: 1 },
+          { ...past, tokens, nanoUsd: 2 * tokens, unpricedCalls: 1 },
         ]),
         nowMs: scene.clock.nowMs,
         isAgain: true,
@@ -177,10 +177,10 @@ test('a second read of the ledger is not added to counted usage: the greater sum
   admitted(scene.admit()).settle(spent({ tokens: 40, endedAtMs: scene.clock.nowMs }))
   await read(30)
   for (const window of counted())
-    expect(window).toMatchObject({ tokens: 40, microUsd: 60, unpricedCalls: 1 })
+    expect(window).toMatchObject({ tokens: 40, nanoUsd: 60, unpricedCalls: 1 })
   await read(41)
   for (const window of counted())
-    expect(window).toMatchObject({ tokens: 41, microUsd: 82, unpricedCalls: 1 })
+    expect(window).toMatchObject({ tokens: 41, nanoUsd: 82, unpricedCalls: 1 })
 })
 
 test('the read asks for calls of current periods alone, whatever the callers’ clocks said', async () => {
@@ -221,10 +221,10 @@ test('what came to a budget’s beginning while its usage was read counts once',
     ofRanges: async (_, ranges) => {
       const tokens = beginning === 3 ? 0 : 20
       beginning = 10
-      return ranges.map(() => ({ tokens, microUsd: 0, unpricedCalls: 0 }))
+      return ranges.map(() => ({ tokens, nanoUsd: 0, unpricedCalls: 0 }))
     },
     budgetBeginnings: async () =>
-      new Map([[budget.id, { tokens: beginning, microUsd: 0, unpricedCalls: 0 }]]),
+      new Map([[budget.id, { tokens: beginning, nanoUsd: 0, unpricedCalls: 0 }]]),
   }
   await loadBudgets(usage, { all: () => [budget] }, { sums, nowMs: clock.nowMs })
   expect(usage.budgetWindow(budget.id, clock.nowMs)?.tokens).toBe(30)

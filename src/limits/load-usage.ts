@@ -139,7 +139,7 @@ async function readBudgets(
 function isSame(one: UsedSoFar | undefined, other: UsedSoFar | undefined): boolean {
   return (
     one?.tokens === other?.tokens &&
-    one?.microUsd === other?.microUsd &&
+    one?.nanoUsd === other?.nanoUsd &&
     one?.unpricedCalls === other?.unpricedCalls
   )
 }

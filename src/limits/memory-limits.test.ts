@@ -24,7 +24,7 @@ function createCaller(
 const AHEAD: CallAhead = { gateId: 'gate', startedAtMs: 1_790_000_000_000, estimatedTokens: 0 }
 const NOTHING: Spent = {
   tokens: 0,
-  cost: { microUsd: null, status: 'unknown', source: null },
+  cost: { nanoUsd: null, status: 'unknown', source: null },
   countsForQuota: true,
   endedAtMs: 0,
 }

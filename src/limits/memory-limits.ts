@@ -241,9 +241,9 @@ class MemoryTicket implements Ticket {
       key.tokens.refill(key.tokens.perMinute, spent.endedAtMs)
       key.tokens.charge(spent.tokens - this.#tokens)
     }
-    const { microUsd } = spent.cost
+    const { nanoUsd } = spent.cost
     const tokens = spent.tokens ?? 0
-    const used = { tokens, microUsd: microUsd ?? 0, isPriced: microUsd !== null || tokens === 0 }
+    const used = { tokens, nanoUsd: nanoUsd ?? 0, isPriced: nanoUsd !== null || tokens === 0 }
     this.#quota?.settle(spent.countsForQuota ? used : undefined)
     this.#usage.settleBudgets(this.#budgets, used)
   }

@@ -19,9 +19,9 @@ test('the grant of a key is read', () => {
 test('the usage and the allowance of a quota are read', () => {
   expect(readUsageGrant(USAGE_ANSWER)).toEqual({
     birth: 'born',
-    used: { tokens: 1, microUsd: 2, unpricedCalls: 3 },
-    others: { tokens: 4, microUsd: 5 },
-    allowed: { tokens: 6, microUsd: 7 },
+    used: { tokens: 1, nanoUsd: 2, unpricedCalls: 3 },
+    others: { tokens: 4, nanoUsd: 5 },
+    allowed: { tokens: 6, nanoUsd: 7 },
   })
 })
 

@@ -198,7 +198,7 @@ test('a call that its key’s limits refuse counts in no budget', async () => {
     kind: 'rate_limited',
   })
   expect(node.usage.budgetWindow('bud_1', clock.nowMs)).toMatchObject({
-    ...{ tokens: 0, microUsd: 0, unpricedCalls: 0, reservedTokens: 10 },
+    ...{ tokens: 0, nanoUsd: 0, unpricedCalls: 0, reservedTokens: 10 },
   })
 })
 
@@ -206,9 +206,9 @@ test('a call without a price adds no spend, and counts as unpriced', async () =>
   const { clock, node } = start({})
   node.usage.putBudget(budgetOf({ limit: { type: 'tokens', tokens: 100 } }))
   const ticket = await admit(node, clock, { account: DEFAULT_ACCOUNT })
-  ticket.settle(spent({ tokens: 7, microUsd: null }))
+  ticket.settle(spent({ tokens: 7, nanoUsd: null }))
   expect(node.usage.budgetWindow('bud_1', clock.nowMs)).toMatchObject({
-    ...{ tokens: 7, microUsd: 0, unpricedCalls: 1, reservedTokens: 0 },
+    ...{ tokens: 7, nanoUsd: 0, unpricedCalls: 1, reservedTokens: 0 },
   })
 })
 

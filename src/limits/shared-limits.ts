@@ -289,7 +289,7 @@ class LeasedPlace implements Place {
   }
 }
 
-const NOTHING_USED = { tokens: 0, microUsd: 0, isPriced: true }
+const NOTHING_USED = { tokens: 0, nanoUsd: 0, isPriced: true }
 
 interface Admitted {
   readonly usage: UsageLimits
@@ -340,9 +340,9 @@ class SharedTicket implements Ticket {
     // call for free otherwise.
     key?.giveBack(spent.tokens === null ? 0 : spent.tokens - taken)
     account?.giveBack(0)
-    const { microUsd } = spent.cost
+    const { nanoUsd } = spent.cost
     const tokens = spent.tokens ?? 0
-    const used = { tokens, microUsd: microUsd ?? 0, isPriced: microUsd !== null || tokens === 0 }
+    const used = { tokens, nanoUsd: nanoUsd ?? 0, isPriced: nanoUsd !== null || tokens === 0 }
     this.#quota?.settle(spent.countsForQuota ? used : undefined)
     usage.settleBudgets(budgets, used)
   }

@@ -46,7 +46,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
         type: fc.constant('settle' as const),
         at: fc.nat(),
         tokens: fc.nat({ max: 60 }),
-        microUsd: fc.nat({ max: 500 }),
+        nanoUsd: fc.nat({ max: 500 }),
       }),
     },
     {
@@ -94,7 +94,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
               // Never more than was thought: what goes beyond it may go beyond the limit, in memory
               // too.
               const tokens = Math.min(current.tokens, call?.tokens ?? 0)
-              call?.ticket.settle(spent({ tokens, microUsd: current.microUsd }))
+              call?.ticket.settle(spent({ tokens, nanoUsd: current.nanoUsd }))
               used += tokens
               if (call?.month === true) inMonth += tokens
             } else {
@@ -128,7 +128,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
           if (last !== undefined && isTicket(last)) last.settle(spent({}))
           await tend(nodes)
           await tend(nodes)
-          const stored = await redis.client.keys(`${prefix}:used:{bud_1}*`)
+          const stored = await redis.client.keys(`${prefix}:used-nano:{bud_1}*`)
           let total = 0
           for (const key of stored) {
             const [tokens, birth] = await redis.client.hmget(key, 'tokens', 'birth')
@@ -182,7 +182,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     const [first, second] = nodes
     const ticket = await first?.admit({ estimatedTokens: 50 })
     if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
-    ticket.settle(spent({ tokens: 100, microUsd: 7 }))
+    ticket.settle(spent({ tokens: 100, nanoUsd: 7 }))
     await tend(nodes)
     expect(await second?.admit({ estimatedTokens: 1 })).toMatchObject({
       kind: 'quota_exceeded',
@@ -191,12 +191,78 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     })
     expect(quotaOf(second, clock.nowMs)).toMatchObject({
       tokens: 100,
-      microUsd: 7,
+      nanoUsd: 7,
       reservedTokens: 0,
     })
     const asked = second?.store.questions
     for (let call = 0; call < 100; call++) await second?.admit({ estimatedTokens: 1 })
     expect(second?.store.questions).toBe(asked ?? -1)
+  })
+
+  test('count costs below a millionth of a dollar, also for a node that starts later', async () => {
+    const calls = 20_000
+    const { clock, nodes, addNode, prefix } = startNodes(redis.client, 2, {})
+    const limit = { type: 'spend', nanoUsd: 480 * calls } as const
+    const budget = budgetOf({ limit, period: 'total' })
+    for (const { usage } of nodes) usage.putBudget(budget)
+    for (let call = 0; call < calls; call += 1) {
+      const ticket = await nodes[call % 2]?.admit({ estimatedTokens: 24 })
+      if (ticket === undefined || !isTicket(ticket)) throw new Error(`call ${call} was refused`)
+      ticket.settle(spent({ tokens: 24, nanoUsd: 480 }))
+      // Reservations come back before the last calls need them.
+      if (call % 500 === 499 || call > calls - 100) {
+        clock.nowMs += 1_000
+        await tend(nodes)
+      }
+    }
+    for (let round = 0; round < 4; round += 1) {
+      clock.nowMs += 1_000
+      await tend(nodes)
+    }
+    const [stored] = await redis.client.keys(`${prefix}:used-nano:{${budget.id}}:*`)
+    expect(await redis.client.hget(stored ?? '', 'nanoUsd')).toBe(String(480 * calls))
+    const started = addNode()
+    started.usage.putBudget(budget)
+    for (const node of [...nodes, started])
+      expect(await node.admit({ estimatedTokens: 24 })).toMatchObject({
+        kind: 'quota_exceeded',
+        message: expect.stringContaining('$0.0096 in total'),
+      })
+  })
+
+  test('start anew beside counters that an earlier version kept in millionths', async () => {
+    const { clock, nodes, prefix } = startNodes(redis.client, 1, { monthlySpendUsd: 1 })
+    const month = Date.parse('2026-11-01')
+    await redis.client.hset(`${prefix}:used:{${DEFAULT_ACCOUNT}}:${month}`, {
+      birth: 'node0.1',
+      tokens: '100',
+      nanoUsd: '1000000',
+    })
+    const ticket = await nodes[0]?.admit({ estimatedTokens: 5 })
+    if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
+    ticket.settle(spent({ tokens: 5, nanoUsd: 7 }))
+    await tend(nodes)
+    expect(quotaOf(nodes[0], clock.nowMs)).toMatchObject({ tokens: 5, nanoUsd: 7 })
+  })
+
+  test('above 9 million dollars lose their last digits at most', async () => {
+    const { clock, nodes } = startNodes(redis.client, 2, {})
+    for (let call = 0; call < 40; call += 1) {
+      const ticket = await nodes[call % 2]?.admit({ estimatedTokens: 5 })
+      if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
+      ticket.settle(spent({ tokens: 5, nanoUsd: 8_999_999_999_999_999 }))
+      clock.nowMs += 1_000
+      await tend(nodes)
+    }
+    clock.nowMs += 10_000
+    await Promise.all(nodes.map(({ limits }) => limits.settled()))
+    await tend(nodes)
+    for (const node of nodes) {
+      const { nanoUsd, reservedNanoUsd } = quotaOf(node, clock.nowMs) ?? {}
+      expect(nanoUsd).toBeWithin(359_999_999_999_000_000, 360_000_000_000_001_000)
+      expect(reservedNanoUsd).toBeWithin(-1_000, 1_000)
+      expect(node.store.mode).toBe('shared')
+    }
   })
 
   test('show on any node the usage of all until a second before, however long that node was idle', async () => {
@@ -208,7 +274,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     for (const node of [1, 0, 0, 0]) {
       const ticket = await nodes[node]?.admit({ estimatedTokens: 5 })
       if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
-      ticket.settle(spent({ tokens: 7, microUsd: 3 }))
+      ticket.settle(spent({ tokens: 7, nanoUsd: 3 }))
       used += 7
       for (let round = 0; round < 4; round += 1) {
         clock.nowMs += 250
@@ -326,7 +392,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
           return
         }
         await Bun.sleep(Math.random() * 4)
-        ticket.settle(spent({ tokens: 299, microUsd: 100 + index }))
+        ticket.settle(spent({ tokens: 299, nanoUsd: 100 + index }))
       }
     }
     await Promise.all(Array.from({ length: 64 }, client))
@@ -369,7 +435,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
       accountId: DEFAULT_ACCOUNT,
       keyId: 'key_1' as KeyId,
       gateId: 'gate',
-      microUsd: 0,
+      nanoUsd: 0,
       unpricedCalls: 0,
     }
     nodes[2]?.usage.addPastQuotaUsage(clock.nowMs, [{ ...rest, tokens: 38, countsForQuota: true }])
@@ -386,21 +452,21 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
       accountId: DEFAULT_ACCOUNT,
       keyId: 'key_1' as KeyId,
       gateId: 'gate',
-      microUsd: 3,
+      nanoUsd: 3,
       unpricedCalls: 1,
     }
     for (const { usage } of nodes)
       usage.addPastQuotaUsage(clock.nowMs, [{ ...past, tokens: 400, countsForQuota: true }])
     for (const node of nodes) {
       const ticket = await node.admit({ estimatedTokens: 1 })
-      if (isTicket(ticket)) ticket.settle(spent({ tokens: 1, microUsd: 1 }))
+      if (isTicket(ticket)) ticket.settle(spent({ tokens: 1, nanoUsd: 1 }))
     }
     await tend(nodes)
     clock.nowMs += 6000
     await tend(nodes)
     expect(quotaOf(nodes[0], clock.nowMs)).toMatchObject({
       tokens: 403,
-      microUsd: 6,
+      nanoUsd: 6,
       unpricedCalls: 1,
     })
   })
@@ -439,7 +505,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
       expect(quotaOf(node, clock.nowMs)).toMatchObject({
         tokens: 58,
         reservedTokens: 0,
-        reservedMicroUsd: 0,
+        reservedNanoUsd: 0,
       })
     }
     clock.nowMs = inNextMonth + 60_000
@@ -459,14 +525,14 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     }
     const read = (tokens: number) =>
       node?.usage.addPastQuotaUsage(clock.nowMs, [
-        { ...past, tokens, microUsd: 3, unpricedCalls: 1 },
+        { ...past, tokens, nanoUsd: 3, unpricedCalls: 1 },
       ])
     read(400)
     read(410)
     const ticket = await node?.admit({ estimatedTokens: 1 })
-    if (ticket !== undefined && isTicket(ticket)) ticket.settle(spent({ tokens: 1, microUsd: 1 }))
+    if (ticket !== undefined && isTicket(ticket)) ticket.settle(spent({ tokens: 1, nanoUsd: 1 }))
     await tend(nodes)
-    expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 411, microUsd: 4, unpricedCalls: 1 })
+    expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 411, nanoUsd: 4, unpricedCalls: 1 })
   })
 
   test('a second read of the ledger counts this node’s unreported calls once if they are in it already', async () => {
@@ -488,7 +554,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     // told.
     await call(first, 30)
     first?.usage.addPastQuotaUsage(clock.nowMs, [
-      { ...past, tokens: 135, microUsd: 0, unpricedCalls: 0 },
+      { ...past, tokens: 135, nanoUsd: 0, unpricedCalls: 0 },
     ])
     expect(quotaOf(first, clock.nowMs)).toMatchObject({ tokens: 135 })
     // Nobody has to call for the others to hear of it.
@@ -496,7 +562,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(
       Number(
         await redis.client.hget(
-          `${prefix}:used:{${DEFAULT_ACCOUNT}}:${Date.parse('2026-11-01')}`,
+          `${prefix}:used-nano:{${DEFAULT_ACCOUNT}}:${Date.parse('2026-11-01')}`,
           'tokens',
         ),
       ),
@@ -530,7 +596,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     clock.nowMs += 30_000
     await tend(nodes)
     second?.usage.addPastQuotaUsage(clock.nowMs, [
-      { ...past, tokens: 110, microUsd: 0, unpricedCalls: 0 },
+      { ...past, tokens: 110, nanoUsd: 0, unpricedCalls: 0 },
     ])
     await tend(nodes)
     if (first !== undefined) first.store.mode = 'shared'

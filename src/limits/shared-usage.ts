@@ -239,8 +239,9 @@ export class SharedUsage {
     const known = this.#leases.get(window)
     if (known !== undefined) return known
     const { store, prefix, now, wallNow, sharedNow } = this.#options
-    // The braces: in a cluster, what is between them says where the key is.
-    const storeKey = `${prefix}:used:{${id}}:${window.startsAtMs}`
+    // The braces: in a cluster, what is between them says where the key is. Keys named `used` are
+    // of earlier versions and count millionths of a US dollar.
+    const storeKey = `${prefix}:used-nano:{${id}}:${window.startsAtMs}`
     // All nodes together may have reached a share that no call of this one reached.
     const onSums = () => this.#usage.alertBudget(id, window.startsAtMs)
     const options = { window, store, storeKey, limit, onSums, now, wallNow, sharedNow }
@@ -254,11 +255,11 @@ export class SharedUsage {
    * asks for what it sets aside.
    */
   #forget({ window }: UsageLease): void {
-    const { tokens, microUsd, unpricedCalls } = window
+    const { tokens, nanoUsd, unpricedCalls } = window
     this.#leases.delete(window)
-    this.#floors.set(window, { tokens, microUsd, unpricedCalls })
+    this.#floors.set(window, { tokens, nanoUsd, unpricedCalls })
     window.reservedTokens = 0
-    window.reservedMicroUsd = 0
+    window.reservedNanoUsd = 0
   }
 
   #countPast(window: UsageWindow, past: UsedSoFar, isAgain: boolean): void {
@@ -270,14 +271,14 @@ export class SharedUsage {
     }
     // It may have been read before.
     window.tokens = Math.max(window.tokens, past.tokens)
-    window.microUsd = Math.max(window.microUsd, past.microUsd)
+    window.nanoUsd = Math.max(window.nanoUsd, past.nanoUsd)
     window.unpricedCalls = Math.max(window.unpricedCalls, past.unpricedCalls)
-    const { tokens, microUsd, unpricedCalls } = window
-    this.#floors.set(window, { tokens, microUsd, unpricedCalls })
+    const { tokens, nanoUsd, unpricedCalls } = window
+    this.#floors.set(window, { tokens, nanoUsd, unpricedCalls })
   }
 }
 
-const NONE: Amounts = { tokens: 0, microUsd: 0 }
+const NONE: Amounts = { tokens: 0, nanoUsd: 0 }
 const NO_BUDGETS: BudgetReservations = []
 
 /** The store's answer for one call, kept until the call takes it. */
@@ -299,6 +300,6 @@ async function askAll(
 function wantedOf(window: UsageWindow, call: CallAhead): Amounts {
   return {
     tokens: Math.max(1, sizeOf(call)),
-    microUsd: Math.max(1, window.estimateMicroUsd(call)),
+    nanoUsd: Math.max(1, window.estimateNanoUsd(call)),
   }
 }

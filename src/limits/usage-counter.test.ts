@@ -73,9 +73,9 @@ describe('the period of a moment', () => {
 })
 
 describe('a reservation', () => {
-  const windowWith = (tokens: number, microUsd: number) => {
+  const windowWith = (tokens: number, nanoUsd: number) => {
     const window = new UsageWindow({ startsAtMs: MAY_MS, endsAtMs: JUNE_MS })
-    window.add({ tokens, microUsd, isPriced: true })
+    window.add({ tokens, nanoUsd, isPriced: true })
     return window
   }
 
@@ -84,16 +84,16 @@ describe('a reservation', () => {
     const reservation = new Reservation(window, { estimatedTokens: 10 })
     expect(window).toMatchObject({
       tokens: 300,
-      microUsd: 100,
+      nanoUsd: 100,
       reservedTokens: 10,
-      reservedMicroUsd: 3,
+      reservedNanoUsd: 3,
     })
-    reservation.settle({ tokens: 12, microUsd: 4, isPriced: true })
+    reservation.settle({ tokens: 12, nanoUsd: 4, isPriced: true })
     expect(window).toMatchObject({
       tokens: 312,
-      microUsd: 104,
+      nanoUsd: 104,
       reservedTokens: 0,
-      reservedMicroUsd: 0,
+      reservedNanoUsd: 0,
     })
     expect(window.unpricedCalls).toBe(0)
   })
@@ -101,32 +101,32 @@ describe('a reservation', () => {
   test('sets aside no money while nothing is known', () => {
     const window = windowWith(0, 0)
     const reservation = new Reservation(window, { estimatedTokens: 10 })
-    expect(window).toMatchObject({ reservedTokens: 10, reservedMicroUsd: 0 })
+    expect(window).toMatchObject({ reservedTokens: 10, reservedNanoUsd: 0 })
     reservation.settle(undefined)
-    expect(window).toMatchObject({ tokens: 0, microUsd: 0, reservedTokens: 0, unpricedCalls: 0 })
+    expect(window).toMatchObject({ tokens: 0, nanoUsd: 0, reservedTokens: 0, unpricedCalls: 0 })
   })
 
   test('sets aside one use of each tool that is offered, or the average where that is more', () => {
-    const call = { estimatedTokens: 10, leastMicroUsd: 12 }
+    const call = { estimatedTokens: 10, leastNanoUsd: 12 }
     const fresh = windowWith(0, 0)
     const reservation = new Reservation(fresh, call)
-    expect(fresh).toMatchObject({ reservedTokens: 10, reservedMicroUsd: 12 })
+    expect(fresh).toMatchObject({ reservedTokens: 10, reservedNanoUsd: 12 })
     reservation.settle(undefined)
-    expect(fresh.reservedMicroUsd).toBe(0)
+    expect(fresh.reservedNanoUsd).toBe(0)
     const dear = windowWith(100, 1000)
-    expect(new Reservation(dear, call).window.reservedMicroUsd).toBe(100)
+    expect(new Reservation(dear, call).window.reservedNanoUsd).toBe(100)
     const cheap = windowWith(100, 10)
-    expect(new Reservation(cheap, call).window.reservedMicroUsd).toBe(12)
+    expect(new Reservation(cheap, call).window.reservedNanoUsd).toBe(12)
   })
 
   test('gives back its exact amount, even if the average has changed since', () => {
     const window = windowWith(100, 100)
     const reservation = new Reservation(window, { estimatedTokens: 10 })
-    window.add({ tokens: 100, microUsd: 900, isPriced: true })
-    reservation.settle({ tokens: 1, microUsd: 0, isPriced: false })
+    window.add({ tokens: 100, nanoUsd: 900, isPriced: true })
+    reservation.settle({ tokens: 1, nanoUsd: 0, isPriced: false })
     expect(window).toMatchObject({
       reservedTokens: 0,
-      reservedMicroUsd: 0,
+      reservedNanoUsd: 0,
       tokens: 201,
       unpricedCalls: 1,
     })

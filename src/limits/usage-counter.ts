@@ -13,8 +13,8 @@ import type { CallAhead, Caller } from '../gateway/ports.ts'
 
 export interface Amounts {
   readonly tokens: number
-  /** Millionths of a US dollar. */
-  readonly microUsd: number
+  /** Billionths of a US dollar. */
+  readonly nanoUsd: number
 }
 
 /** Calls have used so much so far. */
@@ -24,7 +24,7 @@ export interface UsedSoFar extends Amounts {
 }
 
 /** As far as it can be told before. */
-type CallSize = Pick<CallAhead, 'estimatedTokens' | 'usualTokens' | 'leastMicroUsd'>
+type CallSize = Pick<CallAhead, 'estimatedTokens' | 'usualTokens' | 'leastNanoUsd'>
 
 export function sizeOf({ estimatedTokens, usualTokens = 0 }: CallSize): number {
   return estimatedTokens + usualTokens
@@ -40,15 +40,15 @@ export class UsageWindow implements Span {
   readonly startsAtMs: number
   readonly endsAtMs: number
   tokens = 0
-  microUsd = 0
+  nanoUsd = 0
   /** Calls that used something and whose cost is not known. */
   unpricedCalls = 0
   reservedTokens = 0
-  reservedMicroUsd = 0
+  reservedNanoUsd = 0
   /**
    * The sums of all nodes in the ledger, when somebody looked: for who looks, and for no decision.
    */
-  #seen: UsedSoFar = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+  #seen: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
 
   constructor({ startsAtMs, endsAtMs }: Span) {
     this.startsAtMs = startsAtMs
@@ -59,10 +59,10 @@ export class UsageWindow implements Span {
    * The cost of a call's tokens at the average of this period so far, in which fees of tools are,
    * and no less than what it may cost by its own targets' prices.
    */
-  estimateMicroUsd(call: CallSize): number {
-    const { leastMicroUsd = 0 } = call
-    if (this.tokens === 0) return leastMicroUsd
-    return Math.max(leastMicroUsd, Math.floor((this.microUsd / this.tokens) * sizeOf(call)))
+  estimateNanoUsd(call: CallSize): number {
+    const { leastNanoUsd = 0 } = call
+    if (this.tokens === 0) return leastNanoUsd
+    return Math.max(leastNanoUsd, Math.floor((this.nanoUsd / this.tokens) * sizeOf(call)))
   }
 
   see(ledger: UsedSoFar): void {
@@ -73,14 +73,14 @@ export class UsageWindow implements Span {
   get shown(): UsedSoFar {
     return {
       tokens: Math.max(this.tokens, this.#seen.tokens),
-      microUsd: Math.max(this.microUsd, this.#seen.microUsd),
+      nanoUsd: Math.max(this.nanoUsd, this.#seen.nanoUsd),
       unpricedCalls: Math.max(this.unpricedCalls, this.#seen.unpricedCalls),
     }
   }
 
   add(used: UsedAmounts): void {
     this.tokens += used.tokens
-    this.microUsd += used.microUsd
+    this.nanoUsd += used.nanoUsd
     if (!used.isPriced) this.unpricedCalls += 1
   }
 }
@@ -89,14 +89,14 @@ export class UsageWindow implements Span {
 export class Reservation {
   readonly window: UsageWindow
   readonly #tokens: number
-  readonly #microUsd: number
+  readonly #nanoUsd: number
 
   constructor(window: UsageWindow, call: CallSize) {
     this.window = window
     this.#tokens = sizeOf(call)
-    this.#microUsd = window.estimateMicroUsd(call)
+    this.#nanoUsd = window.estimateNanoUsd(call)
     window.reservedTokens += this.#tokens
-    window.reservedMicroUsd += this.#microUsd
+    window.reservedNanoUsd += this.#nanoUsd
   }
 
   /**
@@ -105,7 +105,7 @@ export class Reservation {
    */
   settle(used: UsedAmounts | undefined): void {
     this.window.reservedTokens -= this.#tokens
-    this.window.reservedMicroUsd -= this.#microUsd
+    this.window.reservedNanoUsd -= this.#nanoUsd
     if (used !== undefined) this.window.add(used)
   }
 }
@@ -167,7 +167,7 @@ export interface BudgetAlert {
   /** Names the period: milliseconds since the Unix epoch. */
   readonly periodStartsAtMs: number
   readonly periodEndsAtMs: number
-  /** In the limit's own unit: tokens, or millionths of a US dollar. */
+  /** In the limit's own unit: tokens, or billionths of a US dollar. */
   readonly used: number
 }
 
@@ -195,8 +195,8 @@ export class BudgetCounter {
     const none = Number.POSITIVE_INFINITY
     const ceiling = ceilingOf(limit)
     return limit.type === 'tokens'
-      ? { tokens: ceiling, microUsd: none }
-      : { tokens: none, microUsd: ceiling }
+      ? { tokens: ceiling, nanoUsd: none }
+      : { tokens: none, nanoUsd: ceiling }
   }
 
   /** Takes over a changed budget of the same scope and period; what was counted stays. */
@@ -216,7 +216,7 @@ export class BudgetCounter {
     const used = amountOf(limit, window)
     const ceiling = ceilingOf(limit)
     if (used >= ceiling) return 'exhausted'
-    const reserved = limit.type === 'tokens' ? window.reservedTokens : window.reservedMicroUsd
+    const reserved = limit.type === 'tokens' ? window.reservedTokens : window.reservedNanoUsd
     return used + reserved >= ceiling ? 'reserved' : undefined
   }
 

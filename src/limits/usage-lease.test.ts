@@ -42,10 +42,10 @@ class ScriptedStore implements SharedStore {
     const number = (at: number) => Number(args[at])
     const used = (at: number) => ({
       tokens: number(at),
-      microUsd: number(at + 1),
+      nanoUsd: number(at + 1),
       unpricedCalls: number(at + 2),
     })
-    const pair = (at: number) => ({ tokens: number(at), microUsd: number(at + 1) })
+    const pair = (at: number) => ({ tokens: number(at), nanoUsd: number(at + 1) })
     return new Promise((resolve, reject) => {
       this.questions.push({
         key,
@@ -70,7 +70,7 @@ class ScriptedStore implements SharedStore {
   }
 }
 
-const NOTHING: UsedSoFar = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+const NOTHING: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
 
 function listOf({
   birth = 'born',
@@ -80,20 +80,20 @@ function listOf({
 }: Partial<UsageGrant>) {
   return [
     birth,
-    ...[used.tokens, used.microUsd, used.unpricedCalls],
-    ...[others.tokens, others.microUsd, allowed.tokens, allowed.microUsd],
+    ...[used.tokens, used.nanoUsd, used.unpricedCalls],
+    ...[others.tokens, others.nanoUsd, allowed.tokens, allowed.nanoUsd],
   ]
 }
 
 function tokens(amount: number): Amounts {
-  return { tokens: amount, microUsd: 0 }
+  return { tokens: amount, nanoUsd: 0 }
 }
 
 function used(amount: number): UsedSoFar {
   return { ...NOTHING, tokens: amount }
 }
 
-function start({ limit = { tokens: 1000, microUsd: 1000 }, endsAtMs = ENDS_AT_MS } = {}) {
+function start({ limit = { tokens: 1000, nanoUsd: 1000 }, endsAtMs = ENDS_AT_MS } = {}) {
   const clock = { nowMs: START_MS }
   const store = new ScriptedStore()
   const window = new UsageWindow({ startsAtMs: START_MS, endsAtMs })
@@ -151,28 +151,28 @@ describe('the coverage without asking', () => {
 
   test('treats money as it treats tokens', async () => {
     const { clock, lease, ask, window } = start()
-    await ask({ tokens: 10, microUsd: 10 }, { allowed: { tokens: 60, microUsd: 30 } })
-    expect(lease.covers({ tokens: 1, microUsd: 20 }, clock.nowMs)).toBe(true)
-    expect(lease.covers({ tokens: 1, microUsd: 21 }, clock.nowMs)).toBe(false)
-    lease.release({ tokens: 10, microUsd: 10 })
-    window.microUsd += 4
-    window.reservedMicroUsd += 6
-    expect(lease.covers({ tokens: 1, microUsd: 20 }, clock.nowMs)).toBe(true)
-    expect(lease.covers({ tokens: 1, microUsd: 21 }, clock.nowMs)).toBe(false)
+    await ask({ tokens: 10, nanoUsd: 10 }, { allowed: { tokens: 60, nanoUsd: 30 } })
+    expect(lease.covers({ tokens: 1, nanoUsd: 20 }, clock.nowMs)).toBe(true)
+    expect(lease.covers({ tokens: 1, nanoUsd: 21 }, clock.nowMs)).toBe(false)
+    lease.release({ tokens: 10, nanoUsd: 10 })
+    window.nanoUsd += 4
+    window.reservedNanoUsd += 6
+    expect(lease.covers({ tokens: 1, nanoUsd: 20 }, clock.nowMs)).toBe(true)
+    expect(lease.covers({ tokens: 1, nanoUsd: 21 }, clock.nowMs)).toBe(false)
   })
 
   test('is endless without a limit', () => {
-    const limit = { tokens: Number.POSITIVE_INFINITY, microUsd: Number.POSITIVE_INFINITY }
+    const limit = { tokens: Number.POSITIVE_INFINITY, nanoUsd: Number.POSITIVE_INFINITY }
     const { clock, lease } = start({ limit })
-    expect(lease.covers({ tokens: 1e12, microUsd: 1e12 }, clock.nowMs)).toBe(true)
+    expect(lease.covers({ tokens: 1e12, nanoUsd: 1e12 }, clock.nowMs)).toBe(true)
   })
 
   test('considers limited amounts alone', async () => {
-    const limit = { tokens: Number.POSITIVE_INFINITY, microUsd: 100 }
+    const limit = { tokens: Number.POSITIVE_INFINITY, nanoUsd: 100 }
     const { clock, lease, ask } = start({ limit })
-    await ask({ tokens: 1, microUsd: 1 }, { allowed: { tokens: 1, microUsd: 11 } })
-    expect(lease.covers({ tokens: 1e12, microUsd: 10 }, clock.nowMs)).toBe(true)
-    expect(lease.covers({ tokens: 1, microUsd: 11 }, clock.nowMs)).toBe(false)
+    await ask({ tokens: 1, nanoUsd: 1 }, { allowed: { tokens: 1, nanoUsd: 11 } })
+    expect(lease.covers({ tokens: 1e12, nanoUsd: 10 }, clock.nowMs)).toBe(true)
+    expect(lease.covers({ tokens: 1, nanoUsd: 11 }, clock.nowMs)).toBe(false)
   })
 
   test('lasts ten seconds after an answer, and does not outlast a clock that was set back', async () => {
@@ -184,10 +184,10 @@ describe('the coverage without asking', () => {
   })
 
   test('is an equal share of the unreserved rest while the store is away', async () => {
-    const { clock, lease, ask, store, window } = start({ limit: { tokens: 900, microUsd: 900 } })
+    const { clock, lease, ask, store, window } = start({ limit: { tokens: 900, nanoUsd: 900 } })
     store.nodes = 3
     await ask(tokens(10), {
-      used: { tokens: 200, microUsd: 0, unpricedCalls: 0 },
+      used: { tokens: 200, nanoUsd: 0, unpricedCalls: 0 },
       others: tokens(90),
       allowed: tokens(10),
     })
@@ -212,7 +212,7 @@ describe('the coverage without asking', () => {
   })
 
   test('is the allowance alone while the store is away and nothing is left', async () => {
-    const { clock, lease, ask, store, window } = start({ limit: { tokens: 100, microUsd: 900 } })
+    const { clock, lease, ask, store, window } = start({ limit: { tokens: 100, nanoUsd: 900 } })
     await ask(tokens(10), { used: used(80), others: tokens(30), allowed: tokens(10) })
     lease.release(tokens(10))
     store.mode = 'share'
@@ -226,38 +226,38 @@ describe('the coverage without asking', () => {
 describe('asking', () => {
   test('calls that ask during a question share the next one', async () => {
     const { lease, store } = start()
-    const first = lease.ask({ tokens: 10, microUsd: 1 })
-    const second = lease.ask({ tokens: 5, microUsd: 2 })
-    const third = lease.ask({ tokens: 7, microUsd: 3 })
-    expect(store.questions.map(({ needed }) => needed)).toEqual([{ tokens: 10, microUsd: 1 }])
-    store.last.answer({ allowed: { tokens: 10, microUsd: 1 } })
+    const first = lease.ask({ tokens: 10, nanoUsd: 1 })
+    const second = lease.ask({ tokens: 5, nanoUsd: 2 })
+    const third = lease.ask({ tokens: 7, nanoUsd: 3 })
+    expect(store.questions.map(({ needed }) => needed)).toEqual([{ tokens: 10, nanoUsd: 1 }])
+    store.last.answer({ allowed: { tokens: 10, nanoUsd: 1 } })
     expect(await first).toBe(true)
     await reach(store, 2)
     expect(store.questions).toHaveLength(2)
     expect(store.last).toMatchObject({
-      needed: { tokens: 12, microUsd: 5 },
+      needed: { tokens: 12, nanoUsd: 5 },
       // Kept for the first until it has taken it.
-      reserved: { tokens: 10, microUsd: 1 },
+      reserved: { tokens: 10, nanoUsd: 1 },
       birth: 'born',
     })
-    store.last.answer({ allowed: { tokens: 22, microUsd: 6 } })
+    store.last.answer({ allowed: { tokens: 22, nanoUsd: 6 } })
     expect([await second, await third]).toEqual([true, true])
   })
 
   test('it is granted only when the store had enough of both, and then it is kept', async () => {
     const { clock, lease, ask } = start()
-    expect(await ask({ tokens: 10, microUsd: 5 }, { allowed: { tokens: 10, microUsd: 4 } })).toBe(
+    expect(await ask({ tokens: 10, nanoUsd: 5 }, { allowed: { tokens: 10, nanoUsd: 4 } })).toBe(
       false,
     )
-    expect(await ask({ tokens: 10, microUsd: 5 }, { allowed: { tokens: 9, microUsd: 5 } })).toBe(
+    expect(await ask({ tokens: 10, nanoUsd: 5 }, { allowed: { tokens: 9, nanoUsd: 5 } })).toBe(
       false,
     )
     // Nothing is kept for those who were not granted it.
-    expect(lease.covers({ tokens: 9, microUsd: 5 }, clock.nowMs)).toBe(true)
-    expect(await ask({ tokens: 10, microUsd: 5 }, { allowed: { tokens: 10, microUsd: 5 } })).toBe(
+    expect(lease.covers({ tokens: 9, nanoUsd: 5 }, clock.nowMs)).toBe(true)
+    expect(await ask({ tokens: 10, nanoUsd: 5 }, { allowed: { tokens: 10, nanoUsd: 5 } })).toBe(
       true,
     )
-    expect(lease.covers({ tokens: 1, microUsd: 1 }, clock.nowMs)).toBe(false)
+    expect(lease.covers({ tokens: 1, nanoUsd: 1 }, clock.nowMs)).toBe(false)
   })
 
   test('the lease asks nothing and grants nothing while the store is away', async () => {
@@ -272,21 +272,21 @@ describe('asking', () => {
     window.tokens += 3
     window.reservedTokens += 4
     const grant = {
-      used: { tokens: 103, microUsd: 50, unpricedCalls: 2 },
-      others: { tokens: 20, microUsd: 8 },
-      allowed: { tokens: 14, microUsd: 0 },
+      used: { tokens: 103, nanoUsd: 50, unpricedCalls: 2 },
+      others: { tokens: 20, nanoUsd: 8 },
+      allowed: { tokens: 14, nanoUsd: 0 },
     }
     expect(await ask(tokens(10), grant)).toBe(true)
     expect(store.last).toMatchObject({ added: used(3), reserved: tokens(4) })
-    expect(window).toMatchObject({ tokens: 103, microUsd: 50, unpricedCalls: 2 })
-    expect(window).toMatchObject({ reservedTokens: 24, reservedMicroUsd: 8 })
+    expect(window).toMatchObject({ tokens: 103, nanoUsd: 50, unpricedCalls: 2 })
+    expect(window).toMatchObject({ reservedTokens: 24, reservedNanoUsd: 8 })
     expect(sums()).toBe(1)
     lease.release(tokens(10))
     expect(lease.covers(tokens(10), clock.nowMs)).toBe(true)
     expect(lease.covers(tokens(11), clock.nowMs)).toBe(false)
-    await ask(tokens(1), { ...grant, others: { tokens: 5, microUsd: 3 } })
+    await ask(tokens(1), { ...grant, others: { tokens: 5, nanoUsd: 3 } })
     expect(store.last).toMatchObject({ added: NOTHING, reserved: tokens(4), floor: grant.used })
-    expect(window).toMatchObject({ reservedTokens: 9, reservedMicroUsd: 3 })
+    expect(window).toMatchObject({ reservedTokens: 9, reservedNanoUsd: 3 })
   })
 
   test('usage during a question stays on top of the answer', async () => {
@@ -294,30 +294,30 @@ describe('asking', () => {
     window.tokens += 5
     const asking = lease.ask(tokens(1))
     window.tokens += 7
-    window.microUsd += 2
+    window.nanoUsd += 2
     window.unpricedCalls += 1
     store.last.answer({ used: used(105), allowed: tokens(1) })
     await asking
-    expect(window).toMatchObject({ tokens: 112, microUsd: 2, unpricedCalls: 1 })
+    expect(window).toMatchObject({ tokens: 112, nanoUsd: 2, unpricedCalls: 1 })
   })
 
   test('amounts that a question gives back are covered no more, and amounts that it keeps still are', async () => {
-    const { clock, store, lease, ask } = start({ limit: { tokens: 1e6, microUsd: 1e6 } })
-    await ask(tokens(10), { allowed: { tokens: 510, microUsd: 500 } })
+    const { clock, store, lease, ask } = start({ limit: { tokens: 1e6, nanoUsd: 1e6 } })
+    await ask(tokens(10), { allowed: { tokens: 510, nanoUsd: 500 } })
     lease.release(tokens(10))
     clock.nowMs += 500
-    lease.noteTaken({ tokens: 1000, microUsd: 2000 }, clock.nowMs)
+    lease.noteTaken({ tokens: 1000, nanoUsd: 2000 }, clock.nowMs)
     lease.tend(clock.nowMs)
     // Taken in a tenth of a second: 200 and 400.
-    expect(store.last.reserved).toEqual({ tokens: 200, microUsd: 400 })
+    expect(store.last.reserved).toEqual({ tokens: 200, nanoUsd: 400 })
     expect(store.last.spare).toEqual(tokens(0))
-    expect(lease.covers({ tokens: 200, microUsd: 400 }, clock.nowMs)).toBe(true)
-    expect(lease.covers({ tokens: 201, microUsd: 1 }, clock.nowMs)).toBe(false)
-    expect(lease.covers({ tokens: 1, microUsd: 401 }, clock.nowMs)).toBe(false)
+    expect(lease.covers({ tokens: 200, nanoUsd: 400 }, clock.nowMs)).toBe(true)
+    expect(lease.covers({ tokens: 201, nanoUsd: 1 }, clock.nowMs)).toBe(false)
+    expect(lease.covers({ tokens: 1, nanoUsd: 401 }, clock.nowMs)).toBe(false)
   })
 
   test('usage that a question reports is covered by the earlier allowance until its answer', async () => {
-    const { clock, store, window, lease, ask } = start({ limit: { tokens: 1e6, microUsd: 1e6 } })
+    const { clock, store, window, lease, ask } = start({ limit: { tokens: 1e6, nanoUsd: 1e6 } })
     await ask(tokens(10), { allowed: tokens(60) })
     lease.release(tokens(10))
     window.tokens += 20
@@ -325,7 +325,7 @@ describe('asking', () => {
     lease.noteTaken(tokens(100), clock.nowMs)
     lease.tend(clock.nowMs)
     expect(store.last).toMatchObject({ added: used(20), reserved: tokens(20), spare: tokens(0) })
-    const covers = (amount: number) => lease.covers({ tokens: amount, microUsd: 0 }, clock.nowMs)
+    const covers = (amount: number) => lease.covers({ tokens: amount, nanoUsd: 0 }, clock.nowMs)
     expect([covers(20), covers(21)]).toEqual([true, false])
     store.last.answer({ used: used(20), allowed: tokens(20) })
     await lease.settled()
@@ -368,14 +368,14 @@ describe('asking', () => {
 
 describe('in advance', () => {
   test('a node asks for as much as it took in a tenth of a second, counted from its last question', async () => {
-    const { clock, lease, ask, store } = start({ limit: { tokens: 1e6, microUsd: 1e6 } })
+    const { clock, lease, ask, store } = start({ limit: { tokens: 1e6, nanoUsd: 1e6 } })
     await ask(tokens(1), {})
     expect(store.last.spare).toEqual(tokens(0))
     clock.nowMs += 500
-    lease.noteTaken({ tokens: 1000, microUsd: 100 }, clock.nowMs)
-    lease.noteTaken({ tokens: 500, microUsd: 50 }, clock.nowMs)
+    lease.noteTaken({ tokens: 1000, nanoUsd: 100 }, clock.nowMs)
+    lease.noteTaken({ tokens: 500, nanoUsd: 50 }, clock.nowMs)
     await ask(tokens(1), {})
-    expect(store.last.spare).toEqual({ tokens: 300, microUsd: 30 })
+    expect(store.last.spare).toEqual({ tokens: 300, nanoUsd: 30 })
     clock.nowMs += 500
     await ask(tokens(1), {})
     expect(store.last.spare).toEqual(tokens(0))
@@ -383,17 +383,17 @@ describe('in advance', () => {
 
   test('a node asks for at most a sixty-fourth of a limit, and for nothing of an unlimited amount', async () => {
     const { clock, lease, ask, store } = start({
-      limit: { tokens: 6_400, microUsd: Number.POSITIVE_INFINITY },
+      limit: { tokens: 6_400, nanoUsd: Number.POSITIVE_INFINITY },
     })
     await ask(tokens(1), {})
     clock.nowMs += 1000
-    lease.noteTaken({ tokens: 5_000, microUsd: 5_000 }, clock.nowMs)
+    lease.noteTaken({ tokens: 5_000, nanoUsd: 5_000 }, clock.nowMs)
     await ask(tokens(1), {})
     expect(store.last.spare).toEqual(tokens(100))
   })
 
   test('a question soon after the last one does not overestimate the pace', async () => {
-    const { clock, lease, ask, store } = start({ limit: { tokens: 1e6, microUsd: 1e6 } })
+    const { clock, lease, ask, store } = start({ limit: { tokens: 1e6, nanoUsd: 1e6 } })
     await ask(tokens(1), {})
     clock.nowMs += 1
     lease.noteTaken(tokens(10), clock.nowMs)
@@ -411,12 +411,12 @@ describe('tending', () => {
 
   test.each([
     ['tokens', used(5)],
-    ['money', { ...NOTHING, microUsd: 5 }],
+    ['money', { ...NOTHING, nanoUsd: 5 }],
     ['a call without a price', { ...NOTHING, unpricedCalls: 1 }],
   ])('reports %s once', async (_, spent) => {
     const { tend, store, window } = start()
     window.tokens += spent.tokens
-    window.microUsd += spent.microUsd
+    window.nanoUsd += spent.nanoUsd
     window.unpricedCalls += spent.unpricedCalls
     expect(await tend({ used: spent })).toBe(true)
     expect(store.last).toMatchObject({ key: 'key', added: spent, needed: tokens(0), sequence: 1 })
@@ -434,7 +434,7 @@ describe('tending', () => {
   })
 
   test('gives nothing back without a limit', async () => {
-    const limit = { tokens: Number.POSITIVE_INFINITY, microUsd: Number.POSITIVE_INFINITY }
+    const limit = { tokens: Number.POSITIVE_INFINITY, nanoUsd: Number.POSITIVE_INFINITY }
     const { tend, ask } = start({ limit })
     await ask(tokens(10), { allowed: tokens(10) })
     expect(await tend()).toBe(false)
@@ -496,23 +496,23 @@ describe('tending', () => {
 describe('an answer that was lost', () => {
   test('repeats the same report under the same number, and later usage follows after it', async () => {
     const { lease, tend, store, window, clock } = start()
-    const first = { tokens: 5, microUsd: 1, unpricedCalls: 0 }
+    const first = { tokens: 5, nanoUsd: 1, unpricedCalls: 0 }
     window.tokens += 5
-    window.microUsd += 1
+    window.nanoUsd += 1
     expect(lease.tend(clock.nowMs)).toBe(true)
     store.last.lose()
     await lease.settled()
     window.tokens += 7
-    window.microUsd += 2
+    window.nanoUsd += 2
     expect(await tend({ used: first })).toBe(true)
     expect(store.last).toMatchObject({ sequence: 1, isRepeated: true, added: first })
     // Reserved, so that no other node takes the unreported part.
-    expect(store.last.reserved).toEqual({ tokens: 7, microUsd: 2 })
+    expect(store.last.reserved).toEqual({ tokens: 7, nanoUsd: 2 })
     expect(window.tokens).toBe(12)
-    expect(await tend({ used: { ...used(12), microUsd: 3 } })).toBe(true)
+    expect(await tend({ used: { ...used(12), nanoUsd: 3 } })).toBe(true)
     expect(store.last).toMatchObject({
       ...{ sequence: 2, isRepeated: false },
-      added: { ...used(7), microUsd: 2 },
+      added: { ...used(7), nanoUsd: 2 },
     })
     expect(window.tokens).toBe(12)
     expect(await tend()).toBe(false)
@@ -530,23 +530,23 @@ describe('the ledger', () => {
   test('raises the shown usage at once with a greater sum, and reports it as the least usage', async () => {
     const { lease, tend, ask, store, window } = start()
     await ask(tokens(0), { used: used(10) })
-    lease.raiseFloor({ tokens: 100, microUsd: 9, unpricedCalls: 2 }, false)
-    expect(window).toMatchObject({ tokens: 100, microUsd: 9, unpricedCalls: 2 })
-    expect(await tend({ used: { tokens: 100, microUsd: 9, unpricedCalls: 2 } })).toBe(true)
+    lease.raiseFloor({ tokens: 100, nanoUsd: 9, unpricedCalls: 2 }, false)
+    expect(window).toMatchObject({ tokens: 100, nanoUsd: 9, unpricedCalls: 2 })
+    expect(await tend({ used: { tokens: 100, nanoUsd: 9, unpricedCalls: 2 } })).toBe(true)
     expect(store.last).toMatchObject({
       added: NOTHING,
-      floor: { tokens: 100, microUsd: 9, unpricedCalls: 2 },
+      floor: { tokens: 100, nanoUsd: 9, unpricedCalls: 2 },
     })
     expect(await tend()).toBe(false)
   })
 
   test.each([
-    ['tokens', { tokens: 11, microUsd: 5, unpricedCalls: 1 }],
-    ['money', { tokens: 10, microUsd: 6, unpricedCalls: 1 }],
-    ['calls without a price', { tokens: 10, microUsd: 5, unpricedCalls: 2 }],
+    ['tokens', { tokens: 11, nanoUsd: 5, unpricedCalls: 1 }],
+    ['money', { tokens: 10, nanoUsd: 6, unpricedCalls: 1 }],
+    ['calls without a price', { tokens: 10, nanoUsd: 5, unpricedCalls: 2 }],
   ])('reports a greater sum of %s alone too', async (_, floor) => {
     const { lease, tend, ask } = start()
-    await ask(tokens(0), { used: { tokens: 10, microUsd: 5, unpricedCalls: 1 } })
+    await ask(tokens(0), { used: { tokens: 10, nanoUsd: 5, unpricedCalls: 1 } })
     lease.raiseFloor(floor, false)
     expect(await tend({ used: floor })).toBe(true)
   })
@@ -563,14 +563,14 @@ describe('the ledger', () => {
     const { lease, tend, ask, store, window } = start()
     await ask(tokens(0), { used: used(10) })
     window.tokens += 5
-    window.microUsd += 3
+    window.nanoUsd += 3
     window.unpricedCalls += 1
-    lease.raiseFloor({ tokens: 40, microUsd: 4, unpricedCalls: 3 }, true)
-    expect(window).toMatchObject({ tokens: 40, microUsd: 4, unpricedCalls: 3 })
-    await tend({ used: { tokens: 40, microUsd: 4, unpricedCalls: 3 } })
+    lease.raiseFloor({ tokens: 40, nanoUsd: 4, unpricedCalls: 3 }, true)
+    expect(window).toMatchObject({ tokens: 40, nanoUsd: 4, unpricedCalls: 3 })
+    await tend({ used: { tokens: 40, nanoUsd: 4, unpricedCalls: 3 } })
     expect(store.last).toMatchObject({
-      added: { tokens: 5, microUsd: 3, unpricedCalls: 1 },
-      floor: { tokens: 35, microUsd: 1, unpricedCalls: 2 },
+      added: { tokens: 5, nanoUsd: 3, unpricedCalls: 1 },
+      floor: { tokens: 35, nanoUsd: 1, unpricedCalls: 2 },
     })
   })
 
@@ -608,14 +608,14 @@ describe('a store that was away', () => {
     store.mode = 'share'
     lease.tend(clock.nowMs)
     window.tokens += 4
-    window.microUsd += 3
+    window.nanoUsd += 3
     window.unpricedCalls += 2
     // The first moment counts, not the last.
     clock.nowMs += 1_500
     lease.tend(clock.nowMs)
     clock.nowMs += 1_500
     store.mode = 'shared'
-    const sum = { tokens: 5, microUsd: 3, unpricedCalls: 2 }
+    const sum = { tokens: 5, nanoUsd: 3, unpricedCalls: 2 }
     expect(await tend({ used: sum })).toBe(true)
     expect(store.last).toMatchObject({ added: NOTHING, floor: sum, isRepeated: false })
     expect(store.last.sequence).toBeGreaterThan(1)
@@ -733,15 +733,15 @@ describe('the end', () => {
   })
 
   test.each([
-    ['tokens', { tokens: 1, microUsd: 0 }],
-    ['money', { tokens: 0, microUsd: 1 }],
+    ['tokens', { tokens: 1, nanoUsd: 0 }],
+    ['money', { tokens: 0, nanoUsd: 1 }],
   ])('of a lease waits for a running call that has %s set aside', (_, reserved) => {
     const { lease, window } = start()
     window.reservedTokens += reserved.tokens
-    window.reservedMicroUsd += reserved.microUsd
+    window.reservedNanoUsd += reserved.nanoUsd
     expect(lease.isOver(LATER_MS)).toBe(false)
     window.reservedTokens -= reserved.tokens
-    window.reservedMicroUsd -= reserved.microUsd
+    window.reservedNanoUsd -= reserved.nanoUsd
     expect(lease.isOver(LATER_MS)).toBe(true)
   })
 })

@@ -25,7 +25,7 @@ const KEPT_AFTER_MS = 7 * 86_400_000
 const IN_LEDGER_MS = 3_000
 const KEPT_ENDLESS_MS = 400 * 86_400_000
 
-const NOTHING: UsedSoFar = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+const NOTHING: UsedSoFar = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
 
 export interface UsageLeaseOptions {
   readonly window: UsageWindow
@@ -68,7 +68,7 @@ export class UsageLease {
   #kept: Amounts = NOTHING
   #asking: Promise<boolean> | undefined
   #takenAtMs = Number.NEGATIVE_INFINITY
-  #takenSinceAsked = { tokens: 0, microUsd: 0 }
+  #takenSinceAsked = { tokens: 0, nanoUsd: 0 }
 
   /** @param floor what the window holds from before */
   constructor(options: UsageLeaseOptions, floor: UsedSoFar = NOTHING) {
@@ -92,10 +92,10 @@ export class UsageLease {
     const limits = limit()
     const isShared = store.mode === 'shared'
     // Each call comes through here: nothing is allocated.
-    if (!Number.isFinite(limits.tokens) && !Number.isFinite(limits.microUsd)) return true
+    if (!Number.isFinite(limits.tokens) && !Number.isFinite(limits.nanoUsd)) return true
     if (isShared && (nowMs - this.#askedAtMs >= TRUSTED_MS || nowMs < this.#askedAtMs)) return false
     return (
-      this.#coversField('tokens', limits, wanted) && this.#coversField('microUsd', limits, wanted)
+      this.#coversField('tokens', limits, wanted) && this.#coversField('nanoUsd', limits, wanted)
     )
   }
 
@@ -103,7 +103,7 @@ export class UsageLease {
     if (!Number.isFinite(limits[field])) return true
     const { store } = this.#options
     const { window } = this
-    const reserved = field === 'tokens' ? window.reservedTokens : window.reservedMicroUsd
+    const reserved = field === 'tokens' ? window.reservedTokens : window.reservedNanoUsd
     // Not sent yet, and set aside by this node.
     const own = window[field] - this.#told[field] + reserved - this.#others[field]
     if (store.mode === 'shared')
@@ -117,7 +117,7 @@ export class UsageLease {
   noteTaken(taken: Amounts, nowMs: number): void {
     this.#takenAtMs = nowMs
     this.#takenSinceAsked.tokens += taken.tokens
-    this.#takenSinceAsked.microUsd += taken.microUsd
+    this.#takenSinceAsked.nanoUsd += taken.nanoUsd
   }
 
   /**
@@ -135,7 +135,7 @@ export class UsageLease {
   release(granted: Amounts): void {
     this.#kept = {
       tokens: this.#kept.tokens - granted.tokens,
-      microUsd: this.#kept.microUsd - granted.microUsd,
+      nanoUsd: this.#kept.nanoUsd - granted.nanoUsd,
     }
   }
 
@@ -198,7 +198,7 @@ export class UsageLease {
     this.#accept(
       greater(before, {
         tokens: floor.tokens - own.tokens,
-        microUsd: floor.microUsd - own.microUsd,
+        nanoUsd: floor.nanoUsd - own.nanoUsd,
         unpricedCalls: floor.unpricedCalls - own.unpricedCalls,
       }),
     )
@@ -221,8 +221,8 @@ export class UsageLease {
     // then.
     if (!this.#isInLedger || this.#asking !== undefined) return
     this.#isInLedger = false
-    const { tokens, microUsd, unpricedCalls } = this.window
-    this.#told = { tokens, microUsd, unpricedCalls }
+    const { tokens, nanoUsd, unpricedCalls } = this.window
+    this.#told = { tokens, nanoUsd, unpricedCalls }
     this.#doubtful = undefined
     this.#knowsMore = true
   }
@@ -236,7 +236,7 @@ export class UsageLease {
     const { window } = this
     return {
       tokens: window.tokens - this.#told.tokens,
-      microUsd: window.microUsd - this.#told.microUsd,
+      nanoUsd: window.nanoUsd - this.#told.nanoUsd,
       unpricedCalls: window.unpricedCalls - this.#told.unpricedCalls,
     }
   }
@@ -246,7 +246,7 @@ export class UsageLease {
     const { window } = this
     return {
       tokens: window.reservedTokens - this.#others.tokens,
-      microUsd: window.reservedMicroUsd - this.#others.microUsd,
+      nanoUsd: window.reservedNanoUsd - this.#others.nanoUsd,
     }
   }
 
@@ -254,7 +254,7 @@ export class UsageLease {
   #accept(told: UsedSoFar, added: UsedSoFar = NOTHING): void {
     const { window } = this
     window.tokens += told.tokens - this.#told.tokens - added.tokens
-    window.microUsd += told.microUsd - this.#told.microUsd - added.microUsd
+    window.nanoUsd += told.nanoUsd - this.#told.nanoUsd - added.nanoUsd
     window.unpricedCalls += told.unpricedCalls - this.#told.unpricedCalls - added.unpricedCalls
     this.#told = told
   }
@@ -331,7 +331,7 @@ export class UsageLease {
     this.#knowsMore = exceeds(known, used)
     this.#accept(known, added)
     this.window.reservedTokens += others.tokens - this.#others.tokens
-    this.window.reservedMicroUsd += others.microUsd - this.#others.microUsd
+    this.window.reservedNanoUsd += others.nanoUsd - this.#others.nanoUsd
     this.#others = others
     this.#allowed = allowed
     this.#nodes = this.#options.store.nodes
@@ -343,7 +343,7 @@ export class UsageLease {
   #ahead(limits: Amounts, nowMs: number): Amounts {
     const elapsedMs = Math.max(SHORTEST_LOOK_MS, nowMs - this.#askedAtMs)
     const taken = this.#takenSinceAsked
-    this.#takenSinceAsked = { tokens: 0, microUsd: 0 }
+    this.#takenSinceAsked = { tokens: 0, nanoUsd: 0 }
     const ahead = (field: keyof Amounts) => {
       if (!Number.isFinite(limits[field])) return 0
       const usual =
@@ -354,35 +354,35 @@ export class UsageLease {
   }
 }
 
-const FIELDS = ['tokens', 'microUsd'] as const
+const FIELDS = ['tokens', 'nanoUsd'] as const
 
 function toAmounts(amountOf: (field: keyof Amounts) => number): Amounts {
-  return { tokens: amountOf('tokens'), microUsd: amountOf('microUsd') }
+  return { tokens: amountOf('tokens'), nanoUsd: amountOf('nanoUsd') }
 }
 
-function isNothing({ tokens, microUsd, unpricedCalls }: UsedSoFar): boolean {
-  return tokens === 0 && microUsd === 0 && unpricedCalls === 0
+function isNothing({ tokens, nanoUsd, unpricedCalls }: UsedSoFar): boolean {
+  return tokens === 0 && nanoUsd === 0 && unpricedCalls === 0
 }
 
 function greater(one: UsedSoFar, other: UsedSoFar): UsedSoFar {
   return {
     tokens: Math.max(one.tokens, other.tokens),
-    microUsd: Math.max(one.microUsd, other.microUsd),
+    nanoUsd: Math.max(one.nanoUsd, other.nanoUsd),
     unpricedCalls: Math.max(one.unpricedCalls, other.unpricedCalls),
   }
 }
 
 function exceeds(one: UsedSoFar, other: UsedSoFar): boolean {
-  const { tokens, microUsd, unpricedCalls } = other
-  return one.tokens > tokens || one.microUsd > microUsd || one.unpricedCalls > unpricedCalls
+  const { tokens, nanoUsd, unpricedCalls } = other
+  return one.tokens > tokens || one.nanoUsd > nanoUsd || one.unpricedCalls > unpricedCalls
 }
 
 function sum(pairs: readonly Amounts[]): Amounts {
   let tokens = 0
-  let microUsd = 0
+  let nanoUsd = 0
   for (const pair of pairs) {
     tokens += pair.tokens
-    microUsd += pair.microUsd
+    nanoUsd += pair.nanoUsd
   }
-  return { tokens, microUsd }
+  return { tokens, nanoUsd }
 }

@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { toUsd } from '../core/money.ts'
 import type { Ticket } from '../gateway/ports.ts'
 import { budgetOf, isTicket, ModelOfTokens, spent, start } from './usage-limits.fixture.ts'
 
@@ -15,7 +16,7 @@ interface Open {
   readonly taken: number
 }
 
-test('spend agrees with a model too: reservations come back to the millionth, whatever calls cost', () => {
+test('spend agrees with a model too: reservations come back to the billionth, whatever calls cost', () => {
   const step = fc.oneof(
     {
       weight: 3,
@@ -27,7 +28,7 @@ test('spend agrees with a model too: reservations come back to the millionth, wh
         type: fc.constant('settle' as const),
         at: fc.nat(),
         tokens: fc.nat({ max: 5000 }),
-        microUsd: fc.option(fc.nat({ max: 90_000 })),
+        nanoUsd: fc.option(fc.nat({ max: 90_000 })),
       }),
     },
     {
@@ -39,36 +40,36 @@ test('spend agrees with a model too: reservations come back to the millionth, wh
     fc.property(
       fc.integer({ min: 1, max: 900_000 }),
       fc.array(step, { maxLength: 200, size: 'max' }),
-      (limitMicroUsd, steps) => {
-        const scene = start({ monthlySpendUsd: limitMicroUsd / 1_000_000 })
-        const rows: { month: number; tokens: number; microUsd: number | null }[] = []
+      (limitNanoUsd, steps) => {
+        const scene = start({ monthlySpendUsd: toUsd(limitNanoUsd) })
+        const rows: { month: number; tokens: number; nanoUsd: number | null }[] = []
         const open: { ticket: Ticket; month: number; reserved: number }[] = []
         const monthNow = () => new Date(scene.clock.nowMs).getUTCMonth()
         for (const current of steps) {
           const month = monthNow()
           const ofMonth = rows.filter((row) => row.month === month)
-          const used = ofMonth.reduce((sum, row) => sum + (row.microUsd ?? 0), 0)
+          const used = ofMonth.reduce((sum, row) => sum + (row.nanoUsd ?? 0), 0)
           const tokens = ofMonth.reduce((sum, row) => sum + row.tokens, 0)
           const reserved = open.reduce(
             (sum, call) => sum + (call.month === month ? call.reserved : 0),
             0,
           )
           expect(scene.quota()).toMatchObject({
-            microUsd: used,
-            reservedMicroUsd: reserved,
-            unpricedCalls: ofMonth.filter((row) => row.microUsd === null && row.tokens > 0).length,
+            nanoUsd: used,
+            reservedNanoUsd: reserved,
+            unpricedCalls: ofMonth.filter((row) => row.nanoUsd === null && row.tokens > 0).length,
           })
           if (current.type === 'wait') scene.clock.nowMs += current.ms
           else if (current.type === 'settle') {
             const [call] = open.splice(open.length === 0 ? 0 : current.at % open.length, 1)
             if (call === undefined) continue
-            call.ticket.settle(spent({ tokens: current.tokens, microUsd: current.microUsd }))
-            rows.push({ month: call.month, tokens: current.tokens, microUsd: current.microUsd })
+            call.ticket.settle(spent({ tokens: current.tokens, nanoUsd: current.nanoUsd }))
+            rows.push({ month: call.month, tokens: current.tokens, nanoUsd: current.nanoUsd })
           } else {
             const result = scene.admit({ estimatedTokens: current.tokens })
-            expect(isTicket(result)).toBe(used + reserved < limitMicroUsd)
+            expect(isTicket(result)).toBe(used + reserved < limitNanoUsd)
             if (!isTicket(result)) {
-              expect(result.kind).toBe(used >= limitMicroUsd ? 'quota_exceeded' : 'rate_limited')
+              expect(result.kind).toBe(used >= limitNanoUsd ? 'quota_exceeded' : 'rate_limited')
               continue
             }
             const estimate = tokens === 0 ? 0 : Math.floor((used / tokens) * current.tokens)

@@ -57,9 +57,9 @@ export function start(limits: Partial<PlanLimits>, nowMs = START_MS) {
   }
 }
 
-export function spent(given: Partial<Spent> & { readonly microUsd?: number | null }): Spent {
-  const { microUsd = null, ...rest } = given
-  const cost: Cost = { microUsd, status: microUsd === null ? 'unknown' : 'exact', source: null }
+export function spent(given: Partial<Spent> & { readonly nanoUsd?: number | null }): Spent {
+  const { nanoUsd = null, ...rest } = given
+  const cost: Cost = { nanoUsd, status: nanoUsd === null ? 'unknown' : 'exact', source: null }
   return { tokens: 0, cost, countsForQuota: true, endedAtMs: START_MS, ...rest }
 }
 

@@ -45,10 +45,10 @@ describe('the monthly quota', () => {
   test('counts known spend, and shows the number of unpriced calls', () => {
     const { admit, quota } = start({ monthlySpendUsd: 0.5 })
     admitted(admit()).settle(spent({ tokens: 10 }))
-    expect(quota()).toMatchObject({ tokens: 10, microUsd: 0, unpricedCalls: 1 })
-    admitted(admit()).settle(spent({ tokens: 10, microUsd: 499_999 }))
+    expect(quota()).toMatchObject({ tokens: 10, nanoUsd: 0, unpricedCalls: 1 })
+    admitted(admit()).settle(spent({ tokens: 10, nanoUsd: 499_999_999 }))
     const last = admitted(admit({ estimatedTokens: 0 }))
-    last.settle(spent({ tokens: 1, microUsd: 1 }))
+    last.settle(spent({ tokens: 1, nanoUsd: 1 }))
     expect(admit()).toMatchObject({
       kind: 'quota_exceeded',
       message: expect.stringContaining('$0.5'),
@@ -64,14 +64,14 @@ describe('for counters shared with other nodes', () => {
     [{ tokens: 100 }, 'exhausted'],
     [{ tokens: 60, reservedTokens: 39 }, undefined],
     [{ tokens: 60, reservedTokens: 40 }, 'reserved'],
-    [{ microUsd: 499_999 }, undefined],
-    [{ microUsd: 500_000 }, 'exhausted'],
-    [{ microUsd: 300_000, reservedMicroUsd: 199_999 }, undefined],
-    [{ microUsd: 300_000, reservedMicroUsd: 200_000 }, 'reserved'],
+    [{ nanoUsd: 499_999_999 }, undefined],
+    [{ nanoUsd: 500_000_000 }, 'exhausted'],
+    [{ nanoUsd: 300_000_000, reservedNanoUsd: 199_999_999 }, undefined],
+    [{ nanoUsd: 300_000_000, reservedNanoUsd: 200_000_000 }, 'reserved'],
   ] as const)('a quota with %j used has shortage %s', (used, shortage) => {
     const { caller, usage, clock } = start({ monthlyTokens: 100, monthlySpendUsd: 0.5 })
     const quota = usage.quotaWindowFor(caller, call(clock.nowMs))
-    expect(quota.limit()).toEqual({ tokens: 100, microUsd: 500_000 })
+    expect(quota.limit()).toEqual({ tokens: 100, nanoUsd: 500_000_000 })
     expect(quota.shortage(Object.assign(quota.window, used))).toBe(shortage as never)
   })
 

@@ -10,6 +10,7 @@
 import type { Budget } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
+import { toNanoUsd } from '../core/money.ts'
 import type { Plan, Plans } from '../core/plan.ts'
 import type { CallAhead, Caller, PriceDemand } from '../gateway/ports.ts'
 import { budgetRefusal, quotaRefusal } from './limit-refusals.ts'
@@ -26,8 +27,6 @@ import {
   type UsedSoFar,
 } from './usage-counter.ts'
 
-const MICRO_USD = 1_000_000
-
 interface UsageLimitsOptions {
   readonly plans: Plans
   readonly onAlert?: (alert: BudgetAlert) => void
@@ -43,7 +42,7 @@ export interface LimitedWindow {
   /** The same on all nodes, and no other's. */
   readonly id: string
   readonly window: UsageWindow
-  /** Tokens and millionths of a US dollar; infinite: no limit. */
+  /** Tokens and billionths of a US dollar; infinite: no limit. */
   readonly limit: () => Amounts
   readonly shortage: (window: UsageWindow) => Shortage | undefined
 }
@@ -119,12 +118,11 @@ export class UsageLimits {
   #limitedQuota(accountId: AccountId, momentMs: number): LimitedWindow {
     const window = this.quotaAt(accountId, momentMs)
     const limit = () => quotaCeilings(this.#plans.of(accountId))
-    const shortage = ({ tokens, microUsd, reservedTokens, reservedMicroUsd }: UsageWindow) => {
+    const shortage = ({ tokens, nanoUsd, reservedTokens, reservedNanoUsd }: UsageWindow) => {
       const ceilings = limit()
-      if (tokens >= ceilings.tokens || microUsd >= ceilings.microUsd) return 'exhausted'
+      if (tokens >= ceilings.tokens || nanoUsd >= ceilings.nanoUsd) return 'exhausted'
       const isReserved =
-        tokens + reservedTokens >= ceilings.tokens ||
-        microUsd + reservedMicroUsd >= ceilings.microUsd
+        tokens + reservedTokens >= ceilings.tokens || nanoUsd + reservedNanoUsd >= ceilings.nanoUsd
       return isReserved ? 'reserved' : undefined
     }
     return { id: accountId, window, limit, shortage }
@@ -208,9 +206,9 @@ export class UsageLimits {
       return quotaRefusal('tokens', monthlyTokens, { ...at, shortage })
     }
     if (monthlySpendUsd !== null) {
-      const limit = Math.round(monthlySpendUsd * MICRO_USD)
-      if (window.microUsd + window.reservedMicroUsd >= limit) {
-        const shortage = window.microUsd >= limit ? 'exhausted' : 'reserved'
+      const limit = toNanoUsd(monthlySpendUsd)
+      if (window.nanoUsd + window.reservedNanoUsd >= limit) {
+        const shortage = window.nanoUsd >= limit ? 'exhausted' : 'reserved'
         return quotaRefusal('spend', monthlySpendUsd, { ...at, shortage })
       }
     }
@@ -315,8 +313,7 @@ const NO_WINDOWS: readonly LimitedWindow[] = []
 function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Amounts {
   return {
     tokens: monthlyTokens ?? Number.POSITIVE_INFINITY,
-    microUsd:
-      monthlySpendUsd === null ? Number.POSITIVE_INFINITY : Math.round(monthlySpendUsd * MICRO_USD),
+    nanoUsd: monthlySpendUsd === null ? Number.POSITIVE_INFINITY : toNanoUsd(monthlySpendUsd),
   }
 }
 
@@ -348,25 +345,25 @@ export interface PastUsage extends UsedSoFar {
 
 interface PastSums {
   tokens: number
-  microUsd: number
+  nanoUsd: number
   unpricedCalls: number
 }
 
 function sumOf(past: readonly PastUsage[]): PastSums {
-  const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+  const sum = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
   for (const usage of past) addPast(sum, usage)
   return sum
 }
 
 function addPast(sums: PastSums, past: Readonly<PastSums>): void {
   sums.tokens += past.tokens
-  sums.microUsd += past.microUsd
+  sums.nanoUsd += past.nanoUsd
   sums.unpricedCalls += past.unpricedCalls
 }
 
 function raiseTo(sums: PastSums, past: Readonly<PastSums>): void {
   sums.tokens = Math.max(sums.tokens, past.tokens)
-  sums.microUsd = Math.max(sums.microUsd, past.microUsd)
+  sums.nanoUsd = Math.max(sums.nanoUsd, past.nanoUsd)
   sums.unpricedCalls = Math.max(sums.unpricedCalls, past.unpricedCalls)
 }
 

@@ -54,7 +54,7 @@ local isLost = ARGV[5] ~= '' and ARGV[5] ~= birth
 local sequence, isRepeated = tonumber(ARGV[6]), ARGV[7] == '1'
 local isKnown = tonumber(known['sequence.' .. node] or 0) >= sequence
 local used = {}
-for index, name in ipairs({'tokens', 'microUsd', 'unpriced'}) do
+for index, name in ipairs({'tokens', 'nanoUsd', 'unpriced'}) do
   local added, floor = tonumber(ARGV[7 + index]), tonumber(ARGV[10 + index])
   local sum = math.max(tonumber(known[name] or 0), floor)
   if isLost and isRepeated then
@@ -70,12 +70,12 @@ set('sequence.' .. node, whole(sequence))
 local others = {0, 0}
 for field, value in pairs(known) do
   if string.sub(field, 1, 5) == 'node.' and field ~= 'node.' .. node then
-    local tokens, microUsd, till = string.match(value, '^(%d+):(%d+):(%d+)$')
+    local tokens, nanoUsd, till = string.match(value, '^(%d+):(%d+):(%d+)$')
     if not tokens or tonumber(till) <= now then
       redis.call('HDEL', KEYS[1], field)
     else
       others[1] = others[1] + tonumber(tokens)
-      others[2] = others[2] + tonumber(microUsd)
+      others[2] = others[2] + tonumber(nanoUsd)
     end
   end
 end
@@ -117,12 +117,12 @@ export function toUsageArguments(demand: UsageDemand): readonly (string | number
   return [
     ...[demand.nodeId, demand.nowMs, demand.leaseMs, demand.keepMs, demand.birth],
     ...[demand.sequence, demand.isRepeated ? 1 : 0],
-    ...[added.tokens, added.microUsd, added.unpricedCalls],
-    ...[floor.tokens, floor.microUsd, floor.unpricedCalls],
-    ...[orNone(limit.tokens), orNone(limit.microUsd)],
-    ...[demand.reserved, demand.needed, demand.spare].flatMap(({ tokens, microUsd }) => [
+    ...[added.tokens, added.nanoUsd, added.unpricedCalls],
+    ...[floor.tokens, floor.nanoUsd, floor.unpricedCalls],
+    ...[orNone(limit.tokens), orNone(limit.nanoUsd)],
+    ...[demand.reserved, demand.needed, demand.spare].flatMap(({ tokens, nanoUsd }) => [
       tokens,
-      microUsd,
+      nanoUsd,
     ]),
   ]
 }
@@ -130,12 +130,12 @@ export function toUsageArguments(demand: UsageDemand): readonly (string | number
 /** @throws when it is not an answer of the script */
 export function readUsageGrant(answer: readonly unknown[]): UsageGrant {
   const { birth, numbers } = readAnswer(answer, 7)
-  const [tokens = 0, microUsd = 0, unpricedCalls = 0, ...pairs] = numbers
-  const [otherTokens = 0, otherMicroUsd = 0, allowedTokens = 0, allowedMicroUsd = 0] = pairs
+  const [tokens = 0, nanoUsd = 0, unpricedCalls = 0, ...pairs] = numbers
+  const [otherTokens = 0, otherNanoUsd = 0, allowedTokens = 0, allowedNanoUsd = 0] = pairs
   return {
     birth,
-    used: { tokens, microUsd, unpricedCalls },
-    others: { tokens: otherTokens, microUsd: otherMicroUsd },
-    allowed: { tokens: allowedTokens, microUsd: allowedMicroUsd },
+    used: { tokens, nanoUsd, unpricedCalls },
+    others: { tokens: otherTokens, nanoUsd: otherNanoUsd },
+    allowed: { tokens: allowedTokens, nanoUsd: allowedNanoUsd },
   }
 }

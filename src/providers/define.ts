@@ -216,8 +216,8 @@ interface Fees {
  */
 export function pricingOf(provider: Provider, address = provider.baseUrl): Pricing {
   const { id, pricedAs, pricedModels, isFree, knownModels, declaredPrices } = provider
-  const toolFees = toMicroUsd(provider.toolFees ?? {})
-  const usualToolFees = toMicroUsd({ ...USUAL_TOOL_FEES, ...provider.usualToolFees })
+  const toolFees = toUsdPerMillion(provider.toolFees ?? {})
+  const usualToolFees = toUsdPerMillion({ ...USUAL_TOOL_FEES, ...provider.usualToolFees })
   const fees = { toolFees, usualToolFees }
   if (declaredPrices !== undefined) return { type: 'declared', prices: declaredPrices, ...fees }
   return isFree === true
@@ -234,8 +234,8 @@ export function pricingOf(provider: Provider, address = provider.baseUrl): Prici
       }
 }
 
-/** A dollar for a thousand is a thousand micro-dollars for one. */
-function toMicroUsd(fees: UsdPerThousand): ToolFees {
+/** Whole dollars for a million uses. */
+function toUsdPerMillion(fees: UsdPerThousand): ToolFees {
   return Object.fromEntries(
     TOOL_KINDS.flatMap((kind) => {
       const usd = fees[kind]

@@ -265,7 +265,7 @@ describe.each(databases)('on $name', (kind) => {
         countsForQuota: false,
       }
       here.usage.addPastBudgetUsage(budget.id, budget.createdAt, [
-        { ...past, tokens: 40, microUsd: 0, unpricedCalls: 0 },
+        { ...past, tokens: 40, nanoUsd: 0, unpricedCalls: 0 },
       ])
       await there.budgets.update(DEFAULT_ACCOUNT, budget.id, {
         limit: { type: 'tokens', tokens: 50 },

@@ -130,7 +130,7 @@ describe.each(databases)('on $name', (kind) => {
       key_id: `key_${index}` as KeyId,
       gate_id: null,
       limit_tokens: 1_000,
-      limit_micro_usd: null,
+      limit_nano_usd: null,
       period: 'total' as const,
       alert_at: '[]',
       created_at: createdAt,

@@ -60,7 +60,7 @@ function budgetOf(column: 'key_id' | 'gate_id', id: KeyId | GateId) {
     gate_id: null,
     [column]: id,
     limit_tokens: 1_000,
-    limit_micro_usd: null,
+    limit_nano_usd: null,
     period: 'total',
     alert_at: '[]',
     created_at: MIDDLE_MS,

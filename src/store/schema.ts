@@ -167,7 +167,7 @@ export interface UsageTable {
   cached_input_tokens: number
   reasoning_tokens: number
   cache_write_tokens: number
-  cost_micro_usd: number
+  cost_nano_usd: number
   /** How many calls' costs are estimated, and how many unknown; those of the others are exact. */
   cost_estimated: number
   cost_unknown: number
@@ -257,7 +257,7 @@ export interface BudgetTable {
   key_id: KeyId | null
   gate_id: GateId | null
   limit_tokens: number | null
-  limit_micro_usd: number | null
+  limit_nano_usd: number | null
   period: Period
   /** JSON: `[0.5, 0.8, 1]`. */
   alert_at: string
@@ -268,7 +268,7 @@ export interface BudgetTable {
    * the hours of the rest of that day when those were folded; null while those calls are kept.
    */
   first_tokens: Generated<number | null>
-  first_micro_usd: Generated<number | null>
+  first_nano_usd: Generated<number | null>
   first_unpriced: Generated<number | null>
   created_at: number
   updated_at: number

@@ -4,6 +4,7 @@
 import { type Budget, ceilingOf } from '../core/budget.ts'
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { toUsd } from '../core/money.ts'
 import type { EventPublisher, PublishedEvent } from './event-publisher.ts'
 
 /**
@@ -11,7 +12,6 @@ import type { EventPublisher, PublishedEvent } from './event-publisher.ts'
  */
 const DEGRADED_PAUSE_MS = 600_000
 const MAX_REMEMBERED = 10_000
-const MICRO_USD = 1_000_000
 
 /** The alert that limits/usage-counter.ts sends. */
 export interface ReachedShare {
@@ -25,7 +25,7 @@ export interface ReachedShare {
 export function toBudgetEvent(share: ReachedShare): PublishedEvent {
   const { budget, threshold, used, periodStartsAtMs, periodEndsAtMs } = share
   const { accountId, id, name, scope, limit, period } = budget
-  const inUnit = (amount: number) => (limit.type === 'tokens' ? amount : amount / MICRO_USD)
+  const inUnit = (amount: number) => (limit.type === 'tokens' ? amount : toUsd(amount))
   const resetsAt = Number.isFinite(periodEndsAtMs) ? new Date(periodEndsAtMs).toISOString() : null
   return {
     accountId,

@@ -199,7 +199,7 @@ describe.each(kinds)('the places of a key on %s', (_, create) => {
     expect(enter).toThrow(expect.objectContaining({ kind: 'rate_limited' }))
     ticket.settle({
       tokens: 0,
-      cost: { microUsd: null, status: 'unknown', source: null },
+      cost: { nanoUsd: null, status: 'unknown', source: null },
       countsForQuota: true,
       endedAtMs: AHEAD.startedAtMs,
     })

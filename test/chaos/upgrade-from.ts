@@ -3,7 +3,8 @@
  * Postgres under load, old and new beside each other:
  * `bun test/chaos/upgrade-from.ts --from REF [--from REF]… [--calls 2000] [--part folder|nodes]`,
  * REF a commit of this repository. Prints what clients saw, what the ledger holds and what it adds
- * up to; ends with 1 where they differ.
+ * up to; ends with 1 where they differ. Versions before step 0040 cannot run beside this one: of those
+ * take `--part folder`.
  */
 import { spawnSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'

@@ -39,7 +39,7 @@ test.each<[target: string, status: Cost['status']]>([
     startedAt: Date.parse('2026-11-01T12:00:00Z'),
   })
   expect(cost.status).toBe(status)
-  if (status === 'unknown') expect(cost.microUsd).toBeNull()
+  if (status === 'unknown') expect(cost.nanoUsd).toBeNull()
 })
 
 test.each([
@@ -94,7 +94,7 @@ test('what a model for pictures writes is counted at the price of pictures: no r
   }
   const target = 'gemini/gemini-2.5-flash-image'
   const cost = book.costOf({ accountId: DEFAULT_ACCOUNT, target, usage, startedAt: AT })
-  expect(cost).toMatchObject({ microUsd: 38_700, status: 'estimated' })
+  expect(cost).toMatchObject({ nanoUsd: 38_700_000, status: 'estimated' })
 })
 
 const idsOf = (providerId: string) => book.modelsOf(providerId, AT).map(({ id }) => id)

@@ -6,6 +6,7 @@
 import { join } from 'node:path'
 import type { CallRecord } from '../../src/core/call.ts'
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../src/core/ids.ts'
+import { costOfParts } from '../../src/core/money.ts'
 import type { Usage } from '../../src/core/usage.ts'
 import { loadPriceTable } from '../../src/ledger/price-table.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -160,7 +161,7 @@ function makeUp(startedAt: number, { keys, random, price, now }: Making): CallRe
     durationMs,
     credential: traffic.gate === 'research' ? 'own' : 'platform',
     usage: hasFailed ? null : usage,
-    cost: cost ?? { microUsd: null, status: 'unknown', source: null },
+    cost: cost ?? { nanoUsd: null, status: 'unknown', source: null },
     ...(fellBack
       ? {
           attemptDetails: [
@@ -192,9 +193,11 @@ function createPricing(): Making['price'] {
       typeof value === 'number'
         ? value
         : rate((value as { readonly base?: number } | undefined)?.base ?? 0)
-    const microUsd =
-      usage.inputTokens * rate(prices?.input_mtok) + usage.outputTokens * rate(prices?.output_mtok)
-    return { microUsd: Math.round(microUsd), status: 'exact', source: table.source }
+    const nanoUsd = costOfParts([
+      { count: usage.inputTokens, usdPerMillion: rate(prices?.input_mtok) },
+      { count: usage.outputTokens, usdPerMillion: rate(prices?.output_mtok) },
+    ])
+    return { nanoUsd, status: 'exact', source: table.source }
   }
 }
 

@@ -45,7 +45,7 @@ const row = (name: string, first: Script, members: Partial<StageRow>): StageRow 
 const withRequests = (count: number) => ({
   usage: { ...CHAT_USAGE, inputTokens: CHAT_USAGE.inputTokens + count * REQUEST },
   cost: {
-    microUsd: ANSWER + count * REQUEST,
+    nanoUsd: ANSWER + count * REQUEST,
     status: 'estimated' as const,
     source: 'scripted+hedge',
   },
@@ -89,7 +89,7 @@ describe('a target that timed out may have billed: its request counts, and the c
 describe('a target that failed by itself adds nothing', () => {
   const settled = {
     usage: CHAT_USAGE,
-    cost: { microUsd: ANSWER, status: 'exact' as const, source: 'scripted' },
+    cost: { nanoUsd: ANSWER, status: 'exact' as const, source: 'scripted' },
   }
   const failing: readonly (readonly [string, Script])[] = [
     ['an address that cannot be reached', UNREACHABLE],
@@ -111,7 +111,7 @@ describe('where every target fails nothing is billed from a guess', () => {
       settled: {
         outcome: 'failed',
         usage: null,
-        cost: { microUsd: null, status: 'unknown', source: null },
+        cost: { nanoUsd: null, status: 'unknown', source: null },
       },
       spent: { tokens: 0 },
     }),
@@ -125,7 +125,7 @@ describe('Anthropic’s count_tokens is free, whatever becomes of it', () => {
   }
   const CLAUDE = 'anthropic/claude-opus-4-8'
   const gateway = { gates: { [GATE]: [CLAUDE] } }
-  const cost = { microUsd: 0, status: 'exact' as const, source: 'free' }
+  const cost = { nanoUsd: 0, status: 'exact' as const, source: 'free' }
   runRows([
     {
       name: 'counted by the vendor',

@@ -184,7 +184,7 @@ describe('a limit in money', () => {
       ...asked({ limitsSpend: true }, { [GATE]: [TARGET] }),
       // A micro-dollar for each token that goes in, ten for each that may come out.
       check: ({ limits: { tickets } }) =>
-        expect(tickets[0]?.call.leastMicroUsd).toBeWithin(100 * 10, 100 * 10 + 50),
+        expect(tickets[0]?.call.leastNanoUsd).toBeWithin(100 * 10, 100 * 10 + 50),
     },
     {
       name: 'has what it may cost at the model that the caller chooses set aside',
@@ -196,7 +196,7 @@ describe('a limit in money', () => {
       ),
       request: { body: { ...chatBody({ max_tokens: 100 }), gate_id: GATE, model: TARGET } },
       check: ({ limits: { tickets } }) =>
-        expect(tickets[0]?.call.leastMicroUsd).toBeWithin(100 * 10, 100 * 10 + 50),
+        expect(tickets[0]?.call.leastNanoUsd).toBeWithin(100 * 10, 100 * 10 + 50),
     },
     {
       name: 'asks no price of what is no name of a model: prices are remembered by it',
@@ -217,21 +217,21 @@ describe('a limit in money', () => {
       seen: { status: 400 },
       sent: [],
       settled: { outcome: 'failed' },
-      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.leastMicroUsd).toBeUndefined(),
+      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.leastNanoUsd).toBeUndefined(),
     },
     {
       name: 'has what a call usually writes set aside where it names no cap',
       ...asked({ limitsSpend: true }, { [GATE]: [TARGET] }),
       request: { body: chatBody() },
       check: ({ limits: { tickets } }) => {
-        expect(tickets[0]?.call.leastMicroUsd).toBeWithin(500 * 10, 500 * 10 + 50)
+        expect(tickets[0]?.call.leastNanoUsd).toBeWithin(500 * 10, 500 * 10 + 50)
         expect(tickets[0]?.call).toMatchObject({ estimatedTokens: 16, usualTokens: 500 })
       },
     },
     {
       name: 'has nothing of the kind set aside where there is none',
       ...asked({}, { [GATE]: [TARGET] }),
-      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.leastMicroUsd).toBeUndefined(),
+      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.leastNanoUsd).toBeUndefined(),
     },
   ])
 })

@@ -44,7 +44,7 @@ interface Call {
   readonly target?: string
   readonly usage?: object | null
   readonly model?: string
-  readonly microUsd: number | null
+  readonly nanoUsd: number | null
   readonly status: 'exact' | 'estimated' | 'unknown'
   readonly source: string | null
 }
@@ -79,12 +79,12 @@ function everyWay({ name, target = SONNET, usage = COUNTS, model, ...cost }: Cal
 }
 
 const reported = (microUsd: number, status: 'exact' | 'estimated' = 'exact') => ({
-  microUsd,
+  nanoUsd: microUsd * 1_000,
   status,
   source: 'reported',
 })
 /** 1,000 tokens at 3 US dollars per million and 200 at 15. */
-const byTable = (status: 'exact' | 'estimated') => ({ microUsd: 6_000, status, source: LISTED })
+const byTable = (status: 'exact' | 'estimated') => ({ nanoUsd: 6_000_000, status, source: LISTED })
 
 describe('a cost that the vendor reports', () => {
   runRows([
@@ -126,7 +126,7 @@ describe('a cost that the vendor reports', () => {
       target: 'xai/grok-4',
       usage: { ...COUNTS, cost_in_usd_ticks: 37_756_000 },
       model: 'grok-4-0709',
-      ...reported(3_776),
+      ...reported(3_775.6),
     }),
     ...everyWay({
       name: 'is read as a sum of parts',
@@ -140,7 +140,7 @@ describe('a cost that the vendor reports', () => {
       target: 'groq/llama-3.3-70b-versatile',
       usage: { ...COUNTS, cost: 0.0004, cost_in_usd_ticks: 1 },
       model: 'llama-3.3-70b-versatile',
-      microUsd: 748,
+      nanoUsd: 748_000,
       status: 'exact',
       source: LISTED,
     }),
@@ -207,7 +207,7 @@ describe('a model that no table lists', () => {
       name: 'is priced as the model that answered, if nothing is reported',
       target: AUTO,
       model: 'anthropic/claude-4.5-sonnet-20250929',
-      microUsd: 6_000,
+      nanoUsd: 6_000_000,
       status: 'estimated',
       source: `${LISTED}+answered`,
     }),
@@ -215,7 +215,7 @@ describe('a model that no table lists', () => {
       name: 'is priced as the dearest usual model, if nobody says which answered',
       target: AUTO,
       model: 'somebody/something-new',
-      microUsd: 30_000,
+      nanoUsd: 30_000_000,
       status: 'estimated',
       source: 'assumed@1500/1500/7500',
     }),
@@ -229,7 +229,7 @@ describe('a model that no table lists', () => {
       sent: [{ state: 'cancelled' }],
       settled: {
         outcome: 'cancelled',
-        cost: { microUsd: 75, status: 'estimated', source: `${LISTED}+answered` },
+        cost: { nanoUsd: 75_000, status: 'estimated', source: `${LISTED}+answered` },
       },
     },
   ])
@@ -315,13 +315,13 @@ describe('an answer of several models', () => {
           reasoningTokens: 0,
           cacheWriteTokens: 0,
         },
-        cost: { microUsd: 588_660, status: 'exact', source: answered },
+        cost: { nanoUsd: 588_660_000, status: 'exact', source: answered },
       },
     ),
     ...bothWays(
       'costs what the model that took over costs, in a conversation that stays with it',
       messageUsage([turn('fallback_message', 'claude-opus-4-8', 412, 264)]),
-      { cost: { microUsd: 8_660, status: 'exact', source: answered } },
+      { cost: { nanoUsd: 8_660_000, status: 'exact', source: answered } },
     ),
     ...bothWays(
       'is an estimate where a model declined before it wrote anything',
@@ -329,7 +329,7 @@ describe('an answer of several models', () => {
         turn('message', 'claude-fable-5', 535, 0),
         turn('fallback_message', 'claude-opus-4-8', 412, 264),
       ]),
-      { cost: { microUsd: 14_010, status: 'estimated', source: answered } },
+      { cost: { nanoUsd: 14_010_000, status: 'estimated', source: answered } },
     ),
     ...bothWays(
       'is an estimate where the price of one is not known',
@@ -337,7 +337,7 @@ describe('an answer of several models', () => {
         turn('message', 'claude-fable-5', 1_000, 0),
         turn('fallback_message', 'claude-unheard-of', 412, 264),
       ]),
-      { cost: { microUsd: 27_320, status: 'estimated', source: answered } },
+      { cost: { nanoUsd: 27_320_000, status: 'estimated', source: answered } },
     ),
     ...bothWays(
       'with advice costs the advice at its own model’s price',
@@ -345,7 +345,7 @@ describe('an answer of several models', () => {
         turn('message', 'claude-fable-5', 412, 264),
         turn('advisor_message', 'claude-opus-4-8', 1_000, 100),
       ]),
-      { cost: { microUsd: 24_820, status: 'exact', source: answered } },
+      { cost: { nanoUsd: 24_820_000, status: 'exact', source: answered } },
     ),
   ])
 })
@@ -362,23 +362,23 @@ describe('an answer whose model is not the one that was asked for', () => {
   const exact = { status: 'exact' as const, source: LISTED }
   runRows([
     asked('groq/llama-3.3-70b-versatile', 'llama-3.3-70b-versatile', {
-      cost: { ...exact, microUsd: 748 },
+      cost: { ...exact, nanoUsd: 748_000 },
     }),
     // An alias and the version that it leads to are one model.
-    asked('xai/grok-4', 'grok-4-0709', { cost: { microUsd: 6_000, ...exact } }),
+    asked('xai/grok-4', 'grok-4-0709', { cost: { nanoUsd: 6_000_000, ...exact } }),
     asked('mistral/mistral-large-latest', 'mistral-large-2512', {}),
     asked('openai/gpt-4.1-mini', 'gpt-4.1-2025-04-14', {
-      cost: { microUsd: 3_600, status: 'exact', source: `${LISTED}+answered` },
+      cost: { nanoUsd: 3_600_000, status: 'exact', source: `${LISTED}+answered` },
     }),
     // A router, and a deployment that is named after another model.
     asked('azure-openai/model-router', 'gpt-5-mini-2025-08-07', {
-      cost: { microUsd: 650, status: 'estimated', source: `${LISTED}+answered` },
+      cost: { nanoUsd: 650_000, status: 'estimated', source: `${LISTED}+answered` },
     }),
     asked('azure-openai/gpt-5-nano', 'gpt-5-mini-2025-08-07', {
-      cost: { microUsd: 650, status: 'estimated', source: `${LISTED}+answered` },
+      cost: { nanoUsd: 650_000, status: 'estimated', source: `${LISTED}+answered` },
     }),
     asked('groq/llama-3.3-70b-versatile', 'unheard-of', {
-      cost: { microUsd: 748, status: 'estimated', source: LISTED },
+      cost: { nanoUsd: 748_000, status: 'estimated', source: LISTED },
     }),
   ])
 })
@@ -402,9 +402,9 @@ describe('a request that names other models, on an account’s own key and under
     sent: [{}],
     settled: { outcome: 'succeeded' },
     check: ({ limits: { tickets } }) =>
-      expect(tickets[0]?.call.leastMicroUsd).toBeWithin(
-        usdPerMillion * 1_000,
-        usdPerMillion * 1_000 + 1_500,
+      expect(tickets[0]?.call.leastNanoUsd).toBeWithin(
+        usdPerMillion * 1_000_000,
+        usdPerMillion * 1_000_000 + 1_500_000,
       ),
   })
   const refused = (members: object): StageRow => ({

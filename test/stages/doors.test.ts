@@ -21,7 +21,7 @@ const providerOf = (target: string) => target.slice(0, target.indexOf('/'))
 const modelOf = (target: string) => target.slice(target.indexOf('/') + 1)
 
 function costOf({ inputTokens, outputTokens }: Usage) {
-  return { microUsd: inputTokens + 10 * outputTokens, status: 'exact', source: 'scripted' } as const
+  return { nanoUsd: inputTokens + 10 * outputTokens, status: 'exact', source: 'scripted' } as const
 }
 
 function succeeded(dialect: string, target: string, usage: Usage | null) {

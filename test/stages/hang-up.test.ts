@@ -74,7 +74,7 @@ describe('before there is an answer', () => {
         target: TARGET,
         attempts: 1,
         usage: onlyInput(16),
-        cost: { microUsd: 16, status: 'estimated', source: 'scripted' },
+        cost: { nanoUsd: 16, status: 'estimated', source: 'scripted' },
         firstByteMs: null,
         durationMs: 333,
       },
@@ -206,7 +206,7 @@ describe('in the middle of a stream', () => {
         status: 200,
         errorKind: 'upstream_error' as const,
         usage: null,
-        cost: { microUsd: null, status: 'unknown' as const, source: null },
+        cost: { nanoUsd: null, status: 'unknown' as const, source: null },
       },
     })),
     {
@@ -220,7 +220,7 @@ describe('in the middle of a stream', () => {
         ...cancelled,
         status: 200,
         usage: CHAT_USAGE,
-        cost: { microUsd: 81, status: 'exact', source: 'scripted' },
+        cost: { nanoUsd: 81, status: 'exact', source: 'scripted' },
       },
       spent: { tokens: 18 },
     },
@@ -236,7 +236,7 @@ describe('in the middle of a stream', () => {
         status: 200,
         durationMs: 0,
         usage: CHAT_USAGE,
-        cost: { microUsd: 81, status: 'exact', source: 'scripted' },
+        cost: { nanoUsd: 81, status: 'exact', source: 'scripted' },
       },
       spent: { tokens: 18 },
     },
@@ -256,7 +256,7 @@ describe('in the middle of a stream', () => {
       settled: {
         ...cancelled,
         usage: { ...onlyInput(30), outputTokens: 3 },
-        cost: { microUsd: 60, status: 'estimated', source: 'scripted' },
+        cost: { nanoUsd: 60, status: 'estimated', source: 'scripted' },
       },
       tookMs: 250,
     },
@@ -270,7 +270,7 @@ describe('in the middle of a stream', () => {
       settled: {
         ...cancelled,
         usage: { ...onlyInput(30), outputTokens: 3 },
-        cost: { microUsd: 60, status: 'estimated', source: 'scripted' },
+        cost: { nanoUsd: 60, status: 'estimated', source: 'scripted' },
       },
       check: (gateway) => expect(isBlamed(gateway)).toBeFalse(),
     },
@@ -335,7 +335,7 @@ describe('in the middle of a stream', () => {
       settled: {
         ...cancelled,
         usage: { inputTokens: 11, outputTokens: 4, cachedInputTokens: 3, reasoningTokens: 0 },
-        cost: { microUsd: 51, status: 'estimated', source: 'scripted' },
+        cost: { nanoUsd: 51, status: 'estimated', source: 'scripted' },
       },
       spent: { tokens: 15 },
     },
@@ -350,7 +350,7 @@ describe('in the middle of a stream', () => {
       settled: {
         ...cancelled,
         usage: { inputTokens: 11, outputTokens: 3, cachedInputTokens: 3, reasoningTokens: 0 },
-        cost: { microUsd: 41, status: 'estimated', source: 'scripted' },
+        cost: { nanoUsd: 41, status: 'estimated', source: 'scripted' },
       },
     },
     {
@@ -363,7 +363,7 @@ describe('in the middle of a stream', () => {
       settled: {
         ...cancelled,
         usage: { ...onlyInput(30), outputTokens: 3 },
-        cost: { microUsd: 60, status: 'estimated', source: 'scripted' },
+        cost: { nanoUsd: 60, status: 'estimated', source: 'scripted' },
       },
       spent: { tokens: 33 },
     },

@@ -110,7 +110,7 @@ describe('a late first target', () => {
         attempts: 2,
         outcome: 'succeeded',
         usage: { ...CHAT_USAGE, inputTokens: CHAT_USAGE.inputTokens + 16 },
-        cost: { microUsd: 81 + 16, status: 'estimated', source: 'scripted+hedge' },
+        cost: { nanoUsd: 81 + 16, status: 'estimated', source: 'scripted+hedge' },
         durationMs: 500,
         firstByteMs: 500,
         ...details(

@@ -148,7 +148,7 @@ describe('an uncounted tool', () => {
     sent: [{}],
     settled: {
       cost: {
-        microUsd: tokens + tools * OTHER_TOOL_FEE,
+        nanoUsd: tokens + tools * OTHER_TOOL_FEE,
         status: tools === 0 ? ('exact' as const) : ('estimated' as const),
         source: 'scripted',
       },
@@ -179,7 +179,7 @@ describe('an uncounted tool', () => {
 describe('a price is required by', () => {
   const usage = (section: PlansSection) => new UsageLimits({ plans: createPlans(section) })
   const accounts = { [CALLER.accountId]: 'team' }
-  const spend = { type: 'spend', microUsd: 5 } as const
+  const spend = { type: 'spend', nanoUsd: 5 } as const
   const scope = { type: 'gate', gateId: GATE } as never
   const account = { accountId: CALLER.accountId, scope }
   const ask = (limits: UsageLimits) => limits.priceDemand(CALLER, GATE)
@@ -213,7 +213,7 @@ describe('a call with charges beside tokens', () => {
     seen: { status: 200 },
     sent: [{}],
     settled: {
-      cost: { microUsd: 81, status: isExtra ? 'estimated' : 'exact', source: 'scripted' } as const,
+      cost: { nanoUsd: 81, status: isExtra ? 'estimated' : 'exact', source: 'scripted' } as const,
     },
   })
   runRows([

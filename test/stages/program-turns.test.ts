@@ -9,7 +9,7 @@ import { GATE, runRows, type StageRow } from '../support/stage-rows.ts'
 const CLAUDE = 'anthropic/claude-opus-4-8'
 const GPT = 'openai/gpt-5.4'
 const ZERO = { input_tokens: 0, output_tokens: 0 }
-const FREE = { microUsd: 0, status: 'exact', source: 'scripted' } as const
+const FREE = { nanoUsd: 0, status: 'exact', source: 'scripted' } as const
 const NOTHING = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
 
 const messages = (members: object = {}) => ({

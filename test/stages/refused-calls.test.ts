@@ -51,7 +51,7 @@ describe('is noted under the id that its caller got', () => {
       usage: null,
       credential: null,
       refusals: 1,
-      cost: { microUsd: 0, status: 'exact' as const, source: 'free' as const },
+      cost: { nanoUsd: 0, status: 'exact' as const, source: 'free' as const },
     },
   }
   test.each<[string, Partial<GatewayScript>, Partial<ClientRequest>, Partial<CallRecord>]>([

@@ -73,7 +73,7 @@ describe('usage that the gateway alone asked for', () => {
       settled: {
         ...succeeded,
         usage: { inputTokens: 30, outputTokens: 3, cachedInputTokens: 0, reasoningTokens: 0 },
-        cost: { microUsd: 60, status: 'estimated', source: 'scripted' },
+        cost: { nanoUsd: 60, status: 'estimated', source: 'scripted' },
       },
       spent: { tokens: 33 },
     }))
@@ -91,7 +91,7 @@ describe('usage reported before the text that it should count', () => {
     'data: [DONE]\n\n',
   ]
   const usage = { inputTokens: 11, outputTokens: 10, cachedInputTokens: 0, reasoningTokens: 0 }
-  const estimated = { microUsd: 111, status: 'estimated', source: 'scripted' } as const
+  const estimated = { nanoUsd: 111, status: 'estimated', source: 'scripted' } as const
   const messages = [
     ...MESSAGES_STREAM.slice(0, 1),
     'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n',
@@ -500,7 +500,7 @@ describe('an answer too large to hold', () => {
       settled: {
         ...succeeded,
         usage: { inputTokens: 11, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 },
-        cost: { microUsd: 81, status: 'exact', source: 'scripted' },
+        cost: { nanoUsd: 81, status: 'exact', source: 'scripted' },
       },
       spent: { tokens: 18 },
     },

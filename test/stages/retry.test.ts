@@ -158,7 +158,7 @@ describe('not tried again', () => {
         attempts: 3,
         attemptDetails: [{ status: 503 }, { status: 500 }, { status: 429 }] as never,
       },
-      spent: { tokens: 0, cost: { microUsd: null, status: 'unknown', source: null } },
+      spent: { tokens: 0, cost: { nanoUsd: null, status: 'unknown', source: null } },
     },
   ])
 })

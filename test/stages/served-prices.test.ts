@@ -3,7 +3,7 @@
  * factor that no vendor publishes makes the cost an estimate.
  */
 import { describe, expect, test } from 'bun:test'
-import { sumParts } from '../../src/ledger/cost-parts.ts'
+import { costOfParts } from '../../src/core/money.ts'
 import { CallPrices, PriceBook } from '../../src/ledger/price-book.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { pricingOf } from '../../src/providers/define.ts'
@@ -11,8 +11,8 @@ import { CALLER } from '../support/in-process-gateway.ts'
 import { json, type Script, stream } from '../support/scripted-upstream.ts'
 import { GATE, runRows, type StageRow } from '../support/stage-rows.ts'
 
-/** Of the unit that costs are kept in. */
-const MICRO = 1
+/** Billionths of a dollar in a millionth. */
+const MICRO = 1_000
 const TOKENS = { inputTokens: 1_000_000, outputTokens: 100_000 }
 
 const book = new PriceBook({
@@ -146,8 +146,8 @@ const costing = (
   sent: [{}],
   check: (gateway) => {
     const { cost } = gateway.ledger.records[0] ?? {}
-    const { microUsd } = cost ?? {}
-    if (microUsd !== LIST[target] * factor * MICRO || cost?.status !== status)
+    const { nanoUsd } = cost ?? {}
+    if (nanoUsd !== LIST[target] * factor * MICRO || cost?.status !== status)
       throw new Error(`${target} costs ${JSON.stringify(cost)}, not ${factor} times the list price`)
   },
   settled: {},
@@ -307,19 +307,19 @@ describe('the address has its factor', () => {
     const { status } = at.costOf(call)
     expect(status).toBe(factor === null ? 'estimated' : book.costOf(call).status)
     const cost = at.costOf(call)
-    expect(cost.microUsd).toBeCloseTo((book.costOf(call).microUsd ?? 0) * (factor ?? 1), -1)
+    expect(cost.nanoUsd).toBeCloseTo((book.costOf(call).nanoUsd ?? 0) * (factor ?? 1), -1)
     if (factor !== null && factor !== 1) expect(cost.source).toEndWith(`*region:${factor}`)
     // Computed again from its row, which has the factor in the source alone.
     expect(book.recompute(call, cost)).toEqual(cost)
     const parts = book.partsOf(call, cost) ?? []
-    expect(sumParts(parts)).toBe(cost.microUsd ?? Number.NaN)
+    expect(costOfParts(parts)).toBe(cost.nanoUsd ?? Number.NaN)
   })
 })
 
 describe('Gemini’s audio is priced as audio where the answer tells it', () => {
   // 400 of 1,000 tokens at 1 instead of 0.3 US dollars for a million, and 100 tokens at 2.5.
   const cost = {
-    microUsd: (600 * 0.3 + 400 * 1 + 100 * 2.5) * MICRO,
+    nanoUsd: (600 * 0.3 + 400 * 1 + 100 * 2.5) * MICRO,
     status: 'estimated' as const,
     source: expect.stringMatching(/\+inputAudio:400@0\.7/) as never,
   }

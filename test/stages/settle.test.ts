@@ -29,14 +29,14 @@ import {
   TARGET,
 } from '../support/stage-rows.ts'
 
-const UNKNOWN = { microUsd: null, status: 'unknown', source: null } as const
+const UNKNOWN = { nanoUsd: null, status: 'unknown', source: null } as const
 const answer = (usage: unknown) =>
   json(200, { id: 'c', choices: [{ message: { content: 'twenty-four bytes of it.' } }], usage })
 /** A small chat call is 63 bytes, which is 16 tokens. */
 const guessed = (inputTokens: number, outputTokens: number) => ({
   usage: { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 },
   cost: {
-    microUsd: inputTokens + 10 * outputTokens,
+    nanoUsd: inputTokens + 10 * outputTokens,
     status: 'estimated' as const,
     source: 'scripted',
   },
@@ -53,7 +53,7 @@ describe('usage', () => {
       upstream: [answer(reported)],
       seen: { status: 200 },
       sent: [{}],
-      settled: { usage: plain, cost: { microUsd: 81, status: 'exact', source: 'scripted' } },
+      settled: { usage: plain, cost: { nanoUsd: 81, status: 'exact', source: 'scripted' } },
       spent: { tokens: 18, countsForQuota: true },
     },
     {
@@ -206,7 +206,7 @@ describe('thinking that the vendor counts beside its answer', () => {
     await gateway.ask({ path: CHAT, body: chatBody(isStream ? { stream: true } : {}) })
     expect(gateway.limits.tickets[0]?.spent[0]).toMatchObject({
       tokens: 135,
-      cost: { microUsd: 32 + 10 * 103, status: 'exact' },
+      cost: { nanoUsd: 32 + 10 * 103, status: 'exact' },
     })
     await gateway.assertNothingIsLeft()
   })

@@ -69,9 +69,9 @@ const counted = (row: Omit<StageRow, 'seen' | 'sent'> & Partial<StageRow>): Stag
   sent: [{}],
   ...row,
 })
-const costing = (searchCount: number, microUsd = TOKENS) => ({
+const costing = (searchCount: number, nanoUsd = TOKENS) => ({
   cost: {
-    microUsd: microUsd + searchCount * SEARCH_FEE,
+    nanoUsd: nanoUsd + searchCount * SEARCH_FEE,
     status: 'estimated' as const,
     source: 'scripted',
   },
@@ -122,7 +122,7 @@ describe('a call that searched is charged for each search', () => {
         const { cost, usage } = ledger.records[0] ?? {}
         expect(cost).toMatchObject({
           status: 'estimated',
-          microUsd: 2 * SEARCH_FEE + (usage?.inputTokens ?? 0) + 10 * (usage?.outputTokens ?? 0),
+          nanoUsd: 2 * SEARCH_FEE + (usage?.inputTokens ?? 0) + 10 * (usage?.outputTokens ?? 0),
         })
       },
     }),
@@ -166,7 +166,7 @@ describe('a call that searched is charged for each search', () => {
       sent: [{}],
       check: ({ ledger }) => {
         const { cost, usage } = ledger.records[0] ?? {}
-        expect(cost?.microUsd).toBe(SEARCH_FEE + (usage?.inputTokens ?? 0))
+        expect(cost?.nanoUsd).toBe(SEARCH_FEE + (usage?.inputTokens ?? 0))
       },
     }),
     counted({
@@ -178,7 +178,7 @@ describe('a call that searched is charged for each search', () => {
       check: ({ ledger }) => {
         const { cost, usage } = ledger.records[0] ?? {}
         const tokens = (usage?.inputTokens ?? 0) + 10 * (usage?.outputTokens ?? 0)
-        expect(cost).toMatchObject({ source: 'scripted+hedge', microUsd: 3 * SEARCH_FEE + tokens })
+        expect(cost).toMatchObject({ source: 'scripted+hedge', nanoUsd: 3 * SEARCH_FEE + tokens })
       },
     }),
     counted({
@@ -195,7 +195,7 @@ describe('a call that searched is charged for each search', () => {
 })
 
 describe('a call that did not search is charged for its tokens alone', () => {
-  const exact = { cost: { microUsd: TOKENS, status: 'exact' as const, source: 'scripted' } }
+  const exact = { cost: { nanoUsd: TOKENS, status: 'exact' as const, source: 'scripted' } }
   runRows([
     counted({
       name: 'and exactly, though it offered the tool',
@@ -242,7 +242,7 @@ describe('a limit in money', () => {
   })
   const DRAWING = { type: 'image_generation' }
   const AZURE = 'azure-openai/gpt-5'
-  const exact = { cost: { microUsd: TOKENS, status: 'exact' as const, source: 'scripted' } }
+  const exact = { cost: { nanoUsd: TOKENS, status: 'exact' as const, source: 'scripted' } }
   const uncounted = costing(0, TOKENS + OTHER_TOOL_FEE)
   const offered = (name: string, row: Omit<StageRow, 'seen' | 'sent' | 'name'>): StageRow =>
     counted({
@@ -261,14 +261,14 @@ describe('a limit in money', () => {
       upstream: [json(200, response([]))],
       settled: { outcome: 'succeeded' },
       check: ({ limits: { tickets } }) =>
-        expect(tickets[0]?.call.leastMicroUsd).toBeGreaterThan(SEARCH_FEE + 400 + OTHER_TOOL_FEE),
+        expect(tickets[0]?.call.leastNanoUsd).toBeGreaterThan(SEARCH_FEE + 400 + OTHER_TOOL_FEE),
     }),
     counted({
       name: 'has nothing set aside for tools where no limit is in money',
       request: responses({ tools: [WEB] }),
       upstream: [json(200, response([]))],
       settled: { outcome: 'succeeded' },
-      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.leastMicroUsd).toBeUndefined(),
+      check: ({ limits: { tickets } }) => expect(tickets[0]?.call.leastNanoUsd).toBeUndefined(),
     }),
     counted({
       name: 'charges a use whose fee is not published at the usual one',

@@ -50,7 +50,7 @@ describe('an answer that the gate’s time has cut off is paid for', () => {
       settled: {
         ...timedOut,
         usage: tokens(16, 0),
-        cost: { microUsd: 16, status: 'estimated', source: 'scripted' },
+        cost: { nanoUsd: 16, status: 'estimated', source: 'scripted' },
       },
       spent: { tokens: 16 },
     },
@@ -116,7 +116,7 @@ describe('whatever a model wrote in the meantime is estimated by the time that i
   const used = (inputTokens: number, outputTokens: number) => ({
     usage: tokens(inputTokens, outputTokens),
     cost: {
-      microUsd: inputTokens + 10 * outputTokens,
+      nanoUsd: inputTokens + 10 * outputTokens,
       status: 'estimated' as const,
       source: 'scripted',
     },
@@ -211,7 +211,7 @@ describe('whatever a model wrote in the meantime is estimated by the time that i
       settled: {
         outcome: 'succeeded',
         usage: { ...CHAT_USAGE, inputTokens: 11 + 16, outputTokens: 7 + 500 },
-        cost: { microUsd: 81 + 16 + 5_000, status: 'estimated', source: 'scripted+hedge' },
+        cost: { nanoUsd: 81 + 16 + 5_000, status: 'estimated', source: 'scripted+hedge' },
       },
     },
   ])

@@ -440,15 +440,15 @@ const SCRIPTED_PRICES: PipelinePorts['prices'] = {
   isPriced: (_, target, { isSurcharged }) => !target.includes('unpriced') && isSurcharged !== true,
   feesOf: (_, tools) => tools.reduce((sum, kind) => sum + FEES[kind], 0),
   priceOf: ({ target, usage, isEstimated, otherPrices = [], tools = [], toolUses = {} }) => {
-    if (target === FREE) return { microUsd: 0, status: 'exact', source: 'free' }
+    if (target === FREE) return { nanoUsd: 0, status: 'exact', source: 'free' }
     const uses = tools.includes('otherTool') ? { ...toolUses, otherTool: 1 } : toolUses
     const hasUses = Object.keys(uses).length > 0
-    if (usage === null && !hasUses) return { microUsd: null, status: 'unknown', source: null }
+    if (usage === null && !hasUses) return { nanoUsd: null, status: 'unknown', source: null }
     const tokens =
       (usage?.inputTokens ?? 0) * INPUT_PRICE + (usage?.outputTokens ?? 0) * OUTPUT_PRICE
     const isExact = isEstimated !== true && otherPrices.length === 0 && !hasUses
     return {
-      microUsd: tokens + feesOf(uses),
+      nanoUsd: tokens + feesOf(uses),
       status: isExact ? 'exact' : 'estimated',
       source: 'scripted',
     }

@@ -60,7 +60,7 @@ function withColumns(list: string): string {
   const after = (place: RegExp): number =>
     Math.max(...[...list.matchAll(place)].map(([, number]) => Number(number))) + 1
   const line = after(/\bline: (\d+)/g)
-  const since = after(/\bsince: (\d+)/g)
+  const since = after(/\b(?:since|changed): (\d+)/g)
   const csv = after(/\bcsv: (\d+)/g)
   const columns = COLUMNS.map(
     ([beginning, body], index) =>

@@ -81,8 +81,8 @@ export async function foldSeededHours(dataFolder: string, beforeMs: number): Pro
 }
 
 function timesAsMuch(cost: Cost | undefined, factor: number): Cost {
-  const { microUsd = null, ...known } = cost ?? UNKNOWN_COST
-  return { ...known, microUsd: microUsd === null ? null : microUsd * factor }
+  const { nanoUsd = null, ...known } = cost ?? UNKNOWN_COST
+  return { ...known, nanoUsd: nanoUsd === null ? null : nanoUsd * factor }
 }
 
 /**
@@ -163,7 +163,7 @@ function createCall(number: number, startedAt: number): CallRecord {
       ? null
       : { inputTokens: 1_200, outputTokens: 300, cachedInputTokens: 800, reasoningTokens: 64 },
     cost: hasFailed
-      ? { microUsd: null, status: 'unknown', source: null }
-      : { microUsd: 4_200, status: 'exact', source: 'owned-model@250/25/1000' },
+      ? { nanoUsd: null, status: 'unknown', source: null }
+      : { nanoUsd: 4_200_000, status: 'exact', source: 'owned-model@250/25/1000' },
   }
 }

@@ -75,7 +75,7 @@ export const CHAT_USAGE = {
   cachedInputTokens: 3,
   reasoningTokens: 2,
 }
-const UNKNOWN_COST = { microUsd: null, status: 'unknown', source: null } as const
+const UNKNOWN_COST = { nanoUsd: null, status: 'unknown', source: null } as const
 
 export const CHAT_ANSWER: Script = json(200, CHAT_JSON)
 export const CHAT_EVENTS: Script = stream(CHAT_STREAM)

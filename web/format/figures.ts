@@ -48,11 +48,14 @@ export function formatUsdInCents(value: number | null | undefined): string {
   return `$${new Intl.NumberFormat(LOCALE, { minimumFractionDigits: size < 0.01 ? 0 : 2, ...digits }).format(value)}`
 }
 
-const micros = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 6 })
+const billionths = new Intl.NumberFormat(LOCALE, {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 9,
+})
 
-/** US dollars that somebody set: every digit, as limits have at most six decimals. */
+/** US dollars that somebody set: every digit, as limits have at most nine decimals. */
 export function formatUsdExactly(value: number): string {
-  return value === 0 ? '$0' : `$${micros.format(value)}`
+  return value === 0 ? '$0' : `$${billionths.format(value)}`
 }
 
 /** `840 ms`, `2.41 s`, `3 min 20 s`. */

@@ -143,7 +143,7 @@ describe('analytics', () => {
         outcome: 'failed',
         status: 502,
         usage: null,
-        cost: { microUsd: null, status: 'unknown', source: null },
+        cost: { nanoUsd: null, status: 'unknown', source: null },
         target: null,
       }),
       call('req_5', { startedAt: at('01T10:00:00'), accountId: stranger }),

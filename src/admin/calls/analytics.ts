@@ -14,6 +14,7 @@ import {
 } from '../../contract/analytics.ts'
 import { ERROR_KINDS } from '../../contract/error-kinds.ts'
 import { LATEST_MS } from '../../contract/usage-query.ts'
+import { toUsd } from '../../core/money.ts'
 import type { GroupOrder, GroupPlace } from '../../store/usage/group-ranks.ts'
 import type { UsageSum } from '../../store/usage/step-sums.ts'
 import { DAY_MS, HOUR_MS } from '../../store/usage/usage-hours.ts'
@@ -251,7 +252,7 @@ function toBody(sum: UsageSum, nameOf: (group: string | null) => string | null):
       unreportedCalls: sum.unreported,
     },
     cost: {
-      usd: sum.costMicroUsd / 1e6,
+      usd: toUsd(sum.costNanoUsd),
       estimatedCalls: sum.costEstimated,
       unknownCalls: sum.costUnknown,
       unpricedCalls: sum.unpriced,

@@ -2,11 +2,12 @@
 import type { LogBody } from '../../contract/logs.ts'
 import type { CallAttempt } from '../../core/call.ts'
 import type { Cost } from '../../core/cost.ts'
+import { toUsd } from '../../core/money.ts'
 
 export function toCostBody(cost: Cost | undefined): LogBody['cost'] {
   if (cost === undefined) return { usd: null, status: 'unknown', source: null }
-  const { microUsd, status, source } = cost
-  return { usd: microUsd === null ? null : microUsd / 1e6, status, source }
+  const { nanoUsd, status, source } = cost
+  return { usd: nanoUsd === null ? null : toUsd(nanoUsd), status, source }
 }
 
 export function toAttemptsBody(

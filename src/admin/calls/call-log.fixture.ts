@@ -22,7 +22,7 @@ export function loggedCall(id: string, changes: Partial<CallRecord> = {}): CallR
     durationMs: 9,
     usage: { inputTokens: 1, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 },
     credential: 'platform',
-    cost: { microUsd: 3, status: 'exact', source: 'test@1' },
+    cost: { nanoUsd: 3_000, status: 'exact', source: 'test@1' },
     ...changes,
   }
 }

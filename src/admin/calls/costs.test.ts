@@ -5,15 +5,15 @@ import { stranger, useControlPlane } from '../control-plane.fixture.ts'
 import { loggedCall as call } from './call-log.fixture.ts'
 
 const { check, current, sendForJson } = useControlPlane()
-const wrong = { microUsd: 99, status: 'estimated', source: 'test@1' } as const
+const wrong = { nanoUsd: 99_000, status: 'estimated', source: 'test@1' } as const
 
 describe('costs computed again', () => {
   beforeEach(() =>
     current().store.calls.insertMany([
       call('req_1'),
       call('req_2', { cost: wrong }),
-      call('req_3', { cost: { microUsd: 5, status: 'exact', source: 'test@0' } }),
-      call('req_4', { cost: { microUsd: null, status: 'unknown', source: null } }),
+      call('req_3', { cost: { nanoUsd: 5_000, status: 'exact', source: 'test@0' } }),
+      call('req_4', { cost: { nanoUsd: null, status: 'unknown', source: null } }),
       call('req_5', { accountId: stranger, cost: wrong }),
     ]),
   )
@@ -52,8 +52,8 @@ describe('costs computed again', () => {
   })
 
   test('a fix corrects the rows and the sums, of the own account only', async () => {
-    expect((await readSums(current().store.usage, DEFAULT_ACCOUNT, all))[0]?.costMicroUsd).toBe(
-      3 + 99 + 5,
+    expect((await readSums(current().store.usage, DEFAULT_ACCOUNT, all))[0]?.costNanoUsd).toBe(
+      (3 + 99 + 5) * 1_000,
     )
     expect(await verify({ fix: true })).toMatchObject({ fixed: 2 })
     expect(await verify({ fix: true })).toMatchObject({ fixed: 0, differences: [] })
@@ -63,10 +63,10 @@ describe('costs computed again', () => {
     const [sum] = await readSums(current().store.usage, DEFAULT_ACCOUNT, all)
     expect(sum).toMatchObject({
       calls: 4,
-      costMicroUsd: 3 + 3 + 5 + 3,
+      costNanoUsd: (3 + 3 + 5 + 3) * 1_000,
       costEstimated: 0,
       costUnknown: 0,
     })
-    expect((await readSums(current().store.usage, stranger, all))[0]?.costMicroUsd).toBe(99)
+    expect((await readSums(current().store.usage, stranger, all))[0]?.costNanoUsd).toBe(99_000)
   })
 })

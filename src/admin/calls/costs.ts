@@ -92,8 +92,8 @@ function compareCosts(calls: readonly CallRecord[], prices: ControlPlaneDependen
 }
 
 function isSame(stored: Cost | undefined, computed: Cost): boolean {
-  const { microUsd = null, status = 'unknown', source = null } = stored ?? {}
-  return microUsd === computed.microUsd && status === computed.status && source === computed.source
+  const { nanoUsd = null, status = 'unknown', source = null } = stored ?? {}
+  return nanoUsd === computed.nanoUsd && status === computed.status && source === computed.source
 }
 
 function toCorrected({ call, computed }: Difference): CallRecord {

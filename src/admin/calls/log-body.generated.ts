@@ -49,7 +49,7 @@ export const EXPORT_COLUMNS: readonly (readonly [name: string, read: (log: LogBo
   ['cacheWriteTokens', (log) => log.usage?.cacheWriteTokens],
   ['reasoningTokens', (log) => log.usage?.reasoningTokens],
   ['credential', (log) => log.credential],
-  ['costUsd', (log) => log.cost.usd?.toFixed(6)],
+  ['costUsd', (log) => log.cost.usd?.toFixed(9)],
   ['costStatus', (log) => log.cost.status],
   ['priceSource', (log) => log.cost.source],
   ['refusals', (log) => log.refusals],

@@ -5,6 +5,7 @@
 import type { LogDetailsBody, LogFilterQuery } from '../../contract/logs.ts'
 import type { CallRecord } from '../../core/call.ts'
 import type { CostPart } from '../../core/cost.ts'
+import { usdOfPart } from '../../core/money.ts'
 import type { CallFilter } from '../../store/calls/call-pages.ts'
 import { toLogBody } from './log-body.generated.ts'
 
@@ -16,8 +17,8 @@ export function toLogDetailsBody(
   return { ...log, cost: { ...log.cost, parts: parts?.map(toPartBody) ?? null } }
 }
 
-function toPartBody({ kind, count, microUsdEach }: CostPart) {
-  return { kind, count, usdPerMillion: microUsdEach, usd: (count * microUsdEach) / 1e6 }
+function toPartBody({ kind, count, usdPerMillion }: CostPart) {
+  return { kind, count, usdPerMillion, usd: usdOfPart({ count, usdPerMillion }) }
 }
 
 export function toFilter(query: LogFilterQuery): CallFilter {

@@ -194,7 +194,7 @@ describe('logs', () => {
   })
 
   test('the parts of a cost are null if its price is no longer known', async () => {
-    const cost = { microUsd: 3, status: 'exact', source: 'older@1' } as const
+    const cost = { nanoUsd: 3_000, status: 'exact', source: 'older@1' } as const
     await current().store.calls.insertMany([call('req_5', { cost })])
     expect(await sendForJson({ url: '/v1/logs/req_5' })).toMatchObject({
       cost: { usd: 3e-6, parts: null },
@@ -357,7 +357,7 @@ describe('an export', () => {
     expect(text).toContain(`,"'+1,2",`)
     expect(text).toContain(`,"'  @sum",`)
     expect(text).toContain('"a\r\nb"')
-    expect(text).toContain(',0.000003,exact,test@1,,,\r\n')
+    expect(text).toContain(',0.000003000,exact,test@1,,,\r\n')
     expect(text).toContain(`,exact,test@1,1,"'-gpt-4o%20…",\r\n`)
     expect(text).not.toContain('req_9')
     expect(text).toEndWith('\r\n')

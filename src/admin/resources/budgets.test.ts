@@ -56,9 +56,16 @@ describe('an invalid field is named', () => {
       'limitUsd: must be above 0',
     ],
     [
+      'above 9 million dollars',
+      'POST /v1/budgets',
+      { gateId: 'demo', limitUsd: 9_000_000.01, period: 'day' },
+      400,
+      'limitUsd: ',
+    ],
+    [
       'too exact',
       'POST /v1/budgets',
-      { gateId: 'demo', limitUsd: 0.0000001, period: 'day' },
+      { gateId: 'demo', limitUsd: 0.0000000001, period: 'day' },
       400,
       'limitUsd',
     ],
@@ -135,9 +142,9 @@ test('a budget is created, listed, changed and deleted', async () => {
   expect((await plane.send({ url })).status).toBe(404)
 })
 
-test('money is kept to the millionth of a dollar', async () => {
-  expect(await create({ limitTokens: undefined, limitUsd: 12.345678 })).toMatchObject({
-    limitUsd: 12.345678,
+test('money is kept to the billionth of a dollar', async () => {
+  expect(await create({ limitTokens: undefined, limitUsd: 12.345678901 })).toMatchObject({
+    limitUsd: 12.345678901,
   })
 })
 

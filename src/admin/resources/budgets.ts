@@ -9,12 +9,11 @@ import {
   toPublicBudget,
 } from '../../core/budget.ts'
 import type { AccountId } from '../../core/ids.ts'
+import { toNanoUsd, toUsd } from '../../core/money.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import type { ControlPlaneApp, ControlPlaneDependencies } from '../control-plane-app.ts'
 import { refuse } from '../refusals.ts'
 import { bindResource } from '../resource-routes.ts'
-
-const MICRO_USD = 1_000_000
 
 export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDependencies): void {
   const { budgets, whenCounted } = dependencies
@@ -83,9 +82,7 @@ function toLimit(given: {
 }): BudgetLimit | undefined {
   const { limitTokens, limitUsd } = given
   if (limitTokens !== undefined) return { type: 'tokens', tokens: limitTokens }
-  return limitUsd === undefined
-    ? undefined
-    : { type: 'spend', microUsd: Math.round(limitUsd * MICRO_USD) }
+  return limitUsd === undefined ? undefined : { type: 'spend', nanoUsd: toNanoUsd(limitUsd) }
 }
 
 function toBudgetBody(
@@ -93,14 +90,14 @@ function toBudgetBody(
   window: ReturnType<ControlPlaneDependencies['budgets']['windowOf']>,
 ): BudgetBody {
   const { limit } = budget
-  const { tokens = 0, microUsd = 0, unpricedCalls = 0 } = window?.shown ?? {}
-  const { reservedTokens = 0, reservedMicroUsd = 0 } = window ?? {}
+  const { tokens = 0, nanoUsd = 0, unpricedCalls = 0 } = window?.shown ?? {}
+  const { reservedTokens = 0, reservedNanoUsd = 0 } = window ?? {}
   const endsAtMs = window?.endsAtMs ?? Number.POSITIVE_INFINITY
   return {
     ...toPublicBudget(budget),
-    used: { tokens, usd: microUsd / MICRO_USD, unpricedCalls },
-    reserved: { tokens: reservedTokens, usd: reservedMicroUsd / MICRO_USD },
-    isExhausted: amountOf(limit, { tokens, microUsd }) >= ceilingOf(limit),
+    used: { tokens, usd: toUsd(nanoUsd), unpricedCalls },
+    reserved: { tokens: reservedTokens, usd: toUsd(reservedNanoUsd) },
+    isExhausted: amountOf(limit, { tokens, nanoUsd }) >= ceilingOf(limit),
     resetsAt: Number.isFinite(endsAtMs) ? new Date(endsAtMs).toISOString() : null,
   }
 }

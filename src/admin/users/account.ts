@@ -3,6 +3,7 @@ import { createRoute } from '@hono/zod-openapi'
 import { type AccountBody, accountBody } from '../../contract/account.ts'
 import { noQuery } from '../../contract/lists.ts'
 import type { AccountId } from '../../core/ids.ts'
+import { toUsd } from '../../core/money.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -13,8 +14,6 @@ import {
 import { ROUTE_DESCRIPTION } from '../resource-routes.ts'
 import { tagged } from '../versions.ts'
 import { toAccountNameBody } from './account-name.ts'
-
-const MICRO_USD = 1_000_000
 
 const showRoute = createRoute({
   method: 'get',
@@ -61,8 +60,8 @@ function toAccountBody(
       },
       spend: {
         limit: limits.monthlySpendUsd,
-        used: shown.microUsd / MICRO_USD,
-        reserved: window.reservedMicroUsd / MICRO_USD,
+        used: toUsd(shown.nanoUsd),
+        reserved: toUsd(window.reservedNanoUsd),
         resetsAt,
         unpricedCalls: shown.unpricedCalls,
       },

@@ -5,6 +5,7 @@ import type { Stopwatch } from '../../core/clock.ts'
 import { type Cost, FREE_COST, NOTHING_SENT, UNKNOWN_COST } from '../../core/cost.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
+import { addCosts } from '../../core/money.ts'
 import type { OtherPrice } from '../../core/served-as.ts'
 import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import { MAX_TOKENS_OF_CALL, toTrueUsage, type Usage } from '../../core/usage.ts'
@@ -395,9 +396,9 @@ function isTranslated({ attempts }: AskedCall, target: string | null): boolean {
 const SUM_MARK = '+hedge'
 
 function sumCosts(costs: readonly Cost[]): Cost {
-  const known = costs.filter((cost) => cost.microUsd !== null)
+  const known = costs.filter((cost) => cost.nanoUsd !== null)
   const source = known[0]?.source
   if (source === undefined) return UNKNOWN_COST
-  const microUsd = known.reduce((sum, cost) => sum + (cost.microUsd ?? 0), 0)
-  return { microUsd, status: 'estimated', source: `${source ?? ''}${SUM_MARK}` }
+  const nanoUsd = known.reduce((sum, cost) => addCosts(sum, cost.nanoUsd ?? 0), 0)
+  return { nanoUsd, status: 'estimated', source: `${source ?? ''}${SUM_MARK}` }
 }

@@ -81,7 +81,7 @@ describe.each(databases)('on $name', (kind) => {
           cachedInputTokens: 2,
           reasoningTokens: 3,
         },
-        cost: { microUsd: 2 ** 52 + index, status: 'exact', source: text },
+        cost: { nanoUsd: 2 ** 52 + index, status: 'exact', source: text },
         attemptDetails: [{ target: text, status: null, afterMs: 1, durationMs: 2 }],
       }),
     )

@@ -28,7 +28,7 @@ export interface CallTable {
   cache_write_tokens: number | null
   reasoning_tokens: number | null
   credential: 'own' | 'platform' | null
-  cost_micro_usd: number | null
+  cost_nano_usd: number | null
   cost_status: 'exact' | 'estimated' | 'unknown'
   price_source: string | null
   refusals: number | null
@@ -59,7 +59,7 @@ export const CALL_COLUMN_NAMES = [
   'cache_write_tokens',
   'reasoning_tokens',
   'credential',
-  'cost_micro_usd',
+  'cost_nano_usd',
   'cost_status',
   'price_source',
   'refusals',
@@ -90,7 +90,7 @@ export function toRow(record: CallRecord): CallTable {
     cache_write_tokens: record.usage?.cacheWriteTokens ?? null,
     reasoning_tokens: record.usage?.reasoningTokens ?? null,
     credential: record.credential,
-    cost_micro_usd: record.cost?.microUsd ?? null,
+    cost_nano_usd: record.cost?.nanoUsd ?? null,
     cost_status: record.cost?.status ?? 'unknown',
     price_source: record.cost?.source ?? null,
     refusals: record.refusals ?? null,
@@ -123,7 +123,7 @@ export function toRowValues(record: CallRecord): (string | number | null)[] {
     record.usage?.cacheWriteTokens ?? null,
     record.usage?.reasoningTokens ?? null,
     record.credential,
-    record.cost?.microUsd ?? null,
+    record.cost?.nanoUsd ?? null,
     record.cost?.status ?? 'unknown',
     record.cost?.source ?? null,
     record.refusals ?? null,
@@ -155,7 +155,7 @@ export type CallValues = readonly [
   cache_write_tokens: number | null,
   reasoning_tokens: number | null,
   credential: 'own' | 'platform' | null,
-  cost_micro_usd: number | null,
+  cost_nano_usd: number | null,
   cost_status: 'exact' | 'estimated' | 'unknown',
   price_source: string | null,
   refusals: number | null,
@@ -187,7 +187,7 @@ export function toTableRow(values: CallValues): CallTable {
     cache_write_tokens: values[19],
     reasoning_tokens: values[20],
     credential: values[21],
-    cost_micro_usd: values[22],
+    cost_nano_usd: values[22],
     cost_status: values[23],
     price_source: values[24],
     refusals: values[25],

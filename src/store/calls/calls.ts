@@ -156,7 +156,7 @@ export class CallTableStore {
       await takeTurnAtUsage(transaction, accountId)
       const corrections: { before: CallRecord; after: CallRecord }[] = []
       for (const after of corrected) {
-        const { cost_micro_usd, cost_status, price_source } = toRow(after)
+        const { cost_nano_usd, cost_status, price_source } = toRow(after)
         const row = await transaction
           .selectFrom('calls')
           .selectAll()
@@ -166,7 +166,7 @@ export class CallTableStore {
         if (row === undefined) continue
         await transaction
           .updateTable('calls')
-          .set({ cost_micro_usd, cost_status, price_source })
+          .set({ cost_nano_usd, cost_status, price_source })
           .where('account_id', '=', accountId)
           .where('id', '=', after.id)
           .execute()

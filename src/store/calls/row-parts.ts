@@ -16,8 +16,8 @@ interface UsageColumns {
 }
 
 interface CostColumns {
-  /** Whole millionths of a US dollar. */
-  readonly cost_micro_usd: number | null
+  /** Whole billionths of a US dollar. */
+  readonly cost_nano_usd: number | null
   readonly cost_status: CostStatus
   readonly price_source: string | null
 }
@@ -36,7 +36,7 @@ export function toUsage(row: UsageColumns): Usage | null {
 /** Undefined where nothing is known of it. */
 export function toCost(row: CostColumns): Cost | undefined {
   if (row.cost_status === 'unknown' && row.price_source === null) return undefined
-  return { microUsd: row.cost_micro_usd, status: row.cost_status, source: row.price_source }
+  return { nanoUsd: row.cost_nano_usd, status: row.cost_status, source: row.price_source }
 }
 
 type AttemptMembers = readonly [

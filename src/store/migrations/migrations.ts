@@ -21,6 +21,7 @@ import { installationTable } from './installation-migration.ts'
 import { keyLifetimes } from './key-lifetimes-migration.ts'
 import { limitsAndWebhooks } from './limits-migration.ts'
 import { users } from './migrate-users.ts'
+import { nanoUsd } from './nano-usd-migration.ts'
 import {
   judgeNewerSteps,
   listStepNotes,
@@ -206,6 +207,7 @@ export const migrations: Steps = {
   '0035_folded_hours': foldedHours,
   '0036_delivery_accounts': deliveryAccounts,
   '0037_node_settings': nodeSettings,
+  '0040_nano_usd': nanoUsd,
   '0041_refusal_codes': addCallColumn('refusal_code', 'text'),
 }
 

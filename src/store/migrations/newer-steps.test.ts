@@ -138,7 +138,7 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   test('a build runs its own steps that the later version lacks', async () => {
-    const { '0010_budget_beginnings': own, ...others } = migrations
+    const { '0012_unpriced_budgets': own, ...others } = migrations
     expect(own).toBeDefined()
     const empty = await kind.create({ empty: true })
     try {
@@ -147,7 +147,7 @@ describe.each(databases)('on $name', (kind) => {
       expect(await isBehind(database, migrations)).toBeTrue()
       await migrateToLatest(database, migrations)
       expect(await isBehind(database, migrations)).toBeFalse()
-      await sql`SELECT first_tokens FROM budgets`.execute(database)
+      await sql`SELECT unpriced FROM budgets`.execute(database)
       await database.destroy()
     } finally {
       await empty.remove()

@@ -54,7 +54,12 @@ export const usageMigration: Migration = {
       .addColumn('sums', 'text', (column) => column.notNull())
       .addPrimaryKeyConstraint('usage_notes_primary_key', ['account_id', 'id'])
       .execute()
+    // The code that writes hours knows this column by the name that step 0040 gives it. The costs
+    // of these calls are unknown: they add 0.
+    const hours = database.schema.alterTable('usage_hours')
+    await hours.renameColumn('cost_micro_usd', 'cost_nano_usd').execute()
     await sumUpEarlierCalls(database)
+    await hours.renameColumn('cost_nano_usd', 'cost_micro_usd').execute()
   },
 }
 
@@ -76,7 +81,7 @@ export async function createUsageTable(
     'cost_micro_usd',
     'cost_estimated',
     'cost_unknown',
-  ] as const satisfies readonly (keyof UsageTable)[]
+  ] as const satisfies readonly (keyof UsageTable | 'cost_micro_usd')[]
   let table: CreateTableBuilder<string, string> = database.schema
     .createTable(name)
     .addColumn('account_id', 'text', (column) => column.notNull())

@@ -55,7 +55,7 @@ function toMutableColumns(budget: Budget) {
   return {
     name: budget.name,
     limit_tokens: limit.type === 'tokens' ? limit.tokens : null,
-    limit_micro_usd: limit.type === 'spend' ? limit.microUsd : null,
+    limit_nano_usd: limit.type === 'spend' ? limit.nanoUsd : null,
     alert_at: JSON.stringify(budget.alertAt),
     unpriced: budget.unpriced,
     updated_at: budget.updatedAt,
@@ -75,7 +75,7 @@ function toBudget(row: Selectable<BudgetTable>): Budget {
         : { type: 'key', keyId: row.key_id },
     limit:
       row.limit_tokens === null
-        ? { type: 'spend', microUsd: row.limit_micro_usd ?? 0 }
+        ? { type: 'spend', nanoUsd: row.limit_nano_usd ?? 0 }
         : { type: 'tokens', tokens: row.limit_tokens },
     period: row.period,
     unpriced: row.unpriced === 'refuse' ? 'refuse' : 'allow',

@@ -11,7 +11,7 @@ import { hourOf } from '../../core/period.ts'
 import type { BudgetTable, Schema } from '../schema.ts'
 import { addTo, RangeSums } from './range-sums.ts'
 import { sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
-import { toStoredSum } from './usage-hours.ts'
+import { toStoredNanoUsd, toStoredTokens } from './usage-hours.ts'
 import { readPagesOf } from './usage-pages.ts'
 
 export class BudgetBeginnings {
@@ -25,7 +25,7 @@ export class BudgetBeginnings {
   async load(): Promise<ReadonlyMap<string, UsedAmounts>> {
     const rows = await this.#database
       .selectFrom('budgets')
-      .select(['id', 'first_tokens', 'first_micro_usd', 'first_unpriced'])
+      .select(['id', 'first_tokens', 'first_nano_usd', 'first_unpriced'])
       .where('first_tokens', 'is not', null)
       .execute()
     return new Map(rows.map((row) => [row.id, toAmounts(row)]))
@@ -100,7 +100,7 @@ export async function moveToBeginnings(
     for (const row of rows) sums.add(row)
   // The usage that is kept now.
   const kept = await ofDay
-    .select(['id', 'first_tokens', 'first_micro_usd', 'first_unpriced'])
+    .select(['id', 'first_tokens', 'first_nano_usd', 'first_unpriced'])
     .execute()
   const indexes = new Map(places.map(({ id }, index) => [id, index]))
   for (const row of kept) {
@@ -117,8 +117,8 @@ export async function moveToBeginnings(
   }
 }
 
-function isNothing({ tokens, microUsd, unpricedCalls }: UsedAmounts): boolean {
-  return tokens === 0 && microUsd === 0 && unpricedCalls === 0
+function isNothing({ tokens, nanoUsd, unpricedCalls }: UsedAmounts): boolean {
+  return tokens === 0 && nanoUsd === 0 && unpricedCalls === 0
 }
 
 function toScope({ account_id, key_id, gate_id }: BudgetPlace) {
@@ -131,21 +131,21 @@ function toScope({ account_id, key_id, gate_id }: BudgetPlace) {
 
 type FirstColumns = Pick<
   Selectable<BudgetTable>,
-  'first_tokens' | 'first_micro_usd' | 'first_unpriced'
+  'first_tokens' | 'first_nano_usd' | 'first_unpriced'
 >
 
 function toAmounts(row: FirstColumns): UsedAmounts {
   return {
     tokens: row.first_tokens ?? 0,
-    microUsd: row.first_micro_usd ?? 0,
+    nanoUsd: row.first_nano_usd ?? 0,
     unpricedCalls: row.first_unpriced ?? 0,
   }
 }
 
-function toColumns({ tokens, microUsd, unpricedCalls }: UsedAmounts): FirstColumns {
+function toColumns({ tokens, nanoUsd, unpricedCalls }: UsedAmounts): FirstColumns {
   return {
-    first_tokens: toStoredSum(tokens),
-    first_micro_usd: toStoredSum(microUsd),
+    first_tokens: toStoredTokens(tokens),
+    first_nano_usd: toStoredNanoUsd(nanoUsd),
     first_unpriced: unpricedCalls,
   }
 }

@@ -70,7 +70,7 @@ describe.each(databases)('on $name, what an earlier version let in', (kind) => {
     await store.usage.rollUpDays(BEGIN_MS)
     await created.run(
       `UPDATE usage_hours SET input_tokens = 9223372036854775000,
-        output_tokens = 9223372036854775000, cost_micro_usd = 9223372036854775000`,
+        output_tokens = 9223372036854775000, cost_nano_usd = 9223372036854775000`,
     )
   })
   afterEach(async () => {
@@ -80,7 +80,7 @@ describe.each(databases)('on $name, what an earlier version let in', (kind) => {
 
   /** An hour after each other. */
   async function insertCalls(count: number, stepMs = HOUR_MS): Promise<void> {
-    const cost = { status: 'exact', microUsd: MOST, source: null } as const
+    const cost = { status: 'exact', nanoUsd: MOST, source: null } as const
     await store.calls.insertMany(
       Array.from({ length: count }, (_, index) =>
         createCallRecord({ startedAt: BEGIN_MS + index * stepMs, usage: REPORTED, cost }),
@@ -93,7 +93,7 @@ describe.each(databases)('on $name, what an earlier version let in', (kind) => {
     expect(ofQuota?.tokens).toBeGreaterThan(MOST)
     const ranges = [{ keyId, fromMs: BEGIN_MS, untilMs: BEGIN_MS + 3 * HOUR_MS }]
     const [ofBudget] = await store.usageSums.ofRanges(accountId, ranges)
-    expect(ofBudget?.microUsd).toBeGreaterThan(MOST)
+    expect(ofBudget?.nanoUsd).toBeGreaterThan(MOST)
   })
 
   test('is added to and summed up to days and months, which analytics read', async () => {

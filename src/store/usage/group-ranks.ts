@@ -112,7 +112,7 @@ function measureRow(row: RankedRow, order: GroupOrder): number {
     case 'tokens':
       return Number(row.input_tokens) + Number(row.output_tokens)
     case 'cost':
-      return Number(row.cost_micro_usd)
+      return Number(row.cost_nano_usd)
     case 'name':
       return 0
   }
@@ -127,7 +127,7 @@ function measureSum(sum: UsageSum, order: GroupOrder): number {
     case 'tokens':
       return sum.inputTokens + sum.outputTokens
     case 'cost':
-      return sum.costMicroUsd
+      return sum.costNanoUsd
     case 'name':
       return 0
   }

@@ -10,14 +10,14 @@ export type Amounts = { -readonly [Name in keyof UsedAmounts]: UsedAmounts[Name]
 
 export function addRow(sum: Amounts, row: UsageRow): void {
   sum.tokens += row.tokens
-  sum.microUsd += row.cost_micro_usd
+  sum.nanoUsd += row.cost_nano_usd
   sum.unpricedCalls += row.unpriced
 }
 
 export function addTo(sum: Amounts | undefined, more: UsedAmounts): void {
   if (sum === undefined) return
   sum.tokens += more.tokens
-  sum.microUsd += more.microUsd
+  sum.nanoUsd += more.nanoUsd
   sum.unpricedCalls += more.unpricedCalls
 }
 
@@ -32,7 +32,7 @@ export class RangeSums {
 
   constructor(ranges: readonly ScopedRange[]) {
     this.amounts = ranges.map((range) => {
-      const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+      const sum = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
       const scope = range.keyId === undefined ? `gate ${range.gateId}` : `key ${range.keyId}`
       const ofScope = this.#byScope.get(scope)
       if (ofScope === undefined) this.#byScope.set(scope, [{ range, sum }])

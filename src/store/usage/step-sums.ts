@@ -36,7 +36,7 @@ export interface UsageSum {
   readonly cachedInputTokens: number
   readonly reasoningTokens: number
   readonly cacheWriteTokens: number
-  readonly costMicroUsd: number
+  readonly costNanoUsd: number
   readonly costEstimated: number
   /** Failed calls without usage are not among them. */
   readonly costUnknown: number
@@ -199,7 +199,7 @@ class UsageAccumulator {
       cachedInputTokens: sum('cached_input_tokens'),
       reasoningTokens: sum('reasoning_tokens'),
       cacheWriteTokens: sum('cache_write_tokens'),
-      costMicroUsd: sum('cost_micro_usd'),
+      costNanoUsd: sum('cost_nano_usd'),
       costEstimated: sum('cost_estimated'),
       costUnknown: sum('cost_unknown'),
       unpriced: sum('unpriced'),

@@ -11,8 +11,8 @@ import type { Schema } from '../schema.ts'
 export interface UsedAmounts {
   /** Input and output together. */
   readonly tokens: number
-  /** Millionths of a US dollar, of the calls whose cost is known. */
-  readonly microUsd: number
+  /** Billionths of a US dollar, of the calls whose cost is known. */
+  readonly nanoUsd: number
   /** Calls that reported what they used and whose cost is not known. */
   readonly unpricedCalls: number
 }
@@ -35,16 +35,16 @@ const CALLS_PER_STEP = 500
 /** Of which those of one key or gate are read, and the others looked at in an index. */
 const SCOPED_CALLS_PER_STEP = 2_000
 
-const isUnpriced = sql<SqlBool>`cost_micro_usd IS NULL AND input_tokens IS NOT NULL`
+const isUnpriced = sql<SqlBool>`cost_nano_usd IS NULL AND input_tokens IS NOT NULL`
 
 export async function sumOfCalls(database: Kysely<Schema>, range: CallRange): Promise<UsedAmounts> {
-  const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+  const sum = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
   let startMs = range.fromMs
   while (startMs < range.untilMs) {
     const endMs = await findStepEnd(database, { ...range, fromMs: startMs })
     const row = await sumAtOnce(database, { ...range, fromMs: startMs, untilMs: endMs })
     sum.tokens += (row.input_tokens ?? 0) + (row.output_tokens ?? 0)
-    sum.microUsd += row.micro_usd ?? 0
+    sum.nanoUsd += row.nano_usd ?? 0
     sum.unpricedCalls += row.unpriced ?? 0
     startMs = endMs
     await nextTurn()
@@ -75,7 +75,7 @@ async function sumAtOnce(database: Kysely<Schema>, range: CallRange) {
     .select([
       sumOf(database, 'input_tokens').as('input_tokens'),
       sumOf(database, 'output_tokens').as('output_tokens'),
-      sumOf(database, 'cost_micro_usd').as('micro_usd'),
+      sumOf(database, 'cost_nano_usd').as('nano_usd'),
       sql<number | null>`SUM(CASE WHEN ${isUnpriced} THEN 1 ELSE 0 END)`.as('unpriced'),
     ])
     .executeTakeFirstOrThrow()

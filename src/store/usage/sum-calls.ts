@@ -144,7 +144,7 @@ function emptyRow(place: Place): UsageTable {
     cached_input_tokens: 0,
     reasoning_tokens: 0,
     cache_write_tokens: 0,
-    cost_micro_usd: 0,
+    cost_nano_usd: 0,
     cost_estimated: 0,
     cost_unknown: 0,
     durations: '',
@@ -164,7 +164,7 @@ function addCall(row: UsageTable, { usage, cost, outcome }: CallRecord): void {
   row.cached_input_tokens += usage?.cachedInputTokens ?? 0
   row.reasoning_tokens += usage?.reasoningTokens ?? 0
   row.cache_write_tokens += usage?.cacheWriteTokens ?? 0
-  row.cost_micro_usd += cost?.microUsd ?? 0
+  row.cost_nano_usd += cost?.nanoUsd ?? 0
   if (cost?.status === 'estimated') row.cost_estimated += 1
   const isUnknown = cost === undefined || cost.status === 'unknown'
   if (isUnknown && !isFailedEmpty) row.cost_unknown += 1

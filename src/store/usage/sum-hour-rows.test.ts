@@ -33,7 +33,7 @@ function sumOf({ fromMs, untilMs, keyId, gateId }: ScopedRange) {
   )
   return {
     tokens: calls.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
-    microUsd: calls.filter(({ isPriced }) => isPriced).length * 40,
+    nanoUsd: calls.filter(({ isPriced }) => isPriced).length * 40,
     unpricedCalls: calls.filter(({ isPriced }) => !isPriced).length,
   }
 }
@@ -66,8 +66,8 @@ describe.each(databases)('on $name', (kind) => {
               ...call,
               usage: { inputTokens, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 },
               cost: isPriced
-                ? { microUsd: 40, status: 'exact', source: 'test' }
-                : { microUsd: null, status: 'unknown', source: null },
+                ? { nanoUsd: 40, status: 'exact', source: 'test' }
+                : { nanoUsd: null, status: 'unknown', source: null },
             }),
           ),
         )

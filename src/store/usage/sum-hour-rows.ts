@@ -24,20 +24,20 @@ export async function sumOfHours(
 ): Promise<UsedAmounts> {
   const stepMs = (isSqlite(database) ? HOURS_OF_SQLITE : HOURS_OF_POSTGRES) * HOUR_MS
   const scope = keyId === undefined ? sql`gate_id = ${gateId}` : sql`key_id = ${keyId}`
-  const used = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+  const used = { tokens: 0, nanoUsd: 0, unpricedCalls: 0 }
   const sum = (column: string) => sumOf(database, column)
   for (let startMs = fromMs; startMs < untilMs; startMs += stepMs) {
     signal?.throwIfAborted()
     // Of each row by itself, as in pages.
     const { rows } = await sql<{ [Name in keyof UsedAmounts]: number | null }>`
-      SELECT ${sum('input_tokens')} + ${sum('output_tokens')} AS tokens, ${sum('cost_micro_usd')} AS "microUsd",
+      SELECT ${sum('input_tokens')} + ${sum('output_tokens')} AS tokens, ${sum('cost_nano_usd')} AS "nanoUsd",
         SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END) AS "unpricedCalls"
       FROM usage_hours
       WHERE account_id = ${accountId} AND starts_at >= ${startMs}
         AND starts_at < ${Math.min(startMs + stepMs, untilMs)} AND ${scope}
     `.execute(database)
     used.tokens += rows[0]?.tokens ?? 0
-    used.microUsd += rows[0]?.microUsd ?? 0
+    used.nanoUsd += rows[0]?.nanoUsd ?? 0
     used.unpricedCalls += rows[0]?.unpricedCalls ?? 0
     await nextTurn()
   }

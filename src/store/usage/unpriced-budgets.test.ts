@@ -10,7 +10,7 @@ const budget: Budget = {
   id: 'bud_1',
   name: 'team',
   scope: { type: 'gate', gateId: 'demo' as GateId },
-  limit: { type: 'spend', microUsd: 5 },
+  limit: { type: 'spend', nanoUsd: 5 },
   period: 'month',
   unpriced: 'refuse',
   alertAt: [],

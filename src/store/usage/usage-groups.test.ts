@@ -22,7 +22,7 @@ const BY_KEY: UsageQuery = {
   groupBy: 'key',
 }
 const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 }
-const costs = (microUsd: number): Cost => ({ microUsd, status: 'exact', source: 'test@1' })
+const costs = (nanoUsd: number): Cost => ({ nanoUsd, status: 'exact', source: 'test@1' })
 
 async function withStore(
   kind: (typeof databases)[number],
@@ -73,12 +73,12 @@ test.each(databases)(
           )
       for (let start = 0; start < calls.length; start += 1_000)
         await store.calls.insertMany(calls.slice(start, start + 1_000))
-      const total = calls.reduce((sum, { cost }) => sum + (cost?.microUsd ?? 0), 0)
+      const total = calls.reduce((sum, { cost }) => sum + (cost?.nanoUsd ?? 0), 0)
 
       const { groups, pages } = await readAll(store, 'cost', 1_000)
       expect(pages.map((page) => page.length)).toEqual([1_001, 1_001, 1_001, 1_001, 1_000])
       expect(new Set(groups.map(({ group }) => group)).size).toBe(KEYS)
-      const costsInOrder = groups.map(({ costMicroUsd }) => costMicroUsd)
+      const costsInOrder = groups.map(({ costNanoUsd }) => costNanoUsd)
       expect(costsInOrder).toEqual(costsInOrder.toSorted((left, right) => right - left))
       expect(costsInOrder.reduce((sum, cost) => sum + cost, 0)).toBe(total)
       // The rest of each page is what the pages behind it hold.
@@ -86,8 +86,8 @@ test.each(databases)(
         const behind = pages.slice(index + 1).flat()
         const rest = page.at(-1)
         expect(rest).toMatchObject({ isRest: true, group: null })
-        expect(rest?.costMicroUsd).toBe(
-          behind.reduce((sum, one) => sum + (one.isRest ? 0 : one.costMicroUsd), 0),
+        expect(rest?.costNanoUsd).toBe(
+          behind.reduce((sum, one) => sum + (one.isRest ? 0 : one.costNanoUsd), 0),
         )
       }
 
@@ -105,7 +105,7 @@ test.each(databases)(
       expect(steps.sums.filter(({ isRest }) => !isRest).map(({ group }) => group)).toEqual([
         dearest as string,
       ])
-      expect(steps.sums.reduce((sum, { costMicroUsd }) => sum + costMicroUsd, 0)).toBe(total)
+      expect(steps.sums.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0)).toBe(total)
     })
   },
 )

@@ -16,7 +16,7 @@ const HOUR = 3_600_000
 const NOON = Date.parse('2026-11-01T12:00:00Z')
 
 const anyCost: fc.Arbitrary<Cost> = fc.record({
-  microUsd: fc.nat({ max: 1_000 }),
+  nanoUsd: fc.nat({ max: 1_000 }),
   status: fc.constantFrom('exact', 'estimated'),
   source: fc.constant('test@1'),
 })
@@ -80,7 +80,7 @@ const exampleCall: CallRecord = {
     reasoningTokens: 2,
     cacheWriteTokens: 3,
   },
-  cost: { microUsd: 40, status: 'exact', source: 'test@1' },
+  cost: { nanoUsd: 40, status: 'exact', source: 'test@1' },
 }
 const { cost: _, ...exampleWithoutCost } = exampleCall
 
@@ -90,7 +90,7 @@ const variants: readonly CallRecord[] = [
   {
     ...exampleCall,
     startedAt: NOON + HOUR,
-    cost: { microUsd: 2, status: 'estimated', source: 'test@1' },
+    cost: { nanoUsd: 2, status: 'estimated', source: 'test@1' },
   },
   { ...exampleWithoutCost, startedAt: NOON + 20 * HOUR, credential: 'own', gateId: 'b' as GateId },
   {
@@ -171,7 +171,7 @@ describe.each(databases)('on $name', (kind) => {
             unreported: sum((call) => Number(call.usage === null && call.outcome !== 'failed')),
             inputTokens: sum((call) => call.usage?.inputTokens ?? 0),
             cacheWriteTokens: sum((call) => call.usage?.cacheWriteTokens ?? 0),
-            costMicroUsd: sum((call) => call.cost?.microUsd ?? 0),
+            costNanoUsd: sum((call) => call.cost?.nanoUsd ?? 0),
             costEstimated: sum((call) => Number(call.cost?.status === 'estimated')),
             costUnknown: sum((call) =>
               Number(

@@ -4,6 +4,7 @@
  */
 import { type CompiledQuery, type DialectAdapter, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
+import { MAX_STORED_NANO_USD } from '../../core/money.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { Schema, UsageTable } from '../schema.ts'
 import { joinEncoded, shortenEncoded } from './latency-histogram.ts'
@@ -67,14 +68,22 @@ const GREATEST_SUM = Number.MAX_SAFE_INTEGER
 
 /** @returns the row itself where nothing is to be changed, which is nearly always */
 export function boundSums(row: UsageTable): UsageTable {
-  if (COUNTERS.every((name) => row[name] <= GREATEST_SUM)) return row
+  if (COUNTERS.every((name) => row[name] <= greatestOf(name))) return row
   const bounded = { ...row }
-  for (const name of COUNTERS) bounded[name] = toStoredSum(row[name])
+  for (const name of COUNTERS) bounded[name] = Math.min(row[name], greatestOf(name))
   return bounded
 }
 
-export function toStoredSum(sum: number): number {
+export function toStoredTokens(sum: number): number {
   return Math.min(sum, GREATEST_SUM)
+}
+
+export function toStoredNanoUsd(sum: number): number {
+  return Math.min(sum, MAX_STORED_NANO_USD)
+}
+
+function greatestOf(name: (typeof COUNTERS)[number]): number {
+  return name === 'cost_nano_usd' ? MAX_STORED_NANO_USD : GREATEST_SUM
 }
 
 /**
@@ -281,7 +290,7 @@ function joinOf(name: 'durations' | 'first_bytes'): RawBuilder<string> {
 function sumOf(name: (typeof COUNTERS)[number]): RawBuilder<number> {
   const stored = sql.ref(`usage_hours.${name}`)
   const sum = sql`${stored} + ${sql.ref(`excluded.${name}`)}`
-  return sql<number>`CASE WHEN ${stored} < ${sql.lit(GREATEST_SUM)} THEN ${sum} ELSE ${stored} END`
+  return sql<number>`CASE WHEN ${stored} < ${sql.lit(greatestOf(name))} THEN ${sum} ELSE ${stored} END`
 }
 
 async function markDaysDue(

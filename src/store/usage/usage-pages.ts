@@ -17,7 +17,7 @@ import { planSpans, type Span } from './usage-rows.ts'
 export interface UsageRow extends Readonly<Omit<Place, 'account_id'>> {
   /** Input and output together. */
   readonly tokens: number
-  readonly cost_micro_usd: number
+  readonly cost_nano_usd: number
   /** Calls that reported what they used and whose cost is not known. */
   readonly unpriced: number
 }
@@ -113,7 +113,7 @@ async function readPage(
   // For each row by itself: of one target what is not reported is either free, or its cost unknown.
   const { rows } = await sql<UsageRow>`
     SELECT ${PLACE_COLUMNS}, 1.0 * input_tokens + output_tokens AS tokens,
-      cost_micro_usd, CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END AS unpriced
+      cost_nano_usd, CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END AS unpriced
     FROM ${sql.table(table)}
     WHERE account_id = ${accountId} AND ${begin} AND starts_at < ${untilMs}
     ORDER BY ${PLACE_COLUMNS}

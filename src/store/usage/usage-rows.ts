@@ -56,7 +56,7 @@ export type SummedRow = Readonly<Record<(typeof SUMMED)[number], number>> & {
   readonly first_bytes: string | null
 }
 
-const RANKED = ['calls', 'failed', 'input_tokens', 'output_tokens', 'cost_micro_usd'] as const
+const RANKED = ['calls', 'failed', 'input_tokens', 'output_tokens', 'cost_nano_usd'] as const
 
 /** The part of a row that its group is ranked by. */
 export type RankedRow = Pick<SummedRow, 'group' | 'refused' | (typeof RANKED)[number]>

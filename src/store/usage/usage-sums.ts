@@ -229,7 +229,7 @@ class PlaceSums {
         target: target === '' ? null : target,
         credential: credential === '' ? null : credential,
         tokens: 0,
-        microUsd: 0,
+        nanoUsd: 0,
         unpricedCalls: 0,
       }
       this.#sums.set(place, sum)

@@ -3,6 +3,7 @@
  * not know which upstream wrote them.
  */
 import type { Cost } from '../../core/cost.ts'
+import { toUsd } from '../../core/money.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { JsonRecord, ReasoningPart } from '../chat-request.ts'
@@ -88,8 +89,8 @@ export function encodeWhole(written: WrittenAnswer, facts: AnswerFacts): JsonRec
 
 /** Without a report or a price: a guess would be worse than none. */
 function encodeCost(cost: Cost | undefined): JsonRecord {
-  const microUsd = cost?.microUsd ?? null
-  return { usd: microUsd === null ? null : microUsd / 1_000_000, status: cost?.status ?? 'unknown' }
+  const nanoUsd = cost?.nanoUsd ?? null
+  return { usd: nanoUsd === null ? null : toUsd(nanoUsd), status: cost?.status ?? 'unknown' }
 }
 
 function encodeUsage(usage: Usage): JsonRecord {

@@ -122,15 +122,15 @@ describe('an answer', () => {
 
   test.each([
     [
-      { microUsd: 1_500, status: 'exact' },
+      { nanoUsd: 1_500_000, status: 'exact' },
       { usd: 0.0015, status: 'exact' },
     ],
     [
-      { microUsd: 0, status: 'estimated' },
+      { nanoUsd: 0, status: 'estimated' },
       { usd: 0, status: 'estimated' },
     ],
     [
-      { microUsd: null, status: 'unknown' },
+      { nanoUsd: null, status: 'unknown' },
       { usd: null, status: 'unknown' },
     ],
     [undefined, { usd: null, status: 'unknown' }],

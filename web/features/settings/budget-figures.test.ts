@@ -19,10 +19,11 @@ test('a comma is no decimal point: an amount is never taken for a hundred times 
     expect(parseUsd(text)).toEqual({ value: 1250.5 })
 })
 
-test('dollars keep six decimals and no more', () => {
+test('dollars keep nine decimals and no more, and are at most 9 million', () => {
   expect(parseUsd('$1,250.50')).toEqual({ value: 1250.5 })
-  expect(parseUsd('0.000001')).toEqual({ value: 0.000001 })
-  for (const text of ['', '0', '0.0000001', '-1', '.'])
+  expect(parseUsd('0.000000001')).toEqual({ value: 0.000000001 })
+  expect(parseUsd('9,000,000')).toEqual({ value: 9_000_000 })
+  for (const text of ['', '0', '0.0000000001', '-1', '.', '9000000.01'])
     expect(parseUsd(text)).toHaveProperty('problem')
 })
 

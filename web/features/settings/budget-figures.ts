@@ -1,6 +1,7 @@
 /**
  * A budget's limit and its use, in figures and words; and the text of its form. Knows no page.
  */
+import { MAX_LIMIT_USD } from '../../../src/contract/money.ts'
 import type { RowOf } from '../../api/ask.ts'
 import { formatCount, formatUsdExactly, formatUsdInCents } from '../../format/figures.ts'
 import { joinGroups } from '../../format/join-groups.ts'
@@ -52,12 +53,14 @@ export function parseTokens(text: string): Parsed<number> {
   return { value }
 }
 
-/** Dollars, with at most six decimals. */
+/** Dollars up to 9 million, with at most nine decimals. */
 export function parseUsd(text: string): Parsed<number> {
   const digits = joinGroups(text.replaceAll('$', '').trim())
   const value = Number(digits)
-  if (!/^\d{1,10}(?:\.\d{1,6})?$/.test(digits) || value <= 0)
-    return { problem: 'must be above 0, with at most six decimals after a point' }
+  if (!/^\d{1,10}(?:\.\d{1,9})?$/.test(digits) || value <= 0)
+    return { problem: 'must be above 0, with at most nine decimals after a point' }
+  if (value > MAX_LIMIT_USD)
+    return { problem: `must be at most ${formatUsdExactly(MAX_LIMIT_USD)}` }
   return { value }
 }
 

@@ -1,0 +1,67 @@
+/**
+ * Money in whole billionths of a US dollar. The only place that converts between these and dollars.
+ * Prices stay rates, in US dollars for a million tokens or uses: a call's cost is rounded once, when
+ * its counts were multiplied by their prices and added up.
+ */
+
+const NANO_USD_PER_USD = 1_000_000_000
+/** The same as `MAX_LIMIT_USD` of contract/money.ts, which may import nothing. */
+const MAX_USD = 9_000_000
+
+/**
+ * The highest limit in money, and the most that one call is counted with. Billionths up to here are
+ * exact numbers: 9e15 is below 2^53.
+ */
+export const MAX_NANO_USD = MAX_USD * NANO_USD_PER_USD
+
+/**
+ * The highest sum that the store keeps in one row. A sum above 2^53 billionths (9 million dollars)
+ * loses its last digits. Two sums of this size still fit into the 63 bits of a column.
+ */
+export const MAX_STORED_NANO_USD = 4_000_000_000_000_000_000
+
+export function toNanoUsd(usd: number): number {
+  return Math.round(usd * NANO_USD_PER_USD)
+}
+
+export function toUsd(nanoUsd: number): number {
+  return nanoUsd / NANO_USD_PER_USD
+}
+
+/** Dollars without an exponent and without needless zeros: `0.0000004`. */
+export function toUsdText(nanoUsd: number): string {
+  return toUsd(nanoUsd)
+    .toFixed(9)
+    .replace(/\.?0+$/, '')
+}
+
+interface Priced {
+  readonly count: number
+  /** US dollars for a million of them. */
+  readonly usdPerMillion: number
+}
+
+/**
+ * Prices are counted in steps of 1e-8 US dollars for a million tokens, finer than any price: whole
+ * numbers, whose products and sums are exact.
+ */
+const PRICE_STEPS_PER_USD = 100_000_000
+const STEPS_PER_NANO_USD = 100_000
+
+/** Counts at their prices in billionths of a US dollar, rounded once; at most `MAX_NANO_USD`. */
+export function costOfParts(parts: readonly Priced[]): number {
+  let steps = 0
+  for (const { count, usdPerMillion } of parts)
+    steps += count * Math.round(usdPerMillion * PRICE_STEPS_PER_USD)
+  return Math.min(MAX_NANO_USD, Math.round(steps / STEPS_PER_NANO_USD))
+}
+
+/** One part of a cost in US dollars, not rounded. */
+export function usdOfPart({ count, usdPerMillion }: Priced): number {
+  return (count * usdPerMillion) / 1_000_000
+}
+
+/** Costs that belong to the same call, added up. */
+export function addCosts(one: number, other: number): number {
+  return Math.min(MAX_NANO_USD, one + other)
+}

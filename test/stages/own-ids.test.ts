@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { CALL_ENDPOINTS } from '../../src/gateway/data-plane.ts'
+import { writeSeal } from '../../src/wire/seal-carrier.ts'
 import {
   CALLER,
   type ClientRequest,
@@ -521,12 +522,27 @@ describe('an id that two readers may read in two ways', () => {
 
 describe('a member that reaches past the gate', () => {
   const routed = { body: chatBody({ models: ['openai/o1-pro'] }) }
+  const seal = writeSeal({ type: 'signature', value: 'abc' }, 'openrouter#12345678')
+  const called = { id: seal, type: 'function', function: { name: 'f', arguments: '{}' } }
+  const carryingReasoning = [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: null, tool_calls: [called] },
+    { role: 'tool', tool_call_id: seal, content: 'r' },
+  ]
   const gates = { [GATE]: ['openrouter/cheap/model'] }
   runRows([
     {
       name: 'to other models is refused on the shared credential',
       gateway: { gates },
       request: routed,
+      ...refused('models'),
+    },
+    {
+      name: 'to other models is refused in a conversation that is written anew, too',
+      gateway: { gates },
+      request: {
+        body: chatBody({ models: ['openai/o1-pro'], messages: carryingReasoning }),
+      },
       ...refused('models'),
     },
     {

@@ -10,6 +10,7 @@ import type { DeclaredPrices } from '../../core/owned-model.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Endpoint, Provider, Signing } from '../../providers/define.ts'
 import { CommonHeaders } from '../../upstream/headers.ts'
+import { CLIENT_CODECS } from '../../wire/client-codecs.ts'
 import type { ClientCodec, ModelTraits } from '../../wire/codec.ts'
 import {
   type Dialect,
@@ -147,11 +148,16 @@ export function toTarget(
     insteadOfModel: endpoint.insteadOfModel,
     checksSignatures: endpoint.checksSignatures,
     hosts: found.codec === undefined ? endpoint.hosts : undefined,
-    ownerMembers: found.codec === undefined ? endpoint.ownerMembers : undefined,
-    modelMembers: endpoint.modelMembers,
+    ownerMembers: takesMembers(dialect, found) ? endpoint.ownerMembers : undefined,
+    modelMembers: takesMembers(dialect, found) ? endpoint.modelMembers : undefined,
     ownerTools: found.codec === undefined ? endpoint.ownerTools : undefined,
     ownerHosts: endpoint.ownerHosts,
   }
+}
+
+/** A request that is written anew in its own dialect keeps the members that nobody here knows. */
+function takesMembers(dialect: Dialect, { codec }: FoundEndpoint): boolean {
+  return codec === undefined || (isRelayed(dialect) && codec === CLIENT_CODECS[dialect.id])
 }
 
 /** A client's own word counts for its dialect's version, and for nothing else here. */

@@ -29,7 +29,7 @@ const usage = (audio: Usage['audio'], changes: Partial<Usage> = {}): Usage => ({
   ...(audio === undefined ? {} : { audio }),
   ...changes,
 })
-/** Micro-dollars. */
+/** Billionths of a dollar. */
 const costOf = (used: Usage) =>
   book.costOf({ accountId: DEFAULT_ACCOUNT, target: 'p/m', usage: used, startedAt: 0 })
 
@@ -37,7 +37,7 @@ describe('audio', () => {
   test('is priced as audio, each kind at its price', () => {
     const audio = { input: 60_000, cachedInput: 20_000, output: 4_000 }
     const used = usage(audio, { cachedInputTokens: 30_000 })
-    const text = 30_000 * 0.3 + 10_000 * 0.03 + 6_000 * 2.5
+    const text = (30_000 * 0.3 + 10_000 * 0.03 + 6_000 * 2.5) * 1_000
     const cost = costOf(used)
     expect(cost.nanoUsd).toBe(text + (40_000 * 1 + 20_000 * 0.1 + 4_000 * 12.5) * 1_000)
     expect(cost.source).toBe(

@@ -128,7 +128,11 @@ export async function composeGatehouse({
   refuseForwarding(settings)
   const proxies = new Proxies(settings.proxyVariables)
   if (proxies.hasUnusable) log.warn({}, UNUSABLE_PROXY)
-  const addresses = new AddressGuard({ trustedHosts, resolve: resolveHost })
+  const addresses = new AddressGuard({
+    trustedHosts,
+    resolve: resolveHost,
+    isProxied: (url) => proxies.find(url) !== undefined,
+  })
   const { requestsPerMinute, concurrentCalls } = settings
   const plansOf = (section: PlansSection | undefined) =>
     createPlans(section, { requestsPerMinute, concurrentCalls })

@@ -414,6 +414,52 @@ describe('a name whose address changes a moment later', () => {
   })
 })
 
+describe('behind a forward proxy', () => {
+  function proxied(trusted: readonly string[], direct: readonly string[] = []) {
+    const asked: string[] = []
+    const guarded = new AddressGuard({
+      trustedHosts: new TrustedHosts(trusted),
+      isProxied: ({ hostname }) => !direct.includes(hostname),
+      async resolve(hostname) {
+        asked.push(hostname)
+        return [hostname.endsWith('.corp') ? '10.0.0.7' : PUBLIC]
+      },
+    })
+    return { guarded, asked }
+  }
+
+  test('a host that the operator named keeps its name and is not resolved', async () => {
+    const { guarded, asked } = proxied(['models.corp:8000', '*.gpu.corp'])
+    for (const address of ['http://models.corp:8000/v1', 'https://a.gpu.corp/v1']) {
+      expect(await guarded.check(address)).toBe('allowed')
+      expect(await guarded.resolve(address)).toEqual([new URL(address).hostname])
+      expect(await guarded.locate(address)).toMatchObject({ url: address, isDirect: false })
+    }
+    expect(asked).toEqual([])
+  })
+
+  test('every other host is resolved and checked here, and the proxy gets its address', async () => {
+    const { guarded } = proxied(['models.corp:8000', '10.9.0.0/16'])
+    expect(await guarded.resolve(NAMED)).toEqual([PUBLIC])
+    expect(await guarded.locate(NAMED)).toMatchObject({
+      url: `https://${PUBLIC}/v1`,
+      host: 'models.vendor.com',
+    })
+    // Another port than the named one, and a range that its address is not in.
+    for (const address of ['https://models.corp:9000/v1', 'https://other.corp/v1'])
+      await expect(guarded.resolve(address)).rejects.toBeInstanceOf(AddressRefusedError)
+  })
+
+  test('a host that no proxy is used for is resolved here, and reached without one', async () => {
+    const { guarded, asked } = proxied(['models.corp'], ['models.corp'])
+    expect(await guarded.locate('https://models.corp/v1')).toMatchObject({
+      url: 'https://10.0.0.7/v1',
+      isDirect: true,
+    })
+    expect(asked).toEqual(['models.corp'])
+  })
+})
+
 describe('address ranges', () => {
   test('an IPv4 address embedded in IPv6 is never more open than by itself', () => {
     fc.assert(

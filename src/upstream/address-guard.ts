@@ -22,7 +22,16 @@ export interface Destination {
   readonly host: string | undefined
   /** The name that the certificate must have; undefined over http and for an IP address. */
   readonly serverName: string | undefined
+  /** True where no proxy is to be used, whatever the environment says of its address. */
+  readonly isDirect?: boolean
 }
+
+/** Whether calls to an address go through a proxy. */
+export type IsProxied = (url: {
+  readonly protocol: string
+  readonly hostname: string
+  readonly port: number
+}) => boolean
 
 /** @returns every address of a name; rejects or returns none when there is no such name */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>
@@ -30,6 +39,8 @@ export type ResolveHost = (hostname: string) => Promise<readonly string[]>
 export interface AddressGuardOptions {
   readonly trustedHosts: TrustedHosts
   readonly resolve?: ResolveHost | undefined
+  /** Absent: there is no proxy. */
+  readonly isProxied?: IsProxied
   readonly clock?: Stopwatch
   readonly resolveTimeoutMs?: number
 }
@@ -45,6 +56,7 @@ const RESOLVE_TIMEOUT_MS = 3_000
 export class AddressGuard {
   readonly #trustedHosts: TrustedHosts
   readonly #resolve: ResolveHost
+  readonly #isProxied: IsProxied
   readonly #clock: Stopwatch
   readonly #resolveTimeoutMs: number
   /** Origin → its checked addresses, as they stand in a URL. */
@@ -55,9 +67,10 @@ export class AddressGuard {
 
   readonly #lookUps = new Map<string, Promise<readonly string[]>>()
 
-  constructor({ trustedHosts, resolve, clock, resolveTimeoutMs }: AddressGuardOptions) {
+  constructor({ trustedHosts, resolve, isProxied, clock, resolveTimeoutMs }: AddressGuardOptions) {
     this.#trustedHosts = trustedHosts
     this.#resolve = resolve ?? resolveHost
+    this.#isProxied = isProxied ?? (() => false)
     this.#clock = clock ?? systemClock
     this.#resolveTimeoutMs = resolveTimeoutMs ?? RESOLVE_TIMEOUT_MS
   }
@@ -83,7 +96,8 @@ export class AddressGuard {
   }
 
   /**
-   * The IP addresses that one call may connect to, best first, never none.
+   * The IP addresses that one call may connect to, best first, never none. Of a trusted host behind
+   * a proxy it is the name: often the proxy alone can resolve it.
    * @throws AddressRefusedError when the address is not allowed or not any more; UpstreamFailure
    * when its name leads nowhere
    */
@@ -96,11 +110,14 @@ export class AddressGuard {
   async locate(address: string): Promise<Destination> {
     const url = new URL(address)
     const [host = url.hostname] = await this.#addressesOf(url)
-    if (host === url.hostname) return { url: address, host: undefined, serverName: undefined }
+    const isDirect = !this.#goesByProxy(url)
+    if (host === url.hostname)
+      return { url: address, host: undefined, serverName: undefined, isDirect }
     return {
       url: `${url.protocol}//${host}${url.port === '' ? '' : `:${url.port}`}${url.pathname}${url.search}`,
       host: url.host,
       serverName: url.protocol === 'https:' ? url.hostname : undefined,
+      isDirect,
     }
   }
 
@@ -122,6 +139,8 @@ export class AddressGuard {
     if (checked !== undefined && checked.untilMs > this.#clock.elapsed()) return checked.hosts
     this.#checkForm(url)
     const literal = parseIpAddress(toBareHost(url))
+    // Only a name that the operator wrote down is left to the proxy to resolve.
+    if (literal === undefined && this.#isNamed(url) && this.#goesByProxy(url)) return [url.hostname]
     const found = literal === undefined ? await this.#lookUp(url.hostname) : [toBareHost(url)]
     const addresses = found.map(parseIpAddress).filter((address) => address !== undefined)
     // One bad address among good ones is enough: which one is taken would be chance.
@@ -160,6 +179,10 @@ export class AddressGuard {
       throw new AddressRefusedError(
         'Its port is one of other services: use 443, or one from 1024 on.',
       )
+  }
+
+  #goesByProxy(url: URL): boolean {
+    return this.#isProxied({ protocol: url.protocol, hostname: url.hostname, port: portOf(url) })
   }
 
   #isNamed(url: URL): boolean {

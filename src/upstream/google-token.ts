@@ -190,12 +190,13 @@ async function ask(tokenUri: string, form: unknown, locate: Locate): Promise<obj
   let status: number
   let text: string
   try {
-    const { url, host, serverName } = await locate(tokenUri)
+    const { url, host, serverName, isDirect } = await locate(tokenUri)
     const response = await fetch(url, {
       method: 'POST',
       body: String(form),
       decompress: false,
       ...(serverName === undefined ? {} : { tls: { serverName } }),
+      ...(isDirect === true ? { proxy: false } : {}),
       headers: {
         ...(host === undefined ? {} : { host }),
         'accept-encoding': 'identity',

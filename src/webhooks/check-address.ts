@@ -10,6 +10,8 @@ export interface Destination {
   readonly host: string | undefined
   /** The name that the certificate must have, where it is not the url's host. */
   readonly serverName: string | undefined
+  /** True where no proxy is to be used, whatever the environment says. */
+  readonly isDirect?: boolean
 }
 
 /** Both reject with an `AddressRefusedError` that says why. */

@@ -30,7 +30,7 @@ export interface PostOutcome {
 export async function postDelivery(post: Post, addresses: AddressPolicy): Promise<PostOutcome> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   try {
-    const { url, host, serverName } = await addresses.locate(post.url)
+    const { url, host, serverName, isDirect } = await addresses.locate(post.url)
     const response = await fetch(url, {
       method: 'POST',
       decompress: false,
@@ -45,6 +45,8 @@ export async function postDelivery(post: Post, addresses: AddressPolicy): Promis
       },
       body: post.body,
       ...(serverName === undefined ? {} : { tls: { serverName } }),
+      // The runtime would judge NO_PROXY by the address in place of the name.
+      ...(isDirect === true ? { proxy: false } : {}),
       signal: post.signal === undefined ? timeout : AbortSignal.any([timeout, post.signal]),
     })
     // Nobody reads it, however much it is.

@@ -115,7 +115,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches',
     // Usage goes there with the next round.
     await pollUntil('the quota', async () => {
       const all = await Promise.all(
-        cluster.servers.map(({ client }) => client.keys('gatehouse:used:*')),
+        cluster.servers.map(({ client }) => client.keys('gatehouse:used-nano:*')),
       )
       return all.flat().length > 0
     })

@@ -1,6 +1,12 @@
 /** Steps that the encoders of several upstreams share. Must not know one of them. */
 import { type GatewayError, invalidRequest } from '../core/errors.ts'
-import { type ImagePart, type JsonRecord, toUrl } from './chat-request.ts'
+import {
+  type ChatMessage,
+  type ImagePart,
+  type JsonRecord,
+  type Tool,
+  toUrl,
+} from './chat-request.ts'
 import type { Feature } from './codec.ts'
 import { parseRecord, present } from './read-json.ts'
 
@@ -18,6 +24,21 @@ export function parseArguments(text: string): JsonRecord {
     'messages',
     'invalid_value',
   )
+}
+
+/** The tools that a history calls, for upstreams that refuse a history with calls of no tool. */
+export function namesOfCalled(messages: readonly ChatMessage[]): string[] {
+  const names = messages.flatMap((message) =>
+    message.role === 'assistant'
+      ? message.content.flatMap((part) => (part.type === 'tool-call' ? [part.name] : []))
+      : [],
+  )
+  return [...new Set(names)]
+}
+
+/** Tools of which nothing but the name is known. */
+export function toTools(names: readonly string[]): readonly Tool[] {
+  return names.map((name) => ({ name }))
 }
 
 /**

@@ -264,6 +264,11 @@ test.each<[string, object, string]>([
     'tools.0.custom.input_schema: Field required',
   ],
   ['a tool twice', { tools: [now, now] }, 'Tool names must be unique'],
+  [
+    'a history with calls and no tools',
+    { messages: [user('x'), assistant([use]), user([result])] },
+    'must define tools',
+  ],
   ['a choice without tools', { tool_choice: { type: 'any' } }, 'while providing tools'],
   [
     'a choice of no tool',

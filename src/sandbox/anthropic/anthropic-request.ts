@@ -101,6 +101,11 @@ const EMPTY_TURN: AnthropicTurn = { role: 'user', blocks: [] }
 export function readPrompt(body: JsonObject) {
   const turns = readTurns(body.messages)
   const tools = readTools(body.tools)
+  if (tools.length === 0 && turns.some(hasToolBlock))
+    throw badField(
+      'Requests which include `tool_use` or `tool_result` blocks must define tools',
+      'tools',
+    )
   const breakpoints = countBreakpoints([body.system, body.messages, body.tools])
   if (breakpoints > MAX_CACHE_BREAKPOINTS) {
     throw badField(
@@ -143,6 +148,10 @@ function checkNumber(value: unknown, name: string, range: Range): void {
 }
 
 /** Tools of the vendor's own are taken and never called. */
+function hasToolBlock({ blocks }: AnthropicTurn): boolean {
+  return blocks.some(({ type }) => type === 'tool_use' || type === 'tool_result')
+}
+
 function readTools(tools: unknown): ToolOffer[] {
   if (tools !== undefined && !Array.isArray(tools))
     throw refused('Input should be a valid list', 'tools')

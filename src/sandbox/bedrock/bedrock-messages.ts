@@ -48,6 +48,11 @@ export function readBedrockTurns(value: unknown): BedrockTurn[] {
     const blocks = message.content.map((block, index) =>
       readBlock(block, `messages.${at}.content.${index}`),
     )
+    if (blocks.some((block) => 'document' in block) && !blocks.some((block) => 'text' in block))
+      throw refused(
+        `The content field in the Message object at messages.${at} has a document and no text. ` +
+          'Add a text block, and try again.',
+      )
     return { role: message.role, blocks }
   })
   checkTurns(turns)

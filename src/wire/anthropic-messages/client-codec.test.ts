@@ -197,6 +197,25 @@ describe('a request', () => {
   })
 })
 
+test.each([{ tools: undefined }, { tools: [] }])(
+  'a history with calls and $tools as tools offers the called ones, and forbids them',
+  ({ tools }) => {
+    const call: AssistantPart = { type: 'tool-call', id: 'a', name: 'f', arguments: '{}' }
+    const messages = [
+      user('go'),
+      assistant(call, { ...call, id: 'b' }),
+      result('a', 'x'),
+      result('b', 'y'),
+    ]
+    const { body } = encode({ messages, ...(tools && { tools }) })
+    expect(body).toMatchObject({
+      tools: [{ name: 'f', input_schema: { type: 'object', properties: {} } }],
+      tool_choice: { type: 'none' },
+    })
+    expect(encode({ messages: [user('go')] }).body).not.toHaveProperty('tools')
+  },
+)
+
 describe('thinking', () => {
   const reasoning = { effort: 'medium' }
   const sealed: AssistantPart = {

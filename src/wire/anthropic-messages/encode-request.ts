@@ -5,6 +5,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { ChatRequest, JsonRecord, Tool } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature, ModelTraits } from '../codec.ts'
+import { namesOfCalled, toTools } from '../encoder-parts.ts'
 import { assertSomebodySpeaks, readableStops } from '../fit-request.ts'
 import { present } from '../read-json.ts'
 import { encodeMessages } from './encode-messages.ts'
@@ -44,6 +45,9 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
     ignored,
   })
   assertSomebodySpeaks(messages)
+  // A history with calls is refused without tools: those that it names are offered and forbidden.
+  const isWithout = request.tools === undefined || request.tools.length === 0
+  const called = isWithout ? toTools(namesOfCalled(request.messages)) : []
   const outputConfig = { ...thinking.outputConfig, ...encodeFormat(request, ignored) }
   return {
     body: {
@@ -55,8 +59,9 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
       ...encodeSampling(request, target, thinking.isOn, ignored),
       ...present({
         stop_sequences: readableStops(request, ignored),
-        tools: request.tools?.map((tool) => encodeTool(tool)),
-        tool_choice: encodeToolChoice(request),
+        tools: (called.length > 0 ? called : request.tools)?.map(encodeTool),
+        tool_choice:
+          encodeToolChoice(request) ?? (called.length > 0 ? { type: 'none' } : undefined),
         thinking: thinking.member,
         output_config: Object.keys(outputConfig).length === 0 ? undefined : outputConfig,
         metadata: request.user === undefined ? undefined : { user_id: request.user },

@@ -50,8 +50,11 @@ describe('media', () => {
         ),
       ],
     })
-    const [turn] = body.messages as readonly { content: readonly { document: JsonRecord }[] }[]
-    expect(turn?.content.map(({ document }) => [document.format, document.name])).toEqual([
+    const [turn] = body.messages as readonly { content: readonly { document?: JsonRecord }[] }[]
+    const [text, ...documents] = turn?.content ?? []
+    // Documents alone are refused.
+    expect(text).toEqual({ text: '.' } as never)
+    expect(documents.map(({ document }) => [document?.format, document?.name])).toEqual([
       ['pdf', 'Bericht f-r Ulm-[1] (neu)-pdf'],
       ['txt', 'document'],
       ['csv', 'document (2)'],

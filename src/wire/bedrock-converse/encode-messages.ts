@@ -57,7 +57,7 @@ export function encodeMessages(
         break
       case 'user':
         turnOf('user').blocks.push(
-          ...message.content.flatMap((part) => encodeUserPart(part, writing)),
+          ...withText(message.content.flatMap((part) => encodeUserPart(part, writing))),
         )
         break
       case 'assistant':
@@ -71,6 +71,14 @@ export function encodeMessages(
     .map(({ role, results, blocks }): JsonRecord => ({ role, content: [...results, ...blocks] }))
     .filter(({ content }) => Array.isArray(content) && content.length > 0)
   return { system, messages: encoded }
+}
+
+/** A document without a text beside it is refused, and so is blank text. */
+function withText(blocks: JsonRecord[]): JsonRecord[] {
+  const hasDocument = blocks.some((block) => 'document' in block)
+  return hasDocument && !blocks.some((block) => 'text' in block)
+    ? [{ text: '.' }, ...blocks]
+    : blocks
 }
 
 /** A cache's border is a block of its own, behind what it keeps. */

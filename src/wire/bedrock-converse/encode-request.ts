@@ -6,7 +6,6 @@ import { invalidRequest } from '../../core/errors.ts'
 import { besideTemperature } from '../anthropic-messages/encode-request.ts'
 import { planThinking } from '../anthropic-messages/plan-thinking.ts'
 import {
-  type ChatMessage,
   type ChatRequest,
   effortOf,
   type JsonRecord,
@@ -14,6 +13,7 @@ import {
   type Tool,
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { namesOfCalled, toTools } from '../encoder-parts.ts'
 import { assertSomebodySpeaks, readableStops } from '../fit-request.ts'
 import { present } from '../read-json.ts'
 import { encodeCachePoint, encodeMessages, type MessageRules } from './encode-messages.ts'
@@ -163,7 +163,7 @@ function encodeTools(
     if (called.length === 0) return undefined
     rules.ignored.add('toolChoice')
   }
-  const offered: readonly Tool[] = tools.length > 0 ? tools : called.map((name) => ({ name }))
+  const offered: readonly Tool[] = tools.length > 0 ? tools : toTools(called)
   if (offered.length === 0) return undefined
   return {
     tools: offered.flatMap((tool) => [
@@ -172,15 +172,6 @@ function encodeTools(
     ]),
     ...(tools.length === 0 ? {} : encodeToolChoice(toolChoice)),
   }
-}
-
-function namesOfCalled(messages: readonly ChatMessage[]): string[] {
-  const names = messages.flatMap((message) =>
-    message.role === 'assistant'
-      ? message.content.flatMap((part) => (part.type === 'tool-call' ? [part.name] : []))
-      : [],
-  )
-  return [...new Set(names)]
 }
 
 function encodeTool(tool: Tool, { target, ignored }: MessageRules): JsonRecord {

@@ -27,6 +27,9 @@ export const azureOpenai = defineProvider({
   // Searches are Bing's (https://www.microsoft.com/en-us/bing/apis/grounding-pricing, 2026-11);
   // which of its plans a resource has is not told.
   usualToolFees: { webSearch: 14 },
+  // https://azure.microsoft.com/pricing/details/azure-openai (2026-11): global, data zone and regional
+  // deployments have their own prices, and no answer says which one it was.
+  priceFactors: [{ kind: 'address', value: /./ }],
   // A model is a deployment here, and is known by its name only where the deployment was named
   // after it.
   ...openaiModels,

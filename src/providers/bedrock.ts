@@ -24,6 +24,19 @@ export const bedrock = defineProvider({
       streamPath: '/model/{model}/converse-stream',
     },
   },
+  // https://aws.amazon.com/bedrock/pricing (2026-11): prices depend on the region, and the table has
+  // those of the US. Claude's differ only by the profile, which is in the model's name, and global
+  // profiles have one price.
+  priceFactors: [
+    { kind: 'address', value: /\.us-(?:east|west)-\d\./, factor: 1 },
+    {
+      kind: 'address',
+      value: /\.amazonaws\.com\b/,
+      models: /anthropic\.claude|^global\./,
+      factor: 1,
+    },
+    { kind: 'address', value: /\.amazonaws\.com\b/ },
+  ],
   // Names are ids (`anthropic.claude-…-v1:0`), inference profiles (`eu.anthropic.claude-…`) or ARNs
   // that end in one of these. Claude thinks as at Anthropic: from Opus 4.7 on by itself, before
   // that with a budget, 3.5 and older not at all; and it refuses `temperature` beside `topP` where

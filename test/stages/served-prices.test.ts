@@ -283,6 +283,15 @@ describe('the address has its factor', () => {
     ['openai/o3', EU, 1],
     // Nothing is published of a model whose name does not tell its age.
     ['vertex/gemini-pro', vertexIn('europe-west4'), null],
+    // A deployment is global, of a data zone or regional, and nothing tells which.
+    ['azure-openai/o4-mini', 'https://ours.openai.azure.com/openai/v1', null],
+    ['bedrock/amazon.nova-pro-v1:0', 'https://bedrock-runtime.us-east-1.amazonaws.com', 1],
+    ['bedrock/amazon.nova-pro-v1:0', 'https://bedrock-runtime.eu-central-1.amazonaws.com', null],
+    [
+      'bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
+      'https://bedrock-runtime.eu-central-1.amazonaws.com',
+      1,
+    ],
     // A proxy of the operator's own.
     ['openai/gpt-5.4', 'https://llm.example.com/v1', 1],
     ['vertex/gemini-3-pro-preview', vertexIn('europe-west4'), 1.1],

@@ -45,7 +45,7 @@ const alertAt = z
   .meta({
     description:
       'Shares of the limit. When one is reached, webhooks get `budget.threshold`, for 1 ' +
-      '`budget.exhausted`: once a period.',
+      '`budget.exhausted`: once a period, and again after a change of the limit or of the shares.',
     example: [0.5, 0.8, 1],
     type: 'array',
     uniqueItems: true,

@@ -43,7 +43,10 @@ export function toBudgetEvent(share: ReachedShare): PublishedEvent {
       periodStartsAt: new Date(periodStartsAtMs).toISOString(),
       resetsAt,
     },
-    mark: { accountId, budgetId: id, periodStartsAtMs, threshold },
+    mark: {
+      ...{ accountId, budgetId: id, periodStartsAtMs, threshold },
+      budgetUpdatedAtMs: budget.updatedAt,
+    },
   }
 }
 

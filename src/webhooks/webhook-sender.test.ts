@@ -326,6 +326,7 @@ describe.each(databases)('on $name', (kind) => {
       budgetId: 'bud_1',
       periodStartsAtMs: 1000,
       threshold: 0.8,
+      budgetUpdatedAtMs: 1000,
     }
     const first = await start()
     await createWebhook(first.webhooks)

@@ -369,6 +369,48 @@ describe('webhooks', () => {
     })
   })
 
+  test('are told again once the limit of a budget was raised, of a total one too', async () => {
+    const [row] = DIALECTS
+    if (row === undefined) throw new Error('no dialects')
+    scene.upstream.answer(jsonAnswer(200, row.answer))
+    const { key, id: keyId } = await createKey(scene.gatehouse, 'raised')
+    const each = row.usage.inputTokens + row.usage.outputTokens
+    const shares = { keyId, period: 'total', alertAt: [0.5, 1] }
+    const budget = await createBudget({ ...shares, limitTokens: 2 * each })
+    const told = () =>
+      receiver.deliveries
+        .filter(({ event }) => event.data.budgetId === budget.id)
+        .map(({ event }) => [event.data.threshold, Number(event.data.limit) / each])
+    const callUntilRefused = async () => {
+      for (;;) {
+        const answer = await scene.post(row.path, requestBody(row), {
+          authorization: `Bearer ${key}`,
+        })
+        if (answer.status === 429) return
+      }
+    }
+    const change = async (changes: object) => {
+      const path = `/v1/budgets/${budget.id}`
+      expect((await controlPlaneCall(scene.gatehouse, 'PATCH', path, changes)).status).toBe(200)
+    }
+    await callUntilRefused()
+    await pollUntil('both shares', () => told().length === 2)
+    await change({ name: 'another name' })
+    await change({ limitTokens: 6 * each })
+    await callUntilRefused()
+    await pollUntil('both shares again', () => told().length === 4)
+    expect(told()).toEqual([
+      [0.5, 2],
+      [1, 2],
+      [0.5, 6],
+      [1, 6],
+    ])
+    // At a share that is new, what is used already says so at once.
+    await change({ alertAt: [0.9] })
+    await pollUntil('the new share', () => told().length === 5)
+    expect(told().at(-1)).toEqual([0.9, 6])
+  })
+
   test('have their secret in no answer, no log line and no file', async () => {
     const { dataFolder } = scene.gatehouse
     const shown = await (await controlPlaneCall(scene.gatehouse, 'GET', '/v1/webhooks')).text()

@@ -1,7 +1,8 @@
 /** Budgets in the database. Trusts what it is given: the contract has checked it. */
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { AccountCaps } from '../../core/account-caps.ts'
-import { type Budget, toPublicBudget } from '../../core/budget.ts'
+import { type Budget, ceilingOf, toPublicBudget } from '../../core/budget.ts'
+import type { NamedThing } from '../database/find-some.ts'
 import { isSqlite } from '../database/sql-differences.ts'
 import type { BudgetTable, Schema } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
@@ -23,13 +24,26 @@ const budgetKind: StoredKind<'budget', Budget, Budget> = {
   toChanges: toMutableColumns,
   createReader: () => toBudget,
   toPublic: toPublicBudget,
-  async deleteBelongings(transaction, { accountId, id }) {
-    await transaction
-      .deleteFrom('budget_alerts')
-      .where('account_id', '=', accountId)
-      .where('budget_id', '=', id)
-      .execute()
+  // Under another limit, or with other shares, all alerts are due again.
+  async changeBelongings(transaction, changed, previous) {
+    if (alertsOf(changed) !== alertsOf(previous)) await forgetAlerts(transaction, changed)
   },
+  deleteBelongings: forgetAlerts,
+}
+
+function alertsOf({ limit, alertAt }: Budget): string {
+  return JSON.stringify([limit.type, ceilingOf(limit), alertAt])
+}
+
+async function forgetAlerts(
+  transaction: Transaction<Schema>,
+  { accountId, id }: NamedThing,
+): Promise<void> {
+  await transaction
+    .deleteFrom('budget_alerts')
+    .where('account_id', '=', accountId)
+    .where('budget_id', '=', id)
+    .execute()
 }
 
 export class BudgetTableStore extends ResourceStore<'budget', Budget> {

@@ -50,6 +50,12 @@ export interface StoredKind<Word extends StoredWord, Changed, Stored extends Cha
   /** Reads many rows: it may share among them what they have in common. */
   createReader(): (row: Selectable<RowOf<Word>>) => Stored
   toPublic(thing: Changed): PublicForm
+  /** Brings what belongs to it up to date with a change of it. */
+  changeBelongings?(
+    transaction: Transaction<Schema>,
+    changed: Changed,
+    previous: Stored,
+  ): Promise<void>
   /** Deletes what cannot be without it. */
   deleteBelongings?(transaction: Transaction<Schema>, name: NamedThing): Promise<void>
 }
@@ -149,6 +155,7 @@ export class ResourceStore<Word extends StoredWord, Changed, Stored extends Chan
         .where('account_id', '=', name.accountId)
         .where(this.#idColumn, '=', name.id)
         .execute()
+      await this.#kind.changeBelongings?.(transaction, changed, previous)
       const [before, after] = [toPublic(previous), toPublic(changed)]
       await this.#record(transaction, name, { verb: 'update', before, after })
       return { previous, changed }

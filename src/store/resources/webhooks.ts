@@ -1,5 +1,5 @@
 /** Webhooks and what is on its way to them, in the database. Secrets come encrypted and stay so. */
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { AccountCaps } from '../../core/account-caps.ts'
 import type { AccountId } from '../../core/ids.ts'
 import {
@@ -8,15 +8,21 @@ import {
   type WebhookDelivery,
   type WebhookEvent,
 } from '../../core/webhook.ts'
+import { takeTurnAtAccount } from '../changes/change-account.ts'
 import type { Schema, WebhookDeliveryTable, WebhookTable } from '../schema.ts'
 import { ResourceStore, type StoredKind } from './resource-store.ts'
 
-/** That a budget's share was reached: kept, so that its event goes out once a period. */
+/**
+ * A share of a budget's limit that was reached: stored, so that its event goes out once a period,
+ * and again after a change of the limit.
+ */
 export interface AlertMark {
   readonly accountId: AccountId
   readonly budgetId: string
   readonly periodStartsAtMs: number
   readonly threshold: number
+  /** Of the budget whose limit was compared: an alert of an older one is stale. */
+  readonly budgetUpdatedAtMs: number
 }
 
 /**
@@ -60,12 +66,16 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
 
   /**
    * Puts deliveries into the queue, all or none.
-   * @param mark when it is there already, nothing is put: the event went out before
+   * @param mark when it is there already, nothing is put: the event went out before; nor when the
+   * budget was changed since, which makes its alerts due anew
    * @returns whether they were put
    */
   async enqueue(deliveries: readonly WebhookDelivery[], mark?: AlertMark): Promise<boolean> {
     return await this.database.transaction().execute(async (transaction) => {
       if (mark !== undefined) {
+        // A change of the budget deletes its marks: it either finds this one, or is found here.
+        await takeTurnAtAccount(transaction, mark.accountId)
+        if (await isStale(transaction, mark)) return false
         const result = await transaction
           .insertInto('budget_alerts')
           .values({
@@ -149,6 +159,19 @@ export class WebhookTableStore extends ResourceStore<'webhook', ChangedWebhook, 
       .where('id', '=', delivery.id)
       .execute()
   }
+}
+
+async function isStale(
+  transaction: Transaction<Schema>,
+  { accountId, budgetId, budgetUpdatedAtMs }: AlertMark,
+): Promise<boolean> {
+  const budget = await transaction
+    .selectFrom('budgets')
+    .select('updated_at')
+    .where('account_id', '=', accountId)
+    .where('id', '=', budgetId)
+    .executeTakeFirst()
+  return budget !== undefined && budget.updated_at > budgetUpdatedAtMs
 }
 
 function toMutableColumns(webhook: ChangedWebhook) {

@@ -6,7 +6,8 @@ import { costOfParts } from '../core/money.ts'
 import { MAX_USES_OF_CALL } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 import { partsOfOwned } from './cost-parts.ts'
-import { PriceBook, type PricedCall, type ProviderPricing } from './price-book.ts'
+import type { ProviderPricing } from './known-target.ts'
+import { PriceBook, type PricedCall } from './price-book.ts'
 import type { PriceTable } from './price-table.ts'
 
 const MIDDAY = Date.parse('2026-11-01T12:00:00Z')

@@ -13,81 +13,42 @@ import { type Cost, type CostPart, FREE_COST, NOTHING_SENT, UNKNOWN_COST } from 
 import type { AccountId } from '../core/ids.ts'
 import { costOfParts } from '../core/money.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
-import type { PriceFactor } from '../core/price-factors.ts'
 import type { OtherPrice } from '../core/served-as.ts'
 import { NO_USES, type ToolFees, type ToolKind, type ToolUses } from '../core/tool-uses.ts'
 import type { BilledAttempt, Billing, Usage } from '../core/usage.ts'
-import type { AskedPrice, Prices } from '../gateway/ports.ts'
-import { partsOfAudio } from './audio-parts.ts'
-import {
-  ANSWERED,
-  asReported,
-  type CostReports,
-  REPORTED,
-  sumAttempts,
-  toEstimated,
-} from './billed-price.ts'
+import type { AskedPrice } from '../gateway/ports.ts'
+import { ANSWERED, asReported, REPORTED, sumAttempts, toEstimated } from './billed-price.ts'
 import {
   costOfDeclared,
   isNothing,
-  isWhole,
   parseDeclaredSource,
-  partsOfHours,
   partsOfListed,
   partsOfOwned,
   partsOfUses,
   rateOf,
   splitUses,
   withUses,
-  writtenTokens,
 } from './cost-parts.ts'
+import {
+  ANY_MODEL,
+  type Declared,
+  type KnownTarget,
+  type Listed,
+  lookUp,
+  type PricedUses,
+  type ProviderPricing,
+  type UsdPrices,
+} from './known-target.ts'
+import { costOfListed } from './listed-cost.ts'
 import { isNameOf, type ListedPrice, loadPriceTable, type PriceTable } from './price-table.ts'
 import {
   isUnanswered,
   isUnusual,
   priceAsServed,
-  priceAtAddress,
   type ServedPrice,
   scaleParts,
   splitFactors,
 } from './served-price.ts'
-
-/**
- * How a provider's calls are priced: by the table's name for it, or not at all; and which models of
- * it are known.
- */
-export type ProviderPricing =
-  | ({
-      readonly type: 'listed'
-      readonly name: string
-      readonly models?: RegExp | undefined
-      /** Those that charge for more than the table lists. */
-      readonly inPart?: RegExp | undefined
-      /** Multiples of the table's prices. */
-      readonly factors?: readonly PriceFactor[] | undefined
-      /** Base address. Absent: the factors of addresses do not apply. */
-      readonly address?: string | undefined
-      /** Absent: it reports no costs. */
-      readonly reports?: CostReports | undefined
-    } & Fees)
-  | { readonly type: 'free'; readonly models?: readonly string[] }
-  /** By the model's name; `*`: every other one. */
-  | ({ readonly type: 'declared'; readonly prices: ReadonlyMap<string, UsdPrices> } & Fees)
-
-interface Fees {
-  /** Of tools that it runs itself. Absent: none is known. */
-  readonly toolFees?: ToolFees | undefined
-  /** Estimates for the kinds without a known fee. Absent: their uses count nothing. */
-  readonly usualToolFees?: ToolFees | undefined
-}
-
-/** US dollars per million tokens. */
-export interface UsdPrices {
-  readonly input: number
-  readonly output: number
-  /** Absent: as any other input. */
-  readonly cachedInput?: number | undefined
-}
 
 /** A model that is known by its price, or as costing nothing. */
 export interface KnownModel {
@@ -130,9 +91,6 @@ export interface PricedCall {
   readonly toolUses?: ToolUses | undefined
 }
 
-const OWNED = 'owned'
-/** Every model of a provider that has no price by its own name. */
-const ANY_MODEL = '*'
 const NOTHING_ASKED_FOR: readonly OtherPrice[] = []
 const NO_USAGE: Usage = {
   inputTokens: 0,
@@ -151,7 +109,7 @@ export class PriceBook {
   readonly #declaredPrices: NonNullable<PriceBookOptions['declaredPrices']>
   readonly #loadTable: () => PriceTable
   #table: PriceTable | undefined
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #remembered = new Map<string, KnownTarget>()
 
   constructor(options: PriceBookOptions) {
     this.#providers = options.providers
@@ -405,80 +363,13 @@ export class PriceBook {
     return known.price
   }
 
-  #recall(target: string): Remembered {
+  #recall(target: string): KnownTarget {
     const known = this.#remembered.get(target)
     if (known !== undefined) return known
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear()
-    const found = this.#lookUp(target)
+    const found = lookUp(target, this.#providers)
     this.#remembered.set(target, found)
     return found
-  }
-
-  #lookUp(target: string): Remembered {
-    const slash = target.indexOf('/')
-    const providerId = target.slice(0, slash)
-    const model = target.slice(slash + 1)
-    const pricing = this.#providers.get(providerId)
-    if (pricing?.type === 'free') return pricing
-    if (providerId === OWNED) return { type: 'owned', model }
-    if (pricing === undefined) return { type: 'unknown' }
-    const { toolFees = NO_FEES, usualToolFees = NO_FEES } = pricing
-    const fees = { toolFees, usualToolFees }
-    if (pricing.type === 'declared') {
-      const prices = pricing.prices.get(model) ?? pricing.prices.get(ANY_MODEL)
-      return prices === undefined
-        ? { type: 'unknown' }
-        : { type: 'declared', prices: toCents(prices), ...fees }
-    }
-    const { name: provider, inPart, factors = NO_FACTORS, address, reports } = pricing
-    const isInPart = inPart?.test(model) === true
-    const atAddress = priceAtAddress({ factors, model }, address)
-    const unlisted = reports === undefined ? undefined : toCents(reports.unlisted)
-    const price = { minute: Number.NaN, price: undefined, reports, unlisted }
-    return { type: 'listed', provider, model, isInPart, factors, atAddress, ...fees, ...price }
-  }
-}
-
-/** Prices calls as they end: a call that cannot be priced ends all the same. */
-export class CallPrices implements Prices {
-  readonly #book: PriceBook
-
-  constructor(book: PriceBook) {
-    this.#book = book
-  }
-
-  /** Loads the table ahead of the first call that needs it. */
-  load(): void {
-    tryPrices(() => this.#book.load())
-  }
-
-  priceOf(call: PricedCall): Cost | undefined {
-    try {
-      return this.#book.costOf(call)
-    } catch {
-      // As `tryPrices` says; a function to pass on would be made for each call.
-      return undefined
-    }
-  }
-
-  feesOf(target: string, tools: readonly ToolKind[]): number {
-    return this.#book.feesOf(target, tools)
-  }
-
-  isPriced(accountId: AccountId, target: string, asked: AskedPrice): boolean {
-    return tryPrices(() => this.#book.isPriced(accountId, target, asked)) ?? false
-  }
-}
-
-/**
- * A table that does not load is reported with the next calls that are stored.
- * @returns undefined then
- */
-function tryPrices<Result>(ask: () => Result): Result | undefined {
-  try {
-    return ask()
-  } catch {
-    return undefined
   }
 }
 
@@ -496,12 +387,6 @@ function toDeclaredModel([id, { input, output }]: readonly [string, UsdPrices]):
   return { ...toFreeModel(id), inputUsdPerMillion: input, outputUsdPerMillion: output }
 }
 
-/** To a millionth of a cent: binary fractions are in no source of a cost. */
-function toCents({ input, output, cachedInput = input }: UsdPrices): DeclaredPrices {
-  const cents = (usd: number) => Math.round(usd * 1e8) / 1e6
-  return { input: cents(input), output: cents(output), cachedInput: cents(cachedInput) }
-}
-
 /** Earlier versions rounded costs to millionths of a dollar. */
 const MICRO_IN_NANO_USD = 1_000
 
@@ -509,14 +394,6 @@ function isSameAmount(computed: number | null, stored: number | null): boolean {
   if (computed === null || stored === null || computed === stored) return computed === stored
   const isWholeMicros = stored % MICRO_IN_NANO_USD === 0
   return isWholeMicros && Math.abs(computed - stored) <= MICRO_IN_NANO_USD / 2
-}
-
-const NO_FEES: ToolFees = {}
-const NO_FACTORS: readonly PriceFactor[] = []
-
-interface PricedUses {
-  readonly toolFees: ToolFees
-  readonly usualToolFees: ToolFees
 }
 
 /** A fee that is not known is estimated by the usual one. */
@@ -551,84 +428,7 @@ function isFreeWhateverIsUsed({ source }: Cost): boolean {
   return declared !== undefined && isNothing(declared.prices)
 }
 
-interface Listed extends PricedUses {
-  readonly type: 'listed'
-  readonly provider: string
-  readonly model: string
-  /** It charges for more than the table lists. */
-  readonly isInPart: boolean
-  readonly factors: readonly PriceFactor[]
-  readonly atAddress: ServedPrice
-  readonly reports: CostReports | undefined
-  /** Assumed where the table does not list the model. */
-  readonly unlisted: DeclaredPrices | undefined
-  /** Since the Unix epoch: when the price was looked up. */
-  minute: number
-  price: ListedPrice | undefined
-}
-
-interface Declared extends PricedUses {
-  readonly type: 'declared'
-  readonly prices: DeclaredPrices
-}
-
-/** Known of a target, whatever the call. */
-type Remembered =
-  | { readonly type: 'free' }
-  | { readonly type: 'unknown' }
-  | { readonly type: 'owned'; readonly model: string }
-  | Declared
-  | Listed
-
 /** Absent: as the usage reports. */
 interface AsServed {
   readonly as?: ServedPrice | undefined
 }
-
-interface Reported {
-  readonly usage: Usage
-  readonly outcome: CallOutcome | undefined
-  /** The table's name and version. */
-  readonly source: string
-  readonly as: ServedPrice
-}
-
-function costOfListed({ prices, isOwn }: ListedPrice, reported: Reported): Cost {
-  const { usage, outcome, source, as } = reported
-  const parts = partsOfListed(prices, usage)
-  if (parts === undefined) return UNKNOWN_COST
-  const isReportWhole =
-    (usage.inputTokens === 0 || prices.input_mtok !== undefined) &&
-    (usage.outputTokens === 0 || prices.output_mtok !== undefined) &&
-    // Tokens written to a cache cost more than those read, and for an hour more than for
-    // minutes.
-    (prices.cache_write_mtok === undefined || usage.cacheWriteTokens !== undefined) &&
-    (prices.cache_write_1h_mtok === undefined || writtenTokens(usage) === 0) &&
-    usage.cacheWriteHourTokens === undefined &&
-    !hasOtherPrices(prices)
-  const status = isOwn && isReportWhole && isWhole(outcome) ? 'exact' : 'estimated'
-  const nanoUsd = costOfParts(scaleParts(parts, as))
-  const cost: Cost = { nanoUsd, status, source: source + as.inSource }
-  const beside = [...partsOfHours(prices, usage), ...partsOfAudio(prices, usage)]
-  return withUses(cost, scaleParts(beside, as))
-}
-
-function hasOtherPrices(prices: ListedPrice['prices']): boolean {
-  for (const key of OTHER_TOKENS) if (prices[key] !== undefined) return true
-  return false
-}
-
-/**
- * Tokens with a price of their own that reports do not tell apart, and fees that depend on more
- * than their number.
- */
-const OTHER_TOKENS = [
-  'input_audio_mtok',
-  'output_audio_mtok',
-  'input_image_mtok',
-  'output_image_mtok',
-  'input_video_mtok',
-  'output_video_mtok',
-  'output_citation_mtok',
-  'requests_kcount',
-]

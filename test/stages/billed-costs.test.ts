@@ -3,7 +3,8 @@
  * the target's, several models. At the real prices.
  */
 import { describe, expect } from 'bun:test'
-import { CallPrices, PriceBook } from '../../src/ledger/price-book.ts'
+import { CallPrices } from '../../src/ledger/call-prices.ts'
+import { PriceBook } from '../../src/ledger/price-book.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { pricingOf } from '../../src/providers/define.ts'
 import { json, SILENCE, stream } from '../support/scripted-upstream.ts'

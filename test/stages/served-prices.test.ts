@@ -4,7 +4,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { costOfParts } from '../../src/core/money.ts'
-import { CallPrices, PriceBook } from '../../src/ledger/price-book.ts'
+import { CallPrices } from '../../src/ledger/call-prices.ts'
+import { PriceBook } from '../../src/ledger/price-book.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { pricingOf } from '../../src/providers/define.ts'
 import { CALLER } from '../support/in-process-gateway.ts'

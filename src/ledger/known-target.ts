@@ -1,0 +1,121 @@
+/**
+ * The facts about a target that price its calls: its provider's way of pricing, its model, fees and
+ * factors. Looks up no price.
+ */
+import type { DeclaredPrices } from '../core/owned-model.ts'
+import type { PriceFactor } from '../core/price-factors.ts'
+import type { ToolFees } from '../core/tool-uses.ts'
+import type { CostReports } from './billed-price.ts'
+import type { ListedPrice } from './price-table.ts'
+import { priceAtAddress, type ServedPrice } from './served-price.ts'
+
+/**
+ * How a provider's calls are priced: by the table's name for it, or not at all; and which models of
+ * it are known.
+ */
+export type ProviderPricing =
+  | ({
+      readonly type: 'listed'
+      readonly name: string
+      readonly models?: RegExp | undefined
+      /** Those that charge for more than the table lists. */
+      readonly inPart?: RegExp | undefined
+      /** Multiples of the table's prices. */
+      readonly factors?: readonly PriceFactor[] | undefined
+      /** Base address. Absent: the factors of addresses do not apply. */
+      readonly address?: string | undefined
+      /** Absent: it reports no costs. */
+      readonly reports?: CostReports | undefined
+    } & Fees)
+  | { readonly type: 'free'; readonly models?: readonly string[] }
+  /** By the model's name; `*`: every other one. */
+  | ({ readonly type: 'declared'; readonly prices: ReadonlyMap<string, UsdPrices> } & Fees)
+
+interface Fees {
+  /** Of tools that it runs itself. Absent: none is known. */
+  readonly toolFees?: ToolFees | undefined
+  /** Estimates for the kinds without a known fee. Absent: their uses count nothing. */
+  readonly usualToolFees?: ToolFees | undefined
+}
+
+/** US dollars per million tokens. */
+export interface UsdPrices {
+  readonly input: number
+  readonly output: number
+  /** Absent: as any other input. */
+  readonly cachedInput?: number | undefined
+}
+
+export interface PricedUses {
+  readonly toolFees: ToolFees
+  readonly usualToolFees: ToolFees
+}
+
+export interface Listed extends PricedUses {
+  readonly type: 'listed'
+  readonly provider: string
+  readonly model: string
+  /** It charges for more than the table lists. */
+  readonly isInPart: boolean
+  readonly factors: readonly PriceFactor[]
+  readonly atAddress: ServedPrice
+  readonly reports: CostReports | undefined
+  /** Assumed where the table does not list the model. */
+  readonly unlisted: DeclaredPrices | undefined
+  /** Since the Unix epoch: when the price was looked up. */
+  minute: number
+  price: ListedPrice | undefined
+}
+
+export interface Declared extends PricedUses {
+  readonly type: 'declared'
+  readonly prices: DeclaredPrices
+}
+
+/** The facts about a target that are the same for every call. */
+export type KnownTarget =
+  | { readonly type: 'free' }
+  | { readonly type: 'unknown' }
+  | { readonly type: 'owned'; readonly model: string }
+  | Declared
+  | Listed
+
+const OWNED = 'owned'
+/** Every model of a provider that has no price by its own name. */
+export const ANY_MODEL = '*'
+const NO_FEES: ToolFees = {}
+const NO_FACTORS: readonly PriceFactor[] = []
+
+/** @param target `provider/model` */
+export function lookUp(
+  target: string,
+  providers: ReadonlyMap<string, ProviderPricing>,
+): KnownTarget {
+  const slash = target.indexOf('/')
+  const providerId = target.slice(0, slash)
+  const model = target.slice(slash + 1)
+  const pricing = providers.get(providerId)
+  if (pricing?.type === 'free') return pricing
+  if (providerId === OWNED) return { type: 'owned', model }
+  if (pricing === undefined) return { type: 'unknown' }
+  const { toolFees = NO_FEES, usualToolFees = NO_FEES } = pricing
+  const fees = { toolFees, usualToolFees }
+  if (pricing.type === 'declared') {
+    const prices = pricing.prices.get(model) ?? pricing.prices.get(ANY_MODEL)
+    return prices === undefined
+      ? { type: 'unknown' }
+      : { type: 'declared', prices: toCents(prices), ...fees }
+  }
+  const { name: provider, inPart, factors = NO_FACTORS, address, reports } = pricing
+  const isInPart = inPart?.test(model) === true
+  const atAddress = priceAtAddress({ factors, model }, address)
+  const unlisted = reports === undefined ? undefined : toCents(reports.unlisted)
+  const price = { minute: Number.NaN, price: undefined, reports, unlisted }
+  return { type: 'listed', provider, model, isInPart, factors, atAddress, ...fees, ...price }
+}
+
+/** To a millionth of a cent: binary fractions are in no source of a cost. */
+function toCents({ input, output, cachedInput = input }: UsdPrices): DeclaredPrices {
+  const cents = (usd: number) => Math.round(usd * 1e8) / 1e6
+  return { input: cents(input), output: cents(output), cachedInput: cents(cachedInput) }
+}

@@ -24,6 +24,11 @@ export interface Usage {
   readonly audio?: AudioTokens
   /** Absent: the provider did not say. Of a finished call, its cost alone tells. */
   readonly served?: ServedAs
+  /**
+   * True if a reported part was greater than its whole and was cut to it, so that the cost is an
+   * estimate. Of a finished call, its cost alone tells.
+   */
+  readonly hasCutParts?: true
   /** Absent: tokens are all that the answer says of its price. Of a finished call, its cost alone tells. */
   readonly billing?: Billing
 }
@@ -76,12 +81,13 @@ export function isCount(value: unknown): value is number {
 export const MAX_TOKENS_OF_CALL = 1_000_000_000
 
 /**
- * A provider may report anything: what cannot be true is no report.
+ * A provider may report anything: what cannot be true is no report, and a part that is greater than
+ * its whole is cut to it.
  * @returns the report itself where nothing is to be changed, which is nearly always
  */
 export function toTrueUsage(reported: Usage | null | undefined): Usage | null {
   if (reported === null || reported === undefined) return null
-  if (isTrue(reported)) return reported
+  if (isTrue(reported)) return cutParts(reported)
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, cacheWriteTokens } =
     reported
   const usage = {
@@ -93,8 +99,48 @@ export function toTrueUsage(reported: Usage | null | undefined): Usage | null {
     ...(reported.served === undefined ? {} : { served: reported.served }),
     ...(reported.audio === undefined ? {} : { audio: reported.audio }),
     ...(reported.billing === undefined ? {} : { billing: reported.billing }),
+    ...(reported.hasCutParts === undefined ? {} : { hasCutParts: reported.hasCutParts }),
   }
-  return isTrue(usage) ? usage : null
+  return isTrue(usage) ? cutParts(usage) : null
+}
+
+/** @returns the usage itself where no part is greater than its whole, which is nearly always */
+function cutParts(usage: Usage): Usage {
+  const { inputTokens, outputTokens, audio } = usage
+  const cachedInputTokens = Math.min(usage.cachedInputTokens, inputTokens)
+  const reasoningTokens = Math.min(usage.reasoningTokens, outputTokens)
+  const { cacheWriteTokens = 0 } = usage
+  const written = Math.min(cacheWriteTokens, inputTokens - cachedInputTokens)
+  if (
+    cachedInputTokens === usage.cachedInputTokens &&
+    reasoningTokens === usage.reasoningTokens &&
+    written === cacheWriteTokens &&
+    (audio === undefined || isWithin(audio, usage))
+  )
+    return usage
+  return {
+    ...usage,
+    cachedInputTokens,
+    reasoningTokens,
+    ...(usage.cacheWriteTokens === undefined ? {} : { cacheWriteTokens: written }),
+    ...(audio === undefined ? {} : { audio: cutAudio(audio, usage) }),
+    hasCutParts: true,
+  }
+}
+
+function isWithin(audio: AudioTokens, { inputTokens, outputTokens }: Usage): boolean {
+  return (
+    audio.input <= inputTokens && audio.cachedInput <= audio.input && audio.output <= outputTokens
+  )
+}
+
+function cutAudio(audio: AudioTokens, { inputTokens, outputTokens }: Usage): AudioTokens {
+  const input = Math.min(audio.input, inputTokens)
+  return {
+    input,
+    cachedInput: Math.min(audio.cachedInput, input),
+    output: Math.min(audio.output, outputTokens),
+  }
 }
 
 function isTrue(usage: Usage): boolean {

@@ -836,3 +836,16 @@ test('a call that is free at a provider that charges for others stays free, and 
   expect(book.recompute(call, free)).toEqual(free)
   expect(book.partsOf(call, free)).toEqual([])
 })
+
+test('a report with a part greater than its whole costs an estimate, at the part that fits', () => {
+  const whole = usage({ inputTokens: 56_322, cachedInputTokens: 56_322 })
+  const cut = { ...whole, hasCutParts: true } as const
+  for (const target of ['openai/gpt-5', 'owned/mine']) {
+    const cost = costOf(target, { usage: cut })
+    expect(cost).toEqual({ ...costOf(target, { usage: whole }), status: 'estimated' })
+    // Rows do not know of it.
+    const row = { accountId: DEFAULT_ACCOUNT, target, usage: whole, startedAt: MIDDAY }
+    expect(book.recompute(row, cost)).toEqual(cost)
+  }
+  expect(costOf('owned/gratis', { usage: cut }).status).toBe('exact')
+})

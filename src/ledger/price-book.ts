@@ -251,7 +251,8 @@ export class PriceBook {
     }
     const as = call.as ?? priceAsServed(known, known.atAddress, call.usage?.served)
     const cost = costOfListed(price, { usage, outcome, source: this.source, as })
-    return known.isInPart || !as.isKnown ? toEstimated(cost) : cost
+    const isSure = !known.isInPart && as.isKnown && usage.hasCutParts === undefined
+    return isSure ? cost : toEstimated(cost)
   }
 
   /** Another model of the target's provider. */
@@ -413,7 +414,8 @@ function haveFees(fees: ToolFees, uses: ToolUses): boolean {
 /** Declared prices are those of one model, served in the usual way. */
 function isNotAsDeclared(usage: Usage | null): boolean {
   const { attempts, isUnsure } = usage?.billing ?? NO_BILLING
-  return attempts !== undefined || isUnsure === true || isUnusual(usage?.served)
+  const isCut = usage?.hasCutParts === true
+  return attempts !== undefined || isUnsure === true || isCut || isUnusual(usage?.served)
 }
 
 const NO_BILLING: Billing = {}

@@ -494,3 +494,112 @@ describe('audio is told from text where the vendor does', () => {
     expect(readUsage('openai-chat', report(0))?.audio).toBeUndefined()
   })
 })
+
+describe('a part that is greater than its whole is cut to it in every dialect', () => {
+  const cached = { cachedInputTokens: 56_322, hasCutParts: true }
+  test.each<[Dialect, string, object, object]>([
+    [
+      'openai-responses',
+      'cached input',
+      {
+        ...{ input_tokens: 56_322, output_tokens: 9 },
+        input_tokens_details: { cached_tokens: 72_960 },
+      },
+      cached,
+    ],
+    [
+      'openai-responses',
+      'reasoning',
+      {
+        ...{ input_tokens: 5, output_tokens: 9 },
+        output_tokens_details: { reasoning_tokens: 10 },
+      },
+      { reasoningTokens: 9, hasCutParts: true },
+    ],
+    [
+      'openai-chat',
+      'cached input',
+      {
+        ...{ prompt_tokens: 56_322, completion_tokens: 9 },
+        prompt_tokens_details: { cached_tokens: 72_960 },
+      },
+      cached,
+    ],
+    [
+      'openai-chat',
+      'cached input beside the details',
+      { prompt_tokens: 56_322, completion_tokens: 9, prompt_cache_hit_tokens: 72_960 },
+      cached,
+    ],
+    [
+      'openai-chat',
+      'cache writes',
+      {
+        ...{ prompt_tokens: 100, completion_tokens: 9 },
+        prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 70 },
+      },
+      { cachedInputTokens: 60, cacheWriteTokens: 40, hasCutParts: true },
+    ],
+    [
+      'openai-chat',
+      'reasoning that no total tells to be beside',
+      {
+        ...{ prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 },
+        completion_tokens_details: { reasoning_tokens: 30 },
+      },
+      { outputTokens: 9, reasoningTokens: 9, hasCutParts: true },
+    ],
+    [
+      'openai-chat',
+      'audio',
+      {
+        ...{ prompt_tokens: 5, completion_tokens: 9 },
+        prompt_tokens_details: { audio_tokens: 6 },
+      },
+      { audio: { input: 5, cachedInput: 0, output: 0 }, hasCutParts: true },
+    ],
+    [
+      'gemini',
+      'cached input',
+      { promptTokenCount: 56_322, candidatesTokenCount: 9, cachedContentTokenCount: 72_960 },
+      cached,
+    ],
+    [
+      'anthropic-messages',
+      'thinking',
+      { input_tokens: 5, output_tokens: 9, output_tokens_details: { thinking_tokens: 10 } },
+      { reasoningTokens: 9, hasCutParts: true },
+    ],
+    [
+      'cohere-chat',
+      'cached input',
+      { billed_units: { input_tokens: 5, output_tokens: 9 }, cached_tokens: 6 },
+      { cachedInputTokens: 5, hasCutParts: true },
+    ],
+  ])('%s: %s', (dialect, _name, report, expected) => {
+    expect(readUsage(dialect, report)).toMatchObject(expected)
+  })
+
+  test.each<[Dialect, object]>([
+    [
+      'anthropic-messages',
+      {
+        ...{ input_tokens: 1, output_tokens: 82 },
+        ...{ cache_creation_input_tokens: 225, cache_read_input_tokens: 965_602 },
+      },
+    ],
+    [
+      'bedrock-converse',
+      {
+        ...{ inputTokens: 1, outputTokens: 82 },
+        ...{ cacheWriteInputTokens: 225, cacheReadInputTokens: 965_602 },
+      },
+    ],
+  ])('%s: cached input stands beside the input, and nothing is cut', (dialect, report) => {
+    const usage = readUsage(dialect, report)
+    expect(usage).toMatchObject({
+      ...{ inputTokens: 965_828, cachedInputTokens: 965_602, cacheWriteTokens: 225 },
+    })
+    expect(usage?.hasCutParts).toBeUndefined()
+  })
+})

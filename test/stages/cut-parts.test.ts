@@ -3,7 +3,8 @@
  * an estimate, and the caller gets the report as it came.
  */
 import { describe } from 'bun:test'
-import { CallPrices, PriceBook } from '../../src/ledger/price-book.ts'
+import { CallPrices } from '../../src/ledger/call-prices.ts'
+import { PriceBook } from '../../src/ledger/price-book.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { pricingOf } from '../../src/providers/define.ts'
 import { json, type Script, stream } from '../support/scripted-upstream.ts'

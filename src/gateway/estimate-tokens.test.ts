@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { scanJsonObject } from '../wire/json-splice.ts'
-import { countsForQuota, estimateInputTokens, estimateTokens } from './admit.ts'
+import { countsForQuota } from './admit.ts'
+import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
 
 function estimate(text: string): number {
   return estimateTokens({ body: scanJsonObject(new TextEncoder().encode(text)) })

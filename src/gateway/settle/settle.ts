@@ -9,14 +9,10 @@ import { addCosts } from '../../core/money.ts'
 import type { OtherPrice } from '../../core/served-as.ts'
 import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import { MAX_TOKENS_OF_CALL, toTrueUsage, type Usage } from '../../core/usage.ts'
-import {
-  countsForQuota,
-  estimateInputTokens,
-  estimateTextTokens,
-  type UsualOutput,
-} from '../admit.ts'
+import { countsForQuota, type UsualOutput } from '../admit.ts'
 import { type AdmittedCall, freeBody, toAttemptDetails } from '../call.ts'
 import type { AttemptRecord, CallObserver } from '../call-observer.ts'
+import { estimateInputTokens, estimateTextTokens } from '../estimate-tokens.ts'
 import type { Ledger, Prices, Spent } from '../ports.ts'
 import { atLeastOneEach, listOtherPrices } from '../surcharges.ts'
 import type { SeenReasoning } from './seen-reasoning.ts'

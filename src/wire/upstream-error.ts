@@ -49,15 +49,46 @@ export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
   const isNested = isObject(error)
   const said = isNested ? error.message : (message ?? detail ?? error)
   const { code, type } = isNested ? error : json
+  const cause = isNested ? readCause(error.metadata) : undefined
+  const own = said === undefined || said === null || said === '' ? undefined : toText(said)
   return {
-    message: said === undefined || said === null || said === '' ? undefined : toText(said),
-    code: typeof code === 'string' ? code : undefined,
+    message: cause?.message === undefined ? own : join(own, cause.message),
+    code: typeof code === 'string' ? code : cause?.code,
     type: typeof type === 'string' ? type : undefined,
     retryAfterS: isNested ? readRetryDelay(error.details) : undefined,
     json,
     isNested,
     isWrapped,
   }
+}
+
+type Cause = Pick<UpstreamErrorAnswer, 'message' | 'code'>
+
+/**
+ * OpenRouter's own message says that its provider returned an error, and `metadata.raw` has the
+ * provider's, as text.
+ */
+function readCause(metadata: unknown): Cause | undefined {
+  const raw = isObject(metadata) ? metadata.raw : undefined
+  if (typeof raw !== 'string' || raw === '') return undefined
+  let json: unknown
+  try {
+    json = parseJson(raw)
+  } catch {
+    return { message: raw, code: undefined }
+  }
+  const error = isObject(json) ? (json.error ?? json) : json
+  const { message, code } = isObject(error) ? error : { message: error, code: undefined }
+  return {
+    message: typeof message === 'string' && message !== '' ? message : undefined,
+    code: typeof code === 'string' ? code : undefined,
+  }
+}
+
+function join(message: string | undefined, cause: string): string {
+  return message === undefined || message.includes(cause)
+    ? (message ?? cause)
+    : `${message}: ${cause}`
 }
 
 /**

@@ -421,6 +421,7 @@ describe('a full context is recognisable, whatever the vendor’s words', () => 
       }),
     ],
   ]
+  const inStream = (_: number, body: object) => stream([`data: ${JSON.stringify(body)}\n\n`])
   const refused = (status: number) => ({
     sent: [{}],
     settled: {
@@ -448,7 +449,7 @@ describe('a full context is recognisable, whatever the vendor’s words', () => 
         request: { path: MESSAGES, body: messagesBody() },
         upstream: [json(status, body)],
         seen: {
-          status,
+          status: 400,
           json: {
             type: 'error',
             error: {
@@ -458,11 +459,63 @@ describe('a full context is recognisable, whatever the vendor’s words', () => 
             },
           },
         },
-        ...refused(status),
+        ...refused(400),
       },
     ]),
   )
   runRows([
+    ...(
+      [
+        [json, false],
+        [json, true],
+        [inStream, true],
+      ] as const
+    ).map(
+      ([answer, streamed]): StageRow => ({
+        name: `by the figures that make a Messages client ask for less: ${answer === json ? 'refused' : 'in the first event'}, stream ${streamed}`,
+        gateway: { gates: { [GATE]: ['vllm/qwen'] } },
+        request: { path: MESSAGES, body: messagesBody({ max_tokens: 32_000, stream: streamed }) },
+        upstream: [
+          answer(
+            400,
+            nested(
+              "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 40960 tokens and your request has 12115 input tokens (32000 > 40960 - 12115).",
+            ),
+          ),
+        ],
+        seen: {
+          status: 400,
+          json: {
+            type: 'error',
+            error: {
+              type: 'invalid_request_error',
+              message: 'input length and `max_tokens` exceed context limit: 12115 + 32000 > 40960',
+            },
+          },
+        },
+        ...refused(400),
+      }),
+    ),
+    {
+      name: 'by what the provider behind OpenRouter says',
+      gateway: { gates: { [GATE]: ['openrouter/claude'] } },
+      request: { path: MESSAGES, body: messagesBody() },
+      // https://github.com/egoist/chatwise-releases/issues/917
+      upstream: [
+        json(400, {
+          error: {
+            message: 'Provider returned error',
+            code: 400,
+            metadata: {
+              raw: '{"message":"input length and `max_tokens` exceed context limit: 149674 + 64000 > 204658, decrease input length or `max_tokens` and try again"}',
+              provider_name: 'Amazon Bedrock',
+            },
+          },
+        }),
+      ],
+      seen: { status: 400, contains: ['exceed context limit: 149674 + 64000 > 204658'] },
+      ...refused(400),
+    },
     {
       name: 'by its code to Responses callers',
       gateway: { gates: { [GATE]: ['openai/gpt-5'] } },

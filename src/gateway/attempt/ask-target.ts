@@ -261,6 +261,7 @@ function open(
     exchange,
     expected: {
       target,
+      call,
       dialect: call.dialect,
       request: plan.request,
       form: outgoing.form,

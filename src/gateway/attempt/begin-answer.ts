@@ -26,7 +26,7 @@ import type { AttemptRecord } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { TranslatedRequest } from '../translate/translate.ts'
 import { unusableAnswer } from './failures.ts'
-import { MAX_ERROR_BYTES, toRefusal } from './refused-answer.ts'
+import { type AskingCall, askedTokensOf, MAX_ERROR_BYTES, toRefusal } from './refused-answer.ts'
 import { scrub, scrubText } from './sent-secrets.ts'
 
 /**
@@ -88,6 +88,7 @@ export type BegunAnswer = AnswerHead &
 export interface AnswerExpectation {
   readonly target: Target
   readonly dialect: Dialect
+  readonly call: AskingCall
   readonly request: AcceptedRequest
   readonly form: AnswerForm
   /** Told the answer's status. */
@@ -211,7 +212,8 @@ function reportedFailure(reported: string, expected: AnswerExpectation): Gateway
   const message = scrubText(reported, expected)
   if (!isContextFull(400, { message }))
     return unusableAnswer(target.name, `reported a failure: ${message}`)
-  return new GatewayError('upstream_error', toContextMessage(message, dialect.envelope), {
+  const told = toContextMessage(message, dialect.envelope, askedTokensOf(expected.call))
+  return new GatewayError('upstream_error', told, {
     ...{ status: 400, code: CONTEXT_FULL },
     type: callersTypeOf(400),
   })

@@ -6,11 +6,13 @@ import { callersTypeOf, ERROR_POLICY, GatewayError } from '../../core/errors.ts'
 import type { HeaderFields } from '../../http/fields.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'
 import type { Exchange } from '../../upstream/exchange.ts'
+import type { AskedTokens } from '../../wire/context-figures.ts'
 import {
   CONTEXT_FULL,
   isContextFull,
   toContextBody,
   toContextMessage,
+  toContextStatus,
 } from '../../wire/context-full.ts'
 import { type Dialect, isRelayed } from '../../wire/dialect.ts'
 import {
@@ -19,6 +21,8 @@ import {
   toNestedBody,
   type UpstreamErrorAnswer,
 } from '../../wire/upstream-error.ts'
+import { estimateInputTokens } from '../admit.ts'
+import type { AdmittedCall } from '../call.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { FOREIGN_REASONING } from './retry.ts'
 import { type SentSecrets, scrub } from './sent-secrets.ts'
@@ -34,6 +38,20 @@ const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry']
 
 export interface RefusedQuestion extends SentSecrets {
   readonly dialect: Dialect
+  readonly call: AskingCall
+}
+
+/** The parts of a call that say how long its request is. */
+export type AskingCall = Pick<AdmittedCall, 'accepted' | 'bodyFigures' | 'outputCap'>
+
+/** Estimated only where a refusal needs it. */
+export function askedTokensOf({ accepted, bodyFigures, outputCap }: AskingCall): AskedTokens {
+  return {
+    get inputTokens() {
+      return bodyFigures?.inputTokens ?? estimateInputTokens(accepted.body)
+    },
+    outputTokens: outputCap,
+  }
 }
 
 /**
@@ -46,7 +64,7 @@ export async function toRefusal(
   question: RefusedQuestion,
 ): Promise<GatewayError> {
   const { status } = answer
-  const { target, dialect } = question
+  const { target, dialect, call } = question
   // The caller's key was fine: it is the gateway's own credential that the provider refused (design
   // §4, Errors).
   if (status === 401 || status === 403) {
@@ -58,12 +76,15 @@ export async function toRefusal(
   const { envelope } = dialect
   const isFull = isContextFull(status, said)
   const described = describe(answer, target, said)
-  const message = isFull ? toContextMessage(described, envelope) : described
+  const message = isFull ? toContextMessage(described, envelope, askedTokensOf(call)) : described
   const { type, code } = ERROR_POLICY.upstream_error
   const whole = envelope === 'nested' ? toNestedBody(body, said, { message, type, code }) : body
   const passed =
-    isFull && said.isNested ? toContextBody(whole, readUpstreamError(whole), envelope) : whole
-  const callerStatus = toCallerStatus(status, dialect)
+    isFull && said.isNested
+      ? toContextBody(whole, readUpstreamError(whole), { envelope, told: message })
+      : whole
+  const own = toCallerStatus(status, dialect)
+  const callerStatus = isFull ? toContextStatus(own, envelope) : own
   return new GatewayError('upstream_error', message, {
     status: callerStatus,
     // The caller's own mistake gets their dialect's type where the vendor's words are not passed

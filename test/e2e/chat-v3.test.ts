@@ -89,7 +89,7 @@ test('an answer has its target, its duration, its usage and its cost', async () 
     finish_reason: 'stop',
     usage: { input_tokens: 11, output_tokens: 7, cached_input_tokens: 3, reasoning_tokens: 0 },
     // 8 tokens at 2.50 dollars a million, 3 cached ones at 1.25, 7 at 10.
-    cost: { usd: 0.000094, status: 'exact' },
+    cost: { usd: 0.00009375, status: 'exact' },
     latency_ms: 0,
     attempts: [],
   })
@@ -176,7 +176,7 @@ describe('a stream', () => {
       content: 'Grüße 👋',
       finish_reason: 'stop',
       usage: { input_tokens: 11, output_tokens: 7 },
-      cost: { usd: 0.000094, status: 'exact' },
+      cost: { usd: 0.00009375, status: 'exact' },
       attempts: [{ target: 'openai/gpt-4o', status: 200 }],
     })
     expect(whole.latency_ms).toBeGreaterThanOrEqual(0)

@@ -21,8 +21,8 @@ import {
   toNestedBody,
   type UpstreamErrorAnswer,
 } from '../../wire/upstream-error.ts'
-import { estimateInputTokens } from '../admit.ts'
 import type { AdmittedCall } from '../call.ts'
+import { estimateInputTokens } from '../estimate-tokens.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { FOREIGN_REASONING } from './retry.ts'
 import { type SentSecrets, scrub } from './sent-secrets.ts'

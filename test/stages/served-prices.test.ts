@@ -41,12 +41,12 @@ const responses = (members: object = {}) => ({
 })
 
 const chatUsage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 }
-const chatAnswer = (tier: string, text = 'hi'): Script =>
+const chatAnswer = (tier: string, text = 'hi', model = 'gpt-5'): Script =>
   json(200, {
     id: 'c',
     object: 'chat.completion',
     created: 1,
-    model: 'gpt-5',
+    model,
     choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
     usage: chatUsage,
     service_tier: tier,
@@ -125,7 +125,7 @@ const GPT = 'openai/gpt-5'
 const CLAUDE = 'anthropic/claude-opus-4-8'
 const GEMINI = 'gemini/gemini-3-pro-preview'
 /** 1,000 tokens in and 100 out at their list prices, in micro-dollars. */
-const LIST = { [GPT]: 2_250, [CLAUDE]: 7_500, [GEMINI]: 3_200 } as const
+const LIST = { 'openai/gpt-4o': 3_500, [GPT]: 2_250, [CLAUDE]: 7_500, [GEMINI]: 3_200 } as const
 
 interface Served {
   readonly target: keyof typeof LIST
@@ -197,6 +197,20 @@ describe('OpenAI’s tier is the one that its answer names', () => {
   runRows(forms('flex').map((served) => costing(`flex: ${served.form}`, served, 0.5, 'exact')))
   runRows(forms('default').map((served) => costing(`default: ${served.form}`, served, 1, 'exact')))
   runRows(forms('scale').map((served) => costing(`scale: ${served.form}`, served, 1, 'estimated')))
+})
+
+describe('a tier whose price is not published for the model is an estimate at the list’s', () => {
+  const served = (tier: string) =>
+    ({
+      target: 'openai/gpt-4o',
+      request: chat(),
+      answer: chatAnswer(tier, 'hi', 'gpt-4o'),
+    }) as const
+  runRows(
+    ['flex', 'priority', 'ultrafast', 'A tier of tomorrow!'].map((tier) =>
+      costing(tier, served(tier), 1, 'estimated'),
+    ),
+  )
 })
 
 describe('a tier that was asked for', () => {

@@ -155,6 +155,17 @@ test('every variable that it sets is one of the settings', () => {
     expect(Object.keys(SETTINGS)).toContain(name)
 })
 
+test('a setting that the chart gives by itself is honoured from the values, or refused by name', () => {
+  const text = templates.map((template) => template.text).join('\n')
+  const given = [...text.matchAll(/- \{name: (GATEHOUSE_\w+), value:/g)].map(([, name]) => name)
+  expect(given.length).toBeGreaterThan(5)
+  for (const name of given) {
+    const isHonoured = text.includes(`if not (hasKey .Values.settings "${name}")`)
+    const isRefused = text.includes(`"${name}" (list `)
+    expect({ name, isTold: isHonoured || isRefused }).toEqual({ name, isTold: true })
+  }
+})
+
 describeIf(findHelm() !== undefined, 'needs helm (GATEHOUSE_TEST_HELM)')('helm', () => {
   let folder: TemporaryFolder
   beforeAll(async () => {
@@ -284,6 +295,55 @@ describeIf(findHelm() !== undefined, 'needs helm (GATEHOUSE_TEST_HELM)')('helm',
     })
     await expect(render({ settings: { GATEHOUSE_PROT: 1 } })).rejects.toThrow('GATEHOUSE_PROT')
     await expect(render({ settings: { GATEHOUSE_PORT: 70_000 } })).rejects.toThrow('GATEHOUSE_PORT')
+  })
+
+  test('listens where the values say, and refuses by name what another value stands for', async () => {
+    const environmentOf = async (given: object) => {
+      const [container] = (
+        find(await render(given), 'StatefulSet') as unknown as {
+          spec: { template: { spec: { containers: { env: { name: string; value: string }[] }[] } } }
+        }
+      ).spec.template.spec.containers
+      return (container?.env ?? []).filter(({ name }) => /_HOST$|_PORT$/.test(name))
+    }
+    expect(await environmentOf({})).toEqual([
+      { name: 'GATEHOUSE_HOST', value: '0.0.0.0' },
+      { name: 'GATEHOUSE_PORT', value: '4000' },
+      { name: 'GATEHOUSE_METRICS_HOST', value: '0.0.0.0' },
+      { name: 'GATEHOUSE_METRICS_PORT', value: '9464' },
+    ])
+    const settings = { GATEHOUSE_HOST: '::', GATEHOUSE_METRICS_HOST: '::1' }
+    expect(await environmentOf({ settings })).toEqual([
+      { name: 'GATEHOUSE_HOST', value: '::' },
+      { name: 'GATEHOUSE_METRICS_HOST', value: '::1' },
+      { name: 'GATEHOUSE_PORT', value: '4000' },
+      { name: 'GATEHOUSE_METRICS_PORT', value: '9464' },
+    ])
+    const configuration = { plans: { default: 'team' } }
+    for (const [name, value, instead] of [
+      ['GATEHOUSE_PORT', 8080, 'service.port'],
+      ['GATEHOUSE_DATA_DIR', '/var/lib/gatehouse', 'persistence'],
+      ['GATEHOUSE_DRAIN_DELAY_MS', 9000, 'drainDelaySeconds'],
+      ['GATEHOUSE_SHUTDOWN_TIMEOUT_MS', 9000, 'shutdownTimeoutSeconds'],
+      ['GATEHOUSE_METRICS_PORT', 9000, 'metrics.port'],
+      ['GATEHOUSE_CONFIG', '/elsewhere.yaml', 'configuration'],
+    ] as const) {
+      const refused = render({ configuration, settings: { [name]: value } })
+      await expect(refused).rejects.toThrow(`settings.${name} is set by the chart`)
+      await expect(refused).rejects.toThrow(`use ${instead}`)
+    }
+    // The same value is no contradiction, and without the chart's own there is none.
+    await render({ settings: { GATEHOUSE_PORT: 4000, GATEHOUSE_DRAIN_DELAY_MS: '5000' } })
+    await render({ settings: { GATEHOUSE_CONFIG: '/elsewhere.yaml' } })
+  })
+
+  test('starts pods without their configuration file once it was taken out on purpose', async () => {
+    const containersOf = async (given: object) =>
+      find(await render(given), 'StatefulSet') as unknown as object
+    expect(await containersOf({ forgetConfiguration: true })).toMatchObject({
+      spec: { template: { spec: { containers: [{ args: ['serve', '--forget-config'] }] } } },
+    })
+    expect(JSON.stringify(await containersOf({}))).not.toContain('--forget-config')
   })
 
   test('creates one node with a file, without a disruption budget that would block its machine', async () => {

@@ -37,3 +37,25 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "gatehouse.plain" -}}
 {{- if and (kindIs "float64" .) (eq (floor .) .) }}{{ printf "%.0f" . }}{{ else }}{{ toString . }}{{ end }}
 {{- end }}
+
+{{/* Refuses a setting that the chart sets by another value: Kubernetes would take one of the two, and say nothing. */}}
+{{- define "gatehouse.refuse-own" -}}
+{{- $own := dict
+  "GATEHOUSE_PORT" (list "4000" "service.port, which callers use; the port in the pod is always 4000")
+  "GATEHOUSE_DATA_DIR" (list "/data" "persistence; the folder in the pod is always /data")
+  "GATEHOUSE_DRAIN_DELAY_MS" (list (mul (int .Values.drainDelaySeconds) 1000 | toString) "drainDelaySeconds")
+  "GATEHOUSE_SHUTDOWN_TIMEOUT_MS" (list (mul (int .Values.shutdownTimeoutSeconds) 1000 | toString) "shutdownTimeoutSeconds") }}
+{{- if .Values.metrics.enabled }}
+{{- $_ := set $own "GATEHOUSE_METRICS_PORT" (list (toString .Values.metrics.port) "metrics.port") }}
+{{- end }}
+{{- if .Values.configuration }}
+{{- $_ := set $own "GATEHOUSE_CONFIG" (list "/etc/gatehouse/gatehouse.yaml" "configuration, or leave that out") }}
+{{- end }}
+{{- range $name, $value := .Values.settings }}
+{{- with get $own $name }}
+{{- if ne (include "gatehouse.plain" $value) (first .) }}
+{{- fail (printf "settings.%s is set by the chart (to %s): use %s" $name (first .) (last .)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}

@@ -5,6 +5,7 @@
 import { CliError } from '../cli/cli-error.ts'
 import type { ServeFlags } from '../cli/context.ts'
 import { explainError } from '../cli/explain-error.ts'
+import { USERS_CHECKS } from '../compose/check-settings.ts'
 import type { Environment } from '../config/environment.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import { assertNotLost } from '../config/remembered-configuration.ts'
@@ -29,7 +30,7 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
       throw new CliError('usage', 'A worker is started by its supervisor: use --workers.')
     return await serveAsWorker(given, channel, withSandbox)
   }
-  const readSettings = () => loadSettings(given)
+  const readSettings = () => loadSettings(given, USERS_CHECKS)
   const settings = await readSettings()
   const isForgetting = flags.forgetConfig === true
   if (!isForgetting) assertNotLost(settings)

@@ -5,7 +5,6 @@
 
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ControlPlane } from '../admin/router.ts'
-import { SettingsError } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
 import { systemClock, type Timekeeper } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -46,10 +45,10 @@ import {
 import { AddressGuard, type ResolveHost } from '../upstream/address-guard.ts'
 import { ConnectionPools, Routes } from '../upstream/connection-pools.ts'
 import { Deadlines } from '../upstream/deadlines.ts'
-import { mayBeForwarded } from '../upstream/headers.ts'
 import { Proxies } from '../upstream/proxies.ts'
 import { SocketExchange } from '../upstream/socket-exchange.ts'
 import { TrustedHosts } from '../upstream/trusted-hosts.ts'
+import { refuseForwarding } from './check-settings.ts'
 import { composeControlPlane } from './compose-control-plane.ts'
 import { installationCheck } from './compose-installation.ts'
 import { composeLedger } from './compose-ledger.ts'
@@ -125,7 +124,7 @@ export async function composeGatehouse({
 }: ComposeOptions): Promise<Gatehouse> {
   // Before anything is opened: a setting that is wrong leaves nothing behind.
   const trustedHosts = new TrustedHosts(settings.trustedHosts)
-  refuseForwarding(settings)
+  refuseForwarding(settings.forwardedHeaders)
   const proxies = new Proxies(settings.proxyVariables)
   if (proxies.hasUnusable) log.warn({}, UNUSABLE_PROXY)
   const addresses = new AddressGuard({
@@ -291,19 +290,6 @@ export async function composeGatehouse({
       lock.release()
     },
   }
-}
-
-/**
- * @throws SettingsError naming a header that never passes: to leave it out without a word would be
- * worse
- */
-function refuseForwarding({ forwardedHeaders: { request, answer } }: Settings): void {
-  const refused = [...request, ...answer].find((name) => !mayBeForwarded(name.replace('*', '')))
-  if (refused !== undefined)
-    throw new SettingsError(
-      `GATEHOUSE_FORWARD_REQUEST_HEADERS and …_ANSWER_HEADERS must not hold '${refused}': it ` +
-        'opens something, names an account or belongs to one connection.',
-    )
 }
 
 /** The folder that scripts/build-dashboard.ts fills. */

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { catalog } from '../providers/catalog.ts'
 import { type Environment, SettingsError } from './environment.ts'
+import type { SettingCheck } from './name-all-faults.ts'
 import type { ConfigurationText } from './parse-configuration.ts'
 import { readGiven } from './read-setting.ts'
 import { FORGET_OPTION } from './remembered-configuration.ts'
@@ -15,8 +16,25 @@ import { readDataFolder, readSettings, type Settings } from './settings.ts'
 /** Looked for in the data folder. */
 const FILE_NAME = 'gatehouse.yaml'
 
-/** @throws SettingsError naming the variable, or file and line, that is wrong */
-export async function loadSettings(environment: Environment): Promise<Settings> {
+/**
+ * @param further checks of those who use the settings
+ * @throws SettingsError naming every variable, or file and line, that is wrong
+ */
+export async function loadSettings(
+  environment: Environment,
+  further: readonly SettingCheck[] = [],
+): Promise<Settings> {
+  try {
+    const settings = await load(environment)
+    for (const check of further) check(environment)
+    return settings
+  } catch (error) {
+    const { nameAllFaults } = await import('./name-all-faults.ts')
+    throw nameAllFaults(error, environment, further)
+  }
+}
+
+async function load(environment: Environment): Promise<Settings> {
   const file = await readConfigurationFile(environment)
   if (file === undefined) return readSettings(environment)
   // A start without a file pays for neither YAML nor zod.

@@ -56,6 +56,32 @@ describe('OTLP', () => {
   })
 })
 
+describe('headers of OTLP', () => {
+  const read = (name: string, given: string) =>
+    readTelemetrySettings({ ...ENDPOINT, [name]: given })
+
+  test.each(['canary', 'a=1,canary', '=canary', 'canary=', 'a=%canary'])(
+    'that the exporter would leave out are refused by name and not repeated: %p',
+    (given) => {
+      for (const signal of ['', 'TRACES_', 'METRICS_']) {
+        const name = `OTEL_EXPORTER_OTLP_${signal}HEADERS`
+        expect(() => read(name, given)).toThrow(
+          expect.objectContaining({
+            message: expect.stringMatching(new RegExp(`^(?!.*canary)${name} must be name=value`)),
+          }),
+        )
+      }
+    },
+  )
+
+  test.each(['', 'a=1', ' a = 1 , b=2 ,', 'authorization=Basic%20Zm9v==', 'a=1;b'])(
+    'that it sends are taken: %p',
+    (given) => {
+      expect(read('OTEL_EXPORTER_OTLP_HEADERS', given).otlp).toBeDefined()
+    },
+  )
+})
+
 describe('refused, naming the variable', () => {
   test.each([
     [{ GATEHOUSE_METRICS_PORT: '70000' }, 'GATEHOUSE_METRICS_PORT'],

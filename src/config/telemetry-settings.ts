@@ -67,6 +67,8 @@ function readOtlpSettings(environment: Environment): OtlpSettings | undefined {
   const hasTraces = isExported(environment, 'TRACES')
   const hasMetrics = isExported(environment, 'METRICS')
   if (!hasTraces && !hasMetrics) return undefined
+  for (const signal of ['', ...(hasTraces ? ['TRACES_'] : []), ...(hasMetrics ? ['METRICS_'] : [])])
+    checkHeaders(environment, `OTEL_EXPORTER_OTLP_${signal}HEADERS`)
   // An unknown sampler, or what is no share, is an error here and not a silent default: the bill
   // for traces depends on it.
   const sampler = readSetting(environment, 'OTEL_TRACES_SAMPLER')
@@ -79,6 +81,31 @@ function readOtlpSettings(environment: Environment): OtlpSettings | undefined {
     spanDelayMs: readSetting(environment, 'OTEL_BSP_SCHEDULE_DELAY'),
     spanQueueSize: readSetting(environment, 'OTEL_BSP_MAX_QUEUE_SIZE'),
     metricIntervalMs: readSetting(environment, 'OTEL_METRIC_EXPORT_INTERVAL'),
+  }
+}
+
+/**
+ * The exporter leaves out an entry that it cannot read, so that a receiver refuses everything for
+ * want of a credential. No entry is repeated, because it may be that credential.
+ */
+function checkHeaders(environment: Environment, name: string): void {
+  const entries = (environment[name] ?? '').split(',').map((entry) => entry.trim())
+  const wrong = entries.findIndex((entry) => entry !== '' && !isHeader(entry))
+  if (wrong === -1) return
+  throw new SettingsError(
+    `${name} must be name=value, separated by commas, with % , and ; in a value percent-encoded, ` +
+      `but entry ${wrong + 1} of ${entries.length} is not and would not be sent.`,
+  )
+}
+
+function isHeader(entry: string): boolean {
+  const [pair = ''] = entry.split(';')
+  const at = pair.indexOf('=')
+  if (at < 1 || pair.slice(at + 1).trim() === '') return false
+  try {
+    return decodeURIComponent(pair) !== ''
+  } catch {
+    return false
   }
 }
 

@@ -1,0 +1,36 @@
+/**
+ * The checks of settings that only their users can make, for a start that names all faults at once.
+ * Constructs nothing.
+ */
+import { SettingsError } from '../config/environment.ts'
+import type { SettingCheck } from '../config/name-all-faults.ts'
+import { readGiven } from '../config/read-setting.ts'
+import type { Settings } from '../config/settings.ts'
+import { mayBeForwarded } from '../upstream/headers.ts'
+import { Proxies } from '../upstream/proxies.ts'
+import { TrustedHosts } from '../upstream/trusted-hosts.ts'
+
+export const USERS_CHECKS: readonly SettingCheck[] = [
+  (environment) => new TrustedHosts(readGiven(environment, 'GATEHOUSE_TRUSTED_HOSTS') ?? []),
+  (environment) => new Proxies(environment),
+  (environment) =>
+    refuseForwarding({
+      request: readGiven(environment, 'GATEHOUSE_FORWARD_REQUEST_HEADERS') ?? [],
+      answer: readGiven(environment, 'GATEHOUSE_FORWARD_ANSWER_HEADERS') ?? [],
+    }),
+]
+
+/**
+ * @throws SettingsError naming a header that never passes: to leave it out without a word would be
+ * worse
+ */
+export function refuseForwarding({ request, answer }: Settings['forwardedHeaders']): void {
+  const refused = [...request, ...answer]
+    .map((name) => name.toLowerCase())
+    .find((name) => !mayBeForwarded(name.replace('*', '')))
+  if (refused !== undefined)
+    throw new SettingsError(
+      `GATEHOUSE_FORWARD_REQUEST_HEADERS and …_ANSWER_HEADERS must not hold '${refused}': it ` +
+        'opens something, names an account or belongs to one connection.',
+    )
+}

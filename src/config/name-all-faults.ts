@@ -1,0 +1,72 @@
+/**
+ * Turns the first fault of the settings into all of them, so that an operator mends them in one go.
+ * Only looks once something is wrong: settings that are in no use stop no start.
+ */
+import { catalog } from '../providers/catalog.ts'
+import { readDatabaseSettings } from './database-settings.ts'
+import { type Environment, SettingsError } from './environment.ts'
+import { readMasterKeyVariables } from './master-key-variables.ts'
+import { readProviderSettings } from './provider-settings.ts'
+import { readGiven } from './read-setting.ts'
+import { readRedisSettings } from './redis-settings.ts'
+import { commandLineSettings } from './setting-table/command-line.ts'
+import { openTelemetrySettings } from './setting-table/telemetry.ts'
+import { SETTINGS, type SettingName } from './setting-table.ts'
+import { readSettings } from './settings.ts'
+import { readTelemetrySettings } from './telemetry-settings.ts'
+import { readUserSettings } from './user-settings.ts'
+
+/** Throws where a setting is wrong. */
+export type SettingCheck = (environment: Environment) => unknown
+
+/** @param further checks of those who use the settings */
+export function nameAllFaults(
+  first: unknown,
+  environment: Environment,
+  further: readonly SettingCheck[],
+): unknown {
+  if (!(first instanceof Error) || !isFault(first)) return first
+  const messages = new Set([first.message])
+  for (const check of [...checksOf(environment), ...further]) {
+    try {
+      check(environment)
+    } catch (error) {
+      if (!(error instanceof Error) || !isFault(error)) return first
+      messages.add(error.message)
+    }
+  }
+  if (messages.size === 1) return first
+  const lines = [...messages].map((message) => `- ${message}`)
+  return new SettingsError(`${messages.size} settings are wrong:\n${lines.join('\n')}`)
+}
+
+/** By name: whoever uses a setting has an error class of its own. */
+function isFault({ name }: Error): boolean {
+  return /^(?:Settings|MasterKey|TrustedHosts|Proxies)Error$/.test(name)
+}
+
+function checksOf(environment: Environment): readonly SettingCheck[] {
+  return [
+    ...namesOf(environment).map((name) => () => readGiven(environment, name)),
+    readDatabaseSettings,
+    readRedisSettings,
+    readUserSettings,
+    readTelemetrySettings,
+    readMasterKeyVariables,
+    ...catalog.map((provider) => () => readProviderSettings(environment, [provider])),
+    readSettings,
+  ]
+}
+
+/** OpenTelemetry's variables are often set for all programs of a machine, and used by some. */
+function namesOf(environment: Environment): readonly SettingName[] {
+  const isExporting = Object.entries(environment).some(
+    ([name, value]) => /^OTEL_EXPORTER_OTLP_.*ENDPOINT$/.test(name) && value,
+  )
+  const names = Object.keys(SETTINGS) as SettingName[]
+  return names.filter(
+    (name) =>
+      !Object.hasOwn(commandLineSettings, name) &&
+      (isExporting || !Object.hasOwn(openTelemetrySettings, name)),
+  )
+}

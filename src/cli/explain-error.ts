@@ -25,24 +25,25 @@ export function explainError(error: Error): string {
       `The disk of the data folder fails, or has no room (${error.message}). Free some; should there ` +
       "be enough, see the system's log."
     )
+  if (/^SQLITE_(?:CANTOPEN|READONLY|PERM)/.test(code))
+    return `The database in the data folder cannot be opened for writing (${error.message}). ${OWNER_CURE}`
   if (code.startsWith('SQLITE_'))
     return (
       `The database in the data folder cannot be used (${error.message}). Restore a backup, or ` +
       'give another folder with GATEHOUSE_DATA_DIR.'
     )
+  if (code === 'EACCES' || code === 'EPERM')
+    return `The data folder cannot be used (${error.message}). ${OWNER_CURE}`
   if (FOLDER_CODES.has(code))
     return `The data folder cannot be used (${error.message}). Give another with GATEHOUSE_DATA_DIR.`
   return error.message
 }
 
-const FOLDER_CODES: ReadonlySet<string> = new Set([
-  'EACCES',
-  'EEXIST',
-  'ENOENT',
-  'ENOTDIR',
-  'EPERM',
-  'EROFS',
-])
+const OWNER_CURE =
+  'Does it belong to another user? Run this as that user, or give the folder to this one, as root: ' +
+  'chown -R USER FOLDER. GATEHOUSE_DATA_DIR names another folder.'
+
+const FOLDER_CODES: ReadonlySet<string> = new Set(['EEXIST', 'ENOENT', 'ENOTDIR', 'EROFS'])
 
 /** The message names host and port. */
 function explainListen(

@@ -9,7 +9,9 @@ import { USERS_CHECKS } from '../compose/check-settings.ts'
 import type { Environment } from '../config/environment.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import { assertNotLost } from '../config/remembered-configuration.ts'
+import { readDataFolder } from '../config/settings.ts'
 import { hearSignals } from '../process/hear-signals.ts'
+import { assertUsable } from '../store/installation/data-folder.ts'
 import { workerFolder } from '../store/installation/worker-folders.ts'
 import { openWorkerChannel, type WorkerChannel } from '../workers/worker-channel.ts'
 
@@ -30,6 +32,8 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
       throw new CliError('usage', 'A worker is started by its supervisor: use --workers.')
     return await serveAsWorker(given, channel, withSandbox)
   }
+  // The configuration file may be in it.
+  assertUsable(readDataFolder(given))
   const readSettings = () => loadSettings(given, USERS_CHECKS)
   const settings = await readSettings()
   const isForgetting = flags.forgetConfig === true

@@ -3,7 +3,17 @@
  * database.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from '../database/file-lock.ts'
 
@@ -42,13 +52,66 @@ export class DataFolderInUseError extends Error {
   }
 }
 
+/** A file of the folder, or the folder itself, is another user's: most likely it was restored. */
+export class DataFolderAccessError extends Error {
+  override readonly name = 'DataFolderAccessError'
+}
+
+/** Everything that a start opens. Others may lie in the folder, such as `lost+found`. */
+const OWN_FILES = [
+  ...['', LOCK_FILE, SERVER_FILE, NODE_FILE, 'master.key', 'installation.json'],
+  ...['configuration.json', 'gatehouse.yaml', 'gatehouse.db', 'gatehouse.db-wal'],
+  ...['gatehouse.db-shm', 'journal', 'workers'],
+]
+
+/**
+ * Before anything is opened: SQLite and others say no more than that they cannot.
+ * @throws DataFolderAccessError naming the first that this process may not use, and whose it is
+ */
+export function assertUsable(folder: string): void {
+  const journal = join(folder, 'journal')
+  const paths = [
+    ...OWN_FILES.map((name) => join(folder, name)),
+    ...namesIn(journal).map((name) => join(journal, name)),
+  ]
+  for (const path of paths) {
+    const isConfiguration = path.endsWith('.yaml')
+    try {
+      accessSync(path, constants.R_OK | (isConfiguration ? 0 : constants.W_OK))
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'EACCES')
+        throw new DataFolderAccessError(describeAccess(folder, path))
+    }
+  }
+}
+
+function describeAccess(folder: string, path: string): string {
+  const user = process.getuid?.()
+  const owner = statSync(path, { throwIfNoEntry: false })?.uid
+  const whose = owner === undefined ? 'is not accessible' : `belongs to user ${owner}`
+  return (
+    `The data folder ${folder} cannot be used (EACCES): ${path} ${whose}, and this process runs as ` +
+    `user ${user}. Give the folder to that user, as root: chown -R ${user} ${folder}. In ` +
+    'Kubernetes, securityContext.fsGroup does it.'
+  )
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
 /**
  * Takes the folder (created with mode 0700 when missing) for this process until `release` or the
  * process's end.
- * @throws DataFolderInUseError when another process, or this one, has it.
+ * @throws DataFolderInUseError when another process, or this one, has it; DataFolderAccessError
  */
 export function lockDataFolder(folder: string): DataFolderLock {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  assertUsable(folder)
   const lock = lockFile(join(folder, LOCK_FILE))
   if (lock === undefined) throw new DataFolderInUseError(folder, readServerInfo(folder))
   // A killed process left it: nobody serves from here now.

@@ -39,7 +39,7 @@ export interface AnswerFacts {
    * The cost of such an answer, for dialects that tell it: asked once, at its end. Absent: nobody
    * knows.
    */
-  readonly priceOf?: (usage: Usage) => Cost | undefined
+  readonly priceOf?: (usage: Usage, answeredBy: string | undefined) => Cost | undefined
 }
 
 export interface AnswerOutcome {

@@ -384,6 +384,27 @@ describe('an answer whose model is not the one that was asked for', () => {
   ])
 })
 
+describe('an answer that tells its cost tells that of the model that answered', () => {
+  const usd = '"cost":{"usd":0.00065,"status":"estimated"}'
+  const model = 'gpt-5-mini-2025-08-07'
+  const asked = (stream: boolean) => ({
+    gateway: { gates: { [GATE]: ['azure-openai/model-router'] }, prices },
+    request: {
+      path: '/v3/chat',
+      body: { gate_id: GATE, messages: [{ role: 'user', content: 'hi' }], stream },
+    },
+    seen: { status: 200, contains: [usd] },
+    sent: [{}],
+    settled: {
+      cost: { status: 'estimated' as const, nanoUsd: 650_000, source: `${LISTED}+answered` },
+    },
+  })
+  runRows([
+    { ...asked(false), name: 'whole', upstream: [json(200, completion(COUNTS, model))] },
+    { ...asked(true), name: 'streamed', upstream: [stream(chunks(COUNTS, model))] },
+  ])
+})
+
 describe('a request that names other models, on an account’s own key and under a limit in money', () => {
   const named = (members: object): Pick<StageRow, 'name' | 'request' | 'gateway'> => ({
     name: JSON.stringify(members),

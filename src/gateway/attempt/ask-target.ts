@@ -366,7 +366,10 @@ function toTranslated(
     outcome: () => toOutcome(clock, { begunAt, attempts }),
     ...(prices === undefined
       ? {}
-      : { priceOf: (usage: Usage) => prices.priceOf({ ...priced, usage }) }),
+      : {
+          priceOf: (usage: Usage, answeredBy: string | undefined) =>
+            prices.priceOf({ ...priced, usage, answeredBy }),
+        }),
   }
   return translate({ caller: input.caller, target, client, facts, isStrict })
 }

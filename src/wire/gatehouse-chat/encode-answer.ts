@@ -26,6 +26,8 @@ export interface WrittenAnswer {
   readonly hasRefusal: boolean
   readonly finishReason: FinishReason
   readonly usage: Usage | null
+  /** The model that answered, as the upstream names it; undefined: it does not. */
+  readonly model: string | undefined
 }
 
 export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord {
@@ -52,9 +54,12 @@ export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): J
       }
     }
   }
-  const { finishReason, usage } = answer
+  const { finishReason, usage, model } = answer
   const hasRefusal = answer.content.some((part) => part.type === 'refusal')
-  return encodeWhole({ content, reasoning, toolCalls, hasRefusal, finishReason, usage }, facts)
+  return encodeWhole(
+    { content, reasoning, toolCalls, hasRefusal, finishReason, usage, model },
+    facts,
+  )
 }
 
 /**
@@ -72,7 +77,7 @@ export function encodeHead(facts: AnswerFacts): JsonRecord {
 }
 
 export function encodeWhole(written: WrittenAnswer, facts: AnswerFacts): JsonRecord {
-  const { content, reasoning, toolCalls, hasRefusal, finishReason, usage } = written
+  const { content, reasoning, toolCalls, hasRefusal, finishReason, usage, model } = written
   const outcome = facts.outcome?.()
   return {
     ...encodeHead(facts),
@@ -81,7 +86,7 @@ export function encodeWhole(written: WrittenAnswer, facts: AnswerFacts): JsonRec
     ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map((call) => ({ ...call })) }),
     finish_reason: hasRefusal && finishReason === 'stop' ? 'content_filter' : finishReason,
     usage: usage === null ? null : encodeUsage(usage),
-    cost: encodeCost(usage === null ? undefined : facts.priceOf?.(usage)),
+    cost: encodeCost(usage === null ? undefined : facts.priceOf?.(usage, model)),
     latency_ms: outcome?.latencyMs ?? null,
     attempts: outcome?.attempts.map((attempt) => ({ ...attempt })) ?? [],
   }

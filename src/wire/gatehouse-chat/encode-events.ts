@@ -25,6 +25,7 @@ export class GatehouseEventEncoder implements EventEncoder {
   #hasRefusal = false
   #finishReason: FinishReason = 'stop'
   #usage: Usage | null = null
+  #model: string | undefined
 
   constructor(facts: AnswerFacts) {
     this.#facts = facts
@@ -33,6 +34,7 @@ export class GatehouseEventEncoder implements EventEncoder {
   push(event: ChatEvent): string {
     switch (event.type) {
       case 'start':
+        this.#model = event.model
         return this.#begun()
       case 'text-delta':
         this.#content += event.text
@@ -84,6 +86,7 @@ export class GatehouseEventEncoder implements EventEncoder {
         hasRefusal: this.#hasRefusal,
         finishReason: this.#finishReason,
         usage: this.#usage,
+        model: this.#model,
       },
       this.#facts,
     )

@@ -32,6 +32,16 @@ const SCHEMAS = {
   cost: 'costBody',
 } as const satisfies Readonly<Record<Exclude<NamedColumn['type'], 'choice'>, string>>
 
+/** The name of the call's key, which is looked up when the call is shown. It is no column. */
+export const KEY_NAME = {
+  behind: 'keyId',
+  schema: `z.string().nullable().meta({ description: ${toLiteral(
+    'The name of the key, or of the member who used the playground; null: it has none any more.',
+  )} })`,
+  /** Never given to a column. */
+  csv: 27,
+}
+
 type Told = NamedColumn & { readonly body: BodyField }
 
 function listTold(columns: CallColumns): readonly Told[] {
@@ -46,7 +56,12 @@ export function fieldCode(columns: CallColumns): string {
     "import { costBody } from './costs.ts'\n",
     "import { ERROR_KINDS } from './error-kinds.ts'\n\n",
     'export const logFields = {\n',
-    block(listTold(columns).map((column) => `${column.name}: ${toSchema(column)},`)),
+    block(
+      listTold(columns).flatMap((column) => [
+        `${column.name}: ${toSchema(column)},`,
+        ...(column.name === KEY_NAME.behind ? [`keyName: ${KEY_NAME.schema},`] : []),
+      ]),
+    ),
     '}\n',
   ].join('')
 }
@@ -67,16 +82,21 @@ export function bodyCode(columns: CallColumns): string {
     "import type { LogBody } from '../../contract/logs.ts'\n",
     "import type { CallRecord } from '../../core/call.ts'\n",
     "import { toAttemptsBody, toCostBody } from './body-parts.ts'\n\n",
-    'export function toLogBody(call: CallRecord): LogBody {\n  return {\n',
+    'export function toLogBody(call: CallRecord, keyName: string | null): LogBody {\n  return {\n',
     block(
-      listTold(columns).map((column) => `${column.name}: ${toBodyMember(column)},`),
+      listTold(columns).flatMap((column) => [
+        `${column.name}: ${toBodyMember(column)},`,
+        ...(column.name === KEY_NAME.behind ? ['keyName,'] : []),
+      ]),
       '    ',
     ),
     '  }\n}\n\n',
     'export const EXPORT_COLUMNS: readonly (readonly [name: string, read: (log: LogBody) => CsvCell])[] = [\n',
     block(
-      listColumns(columns)
-        .flatMap(toExported)
+      [
+        ...listColumns(columns).flatMap(toExported),
+        { csv: KEY_NAME.csv, heading: 'keyName', read: 'log.keyName' },
+      ]
         .toSorted((left, right) => left.csv - right.csv)
         .map(({ heading, read }) => `['${heading}', (log) => ${read}],`),
     ),

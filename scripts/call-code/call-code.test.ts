@@ -3,11 +3,14 @@ import type { CallColumns } from '../../src/core/call-column.ts'
 import { CALL_COLUMNS } from '../../src/core/call-columns.ts'
 import { callCode } from './call-code.ts'
 import { listColumns, listPlaces } from './column-parts.ts'
+import { FAILED_ATTEMPTS } from './line-code.ts'
 
 const list = listColumns(CALL_COLUMNS)
 const line = list.length + 1
-const since = Math.max(...list.map((column) => column.since ?? 0)) + 1
-const csv = listPlaces(CALL_COLUMNS).filter((place) => place.csv !== null).length + 1
+const lastSince = Math.max(...list.map((column) => column.since ?? 0))
+const since = Math.max(lastSince, FAILED_ATTEMPTS) + 1
+/** The key's name has a place too. */
+const csv = listPlaces(CALL_COLUMNS).filter((place) => place.csv !== null).length + 2
 const unversioned = {
   type: 'text',
   presence: 'optional',
@@ -35,7 +38,7 @@ test.each<[string, CallColumns, readonly string[]]>([
   ],
   [
     'a place of the line that is taken',
-    { ...CALL_COLUMNS, added: { ...added, line: line - 1, since: since - 1 } },
+    { ...CALL_COLUMNS, added: { ...added, line: line - 1, since: lastSince } },
     [`the places in \`line\` must be 1 to ${line}, each once`],
   ],
   [

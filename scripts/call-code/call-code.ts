@@ -3,10 +3,10 @@
  * them.
  */
 import type { CallColumns } from '../../src/core/call-column.ts'
-import { BODY_PATH, bodyCode, FIELDS_PATH, fieldCode } from './answer-code.ts'
+import { BODY_PATH, bodyCode, FIELDS_PATH, fieldCode, KEY_NAME } from './answer-code.ts'
 import { listColumns, listPlaces } from './column-parts.ts'
 import { FACTS_PATH, factCode } from './fact-code.ts'
-import { LINE_PATH, lineCode } from './line-code.ts'
+import { FAILED_ATTEMPTS, LINE_PATH, lineCode } from './line-code.ts'
 import { ROWS_PATH, rowCode } from './row-code.ts'
 
 export interface CallCode {
@@ -31,6 +31,13 @@ export function callCode(columns: CallColumns): CallCode {
   }
 }
 
+/** Each column has the next version that changed no meaning. @param changes in their order */
+function versionOf(line: number, changes: readonly number[]): number {
+  let version = line - IN_EVERY_LINE + 3
+  for (const changed of changes) if (changed <= version) version += 1
+  return version
+}
+
 function listFaults(columns: CallColumns): readonly string[] {
   const list = listColumns(columns)
   const flat = listPlaces(columns)
@@ -39,14 +46,18 @@ function listFaults(columns: CallColumns): readonly string[] {
       'line',
       list.map(({ line }) => line),
     ),
-    ...placeFaults(
-      'csv',
-      flat.flatMap(({ csv }) => (csv === null ? [] : [csv])),
-    ),
+    ...placeFaults('csv', [
+      KEY_NAME.csv,
+      ...flat.flatMap(({ csv }) => (csv === null ? [] : [csv])),
+    ]),
   ]
   const names = flat.map(({ column }) => column)
   for (const name of names.filter((each, index) => names.indexOf(each) !== index))
     faults.push(`two have the column ${name}`)
+  const changes = [
+    FAILED_ATTEMPTS,
+    ...list.flatMap((column) => ('changed' in column ? [column.changed ?? 0] : [])),
+  ].sort((left, right) => left - right)
   for (const column of list) {
     const { name, line, since, presence } = column
     if (
@@ -57,7 +68,7 @@ function listFaults(columns: CallColumns): readonly string[] {
     if (line <= IN_EVERY_LINE && since !== undefined)
       faults.push(`${name}: it is in every line, and has no \`since\``)
     if (line <= IN_EVERY_LINE) continue
-    const version = line - IN_EVERY_LINE + 3
+    const version = versionOf(line, changes)
     if (since !== version)
       faults.push(`${name}: \`since\` must be ${version}, its own version of the line`)
     if (presence !== 'optional')

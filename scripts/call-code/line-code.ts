@@ -17,6 +17,8 @@ import {
 export const LINE_PATH = 'src/ledger/call-line.generated.ts'
 /** The least version that is written. */
 const LEAST = 4
+/** Of lines with an attempt that says why it failed, whatever else they hold. */
+export const FAILED_ATTEMPTS = 10
 
 export function lineCode(columns: CallColumns): string {
   const inLine = listColumns(columns).toSorted((left, right) => left.line - right.line)
@@ -28,7 +30,7 @@ export function lineCode(columns: CallColumns): string {
     "import type { ErrorKind } from '../core/errors.ts'\n",
     "import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'\n",
     "import { isCount, toTrueUsage } from '../core/usage.ts'\n",
-    "import { isWholeAttempt, isWholeCost, readAttempts, readCost, readUsage, toAttemptsMembers, toCostMembers, toUsageMembers, toWhole, toWholeAttempt } from './line-parts.ts'\n\n",
+    "import { hasFailedAttempt, isWholeAttempt, isWholeCost, readAttempts, readCost, readUsage, toAttemptsMembers, toCostMembers, toUsageMembers, toWhole, toWholeAttempt } from './line-parts.ts'\n\n",
     '/** The highest that this build reads. */\n',
     `export const LINE_VERSION = ${latest(inLine)}\n\n`,
     '/** How many members a line may have, by version. */\n',
@@ -40,7 +42,8 @@ export function lineCode(columns: CallColumns): string {
 }
 
 function latest(columns: readonly NamedColumn[]): number {
-  return Math.max(LEAST, ...columns.flatMap((column) => [column.since ?? LEAST, changedIn(column)]))
+  const versions = columns.flatMap((column) => [column.since ?? LEAST, changedIn(column)])
+  return Math.max(LEAST, FAILED_ATTEMPTS, ...versions)
 }
 
 /** The version that changed the meaning of the column's members. */
@@ -50,7 +53,7 @@ function changedIn(column: NamedColumn): number {
 
 /**
  * Lines of a version from 5 on end with the column of that version. Lines of a version that changed
- * a meaning end like those of any earlier version.
+ * a meaning, or that hold failed attempts, end like those of any earlier version.
  */
 function lengths(
   head: readonly NamedColumn[],
@@ -62,6 +65,7 @@ function lengths(
   for (const { since = LEAST, line } of tail) byVersion[since]?.push(line + 1)
   for (const version of new Set(head.map(changedIn)))
     if (version > LEAST) byVersion[version] = byVersion.slice(0, version).flat()
+  byVersion[FAILED_ATTEMPTS] = [...new Set(byVersion.slice(0, FAILED_ATTEMPTS).flat())]
   return byVersion
 }
 
@@ -82,6 +86,7 @@ function writer(head: readonly NamedColumn[], tail: readonly NamedColumn[]): str
     ),
     '  ]\n',
     branches.length === 0 ? '' : `  ${branches.toReversed().join(' else ')}\n`,
+    `  if (hasFailedAttempt(call.attemptDetails)) members[0] = Math.max(Number(members[0]), ${FAILED_ATTEMPTS})\n`,
     '  return members\n}\n\n',
   ].join('')
 }

@@ -1,5 +1,6 @@
 /** The parts of a call in the log that are objects: what it used, and its attempts. */
 import { z } from 'zod'
+import { ERROR_KINDS } from './error-kinds.ts'
 
 const count = z.int().min(0)
 
@@ -22,6 +23,14 @@ const attempt = z
       .meta({ description: "The upstream's HTTP status; null: it sent none." }),
     afterMs: count.meta({ description: "From the call's start until it was asked." }),
     durationMs: count.meta({ description: 'Until it failed, was given up, or the call ended.' }),
+    errorKind: z.enum(ERROR_KINDS).nullable().meta({
+      description:
+        'Why it failed; null: it did not, it was given up, or an older version wrote the row.',
+    }),
+    errorCode: z.string().nullable().meta({
+      description: 'The reason, where the kind does not say it all.',
+      example: 'connect_failed',
+    }),
   })
   .meta({ id: 'Attempt' })
 

@@ -7,6 +7,7 @@ import { ERROR_KINDS } from './error-kinds.ts'
 export const logFields = {
   id: z.string().meta({ description: "The answer's `x-request-id`." }),
   keyId: z.string(),
+  keyName: z.string().nullable().meta({ description: 'The name of the key, or of the member who used the playground; null: it has none any more.' }),
   gateId: z.string().meta({ description: '`(unknown)`: the call named no gate of the account.' }),
   sentGateId: z.string().nullable().meta({ description: 'What was sent as the gate’s id where no gate has it: 128 characters of it at most (`…`: it was longer), with those that no name has percent-encoded. `(looks like a key)` and `(not a name)` stand for what is not kept. In a row of several calls it is of the first. Null: the call named a gate, or nothing that could be read.', example: 'gpt-4o' }),
   dialect: z.string().meta({ example: 'openai-responses' }),
@@ -17,6 +18,7 @@ export const logFields = {
   status: z.int().meta({ description: 'The HTTP status the caller saw; 499: the caller left first.' }),
   errorKind: z.enum(ERROR_KINDS).nullable().meta({ description: 'Why it failed; null: it did not.' }),
   refusalCode: z.string().nullable().meta({ description: 'The code of the error with which the gateway itself refused the call, before any upstream was sent anything. Null: an upstream was asked, the call did not fail, or an older version wrote the row.', example: 'price_unknown' }),
+  refusedBy: z.string().nullable().meta({ description: 'The limit that refused the call: the id of a budget, `monthly_tokens`, `monthly_spend`, `requests_per_minute`, `tokens_per_minute` or `concurrent_calls`. Null: no limit did, or an older version wrote the row.', example: 'bud_01a1fbc63aa470d6877cf556d6121edd' }),
   startedAt: z.iso.datetime(),
   firstByteMs: z.number().nullable(),
   durationMs: z.number(),

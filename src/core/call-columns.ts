@@ -133,6 +133,22 @@ export const CALL_COLUMNS = {
     },
     fact: { title: 'Refused by the gateway' },
   },
+  /** The limit that refused the call: a budget's id or the name of another limit. */
+  refusedBy: {
+    type: 'text',
+    presence: 'optional',
+    line: 22,
+    since: 9,
+    column: 'refused_by',
+    csv: 26,
+    body: {
+      description:
+        'The limit that refused the call: the id of a budget, `monthly_tokens`, `monthly_spend`, ' +
+        '`requests_per_minute`, `tokens_per_minute` or `concurrent_calls`. Null: no limit did, ' +
+        'or an older version wrote the row.',
+      example: 'bud_01a1fbc63aa470d6877cf556d6121edd',
+    },
+  },
   /** Milliseconds since the Unix epoch. */
   startedAt: {
     type: 'moment',

@@ -23,6 +23,14 @@ export interface CallAttempt {
   readonly afterMs: number
   /** Until it failed, was given up, or the call ended. */
   readonly durationMs: number
+  /** Absent: it did not fail, or a version before wrote the record. */
+  readonly failure?: AttemptFailure | undefined
+}
+
+export interface AttemptFailure {
+  readonly kind: ErrorKind
+  /** The reason (`connect_failed`, `first_byte_timeout`); null: the kind says it all. */
+  readonly code: string | null
 }
 
 /** A column's value in a record, by the type that the list gives it. */

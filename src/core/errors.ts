@@ -94,6 +94,8 @@ export interface GatewayErrorOptions {
   readonly details?: unknown
   /** Replaces the policy's status: only for an upstream's own 4xx. */
   readonly status?: number
+  /** The limit that refuses: a budget's id, or the name of another limit (`requests_per_minute`). */
+  readonly limit?: string
   readonly headers?: Readonly<Record<string, string>>
   /** An upstream's own error answer (bytes, scrubbed), sent as it is where the dialects match. */
   readonly upstreamBody?: Uint8Array
@@ -112,6 +114,7 @@ export class GatewayError extends Error {
   readonly code: string | null
   readonly type: string
   readonly details: unknown
+  readonly limit: string | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
   readonly upstreamBody: Uint8Array | undefined
 
@@ -124,6 +127,7 @@ export class GatewayError extends Error {
     this.code = options.code ?? policy.code
     this.type = options.type ?? policy.type
     this.details = options.details
+    this.limit = options.limit
     this.headers = options.headers
     this.upstreamBody = options.upstreamBody
   }

@@ -3,7 +3,7 @@
  * header other than W3C's trace context. An observer returns at once and never throws.
  */
 
-import type { CallRecord } from '../core/call.ts'
+import type { AttemptFailure, CallRecord } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, KeyId } from '../core/ids.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
@@ -72,6 +72,8 @@ export interface AttemptRecord {
    * before the first text of a stream.
    */
   writesUnseen: boolean
+  /** Null unless it failed by itself. */
+  failure: AttemptFailure | null
   /** Whether the request went out: from then on the upstream may charge for it. */
   isSent: boolean
   /**

@@ -4,10 +4,10 @@
  * knows no stage.
  */
 
-import type { CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
+import type { AttemptFailure, CallAttempt, CallCredential, CallOutcome } from '../core/call.ts'
 import { callsUnderWay } from '../core/calls-under-way.ts'
 import type { Stopwatch, Timekeeper } from '../core/clock.ts'
-import { GatewayError } from '../core/errors.ts'
+import { type ErrorKind, GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { type CallId, createCallId, type GateId } from '../core/ids.ts'
 import type { OtherPrice } from '../core/served-as.ts'
@@ -178,6 +178,7 @@ export function beginAttempt(
     isPlatforms: false,
     isTranslated: false,
     writesUnseen: false,
+    failure: null,
     isSent: false,
     isGivenUp: false,
     hasTimedOut: false,
@@ -213,32 +214,53 @@ export function toOutcome(
   }
 }
 
-/**
- * The ledger keeps them where one attempt was not enough, which is seldom; otherwise undefined.
- * @param call `begunAt` on the clock's `elapsed` scale
- */
+/** How a call ended, as far as its last attempt has a part in it. */
+export interface AttemptsEnd {
+  readonly outcome: CallOutcome
+  /** Why the call failed. */
+  readonly errorKind: ErrorKind | null
+  /** `provider/model` that answered, or was asked last. */
+  readonly target: string | null
+  /** On the clock's `elapsed` scale. */
+  readonly begunAt: number
+}
+
+/** The ledger keeps them where one attempt was not enough, which is seldom; otherwise undefined. */
 export function toAttemptDetails(
   clock: Stopwatch,
   attempts: readonly AttemptRecord[],
-  call: { readonly outcome: CallOutcome; readonly begunAt: number },
+  end: AttemptsEnd,
 ): readonly CallAttempt[] | undefined {
-  if (attempts.length === 0 || (attempts.length === 1 && call.outcome === 'succeeded'))
+  if (attempts.length === 0 || (attempts.length === 1 && end.outcome === 'succeeded'))
     return undefined
-  return describeAttempts(clock, attempts, call.begunAt)
+  const now = clock.elapsed()
+  const broken = findBroken(attempts, end)
+  return attempts.map((attempt) => {
+    const { target, status, askedAt, failedAt } = attempt
+    const failure = attempt === broken ? toBroken(end) : attempt.failure
+    return {
+      target,
+      status,
+      afterMs: Math.round(askedAt - end.begunAt),
+      durationMs: Math.round((failedAt ?? now) - askedAt),
+      ...(failure === null ? {} : { failure }),
+    }
+  })
 }
 
-function describeAttempts(
-  clock: Stopwatch,
+/** The attempt whose answer began, and broke off. */
+function findBroken(
   attempts: readonly AttemptRecord[],
-  begunAt: number,
-): readonly CallAttempt[] {
-  const now = clock.elapsed()
-  return attempts.map(({ target, status, askedAt, failedAt }) => ({
-    target,
-    status,
-    afterMs: Math.round(askedAt - begunAt),
-    durationMs: Math.round((failedAt ?? now) - askedAt),
-  }))
+  { outcome, target }: AttemptsEnd,
+): AttemptRecord | undefined {
+  if (outcome !== 'failed') return undefined
+  return attempts.findLast(
+    (attempt) => attempt.target === target && attempt.failure === null && !attempt.isGivenUp,
+  )
+}
+
+function toBroken({ errorKind }: AttemptsEnd): AttemptFailure | null {
+  return errorKind === null ? null : { kind: errorKind, code: null }
 }
 
 // How many bytes of bodies the process holds at once.

@@ -42,6 +42,7 @@ export async function settleRefused(
             status: error.status,
             errorKind: error.kind,
             refusalCode: refusalCodeOf(error, call),
+            refusedBy: error.limit,
           },
     )
     return error

@@ -46,7 +46,7 @@ interface TurnedAway {
   readonly durationMs: number
 }
 
-function toRefusedCall({ kind, status }: GatewayError, call: TurnedAway): CallRecord {
+function toRefusedCall({ kind, status, limit }: GatewayError, call: TurnedAway): CallRecord {
   return {
     id: call.id,
     accountId: call.caller.accountId,
@@ -60,6 +60,7 @@ function toRefusedCall({ kind, status }: GatewayError, call: TurnedAway): CallRe
     status,
     errorKind: kind,
     refusalCode: call.refusalCode,
+    refusedBy: limit,
     startedAt: call.startedAt,
     firstByteMs: null,
     durationMs: call.durationMs,

@@ -25,12 +25,20 @@ const counts = {
   cachedInputTokens: tokens,
   reasoningTokens: tokens,
 }
-const attempt = fc.record({
-  target: text,
-  status: fc.option(fc.integer({ min: 100, max: 599 })),
-  afterMs: count,
-  durationMs: count,
+const failure = fc.record({
+  kind: fc.constantFrom(...Object.keys(ERROR_POLICY)),
+  code: fc.option(text),
 })
+const attempt = fc.record(
+  {
+    target: text,
+    status: fc.option(fc.integer({ min: 100, max: 599 })),
+    afterMs: count,
+    durationMs: count,
+    failure,
+  },
+  { requiredKeys: ['target', 'status', 'afterMs', 'durationMs'] },
+)
 
 const cost: fc.Arbitrary<Cost> = fc.record({
   nanoUsd: fc.option(count),

@@ -3,13 +3,13 @@ import type { CallRecord } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
 import { isCount, toTrueUsage } from '../core/usage.ts'
-import { isWholeAttempt, isWholeCost, readAttempts, readCost, readUsage, toAttemptsMembers, toCostMembers, toUsageMembers, toWhole, toWholeAttempt } from './line-parts.ts'
+import { hasFailedAttempt, isWholeAttempt, isWholeCost, readAttempts, readCost, readUsage, toAttemptsMembers, toCostMembers, toUsageMembers, toWhole, toWholeAttempt } from './line-parts.ts'
 
 /** The highest that this build reads. */
-export const LINE_VERSION = 8
+export const LINE_VERSION = 10
 
 /** How many members a line may have, by version. */
-const LENGTHS: readonly (readonly number[])[] = [[], [], [], [], [18, 19], [20], [21], [22], [18, 19, 20, 21, 22]]
+const LENGTHS: readonly (readonly number[])[] = [[], [], [], [], [18, 19], [20], [21], [22], [18, 19, 20, 21, 22], [23], [18, 19, 20, 21, 22, 23]]
 
 /** Of a record as `toWholeRecord` makes it; the first member is the version. */
 export function toLineMembers(call: CallRecord): unknown[] {
@@ -33,7 +33,10 @@ export function toLineMembers(call: CallRecord): unknown[] {
     call.credential,
     toCostMembers(call.cost),
   ]
-  if (call.refusalCode !== undefined) {
+  if (call.refusedBy !== undefined) {
+    members[0] = 9
+    members.push(toAttemptsMembers(call.attemptDetails), call.refusals ?? null, call.sentGateId ?? null, call.refusalCode ?? null, call.refusedBy)
+  } else if (call.refusalCode !== undefined) {
     if (call.cost === undefined) members[0] = 7
     members.push(toAttemptsMembers(call.attemptDetails), call.refusals ?? null, call.sentGateId ?? null, call.refusalCode)
   } else if (call.sentGateId !== undefined) {
@@ -45,6 +48,7 @@ export function toLineMembers(call: CallRecord): unknown[] {
   } else if (call.attemptDetails !== undefined) {
     members.push(toAttemptsMembers(call.attemptDetails))
   }
+  if (hasFailedAttempt(call.attemptDetails)) members[0] = Math.max(Number(members[0]), 10)
   return members
 }
 
@@ -73,6 +77,7 @@ export function readLineMembers(version: number, members: readonly unknown[]): C
   const refusals = members[19] ?? null
   const sentGateId = members[20] ?? null
   const refusalCode = members[21] ?? null
+  const refusedBy = members[22] ?? null
   if (typeof id !== 'string') return undefined
   if (typeof accountId !== 'string') return undefined
   if (typeof keyId !== 'string') return undefined
@@ -94,9 +99,11 @@ export function readLineMembers(version: number, members: readonly unknown[]): C
   if (refusals !== null && !isCount(refusals)) return undefined
   if (sentGateId !== null && typeof sentGateId !== 'string') return undefined
   if (refusalCode !== null && typeof refusalCode !== 'string') return undefined
+  if (refusedBy !== null && typeof refusedBy !== 'string') return undefined
   if (version === 5 && refusals === null) return undefined
   if (version === 6 && sentGateId === null) return undefined
   if (version === 7 && refusalCode === null) return undefined
+  if (version === 9 && refusedBy === null) return undefined
   const record: Writable = {
     id: id as CallId,
     accountId: accountId as AccountId,
@@ -120,6 +127,7 @@ export function readLineMembers(version: number, members: readonly unknown[]): C
   if (refusals !== null) record.refusals = refusals
   if (sentGateId !== null) record.sentGateId = sentGateId
   if (refusalCode !== null) record.refusalCode = refusalCode
+  if (refusedBy !== null) record.refusedBy = refusedBy
   return record
 }
 

@@ -104,6 +104,34 @@ test.each<[string, CallRecord, string]>([
     { ...least, refusalCode: 'price_unknown', cost: { ...priced.cost, nanoUsd: 0 } },
     'd295ec53 [8,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,[0,"estimated","prices@1"],null,null,null,"price_unknown"]\n',
   ],
+  [
+    'refused by a budget',
+    { ...least, refusedBy: 'bud_1' },
+    '7560165d [9,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,null,0,"cancelled",499,null,1790000000000,null,900,null,null,null,null,null,null,null,"bud_1"]\n',
+  ],
+  [
+    'failed, with the reason of each attempt',
+    {
+      ...priced,
+      attemptDetails: [
+        {
+          target: 'p/m',
+          status: null,
+          afterMs: 0,
+          durationMs: 40,
+          failure: { kind: 'upstream_error', code: 'connect_failed' },
+        },
+        {
+          target: 'owned/m',
+          status: 502,
+          afterMs: 41,
+          durationMs: 800,
+          failure: { kind: 'upstream_error', code: null },
+        },
+      ],
+    },
+    '3ef99132 [10,"req_0000000000000001","acc_default","key_1","support","openai-responses",true,"owned/modèle \\"x\\"",2,"failed",502,"upstream_error",1790000000000,120,900,[12,5,2,1,4],"own",[77,"estimated","prices@1"],[["p/m",null,0,40,"upstream_error","connect_failed"],["owned/m",502,41,800,"upstream_error",null]]]\n',
+  ],
 ])('the line of a call that is %s', (_name, record, line) => {
   expect(encodeRecordLine(record)).toBe(line)
   expect(decodeRecordLine(new TextEncoder().encode(line.slice(0, -1)))).toEqual(record)

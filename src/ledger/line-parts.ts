@@ -6,6 +6,7 @@
  */
 import type { CallAttempt } from '../core/call.ts'
 import type { Cost, CostStatus } from '../core/cost.ts'
+import type { ErrorKind } from '../core/errors.ts'
 import { MAX_NANO_USD } from '../core/money.ts'
 import { isCount, type Usage } from '../core/usage.ts'
 
@@ -80,8 +81,15 @@ function toAttemptMembers({
   status,
   afterMs,
   durationMs,
+  failure,
 }: CallAttempt): readonly unknown[] {
-  return [target, status, afterMs, durationMs]
+  const members = [target, status, afterMs, durationMs]
+  return failure === undefined ? members : [...members, failure.kind, failure.code]
+}
+
+/** Lines with such an attempt have a version of their own. */
+export function hasFailedAttempt(attempts: readonly CallAttempt[] | undefined): boolean {
+  return attempts?.some(({ failure }) => failure !== undefined) === true
 }
 
 export function readAttempts(members: unknown): readonly CallAttempt[] | null | undefined {
@@ -89,11 +97,17 @@ export function readAttempts(members: unknown): readonly CallAttempt[] | null | 
   if (!Array.isArray(members)) return undefined
   const attempts: CallAttempt[] = []
   for (const each of members) {
-    if (!Array.isArray(each) || each.length !== 4) return undefined
-    const [target, status, afterMs, durationMs]: unknown[] = each
+    if (!Array.isArray(each) || (each.length !== 4 && each.length !== 6)) return undefined
+    const [target, status, afterMs, durationMs, kind, code = null]: unknown[] = each
     if (typeof target !== 'string' || !(status === null || isCount(status))) return undefined
     if (!isCount(afterMs) || !isCount(durationMs)) return undefined
-    attempts.push({ target, status, afterMs, durationMs })
+    if (each.length === 4) {
+      attempts.push({ target, status, afterMs, durationMs })
+      continue
+    }
+    if (typeof kind !== 'string' || !(code === null || typeof code === 'string')) return undefined
+    const failure = { kind: kind as ErrorKind, code }
+    attempts.push({ target, status, afterMs, durationMs, failure })
   }
   return attempts
 }
@@ -106,9 +120,14 @@ export function isWholeAttempt({ status, afterMs, durationMs }: CallAttempt): bo
   return (status === null || isCount(status)) && isCount(afterMs) && isCount(durationMs)
 }
 
-export function toWholeAttempt({ target, status, afterMs, durationMs }: CallAttempt): CallAttempt {
+export function toWholeAttempt({
+  status,
+  afterMs,
+  durationMs,
+  ...others
+}: CallAttempt): CallAttempt {
   return {
-    target,
+    ...others,
     status: status === null ? null : toWhole(status),
     afterMs: toWhole(afterMs),
     durationMs: toWhole(durationMs),

@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000
 
 interface KeyMinute {
   records: number
-  /** By status, kind and code: of each the first call, and how many there were. */
+  /** By status, kind, code and limit: of each the first call, and how many there were. */
   readonly beyond: Map<string, { readonly first: CallRecord; count: number }>
 }
 
@@ -39,7 +39,7 @@ export class RefusalLog implements Refusals {
       this.#write(call)
       return
     }
-    const reason = `${call.status} ${call.errorKind} ${call.refusalCode ?? ''}`
+    const reason = `${call.status} ${call.errorKind} ${call.refusalCode ?? ''} ${call.refusedBy ?? ''}`
     const counted = minute.beyond.get(reason)
     if (counted === undefined) minute.beyond.set(reason, { first: call, count: 1 })
     else counted.count += 1

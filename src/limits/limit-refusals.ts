@@ -22,7 +22,7 @@ export function tooManyRequests(holder: Holder, buckets: CallBuckets): GatewayEr
     `Rate limit reached for requests per minute: ${HOLDERS[holder]} allowed ${perMinute}. ` +
       `Please try again in ${waitMs / 1000}s.`,
     waitMs,
-    toHeaders(buckets),
+    { limit: 'requests_per_minute', headers: toHeaders(buckets) },
   )
 }
 
@@ -40,7 +40,7 @@ export function tooManyConcurrent(
     `Rate limit reached for concurrent calls: ${HOLDERS[holder]} allowed ${concurrentCalls} ` +
       `at a time. Please try again in ${CONCURRENCY_RETRY_MS / 1000}s.`,
     CONCURRENCY_RETRY_MS,
-    toHeaders(buckets),
+    { limit: 'concurrent_calls', headers: toHeaders(buckets) },
   )
 }
 
@@ -65,7 +65,7 @@ export function tooManyTokens(
     `Rate limit reached for tokens per minute: this API key is allowed ${tokens.perMinute}, ` +
       `${why}. Please try again in ${waitMs / 1000}s.`,
     waitMs,
-    toHeaders(buckets),
+    { limit: 'tokens_per_minute', headers: toHeaders(buckets) },
   )
 }
 
@@ -76,7 +76,8 @@ export function quotaRefusal(
 ): GatewayError {
   const quota = what === 'tokens' ? `${limit} tokens` : `$${limit}`
   const name = `the account's monthly quota of ${quota}`
-  return shortage === 'reserved' ? allReserved(name) : exhausted(name, window, nowMs)
+  const used = { name, limit: what === 'tokens' ? 'monthly_tokens' : 'monthly_spend' }
+  return shortage === 'reserved' ? allReserved(used) : exhausted(used, window, nowMs)
 }
 
 export function budgetRefusal(
@@ -89,7 +90,8 @@ export function budgetRefusal(
   const of = scope.type === 'key' ? 'this API key' : 'this gate'
   const each = budget.period === 'total' ? 'in total' : `a ${budget.period}`
   const name = `the budget '${budget.name}' (${budget.id}) of ${of}, ${amount} ${each},`
-  return shortage === 'reserved' ? allReserved(name) : exhausted(name, window, nowMs)
+  const used = { name, limit: budget.id }
+  return shortage === 'reserved' ? allReserved(used) : exhausted(used, window, nowMs)
 }
 
 /** The nodes cannot agree at the moment, and the operator wants no call then. */
@@ -99,34 +101,43 @@ export function limitsUnavailable(): GatewayError {
 
 /** The rest is promised to calls on other nodes. */
 export function reservedElsewhere(): GatewayError {
-  return allReserved('a quota or budget of this account')
+  return allReserved({ name: 'a quota or budget of this account' })
 }
 
-function exhausted(name: string, window: UsageWindow, nowMs: number): GatewayError {
+interface UsedLimit {
+  /** In the words of a sentence. */
+  readonly name: string
+  /** Absent: this node does not know which. */
+  readonly limit?: string
+}
+
+function exhausted({ name, ...used }: UsedLimit, window: UsageWindow, nowMs: number): GatewayError {
   const until = Number.isFinite(window.endsAtMs)
     ? ` until ${new Date(window.endsAtMs).toISOString()}`
     : ''
   return new GatewayError('quota_exceeded', `${capitalise(name)} is used up${until}.`, {
+    ...used,
     headers: Number.isFinite(window.endsAtMs) ? retryAfter(window.endsAtMs - nowMs) : {},
   })
 }
 
 /** Unlike a quota that is used up this passes, so clients may come back. */
-function allReserved(name: string): GatewayError {
+function allReserved({ name, ...used }: UsedLimit): GatewayError {
   return rateLimited(
     `What is left of ${name} is reserved for calls that are under way. Please try again when ` +
       'they have ended.',
     RESERVED_RETRY_MS,
-    {},
+    { ...used, headers: {} },
   )
 }
 
 function rateLimited(
   message: string,
   waitMs: number,
-  headers: Record<string, string>,
+  { headers, ...used }: { readonly limit?: string; readonly headers: Record<string, string> },
 ): GatewayError {
   return new GatewayError('rate_limited', message, {
+    ...used,
     headers: { ...retryAfter(waitMs), 'retry-after-ms': String(waitMs), ...headers },
   })
 }

@@ -207,6 +207,7 @@ describe('budgets', () => {
     admitted(admit()).settle(spent({ tokens: 100 }))
     expect(admit()).toMatchObject({
       kind: 'quota_exceeded',
+      limit: 'bud_1',
       message:
         "The budget 'a budget' (bud_1) of this gate, 100 tokens a day, is used up until 2026-12-01T00:00:00.000Z.",
     })

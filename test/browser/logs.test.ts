@@ -81,7 +81,9 @@ test('a call that fell back shows two attempts, and its details the time of each
   const attempts = details(page).getByRole('list', { name: 'Attempts' }).getByRole('listitem')
   await untilItHolds(async () =>
     expect(await attempts.allTextContents()).toEqual([
-      expect.stringMatching(/^1\.sandbox\/500500Asked (?:at once|after .+), took .+/),
+      expect.stringMatching(
+        /^1\.sandbox\/500500Failed: upstream errorAsked (?:at once|after .+), took .+/,
+      ),
       expect.stringMatching(/^2\.sandbox\/echo200Asked after (?:<1|\d).+, took .+/),
     ]),
   )

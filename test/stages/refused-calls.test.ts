@@ -63,9 +63,12 @@ describe('is noted under the id that its caller got', () => {
     ],
     [
       'a budget that is used up',
-      limitedBy(new GatewayError('quota_exceeded', 'Used up.')),
+      limitedBy(new GatewayError('quota_exceeded', 'Used up.', { limit: 'bud_1' })),
       {},
-      { status: 429, errorKind: 'quota_exceeded', gateId: GATE as never, sentGateId: undefined },
+      {
+        ...{ status: 429, errorKind: 'quota_exceeded', refusedBy: 'bud_1' },
+        ...{ gateId: GATE as never, sentGateId: undefined },
+      },
     ],
     [
       'a 400 of a field',

@@ -1,4 +1,5 @@
 /** The parts of a call that its answers tell in members of their own. Must not know the call. */
+import { ERROR_KINDS } from '../../contract/error-kinds.ts'
 import type { LogBody } from '../../contract/logs.ts'
 import type { CallAttempt } from '../../core/call.ts'
 import type { Cost } from '../../core/cost.ts'
@@ -13,5 +14,11 @@ export function toCostBody(cost: Cost | undefined): LogBody['cost'] {
 export function toAttemptsBody(
   attempts: readonly CallAttempt[] | undefined,
 ): LogBody['attemptDetails'] {
-  return attempts?.map((attempt) => ({ ...attempt })) ?? null
+  return (
+    attempts?.map(({ failure, ...attempt }) => ({
+      ...attempt,
+      errorKind: ERROR_KINDS.find((kind) => kind === failure?.kind) ?? null,
+      errorCode: failure?.code ?? null,
+    })) ?? null
+  )
 }

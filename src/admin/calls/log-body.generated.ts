@@ -4,10 +4,11 @@ import type { LogBody } from '../../contract/logs.ts'
 import type { CallRecord } from '../../core/call.ts'
 import { toAttemptsBody, toCostBody } from './body-parts.ts'
 
-export function toLogBody(call: CallRecord): LogBody {
+export function toLogBody(call: CallRecord, keyName: string | null): LogBody {
   return {
     id: call.id,
     keyId: call.keyId,
+    keyName,
     gateId: call.gateId,
     sentGateId: call.sentGateId ?? null,
     dialect: call.dialect,
@@ -18,6 +19,7 @@ export function toLogBody(call: CallRecord): LogBody {
     status: call.status,
     errorKind: call.errorKind,
     refusalCode: call.refusalCode ?? null,
+    refusedBy: call.refusedBy ?? null,
     startedAt: new Date(call.startedAt).toISOString(),
     firstByteMs: call.firstByteMs,
     durationMs: call.durationMs,
@@ -55,4 +57,6 @@ export const EXPORT_COLUMNS: readonly (readonly [name: string, read: (log: LogBo
   ['refusals', (log) => log.refusals],
   ['sentGateId', (log) => log.sentGateId],
   ['refusalCode', (log) => log.refusalCode],
+  ['refusedBy', (log) => log.refusedBy],
+  ['keyName', (log) => log.keyName],
 ]

@@ -12,8 +12,9 @@ import { toLogBody } from './log-body.generated.ts'
 export function toLogDetailsBody(
   call: CallRecord,
   parts: readonly CostPart[] | undefined,
+  keyName: string | null,
 ): LogDetailsBody {
-  const log = toLogBody(call)
+  const log = toLogBody(call, keyName)
   return { ...log, cost: { ...log.cost, parts: parts?.map(toPartBody) ?? null } }
 }
 

@@ -17,6 +17,7 @@ import {
   callerOf,
   errorAnswers,
 } from '../control-plane-app.ts'
+import { CallerNames } from './caller-names.ts'
 import { EXPORT_COLUMNS, toLogBody } from './log-body.generated.ts'
 import { toFilter } from './log-body.ts'
 
@@ -70,8 +71,10 @@ export function bindLogExport(app: ControlPlaneApp, dependencies: ControlPlaneDe
     const { format, ...query } = c.req.valid('query')
     const { contentType, head, line } = FORMATS[format]
     const { request } = c.env
+    const { accountId } = callerOf(c.env)
     const pages = readPages(dependencies.calls, {
-      accountId: callerOf(c.env).accountId,
+      accountId,
+      names: new CallerNames(dependencies, accountId),
       filter: toFilter(query),
       askAgainWho: () => authenticateCaller(dependencies, request),
     })
@@ -101,13 +104,14 @@ interface LogFile {
 interface Wanted {
   readonly accountId: AccountId
   readonly filter: CallFilter
+  readonly names: CallerNames
   /** @throws GatewayError (rejects) when nobody may read any more */
   readonly askAgainWho: () => Promise<unknown>
 }
 
 async function* readPages(
   calls: ControlPlaneDependencies['calls'],
-  { accountId, filter, askAgainWho }: Wanted,
+  { accountId, filter, names, askAgainWho }: Wanted,
 ): AsyncGenerator<readonly LogBody[], undefined> {
   const turns = new LoopTurns()
   let before: CallPosition | undefined
@@ -123,7 +127,8 @@ async function* readPages(
     })
     // An embedded store answers without leaving the event loop.
     await turns.next()
-    if (page.calls.length > 0) yield page.calls.map(toLogBody)
+    await names.find(page.calls.map(({ keyId }) => keyId))
+    if (page.calls.length > 0) yield page.calls.map((call) => toLogBody(call, names.of(call.keyId)))
     await turns.next()
     const last = page.calls.at(-1)
     before = page.goOnBefore ?? (page.calls.length < ROWS_PER_PAGE ? undefined : last)

@@ -335,6 +335,40 @@ test('any filters give the calls that pass all of them, whole and in order, of t
   )
 })
 
+test('rows, the call and both exports have the key’s name, and why attempts failed', async () => {
+  const { store, keys } = current()
+  const { record } = await keys.create({
+    accountId: DEFAULT_ACCOUNT,
+    name: 'Team',
+    expiresAt: null,
+  })
+  const failure = { kind: 'upstream_error', code: 'connect_failed' } as const
+  const attempt = { target: 'openai/gpt-5', status: null, afterMs: 0, durationMs: 3 }
+  await store.calls.insertMany([
+    call('req_1', {
+      ...{ keyId: record.id, attemptDetails: [{ ...attempt, failure }, attempt] },
+      refusedBy: 'bud_1',
+    }),
+    call('req_2', { keyId: 'key_gone' as KeyId, startedAt: 1 }),
+  ])
+  const told = {
+    ...{ id: 'req_1', keyId: record.id, keyName: 'Team', refusedBy: 'bud_1' },
+    attemptDetails: [
+      { ...attempt, errorKind: 'upstream_error', errorCode: 'connect_failed' },
+      { ...attempt, errorKind: null, errorCode: null },
+    ],
+  }
+  expect((await sendForJson({ url: '/v1/logs' })).data).toMatchObject([told, { keyName: null }])
+  expect(await sendForJson({ url: '/v1/logs/req_1' })).toMatchObject(told)
+  const ndjson = await (await send({ url: '/v1/logs/export?format=ndjson' })).text()
+  expect(JSON.parse(ndjson.split('\n')[0] ?? '')).toMatchObject(told)
+  const [head, first] = (await (await send({ url: '/v1/logs/export?format=csv' })).text()).split(
+    '\r\n',
+  )
+  expect(head).toEndWith(',refusedBy,keyName')
+  expect(first).toEndWith(',bud_1,Team')
+})
+
 describe('an export', () => {
   test('as CSV has a header, and no cell that a spreadsheet would run or split', async () => {
     await current().store.calls.insertMany([
@@ -357,8 +391,8 @@ describe('an export', () => {
     expect(text).toContain(`,"'+1,2",`)
     expect(text).toContain(`,"'  @sum",`)
     expect(text).toContain('"a\r\nb"')
-    expect(text).toContain(',0.000003000,exact,test@1,,,\r\n')
-    expect(text).toContain(`,exact,test@1,1,"'-gpt-4o%20…",\r\n`)
+    expect(text).toContain(',0.000003000,exact,test@1,,,,,\r\n')
+    expect(text).toContain(`,exact,test@1,1,"'-gpt-4o%20…",,,\r\n`)
     expect(text).not.toContain('req_9')
     expect(text).toEndWith('\r\n')
   })

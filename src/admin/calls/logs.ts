@@ -14,6 +14,7 @@ import {
   jsonContent,
 } from '../control-plane-app.ts'
 import { decodeCursor, encodeCursor, toPage } from '../paging.ts'
+import { CallerNames } from './caller-names.ts'
 import { toLogBody } from './log-body.generated.ts'
 import { toFilter, toLogDetailsBody } from './log-body.ts'
 
@@ -48,27 +49,34 @@ const showRoute = createRoute({
   responses: { 200: jsonContent(logDetailsBody, 'The call.'), ...errorAnswers(404) },
 })
 
-export function bindLogs(app: ControlPlaneApp, { calls, prices }: ControlPlaneDependencies): void {
+export function bindLogs(
+  app: ControlPlaneApp,
+  { calls, prices, keys, members }: ControlPlaneDependencies,
+): void {
   app.openapi(listRoute, async (c) => {
     const { limit, cursor, ...query } = c.req.valid('query')
     const after = decodeCursor(cursor)
-    const found = await calls.findPage(callerOf(c.env).accountId, toFilter(query), {
+    const { accountId } = callerOf(c.env)
+    const found = await calls.findPage(accountId, toFilter(query), {
       limit: limit + 1,
       ...(after === undefined ? {} : { before: { startedAt: after.at, id: after.id } }),
     })
     const page = toPage(found.calls, limit, (call) => ({ at: call.startedAt, id: call.id }))
     const { goOnBefore } = found
     const goOn = goOnBefore && encodeCursor({ at: goOnBefore.startedAt, id: goOnBefore.id })
-    return c.json(
-      { data: page.items.map(toLogBody), nextCursor: page.nextCursor ?? goOn ?? null },
-      200,
-    )
+    const names = new CallerNames({ keys, members }, accountId)
+    await names.find(page.items.map(({ keyId }) => keyId))
+    const data = page.items.map((call) => toLogBody(call, names.of(call.keyId)))
+    return c.json({ data, nextCursor: page.nextCursor ?? goOn ?? null }, 200)
   })
 
   app.openapi(showRoute, async (c) => {
     const { id } = c.req.valid('param')
-    const call = CALL_ID.test(id) ? await calls.find(callerOf(c.env).accountId, id) : undefined
+    const { accountId } = callerOf(c.env)
+    const call = CALL_ID.test(id) ? await calls.find(accountId, id) : undefined
     if (call === undefined) throw new GatewayError('not_found', 'There is no call with this id.')
-    return c.json(toLogDetailsBody(call, prices.partsOf(call)), 200)
+    const names = new CallerNames({ keys, members }, accountId)
+    await names.find([call.keyId])
+    return c.json(toLogDetailsBody(call, prices.partsOf(call), names.of(call.keyId)), 200)
   })
 }

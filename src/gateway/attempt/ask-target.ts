@@ -4,6 +4,7 @@
  */
 
 import { createHmac } from 'node:crypto'
+import type { AttemptFailure } from '../../core/call.ts'
 import type { Timekeeper } from '../../core/clock.ts'
 import { EditedBytes } from '../../core/edited-bytes.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -129,12 +130,21 @@ export async function askTarget(
     }
     if (target.isGuarded && isUnreachable(thrown)) ports.addresses.avoid(target.url)
     const failure = toFailure(thrown, target.name)
+    attempt.failure = toAttemptFailure(failure)
     if (mayPass(failure)) input.mayPass = true
     if (isTargetsFault(failure))
       breakers.noteFailed(target.healthKey, askedDelayMs(failure), failure)
     else breakers.noteAbandoned(target.healthKey)
     throw failure
   }
+}
+
+/** A vendor's own code may be any text. */
+const CODE = /^[\w.-]{1,64}$/
+
+function toAttemptFailure({ kind, code }: GatewayError): AttemptFailure {
+  const isReason = code !== null && code !== kind && CODE.test(code)
+  return { kind, code: isReason ? code : null }
 }
 
 /** Vectors are no tokens that a model writes. */

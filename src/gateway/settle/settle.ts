@@ -26,6 +26,8 @@ export interface CallResult {
   readonly errorKind?: ErrorKind
   /** The gateway's own refusal, before any upstream was sent anything. */
   readonly refusalCode?: string | undefined
+  /** The limit that refused the call, as `GatewayError.limit`. */
+  readonly refusedBy?: string | undefined
   /** Usage as far as the upstream reported it. */
   readonly usage?: Usage | null
   /**
@@ -107,12 +109,16 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     status: result.status,
     errorKind: result.errorKind ?? null,
     refusalCode: result.refusalCode,
+    refusedBy: result.refusedBy,
     startedAt,
     firstByteMs: call.firstByteAt === null ? null : Math.round(call.firstByteAt - begunAt),
     durationMs,
     usage,
     credential: payerOf(call, used),
-    attemptDetails: toAttemptDetails(ports.clock, attempts, { outcome, begunAt }),
+    attemptDetails: toAttemptDetails(ports.clock, attempts, {
+      ...{ outcome, begunAt, target },
+      errorKind: result.errorKind ?? null,
+    }),
     cost: priceUsed(ports.prices, used, {
       accountId,
       target,

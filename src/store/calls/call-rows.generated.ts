@@ -19,6 +19,7 @@ export interface CallTable {
   status: number
   error_kind: ErrorKind | null
   refusal_code: string | null
+  refused_by: string | null
   started_at: number
   first_byte_ms: number | null
   duration_ms: number
@@ -50,6 +51,7 @@ export const CALL_COLUMN_NAMES = [
   'status',
   'error_kind',
   'refusal_code',
+  'refused_by',
   'started_at',
   'first_byte_ms',
   'duration_ms',
@@ -81,6 +83,7 @@ export function toRow(record: CallRecord): CallTable {
     status: record.status,
     error_kind: record.errorKind,
     refusal_code: record.refusalCode ?? null,
+    refused_by: record.refusedBy ?? null,
     started_at: Math.round(record.startedAt),
     first_byte_ms: record.firstByteMs === null ? null : Math.round(record.firstByteMs),
     duration_ms: Math.round(record.durationMs),
@@ -114,6 +117,7 @@ export function toRowValues(record: CallRecord): (string | number | null)[] {
     record.status,
     record.errorKind,
     record.refusalCode ?? null,
+    record.refusedBy ?? null,
     Math.round(record.startedAt),
     record.firstByteMs === null ? null : Math.round(record.firstByteMs),
     Math.round(record.durationMs),
@@ -146,6 +150,7 @@ export type CallValues = readonly [
   status: number,
   error_kind: ErrorKind | null,
   refusal_code: string | null,
+  refused_by: string | null,
   started_at: number,
   first_byte_ms: number | null,
   duration_ms: number,
@@ -178,20 +183,21 @@ export function toTableRow(values: CallValues): CallTable {
     status: values[10],
     error_kind: values[11],
     refusal_code: values[12],
-    started_at: values[13],
-    first_byte_ms: values[14],
-    duration_ms: values[15],
-    input_tokens: values[16],
-    output_tokens: values[17],
-    cached_input_tokens: values[18],
-    cache_write_tokens: values[19],
-    reasoning_tokens: values[20],
-    credential: values[21],
-    cost_nano_usd: values[22],
-    cost_status: values[23],
-    price_source: values[24],
-    refusals: values[25],
-    attempt_details: values[26],
+    refused_by: values[13],
+    started_at: values[14],
+    first_byte_ms: values[15],
+    duration_ms: values[16],
+    input_tokens: values[17],
+    output_tokens: values[18],
+    cached_input_tokens: values[19],
+    cache_write_tokens: values[20],
+    reasoning_tokens: values[21],
+    credential: values[22],
+    cost_nano_usd: values[23],
+    cost_status: values[24],
+    price_source: values[25],
+    refusals: values[26],
+    attempt_details: values[27],
   }
 }
 
@@ -211,6 +217,7 @@ export function toRecord(row: Selectable<CallTable>): CallRecord {
     status: row.status,
     errorKind: row.error_kind,
     ...(row.refusal_code === null ? {} : { refusalCode: row.refusal_code }),
+    ...(row.refused_by === null ? {} : { refusedBy: row.refused_by }),
     startedAt: row.started_at,
     firstByteMs: row.first_byte_ms,
     durationMs: row.duration_ms,

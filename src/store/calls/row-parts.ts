@@ -4,6 +4,7 @@
  */
 import type { CallAttempt } from '../../core/call.ts'
 import type { Cost, CostStatus } from '../../core/cost.ts'
+import type { ErrorKind } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 
 /** Null together, but for the last: the provider reported no usage. */
@@ -44,26 +45,24 @@ type AttemptMembers = readonly [
   status: number | null,
   afterMs: number,
   durationMs: number,
+  failureKind?: ErrorKind,
+  failureCode?: string | null,
 ]
 
 export function encodeAttempts(attempts: readonly CallAttempt[]): string {
   return JSON.stringify(
-    attempts.map(({ target, status, afterMs, durationMs }) => [
-      target,
-      status,
-      afterMs,
-      durationMs,
-    ]),
+    attempts.map(({ target, status, afterMs, durationMs, failure }): AttemptMembers => {
+      const members = [target, status, afterMs, durationMs] as const
+      return failure === undefined ? members : [...members, failure.kind, failure.code]
+    }),
   )
 }
 
 export function decodeAttempts(json: string): readonly CallAttempt[] {
   return (JSON.parse(json) as readonly AttemptMembers[]).map(
-    ([target, status, afterMs, durationMs]) => ({
-      target,
-      status,
-      afterMs,
-      durationMs,
+    ([target, status, afterMs, durationMs, kind, code = null]) => ({
+      ...{ target, status, afterMs, durationMs },
+      ...(kind === undefined ? {} : { failure: { kind, code } }),
     }),
   )
 }

@@ -209,6 +209,7 @@ export const migrations: Steps = {
   '0037_node_settings': nodeSettings,
   '0040_nano_usd': nanoUsd,
   '0041_refusal_codes': addCallColumn('refusal_code', 'text'),
+  '0042_refusing_limits': addCallColumn('refused_by', 'text'),
 }
 
 /**

@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router'
 import { FlaskConical } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { AnswerOf } from '../../api/ask.ts'
-import { useCallerNames } from '../../api/caller-names.ts'
 import { formatDuration } from '../../format/figures.ts'
+import { nameOfCaller } from '../../format/group-name.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { DateTime } from '../../ui/moment.tsx'
@@ -14,6 +14,7 @@ import { CallTiming } from './call-timing.tsx'
 import { explainError } from './explain-error.ts'
 import { Fact } from './fact.tsx'
 import { type Log, NO_GATE } from './log-filter.ts'
+import { RefusedByFact } from './refused-by.tsx'
 import { readSentGate } from './sent-gate.ts'
 
 export function CallSections({
@@ -23,7 +24,6 @@ export function CallSections({
   readonly log: Log
   readonly details: AnswerOf<'GET /v1/logs/{id}'> | undefined
 }) {
-  const nameCaller = useCallerNames()
   const isGate = log.gateId !== NO_GATE
   const gatePath = `/gates/${encodeURIComponent(log.gateId)}`
   return (
@@ -54,8 +54,14 @@ export function CallSections({
             )}
           </Fact>
           <CallFacts log={log} />
+          <RefusedByFact log={log} />
           <Fact name="Key">
-            <span title={log.keyId}>{nameCaller(log.keyId)}</span>
+            <span className="flex min-w-0 items-center gap-1">
+              <span className="truncate" title={log.keyId}>
+                {nameOfCaller(log.keyId, log.keyName)}
+              </span>
+              <CopyButton text={log.keyId} label="Copy the key’s id" />
+            </span>
           </Fact>
           <Fact name="Format">
             {log.dialect}, {log.stream ? 'stream' : 'whole answer'}

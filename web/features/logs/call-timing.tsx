@@ -1,6 +1,7 @@
 /** The time of a call: each attempt as a bar on one scale, and the same in words. */
 import { formatDuration } from '../../format/figures.ts'
 import { classNames } from '../../ui/class-names.ts'
+import { nameError } from './explain-error.ts'
 import type { Log } from './log-filter.ts'
 
 export interface TimedAttempt {
@@ -9,21 +10,49 @@ export interface TimedAttempt {
   readonly status: number | null
   readonly afterMs: number
   readonly durationMs: number
-  readonly hasAnswered: boolean
+  /** `ended`: nobody waited for its answer any more. */
+  readonly state: 'answered' | 'failed' | 'ended'
+  /** Why it failed, in words; undefined: nothing is known. */
+  readonly reason: string | undefined
 }
 
 /** The log holds no more of a first attempt that was enough than the call itself says. */
 export function listAttempts(log: Log): readonly TimedAttempt[] {
   if (log.attemptDetails !== null) {
-    return log.attemptDetails.map((attempt) => ({
+    // Rows of earlier versions say of no attempt why it failed.
+    const isOfBefore = log.attemptDetails.every(({ errorKind }) => errorKind == null)
+    return log.attemptDetails.map(({ errorKind, errorCode, ...attempt }) => ({
       ...attempt,
-      hasAnswered: attempt.status !== null && attempt.status < 400,
+      state: toState(attempt.status, errorKind, isOfBefore && log.outcome !== 'cancelled'),
+      reason: errorKind == null ? undefined : toReason(errorKind, errorCode),
     }))
   }
   if (log.target === null || log.attempts === 0) return []
   const { target, status, durationMs } = log
-  return [{ target, status, afterMs: 0, durationMs, hasAnswered: status < 400 }]
+  const state = status < 400 ? ('answered' as const) : ('failed' as const)
+  return [{ target, status, afterMs: 0, durationMs, state, reason: undefined }]
 }
+
+function toState(
+  status: number | null,
+  errorKind: string | null | undefined,
+  mayHaveFailed: boolean,
+): TimedAttempt['state'] {
+  if (errorKind != null || (status ?? 0) >= 400) return 'failed'
+  if (status !== null) return 'answered'
+  return mayHaveFailed ? 'failed' : 'ended'
+}
+
+/** `upstream error (connect failed)`. */
+function toReason(kind: string, code: string | null | undefined): string {
+  return code == null ? nameError(kind) : `${nameError(kind)} (${nameError(code)})`
+}
+
+const LOOKS = {
+  answered: ['text-ok', 'bg-ok'],
+  failed: ['text-danger', 'bg-danger'],
+  ended: ['text-ink-soft', 'bg-ink-faint'],
+} as const satisfies Readonly<Record<TimedAttempt['state'], readonly [string, string]>>
 
 /** The end of the scale in milliseconds; never 0. */
 export function scaleEnd(log: Log, attempts: readonly TimedAttempt[]): number {
@@ -55,25 +84,23 @@ export function CallTiming({ log }: { readonly log: Log }) {
                 )}
                 {attempt.target}
               </span>
-              <span
-                className={classNames(
-                  'shrink-0 text-xs font-medium',
-                  attempt.hasAnswered ? 'text-ok' : 'text-danger',
-                )}
-              >
-                {attempt.status ?? 'no answer'}
+              <span className={classNames('shrink-0 text-xs font-medium', LOOKS[attempt.state][0])}>
+                {attempt.status ?? (attempt.state === 'ended' ? 'given up' : 'no answer')}
               </span>
             </div>
             <Bar
               left={share(attempt.afterMs)}
               width={share(attempt.durationMs)}
-              hasAnswered={attempt.hasAnswered}
+              className={LOOKS[attempt.state][1]}
               mark={
                 log.firstByteMs === null || index < attempts.length - 1
                   ? undefined
                   : share(log.firstByteMs)
               }
             />
+            {attempt.reason !== undefined && (
+              <p className="mt-1 text-xs font-medium text-danger">Failed: {attempt.reason}</p>
+            )}
             <p className="mt-1 text-xs text-ink-soft tabular-nums">
               {index === 0 && attempt.afterMs === 0
                 ? 'Asked at once'
@@ -104,21 +131,18 @@ export function CallTiming({ log }: { readonly log: Log }) {
 function Bar({
   left,
   width,
-  hasAnswered,
+  className,
   mark,
 }: {
   readonly left: string
   readonly width: string
-  readonly hasAnswered: boolean
+  readonly className: string
   readonly mark: string | undefined
 }) {
   return (
     <div aria-hidden className="relative mt-1.5 h-2.5 rounded bg-sunken">
       <div
-        className={classNames(
-          'absolute inset-y-0 min-w-1 rounded',
-          hasAnswered ? 'bg-ok' : 'bg-danger',
-        )}
+        className={classNames('absolute inset-y-0 min-w-1 rounded', className)}
         style={{ left: `min(${left}, 100% - 0.25rem)`, width }}
       />
       {mark !== undefined && (

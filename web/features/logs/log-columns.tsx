@@ -6,6 +6,7 @@ import type { ReactNode } from 'react'
 import { formatCount, formatDuration, formatUsd, NOT_KNOWN } from '../../format/figures.ts'
 import { DayTime } from '../../ui/moment.tsx'
 import { type Log, NO_GATE } from './log-filter.ts'
+import { RefusedBy } from './refused-by.tsx'
 import { readSentGate } from './sent-gate.ts'
 import { StatusBadge } from './status-badge.tsx'
 
@@ -43,7 +44,7 @@ const WIDE: LogLayout = {
     },
     { name: 'Status', show: (log) => <StatusBadge log={log} /> },
     { name: 'Gate', show: (log) => <Gate log={log} /> },
-    { name: 'Target', show: (log) => <Name text={log.target ?? NOT_KNOWN} isSoft /> },
+    { name: 'Target', show: (log) => <Target log={log} /> },
     { name: 'Attempts', isNumber: true, show: (log) => <Attempts count={log.attempts} /> },
     { name: 'Tokens in / out', isNumber: true, show: (log) => <Tokens log={log} /> },
     { name: 'Cost', isNumber: true, show: (log) => <Cost log={log} /> },
@@ -76,7 +77,7 @@ const NARROW: LogLayout = {
       show: (log) => (
         <Lines>
           <Gate log={log} />
-          <Name text={log.target ?? NOT_KNOWN} isSoft />
+          <Target log={log} />
         </Lines>
       ),
     },
@@ -108,6 +109,14 @@ function Name({ text, isSoft = false }: { readonly text: string; readonly isSoft
     <span title={text} className={isSoft ? 'truncate text-ink-soft' : 'truncate text-ink'}>
       {text}
     </span>
+  )
+}
+
+function Target({ log }: { readonly log: Log }) {
+  return log.target === null ? (
+    <RefusedBy log={log} without={NOT_KNOWN} />
+  ) : (
+    <Name text={log.target} isSoft />
   )
 }
 

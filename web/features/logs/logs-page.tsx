@@ -15,7 +15,7 @@ import { CallIdSearch } from './call-id-search.tsx'
 import { ExportMenu } from './export-menu.tsx'
 import { FilterChips } from './filter-chips.tsx'
 import { LiveSwitch } from './live-switch.tsx'
-import { isFiltered, type LogSearch, toLogQuery } from './log-filter.ts'
+import { isFiltered, type LogSearch, readLogSearch, toLogQuery } from './log-filter.ts'
 import { LogFilters } from './log-filters.tsx'
 import { LogList, useIndexOf } from './log-list.tsx'
 import { KEY_HELP, useLogKeys } from './use-log-keys.ts'
@@ -31,7 +31,8 @@ const ASIDE = 'hidden xl:flex'
 
 export function LogsPage() {
   const router = useRouter()
-  const search = route.useSearch()
+  // The router hands over parameters of other programs too (`utm_source`).
+  const search = readLogSearch(route.useSearch())
   const { callId } = useParams({ strict: false })
   useDocumentTitle(
     callId === undefined ? 'Logs' : `Call ${callId}`,

@@ -276,6 +276,7 @@ describe('media types', () => {
     ['Text/Plain; charset=utf-8', 'txt'],
   ])('%s is Bedrock’s %s', (mediaType, format) => {
     expect(bedrock({ type: 'file', source: { ...PDF, mediaType } })).toEqual([
+      { text: '.' },
       { document: { name: 'document', format, source: { bytes: 'AA==' } } },
     ])
   })

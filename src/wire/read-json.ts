@@ -113,6 +113,8 @@ export function garbledEvent(data: string | undefined): readonly ChatEvent[] {
   return [{ type: 'error', message: 'The upstream sent an event that is not valid JSON.' }]
 }
 
+export const SECOND_ANSWER = 'The upstream began a second answer in the same stream.'
+
 /** The JSON object in an event's data; undefined when it is none. */
 export function parseRecord(data: string | undefined): JsonRecord | undefined {
   if (data === undefined) return undefined

@@ -4,7 +4,14 @@ import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
 import { ProgramBlocks } from '../program-turns.ts'
-import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
+import {
+  garbledEvent,
+  isRecord,
+  parseRecord,
+  present,
+  SECOND_ANSWER,
+  textOf,
+} from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { readUsage } from '../usage.ts'
 import { toFinishReason } from './decode-answer.ts'
@@ -25,6 +32,9 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   /** The upstream counts blocks of all kinds; tools are counted by themselves. */
   #tools = 0
   #hasStarted = false
+  #id: string | undefined
+  #hasContent = false
+  #isBroken = false
   #isComplete = false
   /** Told by the start of the message, and not by an event of its own since. */
   #stop: JsonRecord | undefined
@@ -50,7 +60,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
 
   #decode(frame: SseFrame): readonly ChatEvent[] {
     const event = parseRecord(frame.data)
-    if (this.#isComplete) return []
+    if (this.#isComplete || this.#isBroken) return []
     if (event === undefined) return garbledEvent(frame.data)
     switch (event.type) {
       case 'message_start':
@@ -89,14 +99,20 @@ export class AnthropicStreamDecoder implements StreamDecoder {
     }
   }
 
-  /** Comes twice in some recordings: the first one counts. */
+  /** The same start may come twice before anything else: the first one counts. */
   #start(message: JsonRecord): readonly ChatEvent[] {
+    const id = textOf(message.id)
+    if (this.#hasStarted && (this.#hasContent || id !== this.#id)) {
+      this.#isBroken = true
+      return [{ type: 'error', message: SECOND_ANSWER }]
+    }
     this.#note(message.usage)
     if (this.#hasStarted) return []
     this.#hasStarted = true
+    this.#id = id
     const start: ChatEvent = {
       type: 'start',
-      ...present({ id: textOf(message.id), model: textOf(message.model) }),
+      ...present({ id, model: textOf(message.model) }),
     }
     if (typeof message.stop_reason === 'string') this.#stop = message
     const blocks = Array.isArray(message.content) ? message.content.filter(isRecord) : []
@@ -109,6 +125,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   }
 
   #startBlock(index: number, block: JsonRecord): readonly ChatEvent[] {
+    this.#hasContent = true
     this.#authors.note(block)
     switch (block.type) {
       case 'text': {

@@ -11,7 +11,7 @@ import type { StreamTap } from '../dialect.ts'
 import { encodeErrorData } from '../envelope.ts'
 import { toLatin1 } from '../latin1.ts'
 import { ProgramBlocks, reportsNothing } from '../program-turns.ts'
-import { isRecord, parseRecord, textOf } from '../read-json.ts'
+import { isRecord, parseRecord, SECOND_ANSWER, textOf } from '../read-json.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { isSearchBlock, readServerToolUse, searchesOf } from '../tool-uses.ts'
@@ -21,11 +21,18 @@ import { modelOf, readUsage } from '../usage.ts'
 const MESSAGE_START = 'message_start'
 const BLOCK_START = 'content_block_start'
 
+const NOT_SHOWN: SeenFrame = { text: '', isTerminal: false }
+
 export class MessagesTap extends SseRelay implements StreamTap {
   reportedError: string | null = null
   /** A model that takes over later is named by the last usage. */
   model: string | undefined
   #hasBegun = false
+  /** Undefined until the message has started. */
+  #started: { readonly id: unknown } | undefined
+  #hasContent = false
+  /** A second answer has begun: nothing more is shown or counted. */
+  #isBroken = false
   /** The last value of each count: input comes at the start, output at the end. */
   readonly #reported: Record<string, JsonValue> = {}
   /** Set where the message may be a turn of a program. */
@@ -50,6 +57,9 @@ export class MessagesTap extends SseRelay implements StreamTap {
 
   protected see(frame: SseText): SeenFrame {
     const { text } = frame
+    if (this.#isBroken) return NOT_SHOWN
+    if (text.includes(MESSAGE_START) && this.#isSecondStart(frame)) return this.#break()
+    this.#hasContent ||= text.includes(BLOCK_START)
     const written = deltaBytes(text)
     if (written > 0) this.unreportedBytes += written
     else if (text.includes('server_tool_use')) this.#noteSearch(frame)
@@ -73,6 +83,25 @@ export class MessagesTap extends SseRelay implements StreamTap {
   encodeFailure(error: GatewayError): Uint8Array {
     if (this.verdict === 'failed') return new Uint8Array(0)
     return encodeSseFrame({ event: 'error', data: encodeErrorData('messages', error) })
+  }
+
+  /** The same start may come twice before anything else. */
+  #isSecondStart(frame: SseText): boolean {
+    const event = parseRecord(frame.data)
+    if (event?.type !== MESSAGE_START) return false
+    const id = isRecord(event.message) ? event.message.id : undefined
+    const before = this.#started
+    this.#started ??= { id }
+    return before !== undefined && (this.#hasContent || before.id !== id)
+  }
+
+  #break(): SeenFrame {
+    this.#isBroken = true
+    if (this.verdict === 'failed') return NOT_SHOWN
+    const error = new GatewayError('upstream_error', SECOND_ANSWER)
+    const text = toLatin1(this.encodeFailure(error))
+    this.#noteFailure(SECOND_ANSWER)
+    return { text, isTerminal: false }
   }
 
   #noteUsage(frame: SseText): void {

@@ -6,7 +6,14 @@ import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
-import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
+import {
+  garbledEvent,
+  isRecord,
+  parseRecord,
+  present,
+  SECOND_ANSWER,
+  textOf,
+} from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { callIdOf, readCandidate, sealOf, toFinishReason, usageOf } from './read-candidate.ts'
 
@@ -19,6 +26,8 @@ export class GeminiStreamDecoder implements StreamDecoder {
    */
   #calls = 0
   #finishReason: string | undefined
+  /** Of the piece that ended the answer. */
+  #endedId: string | undefined
   #hasFailed = false
   #hasEnded = false
   #usage: Usage | null = null
@@ -70,19 +79,25 @@ export class GeminiStreamDecoder implements StreamDecoder {
         },
       ]
     }
+    const { parts, finishReason } = readCandidate(body)
+    const id = textOf(body.responseId)
+    if (this.#endedId !== undefined && id !== this.#endedId && parts.length > 0) {
+      this.#hasFailed = true
+      return [{ type: 'error', message: SECOND_ANSWER }]
+    }
     const events: ChatEvent[] = []
     if (!this.#hasStarted) {
       this.#hasStarted = true
       const facts = present({
-        id: textOf(body.responseId),
+        id,
         model: textOf(body.modelVersion),
         usage: usageOf(body) ?? undefined,
       })
       events.push({ type: 'start', ...facts })
     }
-    const { parts, finishReason } = readCandidate(body)
     for (const part of parts) events.push(...this.#decodePart(part))
     this.#finishReason = finishReason ?? this.#finishReason
+    if (finishReason !== undefined) this.#endedId ??= id
     this.#usage = usageOf(body) ?? this.#usage
     return events
   }

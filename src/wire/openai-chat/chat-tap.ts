@@ -2,7 +2,7 @@
  * Watches a stream of chat completion chunks go by: its end and its usage. Serves every dialect
  * shaped like it. It must not change anything but usage that the client did not ask for.
  */
-import type { GatewayError } from '../../core/errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { deltaBytes } from '../delta-bytes.ts'
 import type { Envelope, StreamTap } from '../dialect.ts'
@@ -10,12 +10,16 @@ import { encodeErrorData } from '../envelope.ts'
 import { parseJson } from '../json-scan.ts'
 import { type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
 import { fromLatin1, toLatin1 } from '../latin1.ts'
+import { SECOND_ANSWER } from '../read-json.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { isReportedError } from '../upstream-error.ts'
 import { modelOf, readUsage } from '../usage.ts'
+import { ChatEnd } from './second-answer.ts'
 
 const NOTHING = new Uint8Array(0)
+const NOT_SHOWN: SeenFrame = { text: '', isTerminal: false }
+const REASON = /"finish_reason": ?"/
 
 export interface ChatTapOptions {
   /**
@@ -31,6 +35,9 @@ export class ChatTap extends SseRelay implements StreamTap {
   usage: Usage | null = null
   reportedError: string | null = null
   #sawChunk = false
+  readonly #ended = new ChatEnd()
+  /** A second answer has begun: nothing more is shown or counted. */
+  #isBroken = false
   #lastWithReason: SseText | undefined
   /** Every chunk names the model; the first ones of some vendors name none. */
   #lastChunk: SseText | undefined
@@ -50,6 +57,7 @@ export class ChatTap extends SseRelay implements StreamTap {
 
   protected see(frame: SseText): SeenFrame {
     const { text } = frame
+    if (this.#isBroken) return NOT_SHOWN
     if (isDone(frame)) {
       if (this.verdict === 'open') this.verdict = 'complete'
       return { text, isTerminal: true }
@@ -57,12 +65,25 @@ export class ChatTap extends SseRelay implements StreamTap {
     // Read only should the stream end without its last event: reading every one would cost more
     // than relaying it.
     if (text.includes('finish_reason')) this.#lastWithReason = frame
+    // Read once an answer has ended, and not before.
+    if (
+      (this.#ended.hasEnded || REASON.test(text)) &&
+      this.#ended.isPassedBy(readChunk(frame) ?? {})
+    )
+      return this.#break()
     this.unreportedBytes += deltaBytes(text)
     const shown = text.includes('"usage"') ? this.#seeUsage(frame) : text
     if (text.includes('"error"')) this.#seeError(frame)
     if (text.startsWith('data:')) this.#lastChunk = frame
     if (!this.#sawChunk) this.#sawChunk = text.startsWith(PREFIX) || frame.data !== undefined
     return { text: shown, isTerminal: false }
+  }
+
+  #break(): SeenFrame {
+    const failure = this.encodeFailure(new GatewayError('upstream_error', SECOND_ANSWER))
+    this.#isBroken = true
+    this.verdict = 'failed'
+    return { text: toLatin1(failure), isTerminal: false }
   }
 
   /** Some providers close without `[DONE]`; a finish reason says that nothing is missing. */

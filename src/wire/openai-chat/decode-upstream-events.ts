@@ -6,11 +6,19 @@ import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
-import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
+import {
+  garbledEvent,
+  isRecord,
+  parseRecord,
+  present,
+  SECOND_ANSWER,
+  textOf,
+} from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { readUsage } from '../usage.ts'
 import { ChoiceDecoder } from './decode-choice.ts'
 import { type ReasoningSeals, toFinishReason } from './decode-upstream-answer.ts'
+import { ChatEnd } from './second-answer.ts'
 
 export class UpstreamChatDecoder implements StreamDecoder {
   readonly #framer = new SseFramer()
@@ -19,6 +27,7 @@ export class UpstreamChatDecoder implements StreamDecoder {
   readonly #choices = new Map<number, ChoiceDecoder>()
   #finishReason: string | undefined
   #usage: Usage | null = null
+  readonly #ended = new ChatEnd()
   #isDone = false
   #hasFailed = false
   readonly #seals: ReasoningSeals
@@ -59,6 +68,7 @@ export class UpstreamChatDecoder implements StreamDecoder {
     const { error } = chunk
     if (isRecord(error) || (typeof error === 'string' && error !== '')) return this.#fail(error)
     if (chunk.object === 'error') return this.#fail(chunk)
+    if (this.#ended.isPassedBy(chunk)) return this.#fail(SECOND_ANSWER)
     this.#usage = readUsage('openai-chat', chunk.usage, chunk.service_tier) ?? this.#usage
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isRecord) : []
     // Azure's first chunk holds the result of its filter alone, and its id and model are ''.

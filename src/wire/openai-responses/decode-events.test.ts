@@ -378,3 +378,33 @@ describe('a whole answer', () => {
     expect(() => openaiResponsesClientCodec.decodeAnswer({})).toThrow('without output')
   })
 })
+
+describe('a second response in the same stream', () => {
+  const created = (id: string) => ({
+    type: 'response.created',
+    response: response({ id, status: 'in_progress' }),
+  })
+  const text = (delta: string) => ({
+    ...{ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0 },
+    delta,
+  })
+  const decodeAll = (events: readonly object[]) => {
+    const decoder = openaiResponsesClientCodec.createEventDecoder()
+    const bytes = events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')
+    return [...decoder.push(Buffer.from(bytes)), ...decoder.end()]
+  }
+
+  test.each(['resp_2', 'resp_1'])('with the id %s is an error, and ends the answer', (id) => {
+    const told = decodeAll([created('resp_1'), text('First'), created(id), text('Second')])
+    expect(told.at(-1)).toEqual({
+      type: 'error',
+      message: 'The upstream began a second answer in the same stream.',
+    })
+    expect(JSON.stringify(told)).not.toContain('Second')
+  })
+
+  test('is none where the same one is created twice before anything else', () => {
+    const told = decodeAll([created('resp_1'), created('resp_1'), text('First')])
+    expect(told.map(({ type }) => type)).toEqual(['start', 'text-delta'])
+  })
+})

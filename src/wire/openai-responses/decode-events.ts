@@ -2,7 +2,14 @@
 import type { ChatEvent } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
-import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
+import {
+  garbledEvent,
+  isRecord,
+  parseRecord,
+  present,
+  SECOND_ANSWER,
+  textOf,
+} from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import {
   callOf,
@@ -62,6 +69,9 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   readonly #framer = new SseFramer()
   readonly #items = new Map<unknown, OpenItem>()
   #start: ChatEvent | undefined
+  /** Undefined until the response was created. */
+  #created: { readonly id: unknown } | undefined
+  #hasBegun = false
   #calls = 0
   #isTextOpen = false
   #isReasoningOpen = false
@@ -93,9 +103,16 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     const event = typedEvent(frame)
     // Some end with it what they did not complete: then it was cut, and says no more than that.
     if (event === undefined) return frame.data?.trim() === '[DONE]' ? [] : this.#garble(frame)
-    if (event.type === 'response.created')
+    if (event.type === 'response.created') {
+      const { id } = responseOf(event)
+      // The same one may come twice before anything else.
+      if (this.#created !== undefined && (this.#hasBegun || id !== this.#created.id))
+        return this.#fail({ message: SECOND_ANSWER })
+      this.#created = { id }
       this.#start = { type: 'start', ...startOf(responseOf(event)) }
+    }
     if (typeof event.type !== 'string' || !BEGUN.has(event.type)) return this.#read(event)
+    this.#hasBegun = true
     const start = this.#start
     this.#start = undefined
     return start === undefined ? this.#read(event) : [start, ...this.#read(event)]

@@ -2,7 +2,7 @@
  * Watches a Responses stream go by unchanged: its end, its usage, and what a failure event would
  * have to repeat.
  */
-import type { GatewayError } from '../../core/errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { NO_USES, type ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
 import { CONTEXT_FULL } from '../context-full.ts'
@@ -10,12 +10,16 @@ import { deltaBytes, sealedTextBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
 import { toNestedError } from '../envelope.ts'
 import { parseJson } from '../json-scan.ts'
+import { toLatin1 } from '../latin1.ts'
+import { SECOND_ANSWER } from '../read-json.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { ItemCounter, readResponseUses } from '../tool-uses.ts'
 import { modelOf } from '../usage.ts'
 import { readResponseUsage } from './read-usage.ts'
 
+const NOT_SHOWN: SeenFrame = { text: '', isTerminal: false }
+const CREATED = 'response.created'
 const ITEM_ADDED = 'response.output_item.added'
 const ITEM_DONE = 'response.output_item.done'
 /** Only where this is in an item's event may the item be a use of a tool. */
@@ -37,6 +41,10 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   #first: SseText | undefined
   #last: SseText | undefined
   #items: ItemCounter | undefined
+  #created: SseText | undefined
+  #hasItems = false
+  /** A second answer has begun: nothing more is shown or counted. */
+  #isBroken = false
   /** As the last event tells them, which repeats all items. */
   #finalUses: ToolUses | undefined
 
@@ -50,13 +58,16 @@ export class ResponsesTap extends SseRelay implements StreamTap {
 
   protected see(frame: SseText): SeenFrame {
     const { text } = frame
-    this.unreportedBytes += deltaBytes(text)
+    if (this.#isBroken) return NOT_SHOWN
     const event = frame.event ?? typeOf(frame)
+    if (event === CREATED && this.#isSecond(frame)) return this.#break()
+    this.unreportedBytes += deltaBytes(text)
     if (event === undefined) return { text, isTerminal: false }
     if (event === 'error') this.#noteError(frame)
     else this.#first ??= frame
     this.#last = frame
     if (event === ITEM_DONE) this.unreportedBytes += sealedBytes(text)
+    if (event === ITEM_ADDED || event === ITEM_DONE) this.#hasItems = true
     if ((event === ITEM_DONE || event === ITEM_ADDED) && HOSTED_CALL.test(text))
       this.#noteItem(event, frame)
     const isTerminal = TERMINAL_EVENTS.has(event)
@@ -69,6 +80,22 @@ export class ResponsesTap extends SseRelay implements StreamTap {
         event === 'response.failed' || this.verdict === 'failed' ? 'failed' : 'complete'
     }
     return { text, isTerminal }
+  }
+
+  /** The same response may be created twice before anything else. */
+  #isSecond(frame: SseText): boolean {
+    const before = this.#created
+    this.#created ??= frame
+    if (before === undefined) return false
+    return this.#hasItems || readEvent(before).response?.id !== readEvent(frame).response?.id
+  }
+
+  #break(): SeenFrame {
+    const error = new GatewayError('upstream_error', SECOND_ANSWER)
+    const text = this.verdict === 'failed' ? '' : toLatin1(this.encodeFailure(error))
+    this.#isBroken = true
+    this.verdict = 'failed'
+    return { text, isTerminal: false }
   }
 
   isWholeAtEnd(): boolean {

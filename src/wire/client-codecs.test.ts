@@ -472,25 +472,6 @@ describe('reasoning', () => {
   )
 })
 
-describe.each(['anthropic-messages', 'gemini-generate-content', 'bedrock-converse'] as const)(
-  '%s',
-  (id) => {
-    test.each(['[]', '7', 'null', '"x"', '{', ''])(
-      'refuses a call with the arguments %p',
-      (written) => {
-        const messages = [assistant(call({ arguments: written })), result()]
-        expect(() => encode(id, { messages })).toThrow(
-          expect.objectContaining({
-            kind: 'invalid_request',
-            param: 'messages',
-            code: 'invalid_value',
-          }),
-        )
-      },
-    )
-  },
-)
-
 describe.each(IDS.filter((id) => id !== 'bedrock-converse'))('a stream of %s', (id) => {
   const decode = (bytes: string) => {
     const decoder = CLIENT_CODECS[id]?.createEventDecoder()

@@ -15,16 +15,17 @@ export function takesOnly(what: string): GatewayError {
   return invalidRequest(`The target of this gate takes ${what}.`, 'messages', 'unsupported_content')
 }
 
-/** The arguments of a tool call, where the upstream wants them as JSON. @throws GatewayError */
+/**
+ * The arguments of a tool call, where the upstream wants an object. Models write broken JSON at
+ * times, and agents replay it with the tool's error: it goes on as text under a name that tells the
+ * model (https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming).
+ */
 export function parseArguments(text: string): JsonRecord {
-  const parsed = parseRecord(text)
-  if (parsed !== undefined) return parsed
-  throw invalidRequest(
-    "The arguments of a tool call in 'messages' are not a JSON object, which the target of this gate demands.",
-    'messages',
-    'invalid_value',
-  )
+  return parseRecord(text) ?? (NO_ARGUMENTS.has(text.trim()) ? {} : { [INVALID_JSON]: text })
 }
+
+const INVALID_JSON = 'INVALID_JSON'
+const NO_ARGUMENTS = new Set(['', 'null'])
 
 /** The tools that a history calls, for upstreams that refuse a history with calls of no tool. */
 export function namesOfCalled(messages: readonly ChatMessage[]): string[] {

@@ -140,7 +140,7 @@ test('a hedge is shown among the attempts', async () => {
 })
 
 const chunk = (delta: object, finish_reason: string | null = null) =>
-  `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+  `data: ${JSON.stringify({ id: 'c', model: 'gpt-4o', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
 const PIECES = [
   chunk({ role: 'assistant', content: '' }),
   chunk({ content: 'Grü' }),

@@ -60,7 +60,7 @@ export interface ControlPlaneDependencies {
   readonly checkOwnedModel: (model: OwnedModel) => Promise<OwnedModel>
   readonly keys: Pick<
     KeyRegistry,
-    'list' | 'create' | 'import' | 'update' | 'rotate' | 'delete' | 'nameOf'
+    'list' | 'create' | 'import' | 'update' | 'rotate' | 'delete' | 'nameOf' | 'deletedNamesOf'
   >
   readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
   readonly auditLog: Pick<AuditLogTableStore, 'list'>

@@ -122,6 +122,7 @@ describe.each(databases)('on $name', (kind) => {
     const keys = Object.assign(Object.create(store.keys) as typeof store.keys, {
       loadAll: () => store.keys.loadAll(),
       findSome: async () => [],
+      findDeletedNames: async () => new Map(),
       delete: async () => {
         throw new Error('disk on fire')
       },
@@ -213,6 +214,7 @@ describe.each(databases)('on $name', (kind) => {
       const keys = Object.assign(Object.create(store.keys) as typeof store.keys, {
         loadAll: async () => (stale.length > 0 ? stale : await store.keys.loadAll()),
         findSome: async () => stale,
+        findDeletedNames: async () => new Map(),
         delete: async () => true,
       })
       const made = await Promise.all([1, 2, 3].map(() => registry.create(label)))
@@ -251,6 +253,7 @@ describe.each(databases)('on $name', (kind) => {
     const keys = {
       loadAll: () => store.keys.loadAll(),
       findSome: async () => [],
+      findDeletedNames: async () => new Map(),
       insert: (record: Parameters<typeof store.keys.insert>[0]) => store.keys.insert(record),
       change: async () => undefined,
       delete: (accountId: AccountId, keyId: KeyId) => store.keys.delete(accountId, keyId),
@@ -290,6 +293,7 @@ describe.each(databases)('on $name', (kind) => {
     const keys = {
       loadAll: () => store.keys.loadAll(),
       findSome: async () => [],
+      findDeletedNames: async () => new Map(),
       insert: async () => true,
       change: async () => undefined,
       delete: async () => true,
@@ -316,6 +320,7 @@ describe.each(databases)('on $name', (kind) => {
       const keys = {
         loadAll: async () => [record],
         findSome: async () => [],
+        findDeletedNames: async () => new Map(),
         insert: async () => true,
         delete: async () => true,
         insertFirst: async () => [],
@@ -350,6 +355,7 @@ describe.each(databases)('on $name', (kind) => {
     const keys = {
       loadAll: () => store.keys.loadAll(),
       findSome: async () => [],
+      findDeletedNames: async () => new Map(),
       insert: async () => true,
       change: async () => undefined,
       delete: async () => true,
@@ -460,6 +466,7 @@ test('a list reads the keys of its account alone, even after changes', async () 
   const keys = {
     loadAll: async () => records,
     findSome: async () => [],
+    findDeletedNames: async () => new Map(),
     insert: async () => true,
     insertFirst: async () => [],
     change: async () => undefined,

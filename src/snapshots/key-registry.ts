@@ -22,7 +22,7 @@ import { KeySnapshot, type KeySnapshotOptions } from './key-snapshot.ts'
 
 export interface KeyRegistryOptions extends KeySnapshotOptions {
   readonly keys: KeySnapshotOptions['keys'] &
-    Pick<KeyTableStore, 'insert' | 'insertFirst' | 'change' | 'delete'>
+    Pick<KeyTableStore, 'insert' | 'insertFirst' | 'change' | 'delete' | 'findDeletedNames'>
 }
 
 export interface KeyLabel {
@@ -67,6 +67,14 @@ export class KeyRegistry extends KeySnapshot {
     const registry = new KeyRegistry(options)
     for (const record of records) registry.remember(record)
     return registry
+  }
+
+  /** Names of keys that `nameOf` does not know any more; from the store. */
+  deletedNamesOf(
+    accountId: AccountId,
+    keyIds: readonly KeyId[],
+  ): Promise<ReadonlyMap<KeyId, string>> {
+    return this.#keys.findDeletedNames(accountId, keyIds)
   }
 
   async create(label: KeyLabel): Promise<CreatedKey> {

@@ -87,6 +87,11 @@ export interface DeletedKeyTable {
   account_id: AccountId
   key_id: KeyId
   deleted_at: number
+  /**
+   * The key's name, for the calls and the usage that it left; null: only its text was replaced, or
+   * an older version deleted it.
+   */
+  name: Generated<string | null>
 }
 
 export interface GateTable {

@@ -40,6 +40,21 @@ test('groups come in pages with the names of keys, and a cursor is of its order'
   expect(other).toMatchObject({ error: 'invalid_request' })
 })
 
+test('a deleted key keeps its name in the usage that it left', async () => {
+  const { store, keys } = current()
+  const { record } = await keys.create({
+    accountId: DEFAULT_ACCOUNT,
+    name: 'Gone',
+    expiresAt: null,
+  })
+  await store.calls.insertMany([call('req_1', { startedAt: at('01T10:00:00'), keyId: record.id })])
+  await keys.delete(DEFAULT_ACCOUNT, record.id)
+  const { data } = await sendForJson({
+    url: `/v1/analytics?${NOVEMBER}&interval=all&group_by=key`,
+  })
+  expect(data).toMatchObject([{ group: record.id, name: 'Gone', calls: 1 }])
+})
+
 describe('analytics', () => {
   check([
     [

@@ -1,5 +1,5 @@
 /**
- * The names of calls' callers: of API keys, and of members who used the playground. Must not know
+ * The names of calls' callers: of API keys, deleted ones too, and of members who used the playground. Must not know
  * where the ids come from; they are the account's own.
  */
 import type { AccountId, KeyId, UserId } from '../../core/ids.ts'
@@ -26,12 +26,24 @@ export class CallerNames {
   }
 
   async find(ids: Iterable<string>): Promise<void> {
-    for (const id of ids) if (!this.#names.has(id)) this.#names.set(id, await this.#find(id))
+    const deleted: KeyId[] = []
+    for (const id of ids) {
+      if (this.#names.has(id)) continue
+      const name = USER_ID.test(id) ? await this.#findMember(id as UserId) : this.#nameOfKey(id)
+      this.#names.set(id, name ?? null)
+      if (name === undefined) deleted.push(id as KeyId)
+    }
+    if (deleted.length === 0) return
+    const names = await this.#named.keys.deletedNamesOf(this.#accountId, deleted)
+    for (const [id, name] of names) this.#names.set(id, name)
   }
 
-  async #find(id: string): Promise<string | null> {
-    if (!USER_ID.test(id)) return this.#named.keys.nameOf(id as KeyId) ?? null
-    const member = await this.#named.members.find(this.#accountId, id as UserId)
+  #nameOfKey(id: string): string | undefined {
+    return this.#named.keys.nameOf(id as KeyId)
+  }
+
+  async #findMember(id: UserId): Promise<string | null> {
+    const member = await this.#named.members.find(this.#accountId, id)
     return member === undefined ? null : `${member.name} (playground)`
   }
 }

@@ -13,6 +13,7 @@ import { addCallColumn } from './call-column-migration.ts'
 import { callsInOrder } from './calls-in-order-migration.ts'
 import { changeCounter } from './change-counter-migration.ts'
 import { changeFeed } from './change-feed-migration.ts'
+import { deletedKeyNames } from './deleted-key-names-migration.ts'
 import { deletedKeys } from './deleted-keys-migration.ts'
 import { deliveryAccounts } from './delivery-accounts-migration.ts'
 import { dueDays } from './due-days-migration.ts'
@@ -210,6 +211,7 @@ export const migrations: Steps = {
   '0040_nano_usd': nanoUsd,
   '0041_refusal_codes': addCallColumn('refusal_code', 'text'),
   '0042_refusing_limits': addCallColumn('refused_by', 'text'),
+  '0043_deleted_key_names': deletedKeyNames,
 }
 
 /**

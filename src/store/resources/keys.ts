@@ -12,6 +12,8 @@ import { saveLastUses, type UsedThings } from './save-last-used.ts'
 import { createTextSharing } from './share-texts.ts'
 
 const ROWS_AT_ONCE = 2_000
+/** Parameters of one statement. */
+const IDS_AT_ONCE = 500
 
 /** The key was deleted once: nothing brings it back. Nothing was changed. */
 export class DeletedKeyError extends Error {
@@ -168,6 +170,14 @@ export class KeyTableStore {
         .returningAll()
         .executeTakeFirst()
       if (row === undefined) return false
+      // The database has written the row down by itself, without the name.
+      await transaction
+        .updateTable('deleted_keys')
+        .set({ name: row.name })
+        .where('account_id', '=', accountId)
+        .where('key_id', '=', keyId)
+        .where('sha256', '=', row.sha256)
+        .execute()
       const before = toPublicKey(toApiKey(row))
       await recordChange(transaction, {
         accountId,
@@ -180,6 +190,28 @@ export class KeyTableStore {
     })
     await this.#sync()
     return wasThere
+  }
+
+  /**
+   * The last names of deleted keys, for as long as their usage is there to be read. Keys that an
+   * older version deleted have none.
+   */
+  async findDeletedNames(
+    accountId: AccountId,
+    keyIds: readonly KeyId[],
+  ): Promise<ReadonlyMap<KeyId, string>> {
+    const names = new Map<KeyId, string>()
+    for (let at = 0; at < keyIds.length; at += IDS_AT_ONCE) {
+      const rows = await this.#database
+        .selectFrom('deleted_keys')
+        .select(['key_id', 'name'])
+        .where('account_id', '=', accountId)
+        .where('key_id', 'in', keyIds.slice(at, at + IDS_AT_ONCE))
+        .where('name', 'is not', null)
+        .execute()
+      for (const { key_id: id, name } of rows) if (name !== null) names.set(id, name)
+    }
+    return names
   }
 
   /**

@@ -244,7 +244,7 @@ describe('on the local data folder', () => {
       'a conformance of nobody',
       ['providers', 'conformance', '--provider', 'nobody'],
       4,
-      'There is no provider nobody',
+      "There is no provider 'nobody'",
     ],
     [
       'a file that is not there',

@@ -1,4 +1,7 @@
 /** Starts the dashboard in the browser. */
+// First: no other module reads the address while a link's secret is in it.
+import './features/sign-in/take-from-address.ts'
+
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { LoaderCircle } from 'lucide-react'

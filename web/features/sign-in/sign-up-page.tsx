@@ -16,13 +16,14 @@ import { enter } from './enter.ts'
 import { type NewUser, NewUserForm } from './new-user-form.tsx'
 import { OidcButton } from './oidc-button.tsx'
 import { SignInFrame, SignInLink } from './sign-in-frame.tsx'
-import { takeFromAddress } from './take-from-address.ts'
+import { useFromAddress } from './take-from-address.ts'
 
 export function SignUpPage() {
-  const [invitation] = useState(() => takeFromAddress('invitation'))
+  const secret = useFromAddress('invitation')
+  const invitation = secret?.value
   const { data: options } = useQuery(operationQuery('GET /v1/auth'))
   const offer = useQuery({
-    queryKey: ['invitation-offer'],
+    queryKey: ['invitation-offer', secret?.count],
     queryFn: () => ask('POST /v1/auth/invitation', { body: { invitation: invitation ?? '' } }),
     enabled: invitation !== undefined,
   })

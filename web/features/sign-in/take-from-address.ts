@@ -1,11 +1,44 @@
 /**
- * Secrets that a link carries behind its `#`: never sent to a server, and taken out of the address
- * bar and the history at once.
+ * Secrets that a link carries behind its `#`: never sent to a server. They leave the address bar and
+ * the history as soon as this module is read, which is before any other, and also where a link is
+ * opened in a tab that shows its page already.
  */
+import { useSyncExternalStore } from 'react'
 
-export function takeFromAddress(name: string): string | undefined {
-  const value = new URLSearchParams(location.hash.slice(1)).get(name)
-  if (value === null) return undefined
+const NAMES = ['key', 'invitation'] as const
+export type SecretName = (typeof NAMES)[number]
+
+export interface TakenSecret {
+  readonly value: string
+  /** Tells one link from the next. */
+  readonly count: number
+}
+
+const taken = new Map<SecretName, TakenSecret>()
+const listeners = new Set<() => void>()
+
+take()
+addEventListener('hashchange', take)
+
+/** Undefined: no link has brought one. */
+export function useFromAddress(name: SecretName): TakenSecret | undefined {
+  return useSyncExternalStore(listen, () => taken.get(name))
+}
+
+function take(): void {
+  const members = new URLSearchParams(location.hash.slice(1))
+  const found = NAMES.flatMap((name) => {
+    const value = members.get(name)
+    return value === null ? [] : [{ name, value }]
+  })
+  if (found.length === 0) return
   history.replaceState(history.state, '', location.pathname + location.search)
-  return value
+  for (const { name, value } of found)
+    taken.set(name, { value, count: (taken.get(name)?.count ?? 0) + 1 })
+  for (const listener of listeners) listener()
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
 }

@@ -11,12 +11,13 @@ import { useChange } from '../../ui/use-change.ts'
 import { enter } from './enter.ts'
 import { type NewUser, NewUserForm } from './new-user-form.tsx'
 import { SignInFrame, SignInLink } from './sign-in-frame.tsx'
-import { takeFromAddress } from './take-from-address.ts'
+import { useFromAddress } from './take-from-address.ts'
 
 export function WelcomePage() {
   const { data: options } = useQuery(operationQuery('GET /v1/auth'))
-  const [keyOfLink] = useState(() => takeFromAddress('key'))
-  const [apiKey, setApiKey] = useState(keyOfLink ?? '')
+  const keyOfLink = useFromAddress('key')?.value
+  const [typedKey, setTypedKey] = useState('')
+  const apiKey = keyOfLink ?? typedKey
   const signUp = useChange({
     send: (user: NewUser) =>
       askWith('POST /v1/auth/sign-up', { apiKey: apiKey.trim() }, { body: user }),
@@ -43,7 +44,7 @@ export function WelcomePage() {
             placeholder="sk-svc-…"
             hint="The gateway printed it at its first start. It shows that the gateway is yours."
             value={apiKey}
-            onChange={(event) => setApiKey(event.target.value)}
+            onChange={(event) => setTypedKey(event.target.value)}
           />
         )}
       </NewUserForm>

@@ -65,6 +65,11 @@ function milliseconds(description: string) {
 export const logFilterFields = {
   ...timeFields,
   ...nameFields,
+  targetPart: nameParameter.optional().meta({
+    description:
+      'A part of the target’s name, such as `sonnet`; upper and lower case are the same. ' +
+      'Every character stands for itself.',
+  }),
   status: z
     .string({ error: STATUS_PROBLEM })
     .regex(/^[1-5][0-9]{2}$/, { error: STATUS_PROBLEM, abort: true })

@@ -31,6 +31,7 @@ export function toFilter(query: LogFilterQuery): CallFilter {
     ...(gate === undefined ? {} : { gateId: gate }),
     ...(key === undefined ? {} : { keyId: key }),
     ...(target === undefined ? {} : { target }),
+    ...(query.targetPart === undefined ? {} : { targetPart: query.targetPart }),
     ...(status === undefined ? {} : { status }),
     ...(statusClass === undefined ? {} : { statusClass: Number(statusClass[0]) }),
     ...(outcome === undefined ? {} : { outcome }),

@@ -279,6 +279,21 @@ function isRefused({ refusalCode }: CallRecord, asked: string | undefined): bool
   )
 }
 
+test('a part of a target’s name finds it, and each character stands for itself', async () => {
+  const targets = ['openai/gpt-5', 'groq/100%_done', 'groq/100x-done', 'owned/GPT!', null]
+  await current().store.calls.insertMany(
+    targets.map((target, index) => call(`req_${index}`, { target, startedAt: index + 1 })),
+  )
+  const find = (part: string) => listIds(`targetPart=${encodeURIComponent(part)}`)
+  expect(await find('gpt')).toEqual(['req_3', 'req_0'])
+  expect(await find('GPT-5')).toEqual(['req_0'])
+  expect(await find('%_')).toEqual(['req_1'])
+  expect(await find('0_d')).toEqual([])
+  expect(await find('!')).toEqual(['req_3'])
+  expect(await find('%')).toEqual(['req_1'])
+  expect((await send({ url: `/v1/logs?targetPart=${'x'.repeat(301)}` })).status).toBe(400)
+})
+
 test('any filters give the calls that pass all of them, whole and in order, of the own account only', async () => {
   let round = 0
   await fc.assert(

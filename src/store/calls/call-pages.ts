@@ -28,6 +28,8 @@ const FIRST_STEP_OF_POSTGRES = 10_000
 const PAGE_AS_JSON = rowsAsJson('page', CALL_COLUMN_NAMES).as('rows')
 
 const ANY_CODE = 'any'
+/** Of `LIKE`, with the character that escapes them. */
+const WILDCARDS = /[%_!]/g
 
 export interface CallFilter {
   /** Milliseconds since the Unix epoch; this one included. */
@@ -37,6 +39,8 @@ export interface CallFilter {
   readonly gateId?: string
   readonly keyId?: string
   readonly target?: string
+  /** In upper or lower case, anywhere in the target's name. */
+  readonly targetPart?: string
   readonly status?: number
   /** 4 for 400 to 499. */
   readonly statusClass?: number
@@ -203,6 +207,11 @@ function splitConditions(filter: CallFilter): SplitConditions {
   }
   const ofIndex = isAboutTrouble ? 0 : others.length
   if (target !== undefined) others.push((eb) => eb('target', '=', target))
+  const { targetPart } = filter
+  if (targetPart !== undefined) {
+    const pattern = `%${targetPart.toLowerCase().replaceAll(WILDCARDS, '!$&')}%`
+    others.push(() => sql<SqlBool>`lower(target) LIKE ${pattern} ESCAPE '!'`)
+  }
   if (status !== undefined) others.push((eb) => eb('status', '=', status))
   if (statusClass !== undefined) {
     others.push((eb) => eb.between('status', statusClass * 100, statusClass * 100 + 99))

@@ -72,6 +72,7 @@ function listChips(
     ...chip(gate && `gate ${gate}`, 'gate'),
     ...chip(key && `key ${nameKey(key)}`, 'key'),
     ...chip(target && `target ${target}`, 'target'),
+    ...chip(search.targetPart && `target with ${search.targetPart}`, 'targetPart'),
     ...chip(errorKind && nameError(errorKind), 'errorKind'),
     ...chip(refused && describeRefused(refused), 'refused'),
     ...chip(stream === undefined ? undefined : stream ? 'streams' : 'whole answers', 'stream'),

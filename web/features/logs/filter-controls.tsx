@@ -109,7 +109,7 @@ export function TargetField({
     >
       <input
         aria-label="Target"
-        placeholder="Any target"
+        placeholder="Any target, or a part"
         list={listId}
         value={text}
         spellCheck={false}

@@ -36,6 +36,8 @@ export interface LogSearch {
   readonly gate?: string
   readonly key?: string
   readonly target?: string
+  /** Anywhere in the target's name. */
+  readonly targetPart?: string
   readonly outcome?: Outcome
   /** `5xx`, or one status. */
   readonly status?: string
@@ -80,6 +82,7 @@ export function readLogSearch(search: Readonly<Record<string, unknown>>): LogSea
     gate: text('gate', NAME),
     key: text('key', NAME),
     target: text('target', NAME),
+    targetPart: text('targetPart', NAME),
     outcome: OUTCOMES.find((outcome) => outcome === search.outcome),
     status: text('status', STATUS),
     errorKind: text('errorKind', ERROR_KIND),

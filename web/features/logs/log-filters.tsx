@@ -118,9 +118,14 @@ export function LogFilters({ search, onChange }: LogFiltersProps) {
         />
       </Choice>
       <TargetField
-        value={search.target ?? ''}
+        value={search.target ?? search.targetPart ?? ''}
         targets={targets}
-        onChoose={(value) => set('target', value)}
+        onChoose={(value) => {
+          // The whole name of a target stands for it alone, anything else for all that contain it.
+          const name = targets.includes(value) ? 'target' : 'targetPart'
+          const rest = without(search, 'target', 'targetPart')
+          onChange(readLogSearch({ ...rest, ...(value === '' ? {} : { [name]: value }) }))
+        }}
       />
       <Choice
         label="Error"

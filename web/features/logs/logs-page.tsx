@@ -154,7 +154,7 @@ export function LogsPage() {
         <search
           aria-label="Filters"
           className={classNames(
-            'grid-cols-2 gap-2 sm:grid-cols-4 xl:grid xl:grid-cols-8',
+            'grid-cols-2 gap-2 sm:grid-cols-3 xl:grid xl:grid-cols-5',
             areFiltersOpen ? 'grid' : 'hidden',
           )}
         >

@@ -23,7 +23,7 @@ import {
   optionalText,
   present,
 } from '../read-json.ts'
-import { readSeal, readToolId } from '../seal-carrier.ts'
+import { readSeal, readSealedReasoning, readToolId } from '../seal-carrier.ts'
 
 /** Collects what has no place in our terms, by its path. */
 export type Ignored = string[]
@@ -41,7 +41,9 @@ export function decodeTurns(messages: At, ignored: Ignored): ChatMessage[] {
         return [
           {
             role: 'assistant',
-            content: blocksOf(content).flatMap((block) => decodeAssistantBlock(block, ignored)),
+            content: toOwnOrder(
+              blocksOf(content).flatMap((block) => decodeAssistantBlock(block, ignored)),
+            ),
           },
         ]
       case 'system':
@@ -158,6 +160,24 @@ function asHttpAddress(at: At): string {
   return text
 }
 
+/** Reasoning that was sent in front of the text that it follows goes behind it again. */
+function toOwnOrder(parts: readonly AssistantPart[]): AssistantPart[] {
+  const ordered: AssistantPart[] = []
+  let moved: AssistantPart[] = []
+  for (const part of parts) {
+    if (part.type === 'reasoning' && part.textBefore !== undefined) {
+      const { textBefore: _, ...rest } = part
+      moved.push(rest)
+      continue
+    }
+    ordered.push(part)
+    if (part.type !== 'text') continue
+    ordered.push(...moved)
+    moved = []
+  }
+  return [...ordered, ...moved]
+}
+
 function decodeAssistantBlock(block: At<JsonRecord>, ignored: Ignored): AssistantPart[] {
   switch (asText(member(block, 'type'))) {
     case 'text':
@@ -167,8 +187,9 @@ function decodeAssistantBlock(block: At<JsonRecord>, ignored: Ignored): Assistan
       return [{ type: 'reasoning', text: asText(member(block, 'thinking')), ...present({ seal }) }]
     }
     case 'redacted_thinking': {
-      const seal = toSeal(asText(member(block, 'data')), 'encrypted')
-      return [{ type: 'reasoning', text: '', ...present({ seal }) }]
+      const data = asText(member(block, 'data'))
+      const sealed = readSealedReasoning(data) ?? present({ seal: toSeal(data, 'encrypted') })
+      return [{ type: 'reasoning', text: '', ...sealed }]
     }
     case 'tool_use': {
       const { id, sealed } = readToolId(asText(member(block, 'id')))

@@ -4,7 +4,13 @@
  */
 import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
-import type { AssistantPart, JsonRecord, Seal } from '../chat-request.ts'
+import type {
+  AssistantPart,
+  JsonRecord,
+  ReasoningPart,
+  RefusalPart,
+  TextPart,
+} from '../chat-request.ts'
 import { type AnswerFacts, UnreadableAnswerError } from '../codec.ts'
 import { parseCutRecord, parseRecord } from '../read-json.ts'
 import { writeSeal } from '../seal-carrier.ts'
@@ -14,12 +20,34 @@ export function encodeAnthropicAnswer(answer: ChatAnswer, facts: AnswerFacts): J
   const isCut = answer.finishReason === 'length'
   return {
     ...encodeHead(answer, facts),
-    content: answer.content.flatMap((part) => encodePart(part, facts.sealOrigin, isCut)),
+    content: endWithText(answer.content).flatMap((part) =>
+      encodePart(part, facts.sealOrigin, isCut),
+    ),
     stop_reason: toStopReason(answer.finishReason, answer.stopSequence),
     stop_sequence: answer.stopSequence ?? null,
     stop_details: null,
     usage: encodeUsage(answer.usage),
   }
+}
+
+/**
+ * The parts with their last text at the end: clients take the text of the last block for the
+ * result. A seal without words behind the text goes in front of it, and says so.
+ */
+function endWithText(parts: readonly AssistantPart[]): readonly AssistantPart[] {
+  const end = parts.findLastIndex((part) => !isSealAlone(part)) + 1
+  const text = parts[end - 1]
+  if (end === parts.length || text === undefined || !isText(text)) return parts
+  const seals = parts.slice(end).map((part) => ({ ...part, textBefore: text.text.length }))
+  return [...parts.slice(0, end - 1), ...seals, text]
+}
+
+function isText(part: AssistantPart): part is TextPart | RefusalPart {
+  return part.type === 'text' || part.type === 'refusal'
+}
+
+function isSealAlone(part: AssistantPart): boolean {
+  return part.type === 'reasoning' && part.text === '' && part.seal !== undefined
 }
 
 /** The members that a message, and the event that opens it, begin with. */
@@ -69,7 +97,7 @@ function encodePart(part: AssistantPart, origin: string, isCut: boolean): JsonRe
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
     case 'reasoning':
-      return [encodeReasoning(part.text, part.seal, origin)]
+      return [encodeReasoning(part, origin)]
     case 'tool-call':
       return [
         {
@@ -83,8 +111,11 @@ function encodePart(part: AssistantPart, origin: string, isCut: boolean): JsonRe
 }
 
 /** Sealed reasoning without words is redacted to those who read it. */
-export function encodeReasoning(text: string, seal: Seal | undefined, origin: string): JsonRecord {
-  const carried = seal === undefined ? '' : writeSeal(seal, origin)
+export function encodeReasoning(
+  { text, seal, textBefore }: Omit<ReasoningPart, 'type'>,
+  origin: string,
+): JsonRecord {
+  const carried = seal === undefined ? '' : writeSeal(seal, origin, textBefore)
   return text === '' && seal !== undefined
     ? { type: 'redacted_thinking', data: carried }
     : { type: 'thinking', thinking: text, signature: carried }

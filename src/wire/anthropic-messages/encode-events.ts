@@ -19,6 +19,12 @@ export class MessagesEventEncoder implements EventEncoder {
   /** The open block of text or reasoning; tools have theirs in `#tools`. */
   #open: { readonly type: 'text' | 'reasoning'; readonly index: number } | undefined
   readonly #tools = new Map<number, number>()
+  /**
+   * Seals without words behind a text: they are sent before the next block. A message does not end
+   * with them, because clients take the text of the last block for the result.
+   */
+  #waiting: Seal[] = []
+  #hasText = false
   #usage: Usage | null = null
   #stop: { reason: string; sequence: string | null } = { reason: 'end_turn', sequence: null }
 
@@ -99,9 +105,10 @@ export class MessagesEventEncoder implements EventEncoder {
 
   #openBlock(type: 'text' | 'reasoning'): string {
     if (this.#open?.type === type) return ''
-    const closed = this.#closeBlock()
+    const closed = this.#beginBlock()
     const index = this.#nextIndex()
     this.#open = { type, index }
+    this.#hasText ||= type === 'text'
     const block =
       type === 'text' ? { type, text: '' } : { type: 'thinking', thinking: '', signature: '' }
     return this.#begun() + closed + write('content_block_start', { index, content_block: block })
@@ -125,14 +132,28 @@ export class MessagesEventEncoder implements EventEncoder {
     }
     if (seal === undefined) return ''
     const closed = this.#closeBlock()
+    if (!this.#hasText) return this.#begun() + closed + this.#writeSeal(seal)
+    this.#waiting.push(seal)
+    return closed
+  }
+
+  #writeSeal(seal: Seal): string {
     const index = this.#nextIndex()
-    const block = encodeReasoning('', seal, this.#facts.sealOrigin)
-    const whole = write('content_block_start', { index, content_block: block })
-    return this.#begun() + closed + whole + write('content_block_stop', { index })
+    const block = encodeReasoning({ text: '', seal }, this.#facts.sealOrigin)
+    const started = write('content_block_start', { index, content_block: block })
+    return started + write('content_block_stop', { index })
+  }
+
+  /** Ends the open block and writes what waits for the next one. */
+  #beginBlock(): string {
+    const closed = this.#closeBlock()
+    const seals = this.#waiting
+    this.#waiting = []
+    return closed + seals.map((seal) => this.#writeSeal(seal)).join('')
   }
 
   #startTool(event: Extract<ChatEvent, { readonly type: 'tool-call-start' }>): string {
-    const closed = this.#closeBlock()
+    const closed = this.#beginBlock()
     const index = this.#nextIndex()
     this.#tools.set(event.index, index)
     const id = writeCallId(event.id, event.seal, this.#facts.sealOrigin)

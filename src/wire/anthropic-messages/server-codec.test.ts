@@ -338,12 +338,16 @@ describe('a stream', () => {
       { type: 'text-delta', text: 'Hi' },
       { type: 'reasoning-end', seal: { type: 'encrypted', value: 'e' } },
       { type: 'reasoning-end' },
+      { type: 'text-delta', text: 'Bye' },
       { type: 'finish', reason: 'stop' },
     ])
     expect(shapeOf(told).slice(3, -2)).toEqual([
       'content_block_stop 0',
       'content_block_start 1',
       'content_block_stop 1',
+      'content_block_start 2',
+      'content_block_delta 2',
+      'content_block_stop 2',
     ])
     expect(told[4]?.content_block).toEqual({
       type: 'redacted_thinking',

@@ -173,6 +173,7 @@ function settleOne(observer: CallObserver | undefined): void {
     firstText: undefined,
     leftAt: null,
     ignored: [],
+    adapted: [],
     skipped: [],
     trace,
   }

@@ -75,6 +75,8 @@ export interface Call {
    * Members of the request that had no effect with the target that answers; none until one does.
    */
   ignored: readonly string[]
+  /** Members of the request that were changed for that target without any loss. */
+  adapted: readonly string[]
   /**
    * Targets that could not go on with the conversation, because another one sealed its reasoning.
    */
@@ -158,6 +160,7 @@ export function beginCall(
     firstText: undefined,
     leftAt: null,
     ignored: NOTHING,
+    adapted: NOTHING,
     skipped: NOTHING,
   }
 }

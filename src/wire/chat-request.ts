@@ -232,4 +232,6 @@ export interface ChatRequest extends ChatSettings {
    * (`messages[2].content[1]`).
    */
   readonly ignored: readonly string[]
+  /** Members that the caller's codec changed without any loss, in the same spelling. */
+  readonly adapted?: readonly string[]
 }

@@ -136,7 +136,7 @@ export interface EncodeTarget {
 
 export interface EncodedRequest {
   readonly body: JsonRecord
-  /** The parts of the request that this target cannot take. */
+  /** The parts of the request that this target cannot take, or takes in another form. */
   readonly ignored: readonly Feature[]
 }
 
@@ -162,6 +162,17 @@ export type Feature =
   | 'message.name'
   | 'message.order'
   | 'cache'
+
+/**
+ * Features that encoders name although nothing was lost: the request was changed into one that means
+ * the same. Strict callers let them pass.
+ */
+export const ADAPTED_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
+  // A conversation that its assistant begins gets an opening turn.
+  'message.order',
+  // A tool that is demanded by name is the only one offered.
+  'tools',
+])
 
 /** Speaks a dialect to an upstream. */
 export interface ClientCodec {

@@ -63,6 +63,7 @@ const FROM_THE_UPSTREAM = {
   'x-request-id': VENDORS_ID,
   'x-gatehouse-target': MARK,
   'x-gatehouse-ignored': MARK,
+  'x-gatehouse-adapted': MARK,
   'x-ratelimit-limit-requests': MARK,
 }
 

@@ -132,13 +132,26 @@ describe('requests that a vendor would refuse are adapted and named, or refused 
   const adapted = (
     name: string,
     target: string,
-    row: { members: object; answer?: Script; ignored: string | null; sent: object; lacks?: string },
+    row: {
+      members: object
+      answer?: Script
+      ignored: string | null
+      adapted?: string
+      sent: object
+      lacks?: string
+    },
   ): StageRow => ({
     name: `${name}, to ${target}`,
     gateway: { gates: { [GATE]: [target] } },
     request: { body: chatBody(row.members) },
     upstream: [row.answer ?? MESSAGES_ANSWER],
-    seen: { status: 200, headers: { 'x-gatehouse-ignored': row.ignored } },
+    seen: {
+      status: 200,
+      headers: {
+        'x-gatehouse-ignored': row.ignored,
+        'x-gatehouse-adapted': row.adapted ?? null,
+      },
+    },
     sent: [{ json: row.sent }],
     settled: { outcome: 'succeeded' },
     ...(row.lacks === undefined ? {} : { check: lacking(row.lacks) }),
@@ -170,7 +183,8 @@ describe('requests that a vendor would refuse are adapted and named, or refused 
     adapted('a conversation that the assistant begins', CONVERSE, {
       members: { messages: [system, assistant, user] },
       answer: CONVERSE_ANSWER,
-      ignored: 'messages.role',
+      ignored: null,
+      adapted: 'messages.role',
       sent: {
         messages: [
           { role: 'user', content: [{ text: '.' }] },

@@ -44,6 +44,11 @@ export const HEADERS: Readonly<Record<string, Header>> = {
       'target cannot take them.',
     'model, seed',
   ),
+  'x-gatehouse-adapted': textHeader(
+    'Members of the request that were changed for the target without any loss. ' +
+      '`x-gatehouse-strict` lets them pass.',
+    'system[0]',
+  ),
   'x-gatehouse-skipped': textHeader(
     'Targets that could not take this request and were passed over.',
   ),
@@ -90,8 +95,13 @@ export function headersOf({ path, status, isCall, isVersioned }: AnswerPlace): r
   if (!isCall) return names
   if (status !== '401') names.push(...Object.keys(LIMITS), 'x-gatehouse-skipped')
   if (status === '200')
-    names.push('x-gatehouse-target', 'x-gatehouse-attempts', 'x-gatehouse-ignored')
-  if (status === '200') names.push('x-gatehouse-upstream-request-id')
+    names.push(
+      'x-gatehouse-target',
+      'x-gatehouse-attempts',
+      'x-gatehouse-ignored',
+      'x-gatehouse-adapted',
+      'x-gatehouse-upstream-request-id',
+    )
   if (status === '200' && path.endsWith('/count_tokens')) names.push('x-gatehouse-estimated')
   return names
 }

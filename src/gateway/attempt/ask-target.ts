@@ -80,6 +80,8 @@ export interface Attempted {
   readonly answer: BegunAnswer
   /** Members of the request that had no effect with this target. */
   readonly ignored: readonly string[]
+  /** Members of the request that were changed for this target without any loss. */
+  readonly adapted: readonly string[]
 }
 
 /**
@@ -114,7 +116,8 @@ export async function askTarget(
     const beginning = beginAnswer(exchange, await exchange.send(), expected)
     const answer = beginning instanceof Promise ? await beginning : beginning
     breakers.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
-    return { target, answer, ignored: expected.form.ignored }
+    const { ignored, adapted = NOTHING } = expected.form
+    return { target, answer, ignored, adapted }
   } catch (raised) {
     exchange?.close()
     const thrown = isOurShortage(ports, raised) ? outOfHandles(raised) : raised

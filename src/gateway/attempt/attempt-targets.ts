@@ -51,6 +51,7 @@ export async function attemptTargets(
         const attempted = await ask(ports, input, target)
         call.firstByteAt = ports.clock.elapsed()
         call.ignored = attempted.ignored
+        call.adapted = attempted.adapted
         return attempted
       } catch (thrown) {
         if (!(thrown instanceof GatewayError)) throw thrown

@@ -109,7 +109,7 @@ export type AnswerForm =
       readonly type: 'relayed'
       readonly dialect: RelayedDialect
       readonly hidesUsage: boolean
-    } & Pick<TranslatedRequest, 'ignored'>)
+    } & Pick<TranslatedRequest, 'ignored' | 'adapted'>)
   | ({ readonly type: 'translated' } & Omit<TranslatedRequest, 'body'>)
 
 function createTap(form: AnswerForm): StreamTap {

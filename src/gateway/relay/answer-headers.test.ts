@@ -8,7 +8,14 @@ import { toAnswerHeaders, toSkippedHeader } from './relay-answer.ts'
 type Told = Parameters<typeof toAnswerHeaders>[0]
 
 function progress(members: Partial<Call>): Told {
-  return { target: 'openai/gpt-4o', attempts: [], ignored: [], skipped: [], ...members } as Told
+  return {
+    target: 'openai/gpt-4o',
+    attempts: [],
+    ignored: [],
+    adapted: [],
+    skipped: [],
+    ...members,
+  } as Told
 }
 const ignored = (...names: string[]) =>
   toAnswerHeaders(progress({ ignored: names }))['x-gatehouse-ignored']

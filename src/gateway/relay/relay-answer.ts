@@ -353,8 +353,7 @@ function linesOf(headers: Headers): string {
 
 /** The lines of an answer's head: those that are usual, and its own. */
 function toLines(headers: RelayedHeaders, call: Call): Pick<WholeAnswer, 'lines' | 'more'> {
-  const { attempts, ignored, skipped } = call
-  if (attempts.length === 1 && ignored.length === 0 && skipped.length === 0)
+  if (!tellsMoreThanUsual(call))
     return { lines: headers.usual.lines, more: new OwnLines(headers, call) }
   const all = new Headers(headers.usual.headers)
   addOwnHeaders(all, headers.forwarded, call)
@@ -391,9 +390,7 @@ function addOwnHeaders(
   call: Call,
 ): void {
   for (const name in forwarded) if (!headers.has(name)) headers.set(name, forwarded[name] ?? '')
-  const { attempts, ignored, skipped } = call
-  if (attempts.length !== 1 || ignored.length > 0 || skipped.length > 0)
-    setAll(headers, toAnswerHeaders(call))
+  if (tellsMoreThanUsual(call)) setAll(headers, toAnswerHeaders(call))
   setAll(headers, call.headers)
 }
 
@@ -401,12 +398,18 @@ function setAll(headers: Headers, values: Readonly<Record<string, string>>): voi
   for (const name in values) headers.set(name, values[name] ?? '')
 }
 
-type ToldCall = Pick<Call, 'target' | 'attempts' | 'ignored' | 'skipped'>
+type ToldCall = Pick<Call, 'target' | 'attempts' | 'ignored' | 'adapted' | 'skipped'>
+
+/** The usual: one attempt, with the whole request as it was. */
+function tellsMoreThanUsual({ attempts, ignored, adapted, skipped }: ToldCall): boolean {
+  return attempts.length !== 1 || ignored.length > 0 || adapted.length > 0 || skipped.length > 0
+}
 
 export function toAnswerHeaders(call: ToldCall): Record<string, string> {
-  const { target, attempts, ignored, skipped } = call
+  const { target, attempts, ignored, adapted, skipped } = call
   const headers = toTargetHeaders(target ?? '', attempts.length)
   if (ignored.length > 0) headers['x-gatehouse-ignored'] = encodeNames(ignored)
+  if (adapted.length > 0) headers['x-gatehouse-adapted'] = encodeNames(adapted)
   return skipped.length > 0 ? Object.assign(headers, toSkippedHeader(call)) : headers
 }
 

@@ -36,6 +36,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     firstText: undefined,
     leftAt: null,
     ignored: [],
+    adapted: [],
     skipped: [],
   }
 }

@@ -8,6 +8,7 @@ import type { Usage } from '../../core/usage.ts'
 import { withFittingReasons } from '../../wire/chat-answer.ts'
 import type { ChatRequest, JsonRecord } from '../../wire/chat-request.ts'
 import {
+  ADAPTED_FEATURES,
   type AnswerFacts,
   type ClientCodec,
   type DecodeLimits,
@@ -61,6 +62,8 @@ export interface TranslatedRequest {
   readonly body: Uint8Array
   /** Members that have no effect with this target, as the caller spells it. */
   readonly ignored: readonly string[]
+  /** Members that were changed without any loss; absent: none. */
+  readonly adapted?: readonly string[] | undefined
   createTap(): StreamTap
   /**
    * A whole answer in the caller's dialect. @throws GatewayError `upstream_error` when it is none
@@ -100,10 +103,11 @@ export function translate({
     traits: target.traits,
     sealOrigin: target.sealOrigin,
   })
-  const ignored = nameIgnored(caller, client, encoded.ignored)
+  const lost = encoded.ignored.filter((feature) => !ADAPTED_FEATURES.has(feature))
+  const ignored = nameIgnored(caller, client, lost)
   if (isStrict) {
     // A strict caller answers for its own request, not for its gate's defaults.
-    const asked = encoded.ignored.filter(
+    const asked = lost.filter(
       (feature) =>
         !isDefaulted(feature, caller.defaults, target.traits) &&
         !isNeutral(feature, request[feature as keyof ChatRequest]),
@@ -118,6 +122,7 @@ export function translate({
   return {
     body: Buffer.from(JSON.stringify(withModelInPath(encoded.body, target))),
     ignored,
+    adapted: nameAdapted(caller, encoded.ignored),
     createTap: () =>
       new TranslatingTap(
         client.createEventDecoder(),
@@ -168,6 +173,13 @@ function nameIgnored(
   const unknown = Object.keys(request.extra).filter((name) => !isKnown(name))
   const named = features.map((feature) => caller.codec.nameFeature(feature))
   return [...new Set([...request.ignored, ...unknown, ...named])]
+}
+
+function nameAdapted(caller: CallerRequest, features: readonly Feature[]): string[] {
+  const named = features
+    .filter((feature) => ADAPTED_FEATURES.has(feature))
+    .map((feature) => caller.codec.nameFeature(feature))
+  return [...new Set([...(caller.decoded.adapted ?? []), ...named])]
 }
 
 /** Values that ask for what any target does without them, by a member or a setting of the request. */

@@ -50,7 +50,7 @@ export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
   const at = (name: string) => member(root, name)
   const ignored: Ignored = []
-  const system = decodeSystem(at('system'))
+  const { system, attribution } = splitAttribution(decodeSystem(at('system')))
   const turns = decodeTurns(at('messages'), ignored)
   const choice = optionalRecord(at('tool_choice'))
   const output = optionalRecord(at('output_config'))
@@ -83,6 +83,30 @@ export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
     extra: unread(body, READ),
     family: 'anthropic-messages',
     ignored,
+    adapted: attribution,
+  }
+}
+
+// provider-name-ok: a value of the dialect
+const ATTRIBUTION = 'x-anthropic-billing-header:'
+
+/**
+ * Claude Code's first block tells its vendor which build asks, and its vendor takes it out before
+ * the model reads it. Another with every request, it would keep every other vendor's prompt cache
+ * from ever being hit. What follows its one line stays.
+ */
+function splitAttribution(system: TextPart[]): {
+  readonly system: readonly TextPart[]
+  /** The path of the block, where there is one. */
+  readonly attribution: readonly string[]
+} {
+  const [first, ...others] = system
+  if (first === undefined || !first.text.startsWith(ATTRIBUTION)) return { system, attribution: [] }
+  const end = first.text.indexOf('\n')
+  const text = end < 0 ? '' : first.text.slice(end).trimStart()
+  return {
+    system: text === '' ? others : [{ ...first, text }, ...others],
+    attribution: ['system[0]'],
   }
 }
 

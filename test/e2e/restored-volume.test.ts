@@ -3,7 +3,7 @@
  * that is. Root may use everything, so the program runs as somebody else.
  */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, chownSync, readdirSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { boundToTest } from '../support/bound-to-test.ts'
 import { STRANGER } from '../support/confined.ts'
@@ -103,6 +103,27 @@ describeIf(process.platform === 'linux' && process.getuid?.() === 0, 'needs root
       expect(await child.exited).toBe(1)
       expect(errors).toContain('Does it belong to another user?')
       expect(errors).not.toContain('backup')
+    })
+
+    test('is used with a master key and a configuration file that can only be read', async () => {
+      const mount = await createTemporaryFolder()
+      chmodSync(mount.path, 0o755)
+      give(STRANGER, ...everything())
+      for (const [name, text] of [
+        ['master.key', `${'ab'.repeat(32)}\n`],
+        ['gatehouse.yaml', 'logLevel: info\n'],
+      ] as const) {
+        const file = join(mount.path, name)
+        writeFileSync(file, text)
+        chownSync(file, 0, STRANGER)
+        chmodSync(file, 0o440)
+        symlinkSync(file, join(folder.path, name))
+      }
+      const { code, output, errors } = await startAsStranger()
+      expect({ code, errors }).toMatchObject({ code: 0 })
+      expect(output).toContain('listening on')
+      expect(errors).toContain('may read the master key')
+      await mount.remove()
     })
 
     test('is used once it has been given to the user that serves', async () => {

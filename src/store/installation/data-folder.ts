@@ -58,10 +58,14 @@ export class DataFolderAccessError extends Error {
 }
 
 /** Everything that a start opens. Others may lie in the folder, such as `lost+found`. */
-const OWN_FILES = [
-  ...['', LOCK_FILE, SERVER_FILE, NODE_FILE, 'master.key', 'installation.json'],
-  ...['configuration.json', 'gatehouse.yaml', 'gatehouse.db', 'gatehouse.db-wal'],
-  ...['gatehouse.db-shm', 'journal', 'workers'],
+const WRITTEN = [
+  ...['', LOCK_FILE, 'gatehouse.db', 'gatehouse.db-wal', 'gatehouse.db-shm'],
+  ...['journal', 'workers'],
+]
+/** Replaced as a whole, or given by the operator, who may have mounted them for reading only. */
+const READ = [
+  ...[SERVER_FILE, NODE_FILE, 'installation.json', 'configuration.json'],
+  ...['master.key', 'gatehouse.yaml'],
 ]
 
 /**
@@ -69,15 +73,16 @@ const OWN_FILES = [
  * @throws DataFolderAccessError naming the first that this process may not use, and whose it is
  */
 export function assertUsable(folder: string): void {
-  const journal = join(folder, 'journal')
-  const paths = [
-    ...OWN_FILES.map((name) => join(folder, name)),
-    ...namesIn(journal).map((name) => join(journal, name)),
+  const segments = namesIn(join(folder, 'journal')).map((name) => join('journal', name))
+  const { R_OK, W_OK } = constants
+  const needs = [
+    ...WRITTEN.map((name) => [name, R_OK | W_OK] as const),
+    ...[...READ, ...segments].map((name) => [name, R_OK] as const),
   ]
-  for (const path of paths) {
-    const isConfiguration = path.endsWith('.yaml')
+  for (const [name, mode] of needs) {
+    const path = join(folder, name)
     try {
-      accessSync(path, constants.R_OK | (isConfiguration ? 0 : constants.W_OK))
+      accessSync(path, mode)
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'EACCES')
         throw new DataFolderAccessError(describeAccess(folder, path))

@@ -106,6 +106,27 @@ test('parameters of other programs in the address are ignored', async () => {
   }
 })
 
+test('one field finds gates, keys and parts of targets, by keyboard', async () => {
+  await page.goto('/dashboard/logs?outcome=succeeded')
+  await page.getByRole('row').filter({ hasText: 'shaky' }).first().waitFor()
+  const field = page.getByLabel('Search calls by request id, gate, key or target')
+  for (const [word, chip] of [
+    ['TIGHT', 'gate tight'],
+    ['first key', 'key first key'],
+    ['Echo', 'target with Echo'],
+  ] as const) {
+    await page.locator('body').press('/')
+    await field.and(page.locator(':focus')).waitFor()
+    await field.fill(word)
+    await field.press('Enter')
+    await page.getByRole('button', { name: `Remove the filter ${chip}` }).waitFor()
+    // One search takes the place of the last, and other filters stay.
+    expect(await page.getByRole('button', { name: /^Remove the filter/ }).count()).toBe(2)
+    await field.blur()
+  }
+  await page.getByRole('row').filter({ hasText: 'sandbox/echo' }).first().waitFor()
+})
+
 test('these pages log no error and request nothing from another host', () => {
   expect(visit.complaints).toEqual([])
 })

@@ -11,13 +11,13 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { useDocumentTitle } from '../../ui/page.tsx'
 import { EmptyState, ErrorState, RowSkeletons } from '../../ui/states.tsx'
 import { CallDetails } from './call-details.tsx'
-import { CallIdSearch } from './call-id-search.tsx'
 import { ExportMenu } from './export-menu.tsx'
 import { FilterChips } from './filter-chips.tsx'
 import { LiveSwitch } from './live-switch.tsx'
-import { isFiltered, type LogSearch, readLogSearch, toLogQuery } from './log-filter.ts'
+import { isFiltered, type LogSearch, readLogSearch, toLogQuery, without } from './log-filter.ts'
 import { LogFilters } from './log-filters.tsx'
 import { LogList, useIndexOf } from './log-list.tsx'
+import { LogSearchField } from './log-search-field.tsx'
 import { KEY_HELP, useLogKeys } from './use-log-keys.ts'
 import { type LogRows, useLogRows } from './use-log-rows.ts'
 
@@ -119,7 +119,13 @@ export function LogsPage() {
           </div>
         </header>
         <div className="flex flex-wrap items-center gap-2">
-          <CallIdSearch ref={searchField} onFound={openRow} />
+          <LogSearchField
+            ref={searchField}
+            onFound={openRow}
+            onFilter={(found) =>
+              filter({ ...without(search, 'gate', 'key', 'target', 'targetPart'), ...found })
+            }
+          />
           <Button
             size="small"
             className="h-8 xl:hidden"

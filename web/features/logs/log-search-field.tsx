@@ -1,20 +1,31 @@
-/** Opens a call by its id, which is the `x-request-id` of the answer. */
+/**
+ * One field for all that calls are looked for by: an id, which opens its call, or a gate, a key or a
+ * part of a target's name, which becomes a filter.
+ */
+import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
-import { type ClipboardEvent, type FormEvent, type Ref, useState } from 'react'
+import { type ClipboardEvent, type FormEvent, type Ref, useId, useState } from 'react'
+import { wholeListQuery } from '../../api/operation-query.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
+import { type FoundFilter, findFilter } from './find-filter.ts'
 
 const CALL_ID = /\breq_[0-9a-f]{32}\b/
 
-export function CallIdSearch({
+export function LogSearchField({
   ref,
   onFound,
+  onFilter,
 }: {
   readonly ref: Ref<HTMLInputElement>
   readonly onFound: (callId: string) => void
+  readonly onFilter: (filter: FoundFilter) => void
 }) {
+  const gates = useQuery(wholeListQuery('GET /v1/gates')).data ?? []
+  const keys = useQuery(wholeListQuery('GET /v1/keys')).data ?? []
   const [text, setText] = useState('')
   const [isRefused, setRefused] = useState(false)
+  const listId = useId()
 
   /** @returns whether there was an id in it */
   const openFrom = (written: string): boolean => {
@@ -27,7 +38,12 @@ export function CallIdSearch({
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (text.trim() !== '' && !openFrom(text)) setRefused(true)
+    if (text.trim() === '' || openFrom(text)) return
+    const filter = findFilter(text.trim(), { gates, keys })
+    setRefused(filter === undefined)
+    if (filter === undefined) return
+    setText('')
+    onFilter(filter)
   }
   const paste = (event: ClipboardEvent) => {
     // A whole header line may be pasted: the id is taken out of it.
@@ -39,10 +55,11 @@ export function CallIdSearch({
       <input
         ref={ref}
         type="search"
-        aria-label="Open a call by its id"
+        list={listId}
+        aria-label="Search calls by request id, gate, key or target"
         aria-invalid={isRefused || undefined}
-        aria-describedby={isRefused ? 'call-id-problem' : undefined}
-        placeholder="Paste an x-request-id"
+        aria-describedby={isRefused ? 'log-search-problem' : undefined}
+        placeholder="Request id, gate, key or target"
         value={text}
         spellCheck={false}
         autoComplete="off"
@@ -56,13 +73,21 @@ export function CallIdSearch({
         }}
         className={classNames(CONTROL_CLASS, 'h-8 pl-8 text-[13px]')}
       />
+      <datalist id={listId}>
+        {gates.map(({ id }) => (
+          <option key={id} value={id} label={`Gate ${id}`} />
+        ))}
+        {keys.map(({ id, name }) => (
+          <option key={id} value={name} label={`Key ${name}`} />
+        ))}
+      </datalist>
       {isRefused && (
         <p
-          id="call-id-problem"
+          id="log-search-problem"
           role="alert"
           className="absolute top-9 left-0 z-20 rounded-md border border-line bg-surface px-2.5 py-1.5 text-xs text-danger shadow-high"
         >
-          An id looks like req_ and 32 digits and letters a–f.
+          No gate or key has this name, and no target can have it.
         </p>
       )}
     </form>

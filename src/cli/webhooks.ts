@@ -22,7 +22,8 @@ interface WebhookFlags {
   readonly active?: boolean
 }
 
-const EVENTS = 'budget.threshold, budget.exhausted, provider.degraded, store.set-back, redis.other'
+const EVENTS =
+  'budget.threshold, budget.exhausted, provider.degraded, target.unusable, store.set-back, redis.other'
 
 export function bindWebhooks(program: Command, context: CliContext): void {
   const webhooks = program

@@ -2,6 +2,7 @@
  * Joins the parts that tell customers of events. Does not send by itself: whoever composes wakes
  * the sender.
  */
+import { ownedSlugOf } from '../core/owned-model.ts'
 import type { Vault } from '../core/vault.ts'
 import type { BudgetAlert } from '../limits/usage-counter.ts'
 import type { Store } from '../store/open-store.ts'
@@ -13,6 +14,8 @@ import {
   toBudgetEvent,
   toOtherRedisEvent,
   toSetBackEvent,
+  type UnusableTarget,
+  UnusableTargets,
 } from '../webhooks/gateway-events.ts'
 import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 import { WebhookSender } from '../webhooks/webhook-sender.ts'
@@ -21,6 +24,7 @@ export interface Webhooks {
   readonly registry: WebhookRegistry
   readonly sender: WebhookSender
   readonly degraded: DegradedTargets
+  readonly unusable: UnusableTargets
   publishBudgetAlert(alert: BudgetAlert): void
   publishSetBack(setBack: { readonly from: number; readonly to: number }): void
   /** Ids of installations. */
@@ -65,6 +69,7 @@ export async function composeWebhooks({
     registry,
     sender,
     degraded: new DegradedTargets(publisher),
+    unusable: new UnusableTargets(publisher, (unusable) => reportUnusable(log, unusable)),
     publishBudgetAlert: (alert) => publisher.publish(toBudgetEvent(alert)),
     publishSetBack: (setBack) => publisher.publish(toSetBackEvent(setBack)),
     publishOtherRedis: (ids) => publisher.publish(toOtherRedisEvent(ids)),
@@ -73,4 +78,16 @@ export async function composeWebhooks({
       await sender.stop()
     },
   }
+}
+
+/** Models that an account owns are its own affair. */
+function reportUnusable(log: Pick<Log, 'warn'>, { target, reason, status, owner }: UnusableTarget) {
+  if (ownedSlugOf(target) !== undefined) return
+  const credential = owner === 'platform' ? 'platform' : 'own'
+  log.warn(
+    { target, reason, status, credential },
+    reason === 'out_of_credit'
+      ? 'the account at the vendor has no credit: calls go to the next target of their gates'
+      : 'the vendor does not know the model any more: calls go to the next target of their gates',
+  )
 }

@@ -192,6 +192,7 @@ export async function composeGatehouse({
     credentials: providerKeys,
     providers,
     breakers,
+    unusable: webhooks.unusable,
     reasoning: new SeenReasoning(),
     usualOutput: new UsualOutput(),
     order: new TargetOrder(breakers),

@@ -29,6 +29,7 @@ const event = z.enum([
   'budget.threshold',
   'budget.exhausted',
   'provider.degraded',
+  'target.unusable',
   'store.set-back',
   'redis.other',
 ])

@@ -83,6 +83,12 @@ export function callersTypeOf(status: number): string | undefined {
   return CALLERS_TYPES[status]
 }
 
+/**
+ * Why a target cannot serve anybody until somebody acts: its vendor's account has no credit, or its
+ * model is retired or unknown there.
+ */
+export type TargetFault = 'out_of_credit' | 'model_not_found'
+
 export interface GatewayErrorOptions {
   /** The field of the request that is wrong, as the caller wrote it (`input[2].type`). */
   readonly param?: string
@@ -97,6 +103,8 @@ export interface GatewayErrorOptions {
   /** The limit that refuses: a budget's id, or the name of another limit (`requests_per_minute`). */
   readonly limit?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Set where the target is to blame although the upstream reports the caller's mistake. */
+  readonly targetFault?: TargetFault | undefined
   /** An upstream's own error answer (bytes, scrubbed), sent as it is where the dialects match. */
   readonly upstreamBody?: Uint8Array
   readonly cause?: unknown
@@ -117,6 +125,7 @@ export class GatewayError extends Error {
   readonly limit: string | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
   readonly upstreamBody: Uint8Array | undefined
+  readonly targetFault: TargetFault | undefined
 
   constructor(kind: ErrorKind, message: string, options: GatewayErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -130,6 +139,7 @@ export class GatewayError extends Error {
     this.limit = options.limit
     this.headers = options.headers
     this.upstreamBody = options.upstreamBody
+    this.targetFault = options.targetFault
   }
 }
 

@@ -7,6 +7,7 @@ export const WEBHOOK_EVENTS = [
   'budget.threshold',
   'budget.exhausted',
   'provider.degraded',
+  'target.unusable',
   'store.set-back',
   'redis.other',
 ] as const

@@ -4,7 +4,7 @@
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Cost } from '../core/cost.ts'
-import type { GatewayError } from '../core/errors.ts'
+import type { GatewayError, TargetFault } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import type { DeclaredPrices } from '../core/owned-model.ts'
@@ -241,6 +241,25 @@ export interface Credentials {
   find(accountId: AccountId, providerId: string): Credential | undefined
   /** Notes that the account's own was used; written to the store in batches. */
   touch(accountId: AccountId, providerId: string): void
+}
+
+/** A target that serves nobody until somebody acts. */
+export interface UnusableTarget {
+  readonly accountId: AccountId
+  /** `provider/model`. */
+  readonly target: string
+  /** Whose credential it refused. */
+  readonly owner: Credential['owner']
+  readonly reason: TargetFault
+  /** The vendor's. */
+  readonly status: number | null
+}
+
+/** Tells the person who can act, once. Both return at once. */
+export interface UnusableTargets {
+  note(unusable: UnusableTarget): void
+  /** The target has answered. */
+  noteUsable(accountId: AccountId, target: string): void
 }
 
 /** An owned model as calls use it. */

@@ -3,6 +3,7 @@
  */
 import { type Budget, ceilingOf } from '../core/budget.ts'
 import { type Stopwatch, systemClock } from '../core/clock.ts'
+import type { TargetFault } from '../core/errors.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { toUsd } from '../core/money.ts'
 import type { EventPublisher, PublishedEvent } from './event-publisher.ts'
@@ -12,6 +13,8 @@ import type { EventPublisher, PublishedEvent } from './event-publisher.ts'
  */
 const DEGRADED_PAUSE_MS = 600_000
 const MAX_REMEMBERED = 10_000
+/** A target that stays unusable is reported again after a day. */
+const UNUSABLE_PAUSE_MS = 86_400_000
 
 /** The alert that limits/usage-counter.ts sends. */
 export interface ReachedShare {
@@ -102,4 +105,70 @@ export class DegradedTargets {
       data: { target, restsUntil: new Date(restsUntilMs).toISOString() },
     })
   }
+}
+
+export interface UnusableTarget {
+  readonly accountId: AccountId
+  /** `provider/model` */
+  readonly target: string
+  readonly owner: 'account' | 'platform'
+  readonly reason: TargetFault
+  /** The vendor's. */
+  readonly status: number | null
+}
+
+/**
+ * Reports that a target serves nobody until somebody acts: once for each reason until the target
+ * has answered, or a day has passed. The operator's account hears of credit that the platform's
+ * credential lacks, the account of the gate hears the rest.
+ */
+export class UnusableTargets {
+  readonly #publisher: Pick<EventPublisher, 'publish'>
+  readonly #clock: Stopwatch
+  readonly #onTold: (unusable: UnusableTarget) => void
+  /** By account and target: when each reason was reported. The oldest target is in front. */
+  readonly #told = new Map<string, Map<TargetFault, number>>()
+
+  /** @param onTold called with each report, for the log */
+  constructor(
+    publisher: Pick<EventPublisher, 'publish'>,
+    onTold: (unusable: UnusableTarget) => void = () => {},
+    clock: Stopwatch = systemClock,
+  ) {
+    this.#publisher = publisher
+    this.#onTold = onTold
+    this.#clock = clock
+  }
+
+  note(unusable: UnusableTarget): void {
+    const { target, reason, status } = unusable
+    const accountId = listenerOf(unusable)
+    const key = `${accountId}\n${target}`
+    const reasons = this.#told.get(key) ?? new Map<TargetFault, number>()
+    const nowMs = this.#clock.elapsed()
+    const toldAtMs = reasons.get(reason)
+    if (toldAtMs !== undefined && nowMs - toldAtMs < UNUSABLE_PAUSE_MS) return
+    reasons.set(reason, nowMs)
+    this.#told.delete(key)
+    this.#told.set(key, reasons)
+    const [oldest] = this.#told.keys()
+    if (this.#told.size > MAX_REMEMBERED && oldest !== undefined) this.#told.delete(oldest)
+    this.#publisher.publish({
+      accountId,
+      type: 'target.unusable',
+      data: { target, reason, status },
+    })
+    this.#onTold(unusable)
+  }
+
+  /** Called with each answer. */
+  noteUsable(accountId: AccountId, target: string): void {
+    if (this.#told.size === 0) return
+    this.#told.delete(`${accountId}\n${target}`)
+    this.#told.delete(`${DEFAULT_ACCOUNT}\n${target}`)
+  }
+}
+
+function listenerOf({ accountId, owner, reason }: UnusableTarget): AccountId {
+  return owner === 'platform' && reason === 'out_of_credit' ? DEFAULT_ACCOUNT : accountId
 }

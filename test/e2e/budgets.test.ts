@@ -411,6 +411,35 @@ describe('webhooks', () => {
     expect(told().at(-1)).toEqual([0.9, 6])
   })
 
+  test('hear once of a target without credit, and again when it has answered meanwhile', async () => {
+    const [row] = DIALECTS
+    if (row === undefined) throw new Error('no dialects')
+    const hook = { url: receiver.url, secret: SECRET, events: ['target.unusable'] }
+    const made = await controlPlaneCall(scene.gatehouse, 'POST', '/v1/webhooks', hook)
+    expect(made.status).toBe(201)
+    const told = () =>
+      receiver.deliveries
+        .filter(({ eventName }) => eventName === 'target.unusable')
+        .map(({ event }) => event.data)
+    const call = () => scene.post(row.path, requestBody(row, { model: 'failing' }))
+    const noCredit = { error: { message: 'Insufficient Balance', type: 'unknown_error' } }
+    const once = { target: 'openai/failing', reason: 'out_of_credit', status: 402 }
+    scene.upstream.answer(jsonAnswer(402, noCredit))
+    expect((await call()).status).toBe(402)
+    expect((await call()).status).toBe(402)
+    await pollUntil('one delivery', () => told().length === 1)
+    scene.upstream.answer(jsonAnswer(200, row.answer))
+    expect((await call()).status).toBe(200)
+    scene.upstream.answer(jsonAnswer(402, noCredit))
+    expect((await call()).status).toBe(402)
+    await pollUntil('another delivery', () => told().length === 2)
+    expect(told()).toEqual([once, once])
+    const lines = scene.gatehouse
+      .output()
+      .match(/"target":"openai\/failing","reason":"out_of_credit"/g)
+    expect(lines).toHaveLength(2)
+  })
+
   test('have their secret in no answer, no log line and no file', async () => {
     const { dataFolder } = scene.gatehouse
     const shown = await (await controlPlaneCall(scene.gatehouse, 'GET', '/v1/webhooks')).text()

@@ -73,6 +73,8 @@ export interface GatewayScript {
   readonly isOutOfHandles?: () => boolean
   readonly freshness?: Freshness
   readonly observer?: CallObserver
+  /** Absent: nobody is told. */
+  readonly unusable?: PipelinePorts['unusable']
   readonly refusals?: Refusals
   readonly timeouts?: Partial<ExchangeTimeouts>
   readonly keepAliveMs?: number
@@ -236,6 +238,7 @@ export class InProcessGateway {
       operatorAccount: script.isOperators === true ? CALLER.accountId : undefined,
       bodyLimits: { ...BODY_LIMITS, ...script.bodyLimits },
       observer: script.observer,
+      unusable: script.unusable,
       refusals: script.refusals,
       reportFailure: (error) => void this.failures.push(error),
     }

@@ -21,7 +21,7 @@ import { type AdmittedCall, beginAttempt, giveUpAttempt, hasRefused, toOutcome }
 import type { AttemptRecord, AttemptTrace } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { Plan } from '../plan/plan-targets.ts'
-import type { Credentials, Prices } from '../ports.ts'
+import type { Credentials, Prices, UnusableTargets } from '../ports.ts'
 import type { SeenReasoning } from '../settle/seen-reasoning.ts'
 import {
   CallerRequest,
@@ -50,6 +50,8 @@ export interface AskPorts {
   /** Absent: no call's cost is known. */
   readonly prices?: Prices | undefined
   readonly breakers: CircuitBreakers
+  /** Absent: nobody is told. */
+  readonly unusable?: UnusableTargets | undefined
   /** Absent: the catalog alone says which models reason. */
   readonly reasoning?: SeenReasoning | undefined
   readonly addresses: Pick<AddressGuard, 'resolve' | 'locate' | 'avoid'>
@@ -116,6 +118,7 @@ export async function askTarget(
     const beginning = beginAnswer(exchange, await exchange.send(), expected)
     const answer = beginning instanceof Promise ? await beginning : beginning
     breakers.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
+    ports.unusable?.noteUsable(plan.gate.accountId, target.name)
     const { ignored, adapted = NOTHING } = expected.form
     return { target, answer, ignored, adapted }
   } catch (raised) {
@@ -135,6 +138,14 @@ export async function askTarget(
     const failure = toFailure(thrown, target.name)
     attempt.failure = toAttemptFailure(failure)
     if (mayPass(failure)) input.mayPass = true
+    if (failure.targetFault !== undefined)
+      ports.unusable?.note({
+        accountId: plan.gate.accountId,
+        target: target.name,
+        owner: target.owner,
+        reason: failure.targetFault,
+        status: attempt.status,
+      })
     if (isTargetsFault(failure))
       breakers.noteFailed(target.healthKey, askedDelayMs(failure), failure)
     else breakers.noteAbandoned(target.healthKey)

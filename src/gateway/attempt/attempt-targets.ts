@@ -31,6 +31,7 @@ export async function attemptTargets(
   const endsAt = ports.clock.elapsed() + (gate.timeoutMs ?? ports.timeouts.totalMs)
   const input: Attempting = { call, plan, endsAt, next: 0, caller: undefined, mayPass: false }
   let failure: GatewayError | undefined
+  let failed: Pick<AdmittedCall, 'target' | 'credential'> = call
   for (let target = targets[0]; target !== undefined; target = targets[input.next]) {
     // One that cannot be asked any more has no part in the call: it is not blamed for the time that
     // others took, nor does its owner pay for the call.
@@ -59,14 +60,20 @@ export async function attemptTargets(
         if (!movesOn(thrown)) throw thrown
         const isSkipped = isForeignReasoning(thrown)
         if (isSkipped) call.skipped = [...call.skipped, target.name]
-        // A target that cannot go on with the conversation is passed over, and says nothing of the
-        // one that could not answer.
-        if (!isSkipped || failure === undefined) failure = thrown
+        // A target that cannot go on with the conversation, or serves nobody, is passed over, and
+        // says nothing of the one that could not answer.
+        if (failure === undefined || !(isSkipped || thrown.targetFault !== undefined)) {
+          failure = thrown
+          failed = { target: call.target, credential: call.credential }
+        }
         if (!isWorthRetrying(thrown)) break
       }
     }
   }
   if (failure === undefined) throw new GatewayError('internal_error', 'The gate has no target.')
+  // The row is that of the target whose failure ends the call.
+  call.target = failed.target
+  call.credential = failed.credential
   // The last target's refusal persists, and an earlier target may answer the next time.
   if (input.mayPass && isRepeatedInVain(failure)) call.headers['x-should-retry'] = 'true'
   throw failure

@@ -3,7 +3,7 @@
  * to answer. In memory only. It must not know gates, nor decide an order: order-targets.ts does.
  */
 import type { Timekeeper } from '../../core/clock.ts'
-import type { ErrorKind } from '../../core/errors.ts'
+import type { ErrorKind, TargetFault } from '../../core/errors.ts'
 
 /** So many failures in a row, and a target is left alone for a while. */
 const FAILURES_TO_OPEN = 5
@@ -43,6 +43,7 @@ export interface SeenFailure {
 /** A failure as its caller got it, with its cause, which callers do not hear. */
 export interface ToldFailure extends Pick<SeenFailure, 'kind' | 'status'> {
   readonly cause?: unknown
+  readonly targetFault?: TargetFault | undefined
 }
 
 /** Must return at once. @param restsUntilMs since the Unix epoch */
@@ -142,11 +143,16 @@ export class CircuitBreakers {
     const wasProbed = state.isProbed
     state.isProbed = false
     if (wasProbed) state.restMs = Math.min(LONGEST_REST_MS, state.restMs * 2)
-    const rest = state.failuresInARow >= FAILURES_TO_OPEN || wasProbed ? state.restMs : 0
+    // Every call would fail until somebody acts: one a minute finds out whether somebody has.
+    const isUnusable = told?.targetFault !== undefined
+    if (isUnusable) state.restMs = LONGEST_REST_MS
+    const opens = isUnusable || wasProbed || state.failuresInARow >= FAILURES_TO_OPEN
+    const rest = opens ? state.restMs : 0
     const longest = Math.max(rest, Math.min(restMs, LONGEST_REST_MS))
     if (longest === 0) return
     state.restsUntil = Math.max(state.restsUntil ?? 0, this.#clock.elapsed() + longest)
-    if (rest > 0) this.#onOpened(key, this.#toTime(state.restsUntil), told)
+    // Reported by itself, with its reason.
+    if (rest > 0 && !isUnusable) this.#onOpened(key, this.#toTime(state.restsUntil), told)
   }
 
   /** The call ended without saying anything of the target: its client left, or lost a race. */

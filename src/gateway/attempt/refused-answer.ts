@@ -2,7 +2,7 @@
  * Turns an upstream's refusal into ours: which status, whose words, and nothing that it should not
  * have said.
  */
-import { callersTypeOf, ERROR_POLICY, GatewayError } from '../../core/errors.ts'
+import { callersTypeOf, ERROR_POLICY, GatewayError, type TargetFault } from '../../core/errors.ts'
 import type { HeaderFields } from '../../http/fields.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'
 import type { Exchange } from '../../upstream/exchange.ts'
@@ -15,6 +15,7 @@ import {
   toContextStatus,
 } from '../../wire/context-full.ts'
 import { type Dialect, isRelayed } from '../../wire/dialect.ts'
+import { readTargetFault } from '../../wire/unusable-target.ts'
 import {
   isMessagesError,
   readUpstreamError,
@@ -67,12 +68,14 @@ export async function toRefusal(
   const { target, dialect, call } = question
   // The caller's key was fine: it is the gateway's own credential that the provider refused (design
   // §4, Errors).
-  if (status === 401 || status === 403) {
+  if (status === 401) {
     exchange.close()
-    return new GatewayError('provider_auth_failed', describeRefusedCredential(target, status))
+    return refusedCredential(target, status)
   }
   const body = scrub(await readAtMost(exchange, MAX_ERROR_BYTES), question)
   const said = readUpstreamError(body)
+  const targetFault = readTargetFault(status, said, target.model)
+  if (status === 403) return refusedCredential(target, status, targetFault)
   const { envelope } = dialect
   const isFull = isContextFull(status, said)
   const described = describe(answer, target, said)
@@ -93,11 +96,21 @@ export async function toRefusal(
     ...(isFull ? { code: CONTEXT_FULL } : {}),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
     headers: pickHeaders(answer.headers, said, target),
+    targetFault,
     // In another form than the caller's its words are passed on alone: customers' servers that
     // offer several dialects may have one form of error for all of them.
     ...(isInCallersForm(said, { target, dialect }) ? { upstreamBody: passed } : {}),
     ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
   })
+}
+
+function refusedCredential(
+  target: Target,
+  status: number,
+  targetFault?: TargetFault,
+): GatewayError {
+  const message = describeRefusedCredential(target, status)
+  return new GatewayError('provider_auth_failed', message, { targetFault })
 }
 
 function describeRefusedCredential(target: Target, status: number): string {

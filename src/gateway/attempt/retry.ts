@@ -18,13 +18,15 @@ export function isForeignReasoning(failure: GatewayError): boolean {
 
 /**
  * Whether another target may do better. A credential that one provider refused says nothing of the
- * next one's, and reasoning that one cannot read may be another's.
+ * next one's, nor does a vendor's account without credit or a retired model; and reasoning that one
+ * cannot read may be another's.
  */
 export function movesOn(failure: GatewayError): boolean {
   return (
     isWorthRetrying(failure) ||
     failure.kind === 'provider_auth_failed' ||
     isForeignReasoning(failure) ||
+    failure.targetFault !== undefined ||
     isAddressRefused(failure) ||
     // Another target may have a connection that is open.
     isOutOfHandles(failure)
@@ -41,7 +43,7 @@ const DELAYS = { firstMs: 200, longestMs: 8_000 }
 
 /** A client's own mistake is never retried, and a refused credential stays refused. */
 export function isWorthRetrying(failure: GatewayError): boolean {
-  if (isAddressRefused(failure)) return false
+  if (isAddressRefused(failure) || failure.targetFault !== undefined) return false
   if (failure.kind === 'upstream_timeout') return true
   return failure.kind === 'upstream_error' && PASSING_STATUSES.has(failure.status)
 }

@@ -1,0 +1,108 @@
+/**
+ * Refusals for which the caller's request is not to blame: the account at the vendor has no credit,
+ * or the target's model is retired or unknown there. Vendors report both as the caller's mistake.
+ * The vendor's code or words decide, never the status alone. Pure.
+ */
+import type { TargetFault } from '../core/errors.ts'
+import type { UpstreamErrorAnswer } from './upstream-error.ts'
+
+/** Codes and types, in lower case. */
+const FAULTS_BY_CODE: ReadonlyMap<string, TargetFault> = new Map<string, TargetFault>([
+  ['insufficient_quota', 'out_of_credit'], // OpenAI, Azure, Alibaba
+  ['billing_error', 'out_of_credit'], // Anthropic
+  ['billing_hard_limit_reached', 'out_of_credit'], // OpenAI
+  ['billing_not_active', 'out_of_credit'], // OpenAI
+  ['exceeded_current_quota_error', 'out_of_credit'], // Kimi
+  ['credit_limit', 'out_of_credit'], // Together
+  ['arrearage', 'out_of_credit'], // Alibaba
+  ['1113', 'out_of_credit'], // Zhipu
+  ['model_not_found', 'model_not_found'], // OpenAI, Groq, Cerebras, LM Studio
+  ['model_decommissioned', 'model_not_found'], // Groq
+  ['model_not_available', 'model_not_found'], // Together
+  ['deploymentnotfound', 'model_not_found'], // Azure
+  ['invalid_model', 'model_not_found'], // Mistral, Perplexity
+])
+
+/** In lower case, the vendors' own words. */
+const CREDIT_WORDS: readonly string[] = [
+  'credit balance is too low', // Anthropic
+  'reached your specified api usage limits', // Anthropic
+  'reached your specified workspace api usage limits', // Anthropic
+  'insufficient balance', // DeepSeek, Kimi, MiniMax, Zhipu
+  'insufficient credits', // OpenRouter
+  'requires more credits, or fewer max_tokens', // OpenRouter
+  'used all available credits or reached its monthly spending limit', // xAI
+  'prepayment credits are depleted', // Gemini
+  'credit limit exceeded', // Together
+  'is suspended, possibly due to reaching the monthly spending limit', // Fireworks
+  'cloud credits expired', // NVIDIA
+]
+
+/** In lower case. `{model}` stands for the target's model. */
+const MODEL_WORDS: readonly string[] = [
+  'model: {model}', // Anthropic
+  'model not exist', // DeepSeek
+  'models/{model} is not found for api version', // Gemini
+  'models/{model} is no longer available', // Gemini
+  '/models/{model}` was not found', // Vertex
+  '/models/{model} was not found', // Vertex
+  'the model {model} does not exist', // xAI
+  'the model `{model}` does not exist', // OpenAI, vLLM, Groq
+  'the model `{model}` has been de', // deprecated or decommissioned: OpenAI, Groq
+  "the model '{model}' does not exist", // Azure
+  "the model '{model}' has reached its end of life", // NVIDIA
+  "model '{model}' not found", // Cohere, Ollama
+  'model "{model}" not found', // Ollama
+  'invalid model: {model}', // Mistral
+  "invalid model '{model}'", // Perplexity
+  '{model} is not a valid model id', // OpenRouter
+  'no endpoints found for {model}', // OpenRouter
+  'unable to access model {model}', // Together
+  'model not found, inaccessible, and/or not deployed', // Fireworks
+  'the provided model identifier is invalid', // Bedrock
+  'could not resolve the foundation model from the provided model identifier', // Bedrock
+  'this model version has reached the end of its life', // Bedrock
+  'invocation of model id {model} with on-demand throughput', // Bedrock
+  'the api deployment for this resource does not exist', // Azure
+]
+
+/** An error may repeat what it was sent. */
+const SEARCHED_CHARS = 2_000
+
+/**
+ * @param model of the target: what an error says of another one is about the request, which may
+ * name further models
+ */
+export function readTargetFault(
+  status: number,
+  { code, type, message }: Pick<UpstreamErrorAnswer, 'code' | 'type' | 'message'>,
+  model: string,
+): TargetFault | undefined {
+  if (status < 400 || status > 499) return undefined
+  const text = message?.slice(0, SEARCHED_CHARS).toLowerCase() ?? ''
+  const name = model.toLowerCase()
+  const coded = faultOf(code) ?? faultOf(type)
+  if (coded === 'out_of_credit') return coded
+  if (coded === 'model_not_found') return namesOther(text, name) ? undefined : coded
+  if (CREDIT_WORDS.some((words) => text.includes(words))) return 'out_of_credit'
+  return MODEL_WORDS.some((words) => isSaid(text, words.replace('{model}', name)))
+    ? 'model_not_found'
+    : undefined
+}
+
+function faultOf(name: string | undefined): TargetFault | undefined {
+  return name === undefined ? undefined : FAULTS_BY_CODE.get(name.toLowerCase())
+}
+
+/** As whole words at the end: a longer name begins like a shorter one. */
+function isSaid(text: string, words: string): boolean {
+  const at = text.indexOf(words)
+  return at >= 0 && !/^[\w-]|^[.:/][\w-]/.test(text.slice(at + words.length))
+}
+
+const NAMED_MODEL = /\bmodel:? ?[`'"]([\w.:/@-]+)[`'"]/
+
+function namesOther(text: string, model: string): boolean {
+  const named = NAMED_MODEL.exec(text)?.[1]
+  return named !== undefined && named !== model && !named.endsWith(`/${model}`)
+}

@@ -182,6 +182,36 @@ describe('ways around the rule', () => {
   test('there are more than sixty of them', () => expect(EVASIONS.length).toBeGreaterThan(60))
 })
 
+describe('a port that browsers refuse', () => {
+  test.each([22, 25, 587, 6000, 6667, 10080])(
+    '%i is refused by the name of the rule',
+    async (port) => {
+      for (const host of ['models.vendor.com', PUBLIC, 'unknown.vendor.com']) {
+        const { guarded } = guard(leadsTo(PUBLIC))
+        const refused = guarded.check(`https://${host}:${port}/v1`)
+        await expect(refused).rejects.toThrow(`Port ${port} belongs to another protocol`)
+        await expect(refused).rejects.toThrow('Fetch standard')
+      }
+      const { guarded } = guard(leadsTo(PUBLIC))
+      // Saved before there was the rule.
+      const address = `https://models.vendor.com:${port}/v1`
+      await expect(guarded.resolve(address)).rejects.toBeInstanceOf(AddressRefusedError)
+      await expect(guarded.locate(address)).rejects.toBeInstanceOf(AddressRefusedError)
+    },
+  )
+
+  test('is allowed on a host that the operator trusts', async () => {
+    const { guarded } = guard({ 'gpu.inside': ['10.1.2.3'] }, ['gpu.inside:6000', '10.9.0.0/16'])
+    expect(await guarded.check('http://gpu.inside:6000/v1')).toBe('allowed')
+    expect(await guarded.check('http://10.9.1.1:6667/v1')).toBe('allowed')
+  })
+
+  test.each([443, 8443, 8080, 11434, 1234])('%i is none', async (port) => {
+    const { guarded } = guard(leadsTo(PUBLIC))
+    expect(await guarded.check(`https://models.vendor.com:${port}/v1`)).toBe('allowed')
+  })
+})
+
 describe('a name with a forbidden address', () => {
   test.each([
     '127.0.0.1',

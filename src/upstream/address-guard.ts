@@ -162,12 +162,16 @@ export class AddressGuard {
       throw new AddressRefusedError('Its host ends in a dot: leave it out.')
     const address = parseIpAddress(toBareHost(url))
     if (address !== undefined) this.#checkAddresses(url, [address])
-    else if (!isNamed && !this.#trustedHosts.hasRanges) checkPublicName(url.hostname)
+    else if (!isNamed && !this.#trustedHosts.hasRanges) {
+      checkPort(portOf(url))
+      checkPublicName(url.hostname)
+    }
   }
 
   #checkAddresses(url: URL, addresses: readonly IpAddress[]): void {
     const port = portOf(url)
     if (addresses.every((address) => this.#trustedHosts.covers(url.hostname, port, address))) return
+    checkPort(port)
     if (url.protocol === 'http:') throw new AddressRefusedError(HTTPS_ONLY)
     if (!addresses.every((address) => classifyAddress(address) === 'public'))
       throw new AddressRefusedError(
@@ -274,6 +278,23 @@ function checkPublicName(hostname: string): void {
     throw new AddressRefusedError(
       'Its host name is one inside a network, and the operator has not listed it in GATEHOUSE_TRUSTED_HOSTS.',
     )
+}
+
+/** Ports of other protocols (https://fetch.spec.whatwg.org/#port-blocking). */
+const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  ...[0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95],
+  ...[101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179],
+  ...[389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601],
+  ...[636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566],
+  ...[6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
+])
+
+/** A server of another protocol might take the lines of a request for its own commands. */
+function checkPort(port: number): void {
+  if (!BLOCKED_PORTS.has(port)) return
+  throw new AddressRefusedError(
+    `Port ${port} belongs to another protocol: browsers refuse it (the Fetch standard's "bad ports"), and so does this gateway. Use another port; the operator can list the host in GATEHOUSE_TRUSTED_HOSTS.`,
+  )
 }
 
 function portOf(url: URL): number {

@@ -271,7 +271,8 @@ function routesOf(description: ResourceDescription) {
           description.updated ?? body,
           wordsOf('update').answers ?? `The changed ${one}.`,
         ),
-        ...errors('update', 400, 404, 413),
+        // A name that another has is refused.
+        ...errors('update', 400, 404, 413, ...('namedBy' in description ? [409 as const] : [])),
       },
       ...said('update', ofOne && { ...ofOne, ...bodies('update') }),
     }),

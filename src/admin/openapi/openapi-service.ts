@@ -52,6 +52,11 @@ function page(contentType: string, description: string) {
 }
 
 /** Add any other route that answers without a key of the account. */
+/** Nobody has to be known to ask, so an address may ask so often. */
+const TOO_MANY = {
+  429: jsonContent(errorBody, 'Too many requests; `retry-after` says when to come back.'),
+}
+
 export function registerService(registry: Registry): void {
   registry.registerPath({
     method: 'get',
@@ -112,6 +117,7 @@ export function registerService(registry: Registry): void {
     security,
     responses: {
       200: jsonContent(openApiBody, 'OpenAPI 3.1.'),
+      ...TOO_MANY,
     },
   })
   registry.registerPath({
@@ -121,6 +127,6 @@ export function registerService(registry: Registry): void {
     summary: 'This description, to read and to try',
     tags,
     security,
-    responses: { 200: page('text/html', 'A page.') },
+    responses: { 200: page('text/html', 'A page.'), ...TOO_MANY },
   })
 }

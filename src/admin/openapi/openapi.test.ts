@@ -155,3 +155,14 @@ describe('the documentation page', () => {
     }
   })
 })
+
+test('refusals that routes make are documented: a name that is taken, and too many requests', async () => {
+  const { paths } = (await sendForJson({ url: '/openapi.json' })) as {
+    readonly paths: Record<string, Record<string, { readonly responses: object }>>
+  }
+  const statusesOf = (method: string, path: string) =>
+    Object.keys(paths[path]?.[method]?.responses ?? {})
+  expect(statusesOf('patch', '/v1/tags/{id}')).toContain('409')
+  expect(statusesOf('get', '/docs')).toContain('429')
+  expect(statusesOf('get', '/openapi.json')).toContain('429')
+})

@@ -83,7 +83,7 @@ export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
     extra: unread(body, READ),
     family: 'anthropic-messages',
     ignored,
-    adapted: attribution,
+    ...(attribution.length === 0 ? {} : { adapted: attribution }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
+import type { CallRecord } from '../core/call.ts'
 import { type AccountId, type CallId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { RetentionHorizon } from '../core/retention-horizon.ts'
 import { openStore, type Store } from '../store/open-store.ts'
@@ -71,6 +72,23 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.calls.list(other, { limit: 1000 })).toHaveLength(0)
     expect(await total(DEFAULT_ACCOUNT)).toBe(920)
     expect(await total(other)).toBe(450)
+  })
+
+  test('counts of refused calls go with the rows of calls', async () => {
+    const refusedAt = (name: string, call: CallRecord): CallRecord => ({
+      ...call,
+      id: `req_refused_${name}` as CallId,
+      ...{ target: null, outcome: 'failed' as const, status: 429, errorKind: 'rate_limited' },
+    })
+    const [old, young] = [...calls(1, 40), ...calls(1, 2)]
+    if (old === undefined || young === undefined) throw new Error('no calls')
+    await store.calls.insertMany([refusedAt('old', old), refusedAt('young', young)])
+    const range = { fromMs: 0, toMs: young.startedAt + 86_400_000, interval: 'all' as const }
+    const counted = async () =>
+      (await store.usage.readRefused(DEFAULT_ACCOUNT, range)).map((sum) => sum.calls)
+    expect(await counted()).toEqual([2])
+    await createRetention().run()
+    expect(await counted()).toEqual([1])
   })
 
   test('nothing is deleted while calls wait in the journal that cannot be shipped', async () => {

@@ -21,7 +21,10 @@ export interface RetentionOptions extends HourlyOptions {
   readonly clock: Clock
   readonly store: {
     readonly calls: Pick<Store['calls'], 'findBounds' | 'deleteBefore'>
-    readonly usage: Pick<Store['usage'], 'rollUpDays' | 'findHourBounds' | 'foldHours'>
+    readonly usage: Pick<
+      Store['usage'],
+      'rollUpDays' | 'findHourBounds' | 'foldHours' | 'deleteRefusedBefore'
+    >
     readonly budgetBeginnings: Pick<Store['budgetBeginnings'], 'keep'>
     readonly giveBackSpace: Store['giveBackSpace']
   }
@@ -50,6 +53,9 @@ export class Retention extends HourlyWork {
     const deleted = before === undefined ? 0 : await this.#deleteBefore(before)
     const { signal } = this
     const paced = { signal, pauseMs: pauseMs ?? PAUSE_MS }
+    // Counts of refused calls live as long as the rows of calls.
+    if (before !== undefined && !signal.aborted)
+      await store.usage.deleteRefusedBefore(before, paced)
     if (!signal.aborted) await store.usage.rollUpDays(clock.now(), paced)
     // Those of calls that are kept are kept as well: a budget's first hour is counted from these.
     const deletedBefore = bounds === undefined ? Number.POSITIVE_INFINITY : before

@@ -59,6 +59,27 @@ describe.each(databases)('refused calls count on $name', (kind) => {
       ],
     )
 
+  test('until they are deleted, hour by hour, of every account', async () => {
+    const other = 'acct_2' as AccountId
+    const hours = [0, 1, 2, 30]
+    await store.calls.insertMany(
+      hours.flatMap((hour) =>
+        [DEFAULT_ACCOUNT, other].map((accountId) =>
+          refused({ accountId, startedAt: NOON + hour * HOUR_MS }),
+        ),
+      ),
+    )
+    await store.usage.deleteRefusedBefore(NOON + 2 * HOUR_MS)
+    expect(await read({ interval: 'hour' })).toEqual([
+      [2, 429, 'rate_limited', 1],
+      [30, 429, 'rate_limited', 1],
+    ])
+    expect(await store.usage.readRefused(other, ALL)).toMatchObject([{ calls: 2 }])
+    const ended = AbortSignal.abort()
+    await store.usage.deleteRefusedBefore(NOON + 40 * DAY_MS, { signal: ended })
+    expect(await read()).toMatchObject([[expect.anything(), 429, 'rate_limited', 2]])
+  })
+
   test('by reason and step: single ones, many in one row, and admitted ones', async () => {
     await store.calls.insertMany([
       refused({ refusals: 1 }),

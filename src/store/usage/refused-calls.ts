@@ -148,3 +148,56 @@ async function readSpan(
       .execute()
   return await summed.select('starts_at').groupBy(['starts_at', 'status', 'error_kind']).execute()
 }
+
+export interface Pruning {
+  readonly signal?: AbortSignal | undefined
+  /** Awaited between the statements. */
+  readonly between: () => Promise<unknown>
+}
+
+/** Deletes the counts of hours before this time, an account's hour at a time. */
+export async function deleteRefusedBefore(
+  database: Kysely<Schema>,
+  beforeMs: number,
+  { signal, between }: Pruning,
+): Promise<void> {
+  let account = await nextAccount(database, '' as AccountId)
+  while (account !== null && signal?.aborted !== true) {
+    await between()
+    const hour = await oldestHour(database, account, beforeMs)
+    if (hour === null) account = await nextAccount(database, account)
+    else
+      await database
+        .deleteFrom('refused_hours')
+        .where('account_id', '=', account)
+        .where('starts_at', '=', hour)
+        .execute()
+  }
+}
+
+async function nextAccount(database: Kysely<Schema>, after: AccountId): Promise<AccountId | null> {
+  const row = await database
+    .selectFrom('refused_hours')
+    .select('account_id')
+    .where('account_id', '>', after)
+    .orderBy('account_id')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.account_id ?? null
+}
+
+async function oldestHour(
+  database: Kysely<Schema>,
+  account: AccountId,
+  beforeMs: number,
+): Promise<number | null> {
+  const row = await database
+    .selectFrom('refused_hours')
+    .select('starts_at')
+    .where('account_id', '=', account)
+    .where('starts_at', '<', beforeMs)
+    .orderBy('starts_at')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.starts_at ?? null
+}

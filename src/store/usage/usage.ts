@@ -8,7 +8,12 @@ import { LoopTurns } from '../../core/loop-turns.ts'
 import type { Schema } from '../schema.ts'
 import { type Folds, findHourBounds, foldHours } from './folded-hours.ts'
 import { type GroupPage, type GroupPlace, rankGroups, rankSums, sortByRank } from './group-ranks.ts'
-import { type RefusedQuery, type RefusedSum, readRefused } from './refused-calls.ts'
+import {
+  deleteRefusedBefore,
+  type RefusedQuery,
+  type RefusedSum,
+  readRefused,
+} from './refused-calls.ts'
 import { StepSums, type UsageSum } from './step-sums.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
 import { paced, type RollUpOptions, rollUpDays } from './usage-days.ts'
@@ -135,6 +140,13 @@ export class UsageStore {
   ): Promise<{ readonly oldestMs: number; readonly newestMs: number } | undefined> {
     const { signal } = options
     return await findHourBounds(this.#database, { signal, between: paced(options) })
+  }
+
+  /** Deletes the counts of refused calls of the hours before this time. */
+  async deleteRefusedBefore(timeMs: number, options: RollUpOptions = {}): Promise<void> {
+    const { signal } = options
+    const between = paced({ relieve: this.#relieve, ...options })
+    await deleteRefusedBefore(this.#database, timeMs, { signal, between })
   }
 
   /**

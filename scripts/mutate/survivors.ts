@@ -347,7 +347,7 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'whatever is not `own` counts for the quota',
   },
   {
-    path: 'src/gateway/admit.ts',
+    path: 'src/gateway/estimate-tokens.ts',
     lineText: 'const quote = bytes.indexOf(QUOTE, start + 1)',
     operator: 'number',
     mutated: '2',

@@ -48,5 +48,7 @@ function toErrorRate({ calls, errors, refused }: UsageSumBody): number | null {
 }
 
 function toDecimal(usd: number): string {
-  return usd.toFixed(9).replace(/\.?0+$/, '')
+  const [whole, fraction = ''] = usd.toFixed(9).split('.')
+  const digits = fraction.replaceAll('0', ' ').trimEnd().replaceAll(' ', '0')
+  return digits === '' ? `${whole}` : `${whole}.${digits}`
 }

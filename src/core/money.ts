@@ -30,9 +30,9 @@ export function toUsd(nanoUsd: number): number {
 
 /** Dollars without an exponent and without needless zeros: `0.0000004`. */
 export function toUsdText(nanoUsd: number): string {
-  return toUsd(nanoUsd)
-    .toFixed(9)
-    .replace(/\.?0+$/, '')
+  const [whole, fraction = ''] = toUsd(nanoUsd).toFixed(9).split('.')
+  const digits = fraction.replaceAll('0', ' ').trimEnd().replaceAll(' ', '0')
+  return digits === '' ? `${whole}` : `${whole}.${digits}`
 }
 
 interface Priced {

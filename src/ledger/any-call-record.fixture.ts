@@ -19,12 +19,22 @@ const text = fc.oneof(
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER })
 const tokens = fc.nat({ max: MAX_TOKENS_OF_CALL })
 
-const counts = {
-  inputTokens: tokens,
-  outputTokens: tokens,
-  cachedInputTokens: tokens,
-  reasoningTokens: tokens,
-}
+/** No part is greater than its whole: such usage is cut before it is recorded. */
+const usage = fc
+  .record(
+    { fresh: tokens, cached: tokens, written: tokens, text: tokens, reasoning: tokens },
+    { requiredKeys: ['fresh', 'cached', 'text', 'reasoning'] },
+  )
+  .map(({ fresh, cached, written, text, reasoning }) => {
+    const fifth = (count: number) => Math.floor(count / 5)
+    return {
+      inputTokens: fifth(fresh) + fifth(cached) + fifth(written ?? 0),
+      outputTokens: fifth(text) + fifth(reasoning),
+      cachedInputTokens: fifth(cached),
+      reasoningTokens: fifth(reasoning),
+      ...(written === undefined ? {} : { cacheWriteTokens: fifth(written) }),
+    }
+  })
 const failure = fc.record({
   kind: fc.constantFrom(...Object.keys(ERROR_POLICY)),
   code: fc.option(text),
@@ -60,7 +70,7 @@ const VALUES: Readonly<Record<Exclude<CallColumn['type'], 'choice'>, fc.Arbitrar
   durationMs: count,
   errorKind: fc.constantFrom(...Object.keys(ERROR_POLICY)),
   attempts: fc.array(attempt, { maxLength: 4 }),
-  usage: fc.oneof(fc.record(counts), fc.record({ ...counts, cacheWriteTokens: tokens })),
+  usage,
   cost,
 }
 

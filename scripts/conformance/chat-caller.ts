@@ -208,7 +208,7 @@ export const chatCaller: CallerKit = {
     metadata: { ask: { metadata: { trace: 'probe-trace' } }, carries: ['probe-trace'] },
     tier: { ask: { service_tier: 'priority' } },
     cacheKey: { ask: { prompt_cache_key: 'probe-key' }, carries: ['probe-key'] },
-    unknown: { ask: { x_probe: 'probe-unknown' }, carries: ['probe-unknown'] },
+    unknown: { ask: { unknown_field: 'probe-unknown' }, carries: ['probe-unknown'] },
   },
   loop: { ask: loop, next: nextTurn },
   readAnswer: (answer) => readPieces([answer as Completion]),

@@ -176,7 +176,7 @@ export const gatehouseCaller: CallerKit = {
     topP: { ask: { top_p: 0.25 } },
     stop: { ask: { stop: [STOP] }, carries: [STOP] },
     metadata: { ask: { metadata: { trace: 'probe-trace' } }, carries: ['probe-trace'] },
-    unknown: { ask: { x_probe: 'probe-unknown' }, carries: ['probe-unknown'] },
+    unknown: { ask: { unknown_field: 'probe-unknown' }, carries: ['probe-unknown'] },
   },
   loop: { ask: loop, next: nextTurn },
   readAnswer: (answer) => readChat(answer as unknown as Chat),

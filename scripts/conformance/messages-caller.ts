@@ -224,7 +224,7 @@ export const messagesCaller: CallerKit = {
     stop: { ask: { stop_sequences: [STOP] }, carries: [STOP] },
     user: { ask: { metadata: { user_id: USER } }, carries: [USER] },
     tier: { ask: { service_tier: 'standard_only' } },
-    unknown: { ask: { x_probe: 'probe-unknown' }, carries: ['probe-unknown'] },
+    unknown: { ask: { unknown_field: 'probe-unknown' }, carries: ['probe-unknown'] },
   },
   loop: { ask: loop, next: nextTurn },
   readAnswer: (answer) =>

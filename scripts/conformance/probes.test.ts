@@ -38,7 +38,7 @@ test('a setting dropped without a mention is a fault', () => {
 test('a field dropped with a mention is lossy', () => {
   expect(probeRequest(pairOf('gemini', 'gemini-2.5-flash'), chatCaller, unknown)).toEqual({
     verdict: 'lossy',
-    fields: ['x_probe'],
+    fields: ['unknown_field'],
   })
 })
 

@@ -55,6 +55,10 @@ test('every feature is probed at some endpoint', () => {
   expect(FEATURE_IDS.filter((feature) => !asked.has(feature))).toEqual([])
 })
 
+test('the published tables show no text of the probes themselves', () => {
+  for (const [, text] of conformanceTexts(found).files) expect(text).not.toMatch(/x_probe|probe-/)
+})
+
 test('the published tables are those found, and keep to their contract', async () => {
   for (const [path, text] of conformanceTexts(found).files)
     expect(await Bun.file(join(import.meta.dir, '../..', path)).text()).toBe(text)
@@ -98,7 +102,7 @@ describe('known results:', () => {
     [CHAT, 'anthropic', 'opus', 'seed', ['seed']],
     [CHAT, 'anthropic', 'sonnet', 'hot', ['temperature']],
     [CHAT, 'gemini', 'gemini-2.0', 'effort', ['reasoning_effort']],
-    [CHAT, 'cohere', '', 'unknown', ['x_probe']],
+    [CHAT, 'cohere', '', 'unknown', ['unknown_field']],
     [CHAT, 'bedrock', '', 'usage', ['usage.completion_tokens_details.reasoning_tokens']],
     [MESSAGES, 'openai', 'gpt-4o', 'budget', ['thinking']],
     [MESSAGES, 'openai', '', 'topK', ['top_k']],

@@ -18,7 +18,9 @@ export interface ContextFigures {
   readonly output: number
 }
 
-const N = String.raw`[\d,]+`
+const N = String.raw`[\d,]{1,20}`
+/** Vendors' sentences are shorter. The shapes are only tried on so much of a text. */
+const MOST_CHARACTERS = 2_000
 
 function shape(strings: TemplateStringsArray, ...names: readonly string[]): RegExp {
   return new RegExp(strings.raw.map((text, at) => text + toGroup(names[at])).join(''))
@@ -67,9 +69,10 @@ export const LEAST_ROOM = 4_000
 
 /** @param text in lower case. @returns undefined where it has no figures of a known form */
 export function readContextFigures(text: string, asked: AskedTokens): ContextFigures | undefined {
-  const ofSum = firstGroups(SUMS, text)
+  const read = text.slice(0, MOST_CHARACTERS)
+  const ofSum = firstGroups(SUMS, read)
   if (ofSum !== undefined) return readSum(ofSum, asked)
-  const { limit, input } = firstGroups(INPUTS, text) ?? {}
+  const { limit, input } = firstGroups(INPUTS, read) ?? {}
   return limit === undefined || input === undefined
     ? undefined
     : { limit: toNumber(limit), input: toNumber(input), output: 0 }
@@ -107,10 +110,12 @@ function readSum(groups: Groups, asked: AskedTokens): ContextFigures {
 function readParts(parts: string): Pick<ContextFigures, 'input' | 'output'> | undefined {
   let input = 0
   let output = 0
-  for (const [, figure, words] of parts.matchAll(/([\d,]*\d) ([a-z ]+)/g)) {
-    if (figure === undefined) continue
-    if (/ (?:completion|output)\b/.test(words ?? '')) output += toNumber(figure)
-    else input += toNumber(figure)
+  for (const part of parts.split(/[,;] /)) {
+    const [figure = ''] = part.split(' ', 1)
+    const tokens = toNumber(figure)
+    if (Number.isNaN(tokens)) continue
+    if (/ (?:completion|output)\b/.test(part)) output += tokens
+    else input += tokens
   }
   return input === 0 ? undefined : { input, output }
 }

@@ -44,6 +44,11 @@ const MADE: readonly (readonly [path: string, count: number, reason: string])[] 
     1,
     'words of a tool name, escaped, with repeats of separators between',
   ],
+  [
+    'src/wire/context-figures.ts',
+    1,
+    'constant sentences with bounded figures, tried on 2,000 characters of an error',
+  ],
 ]
 
 /** Far beyond any header; a time that grows with its square would be hours. */

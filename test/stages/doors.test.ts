@@ -289,6 +289,16 @@ describe('/v1/models', () => {
     expect(gateway.ledger.records).toEqual([])
   })
 
+  test('refuses a limit beyond what the document says, in OpenAI’s format too', async () => {
+    const gateway = scene()
+    const ask = async (query: string) =>
+      (await gateway.ask({ path: `/v1/models?${query}`, method: 'GET' })).status
+    expect(await Promise.all(['limit=1', 'limit=1000', 'after=x'].map(ask))).toEqual([
+      200, 200, 200,
+    ])
+    expect(await Promise.all(['limit=1001', 'limit=0'].map(ask))).toEqual([400, 400])
+  })
+
   test('is in Anthropic’s format for its clients, page by page, with the key in its header', async () => {
     const gateway = scene()
     const headers = {

@@ -269,7 +269,10 @@ const modelLists: readonly ModelDoors[] = [
         .min(1)
         .max(1000)
         .optional()
-        .meta({ description: "Of Anthropic's format. Default: 20." }),
+        .meta({
+          description:
+            "Of Anthropic's format, where 20 is the default; without effect in OpenAI's.",
+        }),
       after_id: z.string().optional().meta({ description: "Of Anthropic's format." }),
       before_id: z.string().optional().meta({ description: "Of Anthropic's format." }),
     }),

@@ -36,7 +36,7 @@ export interface ModelShape {
 export const nestedModels: ModelShape = {
   envelope: 'nested',
   toModel: toPlainModel,
-  toList: toWholeList,
+  toList: toCheckedList,
 }
 
 /** https://docs.mistral.ai/api/#tag/models */
@@ -94,6 +94,16 @@ function toWholeList(
   toModel: (gate: Gate) => object,
 ): object {
   return { object: 'list', data: gates.map(toModel) }
+}
+
+/** `limit` has no effect here, but the document bounds it for both formats of this address. */
+function toCheckedList(
+  gates: readonly Gate[],
+  query: URLSearchParams,
+  toModel: (gate: Gate) => object,
+): object {
+  readLimit(query)
+  return toWholeList(gates, query, toModel)
 }
 
 const DEFAULT_LIMIT = 20

@@ -264,15 +264,9 @@ const modelLists: readonly ModelDoors[] = [
       "With the header `anthropic-version`: in Anthropic's format, a page at a time, with its " +
       'error envelope.',
     query: z.object({
-      limit: z
-        .int()
-        .min(1)
-        .max(1000)
-        .optional()
-        .meta({
-          description:
-            "Of Anthropic's format, where 20 is the default; without effect in OpenAI's.",
-        }),
+      limit: z.int().min(1).max(1000).optional().meta({
+        description: "Of Anthropic's format, where 20 is the default; without effect in OpenAI's.",
+      }),
       after_id: z.string().optional().meta({ description: "Of Anthropic's format." }),
       before_id: z.string().optional().meta({ description: "Of Anthropic's format." }),
     }),

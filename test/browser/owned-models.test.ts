@@ -304,6 +304,34 @@ test('a model in use by a gate cannot be deleted, and the gate is named', async 
   await told.getByRole('button', { name: 'Close' }).last().click()
 })
 
+test('a call that is newer than the probe decides the state on the list and the page', async () => {
+  const { page } = visit
+  const call = () =>
+    controlPlaneCall(gatehouse, 'POST', '/v1/chat/completions', {
+      model: 'assistant',
+      messages: [{ role: 'user', content: 'hello' }],
+    })
+  upstream.answer(jsonAnswer(500, { error: { message: 'out of memory' } }))
+  expect((await call()).status).not.toBe(200)
+  await page.goto('/dashboard/owned-models/house-llama')
+  const failed = page.getByRole('alert').filter({ hasText: 'The last call failed' })
+  await failed.getByText('upstream_error').waitFor()
+  await page.getByText('Checked before that').waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await follow(page, '/owned-models')
+  await page.getByText('last call failed').waitFor()
+
+  upstream.answer(jsonAnswer(200, CHAT_JSON))
+  expect((await call()).status).toBe(200)
+  await page.getByText('answers', { exact: true }).waitFor()
+  await page.getByText('called', { exact: false }).first().waitFor()
+  await page.getByRole('link', { name: 'Llama in the basement' }).click()
+  await page.getByText('It answered the last call').waitFor()
+  await page.getByRole('button', { name: 'Check again' }).click()
+  await page.getByText('It answered the last call').waitFor({ state: 'detached' })
+  await page.getByText('The model answers', { exact: true }).waitFor()
+})
+
 test.each([
   ['light', 1280],
   ['dark', 1280],

@@ -20,9 +20,10 @@ import { DeleteOwnedModelDialog } from './delete-owned-model-dialog.tsx'
 import { callAddress } from './dialect-field.tsx'
 import type { FimEndpoint, OwnedModel } from './draft.ts'
 import { EditForm } from './edit-form.tsx'
-import { isUnderWay, ProbeNote } from './probe-note.tsx'
+import { isUnderWay, LastCallNote, ProbeNote } from './probe-note.tsx'
 import { RotateCredentialDialog } from './rotate-credential-dialog.tsx'
 import { UseInGate } from './use-in-gate.tsx'
+import { useLastCalls } from './use-last-calls.ts'
 
 /** While the model is being asked, or loaded. */
 const LOOK_AGAIN_MS = 1_000
@@ -158,11 +159,12 @@ function FixedCard({
   )
 }
 
-// Says whether the model answered the last time, and asks it again.
+// Says whether the model answered the last time, to a call or to a probe, and asks it again.
 
 function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
   const queryClient = useQueryClient()
   const { slug, probe } = model
+  const lastCall = useLastCalls()(model)
   const check = useChange({
     send: () => ask('POST /v1/owned-models/{slug}/probe', { path: { slug } }),
     onAnswer: (found) => {
@@ -175,7 +177,7 @@ function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
   })
   return (
     <Card>
-      <CardHeader title="Reachability" note="One small request to the model.">
+      <CardHeader title="Reachability" note="The outcome of the last call or check.">
         <Button
           size="small"
           isBusy={check.isPending}
@@ -186,10 +188,20 @@ function ReachabilityCard({ model }: { readonly model: OwnedModel }) {
         </Button>
       </CardHeader>
       <div className="flex flex-col gap-3 p-5 text-[13px] text-ink-soft">
+        {lastCall !== undefined && <LastCallNote lastCall={lastCall} />}
         {probe === null ? (
           <p>It was not asked yet by this version of the gateway.</p>
-        ) : (
+        ) : lastCall === undefined ? (
           <ProbeNote probe={probe} />
+        ) : (
+          <details>
+            <summary className="cursor-pointer rounded-sm hover:text-ink">
+              Checked before that, <Moment at={probe.checkedAt} />
+            </summary>
+            <div className="mt-3">
+              <ProbeNote probe={probe} />
+            </div>
+          </details>
         )}
         {isUnderWay(probe) && <p>This page shows what is found.</p>}
         <ProblemNote error={check.error} />

@@ -17,7 +17,8 @@ import { SearchedRows } from '../../ui/searched-rows.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import type { OwnedModel } from './draft.ts'
-import { ProbeBadge } from './probe-note.tsx'
+import { StateOfModel } from './probe-note.tsx'
+import { useLastCalls } from './use-last-calls.ts'
 
 export function OwnedModelsPage() {
   const models = useQuery(wholeListQuery('GET /v1/owned-models'))
@@ -59,6 +60,7 @@ function ModelTable({
   /** Undefined: not known. */
   readonly gates: readonly RowOf<'GET /v1/gates'>[] | undefined
 }) {
+  const lastCallOf = useLastCalls()
   return (
     <SearchedRows
       rows={models}
@@ -96,7 +98,7 @@ function ModelTable({
                 </code>
               </td>
               <td>
-                <ProbeBadge probe={model.probe} />
+                <StateOfModel probe={model.probe} lastCall={lastCallOf(model)} />
               </td>
               <td>
                 <span className="text-ink">{formatDialect(model.dialect)}</span>

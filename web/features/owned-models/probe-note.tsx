@@ -8,6 +8,7 @@ import { Badge, type Tone } from '../../ui/badge.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { Moment } from '../../ui/moment.tsx'
 import type { OwnedModel } from './draft.ts'
+import type { LastCall } from './latest-news.ts'
 
 export type Probe = NonNullable<OwnedModel['probe']>
 type Status = Probe['status']
@@ -67,12 +68,66 @@ export function isUnderWay(probe: Probe | null | undefined): boolean {
   return probe?.status === 'checking' || probe?.status === 'loading'
 }
 
-export function ProbeBadge({ probe }: { readonly probe: Probe | null }) {
-  const { tone, word } = LOOKS[probe?.status ?? 'unknown']
+/** What is known last of a model, and since when. */
+export function StateOfModel({
+  probe,
+  lastCall,
+}: {
+  readonly probe: Probe | null
+  /** The last call where it is newer than the probe. */
+  readonly lastCall: LastCall | undefined
+}) {
+  const { tone, word } =
+    lastCall === undefined ? LOOKS[probe?.status ?? 'unknown'] : lookOf(lastCall)
+  const at = lastCall?.at ?? probe?.checkedAt
   return (
-    <Badge tone={tone} hasDot>
-      {word}
-    </Badge>
+    <>
+      <Badge tone={tone} hasDot>
+        {word}
+      </Badge>
+      {at !== undefined && (
+        <span className="mt-0.5 block text-[13px] whitespace-nowrap text-ink-faint">
+          {lastCall === undefined ? 'tried' : 'called'} <Moment at={at} />
+        </span>
+      )}
+    </>
+  )
+}
+
+const CALL_FAILED = {
+  ...LOOKS.unreachable,
+  title: 'The last call failed',
+  word: 'last call failed',
+}
+
+function lookOf({ failure }: LastCall): Look {
+  return failure === null ? LOOKS.reachable : CALL_FAILED
+}
+
+/** The outcome of the last call. */
+export function LastCallNote({ lastCall }: { readonly lastCall: LastCall }) {
+  const { tone, icon: Icon, title } = lookOf(lastCall)
+  const { failure } = lastCall
+  return (
+    <div
+      role={tone === 'warn' ? 'alert' : 'status'}
+      className={classNames('flex gap-3 rounded-lg px-4 py-3 text-[13px]', BACKGROUNDS[tone])}
+    >
+      <Icon aria-hidden className={classNames('mt-0.5 size-4 shrink-0', INKS[tone])} />
+      <div className="min-w-0">
+        <p className={classNames('font-semibold', INKS[tone])}>{title}</p>
+        <p className="mt-0.5 text-ink">
+          {failure === null ? (
+            'It answered the last call, '
+          ) : (
+            <>
+              <code className="font-mono">{failure.code}</code> ({failure.status}),{' '}
+            </>
+          )}
+          <Moment at={lastCall.at} />.
+        </p>
+      </div>
+    </div>
   )
 }
 

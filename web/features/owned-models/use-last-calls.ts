@@ -1,0 +1,18 @@
+/** The health that calls left behind, of targets in the account's gates, as this node sees it. */
+import { useQuery } from '@tanstack/react-query'
+import { operationQuery } from '../../api/operation-query.ts'
+import type { OwnedModel } from './draft.ts'
+import { callNewerThan, type LastCall } from './latest-news.ts'
+
+const AGAIN_AFTER_MS = 5_000
+
+/** @returns finds the last call of a model where that is newer than its probe */
+export function useLastCalls(): (model: OwnedModel) => LastCall | undefined {
+  const health = useQuery({
+    ...operationQuery('GET /v1/targets/health'),
+    refetchInterval: AGAIN_AFTER_MS,
+    staleTime: 0,
+  })
+  const byTarget = new Map(health.data?.data.map((row) => [row.target, row]))
+  return ({ slug, probe }) => callNewerThan(probe, byTarget.get(`owned/${slug}`))
+}

@@ -2,6 +2,7 @@
  * Amazon Bedrock, by Converse. Its key is a Bedrock API key, or
  * `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, which signs; its region is the one in its address.
  */
+import { BETWEEN_TOOLS, DISABLED } from './anthropic-models.ts'
 import { defineProvider } from './define.ts'
 
 // https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html and …/prompt-caching.html: which models take
@@ -9,6 +10,8 @@ import { defineProvider } from './define.ts'
 const NO_SCHEMA = ['outputConfig']
 const NO_CACHE = ['cachePoint']
 const NEITHER = ['outputConfig', 'cachePoint']
+
+const ADAPTIVE = { reasoning: 'adaptive', refusesSampling: true } as const
 
 export const bedrock = defineProvider({
   id: 'bedrock',
@@ -49,18 +52,34 @@ export const bedrock = defineProvider({
         reasoning: 'budget',
         defaultMaxOutputTokens: 8192,
         takesOneSampling: true,
+        withoutThinking: DISABLED,
         refuses: NO_SCHEMA,
       },
     ],
     [
       /anthropic\.claude-(?:3-7|(?:opus|sonnet)-4-\d{8})/,
-      { reasoning: 'budget', defaultMaxOutputTokens: 8192, refuses: NO_SCHEMA },
+      {
+        reasoning: 'budget',
+        defaultMaxOutputTokens: 8192,
+        withoutThinking: DISABLED,
+        refuses: NO_SCHEMA,
+      },
     ],
     [
       /anthropic\.claude-(?:opus|sonnet|haiku)-4-[56](?!\d)/,
-      { reasoning: 'budget', defaultMaxOutputTokens: 8192, takesOneSampling: true },
+      {
+        reasoning: 'budget',
+        defaultMaxOutputTokens: 8192,
+        takesOneSampling: true,
+        withoutThinking: DISABLED,
+      },
     ],
-    [/anthropic\.claude-/, { reasoning: 'adaptive', refusesSampling: true }],
+    [/anthropic\.claude-sonnet-5-[5-9](?!\d)/, { ...ADAPTIVE, withoutThinking: BETWEEN_TOOLS }],
+    [
+      /anthropic\.claude-(?:opus-4-[78]|(?:opus|sonnet)-5(?!-[5-9](?!\d))|haiku-5)(?!\d)/,
+      { ...ADAPTIVE, withoutThinking: DISABLED },
+    ],
+    [/anthropic\.claude-/, { ...ADAPTIVE, alwaysReasons: true }],
     [/openai\.gpt-oss/, { reasoning: 'effort', alwaysReasons: true, refuses: NO_CACHE }],
     [/mistral\./, { shortToolIds: true, refuses: NO_CACHE }],
     [/(?:amazon|meta|cohere|ai21)\./, { refuses: NEITHER }],

@@ -3,11 +3,18 @@ import type { PriceFactor } from '../core/price-factors.ts'
 import type { Provider } from './define.ts'
 
 // wire.md §3.3: 2.5 is given a budget for thinking, 3 and later a level, older ones do not think.
+// https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking (2026-11): 2.5 Pro and all from 3 on
+// cannot but think; `minimal` is a level of Flash up to 3.6.
 export const googleModels = {
   traits: [
+    [/^gemini-2\.5-pro/, { reasoning: 'budget', alwaysReasons: true }],
     [/^gemini-2\.5/, { reasoning: 'budget' }],
     [/^gemini-(?:1|2\.0)/, {}],
     [/^gemma-/, {}],
+    [
+      /^gemini-3(?:\.[0-6])?-flash/,
+      { reasoning: 'level', alwaysReasons: true, lowestLevel: 'MINIMAL' },
+    ],
     [/./, { reasoning: 'level', alwaysReasons: true }],
   ],
 } as const satisfies Pick<Provider, 'traits'>

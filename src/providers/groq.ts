@@ -6,4 +6,9 @@ export const groq = openaiCompatible({
   name: 'Groq',
   docs: 'https://console.groq.com/docs/api-reference',
   baseUrl: 'https://api.groq.com/openai/v1',
+  // https://console.groq.com/docs/reasoning
+  traits: [
+    [/gpt-oss/, { alwaysReasons: true }],
+    [/qwen3/, { withoutThinking: { reasoning_effort: 'none' } }],
+  ],
 })

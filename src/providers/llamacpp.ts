@@ -5,6 +5,7 @@
  * with one.
  */
 import { openaiCompatible } from './define.ts'
+import { openModels } from './open-models.ts'
 
 export const llamacpp = openaiCompatible({
   id: 'llamacpp',
@@ -12,4 +13,5 @@ export const llamacpp = openaiCompatible({
   docs: 'https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md',
   fallbackKey: 'none',
   hasEmbeddings: true,
+  ...openModels,
 })

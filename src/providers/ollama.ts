@@ -11,4 +11,9 @@ export const ollama = openaiCompatible({
   docs: 'https://docs.ollama.com/api/openai-compatibility',
   fallbackKey: 'none',
   hasEmbeddings: true,
+  // https://docs.ollama.com/api/openai-compatibility: models that do not think take it too.
+  traits: [
+    [/gpt-oss/, { alwaysReasons: true }],
+    [/./, { withoutThinking: { reasoning_effort: 'none' } }],
+  ],
 })

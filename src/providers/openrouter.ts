@@ -7,6 +7,15 @@ export const openrouter = openaiCompatible({
   docs: 'https://openrouter.ai/docs/api-reference',
   baseUrl: 'https://openrouter.ai/api/v1',
   hasEmbeddings: true,
+  // https://openrouter.ai/docs/use-cases/reasoning-tokens: models whose vendors cannot turn it off
+  // refuse.
+  traits: [
+    [
+      /\bo[1-9]\b|gpt-5(?![.\d])|gpt-oss|gemini-(?:2\.5-pro|[3-9])|claude-(?:fable|mythos|opus-5[.-]5)|deepseek-r1|minimax-m|thinking/,
+      { alwaysReasons: true },
+    ],
+    [/./, { withoutThinking: { reasoning: { effort: 'none' } } }],
+  ],
   // The table has neither their searches, nor what pictures and speech cost.
   pricedInPart: /sonar|-online|-search|deep-research|-image|\baudio\b/,
   // Five results, as many as a search has by default, at 4 US dollars per thousand

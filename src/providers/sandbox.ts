@@ -3,6 +3,7 @@
  * started.
  */
 import { anthropic } from './anthropic.ts'
+import { DISABLED } from './anthropic-models.ts'
 import { bedrock } from './bedrock.ts'
 import { cohere } from './cohere.ts'
 import { defineProvider } from './define.ts'
@@ -60,7 +61,12 @@ export const sandboxAnthropic = defineProvider({
   traits: [
     [
       REASONING_MODELS,
-      { reasoning: 'adaptive', refusesSampling: true, defaultMaxOutputTokens: 16_384 },
+      {
+        reasoning: 'adaptive',
+        refusesSampling: true,
+        defaultMaxOutputTokens: 16_384,
+        withoutThinking: DISABLED,
+      },
     ],
     [/./, { reasoning: 'budget', defaultMaxOutputTokens: 8192 }],
   ],
@@ -91,7 +97,7 @@ export const sandboxBedrock = defineProvider({
   signing: bedrock.signing,
   endpoints: bedrock.endpoints,
   traits: [
-    [REASONING_MODELS, { reasoning: 'adaptive', refusesSampling: true }],
+    [REASONING_MODELS, { reasoning: 'adaptive', refusesSampling: true, withoutThinking: DISABLED }],
     [/./, { reasoning: 'budget', defaultMaxOutputTokens: 8192 }],
   ],
   fallbackKey: ANY_KEY,

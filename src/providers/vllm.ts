@@ -4,6 +4,7 @@
  * takes any key unless it was started with one.
  */
 import { openaiCompatible } from './define.ts'
+import { openModels } from './open-models.ts'
 
 export const vllm = openaiCompatible({
   id: 'vllm',
@@ -11,4 +12,5 @@ export const vllm = openaiCompatible({
   docs: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
   fallbackKey: 'none',
   hasEmbeddings: true,
+  ...openModels,
 })

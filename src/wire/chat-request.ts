@@ -176,6 +176,13 @@ export interface ReasoningOptions {
    */
   readonly effort?: string
   readonly budgetTokens?: number
+  /**
+   * `on`: the caller turned thinking on and left the effort to the model. `unsaid`: the caller gave
+   * an effort alone, which turns nothing on. Absent: an effort or a budget turns it on.
+   */
+  readonly thinking?: 'on' | 'unsaid'
+  /** Readable thinking: `summarized` or `omitted`. */
+  readonly display?: string
   /** How the caller wants to read the reasoning: `auto`, `concise`, `detailed`, or `none`. */
   readonly summary?: string
 }

@@ -405,7 +405,7 @@ describe('reasoning', () => {
     },
     {
       ...{ id: 'gemini-generate-content', mode: 'level', at: `${THINKING}.thinkingLevel` },
-      byWord: ['MINIMAL', 'MINIMAL', 'LOW', 'MEDIUM', 'HIGH', 'HIGH', 'HIGH', undefined],
+      byWord: ['LOW', 'LOW', 'LOW', 'MEDIUM', 'HIGH', 'HIGH', 'HIGH', undefined],
       byBudget: THREE.map((word) => word.toUpperCase()),
     },
     {

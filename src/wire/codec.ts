@@ -104,8 +104,12 @@ export interface ModelTraits {
    * cannot.
    */
   readonly reasoning?: 'effort' | 'budget' | 'adaptive' | 'level'
-  /** The model thinks whether asked or not. */
+  /** The model thinks whether asked or not, and cannot be told to stop. */
   readonly alwaysReasons?: boolean
+  /** Members of the request that turn off thinking, where the model needs to be told. */
+  readonly withoutThinking?: JsonRecord
+  /** The least word for a `level`; absent: `LOW`, which every model with levels takes. */
+  readonly lowestLevel?: string
   /** Refuses `temperature`, `top_p` and `top_k`. */
   readonly refusesSampling?: boolean
   /** Takes `temperature` or `top_p`, and refuses the two together. */

@@ -202,7 +202,8 @@ function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
   if (reasoningModels?.test(model) === true || traitsOf(provider, model).reasoning !== undefined)
     return true
   if (owned !== undefined) return traits?.some(([pattern]) => pattern.test(model)) !== true
-  return traits === undefined && reasoningModels === undefined
+  const isToldOf = traits?.some(([, { reasoning }]) => reasoning !== undefined) === true
+  return !isToldOf && reasoningModels === undefined
 }
 
 // The origin of a seal names who sealed a piece of reasoning: a provider under one credential.

@@ -284,7 +284,7 @@ describe('thinking', () => {
     },
   )
 
-  test('of another origin stays away from a turn that thinks, and every origin’s from one that does not', () => {
+  test('of another origin stays away; its own comes back also where the request asks for none', () => {
     const foreign: AssistantPart = {
       type: 'reasoning',
       text: 'elsewhere',
@@ -297,7 +297,8 @@ describe('thinking', () => {
       return [turn?.content.map(({ type, thinking }) => thinking ?? type), ignored]
     }
     expect(blocksOf({ reasoning })).toEqual([['hm', 'tool_use'], ['seals']])
-    expect(blocksOf({})).toEqual([['tool_use'], ['seals']])
+    expect(blocksOf({})).toEqual([['hm', 'tool_use'], ['seals']])
+    expect(blocksOf({ reasoning: { effort: 'none' } })).toEqual([['hm', 'tool_use'], ['seals']])
   })
 
   test('is switched off and named when the turn under way has no thinking of this origin', () => {
@@ -307,9 +308,13 @@ describe('thinking', () => {
           ? []
           : [{ ...sealed, seal: { type: 'signature' as const, value: 's', origin } }]
       const messages = [user('go'), assistant(...foreign, call), result('a', 'x')]
-      const { body, ignored } = encode({ messages, reasoning }, { reasoning: 'adaptive' })
+      const { body, ignored } = encode({ messages, reasoning }, { reasoning: 'budget' })
       expect(body).not.toHaveProperty('thinking')
       expect(ignored).toContain('reasoning')
+      // A model that decides itself may have called the tool without thinking.
+      const adaptive = encode({ messages, reasoning }, { reasoning: 'adaptive' })
+      expect(adaptive.body.thinking).toEqual({ type: 'adaptive' })
+      expect(adaptive.ignored).not.toContain('reasoning')
     }
   })
 

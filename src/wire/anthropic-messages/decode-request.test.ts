@@ -52,12 +52,12 @@ describe('settings', () => {
       { output_config: { format: { type: 'json_schema', schema } } },
       { responseFormat: { type: 'json-schema', schema } },
     ],
-    [{ output_config: { effort: 'low' } }, { reasoning: { effort: 'low' } }],
+    [{ output_config: { effort: 'low' } }, { reasoning: { effort: 'low', thinking: 'unsaid' } }],
     [{ output_config: {} }, {}],
-    [{ thinking: { type: 'adaptive' } }, { reasoning: { effort: 'medium' } }],
+    [{ thinking: { type: 'adaptive' } }, { reasoning: { thinking: 'on' } }],
     [
       { thinking: { type: 'adaptive' }, output_config: { effort: 'max' } },
-      { reasoning: { effort: 'max' } },
+      { reasoning: { effort: 'max', thinking: 'on' } },
     ],
     [{ thinking: { type: 'disabled' } }, { reasoning: { effort: 'none' } }],
     [

@@ -172,16 +172,22 @@ function decodeThinking(
   output: At<JsonRecord> | undefined,
 ): ReasoningOptions | undefined {
   const effort = output === undefined ? undefined : optionalText(member(output, 'effort'))
-  if (thinking === undefined) return effort === undefined ? undefined : { effort }
+  if (thinking === undefined)
+    return effort === undefined ? undefined : { effort, thinking: 'unsaid' }
   const type = member(thinking, 'type')
+  const display = optionalText(member(thinking, 'display'))
   switch (asText(type)) {
-    case 'enabled':
-      return present({ effort, budgetTokens: optionalNumber(member(thinking, 'budget_tokens')) })
+    case 'enabled': {
+      const budgetTokens = optionalNumber(member(thinking, 'budget_tokens'))
+      return present({ effort, budgetTokens, display })
+    }
     case 'adaptive':
-      return { effort: effort ?? 'medium' }
+      return { thinking: 'on', ...present({ effort, display }) }
+    // One model thinks between its calls only, instead of not at all.
+    case 'between_tools':
     case 'disabled':
       return { effort: 'none' }
     default:
-      throw invalidAt(type, "must be 'enabled', 'adaptive' or 'disabled'.")
+      throw invalidAt(type, "must be 'enabled', 'adaptive', 'between_tools' or 'disabled'.")
   }
 }

@@ -22,7 +22,7 @@ import { encodeToolId } from './tool-ids.ts'
 
 export interface MessageRules {
   readonly sealOrigin: string
-  /** Thinking blocks go back only to a model that is asked to think. */
+  /** Thinking blocks go back only to a model that thinks. */
   readonly sendsThinking: boolean
   /** Models with a budget for thinking refuse a turn with thinking that begins with something else. */
   readonly thinkingLeads: boolean

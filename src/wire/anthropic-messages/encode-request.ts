@@ -40,7 +40,7 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
     (target.traits.defaultMaxOutputTokens ?? DEFAULT_MAX_TOKENS) + (thinking.budgetTokens ?? 0)
   const { system, messages } = encodeMessages(request.messages, {
     sealOrigin: target.sealOrigin,
-    sendsThinking: thinking.isOn,
+    sendsThinking: thinking.sendsThinking,
     thinkingLeads: target.traits.reasoning === 'budget',
     ignored,
   })

@@ -1,22 +1,21 @@
 /** Plans whether and how a request asks an Anthropic model to think. Pure. */
 import { type ChatMessage, type ChatRequest, effortOf, type JsonRecord } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
+import { isRecord, present } from '../read-json.ts'
 import { isSendable } from './encode-messages.ts'
 
 export interface ThinkingPlan {
   readonly isOn: boolean
+  /**
+   * The target's own thinking goes back: one that decides itself thinks in the middle of a loop
+   * even where this request does not ask for it.
+   */
+  readonly sendsThinking: boolean
   /** The body's `thinking`; undefined: the model's own default. */
   readonly member: JsonRecord | undefined
   readonly outputConfig: JsonRecord
   /** The part of `max_tokens` that thinking may use. */
   readonly budgetTokens: number | undefined
-}
-
-const OFF: ThinkingPlan = {
-  isOn: false,
-  member: undefined,
-  outputConfig: {},
-  budgetTokens: undefined,
 }
 
 /** The least that the interface takes. */
@@ -45,45 +44,62 @@ export function planThinking(
   ignored: Set<Feature>,
 ): ThinkingPlan {
   const { reasoning } = request
-  const wanted =
-    reasoning !== undefined &&
-    reasoning.effort !== 'none' &&
-    (reasoning.effort ?? reasoning.budgetTokens) !== undefined
-  if (!wanted) return OFF
+  const mode = target.traits.reasoning
+  const off: ThinkingPlan = {
+    isOn: false,
+    sendsThinking: mode === 'adaptive',
+    member: undefined,
+    outputConfig: {},
+    budgetTokens: undefined,
+  }
+  if (reasoning === undefined) return off
+  const { effort, thinking } = reasoning
+  if (effort === 'none') return { ...off, member: turnOff(target, ignored) }
+  const asked = effortOf(reasoning)
+  const isAsked = thinking === 'on' || asked !== undefined
+  if (!isAsked) return off
   const giveUp = (): ThinkingPlan => {
     ignored.add('reasoning')
-    return OFF
+    return off
   }
-  const mode = target.traits.reasoning
   if (mode !== 'adaptive' && mode !== 'budget') return giveUp()
-  // In the middle of a tool loop the thinking that led to it must come back; without it the request
-  // would be refused.
-  if (lacksThinking(request.messages, target.sealOrigin)) return giveUp()
+  const display = present({ display: reasoning.display }) as JsonRecord
   if (mode === 'adaptive') {
-    const effort = EFFORTS[effortOf(reasoning) ?? 'low']
-    if (effort === undefined) return giveUp()
+    const word = EFFORTS[asked ?? '']
+    if (asked !== undefined && word === undefined) return giveUp()
+    const outputConfig = present({ effort: word }) as JsonRecord
+    if (thinking === 'unsaid') return { ...off, outputConfig }
     return {
+      ...off,
       isOn: true,
-      member: { type: 'adaptive' },
-      outputConfig: { effort },
-      budgetTokens: undefined,
+      member: { type: 'adaptive', ...display },
+      outputConfig,
     }
   }
-  // A demanded tool and a budget exclude each other.
-  if (request.toolChoice?.type === 'required' || request.toolChoice?.type === 'tool')
-    return giveUp()
-  const asked = reasoning.budgetTokens ?? BUDGETS[reasoning.effort ?? '']
-  if (asked === undefined) return giveUp()
+  // In the middle of a tool loop the thinking that led to it must come back; without it the request
+  // would be refused. A demanded tool and a budget exclude each other.
+  const demandsTool = request.toolChoice?.type === 'required' || request.toolChoice?.type === 'tool'
+  if (thinking === 'unsaid' || demandsTool) return giveUp()
+  if (lacksThinking(request.messages, target.sealOrigin)) return giveUp()
+  const wanted = reasoning.budgetTokens ?? BUDGETS[effort ?? 'medium']
+  if (wanted === undefined) return giveUp()
   const room =
-    request.maxOutputTokens === undefined ? asked : Math.floor(request.maxOutputTokens * 0.8)
-  const budget = Math.max(SMALLEST_BUDGET, Math.min(asked, room))
+    request.maxOutputTokens === undefined ? wanted : Math.floor(request.maxOutputTokens * 0.8)
+  const budget = Math.max(SMALLEST_BUDGET, Math.min(wanted, room))
   if (request.maxOutputTokens !== undefined && budget >= request.maxOutputTokens) return giveUp()
   return {
     isOn: true,
-    member: { type: 'enabled', budget_tokens: budget },
+    sendsThinking: true,
+    member: { type: 'enabled', budget_tokens: budget, ...display },
     outputConfig: {},
     budgetTokens: budget,
   }
+}
+
+function turnOff({ traits }: EncodeTarget, ignored: Set<Feature>): JsonRecord | undefined {
+  if (traits.alwaysReasons === true) ignored.add('reasoning')
+  const member = traits.withoutThinking?.thinking
+  return isRecord(member) ? member : undefined
 }
 
 /**

@@ -19,7 +19,7 @@ import { DocumentNames, encodeAudio, encodeDocument, encodeImage } from './encod
 
 export interface MessageRules {
   readonly target: EncodeTarget
-  /** Reasoning goes back only to a model that is asked to reason. */
+  /** Reasoning goes back only to a model that reasons. */
   readonly sendsReasoning: boolean
   readonly ignored: Set<Feature>
 }

@@ -42,7 +42,7 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
   )
   if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
   const reasoning = planReasoning(request, target, ignored)
-  const rules: MessageRules = { target, sendsReasoning: reasoning.isOn, ignored }
+  const rules: MessageRules = { target, sendsReasoning: reasoning.sendsThinking, ignored }
   const { system, messages } = encodeMessages(request.messages, rules)
   assertSomebodySpeaks(messages)
   const inferenceConfig = encodeInference(request, target, reasoning, ignored)
@@ -76,6 +76,7 @@ function beginWithUser(
 
 interface ReasoningPlan {
   readonly isOn: boolean
+  readonly sendsThinking: boolean
   /** The model's own members of the request: Converse has none for reasoning. */
   readonly fields: JsonRecord
   /** The part of the limit that reasoning may use. */
@@ -105,16 +106,18 @@ function planReasoning(
     if (asked !== undefined && word === undefined) ignored.add('reasoning')
     return {
       isOn: false,
+      sendsThinking: false,
       fields: present({ reasoning_effort: word }) as JsonRecord,
       budgetTokens: undefined,
     }
   }
-  const { isOn, member, outputConfig, budgetTokens } = planThinking(request, target, ignored)
+  const plan = planThinking(request, target, ignored)
+  const { isOn, sendsThinking, member, outputConfig, budgetTokens } = plan
   const fields = present({
     thinking: member,
     output_config: unlessEmpty(outputConfig),
   }) as JsonRecord
-  return { isOn, fields, budgetTokens }
+  return { isOn, sendsThinking, fields, budgetTokens }
 }
 
 function encodeInference(

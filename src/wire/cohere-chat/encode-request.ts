@@ -113,7 +113,7 @@ function encodeThinking(
   if (isOff) return { type: 'disabled' }
   if (summary === 'none') ignored.add('reasoning.summary')
   if (budgetTokens !== undefined) return { type: 'enabled', token_budget: budgetTokens }
-  if (effort === undefined) return undefined
+  if (effort === undefined) return reasoning.thinking === 'on' ? { type: 'enabled' } : undefined
   if (!Object.hasOwn(BUDGETS, effort)) ignored.add('reasoning.effort')
   return { type: 'enabled', ...present({ token_budget: BUDGETS[effort] }) } as JsonRecord
 }

@@ -8,7 +8,7 @@ import {
   type JsonRecord,
   type ResponseFormat,
 } from '../chat-request.ts'
-import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import type { EncodedRequest, EncodeTarget, Feature, ModelTraits } from '../codec.ts'
 import { assertSomebodySpeaks } from '../fit-request.ts'
 import { present } from '../read-json.ts'
 import { encodeContents } from './encode-contents.ts'
@@ -78,8 +78,6 @@ function encodeFormat(format: ResponseFormat | undefined): JsonRecord {
 
 /** Gemini 3 knows words, 2.5 a number of tokens. */
 const LEVELS: Readonly<Record<string, string>> = {
-  none: 'MINIMAL',
-  minimal: 'MINIMAL',
   low: 'LOW',
   medium: 'MEDIUM',
   high: 'HIGH',
@@ -87,7 +85,6 @@ const LEVELS: Readonly<Record<string, string>> = {
   max: 'HIGH',
 }
 const BUDGETS: Readonly<Record<string, number>> = {
-  none: 0,
   minimal: 512,
   low: 1024,
   medium: 8192,
@@ -96,24 +93,44 @@ const BUDGETS: Readonly<Record<string, number>> = {
   max: 24_576,
 }
 
+/** The model decides itself how much to think. */
+const MODELS_CHOICE = -1
+/** The least for models whose thinking cannot be turned off. */
+const SMALLEST_BUDGET = 128
+
 function encodeThinking(
   { reasoning }: ChatRequest,
   { traits }: EncodeTarget,
   ignored: Set<Feature>,
 ): JsonRecord | undefined {
   if (reasoning === undefined) return undefined
-  const { effort, budgetTokens } = reasoning
-  const isShown = effort !== 'none' && reasoning.summary !== 'none'
-  const thoughts = isShown ? { includeThoughts: true } : {}
+  const { effort, budgetTokens, summary, display, thinking } = reasoning
+  if (effort === 'none') return encodeLeast(traits, ignored)
+  const isHidden = summary === 'none' || display === 'omitted' || thinking === 'unsaid'
+  const thoughts = isHidden ? {} : { includeThoughts: true }
+  const asked = effortOf(reasoning)
   if (traits.reasoning === 'level') {
-    const level = LEVELS[effortOf(reasoning) ?? '']
+    const level = asked === 'minimal' ? lowestLevel(traits) : LEVELS[asked ?? '']
     if (level !== undefined) return { thinkingLevel: level, ...thoughts }
+    if (asked === undefined) return thoughts
   } else if (traits.reasoning === 'budget') {
-    const budget = budgetTokens ?? BUDGETS[effort ?? '']
+    const budget = budgetTokens ?? (asked === undefined ? MODELS_CHOICE : BUDGETS[asked])
     if (budget !== undefined) return { thinkingBudget: budget, ...thoughts }
   }
-  if (effort !== 'none') ignored.add('reasoning')
+  ignored.add('reasoning')
   return undefined
+}
+
+/** A model that cannot but think is asked for as little as it can, and that is named. */
+function encodeLeast(traits: ModelTraits, ignored: Set<Feature>): JsonRecord | undefined {
+  if (traits.alwaysReasons === true) ignored.add('reasoning')
+  if (traits.reasoning === 'level') return { thinkingLevel: lowestLevel(traits) }
+  if (traits.reasoning !== 'budget') return undefined
+  return { thinkingBudget: traits.alwaysReasons === true ? SMALLEST_BUDGET : 0 }
+}
+
+function lowestLevel({ lowestLevel = 'LOW' }: ModelTraits): string {
+  return lowestLevel
 }
 
 function encodeTools({ tools, toolChoice }: ChatRequest): JsonRecord {

@@ -3,7 +3,14 @@
  * It must not know callers.
  */
 import { invalidRequest } from '../../core/errors.ts'
-import type { ChatRequest, JsonRecord, ResponseFormat, Tool, ToolChoice } from '../chat-request.ts'
+import type {
+  ChatRequest,
+  JsonRecord,
+  ReasoningOptions,
+  ResponseFormat,
+  Tool,
+  ToolChoice,
+} from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
 import { assertSomebodySpeaks } from '../fit-request.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
@@ -125,7 +132,7 @@ function encodeEffort(
   ignored: Set<Feature>,
 ): string | undefined {
   if (reasoning === undefined) return undefined
-  const word = reasoning.effort ?? toEffort(reasoning.budgetTokens)
+  const word = reasoning.effort ?? toEffort(reasoning.budgetTokens) ?? wordFor(reasoning.thinking)
   if (word === undefined) return undefined
   const effort = EFFORTS[word]
   if (traits.reasoning === 'effort' && effort !== undefined) {
@@ -134,6 +141,11 @@ function encodeEffort(
   }
   if (word !== 'none' || traits.alwaysReasons === true) ignored.add('reasoning')
   return undefined
+}
+
+/** A word is the only way to turn it on. */
+function wordFor(thinking: ReasoningOptions['thinking']): string | undefined {
+  return thinking === 'on' ? 'medium' : undefined
 }
 
 function toEffort(budgetTokens: number | undefined): string | undefined {

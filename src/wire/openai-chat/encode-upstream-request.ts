@@ -35,7 +35,7 @@ export function encodeUpstreamRequest(request: ChatRequest, target: EncodeTarget
     tool_choice: encodeToolChoice(request.toolChoice),
     parallel_tool_calls: request.tools === undefined ? undefined : request.parallelToolCalls,
     response_format: encodeFormat(request.responseFormat),
-    reasoning_effort: encodeEffort(request, target, ignored),
+    ...encodeReasoning(request, target, ignored),
     user: request.user,
     metadata: request.metadata,
     prompt_cache_key: request.promptCacheKey,
@@ -103,14 +103,23 @@ function encodeFormat(format: ResponseFormat | undefined): JsonRecord | undefine
   }
 }
 
-function encodeEffort(
+function encodeReasoning(
   { reasoning, family }: ChatRequest,
   { traits }: EncodeTarget,
   ignored: Set<Feature>,
-): string | undefined {
+): JsonRecord {
+  if (reasoning === undefined) return {}
   const effort = effortOf(reasoning)
-  if (effort === undefined) return undefined
-  if (traits.reasoning === 'effort' || family === 'openai-chat') return effort
-  if (effort !== 'none') ignored.add('reasoning')
-  return undefined
+  if (effort === 'none') {
+    if (traits.alwaysReasons === true) {
+      ignored.add('reasoning')
+      return {}
+    }
+    if (traits.withoutThinking !== undefined) return traits.withoutThinking
+  }
+  const takesWords = traits.reasoning === 'effort'
+  if (effort !== undefined && (takesWords || family === 'openai-chat'))
+    return { reasoning_effort: effort }
+  if (effort !== 'none' && !takesWords) ignored.add('reasoning')
+  return {}
 }

@@ -82,7 +82,10 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
     target: target.name,
     sealOrigin,
   }
-  const callerRequest = new CallerRequest(serverCodec, accepted, DECODE_LIMITS.maxTextBytes)
+  const callerRequest = new CallerRequest(serverCodec, accepted, {
+    maxBodyBytes: DECODE_LIMITS.maxTextBytes,
+    headers: new Headers(),
+  })
   const translated = translate({
     caller: callerRequest,
     target,

@@ -68,6 +68,8 @@ export const DECODE_LIMITS: DecodeLimits = { maxTextBytes: 64 * 1024 * 1024 }
 
 /** Speaks a dialect to our clients. */
 export interface ServerCodec {
+  /** The header whose values, with commas between them, ask for features of the request. */
+  readonly featureHeader?: string
   /**
    * @param body the parsed request
    * @throws GatewayError `invalid_request` naming the field as the caller wrote it

@@ -41,8 +41,9 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   'x-gatehouse-attempts': countHeader('How often an upstream was asked.'),
   'x-gatehouse-ignored': textHeader(
     'Members of the request that had no effect: the gate decides them, or the ' +
-      'target cannot take them.',
-    'model, seed',
+      'target cannot take them. Members within the request are named by their path, which all ' +
+      'elements of a list share; `and-more` ends a list that was cut.',
+    'model, seed, messages[].content[].cache_control.scope',
   ),
   'x-gatehouse-adapted': textHeader(
     'Members of the request that were changed for the target without any loss. ' +

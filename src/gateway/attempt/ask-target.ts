@@ -373,7 +373,10 @@ function toTranslated(
       startedAtMs: startedAt,
     })
   if (client === undefined || dialect.serverCodec === undefined) return undefined
-  input.caller ??= new CallerRequest(dialect.serverCodec, accepted, bodyLimits.maxBodyBytes)
+  input.caller ??= new CallerRequest(dialect.serverCodec, accepted, {
+    maxBodyBytes: bodyLimits.maxBodyBytes,
+    headers: call.request.headers,
+  })
   const { accountId, id: gateId } = plan.gate
   const { name, ownedPrices } = target
   const priced = {

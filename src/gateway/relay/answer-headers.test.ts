@@ -52,11 +52,15 @@ test.each([
   expect(toAnswerHeaders(progress({ target: name }))['x-gatehouse-target']).toBe(written)
 })
 
-test('a name is cut after 64 characters, a list after 32 names', () => {
+test('a name is cut after 64 characters, a list after 32 names or 1,024 characters', () => {
   expect(ignored('x'.repeat(64))).toBe('x'.repeat(64))
   expect(ignored('x'.repeat(65))).toBe('x'.repeat(64))
   const names = Array.from({ length: 34 }, (_, index) => `n${index}`)
   expect(ignored(...names.slice(0, 32))).toBe(names.slice(0, 32).join(', '))
-  expect(ignored(...names.slice(0, 33))).toBe(`${names.slice(0, 32).join(', ')}, and-1-more`)
-  expect(ignored(...names)).toBe(`${names.slice(0, 32).join(', ')}, and-2-more`)
+  expect(ignored(...names.slice(0, 33))).toBe(`${names.slice(0, 32).join(', ')}, and-more`)
+  expect(ignored(...names)).toBe(`${names.slice(0, 32).join(', ')}, and-more`)
+  const long = Array.from({ length: 20 }, (_, index) => `${index}`.padEnd(64, 'é'))
+  const written = ignored(...long) ?? ''
+  expect(written.length).toBeLessThanOrEqual(1024)
+  expect(written).toEndWith(', and-more')
 })

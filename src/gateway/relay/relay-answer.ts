@@ -10,6 +10,7 @@ import { WholeAnswer } from '../../http/messages.ts'
 import { upstreamRequestId } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import type { TapOutput } from '../../wire/dialect.ts'
+import { showNames } from '../../wire/name-list.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
@@ -426,14 +427,8 @@ export function toSkippedHeader({ skipped }: Pick<Call, 'skipped'>): Record<stri
  * bounded.
  */
 function encodeNames(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_NAMES).map((name) => encodeText(name.slice(0, 64)))
-  return [
-    ...shown,
-    ...(names.length > MAX_NAMES ? [`and-${names.length - MAX_NAMES}-more`] : []),
-  ].join(', ')
+  return showNames(names, { maxLength: 1024, toText: encodeText })
 }
-
-const MAX_NAMES = 32
 
 /** Any other character would break a header or a list of names. */
 const PLAIN = /^[\x21-\x2b\x2d-\x7e]*$/

@@ -5,6 +5,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { GateDefaults } from '../../core/gate.ts'
 import type { Usage } from '../../core/usage.ts'
+import type { HeaderFields } from '../../http/fields.ts'
 import { withFittingReasons } from '../../wire/chat-answer.ts'
 import type { ChatRequest, JsonRecord } from '../../wire/chat-request.ts'
 import {
@@ -18,11 +19,18 @@ import {
 } from '../../wire/codec.ts'
 import type { AcceptedRequest, StreamTap } from '../../wire/dialect.ts'
 import { isDefaulted, withDefaults } from '../../wire/gate-defaults.ts'
+import { NameList, showNames } from '../../wire/name-list.ts'
 import { isRecord } from '../../wire/read-json.ts'
 import { TranslatingTap } from '../../wire/translating-tap.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { refuseOwnersAddresses } from '../shared-credential.ts'
+
+interface CallerRequestOptions {
+  /** The size that the request may grow to while it is read. */
+  readonly maxBodyBytes: number
+  readonly headers: Pick<HeaderFields, 'get'>
+}
 
 /** One caller's request, decoded at most once however many targets are asked. */
 export class CallerRequest {
@@ -30,10 +38,16 @@ export class CallerRequest {
   readonly #accepted: AcceptedRequest
   readonly #limits: DecodeLimits
   #decoded: ChatRequest | undefined
+  /** The features that a header asks for, by name: no translation has them. */
+  readonly features: readonly string[]
 
-  /** @param maxBodyBytes what the request may grow to while it is read */
-  constructor(codec: ServerCodec, accepted: AcceptedRequest, maxBodyBytes: number) {
+  constructor(
+    codec: ServerCodec,
+    accepted: AcceptedRequest,
+    { maxBodyBytes, headers }: CallerRequestOptions,
+  ) {
     this.codec = codec
+    this.features = readFeatureHeader(codec, headers)
     this.#accepted = accepted
     this.#limits = { maxTextBytes: maxBodyBytes }
   }
@@ -57,6 +71,17 @@ export class CallerRequest {
 }
 
 const decoder = new TextDecoder()
+
+function readFeatureHeader(
+  { featureHeader }: ServerCodec,
+  headers: CallerRequestOptions['headers'],
+): readonly string[] {
+  const names = new NameList()
+  const values = featureHeader === undefined ? null : headers.get(featureHeader)
+  for (const value of values?.split(',') ?? [])
+    if (value.trim() !== '') names.add(`${featureHeader}.${value.trim()}`)
+  return names.toArray()
+}
 
 export interface TranslatedRequest {
   readonly body: Uint8Array
@@ -145,9 +170,10 @@ export function translate({
 /** @throws GatewayError `invalid_request` naming the first of what would be left out */
 export function refuseIgnored(target: Target, ignored: readonly string[]): void {
   if (ignored.length === 0) return
+  const names = showNames(ignored, { maxLength: 1024, toText: (name) => name.toWellFormed() })
   throw invalidRequest(
-    `The target ${target.name} cannot take ${ignored.join(', ')}, and x-gatehouse-strict forbids leaving anything out.`,
-    ignored[0],
+    `The target ${target.name} cannot take ${names}, and x-gatehouse-strict forbids leaving anything out.`,
+    ignored[0]?.slice(0, 64),
     'unsupported_parameter',
   )
 }
@@ -172,7 +198,8 @@ function nameIgnored(
     OBEYED.has(name) || client.family === request.family || taken?.includes(name) === true
   const unknown = Object.keys(request.extra).filter((name) => !isKnown(name))
   const named = features.map((feature) => caller.codec.nameFeature(feature))
-  return [...new Set([...request.ignored, ...unknown, ...named])]
+  const asked = client.family === request.family ? [] : caller.features
+  return [...new Set([...request.ignored, ...unknown, ...named, ...asked])]
 }
 
 function nameAdapted(caller: CallerRequest, features: readonly Feature[]): string[] {

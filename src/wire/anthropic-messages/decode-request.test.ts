@@ -246,9 +246,9 @@ describe('blocks', () => {
       ],
     })
     expect(ignored).toEqual([
-      'messages[0].content[1]',
-      'messages[1].content[0]',
-      'messages[2].content[0]',
+      'messages[].content[].type=search_result',
+      'messages[].content[].type=server_tool_use',
+      'messages[].content[].type=unheard_of',
     ])
     expect(messages).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'a' }] },

@@ -9,6 +9,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../chat-request.ts'
+import { NameList } from '../name-list.ts'
 import {
   type At,
   asList,
@@ -23,7 +24,9 @@ import {
   present,
   unread,
 } from '../read-json.ts'
-import { decodeCacheHint, decodeTurns, type Ignored } from './decode-turns.ts'
+import { nameUnread } from '../unread-members.ts'
+import { decodeCacheHint, decodeTurns } from './decode-turns.ts'
+import { MESSAGES_SHAPES } from './request-shape.ts'
 
 /** Everything read below, and what only routes: all else is unknown here and kept in `extra`. */
 const READ = new Set([
@@ -49,7 +52,7 @@ const READ = new Set([
 export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
   const at = (name: string) => member(root, name)
-  const ignored: Ignored = []
+  const ignored = new NameList()
   const { system, attribution } = splitAttribution(decodeSystem(at('system')))
   const turns = decodeTurns(at('messages'), ignored)
   const choice = optionalRecord(at('tool_choice'))
@@ -76,13 +79,14 @@ export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
     user: metadata === undefined ? undefined : optionalText(member(metadata, 'user_id')),
     serviceTier: optionalText(at('service_tier')),
   })
+  nameUnread(body, MESSAGES_SHAPES, ignored)
   return {
     ...settings,
     messages: system.length === 0 ? turns : [{ role: 'system', content: system }, ...turns],
     stream: body.stream === true,
     extra: unread(body, READ),
     family: 'anthropic-messages',
-    ignored,
+    ignored: ignored.toArray(),
     ...(attribution.length === 0 ? {} : { adapted: attribution }),
   }
 }
@@ -119,14 +123,14 @@ function decodeSystem(system: At): TextPart[] {
   })
 }
 
-function decodeTools(tools: At, ignored: Ignored): Tool[] | undefined {
+function decodeTools(tools: At, ignored: NameList): Tool[] | undefined {
   if (tools.value === undefined) return undefined
   const decoded = asList(tools).flatMap((entry): Tool[] => {
     const tool = asRecord(entry)
     const type = optionalText(member(tool, 'type'))
     // A server's own tools (`web_search_…`) are the provider's and nobody else's.
     if (type !== undefined && type !== 'custom') {
-      ignored.push(tool.path)
+      ignored.addKind(tool.path, type)
       return []
     }
     return [

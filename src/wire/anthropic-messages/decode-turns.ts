@@ -11,6 +11,7 @@ import type {
   TextPart,
   UserPart,
 } from '../chat-request.ts'
+import type { NameList } from '../name-list.ts'
 import {
   type At,
   asList,
@@ -25,11 +26,8 @@ import {
 } from '../read-json.ts'
 import { readSeal, readSealedReasoning, readToolId } from '../seal-carrier.ts'
 
-/** Collects what has no place in our terms, by its path. */
-export type Ignored = string[]
-
 /** @throws GatewayError `invalid_request` naming the path of what is wrong */
-export function decodeTurns(messages: At, ignored: Ignored): ChatMessage[] {
+export function decodeTurns(messages: At, ignored: NameList): ChatMessage[] {
   return asList(messages).flatMap((entry): ChatMessage[] => {
     const message = asRecord(entry)
     const role = member(message, 'role')
@@ -70,7 +68,7 @@ function blocksOf(content: At): At<JsonRecord>[] {
 /**
  * Results of tools are messages of their own here, and come before what the user says beside them.
  */
-function decodeUserTurn(content: At, ignored: Ignored): ChatMessage[] {
+function decodeUserTurn(content: At, ignored: NameList): ChatMessage[] {
   const results: ChatMessage[] = []
   const parts: UserPart[] = []
   for (const block of blocksOf(content)) {
@@ -80,7 +78,7 @@ function decodeUserTurn(content: At, ignored: Ignored): ChatMessage[] {
   return parts.length === 0 ? results : [...results, { role: 'user', content: parts }]
 }
 
-function decodeResult(block: At<JsonRecord>, ignored: Ignored): ChatMessage {
+function decodeResult(block: At<JsonRecord>, ignored: NameList): ChatMessage {
   const content = member(block, 'content')
   const blocks = content.value === undefined ? [] : blocksOf(content)
   const isError = optionalFlag(member(block, 'is_error'))
@@ -99,9 +97,10 @@ function decodeText(block: At<JsonRecord>): TextPart {
 
 function decodeUserBlock(
   block: At<JsonRecord>,
-  ignored: Ignored,
+  ignored: NameList,
 ): (TextPart | ImagePart | FilePart)[] {
-  switch (asText(member(block, 'type'))) {
+  const type = asText(member(block, 'type'))
+  switch (type) {
     case 'text':
       return [decodeText(block)]
     case 'image':
@@ -109,18 +108,20 @@ function decodeUserBlock(
         { type: 'image', source: decodeSource(member(block, 'source')), ...decodeCacheHint(block) },
       ]
     case 'document':
-      return [decodeDocument(block)]
+      return [decodeDocument(block, ignored)]
     default:
-      ignored.push(block.path)
+      ignored.addKind(block.path, type)
       return []
   }
 }
 
-function decodeDocument(block: At<JsonRecord>): TextPart | FilePart {
+function decodeDocument(block: At<JsonRecord>, ignored: NameList): TextPart | FilePart {
   const source = asRecord(member(block, 'source'))
   const filename = optionalText(member(block, 'title'))
-  if (member(source, 'type').value === 'text')
+  if (member(source, 'type').value === 'text') {
+    if (filename !== undefined && filename !== '') ignored.add(`${block.path}.title`)
     return { type: 'text', text: asText(member(source, 'data')), ...decodeCacheHint(block) }
+  }
   return {
     type: 'file',
     source: decodeSource(member(block, 'source')),
@@ -178,8 +179,9 @@ function toOwnOrder(parts: readonly AssistantPart[]): AssistantPart[] {
   return [...ordered, ...moved]
 }
 
-function decodeAssistantBlock(block: At<JsonRecord>, ignored: Ignored): AssistantPart[] {
-  switch (asText(member(block, 'type'))) {
+function decodeAssistantBlock(block: At<JsonRecord>, ignored: NameList): AssistantPart[] {
+  const type = asText(member(block, 'type'))
+  switch (type) {
     case 'text':
       return [decodeText(block)]
     case 'thinking': {
@@ -202,7 +204,7 @@ function decodeAssistantBlock(block: At<JsonRecord>, ignored: Ignored): Assistan
       return [{ ...call, ...present({ seal: sealed.seal }), ...decodeCacheHint(block) }]
     }
     default:
-      ignored.push(block.path)
+      ignored.addKind(block.path, type)
       return []
   }
 }

@@ -8,6 +8,8 @@ import { encodeAnthropicAnswer } from './encode-answer.ts'
 import { MessagesEventEncoder } from './encode-events.ts'
 
 export const anthropicServerCodec: ServerCodec = {
+  // provider-name-ok: a header of the dialect
+  featureHeader: 'anthropic-beta',
   decodeRequest: decodeAnthropicRequest,
   encodeAnswer: encodeAnthropicAnswer,
   createEventEncoder: (_request, facts) => new MessagesEventEncoder(facts),

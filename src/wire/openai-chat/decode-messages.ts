@@ -8,7 +8,6 @@ import type {
   FilePart,
   ImagePart,
   JsonRecord,
-  JsonValue,
   MediaSource,
   ReasoningPart,
   RefusalPart,
@@ -16,6 +15,7 @@ import type {
   ToolCallPart,
   UserPart,
 } from '../chat-request.ts'
+import type { NameList } from '../name-list.ts'
 import {
   type At,
   asList,
@@ -29,15 +29,12 @@ import {
 } from '../read-json.ts'
 import { placeReasoning, readSealedReasoning, readToolId } from '../seal-carrier.ts'
 
-/** Collects what has no place in our terms, by its path. */
-export type Ignored = string[]
-
 /** @throws GatewayError `invalid_request` naming the path of what is wrong */
-export function decodeMessages(messages: At, ignored: Ignored): ChatMessage[] {
+export function decodeMessages(messages: At, ignored: NameList): ChatMessage[] {
   return asList(messages).map((entry) => decodeMessage(asRecord(entry), ignored))
 }
 
-function decodeMessage(message: At<JsonRecord>, ignored: Ignored): ChatMessage {
+function decodeMessage(message: At<JsonRecord>, ignored: NameList): ChatMessage {
   const role = asText(member(message, 'role'))
   const name = optionalText(member(message, 'name'))
   const content = member(message, 'content')
@@ -88,12 +85,12 @@ function decodeCache(part: At<JsonRecord>): { cache?: TextPart['cache'] & object
   return { cache: ttl === '5m' || ttl === '1h' ? { ttl } : {} }
 }
 
-function decodeUserParts(content: At, ignored: Ignored): UserPart[] {
+function decodeUserParts(content: At, ignored: NameList): UserPart[] {
   if (typeof content.value === 'string') return [{ type: 'text', text: content.value }]
   return asList(content).map((entry) => decodeUserPart(asRecord(entry), ignored))
 }
 
-function decodeUserPart(part: At<JsonRecord>, ignored: Ignored): UserPart {
+function decodeUserPart(part: At<JsonRecord>, ignored: NameList): UserPart {
   const type = asText(member(part, 'type'))
   switch (type) {
     case 'text':
@@ -126,7 +123,7 @@ function decodeImage(part: At<JsonRecord>): ImagePart {
   }
 }
 
-function decodeFile(part: At<JsonRecord>, ignored: Ignored): FilePart {
+function decodeFile(part: At<JsonRecord>, ignored: NameList): FilePart {
   const file = asRecord(member(part, 'file'))
   const data = member(file, 'file_data')
   if (data.value === undefined) {
@@ -135,7 +132,7 @@ function decodeFile(part: At<JsonRecord>, ignored: Ignored): FilePart {
       'is required: files stored at a provider (file_id) cannot be used through a gate.',
     )
   }
-  if (member(file, 'file_id').value !== undefined) ignored.push(member(file, 'file_id').path)
+  if (member(file, 'file_id').value !== undefined) ignored.add(member(file, 'file_id').path)
   const filename = optionalText(member(file, 'filename'))
   return {
     type: 'file',
@@ -161,20 +158,21 @@ function decodeSource(url: At): MediaSource {
   return { type: 'url', url: text }
 }
 
-function decodeToolParts(content: At, ignored: Ignored): (TextPart | ImagePart | FilePart)[] {
+function decodeToolParts(content: At, ignored: NameList): (TextPart | ImagePart | FilePart)[] {
   return decodeUserParts(content, ignored).filter(
     (part, index): part is TextPart | ImagePart | FilePart => {
       if (part.type !== 'audio') return true
-      ignored.push(`${content.path}[${index}]`)
+      ignored.addKind(`${content.path}[${index}]`, 'input_audio')
       return false
     },
   )
 }
 
-function decodeAssistantParts(message: At<JsonRecord>, ignored: Ignored): AssistantPart[] {
+function decodeAssistantParts(message: At<JsonRecord>, ignored: NameList): AssistantPart[] {
   const calls = decodeToolCalls(member(message, 'tool_calls'), ignored)
   const carried = calls.flatMap(({ reasoning }) => reasoning)
-  const returned = decodeReasoningDetails(member(message, 'reasoning_details').value)
+  const details = member(message, 'reasoning_details')
+  const returned = decodeReasoningDetails(details, ignored)
   const texts: (TextPart | RefusalPart)[] = []
   const content = member(message, 'content')
   if (typeof content.value === 'string') {
@@ -190,6 +188,12 @@ function decodeAssistantParts(message: At<JsonRecord>, ignored: Ignored): Assist
   const refusal = optionalText(member(message, 'refusal'))
   if (refusal !== undefined) texts.push({ type: 'refusal', text: refusal })
   const reasoning = returned.length > 0 ? returned : carried
+  // Reasoning for people to read is the same again, but where nothing of ours came with it.
+  if (reasoning.length === 0)
+    for (const name of ['reasoning_content', 'reasoning'] as const) {
+      const { value, path } = member(message, name)
+      if (value !== undefined && value !== '') ignored.add(path)
+    }
   return [...placeReasoning(reasoning, texts), ...calls.map(({ call }) => call)]
 }
 
@@ -197,12 +201,15 @@ function decodeAssistantParts(message: At<JsonRecord>, ignored: Ignored): Assist
  * Reads the `reasoning_details` that we sent and got back; entries that others made are no seals of
  * ours.
  */
-function decodeReasoningDetails(details: JsonValue | undefined): ReasoningPart[] {
-  if (!Array.isArray(details)) return []
-  return details.filter(isRecord).flatMap((entry): ReasoningPart[] => {
+function decodeReasoningDetails({ value, path }: At, ignored: NameList): ReasoningPart[] {
+  if (!Array.isArray(value)) return []
+  return value.filter(isRecord).flatMap((entry): ReasoningPart[] => {
     const carried = entry.type === 'reasoning.encrypted' ? entry.data : entry.signature
     const sealed = typeof carried === 'string' ? readSealedReasoning(carried) : undefined
-    if (sealed === undefined) return []
+    if (sealed === undefined) {
+      ignored.add(`${path}[]`)
+      return []
+    }
     const text = typeof entry.text === 'string' ? entry.text : ''
     return [{ type: 'reasoning', text, ...sealed }]
   })
@@ -213,13 +220,13 @@ interface DecodedCall {
   readonly reasoning: readonly ReasoningPart[]
 }
 
-function decodeToolCalls(calls: At, ignored: Ignored): DecodedCall[] {
+function decodeToolCalls(calls: At, ignored: NameList): DecodedCall[] {
   if (calls.value === undefined) return []
   return asList(calls).flatMap((entry): DecodedCall[] => {
     const call = asRecord(entry)
     const type = optionalText(member(call, 'type'))
     if (type !== undefined && type !== 'function') {
-      ignored.push(call.path)
+      ignored.addKind(call.path, type)
       return []
     }
     const target = asRecord(member(call, 'function'))

@@ -7,6 +7,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../chat-request.ts'
+import { NameList } from '../name-list.ts'
 import {
   type At,
   asList,
@@ -22,7 +23,9 @@ import {
   present,
   unread,
 } from '../read-json.ts'
-import { decodeMessages, type Ignored } from './decode-messages.ts'
+import { nameUnread } from '../unread-members.ts'
+import { decodeMessages } from './decode-messages.ts'
+import { CHAT_SHAPES } from './request-shape.ts'
 
 /** Everything read below, and what only routes: all else is unknown here and kept in `extra`. */
 const READ = new Set([
@@ -57,7 +60,7 @@ const READ = new Set([
 export function decodeChatRequest(body: JsonRecord): ChatRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
   const at = (name: string) => member(root, name)
-  const ignored: Ignored = []
+  const ignored = new NameList()
   const messages = decodeMessages(at('messages'), ignored)
   const settings: ChatSettings = present({
     maxOutputTokens:
@@ -82,22 +85,24 @@ export function decodeChatRequest(body: JsonRecord): ChatRequest {
     serviceTier: optionalText(at('service_tier')),
     promptCacheKey: optionalText(at('prompt_cache_key')),
   })
+  nameUnread(body, CHAT_SHAPES, ignored)
   return {
     ...settings,
     messages,
     stream: body.stream === true,
     extra: unread(body, READ),
     family: 'openai-chat',
-    ignored,
+    ignored: ignored.toArray(),
   }
 }
 
-function decodeTools(tools: At, ignored: Ignored): Tool[] | undefined {
+function decodeTools(tools: At, ignored: NameList): Tool[] | undefined {
   if (tools.value === undefined) return undefined
   const decoded = asList(tools).flatMap((entry): Tool[] => {
     const tool = asRecord(entry)
-    if (asText(member(tool, 'type')) !== 'function') {
-      ignored.push(tool.path)
+    const type = asText(member(tool, 'type'))
+    if (type !== 'function') {
+      ignored.addKind(tool.path, type)
       return []
     }
     const declared = asRecord(member(tool, 'function'))
@@ -116,15 +121,16 @@ function decodeTools(tools: At, ignored: Ignored): Tool[] | undefined {
   return decoded.length === 0 ? undefined : decoded
 }
 
-function decodeToolChoice(choice: At, ignored: Ignored): ToolChoice | undefined {
+function decodeToolChoice(choice: At, ignored: NameList): ToolChoice | undefined {
   const { value } = choice
   if (value === undefined) return undefined
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
   if (typeof value === 'string')
     throw invalidAt(choice, "must be 'auto', 'none', 'required' or an object.")
   const chosen = asRecord(choice)
-  if (asText(member(chosen, 'type')) !== 'function') {
-    ignored.push(choice.path)
+  const type = asText(member(chosen, 'type'))
+  if (type !== 'function') {
+    ignored.addKind(choice.path, type)
     return undefined
   }
   return { type: 'tool', name: asText(member(asRecord(member(chosen, 'function')), 'name')) }

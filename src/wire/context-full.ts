@@ -70,9 +70,13 @@ const SEARCHED_CHARS = 2_000
 
 export function isContextFull(status: number, { code, type, message }: ContextRefusal): boolean {
   if (status < 400 || status > 499 || status === 429) return false
-  if (CODES.has(code) || CODES.has(type)) return true
+  if (isContextCode(code) || isContextCode(type)) return true
   const text = message?.slice(0, SEARCHED_CHARS).toLowerCase() ?? ''
   return WORDS.some((words) => text.includes(words))
+}
+
+export function isContextCode(name: unknown): boolean {
+  return CODES.has(name)
 }
 
 type ContextRefusal = Pick<UpstreamErrorAnswer, 'code' | 'type' | 'message'>

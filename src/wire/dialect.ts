@@ -135,6 +135,8 @@ export interface StreamTap {
    * tell it.
    */
   readonly reportedError: string | null
+  /** What the upstream calls it (`kindOfFailure`); absent: it does not say. */
+  readonly reportedKind?: string | undefined
   /** The events that tell the client, in its own dialect, that the stream broke. */
   encodeFailure(error: GatewayError): Uint8Array
 }

@@ -25,6 +25,7 @@ export class TranslatingTap implements StreamTap {
   unreportedBytes = 0
   isEmpty = true
   reportedError: string | null = null
+  reportedKind: string | undefined
   model: string | undefined
   #hasShown = false
 
@@ -69,7 +70,7 @@ export class TranslatingTap implements StreamTap {
         // The report that was seen before says nothing of the text since then.
         if (event.usage !== this.#soFar) this.unreportedBytes = 0
       } else this.unreportedBytes += textBytesOf(event)
-      text += event.type === 'error' ? this.#fail(event.message) : this.#encode(event)
+      text += event.type === 'error' ? this.#fail(event) : this.#encode(event)
     }
     const { usageSoFar = null } = this.#decoder
     if (usageSoFar !== this.#soFar) {
@@ -86,7 +87,7 @@ export class TranslatingTap implements StreamTap {
   #encode(event: ChatEvent): string {
     let text = ''
     for (const each of this.#blocks.push(event))
-      text += each.type === 'error' ? this.#fail(each.message) : this.#encoder.push(each)
+      text += each.type === 'error' ? this.#fail(each) : this.#encoder.push(each)
     return text
   }
 
@@ -94,10 +95,11 @@ export class TranslatingTap implements StreamTap {
    * Before anything was shown an HTTP status can still tell it; after that, the stream itself has
    * to.
    */
-  #fail(message: string): string {
+  #fail({ message, code }: Extract<ChatEvent, { type: 'error' }>): string {
     this.verdict = 'failed'
     if (!this.#hasShown) {
       this.reportedError = message
+      this.reportedKind = code
       return ''
     }
     return this.#encoder.encodeFailure(new GatewayError('upstream_error', message))

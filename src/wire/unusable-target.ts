@@ -90,7 +90,7 @@ export function readTargetFault(
     : undefined
 }
 
-function faultOf(name: string | undefined): TargetFault | undefined {
+export function faultOf(name: string | undefined): TargetFault | undefined {
   return name === undefined ? undefined : FAULTS_BY_CODE.get(name.toLowerCase())
 }
 

@@ -2,14 +2,13 @@
  * Sends one request and reads just enough of the answer to know that it is one. Must not forward
  * anything.
  */
-import { callersTypeOf, GatewayError } from '../../core/errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { HeaderFields } from '../../http/fields.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'
 import type { Exchange } from '../../upstream/exchange.ts'
 import type { JsonRecord } from '../../wire/chat-request.ts'
-import { CONTEXT_FULL, isContextFull, toContextMessage } from '../../wire/context-full.ts'
 import { answerBytes } from '../../wire/delta-bytes.ts'
 import type {
   AcceptedRequest,
@@ -19,14 +18,17 @@ import type {
   TapOutput,
 } from '../../wire/dialect.ts'
 import { parseJson } from '../../wire/json-scan.ts'
+import { toLatin1 } from '../../wire/latin1.ts'
 import { MemberReader } from '../../wire/member-reader.ts'
+import { isRecord } from '../../wire/read-json.ts'
+import { kindOfFailure } from '../../wire/reported-failure.ts'
 import { readUpstreamError } from '../../wire/upstream-error.ts'
 import { modelOf } from '../../wire/usage.ts'
 import type { AttemptRecord } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
 import type { TranslatedRequest } from '../translate/translate.ts'
 import { unusableAnswer } from './failures.ts'
-import { type AskingCall, askedTokensOf, MAX_ERROR_BYTES, toRefusal } from './refused-answer.ts'
+import { type AskingCall, MAX_ERROR_BYTES, toRefusal, toReportedRefusal } from './refused-answer.ts'
 import { scrub, scrubText } from './sent-secrets.ts'
 
 /**
@@ -142,9 +144,7 @@ export function beginAnswer(
     )
   const contentType = head.headers.get('content-type')?.toLowerCase() ?? ''
   if (expected.request.stream) {
-    if (!contentType.startsWith(expected.target.codec?.streamContentType ?? 'text/event-stream'))
-      throw wrongType(expected.target, contentType, 'an event stream')
-    return beginEvents(exchange, expected, head)
+    return beginStream(exchange, expected, { head, contentType })
   }
   if (contentType !== '' && !/^application\/(?:[\w.-]+\+)?json\b/.test(contentType)) {
     throw wrongType(expected.target, contentType, 'JSON')
@@ -164,18 +164,69 @@ function encodingOf(headers: HeaderFields): string | undefined {
 
 const NOT_IN_NAMES = /[^a-z0-9, -]/
 
+const EVENT_STREAM = 'text/event-stream'
+
+/**
+ * The answer's first bytes count for more than its content type: some servers, and what stands
+ * before them, name another type or none, and some send an error as JSON.
+ */
+async function beginStream(
+  exchange: Exchange,
+  expected: AnswerExpectation,
+  { head, contentType }: { readonly head: AnswerHead; readonly contentType: string },
+): Promise<BegunAnswer> {
+  const { target } = expected
+  const wanted = target.codec?.streamContentType ?? EVENT_STREAM
+  const isNamed = contentType.startsWith(wanted)
+  const first = isNamed ? await exchange.read() : await readBeginning(exchange)
+  const form = first === undefined ? undefined : formOf(first)
+  if (first !== undefined && form === 'json') {
+    const rest = await readUpTo(exchange, MAX_ERROR_BYTES)
+    const failure = reportedInJson(Buffer.concat([first, rest]), head, expected)
+    if (failure !== undefined) throw failure
+    if (isNamed) throw emptyStream(expected)
+  }
+  const isStream = isNamed || (form === 'events' && wanted === EVENT_STREAM)
+  if (!isStream) throw wrongType(target, contentType, 'an event stream')
+  if (first === undefined) throw emptyStream(expected)
+  return beginEvents(exchange, expected, { head, first })
+}
+
+/** So many bytes tell the form of an answer. */
+const FORM_BYTES = 16
+
+async function readBeginning(exchange: Exchange): Promise<Uint8Array | undefined> {
+  let read: Uint8Array | undefined
+  while (read === undefined || read.byteLength < FORM_BYTES) {
+    const chunk = await exchange.read()
+    if (chunk === undefined) break
+    read = read === undefined ? chunk : Buffer.concat([read, chunk])
+  }
+  return read
+}
+
+function formOf(first: Uint8Array): 'events' | 'json' | undefined {
+  // Nearly always the first byte says it.
+  const text = toLatin1(first, 0, Math.min(first.byteLength, FORM_BYTES)).replace(BLANK, '')
+  if (/^[{[]/.test(text)) return 'json'
+  return /^(?:(?:data|event|id|retry)?:)/.test(text) ? 'events' : undefined
+}
+
+/** A byte order mark, and space. */
+const BLANK = /^(?:\u00ef\u00bb\u00bf)?\s*/
+
 async function beginEvents(
   exchange: Exchange,
   expected: AnswerExpectation,
-  { status, headers }: AnswerHead,
+  { head, first: begun }: { readonly head: AnswerHead; readonly first: Uint8Array },
 ): Promise<BegunAnswer> {
+  const { status, headers } = head
   const tap = createTap(expected.form)
   let comments = ''
-  for (;;) {
-    const chunk = await exchange.read()
+  for (let chunk: Uint8Array | undefined = begun; ; chunk = await exchange.read()) {
     if (chunk === undefined) throw emptyStream(expected)
     const { now, held } = tap.push(chunk)
-    if (tap.reportedError !== null) throw reportedFailure(tap.reportedError, expected)
+    if (tap.reportedError !== null) throw reportedInEvent(tap.reportedError, tap, head, expected)
     if (tap.verdict === 'complete' && tap.isEmpty === true) throw emptyStream(expected)
     if (now === '' && held === '') continue
     const shown = comments + now
@@ -206,17 +257,36 @@ function areComments(frames: string): boolean {
 
 const COMMENT_OR_LINE_END = /^[:\r\n]/
 
-/** While a status can still tell it: a request that is too long is the caller's own mistake. */
-function reportedFailure(reported: string, expected: AnswerExpectation): GatewayError {
-  const { target, dialect } = expected
+/** While a status can still tell it. */
+function reportedInEvent(
+  reported: string,
+  { reportedKind: kind }: StreamTap,
+  { headers }: AnswerHead,
+  expected: AnswerExpectation,
+): GatewayError {
   const message = scrubText(reported, expected)
-  if (!isContextFull(400, { message }))
-    return unusableAnswer(target.name, `reported a failure: ${message}`)
-  const told = toContextMessage(message, dialect.envelope, askedTokensOf(expected.call))
-  return new GatewayError('upstream_error', told, {
-    ...{ status: 400, code: CONTEXT_FULL },
-    type: callersTypeOf(400),
-  })
+  const said = { message, code: kind, json: undefined, isNested: false, isWrapped: false }
+  const refusal = toReportedRefusal({ headers, body: NO_BODY, said, kind }, expected)
+  return refusal ?? unusableAnswer(expected.target.name, `reported a failure: ${message}`)
+}
+
+const NO_BODY = new Uint8Array(0)
+
+/** @returns undefined where the JSON is no error */
+function reportedInJson(
+  body: Uint8Array,
+  { headers }: Pick<AnswerHead, 'headers'>,
+  expected: AnswerExpectation,
+): GatewayError | undefined {
+  const shown = scrub(body.subarray(0, MAX_ERROR_BYTES), expected)
+  const said = readUpstreamError(shown)
+  if (said.message === undefined || !isRecord(said.json)) return undefined
+  const { error } = said.json
+  const kind = kindOfFailure(isRecord(error) ? error : said.json)
+  return (
+    toReportedRefusal({ headers, body: shown, said, kind }, expected) ??
+    unusableAnswer(expected.target.name, `reported a failure with a 200: ${said.message}`)
+  )
 }
 
 function beginWhole(
@@ -262,7 +332,10 @@ function toBegun(
       expected.attempt.isGivenUp = true
       throw unusableAnswer(target.name, 'sent an answer too large to translate')
     }
-    const { json, usage, model } = convert(form, parseAnswer(body, target), expected)
+    const answer = parseAnswer(body, target)
+    if (hasError(answer) && !ANSWER_MEMBERS.some((name) => Object.hasOwn(answer, name)))
+      throw noAnswer(body, { headers }, expected)
+    const { json, usage, model } = convert(form, answer, expected)
     const unreportedBytes = unreportedIn(json, usage, expected)
     const sent = Buffer.from(JSON.stringify(json))
     const told = { usage, unreportedBytes, model }
@@ -276,7 +349,7 @@ function toBegun(
   }
   const answer = parseAnswer(body, target)
   const { dialect } = form
-  if (!dialect.isAnswer(answer)) throw noAnswer(body, expected)
+  if (!dialect.isAnswer(answer)) throw noAnswer(body, { headers }, expected)
   const toolUses = dialect.readToolUses?.(answer)
   const usage = dialect.readUsage(answer)
   const hasFailed = dialect.hasFailed?.(answer) === true
@@ -294,6 +367,9 @@ function toBegun(
     model: modelOf(answer),
   }
 }
+
+/** The members that hold an answer, in all dialects of upstreams. */
+const ANSWER_MEMBERS = ['choices', 'output', 'candidates', 'content', 'message', 'data']
 
 /** Some tell in a whole answer why it failed. */
 function hasError({ error }: JsonRecord): boolean {
@@ -357,14 +433,14 @@ function parseAnswer(body: Uint8Array, target: Target): JsonRecord {
 }
 
 /** Some servers, and what stands before them, report a failure with a 200. */
-function noAnswer(body: Uint8Array, expected: AnswerExpectation) {
-  const { target } = expected
-  const { message } = readUpstreamError(scrub(body.subarray(0, MAX_ERROR_BYTES), expected))
-  return unusableAnswer(
-    target.name,
-    message === undefined
-      ? 'sent JSON that is no answer in the format asked for'
-      : `reported a failure with a 200: ${message}`,
+function noAnswer(
+  body: Uint8Array,
+  head: Pick<AnswerHead, 'headers'>,
+  expected: AnswerExpectation,
+) {
+  return (
+    reportedInJson(body, head, expected) ??
+    unusableAnswer(expected.target.name, 'sent JSON that is no answer in the format asked for')
   )
 }
 

@@ -15,6 +15,7 @@ import {
   toContextStatus,
 } from '../../wire/context-full.ts'
 import { type Dialect, isRelayed } from '../../wire/dialect.ts'
+import { statusOfKind } from '../../wire/reported-failure.ts'
 import { readTargetFault } from '../../wire/unusable-target.ts'
 import {
   isMessagesError,
@@ -65,7 +66,7 @@ export async function toRefusal(
   question: RefusedQuestion,
 ): Promise<GatewayError> {
   const { status } = answer
-  const { target, dialect, call } = question
+  const { target } = question
   // The caller's key was fine: it is the gateway's own credential that the provider refused (design
   // §4, Errors).
   if (status === 401) {
@@ -76,9 +77,57 @@ export async function toRefusal(
   const said = readUpstreamError(body)
   const targetFault = readTargetFault(status, said, target.model)
   if (status === 403) return refusedCredential(target, status, targetFault)
+  return refusalOf({ status, headers: answer.headers, body, said, targetFault }, question)
+}
+
+/**
+ * A failure that the upstream reports behind a 200, with the status that fits it.
+ * @returns undefined where nothing tells whether the caller or the upstream is at fault
+ */
+export function toReportedRefusal(
+  { headers, body, said, kind }: ReportedFailure,
+  question: RefusedQuestion,
+): GatewayError | undefined {
+  const targetFault = readTargetFault(REPORTED, said, question.target.model)
+  const status = isContextFull(REPORTED, said)
+    ? REPORTED
+    : (statusOfKind(kind) ?? (targetFault === undefined ? undefined : FAULT_STATUSES[targetFault]))
+  if (status === undefined) return undefined
+  return refusalOf({ status, headers, body, said, targetFault, isReported: true }, question)
+}
+
+/** As far as words decide, a report counts like a refusal. */
+const REPORTED = 400
+
+const FAULT_STATUSES: Readonly<Record<TargetFault, number>> = {
+  out_of_credit: 402,
+  model_not_found: 404,
+}
+
+export interface ReportedFailure {
+  readonly headers: HeaderFields
+  /** Free of secrets, as is `said`. */
+  readonly body: Uint8Array
+  readonly said: UpstreamErrorAnswer
+  /** See `kindOfFailure`. */
+  readonly kind: string | undefined
+}
+
+interface Refusal extends Omit<ReportedFailure, 'kind'> {
+  readonly status: number
+  readonly targetFault: TargetFault | undefined
+  /** It came with a 200. */
+  readonly isReported?: true
+}
+
+function refusalOf(
+  { status, headers, body, said, targetFault, isReported }: Refusal,
+  question: RefusedQuestion,
+): GatewayError {
+  const { target, dialect, call } = question
   const { envelope } = dialect
   const isFull = isContextFull(status, said)
-  const described = describe(answer, target, said)
+  const described = describe({ status, headers }, target, said)
   const message = isFull ? toContextMessage(described, envelope, askedTokensOf(call)) : described
   const { type, code } = ERROR_POLICY.upstream_error
   const whole = envelope === 'nested' ? toNestedBody(body, said, { message, type, code }) : body
@@ -92,10 +141,10 @@ export async function toRefusal(
     status: callerStatus,
     // The caller's own mistake gets their dialect's type where the vendor's words are not passed
     // on.
-    ...(target.isTranslated ? { type: callersTypeOf(callerStatus) } : {}),
+    ...(target.isTranslated || isReported === true ? { type: callersTypeOf(callerStatus) } : {}),
     ...(isFull ? { code: CONTEXT_FULL } : {}),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
-    headers: pickHeaders(answer.headers, said, target),
+    headers: pickHeaders(headers, said, target),
     targetFault,
     // In another form than the caller's its words are passed on alone: customers' servers that
     // offer several dialects may have one form of error for all of them.
@@ -156,7 +205,11 @@ function toCallerStatus(status: number, dialect: Dialect): number {
   return status >= 400 && status < 500 && status !== 407 ? status : 502
 }
 
-function describe(answer: AnswerHead, target: Target, said: UpstreamErrorAnswer): string {
+function describe(
+  answer: Pick<AnswerHead, 'status' | 'headers'>,
+  target: Target,
+  said: UpstreamErrorAnswer,
+): string {
   if (said.message !== undefined) return said.message
   const type = answer.headers.get('content-type')?.split(';')[0] ?? 'no content type'
   if (answer.status >= 300 && answer.status < 400) {

@@ -105,12 +105,17 @@ function relayPieces(ports: RelayPorts, relayed: Relayed, client: AnswerSink): P
     : relayEvents(ports, { ...relayed, answer }, client)
 }
 
+const EVENT_STREAM = 'text/event-stream'
+
 /** A translated answer is ours, and so are its headers. */
 function toForwarded({ target, answer }: Attempted): Record<string, string> {
   const forwarded = target.isTranslated ? {} : target.passed.answer.pick(answer.headers)
-  // The answer was read as this type, also where the upstream names none, and clients need it.
-  forwarded['content-type'] ??=
-    answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json'
+  // The answer was read as this type, also where the upstream names another or none, and clients
+  // need it.
+  const named = forwarded['content-type']
+  if (answer.type !== 'events') forwarded['content-type'] ??= 'application/json'
+  else if (named?.toLowerCase().startsWith(EVENT_STREAM) !== true)
+    forwarded['content-type'] = `${EVENT_STREAM}; charset=utf-8`
   const id = upstreamRequestId(answer.headers)
   if (id !== undefined) forwarded['x-gatehouse-upstream-request-id'] = id
   return forwarded

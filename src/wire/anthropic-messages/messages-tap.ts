@@ -11,7 +11,8 @@ import type { StreamTap } from '../dialect.ts'
 import { encodeErrorData } from '../envelope.ts'
 import { toLatin1 } from '../latin1.ts'
 import { ProgramBlocks, reportsNothing } from '../program-turns.ts'
-import { isRecord, parseRecord, SECOND_ANSWER, textOf } from '../read-json.ts'
+import { isRecord, parseRecord, present, SECOND_ANSWER, textOf } from '../read-json.ts'
+import { kindOfFailure } from '../reported-failure.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { isSearchBlock, readServerToolUse, searchesOf } from '../tool-uses.ts'
@@ -25,6 +26,7 @@ const NOT_SHOWN: SeenFrame = { text: '', isTerminal: false }
 
 export class MessagesTap extends SseRelay implements StreamTap {
   reportedError: string | null = null
+  reportedKind: string | undefined
   /** A model that takes over later is named by the last usage. */
   model: string | undefined
   #hasBegun = false
@@ -129,21 +131,24 @@ export class MessagesTap extends SseRelay implements StreamTap {
   #noteError(frame: SseText): string {
     const event = parseRecord(frame.data)
     if (event?.type === 'error') {
-      this.#noteFailure(isRecord(event.error) ? textOf(event.error.message) : undefined)
+      const error = isRecord(event.error) ? event.error : {}
+      this.#noteFailure(textOf(error.message), kindOfFailure(error))
       return frame.text
     }
     // Servers that offer several formats put one form of error into all of their streams.
     const isForeign =
       frame.event === 'error' || (event?.type === undefined && isRecord(event?.error))
     if (!isForeign) return frame.text
-    const { message } = readUpstreamError(Buffer.from(frame.data ?? ''))
-    this.#noteFailure(message)
+    const { message, code, type } = readUpstreamError(Buffer.from(frame.data ?? ''))
+    this.#noteFailure(message, kindOfFailure({ ...present({ code, type }) }))
     const error = new GatewayError('upstream_error', message ?? 'The upstream reported a failure.')
     return toLatin1(encodeSseFrame({ event: 'error', data: encodeErrorData('messages', error) }))
   }
 
-  #noteFailure(message: string | undefined): void {
+  #noteFailure(message: string | undefined, kind?: string): void {
     this.verdict = 'failed'
-    if (!this.#hasBegun) this.reportedError = message ?? 'no message'
+    if (this.#hasBegun) return
+    this.reportedError = message ?? 'no message'
+    this.reportedKind = kind
   }
 }

@@ -10,7 +10,8 @@ import { encodeErrorData } from '../envelope.ts'
 import { parseJson } from '../json-scan.ts'
 import { type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
 import { fromLatin1, toLatin1 } from '../latin1.ts'
-import { SECOND_ANSWER } from '../read-json.ts'
+import { isRecord, SECOND_ANSWER } from '../read-json.ts'
+import { kindOfFailure } from '../reported-failure.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { isReportedError } from '../upstream-error.ts'
@@ -34,6 +35,7 @@ export class ChatTap extends SseRelay implements StreamTap {
   readonly #options: ChatTapOptions
   usage: Usage | null = null
   reportedError: string | null = null
+  reportedKind: string | undefined
   #sawChunk = false
   readonly #ended = new ChatEnd()
   /** A second answer has begun: nothing more is shown or counted. */
@@ -127,7 +129,9 @@ export class ChatTap extends SseRelay implements StreamTap {
     const error = chunk?.object === 'error' ? chunk : chunk?.error
     if (!isReportedError(error)) return
     this.verdict = 'failed'
-    if (!this.#sawChunk) this.reportedError = messageOf(error)
+    if (this.#sawChunk) return
+    this.reportedError = messageOf(error)
+    if (isRecord(error)) this.reportedKind = kindOfFailure(error)
   }
 }
 

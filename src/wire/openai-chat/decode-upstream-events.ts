@@ -14,6 +14,7 @@ import {
   SECOND_ANSWER,
   textOf,
 } from '../read-json.ts'
+import { kindOfFailure } from '../reported-failure.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { readUsage } from '../usage.ts'
 import { ChoiceDecoder } from './decode-choice.ts'
@@ -113,7 +114,10 @@ export class UpstreamChatDecoder implements StreamDecoder {
 
   #fail(error: JsonValue): readonly ChatEvent[] {
     this.#hasFailed = true
-    return [{ type: 'error', message: isRecord(error) ? messageOf(error) : String(error) }]
+    if (!isRecord(error)) return [{ type: 'error', message: String(error) }]
+    return [
+      { type: 'error', message: messageOf(error), ...present({ code: kindOfFailure(error) }) },
+    ]
   }
 
   #finish(): readonly ChatEvent[] {

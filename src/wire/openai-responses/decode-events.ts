@@ -10,6 +10,7 @@ import {
   SECOND_ANSWER,
   textOf,
 } from '../read-json.ts'
+import { kindOfFailure } from '../reported-failure.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import {
   callOf,
@@ -263,7 +264,10 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     this.#hasFailed = true
     const said = isRecord(error) ? error : {}
     const message = textOf(said.message) ?? 'no message'
-    return [{ type: 'error', message, ...present({ code: textOf(said.code) }) }]
+    // In the flat form `type` is the event's own.
+    const { type, ...named } = said
+    const kind = kindOfFailure(type === 'error' ? named : said)
+    return [{ type: 'error', message, ...present({ code: kind }) }]
   }
 
   #take(event: JsonRecord): string {

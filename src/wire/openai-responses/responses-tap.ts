@@ -12,6 +12,7 @@ import { toNestedError } from '../envelope.ts'
 import { parseJson } from '../json-scan.ts'
 import { toLatin1 } from '../latin1.ts'
 import { SECOND_ANSWER } from '../read-json.ts'
+import { type FailureNames, kindOfFailure } from '../reported-failure.ts'
 import { encodeSseFrame, type SseText } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { ItemCounter, readResponseUses } from '../tool-uses.ts'
@@ -30,14 +31,16 @@ interface ResponseEvent {
   readonly type?: unknown
   readonly sequence_number?: number
   readonly response?: Record<string, unknown>
-  readonly error?: { readonly message?: string }
+  readonly error?: { readonly message?: string } & FailureNames
   readonly message?: string
+  readonly code?: unknown
   readonly item?: unknown
 }
 
 export class ResponsesTap extends SseRelay implements StreamTap {
   usage: Usage | null = null
   reportedError: string | null = null
+  reportedKind: string | undefined
   #first: SseText | undefined
   #last: SseText | undefined
   #items: ItemCounter | undefined
@@ -112,8 +115,10 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   #noteError(frame: SseText): void {
     this.verdict = 'failed'
     const event = readEvent(frame)
-    if (this.#first === undefined)
-      this.reportedError = event.error?.message ?? event.message ?? 'no message'
+    if (this.#first !== undefined) return
+    this.reportedError = event.error?.message ?? event.message ?? 'no message'
+    // In the flat form `type` is the event's.
+    this.reportedKind = kindOfFailure(event.error ?? { code: event.code })
   }
 
   /**

@@ -236,7 +236,7 @@ export interface ChatRequest extends ChatSettings {
   readonly family: 'openai-chat' | 'anthropic-messages' | 'gatehouse-chat'
   /**
    * The members that the caller's codec itself had to leave out, in the caller's own spelling
-   * (`messages[].content[].type=search_result`).
+   * (`messages[].content[].type=server_tool_use`).
    */
   readonly ignored: readonly string[]
   /** Members that the caller's codec changed without any loss, in the same spelling. */

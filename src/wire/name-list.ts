@@ -3,7 +3,7 @@
  */
 
 const MAX_NAMES = 32
-const MAX_NAME_LENGTH = 64
+const MAX_NAME_LENGTH = 96
 
 export class NameList {
   readonly #names = new Set<string>()

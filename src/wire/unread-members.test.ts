@@ -35,6 +35,12 @@ const blocks = [
   { type: 'image', source: base64, cache_control },
   { type: 'image', source: address, cache_control },
   { type: 'document', source: base64, title: 'a', cache_control },
+  { type: 'document', source: { type: 'content', content: [text] }, cache_control },
+  {
+    type: 'document',
+    source: { type: 'content', content: [{ type: 'image', source: base64, cache_control }] },
+  },
+  { type: 'search_result', title: 'a', source: 'b', content: [text], cache_control },
   {
     type: 'document',
     source: { type: 'text', media_type: 'text/plain', data: 'a' },
@@ -114,7 +120,7 @@ const MESSAGES_BODY: JsonRecord = {
     { name: 'g', input_schema: schema },
   ],
   tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true },
-  thinking: { type: 'enabled', budget_tokens: 1024 },
+  thinking: { type: 'enabled', budget_tokens: 1024, display: 'omitted' },
   output_config: { effort: 'low', format: { type: 'json_schema', schema } },
   metadata: { user_id: 'u' },
 }
@@ -219,7 +225,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, { codec, shapes, body }) => {
     expect(ignored).toHaveLength(33)
     const long = { role: 'user', content: 'a', ['y'.repeat(1_000_000)]: 1 }
     const [name = ''] = codec.decodeRequest({ messages: [long] }).ignored
-    expect(name).toHaveLength(64)
+    expect(name).toHaveLength(96)
   })
 
   test('takes a member with the name of a prototype for any other', () => {

@@ -52,14 +52,14 @@ test.each([
   expect(toAnswerHeaders(progress({ target: name }))['x-gatehouse-target']).toBe(written)
 })
 
-test('a name is cut after 64 characters, a list after 32 names or 1,024 characters', () => {
-  expect(ignored('x'.repeat(64))).toBe('x'.repeat(64))
-  expect(ignored('x'.repeat(65))).toBe('x'.repeat(64))
+test('a name is cut after 96 characters, a list after 32 names or 1,024 characters', () => {
+  expect(ignored('x'.repeat(96))).toBe('x'.repeat(96))
+  expect(ignored('x'.repeat(97))).toBe('x'.repeat(96))
   const names = Array.from({ length: 34 }, (_, index) => `n${index}`)
   expect(ignored(...names.slice(0, 32))).toBe(names.slice(0, 32).join(', '))
   expect(ignored(...names.slice(0, 33))).toBe(`${names.slice(0, 32).join(', ')}, and-more`)
   expect(ignored(...names)).toBe(`${names.slice(0, 32).join(', ')}, and-more`)
-  const long = Array.from({ length: 20 }, (_, index) => `${index}`.padEnd(64, 'é'))
+  const long = Array.from({ length: 20 }, (_, index) => `${index}`.padEnd(96, 'é'))
   const written = ignored(...long) ?? ''
   expect(written.length).toBeLessThanOrEqual(1024)
   expect(written).toEndWith(', and-more')

@@ -173,7 +173,7 @@ export function refuseIgnored(target: Target, ignored: readonly string[]): void 
   const names = showNames(ignored, { maxLength: 1024, toText: (name) => name.toWellFormed() })
   throw invalidRequest(
     `The target ${target.name} cannot take ${names}, and x-gatehouse-strict forbids leaving anything out.`,
-    ignored[0]?.slice(0, 64),
+    ignored[0]?.slice(0, 96),
     'unsupported_parameter',
   )
 }

@@ -240,13 +240,13 @@ describe('blocks', () => {
   test('of unknown types are left out and named', () => {
     const { messages, ignored } = decode({
       messages: [
-        { role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'search_result' }] },
+        { role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'web_result' }] },
         { role: 'assistant', content: [{ type: 'server_tool_use' }, { type: 'text', text: 'b' }] },
         { role: 'user', content: [{ type: 'unheard_of' }] },
       ],
     })
     expect(ignored).toEqual([
-      'messages[].content[].type=search_result',
+      'messages[].content[].type=web_result',
       'messages[].content[].type=server_tool_use',
       'messages[].content[].type=unheard_of',
     ])

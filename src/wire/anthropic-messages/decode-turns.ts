@@ -108,26 +108,43 @@ function decodeUserBlock(
         { type: 'image', source: decodeSource(member(block, 'source')), ...decodeCacheHint(block) },
       ]
     case 'document':
-      return [decodeDocument(block, ignored)]
+      return decodeDocument(block, ignored)
+    case 'search_result':
+      return [decodeSearchResult(block)]
     default:
       ignored.addKind(block.path, type)
       return []
   }
 }
 
-function decodeDocument(block: At<JsonRecord>, ignored: NameList): TextPart | FilePart {
+function decodeDocument(
+  block: At<JsonRecord>,
+  ignored: NameList,
+): (TextPart | ImagePart | FilePart)[] {
   const source = asRecord(member(block, 'source'))
+  const type = member(source, 'type').value
   const filename = optionalText(member(block, 'title'))
-  if (member(source, 'type').value === 'text') {
+  if (type === 'text' || type === 'content') {
     if (filename !== undefined && filename !== '') ignored.add(`${block.path}.title`)
-    return { type: 'text', text: asText(member(source, 'data')), ...decodeCacheHint(block) }
+    if (type === 'content')
+      return blocksOf(member(source, 'content')).flatMap((part) => decodeUserBlock(part, ignored))
+    return [{ type: 'text', text: asText(member(source, 'data')), ...decodeCacheHint(block) }]
   }
-  return {
-    type: 'file',
-    source: decodeSource(member(block, 'source')),
-    ...present({ filename }),
-    ...decodeCacheHint(block),
-  }
+  return [
+    {
+      type: 'file',
+      source: decodeSource(member(block, 'source')),
+      ...present({ filename }),
+      ...decodeCacheHint(block),
+    },
+  ]
+}
+
+/** A result of a search as text: where it was found, and what. */
+function decodeSearchResult(block: At<JsonRecord>): TextPart {
+  const texts = blocksOf(member(block, 'content')).map((part) => decodeText(part).text)
+  const lines = [asText(member(block, 'title')), asText(member(block, 'source')), ...texts]
+  return { type: 'text', text: lines.join('\n'), ...decodeCacheHint(block) }
 }
 
 function decodeSource(at: At): MediaSource {

@@ -4,17 +4,26 @@ import { choice, listOf, object, type Shape } from '../unread-members.ts'
 const CACHED = { cache_control: object(['type', 'ttl']) }
 const TEXT = object(['type', 'text'], CACHED)
 
-const SOURCE = choice('type', {
+const SOURCES = {
   base64: object(['type', 'media_type', 'data']),
   url: object(['type', 'url']),
+}
+const SOURCE = choice('type', SOURCES)
+
+const IMAGE = object(['type'], { source: SOURCE, ...CACHED })
+
+const DOCUMENT_SOURCE = choice('type', {
+  ...SOURCES,
   text: object(['type', 'media_type', 'data']),
+  content: object(['type'], { content: listOf(choice('type', { text: TEXT, image: IMAGE })) }),
 })
 
 const USER_BLOCKS = {
   text: TEXT,
-  image: object(['type'], { source: SOURCE, ...CACHED }),
-  // The title of a plain text is named by the decoder.
-  document: object(['type', 'title'], { source: SOURCE, ...CACHED }),
+  image: IMAGE,
+  // The title of a document that becomes text is named by the decoder.
+  document: object(['type', 'title'], { source: DOCUMENT_SOURCE, ...CACHED }),
+  search_result: object(['type', 'title', 'source'], { content: listOf(TEXT), ...CACHED }),
 }
 
 const TOOL = object(['type', 'name', 'description', 'input_schema', 'strict'], CACHED)
@@ -52,7 +61,7 @@ export const MESSAGES_SHAPES: Readonly<Record<string, Shape>> = {
     choice('type', { custom: TOOL }, TOOL),
   ),
   tool_choice: object(['type', 'name', 'disable_parallel_tool_use']),
-  thinking: object(['type', 'budget_tokens']),
+  thinking: object(['type', 'budget_tokens', 'display']),
   output_config: object(['effort'], { format: object(['type', 'schema']) }),
   metadata: object(['user_id']),
 }

@@ -120,7 +120,11 @@ function shorten(content: readonly JsonRecord[]): string | readonly JsonRecord[]
 function encodeResult(result: ToolResult, rules: ReturnRules): JsonRecord {
   if (result.isError === true) rules.ignored.add('toolResult.isError')
   noteCaches([result, ...result.content], rules.ignored)
-  if (result.content.some((part) => part.type === 'file')) rules.ignored.add('files')
   const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  if (result.content.some((part) => part.type === 'file')) {
+    // Nothing would be left of a result.
+    if (texts.join('') === '') throw takesOnly('no documents as results of tools')
+    rules.ignored.add('files')
+  }
   return { role: 'tool', tool_call_id: result.callId, content: texts.join('\n') }
 }

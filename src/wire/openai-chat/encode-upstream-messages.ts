@@ -1,6 +1,7 @@
 /** Our messages as Chat Completions messages for an upstream. It must not know callers. */
 import type {
   ChatMessage,
+  FilePart,
   ImagePart,
   JsonRecord,
   MediaSource,
@@ -19,12 +20,11 @@ export function encodeUpstreamMessages(
   ignored: Set<Feature>,
 ): JsonRecord[] {
   const encoded: JsonRecord[] = []
-  /** Results hold text only: their images follow as the user's, after all results of the turn. */
-  let images: ImagePart[] = []
+  /** Results hold text only: the rest follows as the user's, after all results of the turn. */
+  let media: (ImagePart | FilePart)[] = []
   const flush = (): void => {
-    if (images.length > 0)
-      encoded.push({ role: 'user', content: images.map((part) => encodeImageUrl(part)) })
-    images = []
+    if (media.length > 0) encoded.push({ role: 'user', content: media.map(encodeUserPart) })
+    media = []
   }
   for (const message of messages) {
     if (message.role !== 'tool') flush()
@@ -49,7 +49,7 @@ export function encodeUpstreamMessages(
         break
       case 'tool':
         encoded.push(encodeResult(message, ignored))
-        images.push(...message.content.filter((part) => part.type === 'image'))
+        media.push(...message.content.filter((part) => part.type !== 'text'))
     }
   }
   flush()
@@ -137,6 +137,5 @@ function encodeResult(result: ToolResult, ignored: Set<Feature>): JsonRecord {
   if (result.isError === true) ignored.add('toolResult.isError')
   noteCaches([result, ...result.content], ignored)
   const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  if (result.content.some((part) => part.type === 'file')) ignored.add('files')
   return { role: 'tool', tool_call_id: result.callId, content: texts.join('\n') }
 }

@@ -1,0 +1,100 @@
+/**
+ * Results of tools that hold more than text arrive with all that is in them, or are refused by
+ * name: an empty result would tell the model that its tool found nothing.
+ */
+import { describe, expect, test } from 'bun:test'
+import { CHAT_JSON, RESPONSES_JSON } from '../support/dialect-samples.ts'
+import { InProcessGateway } from '../support/in-process-gateway.ts'
+import { json } from '../support/scripted-upstream.ts'
+import { TRANSLATED } from '../support/translated-samples.ts'
+
+// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+await import('../../src/upstream/sign-aws.ts')
+
+const answerOf = (dialect: string) =>
+  TRANSLATED.find((row) => row.dialect === dialect)?.answer ?? ''
+const COHERE = ['cohere/command-a', answerOf('cohere-chat')] as const
+const OTHERS = [
+  ['openai/gpt-4o', CHAT_JSON],
+  ['openai/gpt-5', RESPONSES_JSON],
+  ['gemini/gemini-2.5-pro', answerOf('gemini-generate-content')],
+  ['bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0', answerOf('bedrock-converse')],
+  ['mistral/mistral-large-latest', answerOf('mistral-chat')],
+] as const
+const TARGETS = [...OTHERS, COHERE]
+
+async function send(target: string, answer: string, ...content: object[]) {
+  const gateway = new InProcessGateway({ gates: { g: [target] }, upstream: [json(200, answer)] })
+  const messages = [
+    { role: 'user', content: 'Look.' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content }] },
+  ]
+  const tools = [{ name: 'look', input_schema: { type: 'object' } }]
+  const body = { model: 'g', max_tokens: 64, tools, messages }
+  const seen = await gateway.ask({ path: '/v1/messages', body })
+  return { seen, sent: gateway.upstream.sent[0]?.body ?? '' }
+}
+
+const text = (words: string) => ({ type: 'text', text: words })
+const SEARCH = {
+  type: 'search_result',
+  title: 'The title',
+  source: 'https://example.test/page',
+  content: [text('First words.'), text('Second words.')],
+}
+const CONTENT = {
+  type: 'document',
+  source: { type: 'content', content: [text('First words.'), text('Second words.')] },
+}
+const WORDS = {
+  type: 'document',
+  source: { type: 'content', content: 'First words. Second words.' },
+}
+const PDF = {
+  type: 'document',
+  source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0xLjQ=' },
+}
+
+describe.each(TARGETS)('to %s', (target, answer) => {
+  test.each([
+    ['a search result', SEARCH, ['The title', 'https://example.test/page']],
+    ['a document of blocks', CONTENT, []],
+    ['a document of words', WORDS, []],
+  ])('%s keeps its text', async (_, block, more) => {
+    const { seen, sent } = await send(target, answer, block)
+    expect(seen.status).toBe(200)
+    expect(seen.headers).not.toHaveProperty('x-gatehouse-ignored')
+    for (const words of ['First words.', 'Second words.', ...more]) expect(sent).toContain(words)
+  })
+})
+
+test.each(OTHERS)('a PDF that a tool gave reaches %s', async (target, answer) => {
+  const { seen, sent } = await send(target, answer, PDF)
+  expect(seen.status).toBe(200)
+  expect(sent).toContain('JVBERi0xLjQ=')
+})
+
+test('Chat Completions get it after the result, as the user’s', async () => {
+  const { sent } = await send('openai/gpt-4o', CHAT_JSON, text('See it.'), PDF)
+  expect(JSON.parse(sent).messages.slice(-2)).toMatchObject([
+    { role: 'tool', content: 'See it.' },
+    { role: 'user', content: [{ type: 'file' }] },
+  ])
+})
+
+describe('a vendor that takes no documents', () => {
+  test('is asked with the text beside one, which is named', async () => {
+    const { seen, sent } = await send(...COHERE, text('See it.'), PDF)
+    expect(seen.status).toBe(200)
+    expect(seen.headers['x-gatehouse-ignored']).toBe('messages.content.document')
+    expect(sent).toContain('See it.')
+  })
+
+  test('is not asked where nothing would be left of the result', async () => {
+    const { seen, sent } = await send(...COHERE, PDF)
+    expect(seen.status).toBe(400)
+    expect(seen.text).toContain('no documents as results of tools')
+    expect(sent).toBe('')
+  })
+})

@@ -56,7 +56,7 @@ const ENDPOINTS: Readonly<Record<string, Neutral>> = {
       { store: false },
       { background: false },
       { tools: [], include: [] },
-      { previous_response_id: '', conversation: '' },
+      { conversation: '' },
       { previous_response_id: null, conversation: null, prompt: null },
       { service_tier: 'default' },
       { truncation: 'disabled', metadata: {} },

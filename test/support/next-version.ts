@@ -5,6 +5,8 @@
  */
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { KEY_NAME } from '../../scripts/call-code/answer-code.ts'
+import { FAILED_ATTEMPTS } from '../../scripts/call-code/line-code.ts'
 import { createTemporaryFolder, type TemporaryFolder } from './temporary-folder.ts'
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
@@ -57,11 +59,11 @@ const COLUMNS = [
 
 /** In the places that come next. */
 function withColumns(list: string): string {
-  const after = (place: RegExp): number =>
-    Math.max(...[...list.matchAll(place)].map(([, number]) => Number(number))) + 1
+  const after = (place: RegExp, ...taken: readonly number[]): number =>
+    Math.max(...taken, ...[...list.matchAll(place)].map(([, number]) => Number(number))) + 1
   const line = after(/\bline: (\d+)/g)
-  const since = after(/\b(?:since|changed): (\d+)/g)
-  const csv = after(/\bcsv: (\d+)/g)
+  const since = after(/\b(?:since|changed): (\d+)/g, FAILED_ATTEMPTS)
+  const csv = after(/\bcsv: (\d+)/g, KEY_NAME.csv)
   const columns = COLUMNS.map(
     ([beginning, body], index) =>
       `${beginning}, presence: 'optional', line: ${line + index}, since: ${since + index}, csv: ${body === 'null' ? null : csv + index}, body: ${body} },`,

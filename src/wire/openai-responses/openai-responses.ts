@@ -60,11 +60,12 @@ const CURE = "This gateway keeps no state: send whole items in 'input' on every 
  * Responses).
  */
 const STATEFUL_FIELDS: Readonly<Record<string, string>> = {
-  previous_response_id: `'previous_response_id' is not supported. ${CURE}`,
   conversation: `'conversation' is not supported. ${CURE}`,
   prompt:
     "Stored prompts ('prompt') are not supported. Send the prompt's text in 'instructions' or 'input'.",
 }
+
+const PREVIOUS = 'previous_response_id'
 
 const FIELD_TYPES = {
   model: ['string'],
@@ -89,6 +90,14 @@ function accept(body: JsonObject): AcceptedRequest {
       'unsupported_parameter',
     )
   }
+  // Refused whenever it is supplied (interface, Responses, rule 2), so also when empty.
+  const previous = body.get(PREVIOUS)
+  if (previous !== undefined && body.type(previous) !== 'null')
+    throw invalidRequest(
+      `'${PREVIOUS}' is not supported. ${CURE}`,
+      PREVIOUS,
+      'unsupported_parameter',
+    )
   for (const [field, message] of Object.entries(STATEFUL_FIELDS)) {
     if (askingMember(body, field) !== undefined)
       throw invalidRequest(message, field, 'unsupported_parameter')

@@ -156,6 +156,7 @@ export class MessagesEventEncoder implements EventEncoder {
     const closed = this.#beginBlock()
     const index = this.#nextIndex()
     this.#tools.set(event.index, index)
+    this.#hasText = false
     const id = writeCallId(event.id, event.seal, this.#facts.sealOrigin)
     const block = { type: 'tool_use', id, name: event.name, input: {} }
     return this.#begun() + closed + write('content_block_start', { index, content_block: block })

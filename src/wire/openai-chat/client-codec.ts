@@ -15,7 +15,6 @@ export const openaiChatClientCodec: ClientCodec = {
 }
 
 /**
- * Nothing is signed: the seal only says under which name the reasoning came, and by its origin
- * whose it is.
+ * The seal holds the members that go back to the upstream, and by its origin whose they are.
  */
-const SEALS: ReasoningSeals = { sealMember: (member) => ({ type: 'signature', value: member }) }
+const SEALS: ReasoningSeals = { hasReturned: true }

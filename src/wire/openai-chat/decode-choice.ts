@@ -9,10 +9,16 @@ import {
   argumentsOf,
   contentOf,
   makeCallId,
-  type ReasoningMember,
   type ReasoningSeals,
   reasoningOf,
 } from './decode-upstream-answer.ts'
+import {
+  addDetail,
+  detailsOf,
+  type ReasoningMember,
+  sealCall,
+  sealReasoning,
+} from './returned-members.ts'
 
 export class ChoiceDecoder {
   /** The upstream's word; undefined until it comes. */
@@ -31,6 +37,8 @@ export class ChoiceDecoder {
   #signature: string | undefined
   /** The member in which the reasoning that is being written began, if it did in one. */
   #member: ReasoningMember | undefined
+  /** Of `reasoning_details`, since the reasoning that was sealed last. */
+  #details: JsonRecord[] = []
 
   constructor(seals: ReasoningSeals) {
     this.#seals = seals
@@ -42,6 +50,8 @@ export class ChoiceDecoder {
     const told = reasoningOf(delta)
     this.#write('reasoning', told.text + thinking, events)
     this.#member ??= told.member
+    if (this.#seals.hasReturned === true)
+      for (const detail of detailsOf(delta)) addDetail(this.#details, detail)
     this.#hasThinking ||= thinking !== ''
     if (signature !== undefined) this.#sign(signature, events)
     this.#write('text', text, events)
@@ -56,6 +66,7 @@ export class ChoiceDecoder {
   #write(kind: 'text' | 'reasoning', text: string, events: ChatEvent[]): void {
     if (text === '') return
     if (this.#open !== kind) events.push(...this.close())
+    if (kind === 'text') events.push(...this.#sealDetails())
     this.#open = kind
     events.push({ type: `${kind}-delta`, text })
   }
@@ -77,13 +88,14 @@ export class ChoiceDecoder {
     let known = this.#calls.get(upstreamIndex)
     const isNext = name !== '' && id !== '' && known !== undefined && known.id !== id
     if (known === undefined || isNext) {
-      events.push(...this.close())
+      events.push(...this.close(), ...this.#sealDetails())
       if (known !== undefined) events.push({ type: 'tool-call-end', index: known.index })
       known = { index: this.#callCount, id: id || makeCallId() }
       this.#callCount += 1
       this.#calls.set(upstreamIndex, known)
       this.#call = upstreamIndex
-      events.push({ type: 'tool-call-start', ...known, name })
+      const seal = this.#seals.hasReturned === true ? sealCall(call) : undefined
+      events.push({ type: 'tool-call-start', ...known, name, ...present({ seal }) })
     }
     const written = argumentsOf(made)
     if (written !== '')
@@ -105,6 +117,7 @@ export class ChoiceDecoder {
     return [
       ...this.close(),
       ...calls.map(({ index }) => ({ type: 'tool-call-end' as const, index })),
+      ...this.#sealDetails(),
     ]
   }
 
@@ -116,14 +129,20 @@ export class ChoiceDecoder {
     events.push(...this.close(), { type: 'reasoning-end', ...this.#takeSeal() })
   }
 
+  /** Details that came without text, or after it. */
+  #sealDetails(): readonly ChatEvent[] {
+    return this.#details.length === 0 ? [] : [{ type: 'reasoning-end', ...this.#takeSeal() }]
+  }
+
   #takeSeal(): { readonly seal?: Seal } {
     const sealed = this.#hasThinking ? this.#seals.sealThinking?.(this.#signature) : undefined
-    const member = this.#member
+    const returned = { member: this.#member, details: this.#details }
+    this.#details = []
     this.#hasThinking = false
     this.#signature = undefined
     this.#member = undefined
     return present({
-      seal: sealed ?? (member === undefined ? undefined : this.#seals.sealMember?.(member)),
+      seal: sealed ?? (this.#seals.hasReturned === true ? sealReasoning(returned) : undefined),
     })
   }
 }

@@ -7,6 +7,13 @@ import type { AssistantPart, JsonRecord, JsonValue, Seal } from '../chat-request
 import { UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { readUsage } from '../usage.ts'
+import {
+  detailsOf,
+  REASONING_MEMBERS,
+  type ReasoningMember,
+  sealCall,
+  sealReasoning,
+} from './returned-members.ts'
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
@@ -20,10 +27,6 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 export function toFinishReason(reason: string): FinishReason {
   return FINISH_REASONS[reason] ?? 'stop'
 }
-
-/** The names that vendors have for visible reasoning (wire.md §3.1). */
-export const REASONING_MEMBERS = ['reasoning_content', 'reasoning'] as const
-export type ReasoningMember = (typeof REASONING_MEMBERS)[number]
 
 export interface ReadReasoning {
   readonly text: string
@@ -40,8 +43,8 @@ export function reasoningOf(message: JsonRecord): ReadReasoning {
 export interface ReasoningSeals {
   /** In a list of the content; `signature` where the vendor gave one. */
   readonly sealThinking?: (signature: string | undefined) => Seal
-  /** In a member of the message. */
-  readonly sealMember?: (member: ReasoningMember) => Seal
+  /** In members of the message, and of its calls. */
+  readonly hasReturned?: true
 }
 
 export interface ReadContent {
@@ -91,7 +94,7 @@ export function decodeUpstreamAnswer(body: JsonRecord, seals: ReasoningSeals = {
 /** @throws UnreadableAnswerError */
 function decodeChoice(
   choice: JsonValue,
-  { sealThinking, sealMember }: ReasoningSeals,
+  { sealThinking, hasReturned }: ReasoningSeals,
 ): Pick<ChatAnswer, 'content' | 'finishReason'> {
   const message = isRecord(choice) ? choice.message : undefined
   if (!isRecord(choice) || !isRecord(message))
@@ -102,7 +105,8 @@ function decodeChoice(
   const told = reasoningOf(message)
   const hasThinking = thinking !== '' || signature !== undefined
   const sealed = hasThinking ? sealThinking?.(signature) : undefined
-  const seal = sealed ?? (told.member === undefined ? undefined : sealMember?.(told.member))
+  const returned = { member: told.member, details: detailsOf(message) }
+  const seal = sealed ?? (hasReturned === true ? sealReasoning(returned) : undefined)
   const reasoning = told.text + thinking
   const refusal = textOf(message.refusal) ?? ''
   const content: AssistantPart[] = [
@@ -112,19 +116,20 @@ function decodeChoice(
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
     ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
     ...(Array.isArray(message.tool_calls)
-      ? message.tool_calls.filter(isRecord).map(decodeCall)
+      ? message.tool_calls.filter(isRecord).map((call) => decodeCall(call, hasReturned))
       : []),
   ]
   return { content, finishReason: toFinishReason(textOf(choice.finish_reason) ?? 'stop') }
 }
 
-function decodeCall(call: JsonRecord): AssistantPart {
+function decodeCall(call: JsonRecord, hasReturned: true | undefined): AssistantPart {
   const made = isRecord(call.function) ? call.function : {}
   return {
     type: 'tool-call',
     id: textOf(call.id) ?? makeCallId(),
     name: textOf(made.name) ?? '',
     arguments: argumentsOf(made).trim() || '{}',
+    ...present({ seal: hasReturned === true ? sealCall(call) : undefined }),
   }
 }
 

@@ -6,13 +6,15 @@ import type {
   JsonRecord,
   MediaSource,
   ReasoningPart,
+  Seal,
+  ToolCallPart,
   ToolResult,
   UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
 import { encodeImageUrl, noteCaches, takesOnly } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
-import { REASONING_MEMBERS, type ReasoningMember } from './decode-upstream-answer.ts'
+import { openCall, openReasoning, type ReasoningMember } from './returned-members.ts'
 
 export function encodeUpstreamMessages(
   messages: readonly ChatMessage[],
@@ -95,42 +97,48 @@ function encodeAssistant(
   const texts: string[] = []
   const calls: JsonRecord[] = []
   const reasoning: Partial<Record<ReasoningMember, string>> = {}
+  const details: JsonRecord[] = []
   for (const part of parts) {
-    if (part.type === 'tool-call' && part.seal !== undefined) ignored.add('seals')
     if (part.type === 'reasoning') {
-      const member = memberOf(part, target)
-      if (member !== undefined) reasoning[member] = (reasoning[member] ?? '') + part.text
-      else if (part.seal !== undefined) ignored.add('seals')
+      const own = ownSeal(part, target)
+      const returned = own === undefined ? undefined : openReasoning(own)
+      if (returned !== undefined) {
+        const { member } = returned
+        if (member !== undefined) reasoning[member] = (reasoning[member] ?? '') + part.text
+        details.push(...returned.details)
+      } else if (part.seal !== undefined) ignored.add('seals')
       else if (part.text !== '') ignored.add('reasoningParts')
     }
     if (part.type === 'text' || part.type === 'refusal') texts.push(part.text)
-    if (part.type === 'tool-call')
+    if (part.type === 'tool-call') {
+      const own = ownSeal(part, target)
+      const returned = own === undefined ? undefined : openCall(own)
+      if (part.seal !== undefined && returned === undefined) ignored.add('seals')
       calls.push({
         id: part.id,
         type: 'function',
         function: { name: part.name, arguments: part.arguments },
+        ...returned,
       })
+    }
   }
   const text = texts.join('')
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
     ...reasoning,
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
     ...present({ name }),
   }
 }
 
-/**
- * The place in which the target itself gave this reasoning; undefined: it did not. A seal that a
- * client changed names nothing.
- */
-function memberOf(
-  { seal }: ReasoningPart,
+/** The seal, if the target itself gave what it seals. */
+function ownSeal(
+  { seal }: ReasoningPart | ToolCallPart,
   { sealOrigin }: Pick<EncodeTarget, 'sealOrigin'>,
-): ReasoningMember | undefined {
-  if (seal?.type !== 'signature' || seal.origin !== sealOrigin) return undefined
-  return REASONING_MEMBERS.find((member) => member === seal.value)
+): Seal | undefined {
+  return seal?.type === 'signature' && seal.origin === sealOrigin ? seal : undefined
 }
 
 function encodeResult(result: ToolResult, ignored: Set<Feature>): JsonRecord {

@@ -1,0 +1,70 @@
+/**
+ * Members beside an upstream's chat answer that it wants back in the next request: carried in a seal
+ * as JSON, and written into the member that they came in. Knows no vendor.
+ */
+import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
+import { isRecord, parseRecord, present } from '../read-json.ts'
+
+/** The names that vendors have for visible reasoning (wire.md §3.1). */
+export const REASONING_MEMBERS = ['reasoning_content', 'reasoning'] as const
+export type ReasoningMember = (typeof REASONING_MEMBERS)[number]
+
+export interface ReturnedReasoning {
+  /** The member in which its text came, if it has some. */
+  readonly member: ReasoningMember | undefined
+  /** Entries of `reasoning_details`: https://openrouter.ai/docs/use-cases/reasoning-tokens */
+  readonly details: readonly JsonRecord[]
+}
+
+/** Reasoning without details is sealed by the name of its member alone. */
+export function sealReasoning({ member, details }: ReturnedReasoning): Seal | undefined {
+  if (details.length === 0)
+    return member === undefined ? undefined : { type: 'signature', value: member }
+  return { type: 'signature', value: JSON.stringify({ ...present({ member }), details }) }
+}
+
+/** @returns undefined for a seal that is not of ours: a client may have changed it */
+export function openReasoning({ value }: Seal): ReturnedReasoning | undefined {
+  const plain = REASONING_MEMBERS.find((name) => name === value)
+  if (plain !== undefined) return { member: plain, details: [] }
+  const carried = parseRecord(value)
+  if (!Array.isArray(carried?.details)) return undefined
+  const member = REASONING_MEMBERS.find((name) => name === carried.member)
+  return { member, details: carried.details.filter(isRecord) }
+}
+
+/** `extra_content` of a call: https://ai.google.dev/gemini-api/docs/thought-signatures */
+export function sealCall({ extra_content: extra }: JsonRecord): Seal | undefined {
+  return isRecord(extra)
+    ? { type: 'signature', value: JSON.stringify({ extra_content: extra }) }
+    : undefined
+}
+
+export function openCall({ value }: Seal): JsonRecord | undefined {
+  const extra = parseRecord(value)?.extra_content
+  return isRecord(extra) ? { extra_content: extra } : undefined
+}
+
+export function detailsOf(message: JsonRecord): JsonRecord[] {
+  const { reasoning_details: details } = message
+  return Array.isArray(details) ? details.filter(isRecord) : []
+}
+
+const TEXTS = ['text', 'summary'] as const
+
+/** Adds an entry of a stream: pieces of one text have the same type and index. */
+export function addDetail(details: JsonRecord[], piece: JsonRecord): void {
+  const last = details.at(-1)
+  const isPiece = TEXTS.some((name) => typeof piece[name] === 'string')
+  const isSame = last?.type === piece.type && last?.index === piece.index
+  if (last === undefined || !isSame || !(isPiece || typeof piece.signature === 'string')) {
+    details.push(piece)
+    return
+  }
+  const joined: Record<string, JsonValue> = { ...last }
+  for (const [name, value] of Object.entries(piece)) if (value !== null) joined[name] = value
+  for (const name of TEXTS)
+    if (typeof last[name] === 'string' && typeof piece[name] === 'string')
+      joined[name] = `${last[name]}${piece[name]}`
+  details[details.length - 1] = joined
+}

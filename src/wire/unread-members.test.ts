@@ -291,6 +291,17 @@ test.each([
   expect(openaiChatServerCodec.decodeRequest({ messages }).ignored).toEqual([path])
 })
 
+test('reasoning whose seal comes back with the tool call is not named', () => {
+  const call = {
+    ...{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } },
+    extra_content: { google: { thought_signature: 's' } },
+  }
+  const messages = [
+    { role: 'assistant', content: null, reasoning_content: 'Hm.', tool_calls: [call] },
+  ]
+  expect(openaiChatServerCodec.decodeRequest({ messages }).ignored).toEqual([])
+})
+
 test("others' reasoning details are named", () => {
   const details = [{ type: 'reasoning.text', text: 'Hm.', signature: 'theirs' }]
   const messages = [{ role: 'assistant', content: 'a', reasoning_details: details }]

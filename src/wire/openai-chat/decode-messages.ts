@@ -188,8 +188,8 @@ function decodeAssistantParts(message: At<JsonRecord>, ignored: NameList): Assis
   const refusal = optionalText(member(message, 'refusal'))
   if (refusal !== undefined) texts.push({ type: 'refusal', text: refusal })
   const reasoning = returned.length > 0 ? returned : carried
-  // Reasoning for people to read is the same again, but where nothing of ours came with it.
-  if (reasoning.length === 0)
+  // Reasoning for people to read is the same again, but where nothing sealed came with it.
+  if (reasoning.length === 0 && calls.every(({ call }) => call.seal === undefined))
     for (const name of ['reasoning_content', 'reasoning'] as const) {
       const { value, path } = member(message, name)
       if (value !== undefined && value !== '') ignored.add(path)

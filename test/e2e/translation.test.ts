@@ -317,7 +317,7 @@ test('a stream that is cut or reports a failure is a failure for the caller', as
   upstream.answerOnce(streamAnswer([...pieces.slice(0, 4), failure]))
   expect(String(await failureOf(read()))).toContain('Overloaded')
   upstream.answerOnce(streamAnswer([failure]))
-  expect(await failureOf(read())).toMatchObject({ status: 502 })
+  expect(await failureOf(read())).toMatchObject({ status: 503 })
 })
 
 test('a refusal keeps its status and its message in the caller’s own form', async () => {

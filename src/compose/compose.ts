@@ -17,6 +17,7 @@ import type { AddressOf } from '../doors/client-address.ts'
 import { UsualOutput } from '../gateway/admit.ts'
 import { CallHeaders } from '../gateway/attempt/call-headers.ts'
 import type { CircuitBreakers } from '../gateway/attempt/circuit-breakers.ts'
+import { UncountedStreams } from '../gateway/attempt/uncounted-streams.ts'
 import { BodyRoom } from '../gateway/call.ts'
 import { createDataPlane } from '../gateway/data-plane.ts'
 import { endRevokedCalls } from '../gateway/end-revoked-calls.ts'
@@ -193,6 +194,7 @@ export async function composeGatehouse({
     providers,
     breakers,
     unusable: webhooks.unusable,
+    uncounted: new UncountedStreams(clock),
     reasoning: new SeenReasoning(),
     usualOutput: new UsualOutput(),
     order: new TargetOrder(breakers),

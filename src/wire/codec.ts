@@ -133,6 +133,8 @@ export interface ModelTraits {
 }
 
 export interface EncodeTarget {
+  /** Its server refuses to be asked for the usage of a stream. */
+  readonly refusesStreamOptions?: boolean | undefined
   /** The model's name at the upstream. */
   readonly model: string
   readonly traits: ModelTraits

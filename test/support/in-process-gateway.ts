@@ -13,6 +13,7 @@ import { TOOL_KINDS, type ToolKind, type ToolUses } from '../../src/core/tool-us
 import { UsualOutput } from '../../src/gateway/admit.ts'
 import { type AddedHeaders, CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
 import { CircuitBreakers } from '../../src/gateway/attempt/circuit-breakers.ts'
+import { UncountedStreams } from '../../src/gateway/attempt/uncounted-streams.ts'
 import { BodyRoom } from '../../src/gateway/call.ts'
 import type { CallObserver } from '../../src/gateway/call-observer.ts'
 import { createDataPlane } from '../../src/gateway/data-plane.ts'
@@ -239,6 +240,7 @@ export class InProcessGateway {
       bodyLimits: { ...BODY_LIMITS, ...script.bodyLimits },
       observer: script.observer,
       unusable: script.unusable,
+      uncounted: new UncountedStreams(this.clock),
       refusals: script.refusals,
       reportFailure: (error) => void this.failures.push(error),
     }

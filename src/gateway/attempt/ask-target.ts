@@ -41,6 +41,7 @@ import type { CircuitBreakers } from './circuit-breakers.ts'
 import { isOurEnd, isSilence, outOfHandles, toFailure } from './failures.ts'
 import { askedDelayMs, isTargetsFault, mayPass } from './retry.ts'
 import { signRequest } from './sign-request.ts'
+import { refusesStreamOptions, type UncountedStreams } from './uncounted-streams.ts'
 
 export interface AskPorts {
   readonly clock: Timekeeper
@@ -52,6 +53,8 @@ export interface AskPorts {
   readonly breakers: CircuitBreakers
   /** Absent: nobody is told. */
   readonly unusable?: UnusableTargets | undefined
+  /** Absent: nothing is remembered, and no target is asked again without `stream_options`. */
+  readonly uncounted?: UncountedStreams | undefined
   /** Absent: the catalog alone says which models reason. */
   readonly reasoning?: SeenReasoning | undefined
   readonly addresses: Pick<AddressGuard, 'resolve' | 'locate' | 'avoid'>
@@ -92,6 +95,23 @@ export interface Attempted {
  * was aborted
  */
 export async function askTarget(
+  ports: AskPorts,
+  input: Attempting,
+  target: Target,
+  signal: LeaveSignal,
+): Promise<Attempted> {
+  const { uncounted } = ports
+  try {
+    return await askOnce(ports, input, target, signal)
+  } catch (thrown) {
+    const isOurs = uncounted?.has(target) === false
+    if (!isOurs || !refusesStreamOptions(thrown, input.plan.request)) throw thrown
+    uncounted.note(target)
+    return askOnce(ports, input, target, signal)
+  }
+}
+
+async function askOnce(
   ports: AskPorts,
   input: Attempting,
   target: Target,
@@ -345,14 +365,22 @@ function toOutgoing(ports: AskPorts, input: Attempting, target: Target): Outgoin
   const { relayed } = target
   if (relayed === undefined)
     throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
-  const { body, hidesUsage, ignored: unknown, leftOut } = relayed.rewrite(accepted, target)
+  const {
+    body,
+    hidesUsage,
+    ignored: unknown,
+    leftOut,
+  } = relayed.rewrite(
+    accepted,
+    ports.uncounted?.has(target) === true ? { ...target, countsStreamsOnRequest: false } : target,
+  )
   if (leftOut !== undefined && call.isStrict) refuseIgnored(target, leftOut)
   const ignored = join(join(accepted.ignored, unknown), leftOut)
   return { body, form: { type: 'relayed', ignored, dialect: relayed, hidesUsage } }
 }
 
 function toTranslated(
-  { clock, prices, bodyLimits }: AskPorts,
+  { clock, prices, bodyLimits, uncounted }: AskPorts,
   input: Attempting,
   target: Target,
 ): TranslatedRequest | undefined {
@@ -398,7 +426,8 @@ function toTranslated(
             prices.priceOf({ ...priced, usage, answeredBy }),
         }),
   }
-  return translate({ caller: input.caller, target, client, facts, isStrict })
+  const refusesStreamOptions = uncounted?.has(target)
+  return translate({ caller: input.caller, target, client, facts, isStrict, refusesStreamOptions })
 }
 
 function join(names: readonly string[], more: readonly string[] = NOTHING): readonly string[] {

@@ -111,6 +111,8 @@ export interface TranslationInput {
   readonly facts: Pick<AnswerFacts, 'callId' | 'gateId' | 'startedAtMs' | 'outcome' | 'priceOf'>
   /** Nothing may be left out: the caller said so with `x-gatehouse-strict`. */
   readonly isStrict: boolean
+  /** See `EncodeTarget`. */
+  readonly refusesStreamOptions?: boolean | undefined
 }
 
 /** @throws GatewayError `invalid_request` */
@@ -120,6 +122,7 @@ export function translate({
   client,
   facts,
   isStrict,
+  refusesStreamOptions,
 }: TranslationInput): TranslatedRequest {
   const request = caller.decoded
   refuseOwnersAddresses(request, target)
@@ -127,6 +130,7 @@ export function translate({
     model: target.model,
     traits: target.traits,
     sealOrigin: target.sealOrigin,
+    refusesStreamOptions,
   })
   const lost = encoded.ignored.filter((feature) => !ADAPTED_FEATURES.has(feature))
   const ignored = nameIgnored(caller, client, lost)

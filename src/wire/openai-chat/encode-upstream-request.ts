@@ -40,7 +40,8 @@ export function encodeUpstreamRequest(request: ChatRequest, target: EncodeTarget
     metadata: request.metadata,
     prompt_cache_key: request.promptCacheKey,
     stream: request.stream ? true : undefined,
-    stream_options: request.stream ? { include_usage: true } : undefined,
+    stream_options:
+      request.stream && target.refusesStreamOptions !== true ? { include_usage: true } : undefined,
   }) as JsonRecord
   // Tiers are each vendor's own words.
   const isOfFamily = request.family === 'openai-chat'

@@ -84,8 +84,7 @@ describe('a server that refuses stream_options', () => {
     const ask = (path = CHAT, model = GATE) =>
       gateway.ask({ path, body: { ...(streamed as object), max_tokens: 9, model } })
     const calls = [() => ask(), () => ask(), () => ask('/v1/messages'), () => ask(CHAT, 'second')]
-    for (const each of calls)
-      expect((await each()).status).toBe(200)
+    for (const each of calls) expect((await each()).status).toBe(200)
     gateway.clock.pass(86_400_000)
     expect((await ask()).status).toBe(200)
     expect(gateway.upstream.sent.map(({ body }) => `${body}`.includes('stream_options'))).toEqual([

@@ -110,7 +110,7 @@ function readSum(groups: Groups, asked: AskedTokens): ContextFigures {
 function readParts(parts: string): Pick<ContextFigures, 'input' | 'output'> | undefined {
   let input = 0
   let output = 0
-  for (const part of parts.split(/[,;] /)) {
+  for (const part of parts.split(/[,;] (?:and )?/)) {
     const [figure = ''] = part.split(' ', 1)
     const tokens = toNumber(figure)
     if (Number.isNaN(tokens)) continue

@@ -83,6 +83,30 @@ test('Chat Completions get it after the result, as the user’s', async () => {
   ])
 })
 
+describe('an image that a tool gave', () => {
+  const data = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } }
+  const address = { type: 'image', source: { type: 'url', url: 'https://example.test/a.png' } }
+  const ANSWER = answerOf('gemini-generate-content')
+  const inlineData = { mimeType: 'image/png', data: 'AA==' }
+
+  test('stands within the result for Gemini 3, and its address beside it', async () => {
+    const { seen, sent } = await send('gemini/gemini-3-pro-preview', ANSWER, data, address)
+    expect(seen.status).toBe(200)
+    expect(JSON.parse(sent).contents.at(-1).parts).toEqual([
+      { functionResponse: { name: 'look', response: { result: '' }, parts: [{ inlineData }] } },
+      { fileData: { fileUri: 'https://example.test/a.png', mimeType: 'image/png' } },
+    ])
+  })
+
+  test('stands beside the result for earlier models', async () => {
+    const { sent } = await send('gemini/gemini-2.5-pro', ANSWER, data)
+    expect(JSON.parse(sent).contents.at(-1).parts).toEqual([
+      { functionResponse: { name: 'look', response: { result: '' } } },
+      { inlineData },
+    ])
+  })
+})
+
 describe('a vendor that takes no documents', () => {
   test('is asked with the text beside one, which is named', async () => {
     const { seen, sent } = await send(...COHERE, text('See it.'), PDF)

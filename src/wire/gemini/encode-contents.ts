@@ -5,6 +5,8 @@ import { invalidRequest } from '../../core/errors.ts'
 import type {
   AssistantPart,
   ChatMessage,
+  FilePart,
+  ImagePart,
   JsonRecord,
   MediaSource,
   Seal,
@@ -153,6 +155,10 @@ function readSignature(
   return undefined
 }
 
+/**
+ * Gemini 3 takes media within a result; earlier models, and addresses, beside it
+ * (https://ai.google.dev/gemini-api/docs/function-calling#multimodal).
+ */
 function encodeResult(
   result: ToolResult,
   name: string | undefined,
@@ -170,10 +176,13 @@ function encodeResult(
     .flatMap((part) => (part.type === 'text' ? [part.text] : []))
     .join('\n')
   const media = result.content.filter((part) => part.type !== 'text')
+  const isInside = (part: ImagePart | FilePart) =>
+    rules.target.traits.reasoning === 'level' && part.source.type === 'data'
+  const inside = media.filter(isInside).flatMap((part) => encodeUserPart(part, rules))
   const response = result.isError === true ? { error: text } : toObject(text)
   return [
-    { functionResponse: { name, response } },
-    ...media.flatMap((part) => encodeUserPart(part, rules)),
+    { functionResponse: { name, response, ...(inside.length === 0 ? {} : { parts: inside }) } },
+    ...media.filter((part) => !isInside(part)).flatMap((part) => encodeUserPart(part, rules)),
   ]
 }
 

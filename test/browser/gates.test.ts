@@ -173,6 +173,30 @@ test('a gate with a fallback is built, answers from the second target, and healt
   expect(await findAccessibilityFaults(page)).toEqual([])
 })
 
+test('the picker offers current models first, and flags an unlisted one as unknown', async () => {
+  const { page } = visit
+  await follow(page, '/gates/new')
+  await picker(page).fill('anthropic/claude-')
+  const options = page.getByRole('option')
+  await options.nth(5).waitFor()
+  const names = await options.locator('code').allTextContents()
+  const placeOf = (part: string) => names.findIndex((name) => name.includes(part))
+  expect(placeOf('opus-4-5')).toBeGreaterThanOrEqual(0)
+  expect(placeOf('opus-4-5')).toBeLessThan(placeOf('3-haiku'))
+
+  await picker(page).fill('anthropic/claude-of-tomorrow')
+  const option = page.getByRole('option', { name: 'anthropic/claude-of-tomorrow' })
+  await option.getByText('unknown model').waitFor()
+  await picker(page).press('Enter')
+  const row = page.getByRole('list', { name: 'Targets' }).getByRole('listitem').first()
+  await row.getByText('unknown model').waitFor()
+  await addTarget(page, 'sandbox/echo')
+  await page.getByRole('button', { name: 'Remove target 1' }).click()
+  await page.getByText('unknown model').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Remove target 1' }).click()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+})
+
 test('the second and third model of a list are chosen by pointer and keys, and typed text stays', async () => {
   const { page } = visit
   const catalog = ['/v1/providers', '/v1/provider-models'].map((path) =>

@@ -57,9 +57,9 @@ test("the account's own models come first, then those with a key", () => {
     'owned/house',
     'groq/llama-3',
     'openrouter/openai/gpt-5',
-    'openai/gpt-4o',
     'openai/gpt-5',
     'openai/gpt-5-mini',
+    'openai/gpt-4o',
   ])
   expect(options[0]).toMatchObject({ inputUsd: 0.2, outputUsd: 0.6 })
 })

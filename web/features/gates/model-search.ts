@@ -1,5 +1,6 @@
 /** Finds the targets to offer for a typed text, the likeliest first. Pure. */
 import type { RowOf } from '../../api/ask.ts'
+import { newestFirst } from './model-age.ts'
 
 export interface ModelOption {
   /** `provider/model`. */
@@ -23,7 +24,10 @@ export interface Catalog {
 
 const OWNED = 'owned'
 
-/** The account's own models first, then the targets that calls can reach, then the rest. */
+/**
+ * The account's own models first, then the targets that calls can reach, then the rest; of each
+ * provider current models before old ones.
+ */
 export function toModelOptions({
   providers,
   models,
@@ -40,7 +44,7 @@ export function toModelOptions({
     inputUsd: model.pricingInput / 100,
     outputUsd: model.pricingOutput / 100,
   }))
-  const listed = models.map((model) => ({
+  const listed = newestOfEachFirst(models).map((model) => ({
     target: `${model.provider}/${model.id}`,
     providerName: byId.get(model.provider)?.name ?? model.provider,
     name: model.name ?? undefined,
@@ -52,6 +56,11 @@ export function toModelOptions({
     listed.filter((one) => one.isConfigured === wanted),
   )
   return [...owned, ...(ready ?? []), ...(others ?? [])]
+}
+
+function newestOfEachFirst(models: Catalog['models']): Catalog['models'] {
+  const byProvider = Map.groupBy(models, ({ provider }) => provider)
+  return [...byProvider.values()].flatMap(newestFirst)
 }
 
 /** Every word has to occur in the target, the model's name or the provider's. */

@@ -77,6 +77,7 @@ export function TargetList({
               count={targets.length}
               share={shares?.[index]}
               option={catalog.optionOf(target.model)}
+              isUnknownModel={catalog.isUnknownModel(target.model)}
               health={healthOf?.(target.model)}
               problem={problem(`targets[${index}].model`) ?? problem(`targets[${index}].weight`)}
               onChange={(changed) =>

@@ -187,6 +187,7 @@ function ChoiceText({
         <code className="min-w-0 flex-1 basis-full font-mono text-[13px] break-all text-ink sm:basis-0">
           {target}
         </code>
+        {catalog.isUnknownModel(target) && <UnknownModelBadge />}
         <span className="text-xs text-ink-faint">
           {catalog.isKnownProvider(provider) ? 'as typed' : `there is no provider “${provider}”`}
         </span>
@@ -203,6 +204,18 @@ function ChoiceText({
         {toPriceText(option)}
       </span>
     </>
+  )
+}
+
+/** Unknown is not wrong: vendors have models that this version's list does not know. */
+export function UnknownModelBadge() {
+  return (
+    <span
+      title="It is not in the model list of this version. Calls go to it all the same."
+      className="shrink-0"
+    >
+      <Badge>unknown model</Badge>
+    </span>
   )
 }
 

@@ -14,7 +14,7 @@ import type { TargetHealth } from './describe-health.ts'
 import type { TargetDraft } from './gate-draft.ts'
 import { HealthBadge } from './health-badge.tsx'
 import type { ModelOption } from './model-search.ts'
-import { toPriceText } from './target-picker.tsx'
+import { toPriceText, UnknownModelBadge } from './target-picker.tsx'
 
 export interface TargetRowProps {
   readonly target: TargetDraft
@@ -23,6 +23,8 @@ export interface TargetRowProps {
   /** Under `weighted`: its part of the calls, 0 to 1. */
   readonly share: number | undefined
   readonly option: ModelOption | undefined
+  /** The list knows other models of its provider. */
+  readonly isUnknownModel: boolean
   /** Undefined: the gateway does not know the target yet. */
   readonly health: TargetHealth | undefined
   readonly problem: string | undefined
@@ -119,6 +121,7 @@ export function TargetRow(props: TargetRowProps) {
               this node started <Moment at={health.seenSince} />
             </span>
           )}
+          {props.isUnknownModel && <UnknownModelBadge />}
           {price !== '' && (
             <span className="tabular-nums">
               {price}

@@ -5,7 +5,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { operationQuery, wholeListQuery } from '../../api/operation-query.ts'
-import { type ModelOption, toModelOptions } from './model-search.ts'
+import { type ModelOption, toModelOptions, toTypedTarget } from './model-search.ts'
 
 const NOTHING: readonly never[] = []
 
@@ -13,6 +13,8 @@ export interface TargetCatalog {
   readonly options: readonly ModelOption[]
   readonly optionOf: (target: string) => ModelOption | undefined
   readonly isKnownProvider: (id: string) => boolean
+  /** True where the provider's other models are listed, and this one is not. */
+  readonly isUnknownModel: (target: string) => boolean
   readonly isLoading: boolean
 }
 
@@ -38,11 +40,19 @@ export function useCatalog(): TargetCatalog {
     () => new Map(options.map((option) => [option.target, option])),
     [options],
   )
+  const listing = useMemo(
+    () => new Set(models.data?.data.map(({ provider }) => provider)),
+    [models.data],
+  )
   const ids = useMemo(() => new Set(providers.data?.data.map(({ id }) => id)), [providers.data])
   return {
     options,
     optionOf: (target) => byTarget.get(target),
     isKnownProvider: (id) => providers.data === undefined || id === 'owned' || ids.has(id),
+    isUnknownModel: (target) => {
+      const provider = target.slice(0, target.indexOf('/'))
+      return listing.has(provider) && toTypedTarget(target) !== undefined && !byTarget.has(target)
+    },
     isLoading: providers.isPending || models.isPending,
   }
 }

@@ -1,11 +1,9 @@
 /**
  * Creates a budget, or changes one. Its subject, unit and period cannot be changed later.
  */
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { changeSame } from '../../api/change-same.ts'
-import { wholeListQuery } from '../../api/operation-query.ts'
 import { EditNotes, useEdited } from '../../ui/changed-meanwhile-note.tsx'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -20,6 +18,8 @@ import {
   toUse,
   writeAlerts,
 } from './budget-figures.ts'
+import { describeLimit, describePeriod, hintOfAlerts } from './budget-hints.ts'
+import { type BudgetScope, BudgetScopeFields } from './budget-scope-fields.tsx'
 
 const DEFAULT_ALERTS = [0.5, 0.8, 1]
 
@@ -43,6 +43,7 @@ export function BudgetDialog({
   const { first, fields, change } = edited
   const { name, amount, unpriced, alerts } = fields
   const [scope, setScope] = useState<BudgetScope>({ type: 'key', id: '' })
+  const [isTried, setTried] = useState(false)
   const [unit, setUnit] = useState<'usd' | 'tokens'>(
     budget === undefined || budget.limitUsd !== null ? 'usd' : 'tokens',
   )
@@ -81,16 +82,24 @@ export function BudgetDialog({
     done: budget === undefined ? 'Budget created' : 'Budget saved',
     onDone: onClose,
   })
-  const isValid = 'value' in limit && 'value' in alertAt
+  const isValid =
+    'value' in limit && 'value' in alertAt && (budget !== undefined || scope.id !== '')
+  const submit = () => {
+    if (isValid) save.mutate(false)
+    else setTried(true)
+    return isValid
+  }
   return (
     <Dialog
       isOpen
       onClose={onClose}
       title={budget === undefined ? 'Create a budget' : `Edit “${budget.name}”`}
     >
-      <Form onSubmit={() => isValid && save.mutate(false)} error={save.error}>
+      <Form onSubmit={submit} error={save.error}>
         <div className="flex flex-col gap-4">
-          {budget === undefined && <BudgetScopeFields scope={scope} onChange={setScope} />}
+          {budget === undefined && (
+            <BudgetScopeFields scope={scope} isTried={isTried} onChange={setScope} />
+          )}
           <div className="grid gap-4 sm:grid-cols-2">
             <TextField
               label={unit === 'usd' ? 'Limit in US dollars' : 'Limit in tokens'}
@@ -98,6 +107,7 @@ export function BudgetDialog({
               required
               autoComplete="off"
               placeholder={unit === 'usd' ? '50' : '1,000,000'}
+              hint={describeLimit(unit, period)}
               value={amount}
               onChange={(event) => change({ amount: event.target.value })}
               problem={amount === '' ? undefined : problemOf(limit)}
@@ -117,7 +127,7 @@ export function BudgetDialog({
           {budget === undefined && (
             <SelectField
               label="Period"
-              hint="In UTC. Only calls from now on count."
+              hint={describePeriod(period)}
               value={period}
               onChange={(event) => setPeriod(event.target.value as Budget['period'])}
               field="period"
@@ -131,7 +141,11 @@ export function BudgetDialog({
           {unit === 'usd' && (
             <SelectField
               label="Models without a known price"
-              hint="What they use is not counted."
+              hint={
+                unpriced === 'allow'
+                  ? 'Their calls go through, and what they use is not counted.'
+                  : 'Their calls are refused, since their cost is not known.'
+              }
               value={unpriced}
               onChange={(event) =>
                 change({ unpriced: event.target.value === 'allow' ? 'allow' : 'refuse' })
@@ -145,7 +159,7 @@ export function BudgetDialog({
           <TextField
             label="Tell webhooks at"
             isOptional
-            hint="Percents of the limit. Each sends one event a period."
+            hint={hintOfAlerts(period)}
             autoComplete="off"
             value={alerts}
             onChange={(event) => change({ alerts: event.target.value })}
@@ -172,64 +186,5 @@ export function BudgetDialog({
         </FormActions>
       </Form>
     </Dialog>
-  )
-}
-
-// The key or the gate of the account that a budget limits.
-
-interface BudgetScope {
-  readonly type: 'key' | 'gate'
-  /** Empty: not chosen yet. */
-  readonly id: string
-}
-
-function BudgetScopeFields({
-  scope,
-  onChange,
-}: {
-  readonly scope: BudgetScope
-  readonly onChange: (scope: BudgetScope) => void
-}) {
-  const keys = useQuery(wholeListQuery('GET /v1/keys'))
-  const gates = useQuery(wholeListQuery('GET /v1/gates'))
-  const list = scope.type === 'key' ? keys : gates
-  const choices =
-    scope.type === 'key'
-      ? keys.data?.map(({ id, name, maskedPrefix }) => ({ id, name: `${name} (${maskedPrefix})` }))
-      : gates.data?.map(({ id }) => ({ id, name: id }))
-  return (
-    <div className="grid gap-4 sm:grid-cols-2">
-      <SelectField
-        label="Limits"
-        value={scope.type}
-        onChange={(event) =>
-          onChange({ type: event.target.value === 'gate' ? 'gate' : 'key', id: '' })
-        }
-      >
-        <option value="key">A key</option>
-        <option value="gate">A gate</option>
-      </SelectField>
-      <SelectField
-        label={scope.type === 'key' ? 'Key' : 'Gate'}
-        required
-        value={scope.id}
-        onChange={(event) => onChange({ ...scope, id: event.target.value })}
-        problem={list.isError ? 'The list could not be loaded.' : undefined}
-        field={scope.type === 'key' ? 'keyId' : 'gateId'}
-      >
-        <option value="" disabled>
-          {choices === undefined
-            ? 'Loading…'
-            : choices.length === 0
-              ? 'There is none yet'
-              : 'Choose one'}
-        </option>
-        {choices?.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </SelectField>
-    </div>
   )
 }

@@ -1,0 +1,11 @@
+import { expect, test } from 'bun:test'
+import { describeLimit, describePeriod, hintOfAlerts } from './budget-hints.ts'
+
+test('hints follow the unit and the period', () => {
+  expect(describeLimit('usd', 'month')).toBe('The cost of calls, a month.')
+  expect(describeLimit('tokens', 'total')).toBe('Input and output tokens, in all.')
+  expect(describePeriod('week')).toContain('each Monday at 00:00 UTC')
+  expect(describePeriod('total')).not.toContain('UTC')
+  expect(hintOfAlerts('day')).toContain('a period')
+  expect(hintOfAlerts('total')).not.toContain('period')
+})

@@ -12,7 +12,7 @@ import {
   signUpOwner,
   type Visit,
 } from '../support/chromium.ts'
-import { waitForLogRow } from '../support/control-plane.ts'
+import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { findFaultsOfPalettes } from '../support/page-checks.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { routePage } from '../support/route-page.ts'
@@ -113,8 +113,15 @@ test('a new account sees its first steps, and the last one turns green when the 
   const { page } = visit
   await signUpOwner(page, gatehouse.key)
   await callStep().getByText('Waiting for a call').waitFor()
-  // The sandbox is a provider that can be called; it brings a gate, and the gateway a first key.
-  await untilItHolds(async () => expect(await firstSteps().getByText('Done:').count()).toBe(3))
+  // The sandbox, its gate and the first key come with the start: the user has done nothing yet.
+  expect(await firstSteps().getByText('Done:').count()).toBe(0)
+  await createGate(gatehouse, 'support', 'sandbox/echo')
+  await page.clock.fastForward(LOOKS_AGAIN_AFTER_MS)
+  await firstSteps().getByText('support').first().waitFor()
+  await untilItHolds(async () => expect(await firstSteps().getByText('Done:').count()).toBe(1))
+  await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/support')
+  await page.clock.fastForward(LOOKS_AGAIN_AFTER_MS)
+  await untilItHolds(async () => expect(await firstSteps().getByText('Done:').count()).toBe(0))
   const snippet = callStep().getByRole('tabpanel')
   await snippet.getByText(`${gatehouse.url}/v1/chat/completions`).waitFor()
   await snippet.getByText('"model": "demo"').waitFor()

@@ -4,6 +4,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { operationQuery } from '../../api/operation-query.ts'
+import { isMadeByStart } from './made-by-start.ts'
 
 const DISMISSED_AS = 'gatehouse-first-steps-dismissed'
 /**
@@ -19,11 +20,13 @@ export interface FirstStepsState {
   readonly isFailed: boolean
   /** True once each step is known to be done or not, or why that cannot be known. */
   readonly isKnown: boolean
+  /** Besides the sandbox. */
   readonly hasProvider: boolean
   /** Of providers that can be called: `Mistral, OpenAI`. */
   readonly providerNames: readonly string[]
-  /** The gate that the snippet names. */
+  /** The gate that the snippet names: the user's, else the demo. */
   readonly gateId: string | undefined
+  readonly hasGate: boolean
   readonly hasKey: boolean
   readonly firstCall:
     | { readonly id: string; readonly status: number; readonly durationMs: number }
@@ -37,17 +40,23 @@ export interface FirstStepsState {
 export function useFirstSteps(isWatching: boolean): FirstStepsState {
   const often = { refetchInterval: isWatching ? EVERY_MS : false, enabled: isWatching } as const
   const one = { query: { limit: 1 } }
+  // The start makes at most one gate and one key.
+  const two = { query: { limit: 2 } }
   const calls = useQuery({
     ...operationQuery('GET /v1/logs', one),
     refetchInterval: often.refetchInterval,
   })
   const own = useQuery({ ...operationQuery('GET /v1/provider-keys'), ...often })
   const providers = useQuery({ ...operationQuery('GET /v1/providers'), ...often })
-  const gates = useQuery({ ...operationQuery('GET /v1/gates', one), ...often })
-  const keys = useQuery({ ...operationQuery('GET /v1/keys', one), ...often })
+  const gates = useQuery({ ...operationQuery('GET /v1/gates', two), ...often })
+  const keys = useQuery({ ...operationQuery('GET /v1/keys', two), ...often })
   const active = own.data?.data.filter((key) => key.active).map((key) => key.provider) ?? []
   const usable =
-    providers.data?.data.filter(({ id, configured }) => configured || active.includes(id)) ?? []
+    providers.data?.data.filter(
+      (provider) =>
+        !isMadeByStart.provider(provider) && (provider.configured || active.includes(provider.id)),
+    ) ?? []
+  const ownGate = gates.data?.data.find((gate) => !isMadeByStart.gate(gate))
   const [first] = calls.data?.data ?? []
   return {
     hasCalled: calls.data === undefined ? undefined : first !== undefined,
@@ -55,8 +64,9 @@ export function useFirstSteps(isWatching: boolean): FirstStepsState {
     isKnown: [calls, own, providers, gates, keys].every((query) => !query.isPending),
     hasProvider: usable.length > 0,
     providerNames: usable.map(({ name }) => name),
-    gateId: gates.data?.data[0]?.id,
-    hasKey: (keys.data?.data.length ?? 0) > 0,
+    gateId: ownGate?.id ?? gates.data?.data[0]?.id,
+    hasGate: ownGate !== undefined,
+    hasKey: keys.data?.data.some((key) => !isMadeByStart.key(key)) === true,
     firstCall: first && { id: first.id, status: first.status, durationMs: first.durationMs },
   }
 }

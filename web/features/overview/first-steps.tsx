@@ -1,4 +1,7 @@
-/** For a new account, what to do first. Each step ticks by itself once what it asks for exists. */
+/**
+ * For a new account, what to do first. Each step ticks by itself once the user has done it: the
+ * sandbox, its demo gate and the first key come with the start and tick nothing.
+ */
 import { Check, X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { formatDuration } from '../../format/figures.ts'
@@ -24,8 +27,8 @@ export function FirstSteps({
   readonly state: FirstStepsState
   readonly onDismiss: () => void
 }) {
-  const { hasProvider, gateId, hasKey, hasCalled, firstCall } = state
-  const steps = [hasProvider, gateId !== undefined, hasKey, hasCalled === true]
+  const { hasProvider, gateId, hasGate, hasKey, hasCalled, firstCall } = state
+  const steps = [hasProvider, hasGate, hasKey, hasCalled === true]
   const next = steps.indexOf(false)
   const done = steps.filter(Boolean).length
   return (
@@ -65,11 +68,11 @@ export function FirstSteps({
         />
         <Step
           title="Create a gate"
-          isDone={gateId !== undefined}
+          isDone={hasGate}
           isNext={next === 1}
           action={{ to: NEW_GATE, label: 'Create a gate' }}
           note={
-            gateId === undefined ? (
+            !hasGate ? (
               'A name that applications call. Behind it stand the models that answer, in your order.'
             ) : (
               <>

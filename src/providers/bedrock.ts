@@ -4,6 +4,7 @@
  */
 import { BETWEEN_TOOLS, DISABLED } from './anthropic-models.ts'
 import { defineProvider } from './define.ts'
+import { bedrockFeatures } from './platform-features.ts'
 
 // https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html and …/prompt-caching.html: which models take
 // a schema for their answer, and which a cache's border.
@@ -25,6 +26,7 @@ export const bedrock = defineProvider({
     'bedrock-converse': {
       path: '/model/{model}/converse',
       streamPath: '/model/{model}/converse-stream',
+      features: bedrockFeatures,
     },
   },
   // https://aws.amazon.com/bedrock/pricing (2026-11): prices depend on the region, and the table has

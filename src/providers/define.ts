@@ -2,6 +2,7 @@
 import type { PriceFactor } from '../core/price-factors.ts'
 import { TOOL_KINDS, type ToolFees, type ToolKind } from '../core/tool-uses.ts'
 import type { CostForm } from '../core/usage.ts'
+import type { PlatformFeatures } from '../wire/bridge-features.ts'
 import type { ModelTraits } from '../wire/codec.ts'
 import type { DialectId } from '../wire/dialect.ts'
 
@@ -35,6 +36,8 @@ export interface Endpoint {
    * there.
    */
   readonly checksSignatures?: boolean
+  /** What it takes of features that its models have at their own vendor; absent: all of them. */
+  readonly features?: PlatformFeatures
   /** The body names no model, because the path does, and says this instead. */
   readonly insteadOfModel?: Readonly<Record<string, string>>
 }

@@ -4,6 +4,7 @@
  */
 import { anthropicModels } from './anthropic-models.ts'
 import { defineProvider } from './define.ts'
+import { vertexFeatures } from './platform-features.ts'
 import { REGIONAL, vertexAddress } from './vertex-address.ts'
 
 export const vertexAnthropic = defineProvider({
@@ -19,6 +20,7 @@ export const vertexAnthropic = defineProvider({
       path: '/models/{model}:rawPredict',
       streamPath: '/models/{model}:streamRawPredict',
       checksSignatures: true,
+      features: vertexFeatures,
       insteadOfModel: { anthropic_version: 'vertex-2023-10-16' },
     },
   },

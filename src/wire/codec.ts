@@ -133,6 +133,8 @@ export interface ModelTraits {
 }
 
 export interface EncodeTarget {
+  /** Features that the caller asked for by a header, in the target's names. */
+  readonly askedFeatures?: readonly string[] | undefined
   /** Its server refuses to be asked for the usage of a stream. */
   readonly refusesStreamOptions?: boolean | undefined
   /** The model's name at the upstream. */

@@ -8,6 +8,7 @@ import type { GatewayError } from '../core/errors.ts'
 import type { GateDefaults } from '../core/gate.ts'
 import type { ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
+import type { PlatformFeatures } from './bridge-features.ts'
 import type { JsonRecord } from './chat-request.ts'
 import type { ModelTraits, ServerCodec } from './codec.ts'
 import type { ReadSpoken } from './gate-defaults.ts'
@@ -76,6 +77,8 @@ export interface RelayTarget {
   readonly sealOrigin?: string
   /** Refuses a conversation with thinking in it that it has not signed itself. */
   readonly checksSignatures?: boolean | undefined
+  /** Absent: it takes what its dialect has. */
+  readonly features?: PlatformFeatures | undefined
 }
 
 export interface RelayRequest {

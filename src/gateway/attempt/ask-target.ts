@@ -17,6 +17,7 @@ import type { Exchange, ExchangeTimeouts, Upstream } from '../../upstream/exchan
 import { type CommonHeaders, forwardTraceHeaders } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../../upstream/wait-within.ts'
+import { type BridgedFeatures, bridgeFeatures } from '../../wire/bridge-features.ts'
 import { type AdmittedCall, beginAttempt, giveUpAttempt, hasRefused, toOutcome } from '../call.ts'
 import type { AttemptRecord, AttemptTrace } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
@@ -25,6 +26,7 @@ import type { Credentials, Prices, UnusableTargets } from '../ports.ts'
 import type { SeenReasoning } from '../settle/seen-reasoning.ts'
 import {
   CallerRequest,
+  nameFeatures,
   refuseIgnored,
   type TranslatedRequest,
   translate,
@@ -220,6 +222,7 @@ function openExchange(
   if (timeUntil(ports.clock, input.endsAt) <= 0)
     throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
   const headers = toOwnHeaders(input, one)
+  if (outgoing.features !== undefined) replaceFeatures(headers, input.call, outgoing.features)
   return target.signing === undefined && !target.isGuarded
     ? open(ports, input, one, { outgoing, common: target.common, headers })
     : openChecked(ports, input, one, { outgoing, headers })
@@ -242,7 +245,21 @@ function toOwnHeaders(
   return own
 }
 
+/** @param features that the target takes, in its own names */
+function replaceFeatures(
+  headers: Record<string, string>,
+  { dialect }: AdmittedCall,
+  features: readonly string[],
+): void {
+  const header = dialect.serverCodec?.featureHeader
+  if (header === undefined) return
+  delete headers[header]
+  if (features.length > 0) headers[header] = features.join()
+}
+
 interface OutgoingRequest {
+  /** Replace those that the caller asks for by a header. Undefined: they pass. */
+  readonly features?: readonly string[] | undefined
   readonly body: EditedBytes
   /** Of its answer. */
   readonly form: AnswerForm
@@ -369,14 +386,28 @@ function toOutgoing(ports: AskPorts, input: Attempting, target: Target): Outgoin
     body,
     hidesUsage,
     ignored: unknown,
-    leftOut,
+    leftOut = NOTHING,
   } = relayed.rewrite(
     accepted,
     ports.uncounted?.has(target) === true ? { ...target, countsStreamsOnRequest: false } : target,
   )
-  if (leftOut !== undefined && call.isStrict) refuseIgnored(target, leftOut)
-  const ignored = join(join(accepted.ignored, unknown), leftOut)
-  return { body, form: { type: 'relayed', ignored, dialect: relayed, hidesUsage } }
+  const bridged = bridgeHeader(call, target)
+  const lost = join(leftOut, bridged?.lost)
+  if (lost.length > 0 && call.isStrict) refuseIgnored(target, lost)
+  const ignored = join(join(accepted.ignored, unknown), lost)
+  const adapted = bridged?.renamed
+  const form = { type: 'relayed' as const, ignored, adapted, dialect: relayed, hidesUsage }
+  return { body, form, features: bridged?.taken }
+}
+
+/** @returns undefined where the target takes what its dialect has */
+function bridgeHeader(
+  { dialect, request }: AdmittedCall,
+  { features }: Target,
+): BridgedFeatures | undefined {
+  const header = dialect.serverCodec?.featureHeader
+  if (features === undefined || header === undefined) return undefined
+  return nameFeatures(header, bridgeFeatures(request.headers.get(header), features))
 }
 
 function toTranslated(

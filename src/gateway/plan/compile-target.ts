@@ -147,6 +147,7 @@ export function toTarget(
     countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,
     insteadOfModel: endpoint.insteadOfModel,
     checksSignatures: endpoint.checksSignatures,
+    features: endpoint.features?.models.test(model) === true ? endpoint.features : undefined,
     hosts: found.codec === undefined ? endpoint.hosts : undefined,
     ownerMembers: takesMembers(dialect, found) ? endpoint.ownerMembers : undefined,
     modelMembers: takesMembers(dialect, found) ? endpoint.modelMembers : undefined,

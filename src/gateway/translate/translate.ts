@@ -6,6 +6,7 @@ import { invalidRequest } from '../../core/errors.ts'
 import type { GateDefaults } from '../../core/gate.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { HeaderFields } from '../../http/fields.ts'
+import { type BridgedFeatures, bridgeFeatures } from '../../wire/bridge-features.ts'
 import { withFittingReasons } from '../../wire/chat-answer.ts'
 import type { ChatRequest, JsonRecord } from '../../wire/chat-request.ts'
 import {
@@ -126,14 +127,16 @@ export function translate({
 }: TranslationInput): TranslatedRequest {
   const request = caller.decoded
   refuseOwnersAddresses(request, target)
+  const bridged = bridgeCallers(caller, client, target)
   const encoded = client.encodeRequest(request, {
     model: target.model,
     traits: target.traits,
     sealOrigin: target.sealOrigin,
     refusesStreamOptions,
+    askedFeatures: bridged.taken.length === 0 ? undefined : bridged.taken,
   })
   const lost = encoded.ignored.filter((feature) => !ADAPTED_FEATURES.has(feature))
-  const ignored = nameIgnored(caller, client, lost)
+  const ignored = nameIgnored(caller, client, [lost, bridged.lost])
   if (isStrict) {
     // A strict caller answers for its own request, not for its gate's defaults.
     const asked = lost.filter(
@@ -141,7 +144,7 @@ export function translate({
         !isDefaulted(feature, caller.defaults, target.traits) &&
         !isNeutral(feature, request[feature as keyof ChatRequest]),
     )
-    const names = nameIgnored(caller, client, asked)
+    const names = nameIgnored(caller, client, [asked, bridged.lost])
     refuseIgnored(
       target,
       names.filter((name) => !isNeutral(name, request.extra[name])),
@@ -151,7 +154,7 @@ export function translate({
   return {
     body: Buffer.from(JSON.stringify(withModelInPath(encoded.body, target))),
     ignored,
-    adapted: nameAdapted(caller, encoded.ignored),
+    adapted: [...nameAdapted(caller, encoded.ignored), ...bridged.renamed],
     createTap: () =>
       new TranslatingTap(
         client.createEventDecoder(),
@@ -194,7 +197,7 @@ const OBEYED = new Set(['stream_options'])
 function nameIgnored(
   caller: CallerRequest,
   client: ClientCodec,
-  features: readonly Feature[],
+  [features, asked]: readonly [features: readonly Feature[], asked: readonly string[]],
 ): string[] {
   const request = caller.decoded
   const taken = client.takes?.[request.family]
@@ -202,8 +205,28 @@ function nameIgnored(
     OBEYED.has(name) || client.family === request.family || taken?.includes(name) === true
   const unknown = Object.keys(request.extra).filter((name) => !isKnown(name))
   const named = features.map((feature) => caller.codec.nameFeature(feature))
-  const asked = client.family === request.family ? [] : caller.features
   return [...new Set([...request.ignored, ...unknown, ...named, ...asked])]
+}
+
+const NO_FEATURES: BridgedFeatures = { taken: [], lost: [], renamed: [] }
+
+/** Of the features that a header asks for, those that the target takes in another place. */
+function bridgeCallers(
+  { codec: { featureHeader = '' }, features, decoded }: CallerRequest,
+  client: ClientCodec,
+  target: Target,
+): BridgedFeatures {
+  if (features.length === 0 || client.family === decoded.family) return NO_FEATURES
+  if (target.features === undefined) return { ...NO_FEATURES, lost: features }
+  const asked = features.map((name) => name.slice(featureHeader.length + 1)).join()
+  return nameFeatures(featureHeader, bridgeFeatures(asked, target.features))
+}
+
+/** As they are named in headers of ours. */
+export function nameFeatures(header: string, bridged: BridgedFeatures): BridgedFeatures {
+  const toName = (feature: string) => `${header}.${feature}`
+  const { taken, lost, renamed } = bridged
+  return { taken, lost: lost.map(toName), renamed: renamed.map(toName) }
 }
 
 function nameAdapted(caller: CallerRequest, features: readonly Feature[]): string[] {

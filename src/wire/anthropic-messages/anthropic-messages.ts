@@ -4,6 +4,7 @@
  */
 
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
+import { removeMembers } from '../bridge-features.ts'
 import type {
   AcceptedRequest,
   HostedMembers,
@@ -95,10 +96,15 @@ function rewrite({ body, defaults }: AcceptedRequest, target: RelayTarget): Rela
   if (written !== undefined) edits.unshift(...written.edits)
   const { edits: opened, leftOut } = editHistory(body, target, edits)
   if (opened.length > 0) edits.push(...opened)
+  const refused = target.features?.refusedMembers ?? NONE
+  const removed = refused.length === 0 ? undefined : removeMembers(body, refused)
+  if (removed !== undefined) edits.push(...removed.edits)
   return {
     body: editJson(body, edits),
     hidesUsage: false,
     ignored: written?.ignored,
-    leftOut,
+    leftOut: removed === undefined ? leftOut : [...leftOut, ...removed.leftOut],
   }
 }
+
+const NONE: readonly string[] = []

@@ -54,7 +54,10 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
         inferenceConfig: unlessEmpty(inferenceConfig),
         toolConfig: encodeTools(request, rules),
         outputConfig: encodeFormat(request.responseFormat, target, ignored),
-        additionalModelRequestFields: unlessEmpty(reasoning.fields),
+        additionalModelRequestFields: unlessEmpty({
+          ...reasoning.fields,
+          ...present({ anthropic_beta: target.askedFeatures }),
+        } as JsonRecord),
       }),
     } as JsonRecord,
     ignored: [...ignored],

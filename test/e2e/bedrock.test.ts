@@ -310,7 +310,7 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
     upstream.answerOnce(binary([...beginning, damaged]))
     expect(String(await failureOf(read()))).toContain('a damaged event')
     upstream.answerOnce(binary([failure]))
-    expect(await failureOf(read())).toMatchObject({ status: 502 })
+    expect(await failureOf(read())).toMatchObject({ status: 429 })
     upstream.answerOnce(streamAnswer(pieces))
     expect(String(await failureOf(read()))).toContain('text/event-stream')
   })

@@ -32,6 +32,8 @@ export interface PlannedCall {
   readonly target?: string
   readonly durationMs?: number
   readonly hasFailed?: boolean
+  /** Its model had no price. */
+  readonly isUnpriced?: boolean
   readonly keyId?: string
   /** How many times as much as the others it cost. */
   readonly costFactor?: number
@@ -49,6 +51,7 @@ export async function seedPlannedCalls(
       target,
       durationMs,
       hasFailed = false,
+      isUnpriced = false,
       keyId,
       costFactor = 1,
     } = plan[number] ?? raiseNoPlan(number)
@@ -61,6 +64,7 @@ export async function seedPlannedCalls(
       gateId: gate as GateId,
       ...(keyId === undefined ? {} : { keyId: keyId as KeyId }),
       ...(costFactor === 1 ? {} : { cost: timesAsMuch(call.cost, costFactor) }),
+      ...(isUnpriced ? { cost: UNKNOWN_COST } : {}),
       ...(target === undefined ? {} : { target }),
       ...(durationMs === undefined
         ? {}

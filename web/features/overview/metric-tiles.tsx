@@ -115,7 +115,7 @@ function Unknown({ now }: { readonly now: UsageFigures }) {
     <>
       {unpriced > 0 && (
         <span className="whitespace-nowrap" title="Calls to models that have no price.">
-          {formatCount(unpriced)} without a price
+          {formatCount(unpriced)} unpriced
         </span>
       )}
       {unreported > 0 && (

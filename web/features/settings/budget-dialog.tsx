@@ -171,7 +171,7 @@ export function BudgetDialog({
             isOptional={budget === undefined}
             required={budget !== undefined}
             placeholder={
-              budget === undefined ? 'The key’s or gate’s id, when left empty' : undefined
+              budget === undefined ? 'The key’s name or the gate’s id, when left empty' : undefined
             }
             maxLength={120}
             autoComplete="off"

@@ -1,6 +1,6 @@
 /** The key or the gate that a budget limits: searched, since an account may have thousands. */
 import { useQuery } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { findSubject, type Subject } from './find-subject.ts'
@@ -43,6 +43,7 @@ export function BudgetScopeFields({
       <SubjectField
         key={scope.type}
         type={scope.type}
+        id={scope.id}
         subjects={subjects}
         isFailed={list.isError}
         isTried={isTried}
@@ -54,12 +55,15 @@ export function BudgetScopeFields({
 
 function SubjectField({
   type,
+  id,
   subjects,
   isFailed,
   isTried,
   onFound,
 }: {
   readonly type: BudgetScope['type']
+  /** Of the subject that the form knows. */
+  readonly id: string
   /** Undefined: not loaded yet. */
   readonly subjects: readonly Subject[] | undefined
   readonly isFailed: boolean
@@ -70,6 +74,11 @@ function SubjectField({
   const listId = useId()
   const [text, setText] = useState('')
   const { subject, matches } = findSubject(subjects ?? [], text)
+  const foundId = subject?.id ?? ''
+  // The list may be loaded after the text was typed.
+  useEffect(() => {
+    if (foundId !== id) onFound(foundId)
+  }, [foundId, id, onFound])
   const isTyped = text.trim() !== ''
   const note = describeMatches({ type, subjects, subject, matches, isTyped })
   const isWrong = subjects !== undefined && isTyped && subject === undefined
@@ -88,10 +97,7 @@ function SubjectField({
         spellCheck={false}
         placeholder={type === 'key' ? 'Search by name or id' : 'Search by id'}
         value={text}
-        onChange={({ target }) => {
-          setText(target.value)
-          onFound(findSubject(subjects ?? [], target.value).subject?.id ?? '')
-        }}
+        onChange={({ target }) => setText(target.value)}
         onBlur={() => subject !== undefined && setText(subject.label)}
         hint={note}
         problem={problem}

@@ -501,7 +501,9 @@ test('a broken stream and a failing one are failures for the caller', async () =
     }));
   }
   upstream.answerOnce(streamAnswer(stream.slice(0, 2), { ending: 'close' }))
-  expect(String(await failureOf(read()))).toContain('complete')
+  // The connection is cut behind the event that says so: a client that is slow to read may see the
+  // cut first.
+  expect(String(await failureOf(read()))).toMatch(/complete|ECONNRESET/)
   upstream.answerOnce(
     streamAnswer([
       ...stream.slice(0, 2),

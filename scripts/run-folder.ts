@@ -31,6 +31,7 @@ export interface RunningProcess {
 /** How long processes that were killed may take to be gone. */
 const END_TIMEOUT_MS = 10_000
 const LOOK_EVERY_MS = 50
+const NAMES_SHOWN = 8
 const STEM = 'gh-'
 const NAME = /\/gh-\w{6}$/
 
@@ -45,9 +46,28 @@ export function createRunFolder({ mayBeInMemory = false } = {}): RunFolder {
   return { path, temporary, reportPath: join(path, 'report') }
 }
 
-/** The names of what lies in it, sorted. */
+/** The names of what lies in it, sorted; those of folders with the first names inside. */
 export function filesLeft({ temporary }: RunFolder): string[] {
-  return readdirSync(temporary).sort()
+  return readdirSync(temporary, { withFileTypes: true })
+    .map((entry) => (entry.isDirectory() ? folderLeft(temporary, entry.name) : entry.name))
+    .sort()
+}
+
+/** What lies in a folder is the only hint at the test that made it. */
+function folderLeft(parent: string, name: string): string {
+  const inside = namesIn(join(parent, name))
+  if (inside.length === 0) return `${name} (empty)`
+  const more = inside.length > NAMES_SHOWN ? ', …' : ''
+  return `${name} (${inside.slice(0, NAMES_SHOWN).join(', ')}${more})`
+}
+
+/** None of a folder that is removed at this moment. */
+function namesIn(path: string): string[] {
+  try {
+    return (readdirSync(path, { recursive: true }) as string[]).sort()
+  } catch {
+    return []
+  }
 }
 
 /**

@@ -103,6 +103,8 @@ describeIf(
         expect(await answer.json()).toMatchObject({ limits: { requestsPerMinute: 77 } })
       }
     } finally {
+      // Workers whose supervisor is killed may still write into a folder that has been removed.
+      await gatehouse.stop()
       await gatehouse.remove()
     }
   })

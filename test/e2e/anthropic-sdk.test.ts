@@ -500,10 +500,14 @@ test('a broken stream and a failing one are failures for the caller', async () =
       messages: [question],
     }));
   }
-  upstream.answerOnce(streamAnswer(stream.slice(0, 2), { ending: 'close' }))
-  // The connection is cut behind the event that says so: a client that is slow to read may see the
-  // cut first.
-  expect(String(await failureOf(read()))).toMatch(/complete|ECONNRESET/)
+  // The connection is cut 250 ms behind the event that says so: only a client that could not run
+  // for so long sees the cut alone, and such a one asks again.
+  let failure = ''
+  for (let attempt = 0; attempt < 3 && !failure.includes('complete'); attempt += 1) {
+    upstream.answerOnce(streamAnswer(stream.slice(0, 2), { ending: 'close' }))
+    failure = String(await failureOf(read()))
+  }
+  expect(failure).toContain('complete')
   upstream.answerOnce(
     streamAnswer([
       ...stream.slice(0, 2),

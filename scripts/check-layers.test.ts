@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { checkLayers, toReport } from './check-layers.ts'
+import { unusedPermissions } from './layer-rules.ts'
 
 const table = {
   core: { may: [], does: 'nouns' },
@@ -111,6 +112,17 @@ describe('the layer check', () => {
     expect(faults.join('\n')).toContain('src/stray.ts is in no folder')
   })
 
+  test('refuses a permission that no file uses, or test code alone', () => {
+    const graph = new Map([
+      ['src/wire/format.ts', ['src/core/noun.ts']],
+      ['src/gateway/path.test.ts', ['src/wire/format.ts']],
+    ])
+    expect(unusedPermissions(graph, table)).toEqual([
+      'layers.mjs: gateway may import "core" and does not: remove it',
+      'layers.mjs: gateway may import "wire" and does not: remove it',
+    ])
+  })
+
   test('accepts imports that the table allows, and reports only the others', () => {
     const headlines = faults.map((fault) => fault.split('\n')[0])
     expect(headlines.toSorted()).toEqual(
@@ -118,6 +130,8 @@ describe('the layer check', () => {
         ...FORM_FILES.map(([path]) => `layer-wire: ${path} -> src/gateway/path.ts`),
         'layer-wire: src/wire/missing.ts -> src/gateway/missing.ts',
         'layer-gateway: src/gateway/one.ts -> src/joins.ts',
+        'layers.mjs: gateway may import "core" and does not: remove it',
+        'layers.mjs: gateway may import "wire" and does not: remove it',
         'no-circular: src/gateway/one.ts -> src/gateway/two.ts -> src/gateway/one.ts',
         'no-such-file: src/wire/missing.ts -> src/gateway/missing.ts',
         'no-such-file: src/wire/shortened.ts -> src/core/noun',
@@ -146,6 +160,7 @@ describe('the layer check', () => {
     expect(toReport(graph, table, { ...options, fewestModules: 10 }).faults.join('\n')).toContain(
       'only 1 modules of src/ were read',
     )
-    expect(toReport(graph, table, options).faults).toEqual([])
+    const alone = { core: table.core }
+    expect(toReport(graph, alone, options).faults).toEqual([])
   })
 })

@@ -11,6 +11,7 @@ import {
   layerRules,
   layerTableFaults,
   layerViolations,
+  unusedPermissions,
 } from './layer-rules.ts'
 import { readImports } from './read-imports.ts'
 
@@ -47,14 +48,15 @@ export function toReport(
   const faults = layerTableFaults(table, options.roots, own)
   for (const { name, way, comment } of layerViolations(graph, layerRules(table, options.roots)))
     faults.push(`${name}: ${way.join(' -> ')}\n    because ${comment}`)
+  faults.push(...unusedPermissions(graph, table))
   const fewest = options.fewestModules ?? FEWEST_MODULES
   if (own.length < fewest)
     faults.push(`only ${own.length} modules of src/ were read (at least ${fewest} expected)`)
   return { modulesRead: own.length, faults }
 }
 
-/** Paths are from `folder`. */
-function readGraph(folder: string): ImportGraph {
+/** Every file of the house with what it imports; paths are from `folder`. */
+export function readGraph(folder: string): ImportGraph {
   const graph = new Map<string, readonly string[]>()
   for (const file of [...CODE.scanSync({ cwd: folder })].sort()) {
     const targets = readImports(file, readFileSync(join(folder, file), 'utf8'))

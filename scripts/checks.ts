@@ -60,6 +60,7 @@ const checks: readonly Check[] = [
   { name: 'style', command: STYLE_CHECK },
   { name: 'layers', command: script('check-layers.ts') },
   { name: 'layers of the dashboard', command: script('check-dashboard-layers.ts') },
+  { name: 'word lists', command: script('check-word-lists.ts') },
   { name: 'provider names', command: script('check-provider-names.ts') },
   unusedCode,
   { name: 'generated text', command: script('docs.ts', '--check') },

@@ -157,6 +157,36 @@ export function layerTableFaults(
   return [...faults]
 }
 
+/** Folder under src/ → other folders that its files import; test code does not count. */
+export function importedFolders(graph: ImportGraph): ReadonlyMap<string, ReadonlySet<string>> {
+  const testCode = new RegExp(TEST_CODE)
+  const imported = new Map<string, Set<string>>()
+  for (const [file, targets] of graph) {
+    const folder = folderOf(file)
+    if (folder === undefined || testCode.test(file)) continue
+    const others = imported.get(folder) ?? new Set()
+    for (const other of targets.map(folderOf))
+      if (other !== undefined && other !== folder) others.add(other)
+    imported.set(folder, others)
+  }
+  return imported
+}
+
+/** Undefined outside src/ and for files directly in it. */
+function folderOf(path: string): string | undefined {
+  return /^src\/([^/]+)\//.exec(path)?.[1]
+}
+
+/** @returns one readable line for each folder that another may import and does not */
+export function unusedPermissions(graph: ImportGraph, layers: LayerTable): string[] {
+  const imported = importedFolders(graph)
+  return Object.entries(layers).flatMap(([folder, { may }]) =>
+    may
+      .filter((other) => imported.get(folder)?.has(other) !== true)
+      .map((other) => `layers.mjs: ${folder} may import "${other}" and does not: remove it`),
+  )
+}
+
 function escapePattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }

@@ -3,6 +3,7 @@
  * `bun scripts/check-provider-names.ts`.
  */
 import { join } from 'node:path'
+import { DIALECTS } from '../src/core/dialects.ts'
 import { catalog } from '../src/providers/catalog.ts'
 import { findProviderNames } from './provider-names.ts'
 
@@ -14,12 +15,7 @@ const MAY_NAME = /^src\/(providers|sandbox)\/|\.(test|fixture|generated)\.ts$/
 const folders = await Array.fromAsync(
   new Bun.Glob('*').scan({ cwd: join(HOUSE, 'src/wire'), onlyFiles: false }),
 )
-const listed = (await Bun.file(join(HOUSE, 'src/wire/dialect.ts')).text()).matchAll(
-  /^ {2}\| '([a-z-]+)'$/gm,
-)
-const dialects = [...folders, ...Array.from(listed, ([, id]) => id ?? '')].sort(
-  (a, b) => b.length - a.length,
-)
+const dialects = [...folders, ...Object.keys(DIALECTS)].sort((a, b) => b.length - a.length)
 // `sandbox` is the gateway's own part, which every other part may name.
 const providers = catalog.map((provider) => provider.id).filter((id) => id !== 'sandbox')
 

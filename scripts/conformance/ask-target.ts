@@ -62,9 +62,8 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
   }
   const [target] = planTargets(ports, caller, accepted, dialect).targets
   if (target === undefined) throw new Error(`${provider.id} was planned without a target`)
-  const { codec, sealOrigin } = target
-  const { serverCodec } = dialect
-  if (codec === undefined || serverCodec === undefined) {
+  const { translator, sealOrigin } = target
+  if (translator?.form !== 'chat') {
     if (!relays(dialect)) throw new Error('a target was planned to be relayed to that cannot be')
     const { body: sent, hidesUsage } = dialect.rewrite(accepted, target)
     return {
@@ -82,14 +81,15 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
     target: target.name,
     sealOrigin,
   }
-  const callerRequest = new CallerRequest(serverCodec, accepted, {
+  const { inbound, upstream } = translator
+  const callerRequest = new CallerRequest(inbound, accepted, {
     maxBodyBytes: DECODE_LIMITS.maxTextBytes,
     headers: new Headers(),
   })
   const translated = translate({
     caller: callerRequest,
     target,
-    client: codec,
+    client: upstream,
     facts,
     isStrict: false,
   })
@@ -98,7 +98,7 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
     sent: Buffer.from(translated.body).toString(),
     ignored: [...accepted.ignored, ...translated.ignored],
     createTap: () => translated.createTap(),
-    convert: (answer) => serverCodec.encodeAnswer(codec.decodeAnswer(answer), facts),
+    convert: (answer) => inbound.encodeAnswer(upstream.decodeAnswer(answer), facts),
   }
 }
 

@@ -5,10 +5,8 @@
 
 import { FEATURE_IDS, type FeatureId } from '../../src/contract/conformance-features.ts'
 import { GatewayError } from '../../src/core/errors.ts'
-import { CALL_ENDPOINTS } from '../../src/gateway/data-plane.ts'
 import { catalog } from '../../src/providers/catalog.ts'
-import { CLIENT_CODECS } from '../../src/wire/client-codecs.ts'
-import type { ClientCodec } from '../../src/wire/codec.ts'
+import { CALL_ENDPOINTS } from '../../src/wire/dialects.ts'
 import type { UpstreamKit } from './answer-script.ts'
 import { askTarget, type Pair } from './ask-target.ts'
 import { bedrockUpstream } from './bedrock-upstream.ts'
@@ -100,8 +98,8 @@ function probePair(endpoint: string, pair: Pair, faults: string[]): ConformanceR
  */
 function reachedDialect(pair: Pair, kit: CallerKit): string | null {
   try {
-    const { codec } = askTarget(pair, kit.plain).target
-    return codec === undefined ? pair.dialect.id : dialectOf(codec)
+    const { translator } = askTarget(pair, kit.plain).target
+    return translator?.dialect ?? pair.dialect.id
   } catch (thrown) {
     if (thrown instanceof GatewayError && thrown.code === 'provider_mismatch') return null
     throw thrown
@@ -120,10 +118,4 @@ function probe(
   if (answer !== undefined) return probeAnswer(pair, kit, upstream, answer)
   const asked = kit.probes[feature]
   return asked === undefined ? undefined : probeRequest(pair, kit, asked)
-}
-
-function dialectOf(codec: ClientCodec): string {
-  const found = Object.entries(CLIENT_CODECS).find(([, candidate]) => candidate === codec)
-  if (found === undefined) throw new Error('a target was planned with a codec that is not listed')
-  return found[0]
 }

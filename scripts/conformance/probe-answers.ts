@@ -48,7 +48,7 @@ export function probeAnswer(
   { scripts, fields }: AnswerProbe,
 ): Verdict {
   const asked = askTarget(pair, kit.plain)
-  const isRelayed = asked.target.codec === undefined
+  const isRelayed = asked.target.translator === undefined
   const lost = new Set<SeenField>()
   for (const script of scripts) {
     const whole = upstream.whole(script)
@@ -87,7 +87,7 @@ export function probeFailures(pair: Pair, kit: CallerKit, upstream: UpstreamKit)
     if (isWhole || !isFailed)
       throw new ConformanceFault('the caller is not told that the stream broke')
   }
-  return { verdict: asked.target.codec === undefined ? 'relayed' : 'lossless' }
+  return { verdict: asked.target.translator === undefined ? 'relayed' : 'lossless' }
 }
 
 function relay(

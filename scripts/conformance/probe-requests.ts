@@ -12,7 +12,8 @@ import { ConformanceFault, type Verdict } from './verdict.ts'
 export function probeRequest(pair: Pair, kit: CallerKit, probe: Probe): Verdict {
   return orRefusal(() => {
     const asked = askTarget(pair, { ...kit.plain, ...probe.ask })
-    if (asked.target.codec === undefined) return judgeRelay(asked, { ...kit.plain, ...probe.ask })
+    if (asked.target.translator === undefined)
+      return judgeRelay(asked, { ...kit.plain, ...probe.ask })
     const plain = askTarget(pair, { ...kit.plain, ...probe.without })
     const fields = asked.ignored.filter((name) => !plain.ignored.includes(name))
     if (fields.length > 0) return { verdict: 'lossy', fields }
@@ -29,12 +30,12 @@ export function probeRequest(pair: Pair, kit: CallerKit, probe: Probe): Verdict 
 export function probeLoop(pair: Pair, kit: CallerKit, upstream: UpstreamKit): Verdict {
   return orRefusal(() => {
     const asked = askTarget(pair, kit.loop.ask)
-    const { codec, traits } = asked.target
+    const { translator, traits } = asked.target
     const answer = upstream.whole({ reasoning: THOUGHT, calls: CALLS, finish: 'tool_calls' })
     if (answer === undefined) throw new ConformanceFault('there is no answer to continue')
     const next = askTarget(pair, kit.loop.next(asked.convert(answer)))
-    if (codec === undefined) {
-      if (next.target.codec !== undefined)
+    if (translator === undefined) {
+      if (next.target.translator !== undefined)
         throw new ConformanceFault('its own answer was not relayed back')
       return { verdict: 'relayed' }
     }

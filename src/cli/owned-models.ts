@@ -4,6 +4,7 @@
  */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
+import { OWNED_MODEL_DIALECTS } from '../core/dialects.ts'
 import { CREDENTIAL_HEADERS, FIM_ENDPOINTS, FIM_TEMPLATE_NAMES } from '../core/owned-model.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
@@ -31,14 +32,6 @@ type CreateFlags = Required<Pick<ChangeFlags, 'model'>> &
     readonly credential: boolean
   }
 
-const DIALECTS: readonly Schemas['OwnedModel']['dialect'][] = [
-  'openai-chat',
-  'openai-responses',
-  'mistral-fim',
-  'anthropic-messages',
-  'openai-embeddings',
-]
-
 const FIM_ENDPOINT_CHOICES = ['auto', ...FIM_ENDPOINTS] as const
 const FIM_TEMPLATE_CHOICES = ['auto', ...FIM_TEMPLATE_NAMES] as const
 
@@ -62,7 +55,7 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     )
     .addOption(
       new Option('--dialect <name>', 'the format that its server speaks')
-        .choices(DIALECTS)
+        .choices(OWNED_MODEL_DIALECTS)
         .makeOptionMandatory(),
     )
     .requiredOption('--base-url <address>', 'as an SDK of the dialect takes it')

@@ -2,18 +2,8 @@
  * An owned model: one that a customer hosts or pays for, addressed by its slug. Its credential is
  * never a part of it.
  */
+import type { OwnedModelDialect } from './dialects.ts'
 import type { AccountId } from './ids.ts'
-
-/** The formats that an owned model may speak (design §5). */
-export const OWNED_MODEL_DIALECTS = [
-  'openai-chat',
-  'openai-responses',
-  'mistral-fim',
-  'anthropic-messages',
-  'openai-embeddings',
-] as const
-
-export type OwnedModelDialect = (typeof OWNED_MODEL_DIALECTS)[number]
 
 /** The part of a target before the slash that says: what follows is a slug of the account. */
 export const OWNED_PREFIX = 'owned'

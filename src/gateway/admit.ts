@@ -5,6 +5,7 @@
  * them the account's quota is set aside. Knows no vendor, and not where prices come from.
  */
 import type { CallCredential } from '../core/call.ts'
+import { formOfDialect } from '../core/dialects.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate, GateTarget } from '../core/gate.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -91,9 +92,8 @@ function usualTokensOf(
   gate: Gate | undefined,
   body: AcceptedRequest['body'],
 ): number {
-  const { isEmbeddings, isFree } = call.dialect
   if (usualOutput === undefined || gate === undefined) return 0
-  if (isEmbeddings === true || isFree === true) return 0
+  if (!formOfDialect(call.dialect.id).writesText) return 0
   const answers = readAnswers(body)
   // Not every target knows the number of answers, and one would seem to be a part of it.
   if (answers === 1) call.teaches = gate

@@ -1,6 +1,7 @@
 /** The envelope that a client expects at a path that exists or not, and the endpoint it means. */
 import { expect, test } from 'bun:test'
-import { CALL_ENDPOINTS, envelopeOf, findMisplaced } from './data-plane.ts'
+import { CALL_ENDPOINTS } from '../wire/dialects.ts'
+import { envelopeOf, findMisplaced } from './data-plane.ts'
 
 test.each(Object.entries(CALL_ENDPOINTS))('%s: that of its dialect', (path, { envelope }) => {
   expect(envelopeOf(path)).toBe(envelope)

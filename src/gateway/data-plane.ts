@@ -6,29 +6,12 @@ import { type ErrorKind, GatewayError } from '../core/errors.ts'
 import type { HeaderFields } from '../http/fields.ts'
 import type { Answer, HttpRequest } from '../http/messages.ts'
 import { anthropicMessages } from '../wire/anthropic-messages/anthropic-messages.ts'
-import { anthropicCountTokens } from '../wire/anthropic-messages/count-tokens.ts'
 import type { Dialect, Envelope } from '../wire/dialect.ts'
-import { openaiEmbeddings } from '../wire/embeddings/openai-embeddings.ts'
-import { gatehouseChat } from '../wire/gatehouse-chat/gatehouse-chat.ts'
-import { mistralChat } from '../wire/mistral-chat/mistral-chat.ts'
-import { mistralFim } from '../wire/mistral-fim/mistral-fim.ts'
-import { openaiChat } from '../wire/openai-chat/openai-chat.ts'
-import { openaiResponses } from '../wire/openai-responses/openai-responses.ts'
+import { CALL_ENDPOINTS } from '../wire/dialects.ts'
 import { listModels, modelShapeOf, newIdHeaders, retrieveModel } from './models/list-models.ts'
 import { type ModelShape, speaksMessages } from './models/model-shapes.ts'
 import { createPipeline, type PipelinePorts } from './pipeline.ts'
 import { refuse } from './refuse.ts'
-
-export const CALL_ENDPOINTS: Readonly<Record<string, Dialect>> = {
-  '/v1/responses': openaiResponses,
-  '/v1/chat/completions': openaiChat,
-  '/v1/messages': anthropicMessages,
-  '/v1/messages/count_tokens': anthropicCountTokens,
-  '/v1/embeddings': openaiEmbeddings,
-  '/v3/chat': gatehouseChat,
-  '/alt/v1/fim/completions': mistralFim,
-  '/alt/v1/chat/completions': mistralChat,
-}
 
 /** Each endpoint with what follows its base address, which clients are told. */
 const ENDPOINTS = Object.entries(CALL_ENDPOINTS).map(([path, dialect]) => ({

@@ -1,10 +1,10 @@
 /** Defines a provider: data. A capability is a present or absent field, never a method. */
+import type { DialectId } from '../core/dialects.ts'
 import type { PriceFactor } from '../core/price-factors.ts'
 import { TOOL_KINDS, type ToolFees, type ToolKind } from '../core/tool-uses.ts'
 import type { CostForm } from '../core/usage.ts'
 import type { PlatformFeatures } from '../wire/bridge-features.ts'
 import type { ModelTraits } from '../wire/codec.ts'
-import type { DialectId } from '../wire/dialect.ts'
 
 export interface Endpoint {
   /** Appended to the provider's base address; `{model}` stands for the model's name. */

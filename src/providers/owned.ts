@@ -2,19 +2,12 @@
  * A model that a customer hosts or pays for, in the same shape as a vendor's: what a dialect needs,
  * at the customer's address.
  */
+import type { DialectId, OwnedModelDialect } from '../core/dialects.ts'
 import type { FimEndpoint, FimTemplateName } from '../core/owned-model.ts'
-import type { DialectId } from '../wire/dialect.ts'
 import { anthropic } from './anthropic.ts'
 import type { Provider } from './define.ts'
 import { FIM_TEMPLATES } from './fim-templates.ts'
 import { openai } from './openai.ts'
-
-export type OwnedDialect =
-  | 'openai-chat'
-  | 'openai-responses'
-  | 'mistral-fim'
-  | 'anthropic-messages'
-  | 'openai-embeddings'
 
 type Shape = Omit<Provider, 'id' | 'name' | 'docs' | 'baseUrl'>
 
@@ -39,7 +32,7 @@ const MESSAGES_DEFAULT = { defaultMaxOutputTokens: 4096 }
 const EMBEDDINGS = { 'openai-embeddings': { path: '/embeddings' } }
 const COUNT_TOKENS = { 'anthropic-count-tokens': { path: '/v1/messages/count_tokens' } }
 
-const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
+const SHAPES: Readonly<Record<OwnedModelDialect, Shape>> = {
   'openai-chat': {
     endpoints: { 'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true } },
     traits: NAMED_TRAITS,
@@ -73,7 +66,7 @@ const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
  */
 export function ownedProvider(
   id: string,
-  dialect: OwnedDialect,
+  dialect: OwnedModelDialect,
   baseUrl: string,
   server: OwnedServer = {},
 ) {

@@ -4,9 +4,10 @@
  */
 import type { Generated } from 'kysely'
 import type { CallCredential } from '../core/call.ts'
+import type { OwnedModelDialect } from '../core/dialects.ts'
 import type { Overrides, Strategy } from '../core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../core/ids.ts'
-import type { CredentialHeader, OwnedModel, OwnedModelDialect } from '../core/owned-model.ts'
+import type { CredentialHeader, OwnedModel } from '../core/owned-model.ts'
 import type { Period } from '../core/period.ts'
 import type { CallTable } from './calls/call-rows.generated.ts'
 import type { AuditLogTable } from './changes/audit-schema.ts'

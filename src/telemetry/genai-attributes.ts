@@ -5,19 +5,23 @@
  */
 import type { Attributes } from '@opentelemetry/api'
 import type { CallRecord } from '../core/call.ts'
+import { DIALECTS, type DialectForm, type DialectId, formOfDialect } from '../core/dialects.ts'
 
 /** Provider id → its name in the conventions. */
 export type ProviderNames = ReadonlyMap<string, string>
 
-/** By the caller's dialect; all others are chats. */
-const OPERATIONS: Readonly<Record<string, string>> = {
-  'mistral-fim': 'text_completion',
-  'openai-embeddings': 'embeddings',
-  'anthropic-count-tokens': 'count_tokens',
+const OPERATIONS: Readonly<Record<DialectForm['id'], string>> = {
+  chat: 'chat',
+  fim: 'text_completion',
+  embeddings: 'embeddings',
+  count: 'count_tokens',
 }
 
+/** @param dialect of the caller */
 export function operationOf(dialect: string): string {
-  return OPERATIONS[dialect] ?? 'chat'
+  return Object.hasOwn(DIALECTS, dialect)
+    ? OPERATIONS[formOfDialect(dialect as DialectId).id]
+    : OPERATIONS.chat
 }
 
 /** @param target `provider/model` */

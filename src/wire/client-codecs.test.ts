@@ -2,7 +2,9 @@
  * Each upstream's dialect for the same request: each setting has its name there, or is named as
  * having no place.
  */
+
 import { describe, expect, test } from 'bun:test'
+import type { DialectId } from '../core/dialects.ts'
 import type {
   AssistantPart,
   ChatMessage,
@@ -11,9 +13,8 @@ import type {
   JsonValue,
   UserPart,
 } from './chat-request.ts'
-import { CLIENT_CODECS } from './client-codecs.ts'
+import { CHAT_UPSTREAMS, chatCodecOf } from './chat-upstreams.fixture.ts'
 import type { Feature, ModelTraits } from './codec.ts'
-import type { DialectId } from './dialect.ts'
 import { isRecord } from './read-json.ts'
 
 const text = (words: string, hint: object = {}) => ({ type: 'text' as const, text: words, ...hint })
@@ -27,8 +28,7 @@ const result = (members: object = {}, hint: object = {}): ChatMessage => ({
 })
 
 function encode(id: DialectId, members: Partial<ChatRequest>, traits: ModelTraits = {}) {
-  const codec = CLIENT_CODECS[id]
-  if (codec === undefined) throw new Error(`${id} is not translated to`)
+  const codec = chatCodecOf(id)
   const request: ChatRequest = {
     ...{
       messages: [user(text('Hi'))],
@@ -227,7 +227,7 @@ const TABLE: readonly Encoded[] = [
 const IDS = TABLE.map(({ id }) => id)
 
 test('the table lists every dialect with a client codec', () => {
-  expect(IDS.toSorted()).toEqual((Object.keys(CLIENT_CODECS) as DialectId[]).toSorted())
+  expect(IDS.toSorted()).toEqual(CHAT_UPSTREAMS.toSorted())
 })
 
 describe.each(TABLE)('$id', ({ id, messages, body, ignored }) => {
@@ -474,8 +474,8 @@ describe('reasoning', () => {
 
 describe.each(IDS.filter((id) => id !== 'bedrock-converse'))('a stream of %s', (id) => {
   const decode = (bytes: string) => {
-    const decoder = CLIENT_CODECS[id]?.createEventDecoder()
-    return [...(decoder?.push(Buffer.from(bytes)) ?? []), ...(decoder?.end() ?? [])]
+    const decoder = chatCodecOf(id).createEventDecoder()
+    return [...decoder.push(Buffer.from(bytes)), ...decoder.end()]
   }
 
   test('without events is empty and not complete', () => {

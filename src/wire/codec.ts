@@ -186,6 +186,7 @@ export const ADAPTED_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
 
 /** Speaks a dialect to an upstream. */
 export interface ClientCodec {
+  readonly form: 'chat'
   /** The family whose unknown members it takes over (`ChatRequest.extra`). */
   readonly family?: ChatRequest['family']
   /** Unknown members that it takes over from callers of another family. */

@@ -3,6 +3,7 @@
  * are relayed byte for byte to an upstream that speaks it too. It must not know providers, HTTP
  * servers or the source of bytes.
  */
+import type { InboundDialectId } from '../core/dialects.ts'
 import type { EditedBytes } from '../core/edited-bytes.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { GateDefaults } from '../core/gate.ts'
@@ -12,31 +13,10 @@ import type { PlatformFeatures } from './bridge-features.ts'
 import type { JsonRecord } from './chat-request.ts'
 import type { ModelTraits, ServerCodec } from './codec.ts'
 import type { ReadSpoken } from './gate-defaults.ts'
+import type { HeaderLists } from './header-lists.ts'
 import type { JsonObject } from './json-splice.ts'
 import type { UpstreamErrorAnswer } from './upstream-error.ts'
 import type { VendorIds } from './vendor-ids.ts'
-
-/** The formats that upstreams speak. */
-export type DialectId =
-  | 'openai-responses'
-  | 'openai-chat'
-  | 'mistral-fim'
-  | 'mistral-chat'
-  | 'anthropic-messages'
-  | 'gemini-generate-content'
-  | 'cohere-chat'
-  | 'bedrock-converse'
-  | 'anthropic-count-tokens'
-  | 'openai-embeddings'
-  | 'mistral-embeddings'
-  | 'gemini-embed-contents'
-  | 'cohere-embed'
-  | 'completions-suffix'
-  | 'completions-template'
-  | 'infill'
-
-/** Those that callers may speak: the gateway's own too. */
-export type CallerDialectId = DialectId | 'gatehouse-chat'
 
 /**
  * How errors look: `{error: {message, type, param, code}}` or `{error, message, details?}`
@@ -159,8 +139,10 @@ export interface HostedMembers {
 
 /** A format that callers speak. */
 export interface Dialect {
-  readonly id: CallerDialectId
+  readonly id: InboundDialectId
   readonly envelope: Envelope
+  /** The headers that pass between its callers and upstreams. Absent: those of every dialect. */
+  readonly headers?: HeaderLists
   /** A header that its clients send their key in when there is none in `authorization`. */
   readonly keyHeader?: string
   /** Its clients look here for the call's id, beside `x-request-id`. */
@@ -178,15 +160,6 @@ export interface Dialect {
    * A whole stream of a call that fails before its first event. Absent where nothing is streamed.
    */
   encodeFailedStream?(error: GatewayError): Uint8Array
-  /** Set where vendors charge for no call, whatever becomes of it. */
-  readonly isFree?: true
-  /** Set where requests are for embeddings, whose translation is its own (wire/embeddings/). */
-  readonly isEmbeddings?: true
-  /**
-   * Set where requests are to fill in the middle, whose translation is its own too
-   * (wire/fill-in-the-middle/).
-   */
-  readonly isFim?: true
   /**
    * Set where `rewrite` itself takes out of a conversation what another provider sealed; where not,
    * such a request is translated, even to its own dialect.
@@ -198,7 +171,6 @@ export interface Dialect {
 
 /** One that upstreams speak too, so that calls in it can pass byte for byte. */
 export interface RelayedDialect extends Dialect {
-  readonly id: DialectId
   /** The bytes for an upstream of the same dialect: the caller's, but for what has to change. */
   rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
   /** Usage from a whole (non-stream) answer; null when it reports none. */

@@ -3,8 +3,6 @@
  * as data. A header that is in no list stays here. It must not know what may never pass
  * (upstream/headers.ts).
  */
-import type { CallerDialectId } from './dialect.ts'
-
 /** Names in lower case; one that ends in `*` is a beginning. */
 export interface HeaderLists {
   readonly request: readonly string[]
@@ -42,7 +40,7 @@ const COMMON: HeaderLists = {
 }
 
 /** https://github.com/openai/openai-node; Codex adds the names of its session. */
-const OPENAI: HeaderLists = {
+export const OPENAI_HEADERS: HeaderLists = {
   request: [
     // provider-name-ok: a header of the dialect
     'openai-beta',
@@ -61,7 +59,7 @@ const OPENAI: HeaderLists = {
 /**
  * https://github.com/anthropics/anthropic-sdk-typescript; Claude Code adds `x-app` and its session.
  */
-const ANTHROPIC: HeaderLists = {
+export const ANTHROPIC_HEADERS: HeaderLists = {
   request: [
     // provider-name-ok: a header of the dialect
     'anthropic-version',
@@ -78,36 +76,19 @@ const ANTHROPIC: HeaderLists = {
   ownAnswer: ['anthropic-ratelimit-*'],
 }
 
-const MISTRAL: HeaderLists = { request: [], answer: [], ownAnswer: ['ratelimitbysize-*'] }
-const NONE: HeaderLists = { request: [], answer: [], ownAnswer: [] }
-
-const OF_DIALECTS: Readonly<Record<CallerDialectId, HeaderLists>> = {
-  'openai-responses': OPENAI,
-  'openai-chat': OPENAI,
-  'openai-embeddings': OPENAI,
-  'anthropic-messages': ANTHROPIC,
-  'anthropic-count-tokens': ANTHROPIC,
-  'mistral-fim': MISTRAL,
-  'mistral-chat': MISTRAL,
-  'mistral-embeddings': MISTRAL,
-  'gemini-generate-content': NONE,
-  'gemini-embed-contents': NONE,
-  'cohere-chat': NONE,
-  'cohere-embed': NONE,
-  'bedrock-converse': NONE,
-  'completions-suffix': NONE,
-  'completions-template': NONE,
-  infill: NONE,
-  'gatehouse-chat': NONE,
+export const MISTRAL_HEADERS: HeaderLists = {
+  request: [],
+  answer: [],
+  ownAnswer: ['ratelimitbysize-*'],
 }
 
-export function headerListsOf(dialect: CallerDialectId): HeaderLists {
-  const own = OF_DIALECTS[dialect]
+const NONE: HeaderLists = { request: [], answer: [], ownAnswer: [] }
+
+/** @param own of a dialect, in addition to the headers that pass in every dialect */
+export function withCommonHeaders(own: HeaderLists = NONE): HeaderLists {
   return {
     request: [...COMMON.request, ...own.request],
     answer: [...COMMON.answer, ...own.answer],
     ownAnswer: own.ownAnswer,
   }
 }
-
-export const LISTED_DIALECTS = Object.keys(OF_DIALECTS) as readonly CallerDialectId[]

@@ -2,21 +2,17 @@
  * Why an answer ended, in every upstream's own words; and what answers say that lack what they may
  * lack, whole and streamed.
  */
+
 import { describe, expect, test } from 'bun:test'
 import { awsEvent } from '../../test/support/aws-event-stream.ts'
+import type { DialectId } from '../core/dialects.ts'
 import type { ChatAnswer, ChatEvent, FinishReason } from './chat-answer.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
-import { CLIENT_CODECS } from './client-codecs.ts'
-import type { DialectId } from './dialect.ts'
+import { chatCodecOf } from './chat-upstreams.fixture.ts'
 
-function codecOf(id: DialectId) {
-  const codec = CLIENT_CODECS[id]
-  if (codec === undefined) throw new Error(`${id} is not translated to`)
-  return codec
-}
 const event = (data: object) => Buffer.from(`data: ${JSON.stringify(data)}\n\n`)
 function decode(id: DialectId, ...chunks: readonly Uint8Array[]) {
-  const decoder = codecOf(id).createEventDecoder()
+  const decoder = chatCodecOf(id).createEventDecoder()
   const events = [...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()]
   return { events, isComplete: decoder.isComplete() }
 }
@@ -158,7 +154,7 @@ describe.each(UPSTREAMS)('$id', ({ id, whole, stream, reasons, failures }) => {
         [false, plain],
         [true, called],
       ] as const) {
-        expect(codecOf(id).decodeAnswer(whole(reason, hasCall)).finishReason).toBe(meant)
+        expect(chatCodecOf(id).decodeAnswer(whole(reason, hasCall)).finishReason).toBe(meant)
         const { events, isComplete } = decode(id, ...stream(reason, hasCall))
         const finishes = events.filter((each) => each.type === 'finish')
         expect(finishes).toEqual([{ type: 'finish', reason: meant }])
@@ -179,7 +175,9 @@ describe.each(UPSTREAMS)('$id', ({ id, whole, stream, reasons, failures }) => {
 
   test('with a failed status gave no answer', () => {
     for (const reason of failures) {
-      expect(() => codecOf(id).decodeAnswer(whole(reason, false))).toThrow('ended its answer with')
+      expect(() => chatCodecOf(id).decodeAnswer(whole(reason, false))).toThrow(
+        'ended its answer with',
+      )
       const { events, isComplete } = decode(id, ...stream(reason, false))
       expect(events.at(-1)?.type).toBe('error')
       expect(isComplete).toBe(false)
@@ -318,7 +316,7 @@ describe('a missing optional member causes no failure', () => {
       ],
     ],
   ])('by %s', (id, body, content) => {
-    const answer: ChatAnswer = codecOf(id).decodeAnswer(body)
+    const answer: ChatAnswer = chatCodecOf(id).decodeAnswer(body)
     expect<unknown>(answer.content).toEqual(content)
     expect(answer.content).toHaveLength(content.length)
     expect(answer).not.toHaveProperty('id')

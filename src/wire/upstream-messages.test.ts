@@ -2,7 +2,9 @@
  * Conversations in every upstream's dialect: order, whose reasoning goes back, and what becomes of
  * images, files and sound.
  */
+
 import { describe, expect, test } from 'bun:test'
+import type { DialectId } from '../core/dialects.ts'
 import type {
   AssistantPart,
   ChatMessage,
@@ -11,13 +13,11 @@ import type {
   Seal,
   UserPart,
 } from './chat-request.ts'
-import { CLIENT_CODECS } from './client-codecs.ts'
+import { CHAT_UPSTREAMS, chatCodecOf } from './chat-upstreams.fixture.ts'
 import type { ModelTraits } from './codec.ts'
-import type { DialectId } from './dialect.ts'
 
 function encode(id: DialectId, members: Partial<ChatRequest>, traits: ModelTraits = {}) {
-  const codec = CLIENT_CODECS[id]
-  if (codec === undefined) throw new Error(`${id} is not translated to`)
+  const codec = chatCodecOf(id)
   const request: ChatRequest = {
     ...{ messages: [], stream: false, extra: {}, family: 'gatehouse-chat', ignored: [] },
     ...members,
@@ -25,7 +25,7 @@ function encode(id: DialectId, members: Partial<ChatRequest>, traits: ModelTrait
   return codec.encodeRequest(request, { model: 'm', traits, sealOrigin: 'o' })
 }
 
-const IDS = Object.keys(CLIENT_CODECS) as DialectId[]
+const IDS = CHAT_UPSTREAMS
 const text = (words: string) => ({ type: 'text' as const, text: words })
 const user = (...content: UserPart[]): ChatMessage => ({ role: 'user', content })
 const assistant = (...content: AssistantPart[]): ChatMessage => ({ role: 'assistant', content })

@@ -5,8 +5,8 @@
 import { describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
+import type { InboundDialectId } from '../../src/core/dialects.ts'
 import { CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
-import type { CallerDialectId } from '../../src/wire/dialect.ts'
 import { CHAT_JSON, MESSAGES_JSON } from '../support/dialect-samples.ts'
 import { head, json, piece, stream } from '../support/scripted-upstream.ts'
 import { CHAT_ANSWER, chatBody, GATE, runRows } from '../support/stage-rows.ts'
@@ -241,7 +241,7 @@ describe('the published SDKs’ headers', () => {
   const said = [{ role: 'user' as const, content: 'hi' }]
   const kinds: readonly (readonly [
     string,
-    CallerDialectId,
+    InboundDialectId,
     () => Promise<unknown>,
     readonly string[],
   ])[] = [

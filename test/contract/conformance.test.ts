@@ -15,7 +15,7 @@ import { missingKinds } from '../../scripts/conformance/models.ts'
 import { conformanceList } from '../../src/contract/conformance.ts'
 import { FEATURE_IDS, type FeatureId } from '../../src/contract/conformance-features.ts'
 import { catalog } from '../../src/providers/catalog.ts'
-import { CLIENT_CODECS } from '../../src/wire/client-codecs.ts'
+import { CHAT_UPSTREAMS } from '../../src/wire/chat-upstreams.fixture.ts'
 
 const found = runConformance()
 const { rows, faults } = found
@@ -36,9 +36,7 @@ test('every caller dialect has probes, and every upstream dialect has answers', 
   expect(
     TRANSLATING_ENDPOINTS.filter(([, dialect]) => !Object.hasOwn(CALLERS, dialect.id)),
   ).toEqual([])
-  expect(
-    Object.keys(CLIENT_CODECS).filter((dialect) => !Object.hasOwn(UPSTREAMS, dialect)),
-  ).toEqual([])
+  expect(CHAT_UPSTREAMS.filter((dialect) => !Object.hasOwn(UPSTREAMS, dialect))).toEqual([])
 })
 
 test.each(catalog.map((provider) => [provider.id, provider] as const))(

@@ -3,7 +3,7 @@
  * account, and for no other account with the key that accounts share.
  */
 import { describe, expect, test } from 'bun:test'
-import { CALL_ENDPOINTS } from '../../src/gateway/data-plane.ts'
+import { CALL_ENDPOINTS } from '../../src/wire/dialects.ts'
 import { writeSeal } from '../../src/wire/seal-carrier.ts'
 import {
   CALLER,

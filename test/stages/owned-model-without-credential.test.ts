@@ -3,13 +3,14 @@
  * whatever the caller sends.
  */
 import { describe, expect, test } from 'bun:test'
-import { type OwnedDialect, type OwnedServer, ownedProvider } from '../../src/providers/owned.ts'
+import type { OwnedModelDialect } from '../../src/core/dialects.ts'
+import { type OwnedServer, ownedProvider } from '../../src/providers/owned.ts'
 import { CHAT_JSON, FIM_JSON, MESSAGES_JSON, RESPONSES_JSON } from '../support/dialect-samples.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
 
 interface Row {
-  readonly dialect: OwnedDialect
+  readonly dialect: OwnedModelDialect
   readonly server?: OwnedServer
   readonly path: string
   readonly body: object

@@ -6,6 +6,7 @@
 import { createHmac } from 'node:crypto'
 import type { AttemptFailure } from '../../core/call.ts'
 import type { Timekeeper } from '../../core/clock.ts'
+import { formOfDialect } from '../../core/dialects.ts'
 import { EditedBytes } from '../../core/edited-bytes.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AccountId } from '../../core/ids.ts'
@@ -18,6 +19,7 @@ import { type CommonHeaders, forwardTraceHeaders } from '../../upstream/headers.
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../../upstream/wait-within.ts'
 import { type BridgedFeatures, bridgeFeatures } from '../../wire/bridge-features.ts'
+import type { Translator } from '../../wire/dialects.ts'
 import { type AdmittedCall, beginAttempt, giveUpAttempt, hasRefused, toOutcome } from '../call.ts'
 import type { AttemptRecord, AttemptTrace } from '../call-observer.ts'
 import type { Target } from '../plan/compile-target.ts'
@@ -189,7 +191,7 @@ function writesUnseen(
   { dialect, accepted, caller }: AdmittedCall,
   { name, traits }: Target,
 ): boolean {
-  if (dialect.isEmbeddings === true) return false
+  if (!formOfDialect(dialect.id).writesText) return false
   if (!accepted.stream || traits.reasoning !== undefined) return true
   return reasoning?.has(caller.accountId, name) === true
 }
@@ -373,9 +375,8 @@ function toOutgoing(ports: AskPorts, input: Attempting, target: Target): Outgoin
   const { call, plan } = input
   const { dialect } = call
   const accepted = plan.request
-  const translated = target.isTranslated ? toTranslated(ports, input, target) : undefined
-  if (translated !== undefined) {
-    const { body: bytes, ...form } = translated
+  if (target.translator !== undefined) {
+    const { body: bytes, ...form } = toTranslated(ports, input, target, target.translator)
     const ignored = join(accepted.ignored, form.ignored)
     return { body: new EditedBytes({ bytes }), form: { type: 'translated', ...form, ignored } }
   }
@@ -411,28 +412,35 @@ function bridgeHeader(
 }
 
 function toTranslated(
+  ports: AskPorts,
+  input: Attempting,
+  target: Target,
+  translator: Translator,
+): TranslatedRequest {
+  const { isStrict, id: callId, startedAt: startedAtMs } = input.call
+  const accepted = input.plan.request
+  switch (translator.form) {
+    case 'embeddings':
+      return translateEmbeddings({ accepted, target, codec: translator.upstream, isStrict })
+    case 'fim':
+      return translateFim({
+        ...{ accepted, target, dialect: translator.inbound, codec: translator.upstream },
+        ...{ isStrict, callId, startedAtMs },
+      })
+    case 'chat':
+      return translateChat(ports, input, target, translator)
+  }
+}
+
+function translateChat(
   { clock, prices, bodyLimits, uncounted }: AskPorts,
   input: Attempting,
   target: Target,
-): TranslatedRequest | undefined {
+  { inbound, upstream: client }: Extract<Translator, { form: 'chat' }>,
+): TranslatedRequest {
   const { call, plan } = input
-  const { dialect, isStrict, startedAt, begunAt, attempts } = call
-  const accepted = plan.request
-  const { codec: client, embeddings, fim } = target
-  if (embeddings !== undefined)
-    return translateEmbeddings({ accepted, target, codec: embeddings, isStrict })
-  if (fim !== undefined && target.relayed !== undefined)
-    return translateFim({
-      accepted,
-      target,
-      dialect: target.relayed,
-      codec: fim,
-      isStrict,
-      callId: call.id,
-      startedAtMs: startedAt,
-    })
-  if (client === undefined || dialect.serverCodec === undefined) return undefined
-  input.caller ??= new CallerRequest(dialect.serverCodec, accepted, {
+  const { isStrict, startedAt, begunAt, attempts } = call
+  input.caller ??= new CallerRequest(inbound, plan.request, {
     maxBodyBytes: bodyLimits.maxBodyBytes,
     headers: call.request.headers,
   })

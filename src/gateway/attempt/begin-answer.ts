@@ -2,6 +2,7 @@
  * Sends one request and reads just enough of the answer to know that it is one. Must not forward
  * anything.
  */
+import { formOfDialect } from '../../core/dialects.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -176,7 +177,7 @@ async function beginStream(
   { head, contentType }: { readonly head: AnswerHead; readonly contentType: string },
 ): Promise<BegunAnswer> {
   const { target } = expected
-  const wanted = target.codec?.streamContentType ?? EVENT_STREAM
+  const wanted = target.streamContentType ?? EVENT_STREAM
   const isNamed = contentType.startsWith(wanted)
   const first = isNamed ? await exchange.read() : await readBeginning(exchange)
   const form = first === undefined ? undefined : formOf(first)
@@ -317,7 +318,9 @@ async function beginLater(
 }
 
 function mostBytesOf({ target }: AnswerExpectation): number {
-  return target.embeddings === undefined ? MAX_WHOLE_ANSWER_BYTES : MAX_EMBEDDINGS_ANSWER_BYTES
+  return target.translator?.form === 'embeddings'
+    ? MAX_EMBEDDINGS_ANSWER_BYTES
+    : MAX_WHOLE_ANSWER_BYTES
 }
 
 function toBegun(
@@ -397,7 +400,7 @@ function unreportedIn(
   { dialect }: AnswerExpectation,
 ): number | undefined {
   if (usage !== null) return undefined
-  return dialect.isEmbeddings === true ? 0 : answerBytes(answer)
+  return formOfDialect(dialect.id).writesText ? answerBytes(answer) : 0
 }
 
 /** Reads to the end, or until there is more than `limit`: then what was read so far. */

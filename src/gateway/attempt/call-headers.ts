@@ -2,9 +2,10 @@
  * The headers that pass between a caller and an upstream, for each dialect: its list, and what the
  * operator has added. Must not know names.
  */
+import type { InboundDialectId } from '../../core/dialects.ts'
 import { HeaderList } from '../../upstream/headers.ts'
-import type { CallerDialectId } from '../../wire/dialect.ts'
-import { headerListsOf, LISTED_DIALECTS } from '../../wire/header-lists.ts'
+import { CALL_ENDPOINTS } from '../../wire/dialects.ts'
+import { withCommonHeaders } from '../../wire/header-lists.ts'
 
 /** Names in lower case that pass in every dialect, beside its own. */
 export interface AddedHeaders {
@@ -22,14 +23,14 @@ interface DialectHeaders {
 }
 
 export class CallHeaders {
-  readonly #lists: ReadonlyMap<CallerDialectId, DialectHeaders>
+  readonly #lists: ReadonlyMap<InboundDialectId, DialectHeaders>
 
   constructor(added: AddedHeaders = NOTHING_ADDED) {
     this.#lists = new Map(
-      LISTED_DIALECTS.map((dialect) => {
-        const { request, answer, ownAnswer } = headerListsOf(dialect)
+      Object.values(CALL_ENDPOINTS).map((dialect) => {
+        const { request, answer, ownAnswer } = withCommonHeaders(dialect.headers)
         return [
-          dialect,
+          dialect.id,
           {
             request: new HeaderList([...request, ...added.request]),
             answer: new HeaderList([...answer, ...added.answer]),
@@ -41,7 +42,7 @@ export class CallHeaders {
   }
 
   /** @param owner whose credential the upstream is asked with */
-  listsFor(dialect: CallerDialectId, owner: 'account' | 'platform'): PassedHeaders {
+  listsFor(dialect: InboundDialectId, owner: 'account' | 'platform'): PassedHeaders {
     const { request, answer, ownAnswer } = this.#lists.get(dialect) ?? NO_LISTS
     return { request, answer: owner === 'account' ? ownAnswer : answer }
   }

@@ -4,12 +4,12 @@
  * know what the shapes look like.
  */
 
+import { type DialectId, formOfDialect } from '../../core/dialects.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import { createCallId } from '../../core/ids.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
 import type { HttpRequest } from '../../http/messages.ts'
-import { fillsInTheMiddle } from '../../wire/fill-in-the-middle/fim-codecs.ts'
 import { type AuthenticatePorts, authenticate, whenFresh } from '../authenticate.ts'
 import { findUpstream, type PlanPorts } from '../plan/plan-targets.ts'
 import {
@@ -85,6 +85,10 @@ function callsOf(ports: ModelPorts, { accountId, targets }: Gate): AltCalls {
     chat: endpoints.some((spoken) => 'mistral-chat' in spoken),
     fim: endpoints.some((spoken) => Object.keys(spoken).some(fillsInTheMiddle)),
   }
+}
+
+function fillsInTheMiddle(dialect: string): boolean {
+  return formOfDialect(dialect as DialectId).id === 'fim'
 }
 
 function lastSegment(url: string): string {

@@ -10,16 +10,14 @@ import type { DeclaredPrices } from '../../core/owned-model.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Endpoint, Provider, Signing } from '../../providers/define.ts'
 import { CommonHeaders } from '../../upstream/headers.ts'
-import { CLIENT_CODECS } from '../../wire/client-codecs.ts'
-import type { ClientCodec, ModelTraits } from '../../wire/codec.ts'
+import type { ModelTraits } from '../../wire/codec.ts'
 import {
   type Dialect,
   isRelayed,
   type RelayedDialect,
   type RelayTarget,
 } from '../../wire/dialect.ts'
-import type { EmbeddingsCodec } from '../../wire/embeddings/embeddings-codec.ts'
-import type { FimCodec } from '../../wire/fill-in-the-middle/fim-codec.ts'
+import type { Translator } from '../../wire/dialects.ts'
 import type { CallHeaders, PassedHeaders } from '../attempt/call-headers.ts'
 import type { Caller, Credential, OwnedUpstream, TargetCredential } from '../ports.ts'
 import { healthKey } from './order-targets.ts'
@@ -53,12 +51,10 @@ export interface Target extends RelayTarget {
   readonly isTranslated: boolean
   /** The caller's dialect, where calls in it can pass byte for byte. */
   readonly relayed: RelayedDialect | undefined
-  /** Set when the target speaks another dialect than the caller. */
-  readonly codec: ClientCodec | undefined
-  /** The same for requests for embeddings. */
-  readonly embeddings: EmbeddingsCodec | undefined
-  /** And for those that fill in the middle. */
-  readonly fim: FimCodec | undefined
+  /** Set when requests to the target are written anew, as a rule in another dialect. */
+  readonly translator: Translator | undefined
+  /** The type of its streams. Undefined: `text/event-stream`. */
+  readonly streamContentType: string | undefined
   readonly traits: ModelTraits
   /** Members of the request by which it keeps or runs something itself; undefined: it has none. */
   readonly hosts: readonly string[] | undefined
@@ -108,9 +104,7 @@ export interface FoundEndpoint {
   readonly provider: ReachableProvider
   readonly endpoint: Endpoint
   readonly owned?: OwnedUpstream | undefined
-  readonly codec?: ClientCodec | undefined
-  readonly embeddings?: EmbeddingsCodec
-  readonly fim?: FimCodec
+  readonly translator?: Translator | undefined
 }
 
 export function toTarget(
@@ -119,7 +113,7 @@ export function toTarget(
   found: FoundEndpoint,
   credential: TargetCredential,
 ): Target {
-  const { provider, endpoint, model, name, owned } = found
+  const { provider, endpoint, model, name, owned, translator } = found
   return {
     name,
     model,
@@ -131,12 +125,11 @@ export function toTarget(
     signing: provider.signing,
     passed: callHeaders.listsFor(dialect.id, credential.owner),
     common: toCommonHeaders(provider, credential.secret),
-    isTranslated:
-      found.codec !== undefined || found.embeddings !== undefined || found.fim !== undefined,
+    isTranslated: translator !== undefined,
     relayed: isRelayed(dialect) ? dialect : undefined,
-    codec: found.codec,
-    embeddings: found.embeddings,
-    fim: found.fim,
+    translator,
+    streamContentType:
+      translator?.form === 'chat' ? translator.upstream.streamContentType : undefined,
     traits: traitsOf(provider, model),
     takesEffort: takesEffort(found),
     ownedPrices: owned?.prices,
@@ -148,17 +141,17 @@ export function toTarget(
     insteadOfModel: endpoint.insteadOfModel,
     checksSignatures: endpoint.checksSignatures,
     features: endpoint.features?.models.test(model) === true ? endpoint.features : undefined,
-    hosts: found.codec === undefined ? endpoint.hosts : undefined,
-    ownerMembers: takesMembers(dialect, found) ? endpoint.ownerMembers : undefined,
-    modelMembers: takesMembers(dialect, found) ? endpoint.modelMembers : undefined,
-    ownerTools: found.codec === undefined ? endpoint.ownerTools : undefined,
+    hosts: translator === undefined ? endpoint.hosts : undefined,
+    ownerMembers: takesMembers(dialect, translator) ? endpoint.ownerMembers : undefined,
+    modelMembers: takesMembers(dialect, translator) ? endpoint.modelMembers : undefined,
+    ownerTools: translator === undefined ? endpoint.ownerTools : undefined,
     ownerHosts: endpoint.ownerHosts,
   }
 }
 
 /** A request that is written anew in its own dialect keeps the members that nobody here knows. */
-function takesMembers(dialect: Dialect, { codec }: FoundEndpoint): boolean {
-  return codec === undefined || (isRelayed(dialect) && codec === CLIENT_CODECS[dialect.id])
+function takesMembers({ id }: Dialect, translator: Translator | undefined): boolean {
+  return translator === undefined || translator.dialect === id
 }
 
 /** A client's own word counts for its dialect's version, and for nothing else here. */

@@ -81,7 +81,7 @@ function plan(model: string, dialect: Dialect) {
   ).targets
   return {
     path: target?.url.replace('https://vendor.test', ''),
-    isTranslated: target?.codec !== undefined,
+    isTranslated: target?.translator !== undefined,
   }
 }
 

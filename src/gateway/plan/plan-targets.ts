@@ -3,21 +3,15 @@
  * credential; and what counts where gate and request both say something
  * (docs/decisions/0008). No I/O.
  */
+import type { DialectId } from '../../core/dialects.ts'
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { Gate, GateTarget } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { ownedSlugOf } from '../../core/owned-model.ts'
 import { catalog } from '../../providers/catalog.ts'
 import type { Provider } from '../../providers/define.ts'
-import { CLIENT_CODECS } from '../../wire/client-codecs.ts'
-import {
-  type AcceptedRequest,
-  type Dialect,
-  type DialectId,
-  isRelayed,
-} from '../../wire/dialect.ts'
-import { EMBEDDINGS_CODECS } from '../../wire/embeddings/embeddings-codecs.ts'
-import { FIM_CODECS } from '../../wire/fill-in-the-middle/fim-codecs.ts'
+import { type AcceptedRequest, type Dialect, isRelayed } from '../../wire/dialect.ts'
+import { translatorFor } from '../../wire/dialects.ts'
 import { decideDefaults, overrideRejected } from '../../wire/gate-defaults.ts'
 import { askingMember, presentMember } from '../../wire/request-fields.ts'
 import { hasCarriers } from '../../wire/seal-carrier.ts'
@@ -245,9 +239,11 @@ function findEndpoint(
   if (upstream === undefined) return undefined
   const { provider, model } = upstream
   const spoken = isRelayed(dialect) ? provider.endpoints[dialect.id] : undefined
-  const codec = relays || !isRelayed(dialect) ? undefined : CLIENT_CODECS[dialect.id]
+  const translator = relays ? undefined : translatorFor(dialect, dialect.id)
   const found =
-    spoken === undefined ? findTranslated(provider, model, dialect) : { endpoint: spoken, codec }
+    spoken === undefined
+      ? findTranslated(provider, model, dialect)
+      : { endpoint: spoken, translator }
   if (found === undefined) return undefined
   return { target, name: target.model, ...upstream, ...found }
 }
@@ -286,14 +282,9 @@ function providerIdOf({ model }: GateTarget): string {
  */
 function findTranslated(provider: Provider, model: string, dialect: Dialect) {
   for (const [id, endpoint] of Object.entries(provider.endpoints)) {
-    const embeddings =
-      dialect.isEmbeddings === true ? EMBEDDINGS_CODECS[id as DialectId] : undefined
-    if (embeddings !== undefined) return { endpoint, embeddings }
-    const fim = dialect.isFim === true ? FIM_CODECS[id as DialectId] : undefined
-    if (fim !== undefined) return { endpoint, fim }
-    const codec = dialect.serverCodec === undefined ? undefined : CLIENT_CODECS[id as DialectId]
-    if (codec !== undefined && (endpoint.translatedModels?.test(model) ?? true))
-      return { endpoint, codec }
+    const translator = translatorFor(dialect, id as DialectId)
+    if (translator !== undefined && (endpoint.translatedModels?.test(model) ?? true))
+      return { endpoint, translator }
   }
   return undefined
 }

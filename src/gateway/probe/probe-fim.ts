@@ -2,6 +2,7 @@
  * Finds out how the server of an owned model fills in the middle: it asks each form for one token,
  * with the code that calls use. It sends nothing itself and keeps nothing.
  */
+import type { DialectId } from '../../core/dialects.ts'
 import {
   FIM_ENDPOINTS,
   type FimEndpoint,
@@ -10,8 +11,8 @@ import {
 } from '../../core/owned-model.ts'
 import type { JsonRecord } from '../../wire/chat-request.ts'
 import { UnreadableAnswerError } from '../../wire/codec.ts'
-import type { DialectId, RelayedDialect } from '../../wire/dialect.ts'
-import { FIM_CODECS } from '../../wire/fill-in-the-middle/fim-codecs.ts'
+import type { RelayedDialect } from '../../wire/dialect.ts'
+import { upstreamCodecOf } from '../../wire/dialects.ts'
 import { mistralFim } from '../../wire/mistral-fim/mistral-fim.ts'
 import { traitsOf } from '../plan/compile-target.ts'
 import { toOwnedUpstream } from '../plan/owned-upstream.ts'
@@ -95,8 +96,8 @@ function formOf(owned: OwnedUpstream, endpoint: FimEndpoint): Form | undefined {
     const body = { model: owned.model, ...SMALLEST, max_tokens: 1 }
     return { path, body, isAnswer: mistralFim.isAnswer, isRead: () => true }
   }
-  const codec = FIM_CODECS[id as DialectId]
-  if (codec === undefined) return undefined
+  const codec = upstreamCodecOf(id as DialectId)
+  if (codec?.form !== 'fim') return undefined
   const gap = endpoint === 'completions-suffix' ? toTelling() : SMALLEST
   const { body } = codec.encodeRequest(
     { ...gap, stream: false, stop: [], maxTokens: 1, unplaced: [] },

@@ -15,12 +15,8 @@ import {
   SILENCE,
   UNREACHABLE,
 } from '../../../test/support/scripted-upstream.ts'
-import type {
-  CredentialHeader,
-  OwnedModel,
-  OwnedModelDialect,
-  ServerTraits,
-} from '../../core/owned-model.ts'
+import type { OwnedModelDialect } from '../../core/dialects.ts'
+import type { CredentialHeader, OwnedModel, ServerTraits } from '../../core/owned-model.ts'
 import { Secret } from '../../core/secret.ts'
 import { AddressRefusedError } from '../../upstream/address-guard.ts'
 import { Deadlines } from '../../upstream/deadlines.ts'

@@ -3,7 +3,8 @@
  * else its server has. One more thing to find out is one more line here and one more member of
  * `ServerTraits`. Sends nothing.
  */
-import type { OwnedModelDialect, ServerTraits } from '../../core/owned-model.ts'
+import type { OwnedModelDialect } from '../../core/dialects.ts'
+import type { ServerTraits } from '../../core/owned-model.ts'
 import { anthropicMessages } from '../../wire/anthropic-messages/anthropic-messages.ts'
 import { anthropicCountTokens } from '../../wire/anthropic-messages/count-tokens.ts'
 import type { RelayedDialect } from '../../wire/dialect.ts'

@@ -4,11 +4,11 @@
  */
 
 import type { CallRecord } from '../../core/call.ts'
+import type { DialectId } from '../../core/dialects.ts'
 import { ERROR_POLICY, type ErrorKind } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import type { Usage } from '../../core/usage.ts'
 import { toResponse } from '../../http/messages.ts'
-import type { DialectId } from '../../wire/dialect.ts'
 import { readUpstreamError } from '../../wire/upstream-error.ts'
 import { createPipeline, type PipelinePorts } from '../pipeline.ts'
 import { describeUnreachable } from '../plan/plan-refusals.ts'

@@ -1,12 +1,11 @@
 /** The question to a gate's target when it is tested: little, and in a dialect that it speaks. */
 
+import { type DialectForm, type DialectId, formOfDialect } from '../../core/dialects.ts'
 import type { Provider } from '../../providers/define.ts'
 import { anthropicMessages } from '../../wire/anthropic-messages/anthropic-messages.ts'
-import { CLIENT_CODECS } from '../../wire/client-codecs.ts'
-import type { DialectId, RelayedDialect } from '../../wire/dialect.ts'
-import { EMBEDDINGS_CODECS } from '../../wire/embeddings/embeddings-codecs.ts'
+import type { RelayedDialect } from '../../wire/dialect.ts'
+import { translatorFor } from '../../wire/dialects.ts'
 import { openaiEmbeddings } from '../../wire/embeddings/openai-embeddings.ts'
-import { fillsInTheMiddle } from '../../wire/fill-in-the-middle/fim-codecs.ts'
 import { mistralChat } from '../../wire/mistral-chat/mistral-chat.ts'
 import { mistralFim } from '../../wire/mistral-fim/mistral-fim.ts'
 import { openaiChat } from '../../wire/openai-chat/openai-chat.ts'
@@ -23,21 +22,17 @@ const PROMPT = 'Say OK.'
 /** Little to pay for, and above the least that every dialect takes (Responses: 16). */
 const LIMIT = 32
 
-const EMBEDDINGS: ReadonlySet<string> = new Set([
-  openaiEmbeddings.id,
-  ...Object.keys(EMBEDDINGS_CODECS),
-])
-
 const messages = [{ role: 'user', content: PROMPT }]
 
 /** @returns undefined when the provider speaks nothing that callers can be served in */
 export function chooseQuestion(provider: Provider, model: string): Question | undefined {
   const { endpoints } = provider
-  const spoken = Object.keys(endpoints)
+  const spoken = Object.keys(endpoints) as DialectId[]
+  const isOf = (form: DialectForm['id']) => (id: DialectId) => formOfDialect(id).id === form
   // A model for embeddings answers nothing else; where its provider speaks more, only its name
   // tells.
-  const mayEmbed = spoken.some((id) => EMBEDDINGS.has(id))
-  if (mayEmbed && (/embed/i.test(model) || spoken.every((id) => EMBEDDINGS.has(id))))
+  const mayEmbed = spoken.some(isOf('embeddings'))
+  if (mayEmbed && (/embed/i.test(model) || spoken.every(isOf('embeddings'))))
     return { dialect: openaiEmbeddings, body: { input: PROMPT } }
   // Before Chat, which some models do not have, and where others fail when thinking uses the limit
   // up.
@@ -47,14 +42,14 @@ export function chooseQuestion(provider: Provider, model: string): Question | un
     return { dialect: anthropicMessages, body: { messages, max_tokens: LIMIT } }
   if (endpoints['mistral-chat'] !== undefined)
     return { dialect: mistralChat, body: { messages, max_tokens: LIMIT } }
-  if (spoken.some((id) => CLIENT_CODECS[id as DialectId] !== undefined)) {
+  if (spoken.some((id) => translatorFor(openaiChat, id) !== undefined)) {
     const limit =
       traitsOf(provider, model).maxCompletionTokens === true
         ? 'max_completion_tokens'
         : 'max_tokens'
     return { dialect: openaiChat, body: { messages, [limit]: LIMIT } }
   }
-  if (Object.keys(endpoints).some(fillsInTheMiddle))
+  if (spoken.some(isOf('fim')))
     return { dialect: mistralFim, body: { prompt: `# ${PROMPT}\n`, max_tokens: LIMIT } }
   return undefined
 }

@@ -3,6 +3,7 @@
  * an estimate of the rest where its account could stream for nothing otherwise. Must not know how
  * pieces are sent.
  */
+import { formOfDialect } from '../../core/dialects.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { ToolUses } from '../../core/tool-uses.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -121,7 +122,7 @@ function writtenIn({
   answer,
   call,
 }: Pick<Relayed<Extract<BegunAnswer, { type: 'large' }>>, 'answer' | 'call'>): number {
-  return call.dialect.isEmbeddings === true ? 0 : answer.counted.textBytes
+  return formOfDialect(call.dialect.id).writesText ? answer.counted.textBytes : 0
 }
 
 /**

@@ -3,6 +3,7 @@ import type { CallCredential, CallOutcome, CallRecord } from '../../core/call.ts
 import { callsUnderWay } from '../../core/calls-under-way.ts'
 import type { Stopwatch } from '../../core/clock.ts'
 import { type Cost, FREE_COST, NOTHING_SENT, UNKNOWN_COST } from '../../core/cost.ts'
+import { formOfDialect } from '../../core/dialects.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { GateId } from '../../core/ids.ts'
 import { addCosts } from '../../core/money.ts'
@@ -204,7 +205,7 @@ interface EndedCall {
 
 /** Nothing where nobody knows, and nothing is to be guessed. */
 function listUsed(call: EndedCall): readonly UsedPart[] {
-  if (call.asked.dialect.isFree === true) return []
+  if (!formOfDialect(call.asked.dialect.id).isCharged) return []
   const parts: UsedPart[] = []
   const { target, reported, unreportedBytes, toolUses = NO_USES, model, asked } = call
   if (unreportedBytes !== undefined) parts.push(withEstimate(call, unreportedBytes))
@@ -327,7 +328,7 @@ function priceUsed(
   used: readonly UsedPart[],
   call: UnpricedCall,
 ): Cost | undefined {
-  if (call.asked.dialect.isFree === true) return FREE_COST
+  if (!formOfDialect(call.asked.dialect.id).isCharged) return FREE_COST
   if (prices === undefined) return undefined
   const first = used[0]
   if (first === undefined && hasSentNothing(call.asked)) return NOTHING_SENT

@@ -12,6 +12,7 @@ import type {
   RelayRequest,
   RelayTarget,
 } from '../dialect.ts'
+import { ANTHROPIC_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonObject } from '../json-splice.ts'
 import { readUsageOfTurn } from '../program-turns.ts'
 import {
@@ -51,6 +52,7 @@ const hostedMembers: HostedMembers = {
 export const anthropicMessages: RelayedDialect = {
   id: 'anthropic-messages',
   envelope: 'messages',
+  headers: ANTHROPIC_HEADERS,
   keyHeader: 'x-api-key',
   requestIdHeader: 'request-id',
   accept,

@@ -8,6 +8,7 @@ import { AnthropicStreamDecoder } from './decode-events.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
 
 export const anthropicClientCodec: ClientCodec = {
+  form: 'chat',
   family: 'anthropic-messages',
   encodeRequest: encodeAnthropicRequest,
   decodeAnswer: decodeAnthropicAnswer,

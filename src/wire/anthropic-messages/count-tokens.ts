@@ -5,6 +5,7 @@
 import type { JsonRecord, UserPart } from '../chat-request.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import { noStream } from '../embeddings/no-stream.ts'
+import { ANTHROPIC_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonObject } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
 import { decodeAnthropicRequest } from './decode-request.ts'
@@ -14,6 +15,7 @@ import { MESSAGES_IDS } from './messages-ids.ts'
 export const anthropicCountTokens: RelayedDialect = {
   id: 'anthropic-count-tokens',
   envelope: 'messages',
+  headers: ANTHROPIC_HEADERS,
   keyHeader: 'x-api-key',
   requestIdHeader: 'request-id',
   vendorIds: MESSAGES_IDS,
@@ -28,7 +30,6 @@ export const anthropicCountTokens: RelayedDialect = {
     }
   },
   isAnswer: ({ input_tokens }) => typeof input_tokens === 'number',
-  isFree: true,
   readUsage: () => null,
   createTap: noStream,
   answerLocally: ({ body }) => ({

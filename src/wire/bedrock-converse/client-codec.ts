@@ -8,6 +8,7 @@ import { BedrockStreamDecoder } from './decode-events.ts'
 import { encodeBedrockRequest } from './encode-request.ts'
 
 export const bedrockClientCodec: ClientCodec = {
+  form: 'chat',
   encodeRequest: encodeBedrockRequest,
   decodeAnswer: decodeBedrockAnswer,
   createEventDecoder: () => new BedrockStreamDecoder(),

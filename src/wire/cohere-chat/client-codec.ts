@@ -8,6 +8,7 @@ import { CohereStreamDecoder } from './decode-events.ts'
 import { encodeCohereRequest } from './encode-request.ts'
 
 export const cohereClientCodec: ClientCodec = {
+  form: 'chat',
   encodeRequest: encodeCohereRequest,
   decodeAnswer: decodeCohereAnswer,
   createEventDecoder: () => new CohereStreamDecoder(),

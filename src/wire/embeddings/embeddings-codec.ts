@@ -28,6 +28,7 @@ export interface EmbeddingsAnswer {
 }
 
 export interface EmbeddingsCodec {
+  readonly form: 'embeddings'
   /** The most inputs that the upstream takes in one call; absent: it limits their tokens alone. */
   readonly maxInputs?: number
   encodeRequest(request: EmbeddingsRequest, model: string): EncodedEmbeddings

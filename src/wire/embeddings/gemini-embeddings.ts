@@ -4,6 +4,7 @@ import type { EmbeddingsCodec } from './embeddings-codec.ts'
 import { readCount, readList, readVector } from './read-vectors.ts'
 
 export const geminiEmbeddingsCodec: EmbeddingsCodec = {
+  form: 'embeddings',
   maxInputs: 100,
 
   encodeRequest({ inputs, dimensions, user, extra }, model) {

@@ -7,6 +7,7 @@ import type { EmbeddingsCodec } from './embeddings-codec.ts'
 import { readCount, readList, readVector } from './read-vectors.ts'
 
 export const mistralEmbeddingsCodec: EmbeddingsCodec = {
+  form: 'embeddings',
   encodeRequest({ inputs, dimensions, user, extra }, model) {
     return {
       body: { model, input: inputs, ...present({ output_dimension: dimensions }) },

@@ -4,6 +4,7 @@
  */
 import type { Usage } from '../../core/usage.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
+import { OPENAI_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonObject } from '../json-splice.ts'
 import { isRecord } from '../read-json.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
@@ -13,6 +14,7 @@ import { noStream } from './no-stream.ts'
 export const openaiEmbeddings: RelayedDialect = {
   id: 'openai-embeddings',
   envelope: 'nested',
+  headers: OPENAI_HEADERS,
   accept,
   rewrite: ({ body }, target) => ({
     body: editJson(body, editModel(body, target.model)),
@@ -21,7 +23,6 @@ export const openaiEmbeddings: RelayedDialect = {
   isAnswer: ({ data }) => Array.isArray(data),
   readUsage: (answer) => readEmbeddingsUsage(answer.usage),
   createTap: noStream,
-  isEmbeddings: true,
 }
 
 const FIELD_TYPES = {

@@ -16,6 +16,7 @@ import { FimStream, type FrameReader } from './fim-stream.ts'
 import { stopsOf, writeFimPrompt } from './fim-template.ts'
 
 export const completionsSuffixCodec: FimCodec = {
+  form: 'fim',
   encodeRequest: (request, { model }) => ({
     // An empty suffix is none to some servers, which then answer the prompt as they would answer a
     // person.
@@ -31,6 +32,7 @@ export const completionsSuffixCodec: FimCodec = {
 }
 
 export const completionsTemplateCodec: FimCodec = {
+  form: 'fim',
   encodeRequest(request, { model, traits }) {
     const { fimTemplate } = traits
     if (fimTemplate === undefined)

@@ -13,6 +13,7 @@ export interface EncodedFim {
 }
 
 export interface FimCodec {
+  readonly form: 'fim'
   /** @throws GatewayError `invalid_request` when the target cannot express what was asked at all */
   encodeRequest(request: FimRequest, target: Pick<EncodeTarget, 'model' | 'traits'>): EncodedFim
   /** @throws UnreadableAnswerError */

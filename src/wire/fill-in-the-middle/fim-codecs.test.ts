@@ -4,18 +4,18 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { DialectId } from '../../core/dialects.ts'
 import { FIM_TEMPLATES, fimTemplateOf } from '../../providers/fim-templates.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
-import type { DialectId } from '../dialect.ts'
+import { upstreamCodecOf } from '../dialects.ts'
 import { FimEventEncoder } from './encode-fim-answer.ts'
-import { FIM_CODECS } from './fim-codecs.ts'
 import { decodeFimRequest } from './fim-request.ts'
 import { writeFimPrompt } from './fim-template.ts'
 
 const codecOf = (id: DialectId) => {
-  const codec = FIM_CODECS[id]
-  if (codec === undefined) throw new Error(`There is no codec of ${id}.`)
+  const codec = upstreamCodecOf(id)
+  if (codec?.form !== 'fim') throw new Error(`There is no codec of ${id}.`)
   return codec
 }
 

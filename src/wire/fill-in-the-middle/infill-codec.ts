@@ -12,6 +12,7 @@ import { DEFAULT_MAX_TOKENS } from './fim-request.ts'
 import { FimStream, type FrameReader } from './fim-stream.ts'
 
 export const infillCodec: FimCodec = {
+  form: 'fim',
   encodeRequest(request, { model }) {
     const {
       prompt,

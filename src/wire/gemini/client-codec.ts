@@ -11,6 +11,7 @@ import { encodeGeminiRequest } from './encode-request.ts'
 import { callIdOf, readCandidate, sealOf, toFinishReason, usageOf } from './read-candidate.ts'
 
 export const geminiClientCodec: ClientCodec = {
+  form: 'chat',
   encodeRequest: encodeGeminiRequest,
   decodeAnswer: decodeGeminiAnswer,
   createEventDecoder: () => new GeminiStreamDecoder(),

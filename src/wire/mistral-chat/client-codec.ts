@@ -9,6 +9,7 @@ import { UNSIGNED } from './encode-messages.ts'
 import { encodeMistralRequest, TAKEN } from './encode-request.ts'
 
 export const mistralChatClientCodec: ClientCodec = {
+  form: 'chat',
   takes: { 'openai-chat': TAKEN },
   encodeRequest: encodeMistralRequest,
   decodeAnswer: (body) => decodeUpstreamAnswer(body, SEALS),

@@ -5,6 +5,7 @@ import type { GateDefaults } from '../../core/gate.ts'
 import type { DefaultsEditor } from '../defaults-editor.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
+import { MISTRAL_HEADERS } from '../header-lists.ts'
 import { editJson, type JsonEdit, type JsonObject } from '../json-splice.ts'
 import { ChatTap } from '../openai-chat/chat-tap.ts'
 import { isChatAnswer } from '../openai-chat/openai-chat.ts'
@@ -23,6 +24,7 @@ export function mistralShaped(options: {
 }): Omit<RelayedDialect, 'id' | 'envelope'> {
   const { forwarded, editDefaults } = options
   return {
+    headers: MISTRAL_HEADERS,
     accept(body: JsonObject): AcceptedRequest {
       const gate = readGate(body)
       const leftOut = body.members

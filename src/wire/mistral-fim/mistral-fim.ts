@@ -45,7 +45,6 @@ const shape = mistralShaped({ forwarded: FORWARDED, editDefaults: editMistralFim
 export const mistralFim: RelayedDialect = {
   id: 'mistral-fim',
   envelope: 'alt',
-  isFim: true,
   ...shape,
   accept,
 }

@@ -8,6 +8,7 @@ import { UpstreamChatDecoder } from './decode-upstream-events.ts'
 import { encodeUpstreamRequest } from './encode-upstream-request.ts'
 
 export const openaiChatClientCodec: ClientCodec = {
+  form: 'chat',
   family: 'openai-chat',
   encodeRequest: encodeUpstreamRequest,
   decodeAnswer: (body) => decodeUpstreamAnswer(body, SEALS),

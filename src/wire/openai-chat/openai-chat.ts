@@ -5,6 +5,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
+import { OPENAI_HEADERS } from '../header-lists.ts'
 import {
   editJson,
   type JsonEdit,
@@ -30,6 +31,7 @@ import { openaiChatServerCodec } from './server-codec.ts'
 export const openaiChat: RelayedDialect = {
   id: 'openai-chat',
   envelope: 'nested',
+  headers: OPENAI_HEADERS,
   vendorIds: CHAT_IDS,
   accept,
   readSpoken: spokenAt({

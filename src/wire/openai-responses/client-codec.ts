@@ -7,6 +7,7 @@ import { ResponsesStreamDecoder } from './decode-events.ts'
 import { encodeResponsesRequest } from './encode-request.ts'
 
 export const openaiResponsesClientCodec: ClientCodec = {
+  form: 'chat',
   encodeRequest: encodeResponsesRequest,
   decodeAnswer: decodeResponse,
   createEventDecoder: () => new ResponsesStreamDecoder(),

@@ -5,6 +5,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
+import { OPENAI_HEADERS } from '../header-lists.ts'
 import { CLOSE_BRACE, COLON, OPEN_BRACE, QUOTE, skipSpace } from '../json-scan.ts'
 import {
   arrayElements,
@@ -32,6 +33,7 @@ import { ResponsesTap } from './responses-tap.ts'
 export const openaiResponses: RelayedDialect = {
   id: 'openai-responses',
   envelope: 'nested',
+  headers: OPENAI_HEADERS,
   vendorIds: RESPONSES_IDS,
   accept,
   readSpoken: spokenAt({

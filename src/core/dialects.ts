@@ -1,0 +1,105 @@
+/**
+ * The wire formats: the facts that every part of the project may know. Their codecs stand under the
+ * same ids in wire/dialects.ts.
+ */
+
+/** A kind of call. Calls are translated between dialects of the same form only. */
+export interface DialectForm {
+  readonly id: 'chat' | 'fim' | 'embeddings' | 'count'
+  /** Vendors charge for such calls. */
+  readonly isCharged: boolean
+  /** The answer is text that a model writes, and its tokens count. */
+  readonly writesText: boolean
+}
+
+const CHAT: DialectForm = { id: 'chat', isCharged: true, writesText: true }
+const FIM: DialectForm = { id: 'fim', isCharged: true, writesText: true }
+const EMBEDDINGS: DialectForm = { id: 'embeddings', isCharged: true, writesText: false }
+const COUNT: DialectForm = { id: 'count', isCharged: false, writesText: false }
+
+interface DialectFacts {
+  /** The name that its users know. */
+  readonly label: string
+  readonly form: DialectForm
+  /** The path at which clients call the gateway in it. Absent: only upstreams speak it. */
+  readonly endpoint?: string
+  /** Customers may register a model of their own whose server speaks it (design §5). */
+  readonly mayBeOwned?: true
+}
+
+/** Owned models are offered in this order. */
+export const DIALECTS = {
+  'openai-chat': {
+    label: 'Chat Completions',
+    form: CHAT,
+    endpoint: '/v1/chat/completions',
+    mayBeOwned: true,
+  },
+  'openai-responses': {
+    label: 'Responses',
+    form: CHAT,
+    endpoint: '/v1/responses',
+    mayBeOwned: true,
+  },
+  'mistral-fim': {
+    label: 'Fill in the middle',
+    form: FIM,
+    endpoint: '/alt/v1/fim/completions',
+    mayBeOwned: true,
+  },
+  'anthropic-messages': {
+    label: 'Messages',
+    form: CHAT,
+    endpoint: '/v1/messages',
+    mayBeOwned: true,
+  },
+  'openai-embeddings': {
+    label: 'Embeddings',
+    form: EMBEDDINGS,
+    endpoint: '/v1/embeddings',
+    mayBeOwned: true,
+  },
+  'anthropic-count-tokens': {
+    label: 'Token counting',
+    form: COUNT,
+    endpoint: '/v1/messages/count_tokens',
+  },
+  'mistral-chat': { label: 'Mistral chat', form: CHAT, endpoint: '/alt/v1/chat/completions' },
+  'gatehouse-chat': { label: 'Gatehouse chat', form: CHAT, endpoint: '/v3/chat' },
+  'gemini-generate-content': { label: 'Generate content', form: CHAT },
+  'cohere-chat': { label: 'Cohere chat', form: CHAT },
+  'bedrock-converse': { label: 'Converse', form: CHAT },
+  'mistral-embeddings': { label: 'Embeddings', form: EMBEDDINGS },
+  'gemini-embed-contents': { label: 'Embeddings', form: EMBEDDINGS },
+  'cohere-embed': { label: 'Embeddings', form: EMBEDDINGS },
+  'completions-suffix': { label: 'Fill in the middle', form: FIM },
+  'completions-template': { label: 'Fill in the middle', form: FIM },
+  infill: { label: 'Fill in the middle', form: FIM },
+} as const satisfies Readonly<Record<string, DialectFacts>>
+
+export type DialectId = keyof typeof DIALECTS
+
+/** The dialects whose facts have this member. */
+type With<Member extends keyof DialectFacts> = {
+  [Id in DialectId]: (typeof DIALECTS)[Id] extends Readonly<Record<Member, unknown>> ? Id : never
+}[DialectId]
+
+/** The formats that callers may speak. */
+export type InboundDialectId = With<'endpoint'>
+
+/** The formats that an owned model may speak. */
+export type OwnedModelDialect = With<'mayBeOwned'>
+
+const IDS = Object.keys(DIALECTS) as readonly DialectId[]
+
+export const INBOUND_DIALECTS = IDS.filter(
+  (id): id is InboundDialectId => 'endpoint' in DIALECTS[id],
+)
+
+export const OWNED_MODEL_DIALECTS = IDS.filter(
+  (id): id is OwnedModelDialect => 'mayBeOwned' in DIALECTS[id],
+)
+
+export function formOfDialect(id: DialectId): DialectForm {
+  return DIALECTS[id].form
+}

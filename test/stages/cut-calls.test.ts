@@ -24,11 +24,23 @@ const MESSAGES = {
   },
 }
 
+const CHAT = ['vllm/qwen3', 'openrouter/qwen3'] as const
+
 function openGateway(...answers: ReturnType<typeof json>[]): InProcessGateway {
+  return openGatewayTo(CHAT, ...answers)
+}
+
+function openGatewayTo(
+  targets: readonly string[],
+  ...answers: ReturnType<typeof json>[]
+): InProcessGateway {
   const owned = (key: string) => ({ secret: new Secret(key), owner: 'account' as const })
   const gateway = new InProcessGateway({
-    gates: { g: ['vllm/qwen3', 'openrouter/qwen3'] },
-    credentials: { vllm: owned('planted-vllm'), openrouter: owned('planted-other') },
+    gates: { g: targets },
+    credentials: {
+      ...{ vllm: owned('planted-vllm'), openrouter: owned('planted-other') },
+      mistral: owned('planted-mistral'),
+    },
   })
   gateway.upstream.script(...answers)
   return gateway
@@ -80,4 +92,37 @@ test('a text that ends with [DONE] and without a reason is delivered', async () 
   const events = parseEvents(seen.text).map(({ data }) => JSON.parse(data))
   expect(events.find(({ type }) => type === 'message_delta').delta.stop_reason).toBe('end_turn')
   expect(events.at(-1)).toEqual({ type: 'message_stop' })
+})
+
+describe('a stream of Mistral is broken', () => {
+  const text = chunk({ content: 'Rain.' })
+  const call = chunk({ tool_calls: [HALF] })
+  const rows: readonly (readonly [string, readonly string[]])[] = [
+    ['within a call, with [DONE] and no reason', [call, DONE]],
+    ['within a call, with "stop"', [call, chunk({}, 'stop'), DONE]],
+    ['within a call, with "tool_calls"', [call, chunk({}, 'tool_calls'), DONE]],
+    ['within a call, without [DONE]', [call]],
+    ['within a text, without a reason and [DONE]', [text]],
+    ['within its reason', [text, chunk({}, 'stop').slice(0, -20)]],
+  ]
+
+  describe.each(['/v1/messages', '/v1/chat/completions', '/v3/chat'])('for %s', (path) => {
+    test.each(rows)('%s', async (_, pieces) => {
+      const gateway = openGatewayTo(['mistral/mistral-large-latest'], stream(pieces))
+      const gate = path === '/v3/chat' ? { gate_id: 'g' } : { model: 'g', max_tokens: 5 }
+      const messages = [{ role: 'user', content: 'Write' }]
+      const seen = await gateway.ask({ path, body: { ...gate, messages, stream: true } })
+      const data = parseEvents(seen.text).map((event) => event.data)
+      const errors = data.filter((each) => each.includes('"error"'))
+      expect(errors).toHaveLength(1)
+      expect(seen.text).not.toMatch(/message_stop|chat\.completed|"finish_reason":"/)
+    })
+  })
+})
+
+test('a text of Mistral that ends with its reason and without [DONE] is delivered', async () => {
+  const pieces = [chunk({ content: 'Rain.' }), chunk({}, 'stop')]
+  const gateway = openGatewayTo(['mistral/mistral-large-latest'], stream(pieces))
+  const seen = await gateway.ask({ ...MESSAGES, body: { ...MESSAGES.body, stream: true } })
+  expect(parseEvents(seen.text).at(-1)?.event).toBe('message_stop')
 })

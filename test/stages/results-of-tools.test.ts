@@ -56,7 +56,34 @@ const PDF = {
   source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0xLjQ=' },
 }
 
+const FOUND = { type: 'tool_reference', tool_name: 'find_weather' }
+const BROWSER = {
+  type: 'browser_state',
+  tabs: [{ tab_id: 't1', title: 'The title', url: 'https://example.test/page', active: true }],
+  state_changes: [{ type: 'tab_opened', tab_id: 't1' }],
+}
+
 describe.each(TARGETS)('to %s', (target, answer) => {
+  test.each([
+    ['a reference to a tool', FOUND, ['find_weather']],
+    ['the tabs of a browser', BROWSER, ['The title', 'https://example.test/page', 'tab_opened']],
+  ])('%s arrives as text', async (_, block, words) => {
+    const { seen, sent } = await send(target, answer, block)
+    expect(seen.status).toBe(200)
+    expect(seen.headers).not.toHaveProperty('x-gatehouse-ignored')
+    for (const word of words) expect(sent).toContain(word)
+  })
+
+  test('a block of an unknown kind is refused alone, and named beside others', async () => {
+    const unknown = { type: 'hologram', data: 'x' }
+    const alone = await send(target, answer, unknown)
+    expect([alone.seen.status, alone.sent]).toEqual([400, ''])
+    expect(alone.seen.text).toContain('messages[2].content[0].content[0].type')
+    const beside = await send(target, answer, unknown, text('See it.'))
+    expect(beside.seen.headers['x-gatehouse-ignored']).toContain('type=hologram')
+    expect(beside.sent).toContain('See it.')
+  })
+
   test.each([
     ['a search result', SEARCH, ['The title', 'https://example.test/page']],
     ['a document of blocks', CONTENT, []],
@@ -121,4 +148,21 @@ describe('a vendor that takes no documents', () => {
     expect(seen.text).toContain('no documents as results of tools')
     expect(sent).toBe('')
   })
+})
+
+test('sound alone as a result is refused by its place', async () => {
+  const gateway = new InProcessGateway({ gates: { g: ['anthropic/claude-opus-5'] } })
+  const sound = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }
+  const call = { id: 'call_1', type: 'function', function: { name: 'listen', arguments: '{}' } }
+  const messages = [
+    { role: 'user', content: 'Listen.' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'call_1', content: [sound] },
+  ]
+  const seen = await gateway.ask({
+    path: '/v1/chat/completions',
+    body: { model: 'g', messages },
+  })
+  expect(seen.status).toBe(400)
+  expect(seen.text).toContain('messages[2].content')
 })

@@ -85,10 +85,33 @@ function decodeResult(block: At<JsonRecord>, ignored: NameList): ChatMessage {
   return {
     role: 'tool',
     callId: readToolId(asText(member(block, 'tool_use_id'))).id,
-    content: blocks.flatMap((part) => decodeUserBlock(part, ignored)),
+    content: decodeResultParts(blocks, ignored),
     ...present({ isError }),
     ...decodeCacheHint(block),
   }
+}
+
+/** A result of which nothing is left would tell the model that its tool found nothing. */
+function decodeResultParts(
+  blocks: readonly At<JsonRecord>[],
+  ignored: NameList,
+): (TextPart | ImagePart | FilePart)[] {
+  const parts = blocks.flatMap((block) => decodeUserBlock(block, ignored))
+  const lost = parts.length > 0 ? undefined : blocks.find((block) => !isKnown(block))
+  if (lost === undefined) return parts
+  throw invalidAt(
+    member(lost, 'type'),
+    'is not known to the target of this gate, and the result of the tool holds nothing else.',
+  )
+}
+
+const KINDS = new Set([
+  ...['text', 'image', 'document', 'search_result', 'tool_reference', 'browser_state'],
+])
+
+function isKnown(block: At<JsonRecord>): boolean {
+  const { value } = member(block, 'type')
+  return typeof value === 'string' && KINDS.has(value)
 }
 
 function decodeText(block: At<JsonRecord>): TextPart {
@@ -111,6 +134,11 @@ function decodeUserBlock(
       return decodeDocument(block, ignored)
     case 'search_result':
       return [decodeSearchResult(block)]
+    // The tool is among those of the request, where a translation defers none.
+    case 'tool_reference':
+      return [{ type: 'text', text: asText(member(block, 'tool_name')), ...decodeCacheHint(block) }]
+    case 'browser_state':
+      return [{ type: 'text', text: writeBrowserState(block), ...decodeCacheHint(block) }]
     default:
       ignored.addKind(block.path, type)
       return []
@@ -145,6 +173,12 @@ function decodeSearchResult(block: At<JsonRecord>): TextPart {
   const texts = blocksOf(member(block, 'content')).map((part) => decodeText(part).text)
   const lines = [asText(member(block, 'title')), asText(member(block, 'source')), ...texts]
   return { type: 'text', text: lines.join('\n'), ...decodeCacheHint(block) }
+}
+
+/** The vendor writes a text of it for the model, and others read JSON. */
+function writeBrowserState(block: At<JsonRecord>): string {
+  const { tabs, state_changes: changes } = block.value
+  return JSON.stringify(present({ tabs, state_changes: changes ?? undefined }))
 }
 
 function decodeSource(at: At): MediaSource {

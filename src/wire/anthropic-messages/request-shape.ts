@@ -24,6 +24,8 @@ const USER_BLOCKS = {
   // The title of a document that becomes text is named by the decoder.
   document: object(['type', 'title'], { source: DOCUMENT_SOURCE, ...CACHED }),
   search_result: object(['type', 'title', 'source'], { content: listOf(TEXT), ...CACHED }),
+  tool_reference: object(['type', 'tool_name'], CACHED),
+  browser_state: object(['type', 'tabs', 'state_changes'], CACHED),
 }
 
 const TOOL = object(['type', 'name', 'description', 'input_schema', 'strict'], CACHED)

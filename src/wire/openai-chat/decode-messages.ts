@@ -159,13 +159,16 @@ function decodeSource(url: At): MediaSource {
 }
 
 function decodeToolParts(content: At, ignored: NameList): (TextPart | ImagePart | FilePart)[] {
-  return decodeUserParts(content, ignored).filter(
-    (part, index): part is TextPart | ImagePart | FilePart => {
-      if (part.type !== 'audio') return true
-      ignored.addKind(`${content.path}[${index}]`, 'input_audio')
-      return false
-    },
-  )
+  const parts = decodeUserParts(content, ignored)
+  const kept = parts.filter((part, index): part is TextPart | ImagePart | FilePart => {
+    if (part.type !== 'audio') return true
+    ignored.addKind(`${content.path}[${index}]`, 'input_audio')
+    return false
+  })
+  // A result of which nothing is left would tell the model that its tool found nothing.
+  if (parts.length > 0 && kept.length === 0)
+    throw invalidAt(content, 'holds sound alone, which no target of this gate takes as a result.')
+  return kept
 }
 
 function decodeAssistantParts(message: At<JsonRecord>, ignored: NameList): AssistantPart[] {

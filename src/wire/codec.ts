@@ -70,6 +70,8 @@ export const DECODE_LIMITS: DecodeLimits = { maxTextBytes: 64 * 1024 * 1024 }
 export interface ServerCodec {
   /** The header whose values, with commas between them, ask for features of the request. */
   readonly featureHeader?: string
+  /** Its answers have a place for images; absent: images are lost, and named. */
+  readonly showsImages?: true
   /**
    * @param body the parsed request
    * @throws GatewayError `invalid_request` naming the field as the caller wrote it
@@ -159,6 +161,7 @@ export type Feature =
   | 'reasoning.effort'
   | 'reasoning.budgetTokens'
   | 'reasoning.summary'
+  | 'reasoning.display'
   | 'reasoningParts'
   | 'seals'
   | 'image.detail'

@@ -4,6 +4,7 @@ import {
   type ChatMessage,
   type ImagePart,
   type JsonRecord,
+  type ReasoningOptions,
   type Tool,
   toUrl,
 } from './chat-request.ts'
@@ -59,6 +60,12 @@ export function leadWith(blocks: JsonRecord[], ...kinds: readonly string[]): Jso
 /** For upstreams to which nobody says what to cache. */
 export function noteCaches(parts: readonly object[], ignored: Set<Feature>): void {
   if (parts.some((part) => 'cache' in part && part.cache !== undefined)) ignored.add('cache')
+}
+
+/** For upstreams that cannot be told whether thinking is to be read. */
+export function noteDisplay(reasoning: ReasoningOptions | undefined, ignored: Set<Feature>): void {
+  if (reasoning?.display !== undefined && !ignored.has('reasoning'))
+    ignored.add('reasoning.display')
 }
 
 /** As Chat Completions and its likes have it. */

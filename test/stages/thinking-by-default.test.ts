@@ -197,3 +197,52 @@ describe.each([
     },
   )
 })
+
+describe('how thinking is to be read is named where the target cannot be told', () => {
+  const thinking = { type: 'adaptive', display: 'summarized' }
+  const body = { ...ASKED['/v1/messages'], thinking, output_config: { effort: 'low' } }
+
+  test.each([
+    ['openai/gpt-5', 'thinking.display'],
+    ['mistral/mistral-medium-latest', 'thinking.display'],
+    ['cohere/command-a-reasoning-08-2025', 'thinking.display'],
+    ['bedrock/openai.gpt-oss-120b-1:0', 'thinking.display'],
+    // Of thinking as a whole one name is enough.
+    ['deepseek/deepseek-reasoner', 'thinking'],
+    ['openrouter/some/model', 'thinking'],
+    ['cohere/command-a', 'thinking'],
+  ])('%s', async (target, name) => {
+    const { status, ignored } = await displayed(target, body)
+    expect(status).toBe(200)
+    expect(ignored.split(', ')).toContain(name)
+    expect(ignored.match(/thinking/g)).toHaveLength(1)
+  })
+
+  test('openai/gpt-5 shows no thinking that was not asked for', async () => {
+    const omitted = { ...body, thinking: { type: 'adaptive', display: 'omitted' } }
+    expect((await displayed('openai/gpt-5', omitted)).ignored).toBe('')
+  })
+
+  test.each(['anthropic/claude-opus-5', 'gemini/gemini-3-pro-preview'])(
+    '%s is told',
+    async (to) => {
+      expect((await displayed(to, body)).ignored).not.toContain('thinking')
+    },
+  )
+})
+
+const RESPONSE = { id: 'r', object: 'response', status: 'completed', output: [] }
+const COHERE = { message: { content: [{ type: 'text', text: 'Hi' }] }, finish_reason: 'COMPLETE' }
+
+async function displayed(target: string, body: object) {
+  const [provider = ''] = target.split('/')
+  const gateway = new InProcessGateway({
+    gates: { g: [target] },
+    credentials: { [provider]: CREDENTIAL },
+  })
+  const answer =
+    provider === 'openai' ? RESPONSE : provider === 'cohere' ? COHERE : answerOf(provider)
+  gateway.upstream.script(json(200, answer))
+  const { status, headers } = await gateway.ask({ path: '/v1/messages', body })
+  return { status, ignored: headers['x-gatehouse-ignored'] ?? '' }
+}

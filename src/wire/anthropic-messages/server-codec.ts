@@ -27,6 +27,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   reasoning: 'thinking',
   'reasoning.effort': 'output_config.effort',
   'reasoning.budgetTokens': 'thinking.budget_tokens',
+  'reasoning.display': 'thinking.display',
   reasoningParts: 'messages.content.thinking',
   seals: 'messages.content.signature',
   user: 'metadata.user_id',

@@ -13,7 +13,7 @@ import {
   type Tool,
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
-import { namesOfCalled, toTools } from '../encoder-parts.ts'
+import { namesOfCalled, noteDisplay, toTools } from '../encoder-parts.ts'
 import { assertSomebodySpeaks, readableStops } from '../fit-request.ts'
 import { present } from '../read-json.ts'
 import { encodeCachePoint, encodeMessages, type MessageRules } from './encode-messages.ts'
@@ -107,6 +107,7 @@ function planReasoning(
     const asked = effortOf(request.reasoning)
     const word = EFFORTS[asked ?? '']
     if (asked !== undefined && word === undefined) ignored.add('reasoning')
+    noteDisplay(request.reasoning, ignored)
     return {
       isOn: false,
       sendsThinking: false,

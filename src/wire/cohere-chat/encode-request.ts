@@ -5,6 +5,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { ChatRequest, JsonRecord, Tool } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { noteDisplay } from '../encoder-parts.ts'
 import { assertSomebodySpeaks } from '../fit-request.ts'
 import { present } from '../read-json.ts'
 import { encodeMessages } from './encode-messages.ts'
@@ -111,6 +112,7 @@ function encodeThinking(
     return undefined
   }
   if (isOff) return { type: 'disabled' }
+  noteDisplay(reasoning, ignored)
   if (summary === 'none') ignored.add('reasoning.summary')
   if (budgetTokens !== undefined) return { type: 'enabled', token_budget: budgetTokens }
   if (effort === undefined) return reasoning.thinking === 'on' ? { type: 'enabled' } : undefined

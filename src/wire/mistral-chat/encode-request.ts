@@ -12,6 +12,7 @@ import type {
   ToolChoice,
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { noteDisplay } from '../encoder-parts.ts'
 import { assertSomebodySpeaks } from '../fit-request.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { encodeMessages } from './encode-messages.ts'
@@ -137,6 +138,7 @@ function encodeEffort(
   const effort = EFFORTS[word]
   if (traits.reasoning === 'effort' && effort !== undefined) {
     if (reasoning.summary === 'none') ignored.add('reasoning.summary')
+    noteDisplay(reasoning, ignored)
     return effort
   }
   if (word !== 'none' || traits.alwaysReasons === true) ignored.add('reasoning')

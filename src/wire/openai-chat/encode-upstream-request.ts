@@ -8,6 +8,7 @@ import {
   type ToolChoice,
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { noteDisplay } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
 import { encodeUpstreamMessages } from './encode-upstream-messages.ts'
 
@@ -119,8 +120,11 @@ function encodeReasoning(
     if (traits.withoutThinking !== undefined) return traits.withoutThinking
   }
   const takesWords = traits.reasoning === 'effort'
-  if (effort !== undefined && (takesWords || family === 'openai-chat'))
+  if (effort !== undefined && (takesWords || family === 'openai-chat')) {
+    noteDisplay(reasoning, ignored)
     return { reasoning_effort: effort }
+  }
   if (effort !== 'none' && !takesWords) ignored.add('reasoning')
+  noteDisplay(reasoning, ignored)
   return {}
 }

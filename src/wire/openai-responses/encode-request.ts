@@ -11,6 +11,7 @@ import {
   type ToolChoice,
 } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { noteDisplay } from '../encoder-parts.ts'
 import { present } from '../read-json.ts'
 import { encodeInput } from './encode-input.ts'
 import { toShortId } from './short-id.ts'
@@ -135,6 +136,8 @@ function encodeReasoning(
     if (asked !== 'none') ignored.add('reasoning')
     return undefined
   }
+  // Without being asked for a summary it shows nothing.
+  if (reasoning.display !== 'omitted') noteDisplay(reasoning, ignored)
   // A model that cannot but think refuses to be told not to.
   const isRefused = asked === 'none' && traits.alwaysReasons === true
   if (isRefused) ignored.add('reasoning.effort')

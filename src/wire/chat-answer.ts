@@ -1,6 +1,6 @@
 /** A chat answer in the gateway's own terms, whole or as events. Knows no dialect. */
 import type { Usage } from '../core/usage.ts'
-import type { AssistantPart, JsonValue, Seal } from './chat-request.ts'
+import type { AssistantPart, ImagePart, JsonValue, MediaSource, Seal } from './chat-request.ts'
 
 /**
  * `content_filter` includes a provider's refusal to answer. Anything a provider calls a malformed
@@ -28,6 +28,8 @@ function fit<Choice extends Pick<ChatAnswer, 'content' | 'finishReason'>>(choice
   return { ...choice, finishReason: toFittingReason(choice.finishReason, hasCalls) }
 }
 
+export type AnswerPart = AssistantPart | ImagePart
+
 export interface ChatAnswer {
   /** The upstream's own id; undefined where it gives none. */
   readonly id?: string
@@ -36,7 +38,7 @@ export interface ChatAnswer {
   /** Seconds since the Unix epoch; undefined where the upstream does not say. */
   readonly createdAt?: number
   /** In the order in which the model wrote them. */
-  readonly content: readonly AssistantPart[]
+  readonly content: readonly AnswerPart[]
   readonly finishReason: FinishReason
   /** The stop sequence that ended it, where the upstream says. */
   readonly stopSequence?: string
@@ -46,6 +48,8 @@ export interface ChatAnswer {
   readonly others?: readonly Pick<ChatAnswer, 'content' | 'finishReason' | 'logprobs'>[]
   /** OpenAI's `choices[0].logprobs`, as it was. */
   readonly logprobs?: JsonValue
+  /** Parts of the upstream's answer that have no place here (unread-parts.ts); absent: none. */
+  readonly unread?: readonly string[]
 }
 
 /**
@@ -78,6 +82,10 @@ export type ChatEvent =
   | { readonly type: 'tool-call-delta'; readonly index: number; readonly arguments: string }
   /** The arguments are complete; there were none at all when no delta came, which means `{}`. */
   | { readonly type: 'tool-call-end'; readonly index: number }
+  /** A whole image: what is open before it has ended. */
+  | { readonly type: 'image'; readonly source: MediaSource }
+  /** A part of the upstream's answer that has no place here; may repeat. */
+  | { readonly type: 'unread'; readonly name: string }
   /** A step of a further answer, where the caller asked for several; `index` from 1. */
   | { readonly type: 'choice'; readonly index: number; readonly event: ChatEvent }
   /** The last report wins: usage is never summed. */

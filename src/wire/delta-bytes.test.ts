@@ -36,6 +36,11 @@ test.each([
   ['a backslash before the quote', '{"delta":{"content":"a\\\\"},"x":"y"}', 3],
   ['none of another event', '{"type":"response.output_text.done","text":"Hello"}', 0],
   ['a delta that is cut off', '{"delta":{"content":"Hel', 3],
+  [
+    'no image',
+    '{"delta":{"content":"Hi","images":[{"type":"image_url","image_url":{"url":"data:AAAA"}}]}}',
+    2,
+  ],
   ['a delta that is nothing', '{"delta":null,"x":"y"}', 0],
 ])('counts %s', (_, event, bytes) => expect(deltaBytes(event)).toBe(bytes))
 

@@ -8,9 +8,9 @@ import { toLatin1 } from './latin1.ts'
 const MARK = '"delta":'
 /**
  * Members of a delta that the model did not write: what kind it is, and what only names or signs
- * something.
+ * something. An address may be a data URL, with all the bytes of an image.
  */
-const NOT_TEXT = ['type"', 'role"', 'id"', 'call_id"', 'signature"', 'stop_reason"']
+const NOT_TEXT = ['type"', 'role"', 'id"', 'call_id"', 'signature"', 'stop_reason"', 'url"']
 
 const BACKSLASH = 0x5c
 const COLON = 0x3a

@@ -14,9 +14,15 @@ export class NameList {
     return this.#names.size > MAX_NAMES
   }
 
-  /** @param path of a member; of lists, all elements share one: `messages[2].content` is `messages[].content` */
-  add(path: string): void {
-    if (!this.isFull && !this.#names.has(path)) this.#names.add(shorten(path.replace(INDEX, '[]')))
+  /**
+   * @param path of a member; of lists, all elements share one: `messages[2].content` is `messages[].content`
+   * @returns true where the name is new
+   */
+  add(path: string): boolean {
+    if (this.isFull || this.#names.has(path)) return false
+    const size = this.#names.size
+    this.#names.add(shorten(path.replace(INDEX, '[]')))
+    return this.#names.size > size
   }
 
   /** Adds an object that its dialect tells by its type: `tools[].type=web_search`. */
@@ -54,3 +60,12 @@ export function showNames(
 }
 
 const MORE = ', and-more'
+
+/** Any other character would break a header or a list of names. */
+const PLAIN = /^[\x21-\x2b\x2d-\x7e]*$/
+
+/** Percent-encoded where a header could not hold it. */
+export function encodeName(text: string): string {
+  if (PLAIN.test(text)) return text
+  return text.toWellFormed().replace(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent)
+}

@@ -32,6 +32,7 @@ export class BlockSerialiser implements Step<ChatEvent, ChatEvent> {
       case 'start':
       case 'usage':
       case 'error':
+      case 'unread':
         return [event]
       case 'choice':
         return this.#pushChoice(event.index, event.event)

@@ -11,6 +11,7 @@ import { sealedTextBytes } from './delta-bytes.ts'
 import type { StreamTap, TapOutput, TapVerdict } from './dialect.ts'
 import { utf8ToLatin1 } from './latin1.ts'
 import { BlockSerialiser } from './serialise-blocks.ts'
+import { LostComments } from './unread-parts.ts'
 
 const NOTHING = new Uint8Array(0)
 
@@ -18,6 +19,7 @@ export class TranslatingTap implements StreamTap {
   readonly #decoder: StreamDecoder
   readonly #encoder: EventEncoder
   readonly #blocks = new BlockSerialiser()
+  readonly #lost: LostComments
   verdict: TapVerdict = 'open'
   /** Told by an event. */
   #told: Usage | null = null
@@ -29,9 +31,11 @@ export class TranslatingTap implements StreamTap {
   model: string | undefined
   #hasShown = false
 
-  constructor(decoder: StreamDecoder, encoder: EventEncoder) {
+  /** @param showsImages the caller's dialect has a place for images in answers */
+  constructor(decoder: StreamDecoder, encoder: EventEncoder, showsImages = false) {
     this.#decoder = decoder
     this.#encoder = encoder
+    this.#lost = new LostComments(showsImages)
   }
 
   get usage(): Usage | null {
@@ -60,9 +64,17 @@ export class TranslatingTap implements StreamTap {
   }
 
   #relay(events: readonly ChatEvent[]): TapOutput {
+    let comments = ''
     let text = ''
     for (const event of events) {
       if (this.verdict !== 'open') break
+      const lost = this.#lost.read(event)
+      if (lost !== undefined) {
+        // Nothing of a lost part reaches the client, but an image is an answer all the same.
+        if (event.type === 'image') this.isEmpty = false
+        comments += lost
+        continue
+      }
       if (event.type !== 'finish') this.isEmpty = false
       if (event.type === 'start') this.model ??= event.model
       if (event.type === 'usage') {
@@ -78,7 +90,7 @@ export class TranslatingTap implements StreamTap {
       this.unreportedBytes = 0
     }
     if (text !== '') this.#hasShown = true
-    const now = utf8ToLatin1(text)
+    const now = utf8ToLatin1(comments + text)
     if (this.verdict !== 'open' || !this.#decoder.isComplete()) return { now, held: '' }
     this.verdict = 'complete'
     return { now, held: utf8ToLatin1(this.#encoder.end()) }

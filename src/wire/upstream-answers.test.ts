@@ -376,6 +376,8 @@ describe('a missing optional member causes no failure', () => {
         { type: 'reasoning-end', seal: { type: 'signature', value: 'cd' } },
         { type: 'reasoning-end', seal: { type: 'encrypted', value: 'e' } },
         { type: 'reasoning-end' },
+        { type: 'unread', name: 'answer.content[].type=server_tool_use' },
+        { type: 'unread', name: 'answer.content[].citations' },
       ],
     ],
     [

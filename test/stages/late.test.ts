@@ -463,3 +463,17 @@ test('a shutdown ends the wait, with an error in the stream', async () => {
   ])
   await gateway.assertNothingIsLeft()
 })
+
+test('what the target did not take is named in a comment, since the headers have gone out', async () => {
+  const gateway = new InProcessGateway({
+    gates: { g: ['anthropic/claude-opus-5'] },
+    upstream: [answering(COMMIT_MS + 1_000, stream(MESSAGES_STREAM))],
+  })
+  const messages = [{ role: 'user', content: 'hi' }]
+  const seen = await gateway.ask({
+    path: CHAT,
+    body: { model: 'g', stream: true, seed: 1, messages },
+  })
+  expect(seen.headers).not.toHaveProperty('x-gatehouse-ignored')
+  expect(seen.text).toStartWith(`${KEEP_ALIVE}: x-gatehouse-ignored: seed\n\ndata: `)
+})

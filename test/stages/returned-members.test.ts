@@ -29,8 +29,12 @@ interface Turn {
   readonly content: string | null
   readonly reasoning?: string
   readonly reasoning_details?: readonly Json[]
+  readonly extra_content?: Json
   readonly tool_calls: readonly Json[]
 }
+
+/** `/v3/chat` has no carrier for what comes after the last call: there it is named. */
+const LATE = new Set(['a signature after its call', 'reasoning after a call'])
 
 const TURNS: Readonly<Record<string, readonly [whole: Turn, deltas: readonly Json[]]>> = {
   'signed reasoning': [
@@ -71,6 +75,28 @@ const TURNS: Readonly<Record<string, readonly [whole: Turn, deltas: readonly Jso
       { tool_calls: [{ index: 1, ...call('c2') }] },
     ],
   ],
+  'the signature of a message': [
+    { content: 'I ask.', extra_content, tool_calls: [call('c1')] },
+    [
+      { content: 'I ' },
+      { content: 'ask.', extra_content },
+      { tool_calls: [{ index: 0, ...call('c1') }] },
+    ],
+  ],
+  'a signature after its call': [
+    { content: null, tool_calls: [call('c1', { extra_content }), call('c2')] },
+    [
+      { tool_calls: [{ index: 0, ...call('c1'), function: { name: 'weather', arguments: '' } }] },
+      { tool_calls: [{ index: 0, function: { arguments: '{"city":' } }] },
+      { tool_calls: [{ index: 0, function: { arguments: '"Ulm"}' }, extra_content }] },
+      { tool_calls: [{ index: 1, ...call('c2') }] },
+      { tool_calls: [{ index: 0, extra_content }] },
+    ],
+  ],
+  'reasoning after a call': [
+    { content: null, reasoning_details: [encrypted], tool_calls: [call('c1')] },
+    [{ tool_calls: [{ index: 0, ...call('c1') }] }, { reasoning_details: [encrypted] }],
+  ],
 }
 
 const chunk = (delta: Json, finish_reason: string | null = null) =>
@@ -94,7 +120,12 @@ const CALLERS = {
         if (delta?.type === 'text_delta') block.text = `${block.text}${delta.text}`
         if (delta?.type === 'thinking_delta') block.thinking = `${block.thinking}${delta.thinking}`
         if (delta?.type === 'signature_delta') block.signature = delta.signature
-        if (delta?.type === 'input_json_delta') block.input = JSON.parse(delta.partial_json)
+        if (delta?.type === 'input_json_delta')
+          block.json = `${block.json ?? ''}${delta.partial_json}`
+      }
+      for (const block of blocks) {
+        if (block.json !== undefined) block.input = JSON.parse(String(block.json))
+        delete block.json
       }
       return { role: 'assistant', content: blocks }
     },
@@ -123,7 +154,7 @@ function toTurn({ content, tool_calls }: Json): Json {
 }
 
 describe.each(Object.entries(CALLERS))('%s', (path, { body, ofWhole, ofStream, results }) => {
-  describe.each(Object.entries(TURNS))('%s', (_, [whole, deltas]) => {
+  describe.each(Object.entries(TURNS))('%s', (kind, [whole, deltas]) => {
     test.each([false, true])('comes back strictly, streamed: %p', async (isStream) => {
       const gateway = new InProcessGateway({
         gates: { g: ['openrouter/some/model'] },
@@ -143,6 +174,10 @@ describe.each(Object.entries(CALLERS))('%s', (path, { body, ofWhole, ofStream, r
         body: { ...body, messages: [USER], stream: isStream },
       })
       expect(first.status).toBe(200)
+      if (isStream && path === '/v3/chat' && LATE.has(kind)) {
+        expect(first.text).toContain(': x-gatehouse-ignored: answer.signature\n\n')
+        return
+      }
       const turn: Json = isStream ? ofStream(first.text) : ofWhole(first.text)
       gateway.upstream.script(answer({ content: 'Rain.' }, 'stop'))
       const second = await gateway.ask({

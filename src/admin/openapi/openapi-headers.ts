@@ -42,7 +42,8 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   'x-gatehouse-ignored': textHeader(
     'Members of the request that had no effect: the gate decides them, or the ' +
       'target cannot take them. Members within the request are named by their path, which all ' +
-      'elements of a list share; `and-more` ends a list that was cut.',
+      'elements of a list share; `and-more` ends a list that was cut. `answer.` begins the names of ' +
+      'parts of the answer that the caller does not get. A stream has those in comments.',
     'model, seed, messages[].content[].cache_control.scope',
   ),
   'x-gatehouse-adapted': textHeader(

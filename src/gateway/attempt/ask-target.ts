@@ -144,7 +144,8 @@ async function askOnce(
     breakers.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
     ports.unusable?.noteUsable(plan.gate.accountId, target.name)
     const { ignored, adapted = NOTHING } = expected.form
-    return { target, answer, ignored, adapted }
+    const lost = answer.type === 'whole' ? answer.ignored : undefined
+    return { target, answer, ignored: join(ignored, lost), adapted }
   } catch (raised) {
     exchange?.close()
     const thrown = isOurShortage(ports, raised) ? outOfHandles(raised) : raised

@@ -67,6 +67,8 @@ export type BegunAnswer = AnswerHead &
         readonly unreportedBytes?: number | undefined
         /** Of the vendor's own tools. Undefined: the dialect tells of none. */
         readonly toolUses?: ToolUses | undefined
+        /** Parts of the upstream's answer that its caller does not get; absent: none. */
+        readonly ignored?: readonly string[] | undefined
         /** As the upstream names it. Undefined: it does not. */
         readonly model: string | undefined
       }
@@ -338,10 +340,10 @@ function toBegun(
     const answer = parseAnswer(body, target)
     if (hasError(answer) && !ANSWER_MEMBERS.some((name) => Object.hasOwn(answer, name)))
       throw noAnswer(body, { headers }, expected)
-    const { json, usage, model } = convert(form, answer, expected)
+    const { json, usage, model, ignored } = convert(form, answer, expected)
     const unreportedBytes = unreportedIn(json, usage, expected)
     const sent = Buffer.from(JSON.stringify(json))
-    const told = { usage, unreportedBytes, model }
+    const told = { usage, unreportedBytes, model, ignored }
     return { type: 'whole', status, headers, body: sent, hasFailed: false, ...told }
   }
   if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) {

@@ -10,7 +10,7 @@ import { WholeAnswer } from '../../http/messages.ts'
 import { upstreamRequestId } from '../../upstream/headers.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import type { TapOutput } from '../../wire/dialect.ts'
-import { showNames } from '../../wire/name-list.ts'
+import { encodeName, showNames } from '../../wire/name-list.ts'
 import type { Attempted } from '../attempt/ask-target.ts'
 import type { BegunAnswer } from '../attempt/begin-answer.ts'
 import type { CircuitBreakers } from '../attempt/circuit-breakers.ts'
@@ -419,8 +419,16 @@ export function toAnswerHeaders(call: ToldCall): Record<string, string> {
   return skipped.length > 0 ? Object.assign(headers, toSkippedHeader(call)) : headers
 }
 
+/** The same for a stream whose headers went out before they were known. */
+export function toNameComments({ ignored, adapted }: Attempted): string {
+  return [
+    ...(ignored.length > 0 ? [`: x-gatehouse-ignored: ${encodeNames(ignored)}\n\n`] : []),
+    ...(adapted.length > 0 ? [`: x-gatehouse-adapted: ${encodeNames(adapted)}\n\n`] : []),
+  ].join('')
+}
+
 function toTargetHeaders(target: string, attempts: number): Record<string, string> {
-  return { 'x-gatehouse-target': encodeText(target), 'x-gatehouse-attempts': String(attempts) }
+  return { 'x-gatehouse-target': encodeName(target), 'x-gatehouse-attempts': String(attempts) }
 }
 
 export function toSkippedHeader({ skipped }: Pick<Call, 'skipped'>): Record<string, string> {
@@ -432,15 +440,7 @@ export function toSkippedHeader({ skipped }: Pick<Call, 'skipped'>): Record<stri
  * bounded.
  */
 function encodeNames(names: readonly string[]): string {
-  return showNames(names, { maxLength: 1024, toText: encodeText })
-}
-
-/** Any other character would break a header or a list of names. */
-const PLAIN = /^[\x21-\x2b\x2d-\x7e]*$/
-
-function encodeText(text: string): string {
-  if (PLAIN.test(text)) return text
-  return text.toWellFormed().replace(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent)
+  return showNames(names, { maxLength: 1024, toText: encodeName })
 }
 
 // Answers that need no target: what the gateway itself can say when no upstream has the endpoint.

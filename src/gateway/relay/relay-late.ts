@@ -12,7 +12,14 @@ import { unusableAnswer } from '../attempt/failures.ts'
 import type { AdmittedCall } from '../call.ts'
 import { settleRefused } from '../refuse.ts'
 import { KEEP_ALIVE, KeepAlive } from './keep-alive.ts'
-import { cutBody, giveUp, NOT_KEPT, type RelayPorts, relayEvents } from './relay-answer.ts'
+import {
+  cutBody,
+  giveUp,
+  NOT_KEPT,
+  type RelayPorts,
+  relayEvents,
+  toNameComments,
+} from './relay-answer.ts'
 import { type AnswerSink, StreamedAnswer } from './streamed-answer.ts'
 
 export interface LatePorts extends RelayPorts {
@@ -86,8 +93,11 @@ async function relayLateEvents(
     keepAlive.close()
   }
   const { answer, target } = attempted
-  if (answer.type === 'events') await relayEvents(ports, { call, target, answer }, client)
-  else
+  if (answer.type === 'events') {
+    const comments = toNameComments(attempted)
+    if (comments !== '') await client.writeText(comments)
+    await relayEvents(ports, { call, target, answer }, client)
+  } else
     await endRefused(ports, call, {
       thrown: unusableAnswer(target.name, 'sent no event stream'),
       client,

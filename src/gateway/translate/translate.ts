@@ -23,6 +23,7 @@ import { isDefaulted, withDefaults } from '../../wire/gate-defaults.ts'
 import { NameList, showNames } from '../../wire/name-list.ts'
 import { isRecord } from '../../wire/read-json.ts'
 import { TranslatingTap } from '../../wire/translating-tap.ts'
+import { lostOf } from '../../wire/unread-parts.ts'
 import { unusableAnswer } from '../attempt/failures.ts'
 import type { Target } from '../plan/compile-target.ts'
 import { refuseOwnersAddresses } from '../shared-credential.ts'
@@ -103,6 +104,8 @@ export interface ConvertedAnswer {
   readonly usage: Usage | null
   /** The model that answered, as the upstream names it; absent: it does not. */
   readonly model?: string | undefined
+  /** Parts of the answer that its caller does not get; absent: none. */
+  readonly ignored?: readonly string[]
 }
 
 export interface TranslationInput {
@@ -150,6 +153,7 @@ export function translate({
       names.filter((name) => !isNeutral(name, request.extra[name])),
     )
   }
+  const showsImages = caller.codec.showsImages === true
   const answerFacts: AnswerFacts = { ...facts, target: target.name, sealOrigin: target.sealOrigin }
   return {
     body: Buffer.from(JSON.stringify(withModelInPath(encoded.body, target))),
@@ -159,12 +163,14 @@ export function translate({
       new TranslatingTap(
         client.createEventDecoder(),
         caller.codec.createEventEncoder(request, answerFacts),
+        showsImages,
       ),
     convert(answer) {
       try {
         const decoded = withFittingReasons(client.decodeAnswer(answer))
         const { usage, model } = decoded
-        return { json: caller.codec.encodeAnswer(decoded, answerFacts), usage, model }
+        const ignored = lostOf(decoded, showsImages)
+        return { json: caller.codec.encodeAnswer(decoded, answerFacts), usage, model, ignored }
       } catch (thrown) {
         if (thrown instanceof UnreadableAnswerError)
           throw unusableAnswer(target.name, thrown.message)

@@ -4,6 +4,7 @@ import type { AssistantPart, JsonRecord, JsonValue } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { readUsageOfTurn } from '../program-turns.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
+import { presentIn, withUnread } from '../unread-parts.ts'
 
 /**
  * `pause_turn`: the model would go on if asked again. A refusal is a stop by a filter (wire.md
@@ -32,8 +33,10 @@ export function decodeAnthropicAnswer(body: JsonRecord): ChatAnswer {
       typeof error === 'string' ? error : 'sent an answer without content',
     )
   }
+  const blocks = body.content.filter(isRecord)
   return {
-    content: body.content.filter(isRecord).flatMap(decodeBlock),
+    content: blocks.flatMap(decodeBlock),
+    ...withUnread(blocks.flatMap(unreadOf)),
     finishReason: toFinishReason(body.stop_reason),
     usage: readUsageOfTurn('anthropic-messages', { reported: body.usage, items: body.content }),
     ...present({
@@ -73,4 +76,13 @@ function decodeBlock(block: JsonRecord): AssistantPart[] {
     default:
       return [] // A server's own tools: not asked for by any request that is translated.
   }
+}
+
+const KINDS = new Set(['text', 'thinking', 'redacted_thinking', 'tool_use'])
+
+/** Names of what is not read of a block. */
+export function unreadOf(block: JsonRecord): string[] {
+  const type = textOf(block.type) ?? ''
+  if (KINDS.has(type)) return presentIn(block, ['citations'], 'content[].')
+  return type === '' ? [] : [`answer.content[].type=${type}`]
 }

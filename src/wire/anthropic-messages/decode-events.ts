@@ -13,8 +13,9 @@ import {
   textOf,
 } from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
+import { toUnread } from '../unread-parts.ts'
 import { readUsage } from '../usage.ts'
-import { toFinishReason } from './decode-answer.ts'
+import { toFinishReason, unreadOf } from './decode-answer.ts'
 
 type Block =
   | { readonly type: 'text' }
@@ -157,7 +158,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
         return [{ ...start, name: textOf(block.name) ?? '' }]
       }
       default:
-        return []
+        return toUnread(unreadOf(block))
     }
   }
 
@@ -177,6 +178,8 @@ export class AnthropicStreamDecoder implements StreamDecoder {
         block.input = undefined
         return [{ type: 'tool-call-delta', index: block.index, arguments: written }]
       }
+      case 'citations_delta':
+        return toUnread(['answer.content[].citations'])
       default:
         return []
     }

@@ -3,14 +3,8 @@
  * which upstream wrote them.
  */
 import type { Usage } from '../../core/usage.ts'
-import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
-import type {
-  AssistantPart,
-  JsonRecord,
-  ReasoningPart,
-  RefusalPart,
-  TextPart,
-} from '../chat-request.ts'
+import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
+import type { JsonRecord, ReasoningPart, RefusalPart, TextPart } from '../chat-request.ts'
 import { type AnswerFacts, UnreadableAnswerError } from '../codec.ts'
 import { parseCutRecord, parseRecord } from '../read-json.ts'
 import { writeSeal } from '../seal-carrier.ts'
@@ -34,7 +28,7 @@ export function encodeAnthropicAnswer(answer: ChatAnswer, facts: AnswerFacts): J
  * The parts with their last text at the end: clients take the text of the last block for the
  * result. A seal without words behind the text goes in front of it, and says so.
  */
-function endWithText(parts: readonly AssistantPart[]): readonly AssistantPart[] {
+function endWithText(parts: readonly AnswerPart[]): readonly AnswerPart[] {
   const end = parts.findLastIndex((part) => !isSealAlone(part)) + 1
   const text = parts[end - 1]
   if (end === parts.length || text === undefined || !isText(text)) return parts
@@ -42,11 +36,11 @@ function endWithText(parts: readonly AssistantPart[]): readonly AssistantPart[] 
   return [...parts.slice(0, end - 1), ...seals, text]
 }
 
-function isText(part: AssistantPart): part is TextPart | RefusalPart {
+function isText(part: AnswerPart): part is TextPart | RefusalPart {
   return part.type === 'text' || part.type === 'refusal'
 }
 
-function isSealAlone(part: AssistantPart): boolean {
+function isSealAlone(part: AnswerPart): boolean {
   return part.type === 'reasoning' && part.text === '' && part.seal !== undefined
 }
 
@@ -91,7 +85,7 @@ export function encodeUsage(usage: Usage | null): JsonRecord {
   }
 }
 
-function encodePart(part: AssistantPart, origin: string, isCut: boolean): JsonRecord[] {
+function encodePart(part: AnswerPart, origin: string, isCut: boolean): JsonRecord[] {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -107,6 +101,9 @@ function encodePart(part: AssistantPart, origin: string, isCut: boolean): JsonRe
           input: parseInput(part.arguments, isCut),
         },
       ]
+    // The format has no such block for an assistant: the image is named.
+    case 'image':
+      return []
   }
 }
 

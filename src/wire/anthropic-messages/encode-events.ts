@@ -9,6 +9,7 @@ import type { JsonRecord, Seal } from '../chat-request.ts'
 import type { AnswerFacts, EventEncoder } from '../codec.ts'
 import { encodeError } from '../envelope.ts'
 import { writeSeal } from '../seal-carrier.ts'
+import { commentOf, LATE_SIGNATURE } from '../unread-parts.ts'
 import { encodeHead, encodeReasoning, encodeUsage, toStopReason } from './encode-answer.ts'
 import { writeCallId } from './tool-ids.ts'
 
@@ -68,6 +69,8 @@ export class MessagesEventEncoder implements EventEncoder {
         return this.#closeBlock()
       // Its callers cannot ask for several.
       case 'choice':
+      case 'image':
+      case 'unread':
       case 'error':
         return ''
     }
@@ -77,7 +80,8 @@ export class MessagesEventEncoder implements EventEncoder {
     const { reason, sequence } = this.#stop
     const delta = { stop_reason: reason, stop_sequence: sequence }
     const last = write('message_delta', { delta, usage: encodeUsage(this.#usage) })
-    return this.#begun() + this.#closeBlock() + last + write('message_stop', {})
+    const lost = this.#waiting.length === 0 ? '' : commentOf(LATE_SIGNATURE)
+    return this.#begun() + this.#closeBlock() + lost + last + write('message_stop', {})
   }
 
   encodeFailure(error: GatewayError): string {

@@ -3,6 +3,7 @@ import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
+import { unreadIn, withUnread } from '../unread-parts.ts'
 import { readUsage } from '../usage.ts'
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
@@ -51,8 +52,10 @@ export function decodeBedrockAnswer(body: JsonRecord): ChatAnswer {
   const message = isRecord(output.message) ? output.message : {}
   if (!Array.isArray(message.content))
     throw new UnreadableAnswerError(textOf(body.message) ?? 'sent an answer without content')
+  const blocks = message.content.filter(isRecord)
   return {
-    content: message.content.filter(isRecord).flatMap(decodeBlock),
+    content: blocks.flatMap(decodeBlock),
+    ...withUnread(blocks.flatMap(unreadOf)),
     finishReason: toFinishReason(body.stopReason),
     usage: readUsage('bedrock-converse', body.usage, tierOf(body)),
     ...present({ stopSequence: stopSequenceOf(body.additionalModelResponseFields) }),
@@ -62,7 +65,8 @@ export function decodeBedrockAnswer(body: JsonRecord): ChatAnswer {
 function decodeBlock(block: JsonRecord): AssistantPart[] {
   if (typeof block.text === 'string') return [{ type: 'text', text: block.text }]
   if (isRecord(block.reasoningContent)) return decodeReasoning(block.reasoningContent)
-  if (!isRecord(block.toolUse)) return [] // Images, audio, citations: not asked for by any request that is translated.
+  // Images, audio, citations: not asked for by any request that is translated, and named.
+  if (!isRecord(block.toolUse)) return []
   const { toolUseId, name, input } = block.toolUse
   return [
     {
@@ -72,6 +76,13 @@ function decodeBlock(block: JsonRecord): AssistantPart[] {
       arguments: JSON.stringify(input ?? {}),
     },
   ]
+}
+
+const READ = new Set(['text', 'reasoningContent', 'toolUse'])
+
+/** Names of what is not read of a block, or of a piece of one. */
+export function unreadOf(block: JsonRecord): string[] {
+  return unreadIn(block, READ, 'content[]')
 }
 
 function decodeReasoning({ reasoningText, redactedContent }: JsonRecord): AssistantPart[] {

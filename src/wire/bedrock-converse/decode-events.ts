@@ -3,8 +3,9 @@ import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
+import { toUnread } from '../unread-parts.ts'
 import { readUsage } from '../usage.ts'
-import { signatureSeal, stopSequenceOf, tierOf, toFinishReason } from './decode-answer.ts'
+import { signatureSeal, stopSequenceOf, tierOf, toFinishReason, unreadOf } from './decode-answer.ts'
 import { DamagedStreamError, FrameCutter, readFrame, type StreamMessage } from './event-frames.ts'
 
 type Block =
@@ -84,7 +85,8 @@ export class BedrockStreamDecoder implements StreamDecoder {
   }
 
   #startBlock(index: number, start: JsonValue | undefined): readonly ChatEvent[] {
-    if (!isRecord(start) || !isRecord(start.toolUse)) return []
+    if (!isRecord(start)) return []
+    if (!isRecord(start.toolUse)) return toUnread(unreadOf(start))
     const tool = this.#tools
     this.#tools += 1
     this.#blocks.set(index, { type: 'tool-call', index: tool })
@@ -108,7 +110,8 @@ export class BedrockStreamDecoder implements StreamDecoder {
     if (isRecord(delta.reasoningContent)) return this.#reason(index, delta.reasoningContent)
     const block = this.#blocks.get(index)
     const written = isRecord(delta.toolUse) ? textOf(delta.toolUse.input) : undefined
-    if (block?.type !== 'tool-call' || written === undefined || written === '') return []
+    if (block?.type !== 'tool-call' || written === undefined || written === '')
+      return toUnread(unreadOf(delta))
     return [{ type: 'tool-call-delta', index: block.index, arguments: written }]
   }
 

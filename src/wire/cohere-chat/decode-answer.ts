@@ -6,6 +6,7 @@ import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
+import { presentIn, withUnread } from '../unread-parts.ts'
 import { readUsage } from '../usage.ts'
 import { sealPlace } from './reasoning-place.ts'
 
@@ -33,6 +34,7 @@ export function decodeCohereAnswer(body: JsonRecord): ChatAnswer {
     content,
     finishReason: toFinishReason(reason, calls.length > 0),
     usage: readUsage('cohere-chat', body.usage),
+    ...withUnread(presentIn(message, ['citations'], 'message.')),
     ...present({ id: textOf(body.id), logprobs: toLogprobs(body.logprobs) }),
   }
 }

@@ -54,6 +54,7 @@ const EVENTS: ChatEvent[] = [
   { type: 'tool-call-end', index: 0 },
   { type: 'tool-call-start', index: 1, id: 'f_2', name: 'f' },
   { type: 'tool-call-end', index: 1 },
+  { type: 'unread', name: 'answer.message.citations' },
   { type: 'text-delta', text: 'ok' },
   { type: 'text-end' },
   {

@@ -4,6 +4,7 @@ import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
 import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
+import { toUnread } from '../unread-parts.ts'
 import { readUsage } from '../usage.ts'
 import { isFailure, NO_ARGUMENTS, readCall, toFinishReason, toLogprobs } from './decode-answer.ts'
 import { type ReasoningPlace, sealPlace } from './reasoning-place.ts'
@@ -66,8 +67,10 @@ export class CohereStreamDecoder implements StreamDecoder {
         const said = textOf(event.message) ?? textOf(event.error)
         return said === undefined ? [] : this.#fail(said)
       }
+      case 'citation-start':
+        return toUnread(['answer.message.citations'])
       default:
-        return [] // Citations, and whatever a later version adds.
+        return [] // Whatever a later version adds.
     }
   }
 

@@ -51,7 +51,10 @@ export function encodeGatehouseAnswer(answer: ChatAnswer, facts: AnswerFacts): J
         sealed = []
         const id = writeToolId(part.id, carried, facts.sealOrigin)
         toolCalls.push({ id, name: part.name, arguments: part.arguments })
+        break
       }
+      // The format has no place for it: the image is named.
+      case 'image':
     }
   }
   const { finishReason, usage, model } = answer

@@ -10,6 +10,7 @@ import type { AnswerFacts, EventEncoder } from '../codec.ts'
 import { encodeError } from '../envelope.ts'
 import { present } from '../read-json.ts'
 import { writeToolId } from '../seal-carrier.ts'
+import { commentOf, LATE_SIGNATURE } from '../unread-parts.ts'
 import { encodeHead, encodeWhole, type WrittenCall } from './encode-answer.ts'
 
 export class GatehouseEventEncoder implements EventEncoder {
@@ -72,6 +73,8 @@ export class GatehouseEventEncoder implements EventEncoder {
       case 'text-end':
       // Its callers cannot ask for several.
       case 'choice':
+      case 'image':
+      case 'unread':
       case 'error':
         return ''
     }
@@ -90,7 +93,10 @@ export class GatehouseEventEncoder implements EventEncoder {
       },
       this.#facts,
     )
-    return this.#begun() + write('chat.completed', whole)
+    // No id carries what came after the last call.
+    const isLate = this.#calls.size > 0 && this.#sealed.length > 0
+    const lost = isLate ? commentOf(LATE_SIGNATURE) : ''
+    return this.#begun() + lost + write('chat.completed', whole)
   }
 
   encodeFailure(error: GatewayError): string {

@@ -2,13 +2,22 @@
  * Gemini's generateContent as it is spoken to an upstream. Its traps, with their causes, are in
  * README.md.
  */
-import type { ChatAnswer } from '../chat-answer.ts'
-import type { AssistantPart, JsonRecord } from '../chat-request.ts'
+import type { AnswerPart, ChatAnswer } from '../chat-answer.ts'
+import type { JsonRecord } from '../chat-request.ts'
 import { type ClientCodec, UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
+import { withUnread } from '../unread-parts.ts'
 import { GeminiStreamDecoder } from './decode-events.ts'
 import { encodeGeminiRequest } from './encode-request.ts'
-import { callIdOf, readCandidate, sealOf, toFinishReason, usageOf } from './read-candidate.ts'
+import {
+  callIdOf,
+  imageOf,
+  readCandidate,
+  sealOf,
+  toFinishReason,
+  unreadOf,
+  usageOf,
+} from './read-candidate.ts'
 
 export const geminiClientCodec: ClientCodec = {
   form: 'chat',
@@ -19,7 +28,7 @@ export const geminiClientCodec: ClientCodec = {
 
 /** Puts a whole answer into the gateway's own terms. @throws UnreadableAnswerError */
 function decodeGeminiAnswer(body: JsonRecord): ChatAnswer {
-  const { parts, finishReason } = readCandidate(body)
+  const { parts, finishReason, unread } = readCandidate(body)
   if (finishReason === undefined) throw new UnreadableAnswerError('sent an answer without an end')
   const content = parts.flatMap(decodePart)
   const hasCalls = content.some((part) => part.type === 'tool-call')
@@ -27,11 +36,12 @@ function decodeGeminiAnswer(body: JsonRecord): ChatAnswer {
     content,
     finishReason: toFinishReason(finishReason, hasCalls),
     usage: usageOf(body),
+    ...withUnread([...parts.flatMap(unreadOf), ...unread]),
     ...present({ id: textOf(body.responseId), model: textOf(body.modelVersion) }),
   }
 }
 
-function decodePart(part: JsonRecord): AssistantPart[] {
+function decodePart(part: JsonRecord): AnswerPart[] {
   const seal = sealOf(part)
   if (isRecord(part.functionCall)) {
     const call = part.functionCall
@@ -39,10 +49,14 @@ function decodePart(part: JsonRecord): AssistantPart[] {
     const name = textOf(call.name) ?? ''
     return [{ type: 'tool-call', id: callIdOf(call), name, arguments: args, ...present({ seal }) }]
   }
-  const text = textOf(part.text)
-  if (text === undefined) return []
-  if (part.thought === true) return [{ type: 'reasoning', text, ...present({ seal }) }]
+  const image = imageOf(part)
+  const text = textOf(part.text) ?? ''
+  if (part.thought === true)
+    return text === '' && seal === undefined
+      ? []
+      : [{ type: 'reasoning', text, ...present({ seal }) }]
   return [
+    ...(image === undefined ? [] : [{ type: 'image' as const, source: image }]),
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
     ...(seal === undefined ? [] : [{ type: 'reasoning' as const, text: '', seal }]),
   ]

@@ -15,7 +15,16 @@ import {
   textOf,
 } from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
-import { callIdOf, readCandidate, sealOf, toFinishReason, usageOf } from './read-candidate.ts'
+import { toUnread } from '../unread-parts.ts'
+import {
+  callIdOf,
+  imageOf,
+  readCandidate,
+  sealOf,
+  toFinishReason,
+  unreadOf,
+  usageOf,
+} from './read-candidate.ts'
 
 export class GeminiStreamDecoder implements StreamDecoder {
   readonly #framer = new SseFramer()
@@ -79,7 +88,7 @@ export class GeminiStreamDecoder implements StreamDecoder {
         },
       ]
     }
-    const { parts, finishReason } = readCandidate(body)
+    const { parts, finishReason, unread } = readCandidate(body)
     const id = textOf(body.responseId)
     if (this.#endedId !== undefined && id !== this.#endedId && parts.length > 0) {
       this.#hasFailed = true
@@ -95,7 +104,8 @@ export class GeminiStreamDecoder implements StreamDecoder {
       })
       events.push({ type: 'start', ...facts })
     }
-    for (const part of parts) events.push(...this.#decodePart(part))
+    for (const part of parts) events.push(...this.#decodePart(part), ...toUnread(unreadOf(part)))
+    events.push(...toUnread(unread))
     this.#finishReason = finishReason ?? this.#finishReason
     if (finishReason !== undefined) this.#endedId ??= id
     this.#usage = usageOf(body) ?? this.#usage
@@ -106,10 +116,11 @@ export class GeminiStreamDecoder implements StreamDecoder {
     const seal = sealOf(part)
     if (isRecord(part.functionCall))
       return [...this.#close(), ...this.#decodeCall(part.functionCall, seal)]
-    const text = textOf(part.text)
-    if (text === undefined) return []
+    const image = imageOf(part)
+    const text = textOf(part.text) ?? ''
     const kind = part.thought === true ? 'reasoning' : 'text'
     const events: ChatEvent[] = []
+    if (image !== undefined) events.push(...this.#close(), { type: 'image', source: image })
     if (text !== '') {
       if (this.#open !== undefined && this.#open !== kind) events.push(...this.#close())
       this.#open = kind

@@ -4,9 +4,10 @@
  */
 import type { Usage } from '../../core/usage.ts'
 import type { FinishReason } from '../chat-answer.ts'
-import type { JsonRecord, Seal } from '../chat-request.ts'
+import type { JsonRecord, MediaSource, Seal } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
-import { isRecord } from '../read-json.ts'
+import { isRecord, textOf } from '../read-json.ts'
+import { presentIn, unreadIn } from '../unread-parts.ts'
 import { readUsage } from '../usage.ts'
 
 /** https://ai.google.dev/api/generate-content#FinishReason, and Vertex AI's own */
@@ -35,7 +36,11 @@ export function toFinishReason(reason: string, hasCalls: boolean): FinishReason 
 export interface Candidate {
   readonly parts: readonly JsonRecord[]
   readonly finishReason: string | undefined
+  /** Names of what beside the parts is not read. */
+  readonly unread: readonly string[]
 }
+
+const BESIDE_PARTS = ['citationMetadata', 'groundingMetadata', 'urlContextMetadata']
 
 /** The first candidate; a prompt that was refused has none, and a reason for that. */
 export function readCandidate(body: JsonRecord): Candidate {
@@ -47,7 +52,25 @@ export function readCandidate(body: JsonRecord): Candidate {
   return {
     parts: Array.isArray(content.parts) ? content.parts.filter(isRecord) : [],
     finishReason: typeof candidate.finishReason === 'string' ? candidate.finishReason : blocked,
+    unread: presentIn(candidate, BESIDE_PARTS, ''),
   }
+}
+
+/** The image in a part; undefined where it holds none, or one of the model's thoughts. */
+export function imageOf({ inlineData, thought }: JsonRecord): MediaSource | undefined {
+  if (!isRecord(inlineData) || thought === true) return undefined
+  const mediaType = textOf(inlineData.mimeType) ?? ''
+  const base64 = textOf(inlineData.data) ?? ''
+  if (!mediaType.startsWith('image/') || base64 === '') return undefined
+  return { type: 'data', mediaType, base64 }
+}
+
+const READ = new Set(['text', 'thought', 'thoughtSignature', 'functionCall'])
+const READ_WITH_IMAGE = new Set([...READ, 'inlineData'])
+
+/** Names of what is not read of a part: code that ran, sound, images of thoughts. */
+export function unreadOf(part: JsonRecord): string[] {
+  return unreadIn(part, imageOf(part) === undefined ? READ : READ_WITH_IMAGE, 'parts[]')
 }
 
 export function sealOf(part: JsonRecord): Seal | undefined {

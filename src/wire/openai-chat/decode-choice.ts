@@ -5,16 +5,21 @@
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, Seal } from '../chat-request.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
+import { toUnread } from '../unread-parts.ts'
 import {
   argumentsOf,
   contentOf,
+  imagesOf,
   makeCallId,
   type ReasoningSeals,
   reasoningOf,
+  unreadOf,
 } from './decode-upstream-answer.ts'
 import {
   addDetail,
   detailsOf,
+  extraOf,
+  joinExtra,
   type ReasoningMember,
   sealCall,
   sealReasoning,
@@ -39,6 +44,10 @@ export class ChoiceDecoder {
   #member: ReasoningMember | undefined
   /** Of `reasoning_details`, since the reasoning that was sealed last. */
   #details: JsonRecord[] = []
+  /** `extra_content` of the message, since then. */
+  #extra: JsonRecord | undefined
+  /** The same of calls, by their ids, where it came after their beginning. */
+  #ofCalls = new Map<string, JsonRecord>()
 
   constructor(seals: ReasoningSeals) {
     this.#seals = seals
@@ -46,27 +55,33 @@ export class ChoiceDecoder {
 
   decodeDelta(delta: JsonRecord): readonly ChatEvent[] {
     const events: ChatEvent[] = []
-    const { text, thinking, signature } = contentOf(delta.content)
+    const { text, thinking, signature, images, unread } = contentOf(delta.content)
     const told = reasoningOf(delta)
     this.#write('reasoning', told.text + thinking, events)
     this.#member ??= told.member
-    if (this.#seals.hasReturned === true)
+    if (this.#seals.hasReturned === true) {
       for (const detail of detailsOf(delta)) addDetail(this.#details, detail)
+      this.#extra = joinExtra(this.#extra, extraOf(delta))
+    }
     this.#hasThinking ||= thinking !== ''
     if (signature !== undefined) this.#sign(signature, events)
     this.#write('text', text, events)
     const refusal = textOf(delta.refusal) ?? ''
     if (refusal !== '') events.push({ type: 'refusal-delta', text: refusal })
+    for (const image of [...images, ...imagesOf(delta)]) events.push(...this.close(), image)
     if (Array.isArray(delta.tool_calls)) {
       for (const call of delta.tool_calls.filter(isRecord)) this.#decodeCall(call, events)
     }
+    events.push(...toUnread(unread), ...toUnread(unreadOf(delta, this.#seals.hasReturned)))
     return events
   }
 
   #write(kind: 'text' | 'reasoning', text: string, events: ChatEvent[]): void {
     if (text === '') return
-    if (this.#open !== kind) events.push(...this.close())
-    if (kind === 'text') events.push(...this.#sealDetails())
+    const isNew = this.#open !== kind
+    if (isNew) events.push(...this.close())
+    // Some mark every piece of a text: that does not cut it up.
+    if (kind === 'text' && (isNew || this.#details.length > 0)) events.push(...this.#sealDetails())
     this.#open = kind
     events.push({ type: `${kind}-delta`, text })
   }
@@ -96,6 +111,10 @@ export class ChoiceDecoder {
       this.#call = upstreamIndex
       const seal = this.#seals.hasReturned === true ? sealCall(call) : undefined
       events.push({ type: 'tool-call-start', ...known, name, ...present({ seal }) })
+    } else if (this.#seals.hasReturned === true) {
+      const extra = extraOf(call)
+      if (extra !== undefined)
+        this.#ofCalls.set(known.id, joinExtra(this.#ofCalls.get(known.id), extra))
     }
     const written = argumentsOf(made)
     if (written !== '')
@@ -131,13 +150,22 @@ export class ChoiceDecoder {
 
   /** Details that came without text, or after it. */
   #sealDetails(): readonly ChatEvent[] {
-    return this.#details.length === 0 ? [] : [{ type: 'reasoning-end', ...this.#takeSeal() }]
+    const hasNone =
+      this.#details.length === 0 && this.#extra === undefined && this.#ofCalls.size === 0
+    return hasNone ? [] : [{ type: 'reasoning-end', ...this.#takeSeal() }]
   }
 
   #takeSeal(): { readonly seal?: Seal } {
     const sealed = this.#hasThinking ? this.#seals.sealThinking?.(this.#signature) : undefined
-    const returned = { member: this.#member, details: this.#details }
+    const returned = {
+      member: this.#member,
+      details: this.#details,
+      extra: this.#extra,
+      ofCalls: this.#ofCalls.size === 0 ? undefined : Object.fromEntries(this.#ofCalls),
+    }
     this.#details = []
+    this.#extra = undefined
+    this.#ofCalls = new Map()
     this.#hasThinking = false
     this.#signature = undefined
     this.#member = undefined

@@ -16,9 +16,14 @@ import {
 } from '../read-json.ts'
 import { kindOfFailure } from '../reported-failure.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
+import { toUnread } from '../unread-parts.ts'
 import { readUsage } from '../usage.ts'
 import { ChoiceDecoder } from './decode-choice.ts'
-import { type ReasoningSeals, toFinishReason } from './decode-upstream-answer.ts'
+import {
+  type ReasoningSeals,
+  toFinishReason,
+  unreadBesideChoices,
+} from './decode-upstream-answer.ts'
 import { ChatEnd } from './second-answer.ts'
 
 export class UpstreamChatDecoder implements StreamDecoder {
@@ -80,6 +85,7 @@ export class UpstreamChatDecoder implements StreamDecoder {
         return [...events, ...this.#fail('The model failed.')]
       events.push(...this.#decodeChoice(choice, chunk))
     }
+    events.push(...toUnread(unreadBesideChoices(chunk)))
     return events
   }
 

@@ -3,8 +3,14 @@
  * upstream wrote them.
  */
 import type { Usage } from '../../core/usage.ts'
-import type { ChatAnswer } from '../chat-answer.ts'
-import type { AssistantPart, JsonRecord, ReasoningPart, ToolCallPart } from '../chat-request.ts'
+import type { AnswerPart, ChatAnswer } from '../chat-answer.ts'
+import {
+  type JsonRecord,
+  type MediaSource,
+  type ReasoningPart,
+  type ToolCallPart,
+  toUrl,
+} from '../chat-request.ts'
 import type { AnswerFacts } from '../codec.ts'
 import { present } from '../read-json.ts'
 import { writeSeal, writeToolId } from '../seal-carrier.ts'
@@ -26,6 +32,7 @@ function encodeChoice(choice: Choice, index: number, facts: AnswerFacts): JsonRe
   const calls = partsOf(choice, 'tool-call')
   const text = joinTexts(partsOf(choice, 'text'))
   const refusal = joinTexts(partsOf(choice, 'refusal'))
+  const images = partsOf(choice, 'image')
   const reasoningText = joinTexts(reasoning)
   const details = encodeReasoningDetails(reasoning, facts.sealOrigin)
   return {
@@ -36,6 +43,9 @@ function encodeChoice(choice: Choice, index: number, facts: AnswerFacts): JsonRe
       refusal: refusal === '' ? null : refusal,
       ...(reasoningText === '' ? {} : { reasoning_content: reasoningText }),
       ...(details.length === 0 ? {} : { reasoning_details: details }),
+      ...(images.length === 0
+        ? {}
+        : { images: images.map(({ source }, at) => encodeAnswerImage(source, at)) }),
       ...(calls.length === 0
         ? {}
         : { tool_calls: encodeToolCalls(calls, reasoning, facts.sealOrigin) }),
@@ -46,13 +56,21 @@ function encodeChoice(choice: Choice, index: number, facts: AnswerFacts): JsonRe
 }
 
 /** Each part of the reasoning with the text that stands before it, in a format without order. */
-export function locateReasoning(content: readonly AssistantPart[]): ReasoningPart[] {
+export function locateReasoning(content: readonly AnswerPart[]): ReasoningPart[] {
   let textBefore = 0
   return content.flatMap((part) => {
     if (part.type === 'text') textBefore += part.text.length
     if (part.type !== 'reasoning') return []
     return [textBefore === 0 ? part : { ...part, textBefore }]
   })
+}
+
+/**
+ * In the form in which routers of this format tell it. The index lets accumulators of streams, which
+ * join lists by it, keep several.
+ */
+export function encodeAnswerImage(source: MediaSource, index: number): JsonRecord {
+  return { index, type: 'image_url', image_url: { url: toUrl(source) } }
 }
 
 /** The members that an answer and each of its chunks begin with. */
@@ -116,9 +134,9 @@ function encodeToolCalls(
   }))
 }
 
-type PartOf<Type extends AssistantPart['type']> = Extract<AssistantPart, { readonly type: Type }>
+type PartOf<Type extends AnswerPart['type']> = Extract<AnswerPart, { readonly type: Type }>
 
-function partsOf<Type extends AssistantPart['type']>(answer: Choice, type: Type): PartOf<Type>[] {
+function partsOf<Type extends AnswerPart['type']>(answer: Choice, type: Type): PartOf<Type>[] {
   return answer.content.filter((part): part is PartOf<Type> => part.type === type)
 }
 

@@ -10,7 +10,12 @@ import type { AnswerFacts, EventEncoder } from '../codec.ts'
 import { encodeError } from '../envelope.ts'
 import { isRecord, present } from '../read-json.ts'
 import { writeToolId } from '../seal-carrier.ts'
-import { encodeHead, encodeReasoningDetails, encodeUsage } from './encode-answer.ts'
+import {
+  encodeAnswerImage,
+  encodeHead,
+  encodeReasoningDetails,
+  encodeUsage,
+} from './encode-answer.ts'
 
 const DONE = 'data: [DONE]\n\n'
 
@@ -22,6 +27,7 @@ export class ChatEventEncoder implements EventEncoder {
   #usage: Usage | undefined
   #reasoningText = ''
   #textLength = 0
+  #images = 0
   #sealed: ReasoningPart[] = []
   #hasSentDetails = false
   #isFirstCall = true
@@ -91,6 +97,11 @@ export class ChatEventEncoder implements EventEncoder {
         return this.#chunk({
           tool_calls: [{ index: event.index, function: { arguments: event.arguments } }],
         })
+      case 'image': {
+        const image = encodeAnswerImage(event.source, this.#images)
+        this.#images += 1
+        return this.#chunk({ images: [image] })
+      }
       case 'usage':
         this.#usage = event.usage
         return ''
@@ -102,6 +113,7 @@ export class ChatEventEncoder implements EventEncoder {
       case 'choice':
         return this.#choice(event.index).push(event.event)
       case 'text-end':
+      case 'unread':
       case 'error':
         return ''
     }

@@ -13,8 +13,14 @@ import type {
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
 import { encodeImageUrl, noteCaches, takesOnly } from '../encoder-parts.ts'
-import { present } from '../read-json.ts'
-import { openCall, openReasoning, type ReasoningMember } from './returned-members.ts'
+import { isRecord, present } from '../read-json.ts'
+import {
+  extraOf,
+  joinExtra,
+  openCall,
+  openReasoning,
+  type ReasoningMember,
+} from './returned-members.ts'
 
 export function encodeUpstreamMessages(
   messages: readonly ChatMessage[],
@@ -98,6 +104,8 @@ function encodeAssistant(
   const calls: JsonRecord[] = []
   const reasoning: Partial<Record<ReasoningMember, string>> = {}
   const details: JsonRecord[] = []
+  let extra: JsonRecord | undefined
+  const ofCalls = new Map<string, JsonRecord>()
   for (const part of parts) {
     if (part.type === 'reasoning') {
       const own = ownSeal(part, target)
@@ -106,6 +114,9 @@ function encodeAssistant(
         const { member } = returned
         if (member !== undefined) reasoning[member] = (reasoning[member] ?? '') + part.text
         details.push(...returned.details)
+        extra = joinExtra(extra, returned.extra)
+        for (const [id, late] of Object.entries(returned.ofCalls ?? {}))
+          if (isRecord(late)) ofCalls.set(id, late)
       } else if (part.seal !== undefined) ignored.add('seals')
       else if (part.text !== '') ignored.add('reasoningParts')
     }
@@ -128,9 +139,16 @@ function encodeAssistant(
     content: text === '' && calls.length > 0 ? null : text,
     ...reasoning,
     ...(details.length === 0 ? {} : { reasoning_details: details }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...present({ extra_content: extra }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => withLate(call, ofCalls)) }),
     ...present({ name }),
   }
+}
+
+/** What came for a call after its beginning had been passed on. */
+function withLate(call: JsonRecord, ofCalls: ReadonlyMap<string, JsonRecord>): JsonRecord {
+  const late = typeof call.id === 'string' ? ofCalls.get(call.id) : undefined
+  return late === undefined ? call : { ...call, extra_content: joinExtra(extraOf(call), late) }
 }
 
 /** The seal, if the target itself gave what it seals. */

@@ -14,13 +14,19 @@ export interface ReturnedReasoning {
   readonly member: ReasoningMember | undefined
   /** Entries of `reasoning_details`: https://openrouter.ai/docs/use-cases/reasoning-tokens */
   readonly details: readonly JsonRecord[]
+  /** `extra_content` of the message. */
+  readonly extra?: JsonRecord | undefined
+  /** `extra_content` of calls, by their ids, where it came later than the call. */
+  readonly ofCalls?: JsonRecord | undefined
 }
 
-/** Reasoning without details is sealed by the name of its member alone. */
-export function sealReasoning({ member, details }: ReturnedReasoning): Seal | undefined {
-  if (details.length === 0)
+/** Reasoning with nothing beside it is sealed by the name of its member alone. */
+export function sealReasoning(returned: ReturnedReasoning): Seal | undefined {
+  const { member, details, extra, ofCalls } = returned
+  if (details.length === 0 && extra === undefined && ofCalls === undefined)
     return member === undefined ? undefined : { type: 'signature', value: member }
-  return { type: 'signature', value: JSON.stringify({ ...present({ member }), details }) }
+  const carried = { details, ...present({ member, extra, ofCalls }) }
+  return { type: 'signature', value: JSON.stringify(carried) }
 }
 
 /** @returns undefined for a seal that is not of ours: a client may have changed it */
@@ -30,14 +36,45 @@ export function openReasoning({ value }: Seal): ReturnedReasoning | undefined {
   const carried = parseRecord(value)
   if (!Array.isArray(carried?.details)) return undefined
   const member = REASONING_MEMBERS.find((name) => name === carried.member)
-  return { member, details: carried.details.filter(isRecord) }
+  const { extra, ofCalls } = carried
+  return {
+    member,
+    details: carried.details.filter(isRecord),
+    extra: isRecord(extra) ? extra : undefined,
+    ofCalls: isRecord(ofCalls) ? ofCalls : undefined,
+  }
 }
 
 /** `extra_content` of a call: https://ai.google.dev/gemini-api/docs/thought-signatures */
-export function sealCall({ extra_content: extra }: JsonRecord): Seal | undefined {
-  return isRecord(extra)
-    ? { type: 'signature', value: JSON.stringify({ extra_content: extra }) }
-    : undefined
+export function sealCall(call: JsonRecord): Seal | undefined {
+  const extra = extraOf(call)
+  return extra === undefined
+    ? undefined
+    : { type: 'signature', value: JSON.stringify({ extra_content: extra }) }
+}
+
+/** Of a message or of a call. */
+export function extraOf({ extra_content: extra }: JsonRecord): JsonRecord | undefined {
+  return isRecord(extra) ? extra : undefined
+}
+
+/** Of pieces, the later members count. */
+export function joinExtra(earlier: JsonRecord | undefined, later: JsonRecord): JsonRecord
+export function joinExtra(
+  earlier: JsonRecord | undefined,
+  later: JsonRecord | undefined,
+): JsonRecord | undefined
+export function joinExtra(
+  earlier: JsonRecord | undefined,
+  later: JsonRecord | undefined,
+): JsonRecord | undefined {
+  if (earlier === undefined || later === undefined) return later ?? earlier
+  const joined = new Map(Object.entries(earlier))
+  for (const [name, value] of Object.entries(later)) {
+    const known = joined.get(name)
+    joined.set(name, isRecord(known) && isRecord(value) ? { ...known, ...value } : value)
+  }
+  return Object.fromEntries(joined)
 }
 
 export function openCall({ value }: Seal): JsonRecord | undefined {

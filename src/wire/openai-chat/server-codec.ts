@@ -8,6 +8,7 @@ import { encodeChatAnswer } from './encode-answer.ts'
 import { ChatEventEncoder } from './encode-events.ts'
 
 export const openaiChatServerCodec: ServerCodec = {
+  showsImages: true,
   decodeRequest: decodeChatRequest,
   encodeAnswer: encodeChatAnswer,
   createEventEncoder: (request, facts) => new ChatEventEncoder(request.extra.stream_options, facts),

@@ -1,8 +1,9 @@
 /** A whole Responses answer of an upstream in the gateway's own terms. It must not know callers. */
-import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
-import type { AssistantPart, JsonRecord, JsonValue } from '../chat-request.ts'
+import type { AnswerPart, ChatAnswer, FinishReason } from '../chat-answer.ts'
+import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
+import { presentIn, withUnread } from '../unread-parts.ts'
 import { readResponseUsage } from './read-usage.ts'
 
 /** @throws UnreadableAnswerError */
@@ -26,6 +27,7 @@ export function decodeResponse(body: JsonRecord): ChatAnswer {
       content.some((part) => part.type === 'tool-call'),
     ),
     usage: readResponseUsage(body),
+    ...withUnread(items.flatMap(unreadOf)),
     ...startOf(body),
     ...(logprobs.length === 0 ? {} : { logprobs: toChatLogprobs(logprobs) }),
   }
@@ -43,8 +45,8 @@ export function finishReasonOf(response: JsonRecord, hasCalls: boolean): FinishR
   return details.reason === 'content_filter' ? 'content_filter' : 'length'
 }
 
-/** Items of other kinds come from tools that only a Responses caller can ask for. */
-export function decodeItem(item: JsonRecord): AssistantPart[] {
+/** Items of other kinds come from tools that only a Responses caller can ask for: they are named. */
+export function decodeItem(item: JsonRecord): AnswerPart[] {
   switch (item.type) {
     case 'message':
       return recordsOf(item.content).flatMap(decodeContent)
@@ -59,9 +61,26 @@ export function decodeItem(item: JsonRecord): AssistantPart[] {
       return [
         { type: 'tool-call', ...callOf(item), arguments: textOf(item.arguments)?.trim() || '{}' },
       ]
+    case 'image_generation_call': {
+      const base64 = textOf(item.result) ?? ''
+      const mediaType = `image/${textOf(item.output_format) ?? 'png'}`
+      return base64 === '' ? [] : [{ type: 'image', source: { type: 'data', mediaType, base64 } }]
+    }
     default:
       return []
   }
+}
+
+const KINDS = new Set(['message', 'reasoning', 'function_call', 'image_generation_call'])
+
+/** Names of what is not read of an item. */
+export function unreadOf(item: JsonRecord): string[] {
+  const type = textOf(item.type) ?? ''
+  if (!KINDS.has(type)) return type === '' ? [] : [`answer.output[].type=${type}`]
+  if (type !== 'message') return []
+  return recordsOf(item.content).flatMap((part) =>
+    presentIn(part, ['annotations'], 'output[].content[].'),
+  )
 }
 
 /** The item's own id is not what results answer to. */
@@ -84,7 +103,7 @@ function reasoningTextOf(item: JsonRecord): string {
   return parts.flatMap((part) => textOf(part.text) ?? []).join(PART_BREAK)
 }
 
-function decodeContent(part: JsonRecord): AssistantPart[] {
+function decodeContent(part: JsonRecord): AnswerPart[] {
   const text = textOf(part.text) ?? ''
   if (part.type === 'output_text') return text === '' ? [] : [{ type: 'text', text }]
   const refusal = textOf(part.refusal) ?? ''

@@ -365,6 +365,7 @@ describe('a whole answer', () => {
     ).toEqual({
       content: [],
       finishReason: 'stop',
+      unread: ['answer.output[].type=web_search_call'],
       usage: null,
     })
   })

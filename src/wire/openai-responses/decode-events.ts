@@ -1,6 +1,6 @@
 /** An upstream's Responses stream in the gateway's own events. It must not know callers. */
-import type { ChatEvent } from '../chat-answer.ts'
-import type { AssistantPart, JsonRecord } from '../chat-request.ts'
+import type { AnswerPart, ChatEvent } from '../chat-answer.ts'
+import type { JsonRecord } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
 import {
   garbledEvent,
@@ -12,6 +12,7 @@ import {
 } from '../read-json.ts'
 import { kindOfFailure } from '../reported-failure.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
+import { toUnread } from '../unread-parts.ts'
 import {
   callOf,
   decodeItem,
@@ -21,6 +22,7 @@ import {
   sealOf,
   startOf,
   toChatLogprobs,
+  unreadOf,
 } from './decode-answer.ts'
 import { readResponseUsage } from './read-usage.ts'
 import { ToldAnswer } from './told-answer.ts'
@@ -205,7 +207,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     const begun = this.#items.has(event.output_index) ? [] : this.#beginItem(event)
     const { call, hasDeltas } = this.#itemOf(event)
     this.#items.delete(event.output_index)
-    const untold = hasDeltas ? [] : decodeItem(item).flatMap((part) => this.#tellWhole(part, call))
+    const whole = hasDeltas ? [] : decodeItem(item).flatMap((part) => this.#tellWhole(part, call))
+    const untold = [...whole, ...toUnread(unreadOf(item))]
     if (call !== undefined) return [...begun, ...untold, { type: 'tool-call-end', index: call }]
     if (item.type !== 'reasoning') return [...untold, ...this.#close()]
     const seal = sealOf(item)
@@ -214,7 +217,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     return [...untold, { type: 'reasoning-end', seal }]
   }
 
-  #tellWhole(part: AssistantPart, call: number | undefined): readonly ChatEvent[] {
+  #tellWhole(part: AnswerPart, call: number | undefined): readonly ChatEvent[] {
     switch (part.type) {
       case 'text':
         this.#isTextOpen = true
@@ -229,6 +232,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
         return call === undefined
           ? []
           : [{ type: 'tool-call-delta', index: call, arguments: part.arguments }]
+      case 'image':
+        return [...this.#close(), part]
     }
   }
 

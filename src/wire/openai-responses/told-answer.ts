@@ -2,8 +2,7 @@
  * Keeps the parts of a streamed answer that were told, to be compared with the answer that its last
  * event repeats. Knows no upstream.
  */
-import type { ChatEvent } from '../chat-answer.ts'
-import type { AssistantPart } from '../chat-request.ts'
+import type { AnswerPart, ChatEvent } from '../chat-answer.ts'
 import { parseJson } from '../json-scan.ts'
 
 export class ToldAnswer {
@@ -15,7 +14,7 @@ export class ToldAnswer {
 
   note(events: readonly ChatEvent[]): void {
     for (const event of events) {
-      if (event.type !== 'start') this.isEmpty = false
+      if (event.type !== 'start' && event.type !== 'unread') this.isEmpty = false
       if (event.type === 'text-delta') this.#text += event.text
       else if (event.type === 'refusal-delta') this.#refusal += event.text
       else if (event.type === 'tool-call-start') this.#arguments.set(event.index, '')
@@ -28,7 +27,7 @@ export class ToldAnswer {
    * True where nothing is missing. Some servers repeat nothing, some trim what they repeat, some
    * spell its JSON otherwise.
    */
-  matches(repeated: readonly AssistantPart[]): boolean {
+  matches(repeated: readonly AnswerPart[]): boolean {
     const text = repeated.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
     const refusal = repeated
       .flatMap((part) => (part.type === 'refusal' ? [part.text] : []))

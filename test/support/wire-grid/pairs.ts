@@ -1,0 +1,165 @@
+/**
+ * Every pair of a caller's dialect and an upstream's, whole and streamed, and a call through one of
+ * them. Knows no kind of behaviour.
+ */
+import { expect } from 'bun:test'
+import type { UpstreamKit } from '../../../scripts/conformance/answer-script.ts'
+import type { CallerKit, SeenAnswer } from '../../../scripts/conformance/caller.ts'
+import {
+  CALLERS,
+  TRANSLATING_ENDPOINTS,
+  UPSTREAMS,
+} from '../../../scripts/conformance/conformance-table.ts'
+import type { JsonRecord } from '../../../src/wire/chat-request.ts'
+import { CLIENT_CODECS } from '../../../src/wire/client-codecs.ts'
+import { AWS_STREAM_HEADERS } from '../aws-event-stream.ts'
+import { InProcessGateway, type Seen } from '../in-process-gateway.ts'
+import { json, type Script, type SentRequest, stream } from '../scripted-upstream.ts'
+import { accumulate } from './published-sdks.ts'
+
+// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+await import('../../../src/upstream/sign-aws.ts')
+await import('../../../src/upstream/google-token.ts')
+
+/** A target that thinks when asked, for each dialect of upstreams. */
+const TARGETS: Readonly<Record<string, string>> = {
+  'openai-chat': 'vllm/qwen3',
+  'openai-responses': 'openai/gpt-5',
+  'anthropic-messages': 'anthropic/claude-opus-4-8',
+  'gemini-generate-content': 'gemini/gemini-3-pro-preview',
+  'cohere-chat': 'cohere/command-a-reasoning-08-2025',
+  'mistral-chat': 'mistral/mistral-medium-latest',
+  'bedrock-converse': 'bedrock/anthropic.claude-opus-4-8',
+}
+
+export interface Upstream {
+  readonly dialect: string
+  readonly target: string
+  readonly kit: UpstreamKit
+}
+
+export interface Caller {
+  readonly path: string
+  readonly dialect: string
+  readonly kit: CallerKit
+}
+
+/** One cell of a row of the grid. */
+export interface Cell {
+  readonly caller: Caller
+  readonly upstream: Upstream
+  readonly isStream: boolean
+}
+
+function known<Value>(table: Readonly<Record<string, Value>>, dialect: string): Value {
+  const value = table[dialect]
+  if (value === undefined) throw new Error(`The grid has no entry for ${dialect}.`)
+  return value
+}
+
+export const GRID_CALLERS: readonly Caller[] = TRANSLATING_ENDPOINTS.map(([path, { id }]) => ({
+  path,
+  dialect: id,
+  kit: known(CALLERS, id),
+}))
+
+export function upstreamOf(dialect: string): Upstream {
+  return { dialect, target: known(TARGETS, dialect), kit: known(UPSTREAMS, dialect) }
+}
+
+export const GRID_UPSTREAMS: readonly Upstream[] = Object.keys(CLIENT_CODECS).map(upstreamOf)
+
+/**
+ * Every vendor of Responses serves Chat Completions too, so that no call of chat is translated to
+ * it.
+ */
+export function isServedByChat(caller: Caller, upstream: Upstream): boolean {
+  return caller.dialect === 'openai-chat' && upstream.dialect === 'openai-responses'
+}
+
+export function isRelayed({ caller, upstream }: Pick<Cell, 'caller' | 'upstream'>): boolean {
+  return caller.dialect === upstream.dialect
+}
+
+/** What an upstream answers with status 200. */
+export interface Sample {
+  readonly whole: JsonRecord
+  readonly stream: readonly (string | Uint8Array)[]
+}
+
+export function toScript({ upstream, isStream }: Cell, sample: Sample): Script {
+  if (!isStream) return json(200, sample.whole)
+  const headers = upstream.dialect === 'bedrock-converse' ? AWS_STREAM_HEADERS : {}
+  return stream(sample.stream, { headers })
+}
+
+export interface Asked {
+  readonly seen: Seen
+  readonly sent: readonly SentRequest[]
+  /** Of the first request that was sent. */
+  readonly sentBody: JsonRecord
+}
+
+export interface Ask {
+  /** Members beside the plainest request of the caller. */
+  readonly members?: JsonRecord
+  readonly answers?: readonly Script[]
+  readonly headers?: Readonly<Record<string, string>>
+  /** A stream without its usage. */
+  readonly asksNoUsage?: boolean
+  /** In the place of the upstream's usual one. */
+  readonly targets?: readonly string[]
+}
+
+export async function ask(cell: Cell, asked: Ask = {}): Promise<Asked> {
+  const { caller, upstream, isStream } = cell
+  const { members = {}, answers = [], headers = {}, targets = [upstream.target] } = asked
+  const credentials = Object.fromEntries(
+    targets.map((target) => [target.split('/', 1)[0] ?? '', 'account'] as const),
+  )
+  const gateway = new InProcessGateway({
+    gates: { g: targets },
+    credentials,
+    upstream: [...answers],
+  })
+  const named = caller.dialect === 'gatehouse-chat' ? { gate_id: 'g' } : { model: 'g' }
+  const streamed =
+    asked.asksNoUsage === true ? { stream: isStream } : isStream ? caller.kit.stream : {}
+  const body = { ...named, ...caller.kit.plain, ...members, ...streamed }
+  const seen = await gateway.ask({ path: caller.path, body, headers })
+  const { sent } = gateway.upstream
+  return { seen, sent, sentBody: JSON.parse(sent[0]?.body ?? '{}') }
+}
+
+/** An answer as a client of the caller's dialect has it. */
+export interface Answer {
+  /** In the form of a whole answer; of a stream, as the published SDK accumulates it. */
+  readonly json: JsonRecord
+  readonly read: SeenAnswer
+}
+
+/** Reads a whole answer, or a stream twice: event by event and by the published SDK. */
+export async function readAnswer({ caller, isStream }: Cell, { seen }: Asked): Promise<Answer> {
+  expect([seen.status, seen.ending, seen.status === 200 ? '' : seen.text]).toEqual([
+    200,
+    'whole',
+    '',
+  ])
+  const { kit, dialect } = caller
+  const whole = isStream ? await accumulate(dialect, seen.text) : JSON.parse(seen.text)
+  const read = kit.readAnswer(whole)
+  if (!isStream) return { json: whole, read }
+  expect(kit.readEnd(seen.text)).toEqual({ isWhole: true, isFailed: false })
+  const byEvents = kit.readStream(seen.text)
+  // OpenAI's own SDK keeps no reasoning of chat completions.
+  const reasoning = dialect === 'openai-chat' ? byEvents.reasoning : read.reasoning
+  expect({ ...read, reasoning }).toEqual(byEvents)
+  return { json: whole, read: byEvents }
+}
+
+/** The upstream's answer reaches a caller of its own dialect to the byte. */
+export function expectRelayed({ isStream }: Cell, { seen }: Asked, sample: Sample): void {
+  const bytes = sample.stream.map((piece) => Buffer.from(piece))
+  const expected = isStream ? Buffer.concat(bytes).toString() : JSON.stringify(sample.whole)
+  expect({ status: seen.status, text: seen.text }).toEqual({ status: 200, text: expected })
+}

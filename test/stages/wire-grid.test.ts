@@ -4,7 +4,6 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { catalog } from '../../src/providers/catalog.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
 import { json, stream } from '../support/scripted-upstream.ts'
 import { CELLS, gridPage, KINDS, nameOf } from '../support/wire-grid/grid.ts'
@@ -44,11 +43,6 @@ describe('a caller of Responses', () => {
     expect([seen.status, gateway.upstream.sent.length]).toEqual([400, 0])
     expect(seen.text).toContain('provider_mismatch')
   })
-})
-
-test('a caller of Chat Completions gets no vendor of Responses by that dialect', async () => {
-  for (const provider of catalog.filter(({ endpoints }) => 'openai-responses' in endpoints))
-    expect([provider.id, 'openai-chat' in provider.endpoints]).toEqual([provider.id, true])
 })
 
 test('the page shows these cells', async () => {

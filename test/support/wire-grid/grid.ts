@@ -3,7 +3,7 @@ import { ANSWER_KINDS } from './answer-kinds.ts'
 import failedBefore from './failed-before.json' with { type: 'json' }
 import { FAILURE_KINDS } from './failure-kinds.ts'
 import type { Kind } from './kind.ts'
-import { type Cell, GRID_CALLERS, GRID_UPSTREAMS, isServedByChat } from './pairs.ts'
+import { type Cell, GRID_CALLERS, GRID_UPSTREAMS } from './pairs.ts'
 import { REQUEST_KINDS } from './request-kinds.ts'
 
 export const KINDS: readonly Kind[] = [...ANSWER_KINDS, ...REQUEST_KINDS, ...FAILURE_KINDS].sort(
@@ -11,7 +11,7 @@ export const KINDS: readonly Kind[] = [...ANSWER_KINDS, ...REQUEST_KINDS, ...FAI
 )
 
 export const CELLS: readonly Cell[] = GRID_CALLERS.flatMap((caller) =>
-  GRID_UPSTREAMS.filter((upstream) => !isServedByChat(caller, upstream)).flatMap((upstream) =>
+  GRID_UPSTREAMS.flatMap((upstream) =>
     [false, true].map((isStream) => ({ caller, upstream, isStream })),
   ),
 )
@@ -29,11 +29,10 @@ const FAILED_BEFORE: Readonly<Record<string, readonly string[]>> = failedBefore
  */
 export function gridPage(): string {
   const tables = GRID_CALLERS.map((caller) => {
-    const upstreams = GRID_UPSTREAMS.filter((upstream) => !isServedByChat(caller, upstream))
-    const names = upstreams.map(({ kit }) => kit.name)
+    const names = GRID_UPSTREAMS.map(({ kit }) => kit.name)
     const reasons = new Map<string, Set<string>>()
     const rows = KINDS.map((kind) => {
-      const marks = upstreams.map((upstream) =>
+      const marks = GRID_UPSTREAMS.map((upstream) =>
         [false, true]
           .map((isStream) => markOf(kind, { caller, upstream, isStream }, reasons))
           .join(' '),
@@ -81,7 +80,6 @@ small example through the data plane: the first mark for a whole answer, the sec
 
 In the pairs of a dialect with itself nothing is translated: their tests show that the bytes, or the
 members in question, arrive as they are. \`POST /v1/responses\` is never translated: to a target of
-its own dialect it is relayed to the byte, to every other one it is refused with a 400. Calls of Chat
-Completions are never translated to Responses, because every vendor of Responses serves Chat
-Completions too. The same tests show all three.
+its own dialect it is relayed to the byte, to every other one it is refused with a 400; the same tests
+show both. Calls of Chat Completions are translated to Responses for owned models alone.
 `

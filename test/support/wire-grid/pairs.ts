@@ -10,8 +10,12 @@ import {
   TRANSLATING_ENDPOINTS,
   UPSTREAMS,
 } from '../../../scripts/conformance/conformance-table.ts'
+import { DIALECTS, type DialectId } from '../../../src/core/dialects.ts'
+import { Secret } from '../../../src/core/secret.ts'
+import type { OwnedUpstream } from '../../../src/gateway/ports.ts'
+import { ownedProvider } from '../../../src/providers/owned.ts'
 import type { JsonRecord } from '../../../src/wire/chat-request.ts'
-import { CLIENT_CODECS } from '../../../src/wire/client-codecs.ts'
+import { upstreamCodecOf } from '../../../src/wire/dialects.ts'
 import { AWS_STREAM_HEADERS } from '../aws-event-stream.ts'
 import { InProcessGateway, type Seen } from '../in-process-gateway.ts'
 import { json, type Script, type SentRequest, stream } from '../scripted-upstream.ts'
@@ -67,15 +71,10 @@ export function upstreamOf(dialect: string): Upstream {
   return { dialect, target: known(TARGETS, dialect), kit: known(UPSTREAMS, dialect) }
 }
 
-export const GRID_UPSTREAMS: readonly Upstream[] = Object.keys(CLIENT_CODECS).map(upstreamOf)
-
-/**
- * Every vendor of Responses serves Chat Completions too, so that no call of chat is translated to
- * it.
- */
-export function isServedByChat(caller: Caller, upstream: Upstream): boolean {
-  return caller.dialect === 'openai-chat' && upstream.dialect === 'openai-responses'
-}
+/** Upstreams that calls of chat are translated to. */
+export const GRID_UPSTREAMS: readonly Upstream[] = (Object.keys(DIALECTS) as DialectId[])
+  .filter((id) => upstreamCodecOf(id)?.form === 'chat')
+  .map(upstreamOf)
 
 export function isRelayed({ caller, upstream }: Pick<Cell, 'caller' | 'upstream'>): boolean {
   return caller.dialect === upstream.dialect
@@ -111,14 +110,29 @@ export interface Ask {
   readonly targets?: readonly string[]
 }
 
+/**
+ * A server that speaks Responses alone: every vendor of Responses in the catalog speaks Chat
+ * Completions too, and callers of that are relayed to it.
+ */
+function ownedResponses(target: string): OwnedUpstream {
+  return {
+    slug: 'mine',
+    provider: ownedProvider('owned/mine', 'openai-responses', 'https://models.test'),
+    model: target.slice(target.indexOf('/') + 1),
+    credential: { secret: new Secret('planted-0123456789'), owner: 'account' },
+  }
+}
+
 export async function ask(cell: Cell, asked: Ask = {}): Promise<Asked> {
   const { caller, upstream, isStream } = cell
   const { members = {}, answers = [], headers = {}, targets = [upstream.target] } = asked
   const credentials = Object.fromEntries(
     targets.map((target) => [target.split('/', 1)[0] ?? '', 'account'] as const),
   )
+  const isOwned = caller.dialect === 'openai-chat' && upstream.dialect === 'openai-responses'
   const gateway = new InProcessGateway({
-    gates: { g: targets },
+    gates: { g: isOwned ? ['owned/mine', ...targets.slice(1)] : targets },
+    ...(isOwned && { ownedModels: [ownedResponses(targets[0] ?? '')] }),
     credentials,
     upstream: [...answers],
   })

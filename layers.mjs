@@ -29,20 +29,16 @@ export const layers = {
     may: ['core', 'gateway', 'store'],
     does: 'journal on disk and its shipping into the store',
   },
-  redis: {
-    may: ['core', 'config'],
-    does: 'the Redis that nodes share: its client, its store of short facts, whose it is',
+  cluster: {
+    may: ['core', 'config', 'gateway', 'store'],
+    does: 'what nodes share: the change feed, leases, acknowledged revocations, the Redis client and store',
   },
   limits: {
-    may: ['core', 'gateway', 'store', 'redis', 'snapshots'],
+    may: ['core', 'gateway', 'store', 'cluster', 'snapshots'],
     does: 'rates, places, quotas and budgets: of one node, and of many',
   },
-  revocation: {
-    may: ['core', 'gateway', 'store', 'redis'],
-    does: 'how nodes hear of changes, until when they may serve without news, when a change is in force everywhere',
-  },
   snapshots: {
-    may: ['core', 'gateway', 'store', 'revocation'],
+    may: ['core', 'gateway', 'store', 'cluster'],
     does: 'what a node keeps in memory of accounts: keys, gates, provider keys, owned models',
   },
   identity: {
@@ -77,7 +73,7 @@ export const layers = {
     does: 'control-plane HTTP, one file per resource',
   },
   doors: {
-    may: ['core', 'http', 'gateway', 'process'],
+    may: ['core', 'http', 'gateway'],
     does: 'HTTP in: the server, its connections, how many requests each address may have open',
   },
   dashboard: {
@@ -92,19 +88,11 @@ export const layers = {
     may: [],
     does: 'the provider sandbox: a real HTTP server that plays every dialect',
   },
-  workers: {
-    may: ['core', 'ledger', 'store', 'telemetry'],
-    does: 'several processes that serve on one port: their supervisor, its line to them, their folders',
-  },
   cli: {
     may: ['core', 'contract', 'config', 'sandbox'],
     does: 'the command line; reaches the server over HTTP or the local store through what main.ts hands it',
   },
-  process: {
-    may: [],
-    does: 'what the process asks of Linux: its start, its signals, its listening socket',
-  },
-  compose: {
+  run: {
     may: [
       'core',
       'http',
@@ -114,9 +102,8 @@ export const layers = {
       'gateway',
       'store',
       'ledger',
-      'redis',
+      'cluster',
       'limits',
-      'revocation',
       'snapshots',
       'identity',
       'webhooks',
@@ -125,31 +112,11 @@ export const layers = {
       'admin',
       'doors',
       'dashboard',
-      'workers',
-      'process',
-    ],
-    does: 'the composition root: constructs the whole gateway, where ports meet what satisfies them',
-  },
-  commands: {
-    may: [
-      'core',
-      'http',
-      'providers',
-      'store',
-      'redis',
-      'snapshots',
-      'identity',
-      'config',
-      'telemetry',
-      'doors',
-      'workers',
-      'process',
-      'compose',
       'cli',
       'sandbox',
       'doctor',
     ],
-    does: 'what a command does: serve, workers, copy a store, rotate the master key, local gateway and users',
+    does: 'the composition root, the commands, signals, and several processes on one port',
   },
 }
 /**

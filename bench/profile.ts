@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { preparedEnvironment } from '../src/process/prepare-process.ts'
+import { preparedEnvironment } from '../src/run/prepare-process.ts'
 import type { RunningContender } from './contender.ts'
 import { gatehouseWith } from './contenders/gatehouse.ts'
 import { measureStreams } from './measure-streams.ts'
@@ -75,7 +75,7 @@ interface ProfileNode {
 }
 
 /**
- * What a start sets before it replaces its process (src/process/prepare-process.ts); given these,
+ * What a start sets before it replaces its process (src/run/prepare-process.ts); given these,
  * it does not. The profiler stops the thread by SIGPWR, and one that is on its way then ends the
  * new process, which does not know of it yet: 1 start of 8.
  */

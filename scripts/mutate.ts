@@ -18,7 +18,7 @@ import { runUntilStopped } from './run-command.ts'
 import { seconds } from './test-counts.ts'
 
 const HOUSE = join(import.meta.dir, '..')
-const FOLDERS = ['gateway', 'wire', 'ledger', 'limits', 'snapshots', 'revocation', 'redis'] as const
+const FOLDERS = ['gateway', 'wire', 'ledger', 'limits', 'snapshots', 'cluster'] as const
 const MOST_JOBS = 2
 
 const HELP = `bun scripts/mutate.ts [options]

@@ -3,7 +3,7 @@
  * many others were followed before: code is compiled again at about its hundredth run, and the turn
  * that waits for that was the longest. Files have one process: Postgres alone.
  */
-import { ChangeFollowers, type Followers } from '../../src/revocation/change-followers.ts'
+import { ChangeFollowers, type Followers } from '../../src/cluster/change-followers.ts'
 import { KeyRegistry } from '../../src/snapshots/key-registry.ts'
 import type { FollowedChange } from '../../src/store/changes/change-feed.ts'
 import type { Store } from '../../src/store/open-store.ts'

@@ -64,7 +64,7 @@ async function load(name: string): Promise<unknown> {
 test('every request is answered', async () => {
   const { composeGatehouse } = (await load(
     'compose.ts',
-  )) as typeof import('../../src/compose/compose.ts')
+  )) as typeof import('../../src/run/compose.ts')
   const { readSettings } = (await load(
     'settings.ts',
   )) as typeof import('../../src/config/settings.ts')

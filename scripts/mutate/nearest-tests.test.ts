@@ -28,18 +28,18 @@ async function nearestIn(
 
 test('the test beside the file comes first, then its folder by distance, then those with a server', async () => {
   const nearest = await nearestIn({
-    'src/revocation/lease.ts': [],
-    'src/revocation/feed.ts': ['./lease.ts'],
-    'src/revocation/lease.test.ts': ['./lease.ts'],
-    'src/revocation/a-feed.test.ts': ['./feed.ts'],
-    'src/revocation/z-lease.test.ts': ['./lease.ts'],
-    'src/revocation/redis.test.ts': ['./lease.ts', '../../test/support/redis-server.ts'],
+    'src/cluster/lease.ts': [],
+    'src/cluster/feed.ts': ['./lease.ts'],
+    'src/cluster/lease.test.ts': ['./lease.ts'],
+    'src/cluster/a-feed.test.ts': ['./feed.ts'],
+    'src/cluster/z-lease.test.ts': ['./lease.ts'],
+    'src/cluster/redis.test.ts': ['./lease.ts', '../../test/support/redis-server.ts'],
     'test/support/redis-server.ts': [],
   })
-  expect(nearest.of('src/revocation/lease.ts')).toEqual([
-    ['src/revocation/lease.test.ts'],
-    ['src/revocation/z-lease.test.ts', 'src/revocation/a-feed.test.ts'],
-    ['src/revocation/redis.test.ts'],
+  expect(nearest.of('src/cluster/lease.ts')).toEqual([
+    ['src/cluster/lease.test.ts'],
+    ['src/cluster/z-lease.test.ts', 'src/cluster/a-feed.test.ts'],
+    ['src/cluster/redis.test.ts'],
   ])
 })
 

@@ -192,7 +192,7 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'limits are whole numbers, and of one node the share is all of it',
   },
   {
-    path: 'src/revocation/snapshot-freshness.ts',
+    path: 'src/cluster/snapshot-freshness.ts',
     lineText:
       "if (answer.type === 'refused') throw new Error('nobody vouches for what this node holds')",
     operator: 'if body removed',
@@ -308,7 +308,7 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'a name of a state: any number does that no other state has',
   },
   {
-    path: 'src/revocation/snapshot-freshness.ts',
+    path: 'src/cluster/snapshot-freshness.ts',
     lineText: 'clearTimeout(this.#timer)',
     operator: 'call removed',
     reason:
@@ -328,13 +328,13 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'an answer below 300 is none of a refusal, but for a 1xx, which the parser has skipped',
   },
   {
-    path: 'src/redis/redis-client.ts',
+    path: 'src/cluster/redis-client.ts',
     lineText: 'maxRedirections: 4,',
     operator: 'number',
     reason: 'a bound for clusters that send in circles: one more or less is no behaviour',
   },
   {
-    path: 'src/redis/redis-client.ts',
+    path: 'src/cluster/redis-client.ts',
     lineText: 'noDelay: true,',
     operator: 'boolean',
     reason: 'answers come later by what the system waits for more to send, which no test may time',
@@ -388,44 +388,44 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'cannot be reached: the stores come from the same list',
   },
   {
-    path: 'src/revocation/fallback-feed.ts',
+    path: 'src/cluster/fallback-feed.ts',
     lineText: 'for (let index = 0; index + 1 < parts.length; index += 2)',
     operator: 'comparison',
     reason: 'the script answers with pairs: the parts are even in number',
   },
   {
-    path: 'src/redis/redis-installation.ts',
+    path: 'src/cluster/redis-installation.ts',
     lineText: "let cursor = '0'",
     operator: 'empty string',
     reason: 'the server reads an empty cursor as 0',
   },
   {
-    path: 'src/redis/redis-store.ts',
+    path: 'src/cluster/redis-store.ts',
     lineText: "name: 'beat',",
     operator: 'empty string',
     reason: 'the name of a script is for whoever reads of its failure',
   },
   {
-    path: 'src/redis/redis-store.ts',
+    path: 'src/cluster/redis-store.ts',
     lineText: "this.#client.on('ready', () => this.#beatIn(Math.random() * 50))",
     operator: 'number',
     mutated: '51',
     reason: 'any moment of the first ones is as good',
   },
   {
-    path: 'src/redis/redis-store.ts',
+    path: 'src/cluster/redis-store.ts',
     lineText: "readonly nodeId = randomBytes(6).toString('hex')",
     operator: 'number',
     reason: 'ten digits are an id of its own too',
   },
   {
-    path: 'src/redis/redis-store.ts',
+    path: 'src/cluster/redis-store.ts',
     lineText: 'const LONGEST_ID = 64',
     operator: 'number',
     reason: 'how much of a strange text a message quotes',
   },
   {
-    path: 'src/redis/redis-client.ts',
+    path: 'src/cluster/redis-client.ts',
     lineText: 'retryDelayOnFailover: 50,',
     operator: 'number',
     reason: 'a pause that is a millisecond shorter or longer',

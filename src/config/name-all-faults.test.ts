@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { USERS_CHECKS } from '../compose/check-settings.ts'
+import { USERS_CHECKS } from '../run/check-settings.ts'
 import { loadSettings } from './load-settings.ts'
 
 async function refusalOf(environment: Record<string, string>): Promise<string> {

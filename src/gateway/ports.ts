@@ -1,6 +1,6 @@
 /**
- * The ports of the hot path: store/, ledger/, snapshots/, limits/ and revocation/ satisfy them,
- * compose/ joins them.
+ * The ports of the hot path: store/, ledger/, snapshots/, limits/ and cluster/ satisfy them,
+ * run/ joins them.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Cost } from '../core/cost.ts'

@@ -3,8 +3,9 @@
  * shared buckets and places, and the questions to the store, one at a time however many calls wait.
  * Must not know quotas, tickets or HTTP.
  */
+
+import type { SharedStore } from '../cluster/shared-store.ts'
 import type { RateLimits } from '../gateway/ports.ts'
-import type { SharedStore } from '../redis/shared-store.ts'
 import { KEY_SCRIPT, type KeyDemand, readKeyGrant, toKeyArguments } from './key-script.ts'
 import { FRESH_MS, LeasedBucket } from './leased-bucket.ts'
 

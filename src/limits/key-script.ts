@@ -3,7 +3,7 @@
  * and answer are written. Decides what is granted, and nothing else. Everything of a key is in one
  * hash, so that a cluster has it in one place.
  */
-import type { SharedScript } from '../redis/shared-store.ts'
+import type { SharedScript } from '../cluster/shared-store.ts'
 
 /** Of a bucket: whole units. */
 export interface BucketDemand {

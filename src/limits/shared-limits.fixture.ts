@@ -2,11 +2,12 @@
  * Several nodes on one real store, with clocks that are moved by hand, for the tests of shared
  * limits.
  */
+
+import type { SharedScript, SharedStore, SharingMode } from '../cluster/shared-store.ts'
 import { GatewayError } from '../core/errors.ts'
 import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { createPlans, type PlanLimits } from '../core/plan.ts'
 import type { CallAhead, Caller, Limits, Ticket } from '../gateway/ports.ts'
-import type { SharedScript, SharedStore, SharingMode } from '../redis/shared-store.ts'
 import { createKeyLimits } from '../snapshots/key-limits.ts'
 import { SharedLimits } from './shared-limits.ts'
 import type { BudgetAlert } from './usage-counter.ts'

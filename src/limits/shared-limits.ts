@@ -3,6 +3,8 @@
  * from the shared store in small parts (key-lease.ts), what an account and a budget have used is
  * counted there. Must not know HTTP or which store it is.
  */
+
+import type { SharedStore } from '../cluster/shared-store.ts'
 import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -16,7 +18,6 @@ import type {
   Spent,
   Ticket,
 } from '../gateway/ports.ts'
-import type { SharedStore } from '../redis/shared-store.ts'
 import { KeyLease, type LeaseOutcome, type LeaseRefusal } from './key-lease.ts'
 import {
   limitsUnavailable,

@@ -3,9 +3,10 @@
  * this node set aside what the call may use. Must not know HTTP, rates per minute, or which store
  * it is.
  */
+
+import type { SharedStore } from '../cluster/shared-store.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CallAhead, Caller } from '../gateway/ports.ts'
-import type { SharedStore } from '../redis/shared-store.ts'
 import { limitsUnavailable, reservedElsewhere } from './limit-refusals.ts'
 import { Turns } from './turns.ts'
 import {

@@ -5,7 +5,7 @@
  * The window of usage-counter.ts holds the sums of all nodes as they were last told, and with them
  * what this node has added since; so its readers need not know that it is shared.
  */
-import type { SharedStore } from '../redis/shared-store.ts'
+import type { SharedStore } from '../cluster/shared-store.ts'
 import { FRESH_MS, LARGEST_LEASE, LEASE_MS, SHORTEST_LOOK_MS } from './leased-bucket.ts'
 import type { Amounts, UsageWindow, UsedSoFar } from './usage-counter.ts'
 import { readUsageGrant, toUsageArguments, USAGE_SCRIPT, type UsageGrant } from './usage-script.ts'

@@ -5,7 +5,7 @@
  * The used amount only grows. So the greater of two sums is nearer to the truth, from any node,
  * and telling it twice is harmless; what is added is numbered by each node, and added once.
  */
-import type { SharedScript } from '../redis/shared-store.ts'
+import type { SharedScript } from '../cluster/shared-store.ts'
 import { orNone, READ_HASH, readAnswer } from './key-script.ts'
 import type { Amounts, UsedSoFar } from './usage-counter.ts'
 

@@ -4,12 +4,12 @@
  * holds a key's text, makes no key, and knows nothing of HTTP.
  */
 
+import type { Follower } from '../cluster/change-followers.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import { isLastUse } from '../core/last-use.ts'
 import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
-import type { Follower } from '../revocation/change-followers.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import type { KeyTableStore } from '../store/resources/keys.ts'
 import { OneAtATime } from './one-at-a-time.ts'

@@ -3,9 +3,10 @@
  * other and follows the changes of other nodes in the store. Those held as they are stored are
  * found, listed and deleted here too, in a registry. Knows no kind and no HTTP.
  */
+
+import type { Follower } from '../cluster/change-followers.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
-import type { Follower } from '../revocation/change-followers.ts'
 import type { NamedThing } from '../store/database/find-some.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 

@@ -2,9 +2,10 @@
  * Things that were used since their times were last written. Writes those times in steps, between
  * which calls go on. Must not know what was used, nor the store.
  */
+
+import { SingleFlight } from '../cluster/single-flight.ts'
 import { systemClock } from '../core/clock.ts'
 import { LoopTurns } from '../core/loop-turns.ts'
-import { SingleFlight } from '../revocation/single-flight.ts'
 import { USES_PER_STATEMENT } from '../store/resources/save-last-used.ts'
 
 export interface UnsavedUsesOptions<Entry> {

@@ -1,12 +1,12 @@
 /** Upkeep that a timer does: it keeps no process alive that has nothing else to do. */
 import { afterEach, expect, spyOn, test } from 'bun:test'
+import type { RedisClient } from '../cluster/redis-client.ts'
+import { RedisStore } from '../cluster/redis-store.ts'
+import { SnapshotFreshness } from '../cluster/snapshot-freshness.ts'
 import type { AccountId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
 import { SharedLimits } from '../limits/shared-limits.ts'
 import { UsageLimits } from '../limits/usage-limits.ts'
-import type { RedisClient } from '../redis/redis-client.ts'
-import { RedisStore } from '../redis/redis-store.ts'
-import { SnapshotFreshness } from '../revocation/snapshot-freshness.ts'
 import { KeyRegistry } from './key-registry.ts'
 import { ProviderKeyRegistry } from './provider-key-registry.ts'
 

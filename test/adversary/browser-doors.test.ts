@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { composeGatehouse, type Gatehouse } from '../../src/compose/compose.ts'
 import { readSettings } from '../../src/config/settings.ts'
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
 import { type Listener, listen } from '../../src/doors/listen.ts'
+import { composeGatehouse, type Gatehouse } from '../../src/run/compose.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { Browser } from '../support/browser.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'

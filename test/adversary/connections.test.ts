@@ -4,11 +4,11 @@
  * exactly is its own affair, it counts in steps of seconds.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { composeGatehouse, type Gatehouse } from '../../src/compose/compose.ts'
 import { readSettings } from '../../src/config/settings.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../../src/core/ids.ts'
 import { type Listener, listen } from '../../src/doors/listen.ts'
 import { StreamedAnswer, sendEach } from '../../src/gateway/relay/streamed-answer.ts'
+import { composeGatehouse, type Gatehouse } from '../../src/run/compose.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { CHAT_JSON, CHAT_STREAM } from '../support/dialect-samples.ts'
 import { pollUntil } from '../support/poll-until.ts'

@@ -4,13 +4,13 @@
  * several.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import type { SharedStore } from '../../src/cluster/shared-store.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import { createPlans } from '../../src/core/plan.ts'
 import type { Caller, Limits, Place } from '../../src/gateway/ports.ts'
 import { MemoryLimits } from '../../src/limits/memory-limits.ts'
 import { SharedLimits } from '../../src/limits/shared-limits.ts'
 import { UsageLimits } from '../../src/limits/usage-limits.ts'
-import type { SharedStore } from '../../src/redis/shared-store.ts'
 import { CHAT_STREAM } from '../support/dialect-samples.ts'
 import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
 import { hold, piece, SILENCE, stream } from '../support/scripted-upstream.ts'

@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:net'
-import { composeGatehouse, type Gatehouse } from '../../src/compose/compose.ts'
 import { readSettings } from '../../src/config/settings.ts'
 import { generateApiKey } from '../../src/core/api-key.ts'
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
+import { composeGatehouse, type Gatehouse } from '../../src/run/compose.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { CHAT_JSON } from '../support/dialect-samples.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'

@@ -3,10 +3,10 @@
  * what its registration finds out, and what calls through a gate make of that.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { composeGatehouse, type Gatehouse } from '../../src/compose/compose.ts'
 import { readSettings } from '../../src/config/settings.ts'
 import { generateApiKey } from '../../src/core/api-key.ts'
 import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
+import { composeGatehouse, type Gatehouse } from '../../src/run/compose.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { CHAT_JSON, MESSAGES_JSON } from '../support/dialect-samples.ts'
 import { pollUntil } from '../support/poll-until.ts'

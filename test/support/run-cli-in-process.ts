@@ -7,7 +7,7 @@
 import { resolve } from 'node:path'
 import { runProgram } from '../../src/cli/program.ts'
 import { DEFAULT_WIDTH, type Terminal } from '../../src/cli/terminal.ts'
-import { createCliContext } from '../../src/commands/create-cli-context.ts'
+import { createCliContext } from '../../src/run/create-cli-context.ts'
 import type { Ran, RunOptions } from './run-cli.ts'
 
 /**

@@ -5,7 +5,6 @@
  */
 import { existsSync } from 'node:fs'
 import type { LocalUsers } from '../cli/context.ts'
-import { installationParts } from '../compose/compose-installation.ts'
 import type { Environment } from '../config/environment.ts'
 import { readSettings } from '../config/settings.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
@@ -19,6 +18,7 @@ import {
 } from '../store/installation/data-folder.ts'
 import { joinInstallation } from '../store/installation/join-installation.ts'
 import { openStore } from '../store/open-store.ts'
+import { installationParts } from './compose-installation.ts'
 import { whenFolderIsFree } from './when-folder-is-free.ts'
 
 /**

@@ -5,15 +5,15 @@
 import { CliError } from '../cli/cli-error.ts'
 import type { ServeFlags } from '../cli/context.ts'
 import { explainError } from '../cli/explain-error.ts'
-import { USERS_CHECKS } from '../compose/check-settings.ts'
 import type { Environment } from '../config/environment.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import { assertNotLost } from '../config/remembered-configuration.ts'
 import { readDataFolder } from '../config/settings.ts'
-import { hearSignals } from '../process/hear-signals.ts'
 import { assertUsable } from '../store/installation/data-folder.ts'
 import { workerFolder } from '../store/installation/worker-folders.ts'
-import { openWorkerChannel, type WorkerChannel } from '../workers/worker-channel.ts'
+import { USERS_CHECKS } from './check-settings.ts'
+import { hearSignals } from './hear-signals.ts'
+import { openWorkerChannel, type WorkerChannel } from './worker-channel.ts'
 
 /** Options of the command line stand in for the variables they are named after. */
 export async function serveFromFlags(environment: Environment, flags: ServeFlags): Promise<void> {

@@ -17,13 +17,13 @@ import { findRedis, type RedisServer, startRedis } from '../../test/support/redi
 import { describeIf } from '../../test/support/skip-unless.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../../test/support/temporary-folder.ts'
 import { startWebhookReceiver } from '../../test/support/webhook-receiver.ts'
-import { acceptLocalStore } from '../commands/accept-local-store.ts'
 import { readSettings } from '../config/settings.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import { checkServer } from '../doctor/check-server.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { createLog } from '../telemetry/log.ts'
+import { acceptLocalStore } from './accept-local-store.ts'
 import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
 
 setDefaultTimeout(60_000)

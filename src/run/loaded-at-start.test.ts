@@ -26,7 +26,7 @@ async function packagesLoadedWith(entry: string): Promise<Map<string, string>> {
 }
 
 test('a server loads only the needs of every call: no Redis, no Postgres, no zod, no control plane', async () => {
-  const packages = await packagesLoadedWith('../commands/serve.ts')
+  const packages = await packagesLoadedWith('./serve.ts')
   expect([...packages.keys()].sort(), [...packages].join('\n')).toEqual(['kysely', 'pino'])
 })
 

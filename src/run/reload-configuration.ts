@@ -2,7 +2,7 @@
  * Rereads a running server's configuration file: it takes over plans and the log level. Everything
  * else says that it waits for a restart. It must not know what triggers that.
  */
-import type { Gatehouse } from '../compose/compose.ts'
+
 import {
   assertStillThere,
   FORGET_OPTION,
@@ -11,6 +11,7 @@ import {
 } from '../config/remembered-configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import type { LeveledLog, Log } from '../telemetry/log.ts'
+import type { Gatehouse } from './compose.ts'
 
 export interface ReloadParts {
   readonly log: LeveledLog

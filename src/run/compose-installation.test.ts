@@ -10,14 +10,14 @@ import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../../test/support/temporary-folder.ts'
 import { startWebhookReceiver } from '../../test/support/webhook-receiver.ts'
-import { acceptLocalStore } from '../commands/accept-local-store.ts'
-import { copyLocalStore } from '../commands/copy-local-store.ts'
 import { readSettings } from '../config/settings.ts'
 import { hashApiKey } from '../core/api-key.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import { createLog } from '../telemetry/log.ts'
+import { acceptLocalStore } from './accept-local-store.ts'
 import { composeGatehouse, type Gatehouse } from './compose.ts'
+import { copyLocalStore } from './copy-local-store.ts'
 
 const FIRST = '1a'.repeat(32)
 const SECOND = '2b'.repeat(32)

@@ -3,16 +3,16 @@
  * key belong together.
  */
 import type { AcceptedStore } from '../cli/context.ts'
-import { installationParts } from '../compose/compose-installation.ts'
+import { describeOtherRedis } from '../cluster/describe-other-redis.ts'
 import type { Environment } from '../config/environment.ts'
 import { readSettings, type Settings } from '../config/settings.ts'
 import { reasonAway } from '../core/errors.ts'
-import { describeOtherRedis } from '../redis/describe-other-redis.ts'
 import { describeStore, locateStore } from '../store/database/open-database.ts'
 import { lockDataFolder } from '../store/installation/data-folder.ts'
 import type { Installation } from '../store/installation/installation.ts'
 import { acceptInstallation } from '../store/installation/join-installation.ts'
 import { openStore } from '../store/open-store.ts'
+import { installationParts } from './compose-installation.ts'
 
 /** @throws SettingsError, MasterKeyError, DataFolderInUseError and store errors */
 export async function acceptLocalStore(environment: Environment): Promise<AcceptedStore> {
@@ -44,7 +44,7 @@ async function acceptRedis(
 ): Promise<{ readonly accepted?: string; readonly unasked?: string }> {
   // Nodes with a file each have an id each, and none is the right one.
   if (database === undefined || redis === undefined || installation === undefined) return {}
-  const { takeRedis } = await import('../redis/redis-installation.ts')
+  const { takeRedis } = await import('../cluster/redis-installation.ts')
   try {
     const found = await takeRedis(redis, installation.id)
     if (found === undefined) return {}

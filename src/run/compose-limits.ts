@@ -3,6 +3,9 @@
  * Redis.
  */
 
+import { describeOtherRedis } from '../cluster/describe-other-redis.ts'
+import type { RedisStoreState } from '../cluster/redis-store.ts'
+import type { SharedStore } from '../cluster/shared-store.ts'
 import type { RedisSettings } from '../config/redis-settings.ts'
 import type { Timekeeper } from '../core/clock.ts'
 import { reasonAway } from '../core/errors.ts'
@@ -12,9 +15,6 @@ import { MemoryLimits } from '../limits/memory-limits.ts'
 import { Reconciliation } from '../limits/reconciliation.ts'
 import { SharedLimits } from '../limits/shared-limits.ts'
 import type { UsageLimits } from '../limits/usage-limits.ts'
-import { describeOtherRedis } from '../redis/describe-other-redis.ts'
-import type { RedisStoreState } from '../redis/redis-store.ts'
-import type { SharedStore } from '../redis/shared-store.ts'
 import { mismatch } from '../store/installation/join-installation.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -77,7 +77,7 @@ export async function composeLimits(
       close: async () => {},
     }
   // A single node does not load the client.
-  const { RedisStore } = await import('../redis/redis-store.ts')
+  const { RedisStore } = await import('../cluster/redis-store.ts')
   let reconcile = async () => {}
   const reconciliation = new Reconciliation({
     reconcile: () => reconcile(),

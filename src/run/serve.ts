@@ -3,7 +3,6 @@
  * path.
  */
 
-import { composeGatehouse, type Gatehouse, VERSION } from '../compose/compose.ts'
 import type { Settings } from '../config/settings.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -13,18 +12,19 @@ import { boundByAddress, type Handle } from '../doors/bound-by-address.ts'
 import type { ConnectionLimits } from '../doors/client-connection.ts'
 import { watchHandles } from '../doors/handle-room.ts'
 import { type Listener, listen } from '../doors/listen.ts'
-import { obeySignals } from '../process/hear-signals.ts'
-import { yieldCompilers } from '../process/yield-compilers.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from '../providers/sandbox.ts'
 import type { Sandbox } from '../sandbox/start-sandbox.ts'
 import type { NewGate } from '../snapshots/gate-registry.ts'
 import { describeStore, locateStore } from '../store/database/open-database.ts'
 import { writeServerInfo } from '../store/installation/data-folder.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import type { WorkerChannel } from '../workers/worker-channel.ts'
+import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
+import { obeySignals } from './hear-signals.ts'
 import { listenForMetrics } from './listen-for-metrics.ts'
 import { createReload, noteConfiguration, type ReloadCount } from './reload-configuration.ts'
 import { folderToAdd, welcome } from './welcome.ts'
+import type { WorkerChannel } from './worker-channel.ts'
+import { yieldCompilers } from './yield-compilers.ts'
 
 /** They come in the first seconds. */
 const COMPILERS_EVERY_MS = 10_000

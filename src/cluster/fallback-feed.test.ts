@@ -4,9 +4,9 @@ import { findRedis, type RedisServer, startRedis } from '../../test/support/redi
 import { describeIf } from '../../test/support/skip-unless.ts'
 import { readRedisSettings } from '../config/redis-settings.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
-import { RedisStore } from '../redis/redis-store.ts'
 import type { FollowedChange } from '../store/changes/change-feed.ts'
 import { FallbackFeed } from './fallback-feed.ts'
+import { RedisStore } from './redis-store.ts'
 
 setDefaultTimeout(30_000)
 

@@ -4,7 +4,6 @@
  */
 import { existsSync } from 'node:fs'
 import type { LocalGateway } from '../cli/context.ts'
-import { composeGatehouse } from '../compose/compose.ts'
 import type { Environment } from '../config/environment.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import { generateApiKey } from '../core/api-key.ts'
@@ -14,6 +13,7 @@ import { startSandbox } from '../sandbox/start-sandbox.ts'
 import { operatorOrigin, withOrigin } from '../store/changes/change-origin.ts'
 import { DataFolderInUseError } from '../store/installation/data-folder.ts'
 import { createLog } from '../telemetry/log.ts'
+import { composeGatehouse } from './compose.ts'
 import { whenFolderIsFree } from './when-folder-is-free.ts'
 
 /**

@@ -4,8 +4,8 @@
  * what changes mean.
  */
 import type { AccountId } from '../core/ids.ts'
-import type { SharedScript, SharedStore } from '../redis/shared-store.ts'
 import type { FollowedChange } from '../store/changes/change-feed.ts'
+import type { SharedScript, SharedStore } from './shared-store.ts'
 
 /** Further back than this nobody catches up without the database. */
 const KEPT_CHANGES = 1_000

@@ -2,6 +2,8 @@
  * The stored state, and its image in memory: opens the store, reads from it what calls need, and
  * follows what other nodes change of it. Serves nothing.
  */
+
+import { ChangeFollowers } from '../cluster/change-followers.ts'
 import { openVault } from '../config/master-key.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Timekeeper } from '../core/clock.ts'
@@ -12,7 +14,6 @@ import { healthKeyPrefix, readHealthKey } from '../gateway/plan/order-targets.ts
 import { BudgetRegistry } from '../limits/budget-registry.ts'
 import type { BudgetAlert } from '../limits/usage-counter.ts'
 import { UsageLimits } from '../limits/usage-limits.ts'
-import { ChangeFollowers } from '../revocation/change-followers.ts'
 import { GateRegistry } from '../snapshots/gate-registry.ts'
 import type { createKeyLimits } from '../snapshots/key-limits.ts'
 import { KeyRegistry } from '../snapshots/key-registry.ts'

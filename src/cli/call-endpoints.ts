@@ -20,7 +20,7 @@ export interface CallUsage {
 }
 
 export interface CallEndpoint {
-  readonly dialect: string
+  readonly path: string
   /** @throws CliError for anything but a 2xx */
   ask(client: Client, signal: AbortSignal, question: CallQuestion): Promise<Response>
   /** The text in a whole answer. */
@@ -50,7 +50,7 @@ const chatShaped = {
 /** In the order in which they are tried when the user names none. */
 export const CALL_ENDPOINTS: Readonly<Record<string, CallEndpoint>> = {
   responses: {
-    dialect: 'openai-responses',
+    path: '/v1/responses',
     ask: (client, signal, { gate, prompt, system, maxTokens, stream }) =>
       client.open('POST /v1/responses', signal, {
         body: {
@@ -78,7 +78,7 @@ export const CALL_ENDPOINTS: Readonly<Record<string, CallEndpoint>> = {
       usage(at(answer, 'response', 'usage') ?? answer.usage, 'input_tokens', 'output_tokens'),
   },
   chat: {
-    dialect: 'openai-chat',
+    path: '/v1/chat/completions',
     ask: (client, signal, { maxTokens, stream, ...question }) =>
       client.open('POST /v1/chat/completions', signal, {
         body: {
@@ -91,7 +91,7 @@ export const CALL_ENDPOINTS: Readonly<Record<string, CallEndpoint>> = {
     ...chatShaped,
   },
   'mistral-chat': {
-    dialect: 'mistral-chat',
+    path: '/alt/v1/chat/completions',
     ask: (client, signal, { maxTokens, stream, ...question }) =>
       client.open('POST /alt/v1/chat/completions', signal, {
         body: { ...chatBody(question), max_tokens: maxTokens, stream },
@@ -99,7 +99,7 @@ export const CALL_ENDPOINTS: Readonly<Record<string, CallEndpoint>> = {
     ...chatShaped,
   },
   fim: {
-    dialect: 'mistral-fim',
+    path: '/alt/v1/fim/completions',
     ask: (client, signal, { gate, prompt, suffix, maxTokens, stream }) =>
       client.open('POST /alt/v1/fim/completions', signal, {
         body: { model: gate, prompt, suffix, max_tokens: maxTokens, stream },

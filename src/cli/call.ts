@@ -4,6 +4,7 @@
 import { type Command, Option } from 'commander'
 import { createParser } from 'eventsource-parser'
 import type { Schemas } from '../contract/api.generated.ts'
+import { dialectAt } from '../core/dialects.ts'
 import {
   CALL_ENDPOINTS,
   type CallEndpoint,
@@ -98,7 +99,10 @@ async function findEndpoint(client: Client, question: CallQuestion): Promise<Cal
     const dialects = await dialectsOf(client, target, providers)
     const endpoint = order
       .map((name) => CALL_ENDPOINTS[name])
-      .find((candidate) => candidate !== undefined && dialects.includes(candidate.dialect))
+      .find(
+        (candidate) =>
+          candidate !== undefined && dialects.includes(dialectAt(candidate.path) ?? ''),
+      )
     if (endpoint !== undefined) return endpoint
   }
   const translated = question.suffix === undefined ? CALL_ENDPOINTS[CHAT] : undefined

@@ -4,7 +4,7 @@
  */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
-import { OWNED_MODEL_DIALECTS } from '../core/dialects.ts'
+import { formOfDialect, OWNED_MODEL_DIALECTS } from '../core/dialects.ts'
 import { CREDENTIAL_HEADERS, FIM_ENDPOINTS, FIM_TEMPLATE_NAMES } from '../core/owned-model.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
@@ -260,7 +260,7 @@ function show(model: Shown, isJson: boolean): void {
     ['dialect', model.dialect],
     ['address', model.baseUrl],
     ['model', model.upstreamModelId],
-    ...(model.dialect === 'mistral-fim' ? describeFim(model) : []),
+    ...(formOfDialect(model.dialect).id === 'fim' ? describeFim(model) : []),
     ['input', `${model.pricingInput} cents per million tokens`],
     ['cached', `${model.pricingCachedInput} cents per million tokens`],
     ['output', `${model.pricingOutput} cents per million tokens`],

@@ -23,8 +23,17 @@ interface DialectFacts {
   readonly form: DialectForm
   /** The path at which clients call the gateway in it. Absent: only upstreams speak it. */
   readonly endpoint?: string
-  /** Customers may register a model of their own whose server speaks it (design §5). */
-  readonly mayBeOwned?: true
+  /** Present where customers may register a model of their own that speaks it (design §5). */
+  readonly owned?: OwnedFacts
+}
+
+/** A customer's own server that speaks the dialect. */
+interface OwnedFacts {
+  /** Appended to the base address, as the SDKs of the dialect do. */
+  readonly path: string
+  readonly exampleBaseUrl: string
+  /** When to choose the dialect, for people. */
+  readonly use: string
 }
 
 /** Owned models are offered in this order. */
@@ -33,31 +42,51 @@ export const DIALECTS = {
     label: 'Chat Completions',
     form: CHAT,
     endpoint: '/v1/chat/completions',
-    mayBeOwned: true,
+    owned: {
+      path: '/chat/completions',
+      exampleBaseUrl: 'https://models.example.com/v1',
+      use: 'For vLLM, Ollama, LM Studio and most vendors.',
+    },
   },
   'openai-responses': {
     label: 'Responses',
     form: CHAT,
     endpoint: '/v1/responses',
-    mayBeOwned: true,
+    owned: {
+      path: '/responses',
+      exampleBaseUrl: 'https://models.example.com/v1',
+      use: 'OpenAI’s newer format: reasoning, tool loops.',
+    },
   },
   'mistral-fim': {
     label: 'Fill in the middle',
     form: FIM,
     endpoint: '/alt/v1/fim/completions',
-    mayBeOwned: true,
+    owned: {
+      path: '/fim/completions',
+      exampleBaseUrl: 'https://models.example.com/v1',
+      use: 'Code completion between a prompt and a suffix: llama.cpp, vLLM, Ollama.',
+    },
   },
   'anthropic-messages': {
     label: 'Messages',
     form: CHAT,
     endpoint: '/v1/messages',
-    mayBeOwned: true,
+    owned: {
+      path: '/v1/messages',
+      exampleBaseUrl: 'https://models.example.com',
+      use: 'The format of Anthropic’s SDKs and models.',
+    },
   },
   'openai-embeddings': {
     label: 'Embeddings',
     form: EMBEDDINGS,
     endpoint: '/v1/embeddings',
-    mayBeOwned: true,
+    owned: {
+      path: '/embeddings',
+      exampleBaseUrl: 'https://models.example.com/v1',
+      use: 'Vectors alone: a server that was started for them.',
+    },
   },
   'anthropic-count-tokens': {
     label: 'Token counting',
@@ -88,7 +117,7 @@ type With<Member extends keyof DialectFacts> = {
 export type InboundDialectId = With<'endpoint'>
 
 /** The formats that an owned model may speak. */
-export type OwnedModelDialect = With<'mayBeOwned'>
+export type OwnedModelDialect = With<'owned'>
 
 const IDS = Object.keys(DIALECTS) as readonly DialectId[]
 
@@ -97,8 +126,13 @@ export const INBOUND_DIALECTS = IDS.filter(
 )
 
 export const OWNED_MODEL_DIALECTS = IDS.filter(
-  (id): id is OwnedModelDialect => 'mayBeOwned' in DIALECTS[id],
+  (id): id is OwnedModelDialect => 'owned' in DIALECTS[id],
 )
+
+/** @returns undefined where clients call nothing at the path */
+export function dialectAt(endpoint: string): InboundDialectId | undefined {
+  return INBOUND_DIALECTS.find((id) => DIALECTS[id].endpoint === endpoint)
+}
 
 export function formOfDialect(id: DialectId): DialectForm {
   return DIALECTS[id].form

@@ -2,7 +2,7 @@
  * A model that a customer hosts or pays for, in the same shape as a vendor's: what a dialect needs,
  * at the customer's address.
  */
-import type { DialectId, OwnedModelDialect } from '../core/dialects.ts'
+import { DIALECTS, type DialectId, type OwnedModelDialect } from '../core/dialects.ts'
 import type { FimEndpoint, FimTemplateName } from '../core/owned-model.ts'
 import { anthropic } from './anthropic.ts'
 import type { Provider } from './define.ts'
@@ -29,16 +29,18 @@ export interface OwnedServer {
 const NAMED_TRAITS = openai.traits.filter(([pattern]) => !pattern.test('any other model'))
 const MESSAGES_DEFAULT = { defaultMaxOutputTokens: 4096 }
 
-const EMBEDDINGS = { 'openai-embeddings': { path: '/embeddings' } }
+const EMBEDDINGS = { 'openai-embeddings': { path: DIALECTS['openai-embeddings'].owned.path } }
 const COUNT_TOKENS = { 'anthropic-count-tokens': { path: '/v1/messages/count_tokens' } }
 
 const SHAPES: Readonly<Record<OwnedModelDialect, Shape>> = {
   'openai-chat': {
-    endpoints: { 'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true } },
+    endpoints: {
+      'openai-chat': { path: DIALECTS['openai-chat'].owned.path, countsStreamsOnRequest: true },
+    },
     traits: NAMED_TRAITS,
   },
   'openai-responses': {
-    endpoints: { 'openai-responses': { path: '/responses' } },
+    endpoints: { 'openai-responses': { path: DIALECTS['openai-responses'].owned.path } },
     reasoningModels: openai.reasoningModels,
     traits: NAMED_TRAITS,
   },
@@ -48,7 +50,10 @@ const SHAPES: Readonly<Record<OwnedModelDialect, Shape>> = {
     // Nothing says whether its server keeps threads, and one that ignores them would answer without
     // what was said before.
     endpoints: {
-      'anthropic-messages': { path: '/v1/messages', hosts: ['container', 'mcp_servers'] },
+      'anthropic-messages': {
+        path: DIALECTS['anthropic-messages'].owned.path,
+        hosts: ['container', 'mcp_servers'],
+      },
     },
     keyHeader: anthropic.keyHeader,
     headers: anthropic.headers,
@@ -97,7 +102,7 @@ const KEY_HEADERS = { authorization: undefined, 'x-api-key': 'x-api-key' } as co
 const FIM_PLACES: Readonly<
   Record<FimEndpoint, { readonly dialect: DialectId; readonly path: string }>
 > = {
-  'fim-completions': { dialect: 'mistral-fim', path: '/fim/completions' },
+  'fim-completions': { dialect: 'mistral-fim', path: DIALECTS['mistral-fim'].owned.path },
   infill: { dialect: 'infill', path: '/infill' },
   'completions-suffix': { dialect: 'completions-suffix', path: '/completions' },
   'completions-template': { dialect: 'completions-template', path: '/completions' },

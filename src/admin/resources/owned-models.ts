@@ -10,6 +10,7 @@ import {
   ownedModelResource,
   type SavedOwnedModelBody,
 } from '../../contract/owned-models.ts'
+import { formOfDialect, OWNED_MODEL_DIALECTS } from '../../core/dialects.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Gate } from '../../core/gate.ts'
 import type { AccountId } from '../../core/ids.ts'
@@ -188,18 +189,21 @@ function assertUnused(gates: readonly Gate[], slug: string): void {
   )
 }
 
-const DIALECT = 'mistral-fim'
+const FIM_DIALECTS = OWNED_MODEL_DIALECTS.filter((id) => formOfDialect(id).id === 'fim')
 
 /** @throws GatewayError `invalid_request` naming the field */
 function assertFimFits(
   model: Pick<OwnedModel, 'dialect' | 'upstreamModelId' | 'fimEndpoint' | 'fimTemplate'>,
 ): void {
   const { dialect, upstreamModelId, fimEndpoint, fimTemplate } = model
-  if (dialect !== DIALECT) {
+  if (!FIM_DIALECTS.includes(dialect)) {
     const set = (['fimEndpoint', 'fimTemplate'] as const).filter((field) => model[field] !== 'auto')
     if (set.length === 0) return
     throw refuse(
-      set.map((field) => ({ field, message: `is for models of the dialect ${DIALECT} alone` })),
+      set.map((field) => ({
+        field,
+        message: `is for models of the dialect ${FIM_DIALECTS.join(', ')} alone`,
+      })),
     )
   }
   if (fimEndpoint !== 'completions-template' || fimTemplate !== 'auto') return

@@ -95,11 +95,11 @@ async function askOnce(probing: Probing): Promise<Finding> {
   if (owned.credential === undefined) return unreachable('Its credential cannot be opened.')
   const places = placesToTry(model, owned)
   const [usual = 'authorization'] = places
-  if (model.dialect === 'mistral-fim')
+  const question = MAIN_QUESTIONS[model.dialect]
+  if (question === undefined)
     return await probeFim(model, owned, (asked) =>
       ask({ ...probing, owned: asked.owned }, { path: asked.path, body: () => asked.body }, usual),
     )
-  const question = MAIN_QUESTIONS[model.dialect]
   let finding: Finding = unreachable('Its credential cannot be opened.')
   for (const [index, place] of places.entries()) {
     const verdict = judgeAnswer(question.dialect, await ask(probing, question, place))

@@ -3,7 +3,7 @@
  * else its server has. One more thing to find out is one more line here and one more member of
  * `ServerTraits`. Sends nothing.
  */
-import type { OwnedModelDialect } from '../../core/dialects.ts'
+import { DIALECTS, type OwnedModelDialect } from '../../core/dialects.ts'
 import type { ServerTraits } from '../../core/owned-model.ts'
 import { anthropicMessages } from '../../wire/anthropic-messages/anthropic-messages.ts'
 import { anthropicCountTokens } from '../../wire/anthropic-messages/count-tokens.ts'
@@ -29,7 +29,7 @@ const messages = [{ role: 'user', content: 'Hi' }]
 
 const EMBEDDINGS = {
   dialect: openaiEmbeddings,
-  path: '/embeddings',
+  path: DIALECTS['openai-embeddings'].owned.path,
   body: (model: string) => ({ model, input: 'Hi' }),
 }
 
@@ -37,22 +37,20 @@ const EMBEDDINGS = {
  * The least that the dialect allows. How a model fills in the middle is found out elsewhere
  * (probe-fim.ts).
  */
-export const MAIN_QUESTIONS: Readonly<
-  Record<Exclude<OwnedModelDialect, 'mistral-fim'>, ProbeQuestion>
-> = {
+export const MAIN_QUESTIONS: Partial<Readonly<Record<OwnedModelDialect, ProbeQuestion>>> = {
   'openai-chat': {
     dialect: openaiChat,
-    path: '/chat/completions',
+    path: DIALECTS['openai-chat'].owned.path,
     body: (model) => ({ model, messages, max_tokens: 1 }),
   },
   'openai-responses': {
     dialect: openaiResponses,
-    path: '/responses',
+    path: DIALECTS['openai-responses'].owned.path,
     body: (model) => ({ model, input: 'Hi', max_output_tokens: 16, store: false }),
   },
   'anthropic-messages': {
     dialect: anthropicMessages,
-    path: '/v1/messages',
+    path: DIALECTS['anthropic-messages'].owned.path,
     body: (model) => ({ model, messages, max_tokens: 1 }),
   },
   'openai-embeddings': EMBEDDINGS,

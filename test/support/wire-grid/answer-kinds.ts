@@ -21,6 +21,7 @@ import {
   CUT_CALL,
   callsAtIndexZero,
   endingWith,
+  IMAGE,
   interleavedTurn,
   LOOP,
   ONE_CALL,
@@ -31,6 +32,7 @@ import {
   TWO_CALLS,
   until,
   withCacheWrites,
+  withImage,
   writesArgumentsAsText,
 } from './samples.ts'
 
@@ -211,6 +213,28 @@ function chatLoop({ upstream }: Cell): Sample {
   }
 }
 
+const answeredImage: Kind = {
+  item: 6,
+  name: 'an image in an answer reaches callers with a place for it, and is named for others',
+  absent: ({ upstream }) =>
+    withImage(upstream) === undefined ? 'its models answer without images' : undefined,
+  async check(cell) {
+    const sample = withImage(cell.upstream)
+    if (sample === undefined) throw new Error('There is no such sample.')
+    const asked = await answer(cell, sample)
+    const { text, headers } = asked.seen
+    if (cell.caller.dialect === 'openai-chat') {
+      expect(text).toContain(IMAGE)
+      return
+    }
+    const named = cell.isStream
+      ? /^: x-gatehouse-ignored: (.*)$/m.exec(text)?.[1]
+      : headers['x-gatehouse-ignored']
+    expect(named ?? '').not.toBe('')
+    expect((await readAnswer(cell, asked)).read.text).toBe(TEXT.text ?? '')
+  },
+}
+
 /** The arguments of the one call of a Messages stream, as they are written. */
 function writtenInput(text: string): string {
   const events = parseEvents(text).map(({ data }) => JSON.parse(data))
@@ -305,6 +329,7 @@ export const ANSWER_KINDS: readonly Kind[] = [
   calledAsStop,
   failingReason,
   comesBack,
+  answeredImage,
   cutCall,
   brokenKind('a stream that ends within a call is broken', ({ upstream }) =>
     until(sampleOf(upstream, ONE_CALL), 'weather'),

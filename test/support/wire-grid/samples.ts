@@ -156,6 +156,40 @@ const REPORTS: Readonly<Record<string, readonly [found: RegExp, told: string]>> 
   'openai-responses': [/"cached_tokens":3/, '"cached_tokens":3,"cache_write_tokens":5'],
 }
 
+export const IMAGE = 'iVBORw0KGgo='
+
+/** A text with an image; undefined where the dialect's answers hold none. */
+export function withImage(upstream: Upstream): Sample | undefined {
+  const { whole, stream } = sampleOf(upstream, TEXT)
+  const imaged: Json = JSON.parse(JSON.stringify(whole))
+  const last = stream.length - 1
+  if (upstream.dialect === 'gemini-generate-content') {
+    const part = { inlineData: { mimeType: 'image/png', data: IMAGE } }
+    imaged.candidates[0].content.parts.push(part)
+    const event = sse({ candidates: [{ content: { role: 'model', parts: [part] }, index: 0 }] })
+    return { whole: imaged, stream: stream.toSpliced(last, 0, event) }
+  }
+  if (upstream.dialect === 'openai-chat') {
+    const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${IMAGE}` } }]
+    imaged.choices[0].message.images = images
+    const event = Buffer.from(stream[0] ?? '')
+      .toString()
+      .replace('"content":""', `"images":${JSON.stringify(images)}`)
+    return { whole: imaged, stream: stream.toSpliced(last - 1, 0, event) }
+  }
+  if (upstream.dialect === 'openai-responses') {
+    const item = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: IMAGE }
+    imaged.output.push(item)
+    const events = [
+      { type: 'response.output_item.added', output_index: 1, item: { ...item, result: null } },
+      { type: 'response.output_item.done', output_index: 1, item },
+      { type: 'response.completed', response: imaged },
+    ].map((event) => sse(event, event.type))
+    return { whole: imaged, stream: [...stream.slice(0, last), ...events] }
+  }
+  return undefined
+}
+
 const PARTS = [
   ['thinking', 'One.'],
   ['text', 'Let me see.'],

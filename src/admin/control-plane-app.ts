@@ -14,6 +14,8 @@ import type { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, CallId, UserId } from '../core/ids.ts'
 import type { OwnedModel } from '../core/owned-model.ts'
+import type { ProviderKeyProbe } from '../core/provider-key.ts'
+import type { Secret } from '../core/secret.ts'
 import type { Webhook } from '../core/webhook.ts'
 import type { SeenTarget } from '../gateway/attempt/circuit-breakers.ts'
 import type { Caller } from '../gateway/ports.ts'
@@ -63,6 +65,8 @@ export interface ControlPlaneDependencies {
     'list' | 'create' | 'import' | 'update' | 'rotate' | 'delete' | 'nameOf' | 'deletedNamesOf'
   >
   readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
+  /** Asks the provider whether it takes the key, for some seconds at most; never rejects. */
+  readonly probeProviderKey: (providerId: string, key: Secret) => Promise<ProviderKeyProbe>
   readonly auditLog: Pick<AuditLogTableStore, 'list'>
   readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>
   readonly members: Pick<

@@ -17,6 +17,7 @@ import {
   type UserId,
 } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
+import type { ProviderKeyProbe } from '../core/provider-key.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
 import type { SeenTarget } from '../gateway/attempt/circuit-breakers.ts'
@@ -106,6 +107,10 @@ export type Row = readonly [
 async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddress'>) {
   /** The node's memory of a target: account, a space, its name. */
   const seen = new Map<string, SeenTarget>()
+  /** How the next test of a provider key goes. */
+  const probe: { result: ProviderKeyProbe } = {
+    result: { status: 'accepted', httpStatus: 200, detail: 'openai accepted the key (HTTP 200).' },
+  }
   const time = { now: Date.parse('2026-01-02T03:04:05.006Z') }
   const clock = { now: () => time.now++ }
   const failures: GatewayError[] = []
@@ -186,6 +191,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     webhooks,
     plain: await loadPlainRegistries(store.plain, { clock }),
     testWebhook: async () => ({ delivered: false, status: 500, detail: 'answered 500' }),
+    probeProviderKey: async () => probe.result,
     checkAddress: async () => undefined,
     checkWebhookAddress: (url) => guard.check(url),
     checkOwnedModel: async (model) => {
@@ -234,6 +240,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
   return {
     time,
     seen,
+    probe,
     failures,
     store,
     keys,

@@ -7,7 +7,7 @@ import { CliError } from './cli-error.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion, readSecret } from './input.ts'
-import { formatTime, printJson, printLine } from './output.ts'
+import { formatTime, printJson, printLine, printNote } from './output.ts'
 import { asJson, example } from './program-parts.ts'
 import { addList } from './resource-verbs.ts'
 
@@ -34,7 +34,9 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
   keys
     .command('set')
     .argument('<provider>', A_PROVIDER)
-    .description('set or replace a key, read from standard input or a hidden prompt')
+    .description(
+      'set or replace a key, read from standard input or a hidden prompt, and test it at the provider',
+    )
     .option('--inactive', 'keep it, but do not use it yet')
     .addHelpText(
       'after',
@@ -50,8 +52,13 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
       const saved = await withClient(context, (client) =>
         client.call('PUT /v1/provider-keys/{provider}', 'provider', { path: { provider }, body }),
       )
+      for (const { message } of saved.warnings ?? []) printNote(`Warning: ${message}`)
       if (asJson(command)) return printJson(saved)
-      printLine(`Set ${saved.maskedKey} for ${saved.provider}${saved.active ? '' : ', inactive'}.`)
+      // A server of an earlier version tests nothing.
+      const tested = saved.probe?.status === 'not_probed' ? ` ${saved.probe.detail}` : ''
+      printLine(
+        `Set ${saved.maskedKey} for ${saved.provider}${saved.active ? '' : ', inactive'}.${tested}`,
+      )
     })
 
   for (const [name, active, what] of [

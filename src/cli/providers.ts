@@ -24,7 +24,7 @@ export function bindProviders(program: Command, context: CliContext): void {
 
   providers
     .command('list')
-    .description('list the providers, and whether there is a key for them')
+    .description('list the providers, and whose key calls to them use')
     .addHelpText('after', example('gatehouse providers list'))
     .action(async (_flags, command: Command) => {
       const { data } = await withClient(context, (client) =>
@@ -32,7 +32,7 @@ export function bindProviders(program: Command, context: CliContext): void {
       )
       printListing({ rows: data, hasMore: false }, command, {
         ID: (row) => row.id,
-        KEY: (row) => (row.configured ? 'yes' : 'no'),
+        KEY: describeCredential,
         NAME: (row) => row.name,
       })
     })
@@ -59,6 +59,14 @@ export function bindProviders(program: Command, context: CliContext): void {
       if (asJson(command)) return printJson(rows)
       printLine(rows.map(describe).join('\n\n'))
     })
+}
+
+/** A server of an earlier version says of its own credential alone. */
+function describeCredential({ credential, configured }: Partial<Schemas['Provider']>): string {
+  if (credential === 'own') return "the account's"
+  return credential === 'platform' || (credential === undefined && configured === true)
+    ? "the gateway's"
+    : 'none'
 }
 
 function nothingKnown(data: readonly Conformance[], flags: ConformanceFlags): CliError {

@@ -33,6 +33,30 @@ const providerKeyBody = z
   })
   .meta({ id: 'ProviderKey', description: "The account's own credential for a provider, masked." })
 
+const probe = z
+  .object({
+    status: z.enum(['accepted', 'refused', 'unknown', 'not_probed']).meta({
+      description:
+        '`unknown`: the provider could not be reached, or did not answer the question. ' +
+        '`not_probed`: the vendor documents no request that costs nothing and tests a key.',
+    }),
+    httpStatus: z.int().optional().meta({ description: 'Absent when there was no answer.' }),
+    detail: z.string().meta({ description: 'In the gateway’s words and not in the provider’s.' }),
+  })
+  .meta({ description: 'The result of a request to the provider that costs nothing.' })
+
+const warnings = z
+  .array(z.object({ code: z.enum(['key_refused', 'probe_failed']), message: z.string() }))
+  .meta({ description: 'Empty when the key was accepted, or not tested. It is saved either way.' })
+
+/** The answer to `PUT`. */
+export const savedProviderKeyBody = providerKeyBody.extend({ probe, warnings }).meta({
+  id: 'SavedProviderKey',
+  description: "The account's own credential for a provider, masked, and how its test went.",
+})
+
+export type SavedProviderKeyBody = z.infer<typeof savedProviderKeyBody>
+
 export const setProviderKeyBody = z
   .strictObject({
     key: z
@@ -54,6 +78,8 @@ const updateProviderKeyBody = z.strictObject({ active }).meta({ id: 'UpdateProvi
 export const setProviderKeyNotes: FieldNotes = {
   provider: 'is in the path',
   maskedKey: 'is made by the gateway',
+  probe: 'is set by the gateway',
+  warnings: 'is set by the gateway',
   createdAt: 'is set by the gateway',
   updatedAt: 'is set by the gateway',
   lastUsedAt: 'is set by the gateway',

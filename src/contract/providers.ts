@@ -17,6 +17,14 @@ export const providerBody = z
     }),
     dialects: z.array(z.string()).meta({ description: 'The wire formats it speaks.' }),
     configured: z.boolean().meta({ description: 'Whether this gateway has a credential for it.' }),
+    credential: z
+      .enum(['own', 'platform'])
+      .nullable()
+      .meta({
+        description:
+          "Whose credential the account's calls use: `own`, its active provider key, or " +
+          '`platform`. Null: there is none.',
+      }),
     hasAddress: z.boolean().meta({
       description:
         'Whether this gateway knows where it is. Of some, the operator has to say; until then ' +
@@ -27,4 +35,5 @@ export const providerBody = z
 
 export const providerList = listOf(providerBody, 'ProviderList')
 
-export type ProviderBody = z.infer<typeof providerBody>
+/** A provider as it is to every account. */
+export type ProviderBody = Omit<z.infer<typeof providerBody>, 'credential'>

@@ -18,6 +18,19 @@ export interface ProviderKey {
   readonly lastUsedAt: number | null
 }
 
+/** The result of one request that tests a key. */
+export interface ProviderKeyProbe {
+  /**
+   * `unknown`: the provider could not be reached, or did not answer the question. `not_probed`: it
+   * was asked nothing, or has no list to ask for.
+   */
+  readonly status: 'accepted' | 'refused' | 'unknown' | 'not_probed'
+  /** Absent when there was no answer. */
+  readonly httpStatus?: number
+  /** For people, in the gateway's words. */
+  readonly detail: string
+}
+
 /** The context of a sealed key: moved to another row, it opens nothing. */
 export function providerKeyBinding(accountId: string, providerId: string): string {
   return `provider-key/${accountId}/${providerId}`

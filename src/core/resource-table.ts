@@ -86,7 +86,7 @@ export const RESOURCE_TABLE = {
       update: 'Changed a provider key',
       delete: 'Deleted a provider key',
     },
-    unversioned: ['lastUsedAt'],
+    unversioned: ['lastUsedAt', 'probe', 'warnings'],
     follow: { decidesCalls: true },
   },
   'owned-model': {

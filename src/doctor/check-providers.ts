@@ -66,10 +66,11 @@ async function askProvider({ provider, baseUrl, key }: Configured): Promise<Find
 }
 
 /**
- * Beside the endpoint that is called: `/v1/messages` → `/v1/models`, `/chat/completions` →
+ * The request that tests a key, or else beside the endpoint that is called: `/v1/messages` → `/v1/models`, `/chat/completions` →
  * `/models`.
  */
-function toModelsUrl({ endpoints }: Provider, baseUrl: string): string {
+function toModelsUrl({ endpoints, keyCheck }: Provider, baseUrl: string): string {
+  if (keyCheck !== undefined) return baseUrl + keyCheck.path
   const [endpoint] = Object.values(endpoints)
   const version = /^\/v\d+[a-z]*(?=\/)/.exec(endpoint?.path ?? '')?.[0] ?? ''
   return `${baseUrl}${version}/models`

@@ -8,6 +8,8 @@ export const anthropic = defineProvider({
   docs: 'https://docs.anthropic.com/en/api/messages',
   baseUrl: 'https://api.anthropic.com',
   keyHeader: 'x-api-key',
+  // https://platform.claude.com/docs/en/api/models-list
+  keyCheck: { path: '/v1/models' },
   headers: { 'anthropic-version': '2023-06-01' },
   endpoints: {
     'anthropic-messages': {

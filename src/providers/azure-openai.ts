@@ -12,6 +12,8 @@ export const azureOpenai = defineProvider({
   docs: 'https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle',
   pricedAs: 'azure',
   keyHeader: 'api-key',
+  // https://learn.microsoft.com/azure/ai-foundry/openai/latest#list-models
+  keyCheck: { path: '/models' },
   endpoints: {
     // Encrypted reasoning survives a tool loop only here.
     'openai-responses': { path: '/responses', translatedModels: openaiModels.reasoningModels },

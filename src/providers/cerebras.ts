@@ -6,4 +6,6 @@ export const cerebras = openaiCompatible({
   name: 'Cerebras',
   docs: 'https://inference-docs.cerebras.ai/api-reference/chat-completions',
   baseUrl: 'https://api.cerebras.ai/v1',
+  // https://inference-docs.cerebras.ai/api-reference/models
+  keyCheck: { path: '/models' },
 })

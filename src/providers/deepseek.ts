@@ -6,6 +6,8 @@ export const deepseek = openaiCompatible({
   name: 'DeepSeek',
   docs: 'https://api-docs.deepseek.com/',
   baseUrl: 'https://api.deepseek.com/v1',
+  // https://api-docs.deepseek.com/api/list-models
+  keyCheck: { path: '/models' },
   // https://api-docs.deepseek.com/guides/thinking_mode
   traits: [[/./, { withoutThinking: { thinking: { type: 'disabled' } } }]],
 })

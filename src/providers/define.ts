@@ -91,6 +91,14 @@ const USUAL_TOOL_FEES: UsdPerThousand = {
   otherTool: 30,
 }
 
+/** A GET that costs nothing and that the vendor refuses without a valid key. */
+export interface KeyCheck {
+  /** Appended to the provider's base address. */
+  readonly path: string
+  /** Refuses a wrong key with this status; absent: with 401 or 403 alone. */
+  readonly refusedWith?: number
+}
+
 export interface Provider {
   /**
    * The part of a target before the slash, and the stem of `<PROVIDER>_API_KEY` and
@@ -118,6 +126,8 @@ export interface Provider {
   /** How the credential is sent; absent: `Authorization: Bearer`. */
   readonly keyHeader?: string
   readonly signing?: Signing
+  /** How a key is tested; absent: its vendor documents no such request. */
+  readonly keyCheck?: KeyCheck
   /** Sent with every request, unless the client says otherwise. */
   readonly headers?: Readonly<Record<string, string>>
   /** Sent with every request, whatever the client says. */

@@ -9,6 +9,9 @@ export const gemini = defineProvider({
   docs: 'https://ai.google.dev/api/generate-content',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   keyHeader: 'x-goog-api-key',
+  // https://ai.google.dev/api/models#method:-models.list: a wrong key is an
+  // invalid argument there (`API_KEY_INVALID`).
+  keyCheck: { path: '/models', refusedWith: 400 },
   pricedAs: 'google',
   pricedModels: /^gem/,
   endpoints: {

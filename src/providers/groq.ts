@@ -6,6 +6,8 @@ export const groq = openaiCompatible({
   name: 'Groq',
   docs: 'https://console.groq.com/docs/api-reference',
   baseUrl: 'https://api.groq.com/openai/v1',
+  // https://console.groq.com/docs/api-reference#models-list
+  keyCheck: { path: '/models' },
   // https://console.groq.com/docs/reasoning
   traits: [
     [/gpt-oss/, { alwaysReasons: true }],

@@ -7,6 +7,8 @@ export const mistral = defineProvider({
   telemetryName: 'mistral_ai',
   docs: 'https://docs.mistral.ai/api/',
   baseUrl: 'https://api.mistral.ai/v1',
+  // https://docs.mistral.ai/api/endpoint/models
+  keyCheck: { path: '/models' },
   endpoints: {
     'mistral-fim': { path: '/fim/completions' },
     'mistral-chat': { path: '/chat/completions' },

@@ -9,6 +9,8 @@ export const openai = defineProvider({
   name: 'OpenAI',
   docs: 'https://platform.openai.com/docs/api-reference',
   baseUrl: 'https://api.openai.com/v1',
+  // https://platform.openai.com/docs/api-reference/models/list
+  keyCheck: { path: '/models' },
   endpoints: {
     // Encrypted reasoning survives a tool loop only here.
     'openai-responses': { path: '/responses', translatedModels: openaiModels.reasoningModels },

@@ -6,6 +6,8 @@ export const openrouter = openaiCompatible({
   name: 'OpenRouter',
   docs: 'https://openrouter.ai/docs/api-reference',
   baseUrl: 'https://openrouter.ai/api/v1',
+  // https://openrouter.ai/docs/api/api-reference/api-keys/get-current-key: the list of models is open.
+  keyCheck: { path: '/key' },
   hasEmbeddings: true,
   // https://openrouter.ai/docs/use-cases/reasoning-tokens: models whose vendors cannot turn it off
   // refuse.

@@ -31,6 +31,7 @@ export const sandbox = defineProvider({
   name: 'Sandbox',
   docs: DOCS,
   isFree: true,
+  keyCheck: { path: '/v1/models' },
   knownModels: MODELS,
   endpoints: {
     'openai-responses': { path: '/v1/responses', translatedModels: REASONING_MODELS },

@@ -6,5 +6,7 @@ export const together = openaiCompatible({
   name: 'Together AI',
   docs: 'https://docs.together.ai/reference',
   baseUrl: 'https://api.together.xyz/v1',
+  // https://docs.together.ai/reference/models-1
+  keyCheck: { path: '/models' },
   hasEmbeddings: true,
 })

@@ -11,6 +11,8 @@ export const vllm = openaiCompatible({
   name: 'vLLM',
   docs: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
   fallbackKey: 'none',
+  // https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: its key guards /v1
+  keyCheck: { path: '/models' },
   hasEmbeddings: true,
   ...openModels,
 })

@@ -12,6 +12,7 @@ import { authenticate, whenFresh } from '../gateway/authenticate.ts'
 import { createPipeline, type Pipeline, type PipelinePorts } from '../gateway/pipeline.ts'
 import type { ReachableProvider } from '../gateway/plan/compile-target.ts'
 import { healthKey } from '../gateway/plan/order-targets.ts'
+import { probeProviderKey } from '../gateway/probe/probe-provider-key.ts'
 import { testGate } from '../gateway/probe/test-gate.ts'
 import { toResponse } from '../http/messages.ts'
 import type { Provider } from '../providers/define.ts'
@@ -57,6 +58,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     checkOwnedModel: (model) => parts.checks.check(model),
     keys,
     providerKeys,
+    probeProviderKey: (providerId, key) => probeProviderKey(providers.get(providerId), key),
     calls: store.calls,
     auditLog: store.auditLog,
     accounts: store.accounts,

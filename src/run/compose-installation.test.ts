@@ -36,7 +36,12 @@ afterEach(async () => {
 type Environment = Record<string, string>
 
 async function start(environment: Environment = {}): Promise<Gatehouse> {
-  const settings = readSettings({ GATEHOUSE_DATA_DIR: folder.path, ...environment })
+  const settings = readSettings({
+    GATEHOUSE_DATA_DIR: folder.path,
+    // A key that is set is tested there.
+    OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+    ...environment,
+  })
   gatehouse = await composeGatehouse({ settings, log: createLog('silent') })
   return gatehouse
 }

@@ -122,6 +122,23 @@ test('a replaced key stays inactive, and the new one is masked', async () => {
   expect(await storedKeys()).toMatchObject([{ maskedKey: 'san…91bd', active: false }])
 })
 
+test('a key that the provider refuses is saved, and what is wrong stays on the page', async () => {
+  const { page } = visit
+  const set = async (key: string) => {
+    await sandboxRow().getByRole('button', { name: 'Replace the key for Sandbox' }).click()
+    await page.getByRole('dialog').getByLabel('Key').fill(key)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+  await set('sandbox-bad-key')
+  const warning = sandboxRow().getByRole('alert')
+  await warning.getByText('The key was saved, but sandbox refused the key (HTTP 401).').waitFor()
+  expect(await storedKeys()).toMatchObject([{ provider: 'sandbox', active: false }])
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await set(SECOND)
+  await warning.waitFor({ state: 'detached' })
+})
+
 test('a deletion names the gates that use the provider', async () => {
   const { page } = visit
   await sandboxRow().getByRole('button', { name: 'Delete the key for Sandbox' }).click()

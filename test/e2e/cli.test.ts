@@ -503,7 +503,7 @@ describe('against a server', () => {
 
   test('providers list shows which have a key, and conformance shows the losses', async () => {
     const list = await run(['providers', 'list'], { environment })
-    expect(list.stdout).toMatch(/^sandbox +yes +Sandbox$/m)
+    expect(list.stdout).toMatch(/^sandbox +the gateway's +Sandbox$/m)
     const words = ['providers', 'conformance', '--endpoint', '/v1/chat/completions', '--provider']
     const lossy = await run([...words, 'bedrock'], { environment })
     expect(lossy.stdout).toMatch(/^seed +lossy +seed$/m)

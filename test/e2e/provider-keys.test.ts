@@ -92,7 +92,16 @@ async function accept(environment: Record<string, string>): Promise<void> {
   })
 }
 
-function setKey(key: string, extra: object = {}, provider = 'openai'): Promise<Response> {
+/** The request that tests the key is answered, and left out of what the upstream has seen. */
+async function setKey(key: string, extra: object = {}, provider = 'openai'): Promise<Response> {
+  upstream.answerOnce(jsonAnswer(200, { object: 'list', data: [] }))
+  const answer = await putKey(key, extra, provider)
+  const tested = upstream.requests.findLastIndex(({ method }) => method === 'GET')
+  if (tested >= 0) upstream.requests.splice(tested, 1)
+  return answer
+}
+
+function putKey(key: string, extra: object = {}, provider = 'openai'): Promise<Response> {
   return controlPlaneCall(gatehouse, 'PUT', `/v1/provider-keys/${provider}`, { key, ...extra })
 }
 
@@ -128,6 +137,35 @@ describe('an own key', () => {
     expect(keysSeen()).toEqual([PLANTED_OPENAI_KEY, OWN, ANOTHER])
     expect(await credentialOf(before.id)).toBe('platform')
     expect(await credentialOf(own.id)).toBe('own')
+  })
+
+  test('is tested when it is set, and saved with a warning where the provider refuses it', async () => {
+    upstream.answer(jsonAnswer(401, { error: { message: `Incorrect API key: ${OWN}` } }))
+    const answer = await putKey(OWN)
+    const text = await answer.text()
+    expect([answer.status, text.includes(OWN)]).toEqual([201, false])
+    expect(JSON.parse(text)).toMatchObject({
+      probe: { status: 'refused', httpStatus: 401 },
+      warnings: [
+        {
+          code: 'key_refused',
+          message: 'The key was saved, but openai refused the key (HTTP 401).',
+        },
+      ],
+    })
+    expect(upstream.requests).toMatchObject([
+      { method: 'GET', path: '/v1/models', headers: { authorization: `Bearer ${OWN}` } },
+    ])
+    const { data } = (await (
+      await controlPlaneCall(gatehouse, 'GET', '/v1/provider-keys')
+    ).json()) as { data: unknown[] }
+    expect(data).toMatchObject([{ provider: 'openai', active: true }])
+
+    upstream.answer(jsonAnswer(200, { object: 'list', data: [] }))
+    expect(await (await putKey(ANOTHER)).json()).toMatchObject({
+      probe: { status: 'accepted' },
+      warnings: [],
+    })
   })
 
   test("that is deactivated or deleted is replaced by the platform's", async () => {

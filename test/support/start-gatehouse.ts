@@ -17,6 +17,13 @@ export const UNHURRIED_SHIPPING = { GATEHOUSE_SHIP_INTERVAL_MS: '1000' } as cons
 export const PATIENT_WITH_DATABASE = { GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS: '45000' } as const
 /** For nodes whose Redis answers: after half a second without, each would count by itself. */
 export const PATIENT_WITH_REDIS = { GATEHOUSE_REDIS_TIMEOUT_MS: '20000' } as const
+/** A provider key that is set is tested there: no test may ask a real provider. */
+const NOWHERE = {
+  OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+  ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
+  MISTRAL_BASE_URL: 'http://127.0.0.1:9/v1',
+  GROQ_BASE_URL: 'http://127.0.0.1:9/v1',
+} as const
 const START_TIMEOUT_MS = 45_000
 const STOP_TIMEOUT_MS = 45_000
 
@@ -93,6 +100,7 @@ export async function startGatehouse(options: GatehouseOptions = {}): Promise<Ga
         GATEHOUSE_CONCURRENT_CALLS: '10000',
         // Hundreds of tests wait for a call's row.
         GATEHOUSE_SHIP_INTERVAL_MS: '50',
+        ...NOWHERE,
         ...options.environment,
       },
       stdin: 'ignore',

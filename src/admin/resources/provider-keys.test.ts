@@ -130,7 +130,12 @@ describe('provider keys', () => {
   ])
 
   test('a key can be set, listed, switched off and on, replaced and deleted', async () => {
-    const created = await sendForJson({ method: 'PUT', url, body: { key: KEY } })
+    const { probe, warnings, ...created } = await sendForJson({
+      method: 'PUT',
+      url,
+      body: { key: KEY },
+    })
+    expect({ probe, warnings }).toMatchObject({ probe: { status: 'accepted' }, warnings: [] })
     expect(await sendForJson({ url: '/v1/provider-keys' })).toEqual({
       data: [created],
       nextCursor: null,
@@ -151,6 +156,48 @@ describe('provider keys', () => {
     })
     expect((await send({ method: 'DELETE', url })).status).toBe(204)
     expect(await sendForJson({ url: '/v1/provider-keys' })).toEqual({ data: [], nextCursor: null })
+  })
+
+  test.each([
+    ['refused', 'openai refused the key (HTTP 401).', 'key_refused'],
+    ['unknown', 'openai could not be reached.', 'probe_failed'],
+  ] as const)('a key whose test is %s is saved with a warning', async (status, detail, code) => {
+    current().probe.result = { status, detail }
+    const saved = await sendForJson({ method: 'PUT', url, body: { key: KEY } })
+    expect(saved).toMatchObject({ probe: { status, detail }, warnings: [{ code }] })
+    expect(JSON.stringify(saved.warnings)).toContain(`The key was saved, but`)
+    expect(JSON.stringify(saved.warnings)).toContain(detail)
+    expect(await sendForJson({ url: '/v1/provider-keys' })).toMatchObject({
+      data: [{ provider: 'openai', active: true }],
+    })
+  })
+
+  test('a key that was not tested is saved without a warning', async () => {
+    current().probe.result = { status: 'not_probed', detail: 'The key was not tested.' }
+    expect(await sendForJson({ method: 'PUT', url, body: { key: KEY } })).toMatchObject({
+      probe: { status: 'not_probed', detail: 'The key was not tested.' },
+      warnings: [],
+    })
+  })
+
+  test("the providers show the account's own credential while it is active", async () => {
+    const credentials = async (headers = {}) => {
+      const { data } = (await sendForJson({ url: '/v1/providers', headers })) as {
+        data: { id: string; credential: string | null }[]
+      }
+      return Object.fromEntries(data.map(({ id, credential }) => [id, credential]))
+    }
+    expect(await credentials()).toEqual({ mistral: null, openai: 'platform' })
+    await send({ method: 'PUT', url, body: { key: KEY } })
+    await send({ method: 'PUT', url: '/v1/provider-keys/mistral', body: { key: KEY } })
+    expect(await credentials()).toEqual({ mistral: 'own', openai: 'own' })
+    expect(await credentials({ authorization: `Bearer ${strangerKey}` })).toEqual({
+      mistral: null,
+      openai: 'platform',
+    })
+    for (const path of [url, '/v1/provider-keys/mistral'])
+      await send({ method: 'PATCH', url: path, body: { active: false } })
+    expect(await credentials()).toEqual({ mistral: null, openai: 'platform' })
   })
 
   test('a list comes in pages', async () => {

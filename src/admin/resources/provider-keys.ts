@@ -5,12 +5,18 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import {
   providerKeyResource,
+  type SavedProviderKeyBody,
+  savedProviderKeyBody,
   setProviderKeyBody,
   setProviderKeyNotes,
 } from '../../contract/provider-keys.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { didYouMean } from '../../core/nearest-name.ts'
-import { normaliseProviderKey, toPublicProviderKey } from '../../core/provider-key.ts'
+import {
+  normaliseProviderKey,
+  type ProviderKeyProbe,
+  toPublicProviderKey,
+} from '../../core/provider-key.ts'
 import { Secret } from '../../core/secret.ts'
 import {
   type ControlPlaneApp,
@@ -32,15 +38,17 @@ const setRoute = createRoute({
   description:
     "Calls that begin after the answer use it in place of the platform's credential, and do " +
     "not count for the plan's quota. " +
-    'One that the provider refuses fails the call: nothing takes its place.',
+    'One that the provider refuses fails the call: nothing takes its place. The key is tested by ' +
+    'a request that costs nothing, where the vendor documents one, and saved either way: ' +
+    '`warnings` says what is wrong with it.',
   tags: [providerKeyResource.group],
   request: {
     params: z.object({ provider: providerKeyResource.parameter.schema }),
     ...jsonRequest(setProviderKeyBody, 'The key.'),
   },
   responses: {
-    200: jsonContent(providerKeyResource.body, 'It was replaced.'),
-    201: jsonContent(providerKeyResource.body, 'It was set.'),
+    200: jsonContent(savedProviderKeyBody, 'It was replaced.'),
+    201: jsonContent(savedProviderKeyBody, 'It was set.'),
     ...errorAnswers(400, 404, 413),
   },
   [ROUTE_DESCRIPTION]: { isVersioned: true, takesVersion: true },
@@ -48,7 +56,7 @@ const setRoute = createRoute({
 
 export function bindProviderKeys(
   app: ControlPlaneApp,
-  { providerKeys, providers }: ControlPlaneDependencies,
+  { providerKeys, providers, probeProviderKey }: ControlPlaneDependencies,
 ): void {
   const known: ReadonlySet<string> = new Set(providers.map((provider) => provider.id))
 
@@ -75,17 +83,33 @@ export function bindProviderKeys(
         const key = normaliseProviderKey(given)
         if (key === undefined) throw refuse([{ field: 'key', message: KEY_PROBLEM }])
         const { accountId } = callerOf(c.env)
+        const secret = new Secret(key)
         let isNew = false
-        const body = await ifMatched(c.env, { word: 'provider-key', id: providerId }, async () => {
-          const secret = new Secret(key)
+        const saved = await ifMatched(c.env, { word: 'provider-key', id: providerId }, async () => {
           const saved = await providerKeys.set({ accountId, providerId, secret, isActive: active })
           isNew = saved.isNew
           return toPublicProviderKey(saved.key)
         })
+        const probe = await probeProviderKey(providerId, secret)
+        const body: SavedProviderKeyBody = { ...saved, probe, warnings: toWarnings(probe) }
         return c.json(body, isNew ? 201 : 200, tagged('provider-key', body))
       },
       refuseProblems(setProviderKeyNotes),
     )
+  }
+}
+
+function toWarnings({ status, detail }: ProviderKeyProbe): SavedProviderKeyBody['warnings'] {
+  switch (status) {
+    case 'refused':
+      return [{ code: 'key_refused', message: `The key was saved, but ${detail}` }]
+    case 'unknown':
+      return [
+        { code: 'probe_failed', message: `The key was saved, but could not be tested: ${detail}` },
+      ]
+    case 'accepted':
+    case 'not_probed':
+      return []
   }
 }
 

@@ -1,7 +1,7 @@
 /** One provider: what it speaks, whose credential calls use, and what can be done about it. */
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Check, Minus } from 'lucide-react'
+import { Check, Minus, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
@@ -17,10 +17,13 @@ import type { Provider, ProviderKey, ProviderRow } from './provider-rows.ts'
 
 export function ProviderItem({
   row: { provider, ownKey },
+  warning,
   onSet,
   onDelete,
 }: {
   readonly row: ProviderRow
+  /** What was wrong with the key when it was set; empty or absent: nothing. */
+  readonly warning: string | undefined
   readonly onSet: () => void
   readonly onDelete: () => void
 }) {
@@ -65,6 +68,15 @@ export function ProviderItem({
           </Button>
         )}
       </div>
+      {warning ? (
+        <p
+          role="alert"
+          className="flex gap-2 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn md:col-span-full"
+        >
+          <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+          {warning}
+        </p>
+      ) : null}
     </li>
   )
 }
@@ -112,7 +124,7 @@ function OwnKey({
       <Switch label={`Use your key for ${provider.name}`} isOn={isActive} onChange={choose} />
       <div className="min-w-0 text-[13px]">
         <p className="text-ink">
-          <code className="font-mono">{ownKey.maskedKey}</code>
+          Your key <code className="font-mono">{ownKey.maskedKey}</code>
           {!isActive &&
             (provider.configured ? (
               <span className="text-ink-faint"> inactive</span>

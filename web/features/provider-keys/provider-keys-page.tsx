@@ -73,6 +73,8 @@ function ProviderList({ rows }: { readonly rows: readonly ProviderRow[] }) {
   // Decided when the page opens: a row must not jump away under the hand that has just set its key.
   const [order] = useState(() => orderProviders(rows))
   const [search, setSearch] = useState('')
+  /** Provider id → what was wrong with the key when it was last set here. */
+  const [warnings, setWarnings] = useState<ReadonlyMap<string, string>>(new Map())
   const [keyFor, setKeyFor] = useState<ProviderRow>()
   const [doomed, setDoomed] = useState<ProviderRow>()
   const ordered = rows.toSorted(
@@ -99,13 +101,20 @@ function ProviderList({ rows }: { readonly rows: readonly ProviderRow[] }) {
             <ProviderItem
               key={row.provider.id}
               row={row}
+              warning={row.ownKey && warnings.get(row.provider.id)}
               onSet={() => setKeyFor(row)}
               onDelete={() => setDoomed(row)}
             />
           ))}
         </ul>
       )}
-      <SetKeyDialog row={keyFor} onClose={() => setKeyFor(undefined)} />
+      <SetKeyDialog
+        row={keyFor}
+        onSaved={(providerId, [warning]) =>
+          setWarnings((before) => new Map([...before, [providerId, warning?.message ?? '']]))
+        }
+        onClose={() => setKeyFor(undefined)}
+      />
       <DeleteProviderKeyDialog row={doomed} onClose={() => setDoomed(undefined)} />
     </>
   )
@@ -124,7 +133,7 @@ function DeleteProviderKeyDialog({
   const remove = useChange({
     send: ({ provider }: ProviderRow) =>
       ask('DELETE /v1/provider-keys/{provider}', { path: { provider: provider.id } }),
-    makesStale: ['GET /v1/provider-keys'],
+    makesStale: ['GET /v1/provider-keys', 'GET /v1/providers'],
     done: (_, { provider }) => `Key for ${provider.name} deleted`,
     onDone: onClose,
   })

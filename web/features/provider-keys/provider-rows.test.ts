@@ -7,6 +7,7 @@ const provider = (id: string, configured: boolean): Provider => ({
   docs: null,
   dialects: ['openai-chat'],
   configured,
+  credential: configured ? 'platform' : null,
   hasAddress: true,
 })
 const key = {

@@ -3,7 +3,7 @@
  * the page ever holds it.
  */
 import { useRef } from 'react'
-import { ask } from '../../api/ask.ts'
+import { type AnswerOf, ask } from '../../api/ask.ts'
 import { Dialog, FormActions } from '../../ui/dialog.tsx'
 import { Form, FormRefusal } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
@@ -11,13 +11,17 @@ import { useChange } from '../../ui/use-change.ts'
 import type { ProviderRow } from './provider-rows.ts'
 
 const MAX_KEY_LENGTH = 20_000
+/** The masked form of a short key, or of a document. */
+const HIDDEN = '…'
 
 export function SetKeyDialog({
   row,
+  onSaved,
   onClose,
 }: {
   /** Undefined: closed. */
   readonly row: ProviderRow | undefined
+  readonly onSaved: OnKeySaved
   readonly onClose: () => void
 }) {
   if (row === undefined) return null
@@ -39,16 +43,22 @@ export function SetKeyDialog({
           address, calls fail with any key.
         </p>
       )}
-      <SetKeyForm row={row} onClose={onClose} />
+      <SetKeyForm row={row} onSaved={onSaved} onClose={onClose} />
     </Dialog>
   )
 }
 
+type Warnings = AnswerOf<'PUT /v1/provider-keys/{provider}'>['warnings']
+
+export type OnKeySaved = (providerId: string, warnings: Warnings) => void
+
 function SetKeyForm({
   row: { provider, ownKey },
+  onSaved,
   onClose,
 }: {
   readonly row: ProviderRow
+  readonly onSaved: OnKeySaved
   readonly onClose: () => void
 }) {
   const field = useRef<HTMLInputElement>(null)
@@ -61,16 +71,23 @@ function SetKeyForm({
         body: { key: field.current?.value.trim() ?? '', active: isActive },
       }),
     isSecret: true,
-    makesStale: ['GET /v1/provider-keys'],
-    done: ({ maskedKey }) => [
+    makesStale: ['GET /v1/provider-keys', 'GET /v1/providers'],
+    done: ({ maskedKey, probe, warnings }) => [
       `Key for ${provider.name} ${ownKey === undefined ? 'set' : 'replaced'}`,
       {
-        description: isActive
-          ? `Calls that begin now use ${maskedKey}.`
-          : 'It is inactive, as the one before was.',
+        description: [
+          isActive
+            ? `Calls that begin now use ${maskedKey === HIDDEN ? 'it' : maskedKey}.`
+            : 'It is inactive, as the one before was.',
+          // What is wrong with it stays on the page.
+          ...(warnings.length === 0 ? [probe.detail] : []),
+        ].join(' '),
       },
     ],
-    onDone: onClose,
+    onDone: ({ warnings }) => {
+      onSaved(provider.id, warnings)
+      onClose()
+    },
   })
   return (
     <Form onSubmit={() => save.mutate()} error={save.error} autoComplete="off">
@@ -80,7 +97,7 @@ function SetKeyForm({
         autoFocus
         maxLength={MAX_KEY_LENGTH}
         field="key"
-        hint="As the provider gave it: an API key, an access key id and its secret joined by a colon, or the JSON of a service account. It is encrypted and never shown again."
+        hint="As the provider gave it: an API key, an access key id and its secret joined by a colon, or the JSON of a service account. It is encrypted and never shown again. The gateway tests it with a request that costs nothing, where the provider has one, and saves it either way."
       />
       <FormRefusal className="mt-4" />
       <FormActions onCancel={onClose} isBusy={save.isPending}>

@@ -101,7 +101,7 @@ export interface ControlPlaneDependencies {
   readonly retention: AccountBody['retention']
   readonly bodyTime: BodyTime
   readonly calls: Pick<CallTableStore, 'findPage' | 'find' | 'correctCosts'>
-  readonly usage: Pick<UsageStore, 'readRange' | 'readLatencies' | 'readRefused'>
+  readonly usage: Pick<UsageStore, 'readRange' | 'readLatencies' | 'readRefused' | 'readAnswered'>
   readonly prices: Prices
   /**
    * The catalog and the operator's own; a gate's targets may name these providers and no others.

@@ -27,6 +27,10 @@ const RESOURCES: readonly Resource[] = [
     at: ['targets'],
     load: async () => (await import('./resources/target-health.ts')).bindTargetHealth,
   },
+  {
+    at: ['targets'],
+    load: async () => (await import('./resources/gate-fallbacks.ts')).bindGateFallbacks,
+  },
   { at: ['playground'], load: async () => bindPlayground },
   { at: ['keys'], load: async () => (await import('./resources/keys.ts')).bindKeys },
   {

@@ -38,6 +38,7 @@ describe('every route', () => {
     ['GET', '/v1/providers'],
     ['GET', '/v1/provider-models'],
     ['GET', '/v1/targets/health'],
+    ['GET', '/v1/targets/fallbacks'],
     ['GET', '/v1/budgets'],
     ['POST', '/v1/budgets'],
     ['GET', '/v1/budgets/bud_1'],

@@ -14,7 +14,7 @@ import {
   printThing,
 } from './output.ts'
 import { asJson, example, isEmptyChange } from './program-parts.ts'
-import { addDelete, addList, addShow, idOf } from './resource-verbs.ts'
+import { addDelete, addList, addShow, type Fact, idOf } from './resource-verbs.ts'
 
 type Gate = Schemas['Gate']
 
@@ -46,18 +46,28 @@ export function bindGates(program: Command, context: CliContext): void {
     ask: 'GET /v1/gates',
     about: 'list the gates, newest first',
     examples: ['gatehouse gates list'],
-    columns: {
-      ID: (row) => row.id,
-      TARGETS: (row) => targetsOf(row).join(', '),
+    columns: async (client) => {
+      const fallbacks = await findFallbacks(client)
+      return {
+        ID: (row) => row.id,
+        TARGETS: (row) => targetsOf(row).join(', '),
+        ...(fallbacks.length > 0 ? { 'ON FALLBACK': (row) => shareOf(fallbacks, row.id) } : {}),
+      }
     },
   })
 
   addShow(gates, context, {
     ask: 'GET /v1/gates/{id}',
     one: 'gate',
-    about: 'show one gate',
+    about: 'show one gate, and why another target than its first answers',
     examples: ['gatehouse gates show assistant'],
     show,
+    async findFacts(client, id) {
+      const found = (await findFallbacks(client)).find(({ gate }) => gate === id)
+      return found === undefined
+        ? []
+        : [['on fallback', `${shareOf([found], id)} of calls lately. ${found.message}`]]
+    },
   })
 
   withGateOptions(gates.command('update').argument('<id>', idOf('gate')))
@@ -106,6 +116,19 @@ export function bindGates(program: Command, context: CliContext): void {
   })
 }
 
+type Fallback = Schemas['GateFallback']
+
+/** None where the server is of an earlier version. */
+async function findFallbacks(client: Client): Promise<readonly Fallback[]> {
+  const asked = client.call('GET /v1/targets/fallbacks', 'data')
+  return (await asked.catch((error) => ({ data: ifRefused(error).rows }))).data
+}
+
+function shareOf(fallbacks: readonly Fallback[], gateId: string): string {
+  const found = fallbacks.find(({ gate }) => gate === gateId)
+  return found === undefined ? '-' : `${Math.round(found.share * 100)} %`
+}
+
 /** The budgets that outlive a deleted gate, and limit a new gate with its id. */
 async function findBudgetsOf(client: Client, gateId: string): Promise<readonly string[]> {
   const { rows } = await client.listAll('GET /v1/budgets', MOST_BUDGETS).catch(ifRefused)
@@ -132,7 +155,7 @@ export function targetsOf({ targets }: Pick<Gate, 'targets'>): string[] {
 
 const NAME_WIDTH = 15
 
-function show(gate: Gate, isJson: boolean): void {
+function show(gate: Gate, isJson: boolean, facts: readonly Fact[] = []): void {
   printThing(
     gate,
     isJson,
@@ -141,6 +164,7 @@ function show(gate: Gate, isJson: boolean): void {
       ['name', gate.displayName],
       ['description', gate.description || '-'],
       ['targets', targetsOf(gate).join(', ')],
+      ...facts,
       ['strategy', gate.strategy],
       ['hedge after', gate.hedgeAfterMs === null ? 'never' : `${gate.hedgeAfterMs} ms`],
       ['overrides', gate.overrides],

@@ -12,10 +12,17 @@ interface Verb {
   readonly examples: readonly string[]
 }
 
+/** A line of what is shown of one: its name and what it says. */
+export type Fact = readonly [name: string, value: string]
+
 export function addList<Name extends ListName>(
   resource: Command,
   context: CliContext,
-  verb: Verb & { readonly ask: Name; readonly columns: Columns<RowOf<Name>> },
+  verb: Verb & {
+    readonly ask: Name
+    /** A function asks for what the rows themselves do not say. */
+    readonly columns: Columns<RowOf<Name>> | ((client: Client) => Promise<Columns<RowOf<Name>>>)
+  },
 ): void {
   resource
     .command('list')
@@ -23,8 +30,12 @@ export function addList<Name extends ListName>(
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example(...verb.examples))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.listAll(verb.ask, limit))
-      printListing(listing, command, verb.columns)
+      const { ask, columns } = verb
+      const [listing, shown] = await withClient(context, async (client) => [
+        await client.listAll(ask, limit),
+        typeof columns === 'function' ? await columns(client) : columns,
+      ])
+      printListing(listing, command, shown)
     })
 }
 
@@ -34,7 +45,13 @@ export function addShow<Name extends OperationName & `GET ${string}`>(
   verb: Verb & {
     readonly ask: Name
     readonly one: string
-    readonly show: (answer: NonNullable<AnswerOf<Name>>, isJson: boolean) => void
+    readonly show: (
+      answer: NonNullable<AnswerOf<Name>>,
+      isJson: boolean,
+      facts: readonly Fact[],
+    ) => void
+    /** Asks for what the answer itself does not say. */
+    readonly findFacts?: (client: Client, id: string) => Promise<readonly Fact[]>
   },
 ): void {
   const parameter = parameterOf(verb.ask)
@@ -45,10 +62,11 @@ export function addShow<Name extends OperationName & `GET ${string}`>(
     .addHelpText('after', example(...verb.examples))
     .action(async (id: string, _flags, command: Command) => {
       const question = { path: { [parameter]: id } }
-      const answer = await withClient(context, (client) =>
-        client.callNamed(verb.ask, parameter, question),
-      )
-      verb.show(answer as NonNullable<AnswerOf<Name>>, asJson(command))
+      const [answer, facts] = await withClient(context, async (client) => [
+        await client.callNamed(verb.ask, parameter, question),
+        (await verb.findFacts?.(client, id)) ?? [],
+      ])
+      verb.show(answer as NonNullable<AnswerOf<Name>>, asJson(command), facts)
     })
 }
 

@@ -6,6 +6,29 @@ import { z } from 'zod'
 
 const time = z.iso.datetime()
 
+const targetFault = z.enum(['out_of_credit', 'model_not_found']).meta({
+  description:
+    'Set where the target serves nobody until somebody acts. `out_of_credit`: the account at the ' +
+    'vendor has no credit. `model_not_found`: the vendor does not know the model, or not any more.',
+})
+
+const targetFailure = z.object({
+  code: z.string().meta({ example: 'upstream_error' }),
+  status: z.int().meta({
+    description: 'The status that a caller saw, or would have seen without another target.',
+  }),
+  at: time,
+  fault: targetFault.optional(),
+})
+
+const state = z.enum(['unknown', 'healthy', 'failing', 'resting', 'probing']).meta({
+  description:
+    '`unknown`: not called since this node started. `healthy`: it answered when it was ' +
+    'last called. `failing`: it did not, and is still asked in its turn. `resting`: it ' +
+    'failed so often, or asked to be left alone, that it is asked last until ' +
+    '`restsUntil`. `probing`: it has rested, and one call finds out.',
+})
+
 export const targetHealthBody = z
   .object({
     target: z.string().meta({ description: '`provider/model`.', example: 'sandbox/echo' }),
@@ -14,13 +37,7 @@ export const targetHealthBody = z
         "Whether there is a credential to call it with, the account's own or the gateway's; " +
         'without one it is passed over.',
     }),
-    state: z.enum(['unknown', 'healthy', 'failing', 'resting', 'probing']).meta({
-      description:
-        '`unknown`: not called since this node started. `healthy`: it answered when it was ' +
-        'last called. `failing`: it did not, and is still asked in its turn. `resting`: it ' +
-        'failed so often, or asked to be left alone, that it is asked last until ' +
-        '`restsUntil`. `probing`: it has rested, and one call finds out.',
-    }),
+    state,
     restsUntil: time.nullable(),
     failuresInARow: z.int().min(0),
     averageFirstByteMs: z
@@ -32,14 +49,7 @@ export const targetHealthBody = z
           'it has not answered yet.',
       }),
     lastAnsweredAt: time.nullable(),
-    lastFailure: z
-      .object({
-        code: z.string().meta({ example: 'upstream_error' }),
-        status: z.int().meta({
-          description: 'The status that a caller saw, or would have seen without another target.',
-        }),
-        at: time,
-      })
+    lastFailure: targetFailure
       .nullable()
       .meta({ description: 'The newest that was its own fault, also when it has answered since.' }),
   })
@@ -59,5 +69,62 @@ export const targetHealthList = z
     }),
   })
   .meta({ id: 'TargetHealthList' })
+
+const count = z.int().min(0)
+
+export const gateFallbackBody = z
+  .object({
+    gate: z.string().meta({ example: 'assistant' }),
+    target: z
+      .string()
+      .meta({ description: 'The first target of the gate.', example: 'sandbox/echo' }),
+    answeredCalls: count.meta({ description: 'Calls through the gate that any target answered.' }),
+    fallbackCalls: count.meta({ description: 'Of these: not by the first target.' }),
+    share: z.number().meta({ description: '`fallbackCalls` of `answeredCalls`, from 0 to 1.' }),
+    reason: z
+      .enum([
+        'no_credential',
+        'out_of_credit',
+        'model_not_found',
+        'credential_refused',
+        'rate_limited',
+        'timeout',
+        'failed',
+        'slow',
+        'unknown',
+      ])
+      .meta({
+        description:
+          'Why the first target did not answer them. `slow`: the gate hedges. `unknown`: no ' +
+          'failure was recorded, as where a target cannot take what some calls ask for.',
+      }),
+    message: z.string().meta({ description: 'The reason and the state, as a sentence or two.' }),
+    state,
+    restsUntil: time.nullable(),
+    lastFailure: targetFailure
+      .nullable()
+      .meta({ description: 'Of the first target, of this node or of calls on any node.' }),
+  })
+  .meta({
+    id: 'GateFallback',
+    description:
+      'A gate with the strategy `fallback` of which another target than the first answered calls. ' +
+      'The calls are those of all nodes; `state` and `restsUntil` are what the node that answers ' +
+      'has seen.',
+  })
+
+export const gateFallbackList = z
+  .object({
+    data: z.array(gateFallbackBody).meta({ description: 'The greatest share first.' }),
+    nextCursor: z.null().meta({ description: 'There is one page.' }),
+    from: time.meta({
+      description:
+        'Calls since then are counted: the full hour before the last. Of a gate that was changed ' +
+        'later, the newest calls since its change, 200 at most.',
+    }),
+  })
+  .meta({ id: 'GateFallbackList' })
+
+export type GateFallbackBody = z.infer<typeof gateFallbackBody>
 
 export type TargetHealthBody = z.infer<typeof targetHealthBody>

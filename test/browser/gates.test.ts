@@ -173,6 +173,24 @@ test('a gate with a fallback is built, answers from the second target, and healt
   expect(await findAccessibilityFaults(page)).toEqual([])
 })
 
+test('a gate that lives on its fallback says so with share and reason, in the list and on its page', async () => {
+  const { page } = visit
+  await createGate(gatehouse, 'leaning', ['sandbox/429', 'sandbox/echo'])
+  await call('leaning')
+  // The list that the page has is from before this gate.
+  await page.goto('/dashboard/gates')
+  const row = page.getByRole('row', { name: /leaning/ })
+  await row.getByText('100% on fallback').waitFor()
+  await row.getByText('sandbox/429 was asked too often (429).').waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await follow(page, '/gates/leaning')
+  const notice = page.getByRole('region', { name: 'Calls on a fallback' })
+  await notice.getByText('answered 1 of the last 1 call.').waitFor()
+  await notice.getByText('sandbox/429 was asked too often (429).').waitFor()
+  await notice.locator('time').waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+})
+
 test('the picker offers current models first, and flags an unlisted one as unknown', async () => {
   const { page } = visit
   await follow(page, '/gates/new')

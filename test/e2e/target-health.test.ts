@@ -4,7 +4,9 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type ControlPlane, controlPlaneCall, createGate } from '../support/control-plane.ts'
+import { pollUntil } from '../support/poll-until.ts'
 import { fillTenant } from '../support/route-examples.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 setDefaultTimeout(180_000)
@@ -69,4 +71,36 @@ test('a failing target is failing, then rests; the next is healthy; other accoun
   expect(await healthOf(bob, 'sandbox/500')).toMatchObject([
     { state: 'unknown', failuresInARow: 0 },
   ])
+})
+
+test('a gate that lives on its fallback is listed with its share and the reason', async () => {
+  await createGate(gatehouse, 'leaning', ['sandbox/404', 'sandbox/echo'])
+  await createGate(gatehouse, 'upright', ['sandbox/echo', 'sandbox/echo-reasoning'])
+  for (let times = 0; times < 6; times += 1) {
+    expect(await call(gatehouse, 'leaning')).toBe(200)
+    expect(await call(gatehouse, 'upright')).toBe(200)
+  }
+  const leaning = await pollUntil('the calls to be summed up', async () => {
+    const response = await controlPlaneCall(gatehouse, 'GET', '/v1/targets/fallbacks')
+    const { data } = (await response.json()) as { data: { gate: string; answeredCalls: number }[] }
+    expect(data.some(({ gate }) => gate === 'upright')).toBe(false)
+    return data.find(({ gate, answeredCalls }) => gate === 'leaning' && answeredCalls === 6)
+  })
+  expect(leaning).toMatchObject({
+    target: 'sandbox/404',
+    fallbackCalls: 6,
+    share: 1,
+    reason: 'model_not_found',
+    message:
+      'The model of sandbox/404 is retired or unknown at sandbox. It rests, and is asked last.',
+    state: 'resting',
+    lastFailure: { fault: 'model_not_found' },
+  })
+
+  const environment = { GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: gatehouse.key }
+  const list = await runCliInProcess(['gates', 'list'], { environment })
+  expect(list.stdout).toMatch(/^leaning +sandbox\/404, sandbox\/echo +100 %$/m)
+  expect(list.stdout).toMatch(/^upright .* -$/m)
+  const shown = await runCliInProcess(['gates', 'show', 'leaning'], { environment })
+  expect(shown.stdout).toMatch(/^on fallback +100 % of calls lately\. The model of sandbox\/404/m)
 })

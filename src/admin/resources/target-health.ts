@@ -56,8 +56,12 @@ export function bindTargetHealth(app: ControlPlaneApp, dependencies: Dependencie
 }
 
 /** An owned model brings its credential with it, and is called for as long as it is registered. */
-function credentialsOf(
-  { providers, providerKeys, ownedModels }: Dependencies,
+export function credentialsOf(
+  {
+    providers,
+    providerKeys,
+    ownedModels,
+  }: Pick<ControlPlaneDependencies, 'providers' | 'providerKeys' | 'ownedModels'>,
   accountId: AccountId,
 ): (target: string) => boolean {
   const platform = providers.filter(({ configured }) => configured).map(({ id }) => id)
@@ -70,7 +74,9 @@ function credentialsOf(
   }
 }
 
-function toHealth(seen: SeenTarget | undefined): Omit<TargetHealthBody, 'target' | 'configured'> {
+export function toHealth(
+  seen: SeenTarget | undefined,
+): Omit<TargetHealthBody, 'target' | 'configured'> {
   const { lastFailure, averageFirstByteMs } = seen ?? {}
   return {
     state: seen === undefined ? 'unknown' : stateOf(seen),
@@ -86,6 +92,7 @@ function toHealth(seen: SeenTarget | undefined): Omit<TargetHealthBody, 'target'
             code: ERROR_POLICY[lastFailure.kind].flat,
             status: lastFailure.status,
             at: new Date(lastFailure.atMs).toISOString(),
+            ...(lastFailure.targetFault === undefined ? {} : { fault: lastFailure.targetFault }),
           },
   }
 }

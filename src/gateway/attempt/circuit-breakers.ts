@@ -38,6 +38,8 @@ export interface SeenFailure {
   readonly status: number
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number
+  /** Set where somebody has to act before the target serves anybody. */
+  readonly targetFault?: TargetFault | undefined
 }
 
 /** A failure as its caller got it, with its cause, which callers do not hear. */
@@ -139,7 +141,12 @@ export class CircuitBreakers {
     const state = this.#stateOf(key)
     state.failuresInARow += 1
     if (told !== undefined)
-      state.lastFailure = { kind: told.kind, status: told.status, atMs: this.#clock.now() }
+      state.lastFailure = {
+        kind: told.kind,
+        status: told.status,
+        atMs: this.#clock.now(),
+        targetFault: told.targetFault,
+      }
     const wasProbed = state.isProbed
     state.isProbed = false
     if (wasProbed) state.restMs = Math.min(LONGEST_REST_MS, state.restMs * 2)

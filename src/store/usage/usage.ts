@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely'
 import type { AccountId } from '../../core/ids.ts'
 import { LoopTurns } from '../../core/loop-turns.ts'
 import type { Schema } from '../schema.ts'
+import { type AnsweredCalls, readAnswered } from './answered-calls.ts'
 import { type Folds, findHourBounds, foldHours } from './folded-hours.ts'
 import { type GroupPage, type GroupPlace, rankGroups, rankSums, sortByRank } from './group-ranks.ts'
 import {
@@ -103,6 +104,14 @@ export class UsageStore {
       const rows = readUsageRows(moment, { accountId, query, turns })
       return { query, steps: await sumLatencies(rows, query, turns) }
     })
+  }
+
+  /**
+   * How many calls each target of each gate answered since then.
+   * @param fromMs the beginning of an hour that is not folded
+   */
+  async readAnswered(accountId: AccountId, fromMs: number): Promise<readonly AnsweredCalls[]> {
+    return await this.#atOneMoment((moment) => readAnswered(moment, accountId, fromMs))
   }
 
   /**

@@ -18,6 +18,7 @@ import { toast, UNDO_MS } from '../../ui/toast.ts'
 import { useChange } from '../../ui/use-change.ts'
 import type { Gate } from './gate-draft.ts'
 import { GateEditor } from './gate-editor.tsx'
+import { FallbackNotice } from './gate-fallback.tsx'
 import { GateSnippets } from './gate-snippets.tsx'
 import { GateTest } from './gate-test.tsx'
 import { useRecentCalls } from './use-recent-calls.ts'
@@ -112,6 +113,7 @@ function GateParts({ gate }: { readonly gate: Gate }) {
   const [isDirty, setDirty] = useState(false)
   return (
     <>
+      <FallbackNotice gateId={gate.id} />
       {/* Only hidden while another part is shown: what was typed must not be lost. */}
       <div hidden={tab !== undefined}>
         <GateEditor gate={gate} onDirty={setDirty} />

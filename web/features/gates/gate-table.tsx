@@ -8,6 +8,7 @@ import { Skeleton } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import type { Gate } from './gate-draft.ts'
 import { toDraft, toShares } from './gate-draft.ts'
+import { FallbackBadge, useGateFallbacks } from './gate-fallback.tsx'
 import { HealthBadge } from './health-badge.tsx'
 import { type RecentCalls, useRecentCalls } from './use-recent-calls.ts'
 import { useTargetHealth } from './use-target-health.ts'
@@ -21,6 +22,7 @@ export function GateTable({ gates }: { readonly gates: readonly Gate[] }) {
     healthOf: useTargetHealth(),
     recentOf: useRecentCalls(),
     exhausted: useExhausted('gate'),
+    fallbacks: useGateFallbacks(),
   }
   return (
     <>
@@ -37,10 +39,11 @@ interface GateRowsProps {
   readonly healthOf: ReturnType<typeof useTargetHealth>
   readonly recentOf: ReturnType<typeof useRecentCalls>
   readonly exhausted: readonly Exhausted[]
+  readonly fallbacks: ReturnType<typeof useGateFallbacks>
 }
 
 /** For screens where a table would hide the targets behind its edge. */
-function GateCards({ gates, healthOf, recentOf, exhausted }: GateRowsProps) {
+function GateCards({ gates, healthOf, recentOf, exhausted, fallbacks }: GateRowsProps) {
   return (
     <ul aria-label="Gates" className="divide-y divide-line md:hidden">
       {gates.map((gate) => {
@@ -49,6 +52,7 @@ function GateCards({ gates, healthOf, recentOf, exhausted }: GateRowsProps) {
           <li key={gate.id} className="flex flex-col gap-2 overflow-x-auto px-4 py-3.5">
             <GateName gate={gate} />
             <ExhaustedBadge id={gate.id} exhausted={exhausted} />
+            <FallbackBadge fallback={fallbacks.get(gate.id)} />
             <GateTargets gate={gate} healthOf={healthOf} />
             <p className="text-[13px] text-ink-faint tabular-nums">
               {gate.strategy} · {formatCount(calls)} {calls === 1 ? 'call' : 'calls'} ·{' '}
@@ -63,7 +67,7 @@ function GateCards({ gates, healthOf, recentOf, exhausted }: GateRowsProps) {
   )
 }
 
-function GateRows({ gates, healthOf, recentOf, exhausted }: GateRowsProps) {
+function GateRows({ gates, healthOf, recentOf, exhausted, fallbacks }: GateRowsProps) {
   return (
     <Table
       label="Gates"
@@ -82,6 +86,7 @@ function GateRows({ gates, healthOf, recentOf, exhausted }: GateRowsProps) {
           <td className="min-w-48">
             <GateName gate={gate} />
             <ExhaustedBadge id={gate.id} exhausted={exhausted} />
+            <FallbackBadge fallback={fallbacks.get(gate.id)} />
           </td>
           <td className="text-ink-soft">{gate.strategy}</td>
           <td className="sm:min-w-80">

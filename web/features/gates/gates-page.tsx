@@ -68,7 +68,9 @@ export function GatesPage() {
             , <Moment at={seenSince} />
           </>
         )}
-        . Calls and errors are those of the last 24 hours; refused calls are no errors.
+        . Calls and errors are those of the last 24 hours; refused calls are no errors. “On
+        fallback” is the share of the calls of the last hour or two that another target than the
+        first answered.
       </p>
     </Page>
   )

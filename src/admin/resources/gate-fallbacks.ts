@@ -1,0 +1,237 @@
+/**
+ * `/v1/targets/fallbacks`: the gates whose calls were answered by another target than the first,
+ * and why. Calls come from the store, which all nodes write; the state of a target is this node's.
+ * Decides nothing about them.
+ */
+import { createRoute } from '@hono/zod-openapi'
+import { noQuery } from '../../contract/lists.ts'
+import {
+  type GateFallbackBody,
+  gateFallbackList,
+  type TargetHealthBody,
+} from '../../contract/target-health.ts'
+import type { CallRecord } from '../../core/call.ts'
+import { ERROR_POLICY } from '../../core/errors.ts'
+import type { Gate } from '../../core/gate.ts'
+import { ownedSlugOf } from '../../core/owned-model.ts'
+import type { AnsweredCalls } from '../../store/usage/answered-calls.ts'
+import { HOUR_MS } from '../../store/usage/usage-hours.ts'
+import { faultOf } from '../../wire/unusable-target.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneDependencies,
+  callerOf,
+  errorAnswers,
+  jsonContent,
+} from '../control-plane-app.ts'
+import { credentialsOf, toHealth } from './target-health.ts'
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/v1/targets/fallbacks',
+  operationId: 'listGateFallbacks',
+  summary: 'List the gates whose first target does not answer all calls',
+  description:
+    'Of the last hour or two: which share of a gate’s calls another target answered, and why the ' +
+    'first one did not. Listed are gates with 5 % of such calls or more, and with five such calls or ' +
+    'more where no failure of the first target is known. Gates with other strategies than `fallback` have no first target.',
+  tags: ['Gates'],
+  request: { query: noQuery },
+  responses: {
+    200: jsonContent(gateFallbackList, 'All of them; there is one page.'),
+    ...errorAnswers(400),
+  },
+})
+
+type Dependencies = Pick<
+  ControlPlaneDependencies,
+  'calls' | 'gates' | 'ownedModels' | 'providerKeys' | 'providers' | 'seenOf' | 'usage'
+>
+
+/** Calls of a gate in the log that are looked at. */
+const MOST_CALLS = 200
+
+/** A failure now and then is what a fallback is for. */
+const LEAST_SHARE = 0.05
+/** Where no failure is known: a test of the gate, too, asks each target once. */
+const LEAST_CALLS = 5
+
+/** A vendor's rate limit is passed on with its own status. */
+const TOO_MANY = 429
+
+type Failure = NonNullable<TargetHealthBody['lastFailure']>
+
+export function bindGateFallbacks(app: ControlPlaneApp, dependencies: Dependencies): void {
+  const { calls, gates, seenOf, usage } = dependencies
+  app.openapi(listRoute, async (c) => {
+    const { accountId } = callerOf(c.env)
+    const fromMs = (Math.floor(Date.now() / HOUR_MS) - 1) * HOUR_MS
+    const isConfigured = credentialsOf(dependencies, accountId)
+    const sums = Map.groupBy(await usage.readAnswered(accountId, fromMs), ({ gateId }) => gateId)
+    const data: GateFallbackBody[] = []
+    for (const gate of gates.list(accountId)) {
+      if (gate.strategy === 'fallback') data.push(...(await describe(gate)))
+    }
+    data.sort((one, other) => other.share - one.share)
+    return c.json({ data, nextCursor: null, from: toTime(fromMs) }, 200)
+
+    /** Nothing where the first target answered all that was answered. */
+    async function describe(gate: Gate): Promise<readonly GateFallbackBody[]> {
+      const [first] = gate.targets
+      const summed = sums.get(gate.id) ?? []
+      if (first === undefined || countFallbacks(gate, summed).fallbackCalls === 0) return []
+      const seen = seenOf(accountId, first.model)
+      const health = toHealth(seen)
+      const isOfTheTime = health.lastFailure !== null && Date.parse(health.lastFailure.at) >= fromMs
+      // Sums know nothing of a change, nor does another node's memory reach here.
+      const hasChanged = gate.updatedAt > fromMs && gate.updatedAt !== gate.createdAt
+      const recent =
+        hasChanged || !isOfTheTime
+          ? await readRecent(gate, hasChanged ? gate.updatedAt : fromMs)
+          : []
+      const counts = countFallbacks(gate, hasChanged ? recent.flatMap(toAnswered) : summed)
+      if (counts.fallbackCalls === 0 || counts.fallbackCalls < counts.answeredCalls * LEAST_SHARE)
+        return []
+      const lastFailure = isOfTheTime ? health.lastFailure : findFailure(recent, first.model)
+      const target = first.model
+      const facts = { gate, target, isConfigured: isConfigured(target), lastFailure }
+      const { reason, sentence } = explain(facts)
+      const isFailing = reason !== 'unknown' && reason !== 'slow'
+      if (!isFailing && counts.fallbackCalls < LEAST_CALLS) return []
+      return [
+        {
+          gate: gate.id,
+          target,
+          ...counts,
+          share: Math.round((counts.fallbackCalls / counts.answeredCalls) * 10_000) / 10_000,
+          reason,
+          message: `${sentence}${describeState(health, lastFailure)}`,
+          state: health.state,
+          restsUntil: health.restsUntil,
+          lastFailure,
+        },
+      ]
+    }
+
+    async function readRecent(gate: Gate, sinceMs: number): Promise<readonly CallRecord[]> {
+      const filter = { gateId: gate.id, fromMs: sinceMs }
+      return (await calls.findPage(accountId, filter, { limit: MOST_CALLS })).calls
+    }
+  })
+}
+
+/** Of the targets that the gate has now. */
+function countFallbacks(gate: Gate, answered: readonly Omit<AnsweredCalls, 'gateId'>[]) {
+  const names = new Set(gate.targets.map(({ model }) => model))
+  const counts = { answeredCalls: 0, fallbackCalls: 0 }
+  for (const { target, calls } of answered) {
+    if (!names.has(target)) continue
+    counts.answeredCalls += calls
+    if (target !== gate.targets[0]?.model) counts.fallbackCalls += calls
+  }
+  return counts
+}
+
+function toAnswered({
+  target,
+  outcome,
+  refusals,
+}: CallRecord): { target: string; calls: number }[] {
+  if (target === null || outcome === 'failed' || refusals !== undefined) return []
+  return [{ target, calls: 1 }]
+}
+
+/** The newest failure of the target among these calls, the newest of which comes first. */
+function findFailure(calls: readonly CallRecord[], target: string): Failure | null {
+  for (const { startedAt, attemptDetails = [] } of calls) {
+    const attempt = attemptDetails.findLast((each) => each.target === target && each.failure)
+    if (attempt?.failure === undefined) continue
+    const { kind, code } = attempt.failure
+    const fault = faultOf(code ?? undefined)
+    const { flat, status } = ERROR_POLICY[kind] ?? ERROR_POLICY.upstream_error
+    const isPassedOn = fault !== undefined || attempt.status === TOO_MANY
+    return {
+      code: flat,
+      status: isPassedOn ? (attempt.status ?? status) : status,
+      at: toTime(startedAt + attempt.afterMs + attempt.durationMs),
+      ...(fault === undefined ? {} : { fault }),
+    }
+  }
+  return null
+}
+
+interface Facts {
+  readonly gate: Gate
+  readonly target: string
+  readonly isConfigured: boolean
+  readonly lastFailure: Failure | null
+}
+
+interface Explanation {
+  readonly reason: GateFallbackBody['reason']
+  readonly sentence: string
+}
+
+function explain({ gate, target, isConfigured, lastFailure }: Facts): Explanation {
+  const isOwned = ownedSlugOf(target) !== undefined
+  const vendor = isOwned ? 'its server' : target.slice(0, target.indexOf('/'))
+  if (!isConfigured)
+    return {
+      reason: 'no_credential',
+      sentence: isOwned
+        ? `There is no owned model ${target}.`
+        : `There is no key for ${vendor}, so ${target} is passed over.`,
+    }
+  if (lastFailure === null)
+    return gate.hedgeAfterMs === null
+      ? {
+          reason: 'unknown',
+          sentence: `No failure of ${target} was recorded: it may not take what some calls ask for.`,
+        }
+      : {
+          reason: 'slow',
+          sentence: `${target} begins later than the gate waits (${gate.hedgeAfterMs} ms).`,
+        }
+  if (lastFailure.fault === undefined && lastFailure.status === TOO_MANY)
+    return { reason: 'rate_limited', sentence: `${target} was asked too often (429).` }
+  switch (lastFailure.fault ?? lastFailure.code) {
+    case 'out_of_credit':
+      return { reason: 'out_of_credit', sentence: `The account at ${vendor} has no credit.` }
+    case 'model_not_found':
+      return {
+        reason: 'model_not_found',
+        sentence: `The model of ${target} is retired or unknown at ${vendor}.`,
+      }
+    case ERROR_POLICY.provider_auth_failed.flat:
+      return {
+        reason: 'credential_refused',
+        sentence: `The credential for ${target} was refused.`,
+      }
+    case ERROR_POLICY.upstream_timeout.flat:
+      return { reason: 'timeout', sentence: `${target} did not answer in time.` }
+    default:
+      return {
+        reason: 'failed',
+        sentence: `${target} failed (${lastFailure.code}, ${lastFailure.status}).`,
+      }
+  }
+}
+
+function describeState(health: ReturnType<typeof toHealth>, lastFailure: Failure | null): string {
+  switch (health.state) {
+    case 'resting':
+      return ' It rests, and is asked last.'
+    case 'probing':
+      return ' It has rested; one call finds out whether it is well again.'
+    case 'failing':
+      return ' It is still asked first.'
+    case 'healthy':
+      return lastFailure === null ? '' : ' It has answered since.'
+    case 'unknown':
+      return ''
+  }
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString()
+}

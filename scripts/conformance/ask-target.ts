@@ -102,7 +102,7 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
   }
 }
 
-type Relaying = Pick<Dialect, 'accept' | 'serverCodec'> & {
+type Relaying = Pick<Dialect, 'accept' | 'inboundCodec'> & {
   rewrite(request: AcceptedRequest, target: Target): RelayRequest
   createTap(relay: { readonly hidesUsage: boolean }): StreamTap
 }

@@ -56,7 +56,7 @@ export interface ConformanceTable {
 }
 
 export const TRANSLATING_ENDPOINTS = Object.entries(CALL_ENDPOINTS).filter(
-  ([, dialect]) => dialect.serverCodec !== undefined,
+  ([, dialect]) => dialect.inboundCodec !== undefined,
 )
 
 export function runConformance(): ConformanceTable {

@@ -2,25 +2,25 @@
 import { expect, test } from 'bun:test'
 import { catalog } from '../../src/providers/catalog.ts'
 import type { Provider } from '../../src/providers/define.ts'
-import type { ServerCodec } from '../../src/wire/codec.ts'
+import type { InboundCodec } from '../../src/wire/codec.ts'
 import type { Dialect } from '../../src/wire/dialect.ts'
 import { openaiChat } from '../../src/wire/openai-chat/openai-chat.ts'
-import { openaiChatServerCodec } from '../../src/wire/openai-chat/server-codec.ts'
+import { openaiChatInboundCodec } from '../../src/wire/openai-chat/server-codec.ts'
 import { chatCaller } from './chat-caller.ts'
 import { ANSWER_PROBES, probeAnswer, probeFailures } from './probe-answers.ts'
 import { probeLoop, probeRequest } from './probe-requests.ts'
 import { cohereUpstream, geminiUpstream } from './vendor-upstreams.ts'
 import { ConformanceFault } from './verdict.ts'
 
-const codec = openaiChatServerCodec
+const codec = openaiChatInboundCodec
 const { seed, stop, unknown } = chatCaller.probes
 const { answerText, usage } = ANSWER_PROBES
 if (!seed || !stop || !unknown || !answerText || !usage)
   throw new Error('the probes have other names')
 
-function pairOf(providerId: string, model: string, broken: Partial<ServerCodec> = {}) {
+function pairOf(providerId: string, model: string, broken: Partial<InboundCodec> = {}) {
   const provider = catalog.find(({ id }) => id === providerId) as Provider
-  const dialect: Dialect = { ...openaiChat, serverCodec: { ...codec, ...broken } }
+  const dialect: Dialect = { ...openaiChat, inboundCodec: { ...codec, ...broken } }
   return { dialect, provider, model }
 }
 

@@ -90,7 +90,7 @@ export interface Seal {
   readonly value: string
   /**
    * Its origin: only a target of the same origin can read it. Absent in an answer fresh from its
-   * upstream; the server codec writes it into what carries the seal to the client and back
+   * upstream; the inbound codec writes it into what carries the seal to the client and back
    * (wire/seal-carrier.ts). A dialect's id stands for one that the caller had from an upstream of
    * that dialect, byte for byte.
    */

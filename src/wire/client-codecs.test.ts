@@ -226,7 +226,7 @@ const TABLE: readonly Encoded[] = [
 ]
 const IDS = TABLE.map(({ id }) => id)
 
-test('the table lists every dialect with a client codec', () => {
+test('the table lists every dialect with an upstream codec', () => {
   expect(IDS.toSorted()).toEqual(CHAT_UPSTREAMS.toSorted())
 })
 

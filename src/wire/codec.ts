@@ -1,5 +1,5 @@
 /**
- * How a dialect is translated: a server codec speaks it to our clients, a client codec to an
+ * How a dialect is translated: an inbound codec speaks it to our clients, an upstream codec to an
  * upstream. Both are pure and synchronous; the loop that moves bytes is elsewhere. It must not know
  * providers or HTTP servers.
  */
@@ -67,7 +67,7 @@ export interface DecodeLimits {
 export const DECODE_LIMITS: DecodeLimits = { maxTextBytes: 64 * 1024 * 1024 }
 
 /** Speaks a dialect to our clients. */
-export interface ServerCodec {
+export interface InboundCodec {
   /** The header whose values, with commas between them, ask for features of the request. */
   readonly featureHeader?: string
   /** Its answers have a place for images; absent: images are lost, and named. */
@@ -188,7 +188,7 @@ export const ADAPTED_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
 ])
 
 /** Speaks a dialect to an upstream. */
-export interface ClientCodec {
+export interface UpstreamCodec {
   readonly form: 'chat'
   /** The family whose unknown members it takes over (`ChatRequest.extra`). */
   readonly family?: ChatRequest['family']

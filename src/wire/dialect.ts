@@ -11,7 +11,7 @@ import type { ToolUses } from '../core/tool-uses.ts'
 import type { Usage } from '../core/usage.ts'
 import type { PlatformFeatures } from './bridge-features.ts'
 import type { JsonRecord } from './chat-request.ts'
-import type { ModelTraits, ServerCodec } from './codec.ts'
+import type { ModelTraits, InboundCodec } from './codec.ts'
 import type { ReadSpoken } from './gate-defaults.ts'
 import type { HeaderLists } from './header-lists.ts'
 import type { JsonObject } from './json-splice.ts'
@@ -152,7 +152,7 @@ export interface Dialect {
   /** Absent where a gate's defaults mean nothing. */
   readonly readSpoken?: ReadSpoken
   /** Present where callers of this dialect can be served by upstreams that speak another one. */
-  readonly serverCodec?: ServerCodec
+  readonly inboundCodec?: InboundCodec
   readonly hosted?: HostedMembers
   /** Absent: its requests name nothing in a vendor's account. */
   readonly vendorIds?: VendorIds

@@ -26,7 +26,7 @@ describe.each(Object.values(CALL_ENDPOINTS))('calls in $id', (inbound) => {
   test('are translated to every upstream codec of the form, or to none', () => {
     const { form } = DIALECTS[inbound.id]
     const all = IDS.filter((id) => upstreamCodecOf(id)?.form === form.id)
-    const isTranslated = form.id !== 'chat' || inbound.serverCodec !== undefined
+    const isTranslated = form.id !== 'chat' || inbound.inboundCodec !== undefined
     expect(translated).toEqual(isTranslated ? all : [])
   })
 

@@ -10,34 +10,34 @@ import {
   type InboundDialectId,
 } from '../core/dialects.ts'
 import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
-import { anthropicClientCodec } from './anthropic-messages/client-codec.ts'
+import { anthropicUpstreamCodec } from './anthropic-messages/client-codec.ts'
 import { anthropicCountTokens } from './anthropic-messages/count-tokens.ts'
-import { bedrockClientCodec } from './bedrock-converse/client-codec.ts'
-import type { ClientCodec, ServerCodec } from './codec.ts'
-import { cohereClientCodec } from './cohere-chat/client-codec.ts'
+import { bedrockUpstreamCodec } from './bedrock-converse/client-codec.ts'
+import type { UpstreamCodec, InboundCodec } from './codec.ts'
+import { cohereUpstreamCodec } from './cohere-chat/client-codec.ts'
 import { type Dialect, isRelayed, type RelayedDialect } from './dialect.ts'
-import { cohereEmbeddingsCodec } from './embeddings/cohere-embeddings.ts'
+import { cohereEmbeddingsUpstreamCodec } from './embeddings/cohere-embeddings.ts'
 import type { EmbeddingsCodec } from './embeddings/embeddings-codec.ts'
-import { geminiEmbeddingsCodec } from './embeddings/gemini-embeddings.ts'
-import { mistralEmbeddingsCodec } from './embeddings/mistral-embeddings.ts'
+import { geminiEmbeddingsUpstreamCodec } from './embeddings/gemini-embeddings.ts'
+import { mistralEmbeddingsUpstreamCodec } from './embeddings/mistral-embeddings.ts'
 import { openaiEmbeddings } from './embeddings/openai-embeddings.ts'
 import {
-  completionsSuffixCodec,
-  completionsTemplateCodec,
+  completionsSuffixUpstreamCodec,
+  completionsTemplateUpstreamCodec,
 } from './fill-in-the-middle/completions-codec.ts'
 import type { FimCodec } from './fill-in-the-middle/fim-codec.ts'
-import { infillCodec } from './fill-in-the-middle/infill-codec.ts'
+import { infillUpstreamCodec } from './fill-in-the-middle/infill-codec.ts'
 import { gatehouseChat } from './gatehouse-chat/gatehouse-chat.ts'
-import { geminiClientCodec } from './gemini/client-codec.ts'
-import { mistralChatClientCodec } from './mistral-chat/client-codec.ts'
+import { geminiUpstreamCodec } from './gemini/client-codec.ts'
+import { mistralChatUpstreamCodec } from './mistral-chat/client-codec.ts'
 import { mistralChat } from './mistral-chat/mistral-chat.ts'
 import { mistralFim } from './mistral-fim/mistral-fim.ts'
-import { openaiChatClientCodec } from './openai-chat/client-codec.ts'
+import { openaiChatUpstreamCodec } from './openai-chat/client-codec.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
-import { openaiResponsesClientCodec } from './openai-responses/client-codec.ts'
+import { openaiResponsesUpstreamCodec } from './openai-responses/client-codec.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 
-type AnyUpstreamCodec = ClientCodec | EmbeddingsCodec | FimCodec
+type AnyUpstreamCodec = UpstreamCodec | EmbeddingsCodec | FimCodec
 
 /** Callers speak the dialects that have an endpoint, and no others. */
 type Registry = {
@@ -47,23 +47,23 @@ type Registry = {
 }
 
 const REGISTRY: Registry = {
-  'openai-chat': { inbound: openaiChat, upstream: openaiChatClientCodec },
-  'openai-responses': { inbound: openaiResponses, upstream: openaiResponsesClientCodec },
+  'openai-chat': { inbound: openaiChat, upstream: openaiChatUpstreamCodec },
+  'openai-responses': { inbound: openaiResponses, upstream: openaiResponsesUpstreamCodec },
   'mistral-fim': { inbound: mistralFim },
-  'anthropic-messages': { inbound: anthropicMessages, upstream: anthropicClientCodec },
+  'anthropic-messages': { inbound: anthropicMessages, upstream: anthropicUpstreamCodec },
   'openai-embeddings': { inbound: openaiEmbeddings },
   'anthropic-count-tokens': { inbound: anthropicCountTokens },
-  'mistral-chat': { inbound: mistralChat, upstream: mistralChatClientCodec },
+  'mistral-chat': { inbound: mistralChat, upstream: mistralChatUpstreamCodec },
   'gatehouse-chat': { inbound: gatehouseChat },
-  'gemini-generate-content': { upstream: geminiClientCodec },
-  'cohere-chat': { upstream: cohereClientCodec },
-  'bedrock-converse': { upstream: bedrockClientCodec },
-  'mistral-embeddings': { upstream: mistralEmbeddingsCodec },
-  'gemini-embed-contents': { upstream: geminiEmbeddingsCodec },
-  'cohere-embed': { upstream: cohereEmbeddingsCodec },
-  'completions-suffix': { upstream: completionsSuffixCodec },
-  'completions-template': { upstream: completionsTemplateCodec },
-  infill: { upstream: infillCodec },
+  'gemini-generate-content': { upstream: geminiUpstreamCodec },
+  'cohere-chat': { upstream: cohereUpstreamCodec },
+  'bedrock-converse': { upstream: bedrockUpstreamCodec },
+  'mistral-embeddings': { upstream: mistralEmbeddingsUpstreamCodec },
+  'gemini-embed-contents': { upstream: geminiEmbeddingsUpstreamCodec },
+  'cohere-embed': { upstream: cohereEmbeddingsUpstreamCodec },
+  'completions-suffix': { upstream: completionsSuffixUpstreamCodec },
+  'completions-template': { upstream: completionsTemplateUpstreamCodec },
+  infill: { upstream: infillUpstreamCodec },
 }
 
 /** The dialects that callers speak, by the path at which they call. */
@@ -78,7 +78,7 @@ export function upstreamCodecOf(id: DialectId): AnyUpstreamCodec | undefined {
 
 /** Calls in one dialect for an upstream that speaks another. */
 export type Translator = { readonly dialect: DialectId } & (
-  | { readonly form: 'chat'; readonly inbound: ServerCodec; readonly upstream: ClientCodec }
+  | { readonly form: 'chat'; readonly inbound: InboundCodec; readonly upstream: UpstreamCodec }
   | { readonly form: 'fim'; readonly inbound: RelayedDialect; readonly upstream: FimCodec }
   | { readonly form: 'embeddings'; readonly upstream: EmbeddingsCodec }
 )
@@ -92,8 +92,8 @@ export function translatorFor(inbound: Dialect, id: DialectId): Translator | und
   if (upstream === undefined || formOfDialect(id) !== formOfDialect(inbound.id)) return undefined
   switch (upstream.form) {
     case 'chat': {
-      const { serverCodec } = inbound
-      return serverCodec && { form: 'chat', dialect: id, inbound: serverCodec, upstream }
+      const { inboundCodec } = inbound
+      return inboundCodec && { form: 'chat', dialect: id, inbound: inboundCodec, upstream }
     }
     case 'fim':
       return isRelayed(inbound) ? { form: 'fim', dialect: id, inbound, upstream } : undefined

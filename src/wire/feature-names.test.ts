@@ -3,11 +3,11 @@
  * their dialect.
  */
 import { describe, expect, test } from 'bun:test'
-import { anthropicServerCodec } from './anthropic-messages/server-codec.ts'
+import { anthropicInboundCodec } from './anthropic-messages/server-codec.ts'
 import type { ChatRequest, JsonRecord, JsonValue } from './chat-request.ts'
-import type { Feature, ServerCodec } from './codec.ts'
-import { gatehouseChatServerCodec } from './gatehouse-chat/server-codec.ts'
-import { openaiChatServerCodec } from './openai-chat/server-codec.ts'
+import type { Feature, InboundCodec } from './codec.ts'
+import { gatehouseChatInboundCodec } from './gatehouse-chat/server-codec.ts'
+import { openaiChatInboundCodec } from './openai-chat/server-codec.ts'
 import { isRecord } from './read-json.ts'
 
 /**
@@ -53,7 +53,7 @@ const FEATURES: Readonly<Record<Feature, ((request: ChatRequest) => unknown) | u
 }
 
 interface Spoken {
-  readonly codec: ServerCodec
+  readonly codec: InboundCodec
   /** Says everything that the dialect can say. */
   readonly body: JsonRecord
   /** The features that its callers cannot request. */
@@ -66,7 +66,7 @@ const cache_control = { type: 'ephemeral' }
 const source = { type: 'base64', media_type: 'image/png', data: 'AA' }
 const DIALECTS: Readonly<Record<string, Spoken>> = {
   'openai-chat': {
-    codec: openaiChatServerCodec,
+    codec: openaiChatInboundCodec,
     body: {
       max_completion_tokens: 9,
       ...{
@@ -107,7 +107,7 @@ const DIALECTS: Readonly<Record<string, Spoken>> = {
     ],
   },
   'anthropic-messages': {
-    codec: anthropicServerCodec,
+    codec: anthropicInboundCodec,
     body: {
       ...{
         max_tokens: 9,
@@ -151,7 +151,7 @@ const DIALECTS: Readonly<Record<string, Spoken>> = {
     ],
   },
   'gatehouse-chat': {
-    codec: gatehouseChatServerCodec,
+    codec: gatehouseChatInboundCodec,
     body: {
       ...{
         max_output_tokens: 9,

@@ -4,16 +4,16 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { MESSAGES_SHAPES } from './anthropic-messages/request-shape.ts'
-import { anthropicServerCodec } from './anthropic-messages/server-codec.ts'
+import { anthropicInboundCodec } from './anthropic-messages/server-codec.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
-import type { ServerCodec } from './codec.ts'
+import type { InboundCodec } from './codec.ts'
 import { CHAT_SHAPES } from './openai-chat/request-shape.ts'
-import { openaiChatServerCodec } from './openai-chat/server-codec.ts'
+import { openaiChatInboundCodec } from './openai-chat/server-codec.ts'
 import { isRecord } from './read-json.ts'
 import type { Shape } from './unread-members.ts'
 
 interface Dialect {
-  readonly codec: ServerCodec
+  readonly codec: InboundCodec
   readonly shapes: Readonly<Record<string, Shape>>
   /** Has an object of every kind that the dialect knows, in every place, and nothing unknown. */
   readonly body: JsonRecord
@@ -126,9 +126,9 @@ const MESSAGES_BODY: JsonRecord = {
 }
 
 const DIALECTS: Readonly<Record<string, Dialect>> = {
-  'openai-chat': { codec: openaiChatServerCodec, shapes: CHAT_SHAPES, body: CHAT_BODY },
+  'openai-chat': { codec: openaiChatInboundCodec, shapes: CHAT_SHAPES, body: CHAT_BODY },
   'anthropic-messages': {
-    codec: anthropicServerCodec,
+    codec: anthropicInboundCodec,
     shapes: MESSAGES_SHAPES,
     body: MESSAGES_BODY,
   },
@@ -244,10 +244,10 @@ describe('what clients send with every call, or send back as they got it, is not
       { role: 'assistant', content: [block] },
     ],
   })
-  test.each<[string, ServerCodec, JsonRecord]>([
+  test.each<[string, InboundCodec, JsonRecord]>([
     [
       'citations of none, and a direct caller',
-      anthropicServerCodec,
+      anthropicInboundCodec,
       assistant({
         ...{ type: 'tool_use', id: 'toolu_1', name: 'f', input: {} },
         ...{ caller: { type: 'direct' }, citations: null },
@@ -255,7 +255,7 @@ describe('what clients send with every call, or send back as they got it, is not
     ],
     [
       'a tool that is loaded at once',
-      anthropicServerCodec,
+      anthropicInboundCodec,
       {
         messages: [],
         tools: [
@@ -268,7 +268,7 @@ describe('what clients send with every call, or send back as they got it, is not
     ],
     [
       "an answer of OpenAI's SDK",
-      openaiChatServerCodec,
+      openaiChatInboundCodec,
       {
         messages: [
           {
@@ -288,7 +288,7 @@ test.each([
   ['reasoning', 'messages[].reasoning'],
 ])('%s with which nothing sealed comes back is named', (name, path) => {
   const messages = [{ role: 'assistant', content: 'a', [name]: 'Hm.' }]
-  expect(openaiChatServerCodec.decodeRequest({ messages }).ignored).toEqual([path])
+  expect(openaiChatInboundCodec.decodeRequest({ messages }).ignored).toEqual([path])
 })
 
 test('reasoning whose seal comes back with the tool call is not named', () => {
@@ -299,13 +299,13 @@ test('reasoning whose seal comes back with the tool call is not named', () => {
   const messages = [
     { role: 'assistant', content: null, reasoning_content: 'Hm.', tool_calls: [call] },
   ]
-  expect(openaiChatServerCodec.decodeRequest({ messages }).ignored).toEqual([])
+  expect(openaiChatInboundCodec.decodeRequest({ messages }).ignored).toEqual([])
 })
 
 test("others' reasoning details are named", () => {
   const details = [{ type: 'reasoning.text', text: 'Hm.', signature: 'theirs' }]
   const messages = [{ role: 'assistant', content: 'a', reasoning_details: details }]
-  expect(openaiChatServerCodec.decodeRequest({ messages }).ignored).toEqual([
+  expect(openaiChatInboundCodec.decodeRequest({ messages }).ignored).toEqual([
     'messages[].reasoning_details[]',
   ])
 })
@@ -313,6 +313,6 @@ test("others' reasoning details are named", () => {
 test('the title of a document that is plain text is named', () => {
   const source = { type: 'text', media_type: 'text/plain', data: 'a' }
   const content = [{ type: 'document', source, title: 'Notes' }]
-  const { ignored } = anthropicServerCodec.decodeRequest({ messages: [{ role: 'user', content }] })
+  const { ignored } = anthropicInboundCodec.decodeRequest({ messages: [{ role: 'user', content }] })
   expect(ignored).toEqual(['messages[].content[].title'])
 })

@@ -254,7 +254,7 @@ function replaceFeatures(
   { dialect }: AdmittedCall,
   features: readonly string[],
 ): void {
-  const header = dialect.serverCodec?.featureHeader
+  const header = dialect.inboundCodec?.featureHeader
   if (header === undefined) return
   delete headers[header]
   if (features.length > 0) headers[header] = features.join()
@@ -407,7 +407,7 @@ function bridgeHeader(
   { dialect, request }: AdmittedCall,
   { features }: Target,
 ): BridgedFeatures | undefined {
-  const header = dialect.serverCodec?.featureHeader
+  const header = dialect.inboundCodec?.featureHeader
   if (features === undefined || header === undefined) return undefined
   return nameFeatures(header, bridgeFeatures(request.headers.get(header), features))
 }

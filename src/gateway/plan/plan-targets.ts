@@ -135,9 +135,9 @@ function findTargets(
   { caller, dialect, request }: PlannedCall,
   candidates: readonly GateTarget[],
 ) {
-  const { serverCodec } = dialect
+  const { inboundCodec } = dialect
   const relays =
-    serverCodec === undefined || dialect.opensSeals === true || !hasCarriers(request.body)
+    inboundCodec === undefined || dialect.opensSeals === true || !hasCarriers(request.body)
   const targets: Target[] = []
   const speaking: ReachableProvider[] = []
   let unopened: GatewayError | undefined

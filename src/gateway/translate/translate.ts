@@ -12,10 +12,10 @@ import type { ChatRequest, JsonRecord } from '../../wire/chat-request.ts'
 import {
   ADAPTED_FEATURES,
   type AnswerFacts,
-  type ClientCodec,
+  type UpstreamCodec,
   type DecodeLimits,
   type Feature,
-  type ServerCodec,
+  type InboundCodec,
   UnreadableAnswerError,
 } from '../../wire/codec.ts'
 import type { AcceptedRequest, StreamTap } from '../../wire/dialect.ts'
@@ -36,7 +36,7 @@ interface CallerRequestOptions {
 
 /** One caller's request, decoded at most once however many targets are asked. */
 export class CallerRequest {
-  readonly codec: ServerCodec
+  readonly codec: InboundCodec
   readonly #accepted: AcceptedRequest
   readonly #limits: DecodeLimits
   #decoded: ChatRequest | undefined
@@ -44,7 +44,7 @@ export class CallerRequest {
   readonly features: readonly string[]
 
   constructor(
-    codec: ServerCodec,
+    codec: InboundCodec,
     accepted: AcceptedRequest,
     { maxBodyBytes, headers }: CallerRequestOptions,
   ) {
@@ -75,7 +75,7 @@ export class CallerRequest {
 const decoder = new TextDecoder()
 
 function readFeatureHeader(
-  { featureHeader }: ServerCodec,
+  { featureHeader }: InboundCodec,
   headers: CallerRequestOptions['headers'],
 ): readonly string[] {
   const names = new NameList()
@@ -111,7 +111,7 @@ export interface ConvertedAnswer {
 export interface TranslationInput {
   readonly caller: CallerRequest
   readonly target: Target
-  readonly client: ClientCodec
+  readonly client: UpstreamCodec
   readonly facts: Pick<AnswerFacts, 'callId' | 'gateId' | 'startedAtMs' | 'outcome' | 'priceOf'>
   /** Nothing may be left out: the caller said so with `x-gatehouse-strict`. */
   readonly isStrict: boolean
@@ -202,7 +202,7 @@ const OBEYED = new Set(['stream_options'])
 
 function nameIgnored(
   caller: CallerRequest,
-  client: ClientCodec,
+  client: UpstreamCodec,
   [features, asked]: readonly [features: readonly Feature[], asked: readonly string[]],
 ): string[] {
   const request = caller.decoded
@@ -219,7 +219,7 @@ const NO_FEATURES: BridgedFeatures = { taken: [], lost: [], renamed: [] }
 /** Of the features that a header asks for, those that the target takes in another place. */
 function bridgeCallers(
   { codec: { featureHeader = '' }, features, decoded }: CallerRequest,
-  client: ClientCodec,
+  client: UpstreamCodec,
   target: Target,
 ): BridgedFeatures {
   if (features.length === 0 || client.family === decoded.family) return NO_FEATURES

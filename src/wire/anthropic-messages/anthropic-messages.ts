@@ -28,7 +28,7 @@ import { editHistory } from './edit-history.ts'
 import { editMessagesDefaults, readMessagesSpoken } from './messages-defaults.ts'
 import { MESSAGES_IDS } from './messages-ids.ts'
 import { MessagesTap } from './messages-tap.ts'
-import { anthropicServerCodec } from './server-codec.ts'
+import { anthropicInboundCodec } from './server-codec.ts'
 
 // Members of a Messages request that ask the provider itself to keep or to run something.
 
@@ -70,7 +70,7 @@ export const anthropicMessages: RelayedDialect = {
     message !== undefined && /invalid.{0,20}signature/i.test(message),
   createTap: () => new MessagesTap(),
   encodeFailedStream: (error) => new MessagesTap().encodeFailure(error),
-  serverCodec: anthropicServerCodec,
+  inboundCodec: anthropicInboundCodec,
 }
 
 const FIELD_TYPES = {

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { AssistantPart, ChatMessage, ChatRequest, JsonRecord } from '../chat-request.ts'
 import type { EncodeTarget, ModelTraits } from '../codec.ts'
-import { anthropicClientCodec } from './client-codec.ts'
+import { anthropicUpstreamCodec } from './client-codec.ts'
 
 const ORIGIN = 'anthropic'
 const target = (traits: ModelTraits = {}): EncodeTarget => ({
@@ -31,7 +31,7 @@ const request = (members: Partial<ChatRequest>): ChatRequest => ({
   ...members,
 })
 const encode = (members: Partial<ChatRequest>, traits?: ModelTraits) =>
-  anthropicClientCodec.encodeRequest(request(members), target(traits))
+  anthropicUpstreamCodec.encodeRequest(request(members), target(traits))
 
 describe('a request', () => {
   test('has the required limit on output, even if its caller set none', () => {
@@ -393,7 +393,7 @@ const EVENTS: ChatEvent[] = [
 ]
 
 function decode(pieces: readonly Uint8Array[]) {
-  const decoder = anthropicClientCodec.createEventDecoder()
+  const decoder = anthropicUpstreamCodec.createEventDecoder()
   const events = [...pieces.flatMap((piece) => decoder.push(piece)), ...decoder.end()]
   return { events, isComplete: decoder.isComplete() }
 }
@@ -513,7 +513,7 @@ describe('a stream', () => {
 describe('a whole answer', () => {
   test('keeps text, thinking, calls and usage', () => {
     expect(
-      anthropicClientCodec.decodeAnswer({
+      anthropicUpstreamCodec.decodeAnswer({
         id: 'msg_1',
         model: 'm',
         content: [
@@ -547,7 +547,7 @@ describe('a whole answer', () => {
   })
 
   test('with an error, or without content, is an error', () => {
-    expect(() => anthropicClientCodec.decodeAnswer({ error: { message: 'no' } })).toThrow('no')
-    expect(() => anthropicClientCodec.decodeAnswer({})).toThrow('without content')
+    expect(() => anthropicUpstreamCodec.decodeAnswer({ error: { message: 'no' } })).toThrow('no')
+    expect(() => anthropicUpstreamCodec.decodeAnswer({})).toThrow('without content')
   })
 })

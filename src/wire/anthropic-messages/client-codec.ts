@@ -2,12 +2,12 @@
  * Anthropic Messages as it is spoken to an upstream. Its traps, with their causes, are in
  * README.md.
  */
-import type { ClientCodec } from '../codec.ts'
+import type { UpstreamCodec } from '../codec.ts'
 import { decodeAnthropicAnswer } from './decode-answer.ts'
 import { AnthropicStreamDecoder } from './decode-events.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
 
-export const anthropicClientCodec: ClientCodec = {
+export const anthropicUpstreamCodec: UpstreamCodec = {
   form: 'chat',
   family: 'anthropic-messages',
   encodeRequest: encodeAnthropicRequest,

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { writeSeal, writeToolId } from '../seal-carrier.ts'
-import { anthropicServerCodec } from './server-codec.ts'
+import { anthropicInboundCodec } from './server-codec.ts'
 
 const decode = (members: JsonRecord) =>
-  anthropicServerCodec.decodeRequest({ model: 'g', max_tokens: 9, messages: [], ...members })
+  anthropicInboundCodec.decodeRequest({ model: 'g', max_tokens: 9, messages: [], ...members })
 const turn = (role: string, ...content: JsonRecord[]): JsonRecord => ({
   messages: [{ role, content }],
 })

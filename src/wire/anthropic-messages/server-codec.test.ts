@@ -10,7 +10,7 @@ import type { ChatAnswer, ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import type { AnswerFacts } from '../codec.ts'
 import { writeSeal, writeToolId } from '../seal-carrier.ts'
-import { anthropicServerCodec } from './server-codec.ts'
+import { anthropicInboundCodec } from './server-codec.ts'
 
 const facts: AnswerFacts = {
   callId: 'req_1',
@@ -20,7 +20,7 @@ const facts: AnswerFacts = {
   sealOrigin: 'p#1',
 }
 const decode = (members: JsonRecord) =>
-  anthropicServerCodec.decodeRequest({ model: 'g', max_tokens: 9, messages: [], ...members })
+  anthropicInboundCodec.decodeRequest({ model: 'g', max_tokens: 9, messages: [], ...members })
 
 describe('a request', () => {
   test('is read into the common settings, and keeps unknown members', () => {
@@ -183,7 +183,7 @@ const EVENTS: ChatEvent[] = [
 
 type Told = JsonRecord & { readonly type: string; readonly index?: number }
 function encode(events: readonly ChatEvent[]): Told[] {
-  const encoder = anthropicServerCodec.createEventEncoder(decode({ stream: true }), facts)
+  const encoder = anthropicInboundCodec.createEventEncoder(decode({ stream: true }), facts)
   let text = ''
   for (const event of events) text += encoder.push(event)
   return parseEvents(text + encoder.end()).map(({ event, data }) => {
@@ -369,7 +369,7 @@ describe('a stream', () => {
   })
 
   test('that breaks ends with an error in Anthropic’s format', () => {
-    const encoder = anthropicServerCodec.createEventEncoder(decode({}), facts)
+    const encoder = anthropicInboundCodec.createEventEncoder(decode({}), facts)
     const failure = new GatewayError('upstream_timeout', 'It fell silent.')
     expect(encoder.encodeFailure(failure)).toBe(
       'event: error\ndata: {"type":"error","error":{"type":"timeout_error","message":"It fell silent."}}\n\n',
@@ -379,7 +379,7 @@ describe('a stream', () => {
 
 describe('an answer', () => {
   const encodeAnswer = (answer: Partial<ChatAnswer>) =>
-    anthropicServerCodec.encodeAnswer(
+    anthropicInboundCodec.encodeAnswer(
       { content: [], finishReason: 'stop', usage: null, ...answer },
       facts,
     )
@@ -442,7 +442,7 @@ describe('an answer', () => {
 
 test('an answer with tool arguments that are not an object is a failure', () => {
   const encode = (written: string) => () =>
-    anthropicServerCodec.encodeAnswer(
+    anthropicInboundCodec.encodeAnswer(
       {
         content: [{ type: 'tool-call', id: 'a', name: 'f', arguments: written }],
         finishReason: 'tool_calls',
@@ -466,9 +466,9 @@ test('usage leaves what was read from the cache and put into it out of the input
     cache_read_input_tokens: 60,
     cache_creation_input_tokens: 30,
   }
-  expect(anthropicServerCodec.encodeAnswer(answer, facts).usage).toMatchObject(written)
+  expect(anthropicInboundCodec.encodeAnswer(answer, facts).usage).toMatchObject(written)
   const request = decode({})
-  const first = anthropicServerCodec
+  const first = anthropicInboundCodec
     .createEventEncoder(request, facts)
     .push({ type: 'start', usage })
   const [event] = parseEvents(first)

@@ -2,12 +2,12 @@
  * Anthropic Messages as it is spoken to our clients when the upstream speaks something else. Its
  * traps are in README.md.
  */
-import type { Feature, ServerCodec } from '../codec.ts'
+import type { Feature, InboundCodec } from '../codec.ts'
 import { decodeAnthropicRequest } from './decode-request.ts'
 import { encodeAnthropicAnswer } from './encode-answer.ts'
 import { MessagesEventEncoder } from './encode-events.ts'
 
-export const anthropicServerCodec: ServerCodec = {
+export const anthropicInboundCodec: InboundCodec = {
   // provider-name-ok: a header of the dialect
   featureHeader: 'anthropic-beta',
   decodeRequest: decodeAnthropicRequest,

@@ -11,7 +11,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, ModelTraits } from '../codec.ts'
-import { bedrockClientCodec } from './client-codec.ts'
+import { bedrockUpstreamCodec } from './client-codec.ts'
 
 const ORIGIN = 'here'
 const target = (traits: ModelTraits = {}): EncodeTarget => ({
@@ -34,7 +34,7 @@ const result = (callId: string, text: string): ChatMessage => ({
   content: [{ type: 'text', text }],
 })
 const encode = (members: Partial<ChatRequest>, traits?: ModelTraits) =>
-  bedrockClientCodec.encodeRequest(
+  bedrockUpstreamCodec.encodeRequest(
     {
       messages: [user('Hi')],
       stream: false,

@@ -2,12 +2,12 @@
  * Amazon Bedrock's Converse as it is spoken to an upstream. Its traps, with their causes, are in
  * README.md.
  */
-import type { ClientCodec } from '../codec.ts'
+import type { UpstreamCodec } from '../codec.ts'
 import { decodeBedrockAnswer } from './decode-answer.ts'
 import { BedrockStreamDecoder } from './decode-events.ts'
 import { encodeBedrockRequest } from './encode-request.ts'
 
-export const bedrockClientCodec: ClientCodec = {
+export const bedrockUpstreamCodec: UpstreamCodec = {
   form: 'chat',
   encodeRequest: encodeBedrockRequest,
   decodeAnswer: decodeBedrockAnswer,

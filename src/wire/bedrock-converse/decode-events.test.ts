@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { awsEvent, awsException, awsFrame } from '../../../test/support/aws-event-stream.ts'
 import type { ChatEvent } from '../chat-answer.ts'
-import { bedrockClientCodec } from './client-codec.ts'
+import { bedrockUpstreamCodec } from './client-codec.ts'
 
 const delta = (contentBlockIndex: number, members: object) =>
   awsEvent('contentBlockDelta', { contentBlockIndex, delta: members, p: 'abcdefgh' })
@@ -68,7 +68,7 @@ const EVENTS: ChatEvent[] = [
 ]
 
 function decode(...pieces: readonly Uint8Array[]) {
-  const decoder = bedrockClientCodec.createEventDecoder()
+  const decoder = bedrockUpstreamCodec.createEventDecoder()
   const events = [...pieces.flatMap((piece) => decoder.push(piece)), ...decoder.end()]
   return { events, isComplete: decoder.isComplete() }
 }
@@ -98,7 +98,7 @@ describe('a stream', () => {
   })
 
   test('is not over at messageStop: usage follows, and comes before the end', () => {
-    const decoder = bedrockClientCodec.createEventDecoder()
+    const decoder = bedrockUpstreamCodec.createEventDecoder()
     decoder.push(Buffer.concat([BEGIN, delta(0, { text: 'x' }), stop(0)]))
     expect(decoder.push(STOP)).toEqual([])
     expect(decoder.isComplete()).toBe(false)
@@ -279,7 +279,7 @@ describe('a stream', () => {
 describe('a whole answer', () => {
   test('keeps text, reasoning, calls and usage', () => {
     expect(
-      bedrockClientCodec.decodeAnswer({
+      bedrockUpstreamCodec.decodeAnswer({
         output: {
           message: {
             role: 'assistant',
@@ -319,10 +319,10 @@ describe('a whole answer', () => {
   })
 
   test('with an error, without content, or malformed, is an error', () => {
-    expect(() => bedrockClientCodec.decodeAnswer({ message: 'no' })).toThrow('no')
-    expect(() => bedrockClientCodec.decodeAnswer({})).toThrow('without content')
+    expect(() => bedrockUpstreamCodec.decodeAnswer({ message: 'no' })).toThrow('no')
+    expect(() => bedrockUpstreamCodec.decodeAnswer({})).toThrow('without content')
     expect(() =>
-      bedrockClientCodec.decodeAnswer({
+      bedrockUpstreamCodec.decodeAnswer({
         output: { message: { content: [] } },
         stopReason: 'malformed_tool_use',
       }),

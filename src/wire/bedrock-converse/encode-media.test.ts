@@ -1,11 +1,11 @@
 /** Images, documents and sound that are sent to Bedrock, and those that cannot be. */
 import { describe, expect, test } from 'bun:test'
 import type { ChatMessage, ChatRequest, JsonRecord, UserPart } from '../chat-request.ts'
-import { bedrockClientCodec } from './client-codec.ts'
+import { bedrockUpstreamCodec } from './client-codec.ts'
 
 const says = (...content: UserPart[]): ChatMessage => ({ role: 'user', content })
 const encode = (members: Pick<ChatRequest, 'messages'>) =>
-  bedrockClientCodec.encodeRequest(
+  bedrockUpstreamCodec.encodeRequest(
     { stream: false, extra: {}, family: 'openai-chat', ignored: [], ...members },
     { model: 'm:0', traits: {}, sealOrigin: 'here' },
   )

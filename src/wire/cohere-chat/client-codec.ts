@@ -2,12 +2,12 @@
  * Cohere's chat (`POST /v2/chat`) as it is spoken to an upstream. Its traps, with their causes, are
  * in README.md.
  */
-import type { ClientCodec } from '../codec.ts'
+import type { UpstreamCodec } from '../codec.ts'
 import { decodeCohereAnswer } from './decode-answer.ts'
 import { CohereStreamDecoder } from './decode-events.ts'
 import { encodeCohereRequest } from './encode-request.ts'
 
-export const cohereClientCodec: ClientCodec = {
+export const cohereUpstreamCodec: UpstreamCodec = {
   form: 'chat',
   encodeRequest: encodeCohereRequest,
   decodeAnswer: decodeCohereAnswer,

@@ -1,7 +1,7 @@
 /** Cohere's answers: streams survive every cut, failures are no ends. */
 import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
-import { cohereClientCodec } from './client-codec.ts'
+import { cohereUpstreamCodec } from './client-codec.ts'
 
 const event = (type: string, members: object = {}) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
@@ -65,7 +65,7 @@ const EVENTS: ChatEvent[] = [
 ]
 
 function decode(...pieces: readonly (string | Uint8Array)[]) {
-  const decoder = cohereClientCodec.createEventDecoder()
+  const decoder = cohereUpstreamCodec.createEventDecoder()
   const events = [...pieces.flatMap((piece) => decoder.push(Buffer.from(piece))), ...decoder.end()]
   return { events, isComplete: decoder.isComplete() }
 }
@@ -139,7 +139,7 @@ describe('a stream', () => {
 describe('a whole answer', () => {
   test('keeps plan, thinking, text, calls and usage', () => {
     expect(
-      cohereClientCodec.decodeAnswer({
+      cohereUpstreamCodec.decodeAnswer({
         id: 'r1',
         finish_reason: 'TOOL_CALL',
         message: {
@@ -171,13 +171,13 @@ describe('a whole answer', () => {
   })
 
   test('is read without optional members, and is an error without a message or after a failure', () => {
-    expect(cohereClientCodec.decodeAnswer({ message: {} })).toEqual({
+    expect(cohereUpstreamCodec.decodeAnswer({ message: {} })).toEqual({
       content: [],
       finishReason: 'stop',
       usage: null,
     })
-    expect(() => cohereClientCodec.decodeAnswer({})).toThrow('without a message')
-    expect(() => cohereClientCodec.decodeAnswer({ message: {}, finish_reason: 'TIMEOUT' })).toThrow(
+    expect(() => cohereUpstreamCodec.decodeAnswer({})).toThrow('without a message')
+    expect(() => cohereUpstreamCodec.decodeAnswer({ message: {}, finish_reason: 'TIMEOUT' })).toThrow(
       'TIMEOUT',
     )
   })

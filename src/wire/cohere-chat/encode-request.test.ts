@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { AssistantPart, ChatMessage, ChatRequest, Seal } from '../chat-request.ts'
 import type { EncodeTarget, ModelTraits } from '../codec.ts'
-import { cohereClientCodec } from './client-codec.ts'
+import { cohereUpstreamCodec } from './client-codec.ts'
 
 const ORIGIN = 'here'
 const target = (traits: ModelTraits = {}): EncodeTarget => ({
@@ -19,7 +19,7 @@ const call = (id: string): AssistantPart => ({
   arguments: '{"a":1}',
 })
 const encode = (members: Partial<ChatRequest>, traits?: ModelTraits) =>
-  cohereClientCodec.encodeRequest(
+  cohereUpstreamCodec.encodeRequest(
     {
       messages: [user('Hi')],
       stream: false,

@@ -3,7 +3,7 @@ import { isRecord, present } from '../read-json.ts'
 import type { EmbeddingsCodec } from './embeddings-codec.ts'
 import { readCount, readList, readVector } from './read-vectors.ts'
 
-export const cohereEmbeddingsCodec: EmbeddingsCodec = {
+export const cohereEmbeddingsUpstreamCodec: EmbeddingsCodec = {
   form: 'embeddings',
   maxInputs: 96,
 

@@ -7,10 +7,10 @@ import fc from 'fast-check'
 import type { JsonRecord } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { scanJsonObject } from '../json-splice.ts'
-import { cohereEmbeddingsCodec } from './cohere-embeddings.ts'
+import { cohereEmbeddingsUpstreamCodec } from './cohere-embeddings.ts'
 import type { EmbeddingsCodec, EmbeddingsRequest } from './embeddings-codec.ts'
-import { geminiEmbeddingsCodec } from './gemini-embeddings.ts'
-import { mistralEmbeddingsCodec } from './mistral-embeddings.ts'
+import { geminiEmbeddingsUpstreamCodec } from './gemini-embeddings.ts'
+import { mistralEmbeddingsUpstreamCodec } from './mistral-embeddings.ts'
 import { openaiEmbeddings } from './openai-embeddings.ts'
 import { decodeEmbeddingsRequest, encodeEmbeddingsAnswer } from './translate-embeddings.ts'
 
@@ -129,7 +129,7 @@ const gemini = { outputDimensionality: 8, taskType: 'CLUSTERING' }
 const cohere = { model: 'm', texts: ['a', 'b'], embedding_types: ['float'] }
 const UPSTREAMS: Record<string, Upstream> = {
   cohere: {
-    codec: cohereEmbeddingsCodec,
+    codec: cohereEmbeddingsUpstreamCodec,
     plain: { ...cohere, input_type: 'search_document' },
     extra: { input_type: 'search_query', truncate: 'END', x: 1 },
     full: { ...cohere, input_type: 'search_query', truncate: 'END', output_dimension: 8 },
@@ -142,7 +142,7 @@ const UPSTREAMS: Record<string, Upstream> = {
     empty: [{}, { embeddings: [[1]] }, { embeddings: { int8: [[1]] } }],
   },
   gemini: {
-    codec: geminiEmbeddingsCodec,
+    codec: geminiEmbeddingsUpstreamCodec,
     plain: { requests: [content('a'), content('b')] },
     extra: { task_type: 'CLUSTERING', x: 1 },
     full: {
@@ -160,7 +160,7 @@ const UPSTREAMS: Record<string, Upstream> = {
     empty: [{}, { embedding: { values: [1] } }, { embeddings: ['x'] }],
   },
   mistral: {
-    codec: mistralEmbeddingsCodec,
+    codec: mistralEmbeddingsUpstreamCodec,
     plain: { model: 'm', input: ['a', 'b'] },
     extra: { x: 1, y: 2 },
     full: { model: 'm', input: ['a', 'b'], output_dimension: 8 },

@@ -3,7 +3,7 @@ import { isRecord, present } from '../read-json.ts'
 import type { EmbeddingsCodec } from './embeddings-codec.ts'
 import { readCount, readList, readVector } from './read-vectors.ts'
 
-export const geminiEmbeddingsCodec: EmbeddingsCodec = {
+export const geminiEmbeddingsUpstreamCodec: EmbeddingsCodec = {
   form: 'embeddings',
   maxInputs: 100,
 

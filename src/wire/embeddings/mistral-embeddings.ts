@@ -6,7 +6,7 @@ import { isRecord, present } from '../read-json.ts'
 import type { EmbeddingsCodec } from './embeddings-codec.ts'
 import { readCount, readList, readVector } from './read-vectors.ts'
 
-export const mistralEmbeddingsCodec: EmbeddingsCodec = {
+export const mistralEmbeddingsUpstreamCodec: EmbeddingsCodec = {
   form: 'embeddings',
   encodeRequest({ inputs, dimensions, user, extra }, model) {
     return {

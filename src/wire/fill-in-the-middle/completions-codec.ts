@@ -15,7 +15,7 @@ import { DEFAULT_MAX_TOKENS, type FimRequest } from './fim-request.ts'
 import { FimStream, type FrameReader } from './fim-stream.ts'
 import { stopsOf, writeFimPrompt } from './fim-template.ts'
 
-export const completionsSuffixCodec: FimCodec = {
+export const completionsSuffixUpstreamCodec: FimCodec = {
   form: 'fim',
   encodeRequest: (request, { model }) => ({
     // An empty suffix is none to some servers, which then answer the prompt as they would answer a
@@ -31,7 +31,7 @@ export const completionsSuffixCodec: FimCodec = {
   createEventDecoder: () => new CompletionsDecoder(),
 }
 
-export const completionsTemplateCodec: FimCodec = {
+export const completionsTemplateUpstreamCodec: FimCodec = {
   form: 'fim',
   encodeRequest(request, { model, traits }) {
     const { fimTemplate } = traits

@@ -11,7 +11,7 @@ import type { FimCodec } from './fim-codec.ts'
 import { DEFAULT_MAX_TOKENS } from './fim-request.ts'
 import { FimStream, type FrameReader } from './fim-stream.ts'
 
-export const infillCodec: FimCodec = {
+export const infillUpstreamCodec: FimCodec = {
   form: 'fim',
   encodeRequest(request, { model }) {
     const {

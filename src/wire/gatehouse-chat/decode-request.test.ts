@@ -4,13 +4,13 @@ import type { JsonRecord } from '../chat-request.ts'
 import { scanJsonObject } from '../json-splice.ts'
 import { writeToolId } from '../seal-carrier.ts'
 import { gatehouseChat } from './gatehouse-chat.ts'
-import { gatehouseChatServerCodec } from './server-codec.ts'
+import { gatehouseChatInboundCodec } from './server-codec.ts'
 
 const messages = [{ role: 'user', content: 'Hi' }]
 const accept = (body: JsonRecord) =>
   gatehouseChat.accept(scanJsonObject(Buffer.from(JSON.stringify(body))))
 const decode = (members: JsonRecord) => {
-  const { renderTemplate: _, ...request } = gatehouseChatServerCodec.decodeRequest({
+  const { renderTemplate: _, ...request } = gatehouseChatInboundCodec.decodeRequest({
     gate_id: 'g',
     ...members,
   })

@@ -9,7 +9,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
 import type { AnswerFacts } from '../codec.ts'
 import { readToolId } from '../seal-carrier.ts'
-import { gatehouseChatServerCodec } from './server-codec.ts'
+import { gatehouseChatInboundCodec } from './server-codec.ts'
 
 const attempts = [
   { target: 'a/m', status: 503, ms: 12 },
@@ -28,8 +28,8 @@ const TAIL = { cost: { usd: null, status: 'unknown' }, latency_ms: 400, attempts
 const seal = { type: 'encrypted' as const, value: 'e' }
 
 function encode(events: readonly ChatEvent[]) {
-  const request = gatehouseChatServerCodec.decodeRequest({ messages: [] })
-  const encoder = gatehouseChatServerCodec.createEventEncoder(request, facts)
+  const request = gatehouseChatInboundCodec.decodeRequest({ messages: [] })
+  const encoder = gatehouseChatInboundCodec.createEventEncoder(request, facts)
   let shown = ''
   for (const event of events) shown += encoder.push(event)
   return {
@@ -86,7 +86,7 @@ const EVENTS: ChatEvent[] = [
 
 describe('an answer', () => {
   test('has exactly the members of the interface', () => {
-    const whole = gatehouseChatServerCodec.encodeAnswer(ANSWER, facts)
+    const whole = gatehouseChatInboundCodec.encodeAnswer(ANSWER, facts)
     const ids = (whole.tool_calls as { id: string }[]).map((call) => call.id)
     expect(whole).toEqual({
       ...HEAD,
@@ -111,7 +111,7 @@ describe('an answer', () => {
 
   test('leaves out empty members, and has null for unreported usage', () => {
     const bare: ChatAnswer = { content: [], finishReason: 'stop', usage: null }
-    expect(gatehouseChatServerCodec.encodeAnswer(bare, facts)).toEqual({
+    expect(gatehouseChatInboundCodec.encodeAnswer(bare, facts)).toEqual({
       ...HEAD,
       content: '',
       finish_reason: 'stop',
@@ -136,7 +136,7 @@ describe('an answer', () => {
     [undefined, { usd: null, status: 'unknown' }],
   ] as const)('with the cost %j includes it', (cost, shown) => {
     const encodeWith = (answer: ChatAnswer) =>
-      gatehouseChatServerCodec.encodeAnswer(answer, {
+      gatehouseChatInboundCodec.encodeAnswer(answer, {
         ...facts,
         priceOf: () => (cost === undefined ? cost : { ...cost, source: null }),
       }).cost
@@ -150,7 +150,7 @@ describe('an answer', () => {
       finishReason: 'stop',
       usage: null,
     }
-    expect(gatehouseChatServerCodec.encodeAnswer(refusal, facts)).toMatchObject({
+    expect(gatehouseChatInboundCodec.encodeAnswer(refusal, facts)).toMatchObject({
       content: 'No.',
       finish_reason: 'content_filter',
     })
@@ -160,7 +160,7 @@ describe('an answer', () => {
 describe('a stream', () => {
   test('starts, sends deltas, and ends with the whole answer', () => {
     const { told } = encode(EVENTS)
-    const whole = gatehouseChatServerCodec.encodeAnswer(ANSWER, facts)
+    const whole = gatehouseChatInboundCodec.encodeAnswer(ANSWER, facts)
     const [first, second] = whole.tool_calls as { id: string }[]
     expect(told).toEqual([
       { event: 'chat.started', data: HEAD },

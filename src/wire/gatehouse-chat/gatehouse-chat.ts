@@ -16,7 +16,7 @@ import {
   requireField,
 } from '../request-fields.ts'
 import { encodeFailureEvent } from './encode-events.ts'
-import { gatehouseChatServerCodec } from './server-codec.ts'
+import { gatehouseChatInboundCodec } from './server-codec.ts'
 
 export const gatehouseChat: Dialect = {
   id: 'gatehouse-chat',
@@ -29,7 +29,7 @@ export const gatehouseChat: Dialect = {
     reasoningEffort: ['reasoning.effort'],
   }),
   encodeFailedStream: (error) => Buffer.from(encodeFailureEvent(error)),
-  serverCodec: gatehouseChatServerCodec,
+  inboundCodec: gatehouseChatInboundCodec,
 }
 
 const FIELD_TYPES = {

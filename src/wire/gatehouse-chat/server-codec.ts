@@ -1,10 +1,10 @@
 /** The gateway's own chat format as it is spoken to our clients. Its members are in README.md. */
-import type { Feature, ServerCodec } from '../codec.ts'
+import type { Feature, InboundCodec } from '../codec.ts'
 import { decodeGatehouseRequest } from './decode-request.ts'
 import { encodeGatehouseAnswer } from './encode-answer.ts'
 import { GatehouseEventEncoder } from './encode-events.ts'
 
-export const gatehouseChatServerCodec: ServerCodec = {
+export const gatehouseChatInboundCodec: InboundCodec = {
   decodeRequest: decodeGatehouseRequest,
   encodeAnswer: encodeGatehouseAnswer,
   createEventEncoder: (_request, facts) => new GatehouseEventEncoder(facts),

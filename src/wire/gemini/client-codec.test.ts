@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { AssistantPart, ChatMessage, ChatRequest } from '../chat-request.ts'
 import type { EncodeTarget, ModelTraits } from '../codec.ts'
-import { geminiClientCodec } from './client-codec.ts'
+import { geminiUpstreamCodec } from './client-codec.ts'
 
 const ORIGIN = 'gemini'
 const target = (traits: ModelTraits = {}): EncodeTarget => ({
@@ -23,7 +23,7 @@ const result = (callId: string, text: string, isError = false): ChatMessage => (
   isError,
 })
 const encode = (members: Partial<ChatRequest>, traits?: ModelTraits) =>
-  geminiClientCodec.encodeRequest(
+  geminiUpstreamCodec.encodeRequest(
     {
       messages: [user('Hi')],
       stream: false,
@@ -199,7 +199,7 @@ const STREAM = [
 ].join('')
 
 function decode(pieces: readonly Uint8Array[]) {
-  const decoder = geminiClientCodec.createEventDecoder()
+  const decoder = geminiUpstreamCodec.createEventDecoder()
   const events = [...pieces.flatMap((bytes) => decoder.push(bytes)), ...decoder.end()]
   // An id that is made up differs each time.
   const shown = events.map((event) =>
@@ -297,7 +297,7 @@ describe('a stream', () => {
 })
 
 test('a whole answer keeps thoughts, text, signed calls and usage', () => {
-  const [, , call] = geminiClientCodec
+  const [, , call] = geminiUpstreamCodec
     .decodeAnswer({
       candidates: [
         {
@@ -323,5 +323,5 @@ test('a whole answer keeps thoughts, text, signed calls and usage', () => {
     arguments: '{"a":1}',
     seal: { type: 'signature', value: 'sig' },
   })
-  expect(() => geminiClientCodec.decodeAnswer({})).toThrow('without an end')
+  expect(() => geminiUpstreamCodec.decodeAnswer({})).toThrow('without an end')
 })

@@ -4,7 +4,7 @@
  */
 import type { AnswerPart, ChatAnswer } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
-import { type ClientCodec, UnreadableAnswerError } from '../codec.ts'
+import { type UpstreamCodec, UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { withUnread } from '../unread-parts.ts'
 import { GeminiStreamDecoder } from './decode-events.ts'
@@ -19,7 +19,7 @@ import {
   usageOf,
 } from './read-candidate.ts'
 
-export const geminiClientCodec: ClientCodec = {
+export const geminiUpstreamCodec: UpstreamCodec = {
   form: 'chat',
   encodeRequest: encodeGeminiRequest,
   decodeAnswer: decodeGeminiAnswer,

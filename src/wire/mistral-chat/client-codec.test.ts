@@ -13,7 +13,7 @@ import type {
   Seal,
 } from '../chat-request.ts'
 import type { EncodeTarget, ModelTraits } from '../codec.ts'
-import { mistralChatClientCodec } from './client-codec.ts'
+import { mistralChatUpstreamCodec } from './client-codec.ts'
 import { toShortToolId } from './encode-messages.ts'
 
 const ORIGIN = 'here'
@@ -41,7 +41,7 @@ const result = (callId: string): ChatMessage => ({
   content: [{ type: 'text', text: 'sun' }],
 })
 const encode = (members: Partial<ChatRequest>, traits?: ModelTraits) =>
-  mistralChatClientCodec.encodeRequest(
+  mistralChatUpstreamCodec.encodeRequest(
     {
       messages: [user('Hi')],
       stream: false,
@@ -309,7 +309,7 @@ const EVENTS: ChatEvent[] = [
 ]
 
 function decode(...pieces: readonly (string | Uint8Array)[]) {
-  const decoder = mistralChatClientCodec.createEventDecoder()
+  const decoder = mistralChatUpstreamCodec.createEventDecoder()
   const events = [...pieces.flatMap((piece) => decoder.push(Buffer.from(piece))), ...decoder.end()]
   return { events, isComplete: decoder.isComplete() }
 }
@@ -366,7 +366,7 @@ test('a whole answer keeps thinking, text, calls and usage; one that failed is a
     choices: [{ index: 0, message, finish_reason }],
     usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
   })
-  expect(mistralChatClientCodec.decodeAnswer(body('tool_calls'))).toEqual({
+  expect(mistralChatUpstreamCodec.decodeAnswer(body('tool_calls'))).toEqual({
     id: 'r1',
     createdAt: 7,
     model: 'magistral-x-1',
@@ -378,8 +378,8 @@ test('a whole answer keeps thinking, text, calls and usage; one that failed is a
     finishReason: 'tool_calls',
     usage: { inputTokens: 11, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 },
   })
-  expect(() => mistralChatClientCodec.decodeAnswer(body('error'))).toThrow(
+  expect(() => mistralChatUpstreamCodec.decodeAnswer(body('error'))).toThrow(
     'ended its answer with an error',
   )
-  expect(() => mistralChatClientCodec.decodeAnswer({})).toThrow('without a choice')
+  expect(() => mistralChatUpstreamCodec.decodeAnswer({})).toThrow('without a choice')
 })

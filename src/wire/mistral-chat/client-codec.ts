@@ -2,13 +2,13 @@
  * Mistral's chat as it is spoken to an upstream for callers of another dialect. Its traps are in
  * README.md.
  */
-import type { ClientCodec } from '../codec.ts'
+import type { UpstreamCodec } from '../codec.ts'
 import { decodeUpstreamAnswer, type ReasoningSeals } from '../openai-chat/decode-upstream-answer.ts'
 import { UpstreamChatDecoder } from '../openai-chat/decode-upstream-events.ts'
 import { UNSIGNED } from './encode-messages.ts'
 import { encodeMistralRequest, TAKEN } from './encode-request.ts'
 
-export const mistralChatClientCodec: ClientCodec = {
+export const mistralChatUpstreamCodec: UpstreamCodec = {
   form: 'chat',
   takes: { 'openai-chat': TAKEN },
   encodeRequest: encodeMistralRequest,

@@ -6,12 +6,12 @@ import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { AssistantPart, ChatMessage, ChatRequest } from '../chat-request.ts'
 import type { ModelTraits } from '../codec.ts'
-import { openaiChatClientCodec } from './client-codec.ts'
+import { openaiChatUpstreamCodec } from './client-codec.ts'
 
 const user = (text: string): ChatMessage => ({ role: 'user', content: [{ type: 'text', text }] })
 const assistant = (...content: AssistantPart[]): ChatMessage => ({ role: 'assistant', content })
 const encode = (members: Partial<ChatRequest>, traits: ModelTraits = {}) =>
-  openaiChatClientCodec.encodeRequest(
+  openaiChatUpstreamCodec.encodeRequest(
     {
       messages: [user('Hi')],
       stream: false,
@@ -208,7 +208,7 @@ const STREAM = [
 ].join('')
 
 function decode(pieces: readonly Uint8Array[]) {
-  const decoder = openaiChatClientCodec.createEventDecoder()
+  const decoder = openaiChatUpstreamCodec.createEventDecoder()
   const events = [...pieces.flatMap((bytes) => decoder.push(bytes)), ...decoder.end()]
   return { events, isComplete: decoder.isComplete() }
 }
@@ -296,7 +296,7 @@ describe('a stream', () => {
 })
 
 test('a whole answer keeps reasoning, text, refusal, calls and usage', () => {
-  const answer = openaiChatClientCodec.decodeAnswer({
+  const answer = openaiChatUpstreamCodec.decodeAnswer({
     id: 'c1',
     created: 7,
     model: 'gpt-x-1',
@@ -327,5 +327,5 @@ test('a whole answer keeps reasoning, text, refusal, calls and usage', () => {
     finishReason: 'tool_calls',
     usage: { inputTokens: 9, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 },
   })
-  expect(() => openaiChatClientCodec.decodeAnswer({ error: { message: 'boom' } })).toThrow('boom')
+  expect(() => openaiChatUpstreamCodec.decodeAnswer({ error: { message: 'boom' } })).toThrow('boom')
 })

@@ -2,12 +2,12 @@
  * Chat Completions as it is spoken to an upstream for callers of another dialect. Its traps are in
  * README.md.
  */
-import type { ClientCodec } from '../codec.ts'
+import type { UpstreamCodec } from '../codec.ts'
 import { decodeUpstreamAnswer, type ReasoningSeals } from './decode-upstream-answer.ts'
 import { UpstreamChatDecoder } from './decode-upstream-events.ts'
 import { encodeUpstreamRequest } from './encode-upstream-request.ts'
 
-export const openaiChatClientCodec: ClientCodec = {
+export const openaiChatUpstreamCodec: UpstreamCodec = {
   form: 'chat',
   family: 'openai-chat',
   encodeRequest: encodeUpstreamRequest,

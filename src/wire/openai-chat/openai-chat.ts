@@ -26,7 +26,7 @@ import { readUsage } from '../usage.ts'
 import { editChatDefaults } from './chat-defaults.ts'
 import { CHAT_IDS } from './chat-ids.ts'
 import { ChatTap } from './chat-tap.ts'
-import { openaiChatServerCodec } from './server-codec.ts'
+import { openaiChatInboundCodec } from './server-codec.ts'
 
 export const openaiChat: RelayedDialect = {
   id: 'openai-chat',
@@ -46,7 +46,7 @@ export const openaiChat: RelayedDialect = {
   createTap: ({ hidesUsage }) => new ChatTap({ hidesUsage, envelope: 'nested' }),
   encodeFailedStream: (error) =>
     new ChatTap({ hidesUsage: false, envelope: 'nested' }).encodeFailure(error),
-  serverCodec: openaiChatServerCodec,
+  inboundCodec: openaiChatInboundCodec,
 }
 
 const FIELD_TYPES = {

@@ -10,10 +10,10 @@ import type { ChatAnswer, ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import type { AnswerFacts } from '../codec.ts'
 import { readSeal, readToolId, writeSeal, writeToolId } from '../seal-carrier.ts'
-import { openaiChatServerCodec } from './server-codec.ts'
+import { openaiChatInboundCodec } from './server-codec.ts'
 
 const decode = (members: JsonRecord) =>
-  openaiChatServerCodec.decodeRequest({ model: 'g', messages: [], ...members })
+  openaiChatInboundCodec.decodeRequest({ model: 'g', messages: [], ...members })
 const messagesOf = (...messages: JsonRecord[]) => decode({ messages }).messages
 const refused = (param: string, code: string) =>
   expect.objectContaining({ kind: 'invalid_request', status: 400, param, code })
@@ -518,7 +518,7 @@ const toolCall = (id: string, members: object = {}) => ({
 
 describe('an answer', () => {
   const encode = (answer: Partial<ChatAnswer>) =>
-    openaiChatServerCodec.encodeAnswer(
+    openaiChatInboundCodec.encodeAnswer(
       { content: [], finishReason: 'stop', usage: null, ...answer },
       facts,
     )
@@ -631,7 +631,7 @@ describe('an answer', () => {
 
 describe('a stream', () => {
   const encode = (events: readonly ChatEvent[], members: JsonRecord = {}) => {
-    const encoder = openaiChatServerCodec.createEventEncoder(
+    const encoder = openaiChatInboundCodec.createEventEncoder(
       decode({ stream: true, ...members }),
       facts,
     )
@@ -756,7 +756,7 @@ describe('a stream', () => {
   })
 
   test('that breaks ends with an error in OpenAI’s format and [DONE]', () => {
-    const encoder = openaiChatServerCodec.createEventEncoder(decode({}), facts)
+    const encoder = openaiChatInboundCodec.createEventEncoder(decode({}), facts)
     const events = parseEvents(
       encoder.encodeFailure(new GatewayError('upstream_timeout', 'It fell silent.')),
     )
@@ -773,7 +773,7 @@ test('usage says how much was put into the cache, where the upstream did', () =>
     cacheWriteTokens: 30,
   }
   const answer: ChatAnswer = { content: [], finishReason: 'stop', usage }
-  expect(openaiChatServerCodec.encodeAnswer(answer, facts).usage).toMatchObject({
+  expect(openaiChatInboundCodec.encodeAnswer(answer, facts).usage).toMatchObject({
     prompt_tokens: 100,
     prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 },
   })

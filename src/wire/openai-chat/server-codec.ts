@@ -2,12 +2,12 @@
  * Chat Completions as it is spoken to our clients when the upstream speaks something else. Its
  * traps are in README.md.
  */
-import type { Feature, ServerCodec } from '../codec.ts'
+import type { Feature, InboundCodec } from '../codec.ts'
 import { decodeChatRequest } from './decode-request.ts'
 import { encodeChatAnswer } from './encode-answer.ts'
 import { ChatEventEncoder } from './encode-events.ts'
 
-export const openaiChatServerCodec: ServerCodec = {
+export const openaiChatInboundCodec: InboundCodec = {
   showsImages: true,
   decodeRequest: decodeChatRequest,
   encodeAnswer: encodeChatAnswer,

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
-import { openaiResponsesClientCodec } from './client-codec.ts'
+import { openaiResponsesUpstreamCodec } from './client-codec.ts'
 
 const USAGE = {
   input_tokens: 20,
@@ -113,7 +113,7 @@ const EVENTS: ChatEvent[] = [
 ]
 
 function decode(pieces: readonly Uint8Array[]) {
-  const decoder = openaiResponsesClientCodec.createEventDecoder()
+  const decoder = openaiResponsesUpstreamCodec.createEventDecoder()
   const events = [...pieces.flatMap((piece) => decoder.push(piece)), ...decoder.end()]
   return { events, isComplete: decoder.isComplete() }
 }
@@ -329,7 +329,7 @@ describe('a stream', () => {
 describe('a whole answer', () => {
   test('keeps reasoning, text, calls and usage', () => {
     const body = response({ output: Object.values(ITEMS), usage: USAGE })
-    expect(openaiResponsesClientCodec.decodeAnswer(body)).toEqual({
+    expect(openaiResponsesUpstreamCodec.decodeAnswer(body)).toEqual({
       ...HEAD,
       content: [
         { type: 'reasoning', text: 'hä? 👋\n\nja', seal: { type: 'encrypted', value: 'whole==' } },
@@ -349,7 +349,7 @@ describe('a whole answer', () => {
       { type: 'refusal', refusal: 'no' },
     ]
     const body = response({ output: [{ type: 'message', content }] })
-    expect(openaiResponsesClientCodec.decodeAnswer(body)).toMatchObject({
+    expect(openaiResponsesUpstreamCodec.decodeAnswer(body)).toMatchObject({
       content: [
         { type: 'text', text: 'a' },
         { type: 'refusal', text: 'no' },
@@ -361,7 +361,7 @@ describe('a whole answer', () => {
 
   test('needs nothing but its output: unknown items and missing members do not fail it', () => {
     expect(
-      openaiResponsesClientCodec.decodeAnswer({ output: [{ type: 'web_search_call' }, 7] }),
+      openaiResponsesUpstreamCodec.decodeAnswer({ output: [{ type: 'web_search_call' }, 7] }),
     ).toEqual({
       content: [],
       finishReason: 'stop',
@@ -372,11 +372,11 @@ describe('a whole answer', () => {
 
   test('with a failed status, or without output, is an error', () => {
     const failed = response({ status: 'failed', error: { code: 'server_error', message: 'Broke' } })
-    expect(() => openaiResponsesClientCodec.decodeAnswer(failed)).toThrow('Broke')
+    expect(() => openaiResponsesUpstreamCodec.decodeAnswer(failed)).toThrow('Broke')
     expect(() =>
-      openaiResponsesClientCodec.decodeAnswer({ status: 'cancelled', output: [] }),
+      openaiResponsesUpstreamCodec.decodeAnswer({ status: 'cancelled', output: [] }),
     ).toThrow('failed')
-    expect(() => openaiResponsesClientCodec.decodeAnswer({})).toThrow('without output')
+    expect(() => openaiResponsesUpstreamCodec.decodeAnswer({})).toThrow('without output')
   })
 })
 
@@ -390,7 +390,7 @@ describe('a second response in the same stream', () => {
     delta,
   })
   const decodeAll = (events: readonly object[]) => {
-    const decoder = openaiResponsesClientCodec.createEventDecoder()
+    const decoder = openaiResponsesUpstreamCodec.createEventDecoder()
     const bytes = events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')
     return [...decoder.push(Buffer.from(bytes)), ...decoder.end()]
   }

@@ -98,7 +98,7 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: InputRules): Js
     }
     words = undefined
     if (part.type === 'reasoning') {
-      reasoning.push(...encodeReasoning(part, rules))
+      reasoning.push(...encodeReasoningItem(part, rules))
       continue
     }
     if (part.seal !== undefined) rules.ignored.add('seals')
@@ -120,7 +120,7 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: InputRules): Js
  * Only what this very origin encrypted can be read again; what was never sealed is for people to
  * read.
  */
-function encodeReasoning(
+function encodeReasoningItem(
   { text, seal }: ReasoningPart,
   { target, ignored }: InputRules,
 ): JsonRecord[] {

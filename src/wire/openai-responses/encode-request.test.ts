@@ -8,7 +8,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, ModelTraits } from '../codec.ts'
-import { openaiResponsesClientCodec } from './client-codec.ts'
+import { openaiResponsesUpstreamCodec } from './client-codec.ts'
 
 const ORIGIN = 'here'
 const REASONING: ModelTraits = { reasoning: 'effort' }
@@ -29,7 +29,7 @@ const request = (members: Partial<ChatRequest>): ChatRequest => ({
   ...members,
 })
 const encode = (members: Partial<ChatRequest>, traits: ModelTraits = {}) =>
-  openaiResponsesClientCodec.encodeRequest(request(members), target(traits))
+  openaiResponsesUpstreamCodec.encodeRequest(request(members), target(traits))
 const inputOf = (messages: readonly ChatMessage[], traits: ModelTraits = REASONING) =>
   encode({ messages }, traits).body.input
 
